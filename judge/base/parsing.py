@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Annotated, Any, Protocol, TypeVar, cast, get_args, get_origin
 
-from pydantic import AfterValidator, BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from judge.base.errors import InputError
 from judge.base.text import printable, suggest
@@ -32,6 +32,12 @@ StrictDatetime = Annotated[datetime, Field(strict=True), AfterValidator(_with_us
 
 MAX_ERROR_CHARACTERS = 1000
 """Characters of an error text, which may quote a whole document."""
+
+
+class FrozenModel(BaseModel):
+    """A model that refuses unknown fields and does not change."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Refusal(Protocol):

@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from inspect import isawaitable
 from threading import Event, Thread
-from types import TracebackType
 from typing import Self
 from weakref import WeakSet
 
@@ -54,7 +53,7 @@ class ServiceLoop:
         self._thread.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self._end.set()
         self._wake.set()
         self._thread.join()

@@ -7,17 +7,15 @@ attempt has complete events.
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import Field, TypeAdapter
+
+from judge.base.parsing import FrozenModel
 
 Times = tuple[float | None, float | None]
 """Milliseconds by seat; None without a limit."""
 
 
-class _Value(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class _Event(_Value):
+class _Event(FrozenModel):
     seq: int = 0
     """Line number, from 1; 0 before it is written."""
 
@@ -46,7 +44,7 @@ class Opened(_Event):
     at: str
 
 
-class EnteredAgent(_Value):
+class EnteredAgent(FrozenModel):
     """An agent of the contest; `agent` counts from 1 and names its page."""
 
     agent: int
@@ -65,7 +63,7 @@ class Entered(_JournalEvent):
     agents: tuple[EnteredAgent, ...]
 
 
-class NextGame(_Value):
+class NextGame(FrozenModel):
     """A scheduled game."""
 
     game: int
@@ -113,7 +111,7 @@ class Withdrawn(_JournalEvent):
     reason: str
 
 
-class StandingLine(_Value):
+class StandingLine(FrozenModel):
     """A line of the standings."""
 
     place: int
@@ -153,7 +151,7 @@ class GameStarted(_OfGame):
     second: str
 
 
-class RunningClock(_Value):
+class RunningClock(FrozenModel):
     """The running clock: its seat, its start (Unix milliseconds on the judge's clock), and the remaining times then."""
 
     seat: int
@@ -162,7 +160,7 @@ class RunningClock(_Value):
     left_ms: Times
 
 
-class PieceShown(_Value):
+class PieceShown(FrozenModel):
     """A piece on a square; see `judge.records.views.Token`. A face that is not public begins with `?`."""
 
     x: int
@@ -174,7 +172,7 @@ class PieceShown(_Value):
     is_dead: bool = False
 
 
-class MarkedSquare(_Value):
+class MarkedSquare(FrozenModel):
     """A marked square, and the reason."""
 
     x: int
@@ -182,7 +180,7 @@ class MarkedSquare(_Value):
     mark: str
 
 
-class Board(_Value):
+class Board(FrozenModel):
     """A board before the first move; see `judge.records.views.BoardView`."""
 
     surface: str

@@ -17,6 +17,7 @@ from judge.base.durable_files import PARTIAL, sync_file
 from judge.base.errors import HostError, InputError
 from judge.base.locks import lock
 from judge.base.logs import get_logger
+from judge.base.os_errors import os_errors_as
 from judge.broadcast.events import AnyEvent, Opened, read_event, write_event
 
 LOG_FILE = "events.ndjson"
@@ -59,10 +60,8 @@ class EventLog:
         """Open or create the log. Raises HostError for disk errors, InputError for other files."""
         self.path = path
         self.seq = 0
-        try:
+        with os_errors_as(HostError, path):
             self._file: IO[bytes] = path.open("a+b", buffering=0)
-        except OSError as error:
-            raise HostError(f"{path}: {error.strerror}") from None
         try:
             lock(self._file)
             self._cut_torn_line()
@@ -77,19 +76,16 @@ class EventLog:
 
         Raises HostError.
         """
-        with closing(LogReader(self.path)) as reader:
-            try:
-                while (news := reader.news()) is not None:
-                    for line in news:
-                        if reader.damaged_at is None or line.begin < reader.damaged_at:
-                            self.seq = line.value.seq
-                            yield head_of(line.data), line.value
-                    if reader.damaged_at is not None:
-                        break
+        with closing(LogReader(self.path)) as reader, os_errors_as(HostError, self.path):
+            while (news := reader.news()) is not None:
+                for line in news:
+                    if reader.damaged_at is None or line.begin < reader.damaged_at:
+                        self.seq = line.value.seq
+                        yield head_of(line.data), line.value
                 if reader.damaged_at is not None:
-                    self._cut_damage(reader.damaged_at)
-            except OSError as error:
-                raise HostError(f"{self.path}: {error.strerror}") from None
+                    break
+            if reader.damaged_at is not None:
+                self._cut_damage(reader.damaged_at)
 
     def append(self, events: Sequence[AnyEvent], *, is_durable: bool = False) -> None:
         """Write all events or none. Raises HostError.
@@ -99,15 +95,13 @@ class EventLog:
         if not events:
             return
         data = b"".join(write_event(event, seq) + b"\n" for seq, event in enumerate(events, self.seq + 1))
-        try:
+        with os_errors_as(HostError, self.path):
             end = os.fstat(self._file.fileno()).st_size
             if os.write(self._file.fileno(), data) != len(data):
                 os.ftruncate(self._file.fileno(), end)
                 raise HostError(f"{self.path}: the disk is full: free some space to continue the log")
             if is_durable:
                 sync_file(self._file)
-        except OSError as error:
-            raise HostError(f"{self.path}: {error.strerror}") from None
         self.seq += len(events)
 
     def close(self) -> None:

@@ -26,8 +26,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
+from judge.base.parsing import FrozenModel
 from judge.referee.spec import GameSpec
 
 _HEADER = struct.Struct("<cI")
@@ -110,10 +109,8 @@ MAX_STORED_BYTES = 16 << 20
 """Longer transcripts are not sent to new receivers."""
 
 
-class Announced(BaseModel):
+class Announced(FrozenModel):
     """A running game. `play` counts the attempt's starts."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str
     game: int

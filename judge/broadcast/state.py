@@ -74,11 +74,9 @@ class LiveGame:
         return f"{self.game:05d}"
 
     def charged_ms(self, seat: int) -> float:
-        """Time charged to a seat."""
         return sum(move.charged_ms for move in self.moves if move.seat == seat)
 
     def view(self) -> BoardView | None:
-        """The current board."""
         board = self.board
         if board is None:
             return None
@@ -129,7 +127,6 @@ class Live:
         return self.opened.log if self.opened else ""
 
     def apply(self, event: AnyEvent) -> None:
-        """Apply the next event."""
         self.seq = event.seq
         match event:
             case MoveMade() | TurnBegun() | SearchUpdate():
@@ -218,9 +215,10 @@ class Live:
             game = LiveGame(event.game, event.attempt, game.names, game.titles, game.started_at)
             self.games[event.game] = game
         game.is_playing, game.seq, game.board = True, event.seq, event.board
-        game.tokens, game.left_ms = tokens_of(event.board), event.left_ms
+        game.tokens, game.left_ms = {}, event.left_ms
         if event.board is not None:
             game.seats = event.board.seats
+            game.tokens = {(piece.x, piece.y): token_of(piece) for piece in event.board.pieces}
 
 
 def _advance(game: LiveGame, event: MoveMade | TurnBegun | SearchUpdate) -> None:
@@ -262,8 +260,3 @@ def token_of(piece: PieceShown) -> Token:
     """Token of an event's piece."""
     faces = tuple(Face(name.removeprefix("?"), is_hidden=name.startswith("?")) for name in piece.faces)
     return Token(piece.side, piece.number, faces, piece.shows, piece.is_dead)
-
-
-def tokens_of(board: Board | None) -> dict[Square, Token]:
-    """Pieces by square."""
-    return {} if board is None else {(piece.x, piece.y): token_of(piece) for piece in board.pieces}

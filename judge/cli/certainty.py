@@ -1,6 +1,7 @@
 """Prints the certainty of places."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -41,16 +42,11 @@ def certainty_document(stages: "Sequence[StageCertainty]") -> dict[str, Any]:
 
 def _document(stage: "StageCertainty") -> dict[str, Any]:
     found, above = stage.certainty, stage.above
+    figures = ("first", "second", "gap", "half_width", "half_width_phi", "phi", "deviance", "deviance_p")
+    places = ("place", "low", "high", "low_phi", "high_phi")
     return {
         **({"stage": stage.stage} if stage.stage else {}),
-        "first": found.first,
-        "second": found.second,
-        "gap": found.gap,
-        "half_width": found.half_width,
-        "half_width_phi": found.half_width_phi,
-        "phi": found.phi,
-        "deviance": found.deviance,
-        "deviance_p": found.deviance_p,
+        **{name: getattr(found, name) for name in figures},
         "neighbours": len(found.ranks) - 1,
         "neighbours_not_separated": found.strength.neighbours_not_separated,
         "groups": found.strength.groups,
@@ -59,44 +55,17 @@ def _document(stage: "StageCertainty") -> dict[str, Any]:
             for rank in found.ranks
             if rank.agent in found.strength.candidates
         ],
-        "repetition": {
-            "neighbours_not_separated": found.repetition.neighbours_not_separated,
-            "groups": found.repetition.groups,
-            "candidates": found.repetition.candidates,
-        },
+        "repetition": asdict(found.repetition),
         "reversed_games": found.reversed_games,
         "new_first": found.new_first,
-        "reversals": [{"winner": each.winner, "loser": each.loser, "games": each.games} for each in found.reversals],
+        "reversals": [asdict(each) for each in found.reversals],
         "reversed_game_numbers": [game.number for game in stage.reversed_games if game.number],
         "further_games": None
         if found.further_games is None
         else dict(zip(("50", "80"), found.further_games, strict=True)),
         "further_share": found.further_share,
-        "ranks": [
-            {
-                "agent": rank.agent,
-                "place": rank.place + above,
-                "low": rank.low + above,
-                "high": rank.high + above,
-                "low_phi": rank.low_phi + above,
-                "high_phi": rank.high_phi + above,
-                "elo": rank.elo,
-                "error": rank.error,
-                "chance": rank.chance,
-            }
-            for rank in found.ranks
-        ],
-        "rings": [
-            {
-                "agent": pair.agent,
-                "opponent": pair.opponent,
-                "games": pair.games,
-                "score": pair.score,
-                "expected": pair.expected,
-                "p": pair.p,
-            }
-            for pair in found.unusual
-        ],
+        "ranks": [asdict(rank) | {place: getattr(rank, place) + above for place in places} for rank in found.ranks],
+        "rings": [asdict(pair) for pair in found.unusual],
         "sentences": list(stage.sentences()),
     }
 

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from judge.base.errors import HostError, InputError
+from judge.base.os_errors import os_errors_as
 from judge.base.text import printable
 from judge.catalog.files import FileContent, format_names, read_games
 from judge.cli.options import ForceOption
@@ -103,9 +104,7 @@ def _name_notes(planned: Mapping[Path, FileContent], to: str) -> Iterator[str]:
 
 
 def _write(target: Path, data: bytes, force: bool) -> None:
-    try:
+    with os_errors_as(HostError, f"{target}: not written"):
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("wb" if force else "xb") as stream:
             stream.write(data)
-    except OSError as error:
-        raise HostError(f"{target}: not written: {error.strerror}") from None

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from judge.base.errors import InputError
+from judge.base.os_errors import os_errors_as
 from judge.base.text import printable
 from judge.host.build_images import build_images, build_recipes
 from judge.host.house_agents import build_house_agents
@@ -118,11 +119,8 @@ def _references(places: Sequence[Path]) -> References:
 
 
 def _add_document(path: Path, named: References) -> None:
-    try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            head = file.read(HEAD_CHARACTERS)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
+    with os_errors_as(InputError, path), path.open(encoding="utf-8", errors="replace") as file:
+        head = file.read(HEAD_CHARACTERS)
     if path.suffix == ".toml":
         # any string can be an image's name
         named.add((word for pair in QUOTED.findall(head) for word in pair), str(path))

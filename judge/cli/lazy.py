@@ -1,7 +1,10 @@
 """Import a command only when it is used."""
 
+import ast
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -13,14 +16,14 @@ from judge.base.registry import Registry
 from judge.base.text import nearest
 from judge.cli.entry import CommandEntry
 
-Places = Mapping[str, tuple[str, str]]
-"""For each command `module:attribute` of an app or a function, and the first paragraph of its help."""
+Places = Mapping[str, str]
+"""For each command `module:attribute` of an app or a function. Its docstring or `help` is the command's help."""
 
 
 class LazyGroup(TyperGroup):
     """Commands that are imported when they run. Lists of commands need no import."""
 
-    places: Mapping[str, tuple[str, str]] = {}
+    places: Mapping[str, str] = {}
     panels: Mapping[str, str] = {}
     added: Registry[CommandEntry] | None = None
 
@@ -46,11 +49,12 @@ class LazyGroup(TyperGroup):
             except InputError as error:
                 about = str(error)
             return TyperCommand(cmd_name, help=about, rich_help_panel="Other packages")
-        return TyperCommand(cmd_name, help=self.places[cmd_name][1], rich_help_panel=self.panels.get(cmd_name))
+        about = first_paragraph(self.places[cmd_name])
+        return TyperCommand(cmd_name, help=about, rich_help_panel=self.panels.get(cmd_name))
 
     def load(self, name: str) -> Any:
         """Import the command. Raises InputError for a missing or broken package."""
-        place = self.added.entry(name).place if self.added and name not in self.places else self.places[name][0]
+        place = self.added.entry(name).place if self.added and name not in self.places else self.places[name]
         module_name, _, attribute = place.partition(":")
         with importing():
             module = import_module(module_name)
@@ -63,6 +67,20 @@ class LazyGroup(TyperGroup):
         examples = getattr(module, "EXAMPLES", {})
         alone.command(name, epilog=examples.get(name) if isinstance(examples, dict) else examples)(found)
         return typer.main.get_command(alone)
+
+
+def first_paragraph(place: str) -> str:
+    """The first paragraph of a command's help, from the source: importing all commands takes seconds."""
+    module, _, attribute = place.partition(":")
+    spec = find_spec(module)
+    tree = ast.parse(Path(spec.origin).read_bytes() if spec and spec.origin else b"")
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name == attribute:
+            return " ".join((ast.get_docstring(node) or "").split("\n\n")[0].split())
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == attribute:
+            words = node.value.keywords if isinstance(node.value, ast.Call) else []
+            return next(str(ast.literal_eval(word.value)) for word in words if word.arg == "help")
+    raise ValueError(f"there is no command {place}")
 
 
 def lazy_group(
@@ -88,12 +106,9 @@ def lazy_group(
         "--version", help="Print the versions that a bug report needs.", is_eager=True, callback=show
     )
 
-    # An app without its own commands is a group only if it has a callback.
-    def _nothing() -> None:
-        pass
-
     def _version(version: Annotated[bool, version] = False) -> None:
         pass
 
-    app.callback()(_version if about else _nothing)
+    # An app without its own commands is a group only if it has a callback.
+    app.callback()(_version if about else lambda: None)
     return app

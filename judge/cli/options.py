@@ -119,8 +119,9 @@ TlsOption = Annotated[
 SLOTS_HELP = "Games at the same time; 0 means as many as the cores allow."
 
 CONTEST_HELP = "The contest.toml, or the folder that contains it."
-HERE = Path("contest.toml")
+HERE, CUP_HERE = Path("contest.toml"), Path("cup.toml")
 ContestArgument = Annotated[Path, typer.Argument(metavar="CONTEST", help=CONTEST_HELP)]
+CupArgument = Annotated[Path, typer.Argument(metavar="CUP", help="The cup.toml, or the folder that contains it.")]
 
 SubmissionArgument = Annotated[
     Path, typer.Argument(metavar="FILE", help="An archive of programs or sources, or one program.")
@@ -175,13 +176,6 @@ def of_web_extra() -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         raise InputError(f"{error.name} is not installed: pip install '{DISTRIBUTION}[web]'") from None
-
-
-def print_next_steps(path: Path, group: str, items: str) -> None:
-    """Print what to do with a new `contest.toml` or `cup.toml`; `items`: what its plan prints."""
-    print(f"{path}: edit it, then")
-    print(f"  judge {group} plan {path}       checks it: {items}, missing items")
-    print(f"  judge {group} run {path}        plays it; after a stop the same command continues")
 
 
 def require_dask() -> None:

@@ -1,8 +1,6 @@
 """`judge organisers`: tokens for the organisers' pages of `judge serve`."""
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from pathlib import Path
+from contextlib import closing
 from typing import Annotated
 
 import typer
@@ -11,19 +9,12 @@ from judge.base.errors import InputError
 from judge.base.text import printable, suggest
 from judge.cli.options import HERE, ContestArgument, checked_address, operator
 from judge.cli.submit import open_intake
-from judge.store.tokens import ORGANISER_ROLES, TokenRole, Tokens
+from judge.store.tokens import ORGANISER_ROLES, TokenRole
 from judge.terminal.output import note
 
 app = typer.Typer(help="Manage organisers' tokens for the pages of judge serve.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The organiser's name, as the journal shows it.")]
-
-
-@contextmanager
-def _tokens(contest: Path) -> Iterator[Tokens]:
-    directory = open_intake(contest)
-    with closing(Tokens(directory.store_url, directory.contest)) as tokens:
-        yield tokens
 
 
 @app.command(epilog='Example: judge organisers token "Ada L." --role act cup --url https://example.org/cup')
@@ -38,7 +29,7 @@ def token(
         raise InputError(f"--role {printable(role, 20)}: {suggest(role, ORGANISER_ROLES)}")
     if url:
         checked_address(url)
-    with _tokens(contest) as tokens:
+    with closing(open_intake(contest).tokens()) as tokens:
         made = tokens.make(name, operator(), TokenRole(role))
     print(made)
     if url:
@@ -50,14 +41,14 @@ def token(
 @app.command(epilog='Example: judge organisers revoke "Ada L." cup')
 def revoke(name: Name, contest: ContestArgument = HERE) -> None:
     """Revoke every organiser's token of NAME. The orders stay in the journal."""
-    with _tokens(contest) as tokens:
+    with closing(open_intake(contest).tokens()) as tokens:
         print(f"{tokens.revoke_organiser(name, operator())} revoked")
 
 
 @app.command("list", epilog="Example: judge organisers list cup")
 def list_organisers(contest: ContestArgument = HERE) -> None:
     """List the valid tokens with their holders and roles."""
-    with _tokens(contest) as tokens:
+    with closing(open_intake(contest).tokens()) as tokens:
         for holder in tokens.organisers():
             made = f"made {holder.made_at[:16].replace('T', ' ')} by {printable(holder.made_by)}"
             print(f"{holder.role.value:<6} {printable(holder.name)}  {made}")

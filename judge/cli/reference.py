@@ -12,6 +12,7 @@ from rich.console import Console
 from judge.agents.manifest import MANIFEST, AgentManifest, read_manifest
 from judge.base.durable_files import write_durably
 from judge.base.errors import InputError
+from judge.base.os_errors import os_errors_as
 from judge.base.resources import BUILD_DIRECTORY, IMAGES, POLICIES
 from judge.base.text import printable, suggest
 from judge.cli.options import POLICY_HELP, ForceOption, complete_policy
@@ -69,10 +70,8 @@ def copy_policy(
         raise InputError(f"{file}: the name of a policy file ends in .toml")
     if file.exists() and not force:
         raise InputError(f"{file} exists: choose another name, or use --force")
-    try:
+    with os_errors_as(InputError, file):
         write_durably(file, (POLICIES / f"{name}.toml").read_bytes())
-    except OSError as error:
-        raise InputError(f"{file}: {error.strerror}") from None
     print(f"wrote {file}; use it as --policy {file}{f':{variant}' if variant else ''}")
 
 

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from judge.api.files import show as read_game
 from judge.base.errors import InputError
+from judge.base.os_errors import os_errors_as
 from judge.base.text import printable
 from judge.catalog.files import result_words, steps_of
 from judge.cli.options import EvidenceOption
@@ -163,10 +164,8 @@ def _animation(game: Stepped) -> bytes:
 
 def _write(path: Path, make: Callable[[], bytes]) -> None:
     data = make()
-    try:
+    with os_errors_as(InputError, path):
         path.write_bytes(data)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
     print(f"wrote {printable(str(path), None)}")
 
 

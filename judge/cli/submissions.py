@@ -31,7 +31,7 @@ from judge.cli.submit import (
 from judge.store.notices import MESSAGE
 from judge.store.orders import OrganiserOrder
 from judge.store.submissions import Register
-from judge.store.tokens import Tokens, checked_author
+from judge.store.tokens import checked_author
 from judge.store.types import ENTERS, Submission
 from judge.submissions.service import IntakeDirectory, decide, process_claimed, state_line, working
 from judge.terminal.output import SENTENCE_CHARACTERS, note, print_json
@@ -226,7 +226,7 @@ def token(
     if url:
         checked_address(url)
     directory = open_intake(contest)
-    with closing(Tokens(directory.store_url, directory.contest)) as tokens:
+    with closing(directory.tokens()) as tokens:
         made = tokens.make(author, operator())
     _note_similar([author], directory)
     print(made)
@@ -251,7 +251,7 @@ def tokens(
     address = checked_address(url) if url else ""
     authors = authors_in(file)
     directory = open_intake(contest)
-    with closing(Tokens(directory.store_url, directory.contest)) as stored:
+    with closing(directory.tokens()) as stored:
         made = [(author, stored.make(author, operator())) for author in authors]
     _note_similar(authors, directory)
     table = csv.writer(sys.stdout, lineterminator="\n")
@@ -302,8 +302,7 @@ def authors_in(file: str) -> list[str]:
 @app.command(epilog='Example: judge submissions revoke "Ada L." cup')
 def revoke(author: Author, contest: ContestArgument = HERE) -> None:
     """Revoke every token of AUTHOR. Their submissions stay."""
-    directory = open_intake(contest)
-    with closing(Tokens(directory.store_url, directory.contest)) as tokens:
+    with closing(open_intake(contest).tokens()) as tokens:
         print(f"{tokens.revoke(author, operator())} revoked")
 
 

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -225,9 +225,6 @@ def submission_json(directory: IntakeDirectory, register: Register, submission: 
             for step in register.steps(submission.id)
             if step.attempt == submission.attempt
         ],
-        "journal": [
-            {"at": one.at, "who": one.who, "state": one.state, "why": one.why}
-            for one in register.journal(submission.id)
-        ],
+        "journal": [asdict(one) for one in register.journal(submission.id)],
         "report": None if report is None else report.model_dump(mode="json"),
     }

@@ -15,6 +15,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from judge.base.durable_files import open_regular, read_bounded, write_durably
 from judge.base.errors import HostError, InputError
+from judge.base.os_errors import os_errors_as
 from judge.base.parsing import parse_json
 from judge.base.text import printable, suggest
 from judge.cli.submission_output import REPEATED, print_findings, print_state, received_line, step_line
@@ -87,17 +88,14 @@ class RemoteIntake:
             raise InputError(f"{path}: a directory; pack it: tar czf {path.name}.tar.gz -C {path} .")
         sent = UploadQuery(filename=path.name, name=name, title=title)
         query = urlencode(sent.model_dump(exclude_defaults=True), quote_via=quote)
-        try:
-            with open_regular(path) as file:
-                size = path.stat().st_size
-                most = self.contest().uploads.bytes
-                if size > most:
-                    # A service that refuses an upload midway closes the connection without a reason.
-                    raise InputError(f"{path}: {size} bytes; an upload has at most {most}")
-                length = {"content-length": str(size), "content-type": "application/octet-stream"}
-                answer = self.ask(f"/submissions?{query}", file, length)
-        except OSError as error:
-            raise InputError(f"{path}: {error.strerror}") from None
+        with os_errors_as(InputError, path), open_regular(path) as file:
+            size = path.stat().st_size
+            most = self.contest().uploads.bytes
+            if size > most:
+                # A service that refuses an upload midway closes the connection without a reason.
+                raise InputError(f"{path}: {size} bytes; an upload has at most {most}")
+            length = {"content-length": str(size), "content-type": "application/octet-stream"}
+            answer = self.ask(f"/submissions?{query}", file, length)
         return parse_json(Received, answer, f"{self.url}/submissions: not an answer of judge serve")
 
     def submission_of(self, agent: str) -> Summary:
@@ -123,7 +121,6 @@ class RemoteIntake:
         return self._newest(path, self.ask(f"{path}?{query}", b""))
 
     def challenge_state(self, submission: int, game: int) -> PracticeInfo:
-        """Its state."""
         path = f"/submissions/{submission}/challenges"
         return self._newest(path, self.ask(path), game)
 
@@ -135,7 +132,6 @@ class RemoteIntake:
         return chosen[0]
 
     def contest(self) -> ContestInfo:
-        """The contest."""
         return parse_json(ContestInfo, self.ask("/contest"), f"{self.url}/contest: not an answer of judge serve")
 
     def ask(self, path: str, body: IO[bytes] | bytes | None = None, more: Mapping[str, str] | None = None) -> bytes:

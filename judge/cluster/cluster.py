@@ -143,7 +143,6 @@ class Cluster:
 
     @property
     def free(self) -> int:
-        """Number of free slots."""
         slots = self._free_slots()
         waiting = sum(not attempt.worker for attempt in self._all())
         checked = len(self._attempts) - len(self._all())
@@ -152,7 +151,6 @@ class Cluster:
 
     @property
     def running(self) -> int:
-        """Number of running games."""
         return len(self._attempts)
 
     @property
@@ -177,7 +175,6 @@ class Cluster:
         self._give(attempt)
 
     def wait(self, timeout_s: float) -> list[EndedAttempt]:
-        """Wait for an event; return ended games."""
         self._look()
         found: list[EndedAttempt] = []
         with suppress(Empty):
@@ -194,7 +191,6 @@ class Cluster:
         return [attempt.job.game for attempt in running.values()]
 
     def close(self) -> None:
-        """Release the workers."""
         self._transfers.close()
         self._connection.close()
         self._moves.close()

@@ -105,7 +105,6 @@ class SchedulerConnection:
                 self._client.subscribe_topic(self._name, self._on_event)
 
     def new_task(self) -> str:
-        """A new task name."""
         return f"{self._name}-{next(self._numbers)}"
 
     def ask(self, what: str, **values: object) -> Mapping[str, Any]:
@@ -151,7 +150,6 @@ class SchedulerConnection:
         return task.result(timeout=ANSWER_S)
 
     def cancel(self, tasks: Collection[Future[Any]]) -> None:
-        """Cancel tasks."""
         if self._client.status == "running":
             with suppress(OSError, TimeoutError, ClosedClientError):
                 self._client.cancel(list(tasks))

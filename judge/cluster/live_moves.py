@@ -102,7 +102,6 @@ class FollowedGame:
             self.close()
 
     def close(self) -> None:
-        """Close the connection."""
         if self._sender is not None:
             self._sender.close(0)
         self._sender = None
@@ -151,6 +150,5 @@ class LiveMoves:
                 game.receive(worker, piece)
 
     def close(self) -> None:
-        """Remove all games."""
         for task in list(self._games):
             self.forget(task)

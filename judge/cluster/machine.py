@@ -13,10 +13,11 @@ from threading import Lock
 from typing import IO
 
 from judge.agents.store import AgentStore
-from judge.base.durable_files import PARTIAL
+from judge.base.durable_files import PARTIAL, sha256_of
 from judge.base.errors import HostError, InputError
 from judge.base.locks import locked, try_lock_directory
 from judge.base.logs import get_logger
+from judge.base.os_errors import os_errors_as
 from judge.base.owner import owned_directory
 from judge.base.resources import POLICIES, code_parts
 from judge.cluster.live_moves import relay_moves
@@ -70,17 +71,18 @@ class Arrivals:
         """Add a piece; return the file's size. Ignores damaged or misplaced pieces. Raises HostError."""
         parcel = piece.parcel
         path = self._path(parcel)
-        try:
-            with locked(self._folder / "lock"), path.open("ab") as file:
-                there = file.tell()
-                is_whole = hashlib.sha256(data).hexdigest() == piece.digest
-                if not data or piece.begin != there or there + len(data) > parcel.size or not is_whole:
-                    return there
-                if not there and shutil.disk_usage(self._folder).free < 2 * parcel.size:
-                    raise HostError(f"{self._folder}: no room for {parcel}: {2 * parcel.size / 1e6:.0f} MB are needed")
-                file.write(data)
-        except OSError as error:
-            raise HostError(f"{path}: {error.strerror}: make room there") from None
+        with (
+            os_errors_as(HostError, path, ": make room there"),
+            locked(self._folder / "lock"),
+            path.open("ab") as file,
+        ):
+            there = file.tell()
+            is_whole = hashlib.sha256(data).hexdigest() == piece.digest
+            if not data or piece.begin != there or there + len(data) > parcel.size or not is_whole:
+                return there
+            if not there and shutil.disk_usage(self._folder).free < 2 * parcel.size:
+                raise HostError(f"{self._folder}: no room for {parcel}: {2 * parcel.size / 1e6:.0f} MB are needed")
+            file.write(data)
         arrived = there + len(data)
         if TENTH * there // parcel.size != TENTH * arrived // parcel.size:
             log.info("receiving", what=str(parcel), percent=100 * arrived // parcel.size, bytes=arrived)
@@ -89,13 +91,10 @@ class Arrivals:
     def whole(self, parcel: Parcel) -> Path | None:
         """Return the file; remove it if its digest is wrong. Raises HostError."""
         path = self._path(parcel)
-        try:
-            with path.open("rb") as file:
-                if hashlib.file_digest(file, "sha256").hexdigest() == parcel.digest:
-                    return path
+        with os_errors_as(HostError, path):
+            if sha256_of(path) == parcel.digest:
+                return path
             path.unlink()
-        except OSError as error:
-            raise HostError(f"{path}: {error.strerror}") from None
         return None
 
     def remove(self, parcel: Parcel) -> None:
@@ -266,11 +265,9 @@ def code_digest() -> str:
 
 
 def _locked(folder: Path) -> IO[bytes]:
-    try:
+    with os_errors_as(InputError, folder, ": a worker needs its own folder"):
         folder.mkdir(parents=True, exist_ok=True)
         file = try_lock_directory(folder)
-    except OSError as error:
-        raise InputError(f"{folder}: {error.strerror}: a worker needs its own folder") from None
     if file is None:
         raise InputError(f"{folder} is used by a running worker: give this one another folder")
     return file

@@ -22,11 +22,12 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from distributed import Security
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from judge.base.durable_files import create_private, open_regular
 from judge.base.errors import InputError
-from judge.base.parsing import parse_json
+from judge.base.os_errors import os_errors_as
+from judge.base.parsing import FrozenModel, parse_json
 from judge.base.text import printable
 
 AUTHORITY = "ca.pem"
@@ -50,12 +51,10 @@ def make_keys(folder: Path, hosts: Sequence[str], days: int) -> list[Path]:
     for host in hosts:
         if (folder / host).exists():
             raise InputError(f"{folder / host} already exists: remove it to make new keys")
-    try:
+    with os_errors_as(InputError, folder):
         authority, key = load_authority(folder, AUTHORITY, days)
         load_authority(folder, WORKERS, days)
         return [_make_host(folder, host, authority, key, days) for host in hosts]
-    except OSError as error:
-        raise InputError(f"{folder}: {error.strerror}") from None
 
 
 def check_host(host: str) -> str:
@@ -196,7 +195,6 @@ class Address:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether it is on this machine only."""
         try:
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:
@@ -269,10 +267,8 @@ JOIN_SUFFIX = ".join"
 MAX_JOIN_FILE_BYTES = 1 << 16
 
 
-class JoinFile(BaseModel):
+class JoinFile(FrozenModel):
     """Keys and certificates are PEM."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     document: Literal["judge-worker-1"] = "judge-worker-1"
     scheduler: str
@@ -301,7 +297,7 @@ def invite(folder: Path, hosts: Sequence[str], scheduler: Address, days: int) ->
     for path in paths:
         if path.exists():
             raise InputError(f"{path} already exists: remove it to make another")
-    try:
+    with os_errors_as(InputError, folder):
         authority, _ = load_authority(folder, AUTHORITY, days)
         workers, key = load_authority(folder, WORKERS, days)
         for host, path in zip(hosts, paths, strict=True):
@@ -314,20 +310,16 @@ def invite(folder: Path, hosts: Sequence[str], scheduler: Address, days: int) ->
                 key=private_pem(own).decode(),
             )
             create_private(path, made.model_dump_json(indent=2).encode() + b"\n")
-    except OSError as error:
-        raise InputError(f"{folder}: {error.strerror}") from None
     return paths
 
 
 def read_join_file(path: Path) -> JoinFile:
     """Raises InputError if the file is invalid or readable by other users."""
-    try:
+    with os_errors_as(InputError, path, ": judge cluster invite makes such a file"):
         if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise InputError(f"{path} is readable by other users: chmod 600 {path}")
         with open_regular(path) as file:
             data = file.read(MAX_JOIN_FILE_BYTES)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}: judge cluster invite makes such a file") from None
     joined = parse_json(JoinFile, data, f"{path}: not a file that judge cluster invite makes")
     try:
         parse_address(joined.scheduler)

@@ -16,8 +16,10 @@ from time import monotonic
 from distributed import CancelledError
 
 from judge.agents.store import write_agent
+from judge.base.durable_files import sha256_of
 from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
+from judge.base.os_errors import os_errors_as
 from judge.cluster.connection import SchedulerConnection
 from judge.cluster.messages import MAX_RECEIPT_BYTES, Arrived, Parcel, ParcelPiece, Unfit, read_receipt
 from judge.cluster.roster import Roster, WorkerFound
@@ -59,7 +61,7 @@ class Parcels:
         def make(path: Path) -> Parcel:
             with path.open("wb") as file:
                 write_agent(program, file)
-            return Parcel(agent=digest, digest=_digest(path), size=path.stat().st_size)
+            return Parcel(agent=digest, digest=sha256_of(path), size=path.stat().st_size)
 
         return self._once(digest, make)
 
@@ -70,7 +72,7 @@ class Parcels:
             facts = export_image(name, path)
             if facts.content != self.images[name]:
                 raise HostError(f"the image {name} was rebuilt during this run")
-            return Parcel(image=facts, digest=_digest(path), size=path.stat().st_size)
+            return Parcel(image=facts, digest=sha256_of(path), size=path.stat().st_size)
 
         return self._once(name, make)
 
@@ -84,17 +86,10 @@ class Parcels:
             lock = self._locks.setdefault(what, Lock())
         with lock:
             if what not in self._made:
-                try:
+                with os_errors_as(HostError, path, ": make room there"):
                     self._folder.mkdir(exist_ok=True)
                     self._made[what] = make(path), path
-                except OSError as error:
-                    raise HostError(f"{path}: {error.strerror}: make room there") from None
             return self._made[what]
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

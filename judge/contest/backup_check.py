@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from sqlalchemy.exc import SQLAlchemyError
 
 from judge.agents.program_files import digest_of_files
@@ -26,7 +26,7 @@ from judge.agents.store import AgentStore
 from judge.base.durable_files import read_bounded, sha256_of
 from judge.base.errors import InputError, StoreDamagedError
 from judge.base.owner import owned_directory
-from judge.base.parsing import FailFastTuple, parse_json
+from judge.base.parsing import FailFastTuple, FrozenModel, parse_json
 from judge.base.progress import Tracker, untracked
 from judge.base.text import printable
 from judge.base.worker_processes import in_parallel
@@ -53,18 +53,14 @@ _Digest = Annotated[str, Field(pattern=_SHA256)]
 StoreKind = Literal["sqlite", "postgresql"]
 
 
-class _Value(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class FileCopy(_Value):
+class FileCopy(FrozenModel):
     """A file in the contest's folder."""
 
     sha256: str = Field(pattern=_SHA256)
     mode: int = Field(ge=0, le=0o777)
 
 
-class BackupManifest(_Value):
+class BackupManifest(FrozenModel):
     """The contents of a backup. `log_size` and `log_root` are the log's checkpoint."""
 
     format: Literal["judge-backup-1"] = "judge-backup-1"

@@ -14,7 +14,6 @@ from judge.contest.contest import announce, open_store
 from judge.contest.entries import intake_directory
 from judge.contest.plan import Planned
 from judge.store.submissions import Register
-from judge.store.tokens import Tokens
 from judge.store.types import ProcessingResult, State, Submission, Upload
 from judge.submissions.service import IntakeDirectory, agent_of
 from judge.transparency.log import KEY_FILE
@@ -57,10 +56,7 @@ def carry_over(last: Planned, following: Planned, who: str) -> CarriedOver:
             names[is_same_policy].append(submission.name)
     count = 0
     if not shares_store:
-        with (
-            closing(Tokens(source.store_url, source.contest)) as given,
-            closing(Tokens(target.store_url, target.contest)) as taken,
-        ):
+        with closing(source.tokens()) as given, closing(target.tokens()) as taken:
             count = taken.adopt(given)
     return CarriedOver(names[True], names[False], count, has_key, shares_store)
 

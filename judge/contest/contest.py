@@ -296,7 +296,6 @@ class Contest:
 
     @property
     def frozen_admissions(self) -> str | None:
-        """See `why_frozen`."""
         return why_frozen(self.store, self.name)
 
     def to_come(self, results: Sequence[GameResult] | None = None) -> PendingPairing:

@@ -62,7 +62,6 @@ class Entrant:
 
     @property
     def entry_name(self) -> EntryName:
-        """Its name."""
         return EntryName(self.name, self.path, self.submission, self.author)
 
 
@@ -125,8 +124,13 @@ def _with_images(directory: IntakeDirectory, images: Collection[str]) -> IntakeD
     return replace(directory, policy=policy.model_copy(update=admitted))
 
 
-def entrants(planned: Planned, staging: Path, miss: Callable[[InputError], None]) -> Sequence[Entrant]:
-    """The entries. `miss` receives why an agent cannot play, and may raise it.
+def refuse(error: InputError) -> None:
+    """Raise it."""
+    raise error
+
+
+def entrants(planned: Planned, staging: Path, miss: Callable[[InputError], None] = refuse) -> Sequence[Entrant]:
+    """The entries. `miss` receives why an agent cannot play.
 
     Listed agents are staged below `staging`."""
     found: list[Entrant] = []

@@ -12,10 +12,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from judge.base.durable_files import is_file
-from judge.base.parsing import FailFastTuple
+from judge.base.parsing import FailFastTuple, FrozenModel
 from judge.catalog.entry import NOT_TURNED, Turn
 from judge.contest.plan import AgentPlan, OpeningsPlan
 from judge.contest_games import Outcome
@@ -39,11 +39,7 @@ _BEGINNING = re.compile(rb'\s*\{\s*"format":\s*"judge-evaluation-')
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
-class _Value(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class PoolPlan(_Value):
+class PoolPlan(FrozenModel):
     """A pool.toml."""
 
     policy: str
@@ -55,7 +51,7 @@ class PoolPlan(_Value):
     agents: tuple[AgentPlan, ...] = Field(min_length=1)
 
 
-class Pool(_Value):
+class Pool(FrozenModel):
     """A locked-in pool."""
 
     format: Literal["judge-pool-1"] = "judge-pool-1"
@@ -68,11 +64,9 @@ class Pool(_Value):
     agents: FailFastTuple[SeatSpec] = Field(min_length=1)
 
     def encoded(self) -> bytes:
-        """The pool file."""
         return f"{json.dumps(self.model_dump(mode='json'), indent=1)}\n".encode()
 
     def digest(self) -> Digest:
-        """SHA-256 of the pool file."""
         return sha256(self.encoded()).hexdigest()
 
     @property
@@ -109,7 +103,7 @@ def seat_of_version(seat: SeatSpec) -> SeatSpec:
     return seat.model_copy(update={"name": f"{seat.name}@{seat.digest[:8]}"})
 
 
-class StopRule(_Value):
+class StopRule(FrozenModel):
     """End of an evaluation: by a test or interval width, at the latest after the candidate's `pairs` pairs."""
 
     test: Sprt | None = None
@@ -192,7 +186,7 @@ def _below(elo: float) -> str:
     return f"less than {elo:g} Elo stronger" if elo > 0 else f"more than {-elo:g} Elo weaker"
 
 
-class Evaluation(_Value):
+class Evaluation(FrozenModel):
     """Games and result of an evaluation. `games`: record digests as played; per pair the candidate's two games, then
     the parent's.
     """

@@ -76,12 +76,10 @@ class LocalExecutor:
 
     @property
     def free(self) -> int:
-        """See `Executor`."""
         return len(self._idle)
 
     @property
     def running(self) -> int:
-        """See `Executor`."""
         return len(self._running)
 
     @property
@@ -124,7 +122,6 @@ class LocalExecutor:
         return running
 
     def close(self) -> None:
-        """See `Executor`."""
         for process in self._idle:
             process.worker.close()
         self._at_end.close()

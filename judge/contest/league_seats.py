@@ -6,7 +6,7 @@ from judge.base.errors import InputError
 from judge.base.text import quote, suggest
 from judge.contest.earlier_contests import read_earlier
 from judge.contest.plan import Planned
-from judge.contest.skip_ratings import Agents, with_ratings
+from judge.contest.skip_ratings import Agents, refuse_strangers, with_ratings
 from judge.submissions.windows import moment_text
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.groups import Leagues
@@ -36,12 +36,8 @@ def resolved_format(planned: Planned, agents: Agents) -> AnyFormat:
 
 
 def _refuse_wrong_anchors(planned: Planned, chosen: Ladder, names: list[str]) -> None:
-    for name in chosen.anchors:
-        # An upload could have its name.
-        if name not in names:
-            raise InputError(
-                f"{planned.path}: format.anchors: {quote(name, 64)} does not take part; {suggest(name, names)}"
-            )
+    # An upload could have the name of a missing one.
+    refuse_strangers(planned, "format.anchors", chosen.anchors, names)
     if len(names) > 1 and chosen.anchors.keys() >= set(names):
         raise InputError(
             f"{planned.path}: format.anchors: all agents are anchors, so no game is drawn; remove one of the anchors"
@@ -53,11 +49,7 @@ def _with_seats(planned: Planned, chosen: Leagues, names: list[str]) -> Leagues:
     if seats is None:
         return chosen
     for key, listed in (("agents", seats.agents), ("successors", seats.successors.values())):
-        for name in listed:
-            if name not in names:
-                raise InputError(
-                    f"{planned.path}: format.seats.{key}: {quote(name, 64)} does not take part; {suggest(name, names)}"
-                )
+        refuse_strangers(planned, f"format.seats.{key}", listed, names)
     found = list(seats.agents)
     if seats.previous:
         earlier = read_earlier(planned, planned.folder / seats.previous, "format.seats")

@@ -7,6 +7,7 @@ from pathlib import Path
 from judge.agents.agents import Agent, stage_agent
 from judge.base.durable_files import is_file
 from judge.base.errors import HostError, InputError
+from judge.base.os_errors import os_errors_as
 from judge.base.text import file_word
 from judge.catalog import game_entry
 from judge.catalog.entry import NOT_TURNED, Turn
@@ -146,11 +147,9 @@ def _play(spec: GameSpec, plan: MatchPlan, venue: Venue, kept: KeptThroughRun, o
 
     def save(file: RecordFile) -> None:
         record, path = file.record, path_of(file.record)
-        try:
+        with os_errors_as(HostError, f"{path}: the record could not be written"):
             kept.commit(file, path)
             write_exports(file, path)
-        except OSError as error:
-            raise HostError(f"{path}: the record could not be written: {error.strerror}") from None
         is_last = record.verdict is not Verdict.VOID or record.attempt == spec.policy.attempts
         observer.end(record, path, is_last=is_last)
 

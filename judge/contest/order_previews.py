@@ -27,7 +27,6 @@ from judge.contest.orders import (
 )
 from judge.contest_games import GameResult, GameState, ScheduledGame
 from judge.store.orders import DoneOrder, OrganiserOrder
-from judge.tournament.schedule import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +85,11 @@ class _Trial:
         if self.uncounted() == 0:
             return ()
         pairings = contest.store.pairings(contest.name)
-        now, then = (
-            _by_agent(contest.tournament.table(contest.tournament.played(pairings, state.results), state.out))
+        tables = (
+            contest.tournament.table(contest.tournament.played(pairings, state.results), state.out)
             for state in (self.before, self.after)
         )
+        now, then = ({line.agent: (line.place, line.points) for line in table.lines} for table in tables)
         return [
             PlaceChange(agent, (place, then[agent][0]), (points, then[agent][1]))
             for agent, (place, points) in now.items()
@@ -231,7 +231,3 @@ def effect_of_reopen_admissions(contest: Contest) -> Effect:
     """Preview `reopen_admissions`."""
     _try(contest, reopen_admissions, "reopen-admissions")
     return Effect(sentence(f"Submissions that passed and join: {len(late_agents(contest))}."))
-
-
-def _by_agent(table: Table) -> Mapping[str, tuple[int, float]]:
-    return {line.agent: (line.place, line.points) for line in table.lines}

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from judge.agents.agents import PERSONS
 from judge.base.durable_files import is_directory, is_file
 from judge.base.errors import InputError
-from judge.base.parsing import StrictDatetime
+from judge.base.parsing import FrozenModel, StrictDatetime
 from judge.base.toml_files import parse, read_text, validated
 from judge.catalog import game_entry
 from judge.contest.opening_files import opening_file, read_openings
@@ -37,11 +37,7 @@ NAME = r"^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$"
 """Regular expression of contest names."""
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class AgentPlan(_Table):
+class AgentPlan(FrozenModel):
     """An agent of the contest."""
 
     path: str
@@ -50,7 +46,7 @@ class AgentPlan(_Table):
     """Name in the tables; empty: the agent's own name."""
 
 
-class OpeningsPlan(_Table):
+class OpeningsPlan(FrozenModel):
     """The openings of all pairings, each played with both colours."""
 
     file: str = ""
@@ -61,7 +57,7 @@ class OpeningsPlan(_Table):
     """Rotate and mirror openings when they repeat."""
 
 
-class FoldersPlan(_Table):
+class FoldersPlan(FrozenModel):
     """Initial content of the agents' persistent folders."""
 
     from_: str = Field(default="", alias="from")
@@ -70,7 +66,7 @@ class FoldersPlan(_Table):
     """
 
 
-class RatingsPlan(_Table):
+class RatingsPlan(FrozenModel):
     """Contests rated together with this one on the pages, for each agent's history, and the last season of a ladder."""
 
     from_: str = Field(default="", alias="from")
@@ -87,7 +83,7 @@ class RatingsPlan(_Table):
         return self
 
 
-class BroadcastPlan(_Table):
+class BroadcastPlan(FrozenModel):
     """Delay and limits of the live broadcast. Results are not delayed."""
 
     delay_plies: int = Field(default=0, ge=0, le=1000)
@@ -101,13 +97,8 @@ class BroadcastPlan(_Table):
     requests_per_minute: int = Field(default=1200, ge=1)
     """Maximum per address. Its networks have a multiple."""
 
-    @property
-    def is_given(self) -> bool:
-        """Whether there is a delay."""
-        return bool(self.delay_plies or self.delay_s)
 
-
-class SubmissionsPlan(_Table):
+class SubmissionsPlan(FrozenModel):
     """When authors may submit by HTTP, while a service runs."""
 
     opens: StrictDatetime | None = None
@@ -116,14 +107,14 @@ class SubmissionsPlan(_Table):
     """End of submissions."""
 
 
-class StartPlan(_Table):
+class StartPlan(FrozenModel):
     """When a service starts the contest automatically."""
 
     starts: StrictDatetime | None = None
     """Moment at which a running `judge serve` starts the contest."""
 
 
-class WitnessPlan(_Table):
+class WitnessPlan(FrozenModel):
     """A witness that signs the contest's log on another machine."""
 
     key: WitnessKey
@@ -133,23 +124,21 @@ class WitnessPlan(_Table):
 
     @property
     def name(self) -> str:
-        """Its name."""
         return read_witness_key(self.key)[0]
 
     @property
     def public(self) -> Ed25519PublicKey:
-        """Its key."""
         return read_witness_key(self.key)[1]
 
 
-class SlotsPlan(_Table):
+class SlotsPlan(FrozenModel):
     """The processors of a game."""
 
     cores: int = Field(default=1, ge=1)
     """Whole cores reserved for each game. With `clock.ponder` each seat has half of them."""
 
 
-class CupReference(_Table):
+class CupReference(FrozenModel):
     """The cup of a league."""
 
     name: str
@@ -163,7 +152,7 @@ class CupReference(_Table):
         return f"league of the cup {self.name}, announcement {self.announcement}"
 
 
-class Plan(_Table):
+class Plan(FrozenModel):
     """A contest.toml."""
 
     name: str = Field(pattern=NAME)
@@ -306,7 +295,6 @@ class Planned:
 
     @property
     def name(self) -> str:
-        """The contest's name."""
         return self.plan.name
 
     @property
@@ -316,7 +304,6 @@ class Planned:
 
     @property
     def folder(self) -> Path:
-        """The contest's folder."""
         return self.path.parent
 
     @property
@@ -408,7 +395,6 @@ class Planned:
         )
 
     def locate(self, agent: AgentPlan) -> str:
-        """See `located`."""
         return located(self.folder, agent)
 
 

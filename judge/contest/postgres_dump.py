@@ -13,6 +13,7 @@ from sqlalchemy import Boolean, Float, Integer, LargeBinary
 from sqlalchemy.schema import Column, Table
 
 from judge.base.errors import HostError, InputError
+from judge.base.os_errors import os_errors_as
 from judge.base.text import printable
 from judge.store.database import Database
 from judge.store.tables import files, metadata
@@ -44,7 +45,7 @@ def load_dump(dump: Path, target: Path) -> None:
 
 def _pg_restore(*arguments: str) -> Iterator[str]:
     with tempfile.TemporaryFile() as errors:  # a full pipe would stop it
-        try:
+        with os_errors_as(HostError, "pg_restore", "; install the client programs of PostgreSQL"):
             process = subprocess.Popen(
                 ["pg_restore", *arguments],
                 stdout=subprocess.PIPE,
@@ -53,8 +54,6 @@ def _pg_restore(*arguments: str) -> Iterator[str]:
                 encoding="utf-8",
                 errors="replace",
             )
-        except OSError as error:
-            raise HostError(f"pg_restore: {error.strerror}; install the client programs of PostgreSQL") from None
         with process:
             if process.stdout is not None:
                 yield from process.stdout

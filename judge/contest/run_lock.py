@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 from judge.base.errors import HostError, InputError
 from judge.base.locks import try_lock
+from judge.base.os_errors import os_errors_as
 from judge.contest.folder_names import LOCK_FILE
 from judge.contest.plan import Planned
 
@@ -14,10 +15,8 @@ from judge.contest.plan import Planned
 def alone(planned: Planned) -> Iterator[None]:
     """Hold the folder's lock. Raises InputError if another process has it."""
     path = planned.folder / LOCK_FILE
-    try:
+    with os_errors_as(HostError, path):
         file = path.open("ab+", buffering=0)  # unbuffered: closing must not also fail on a full disk
-    except OSError as error:
-        raise HostError(f"{path}: {error.strerror}") from None
     with file:
         # A shared lock belongs to a concurrent `player_of`.
         if not try_lock(file) and not (try_lock(file, shared=True) and try_lock(file)):
@@ -27,11 +26,9 @@ def alone(planned: Planned) -> Iterator[None]:
                 f"runs {planned.name}; "
                 f"judge contest pause {planned.path} stops it after the running games"
             )
-        try:
+        with os_errors_as(HostError, path, ": make room there, and run the same command again"):
             file.truncate(0)
             file.write(b"%d" % os.getpid())
-        except OSError as error:
-            raise HostError(f"{path}: {error.strerror}: make room there, and run the same command again") from None
         yield
 
 

@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 
 from judge.base.durable_files import PARTIAL, sync, write_durably
 from judge.base.errors import HostError, InputError
+from judge.base.os_errors import os_errors_as
 from judge.base.text import sentence
 from judge.base.toml_edit import Document, edited, set_value
 from judge.base.toml_files import read_text, toml_quoted
@@ -94,7 +95,7 @@ def change_settings(
         text = _changed_text(current, changed)
         _prepare(prepared, current, text)
         told = "; ".join(f"{name}: {before.values[name] or 'none'} -> {to or 'none'}" for name, to in changed.items())
-        inner.note_settings(f"{told}: {order.why}")
+        inner.note("settings", f"{told}: {order.why}")
         return sentence(f"settings changed: {told}")
 
     order = order.with_id()
@@ -114,14 +115,12 @@ def finish_change(planned: Planned) -> None:
         number, version, *_ = prepared.name.removeprefix(start).split(".")
         with closing(Orders(planned.store_url, planned.name)) as orders:
             is_due = orders.get(number) is not None and version == _version(planned)
-        try:
+        with os_errors_as(HostError, prepared, ": the next change, run or service tries it again"):
             if is_due:
                 prepared.replace(planned.path)
             else:
                 prepared.unlink()
             sync(planned.folder)
-        except OSError as error:
-            raise HostError(f"{prepared}: {error.strerror}: the next change, run or service tries it again") from None
 
 
 def _version(planned: Planned) -> str:

@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from judge.base.durable_files import is_file, read_lines_bounded
@@ -27,11 +27,7 @@ def with_ratings(planned: Planned, chosen: AnyFormat, agents: Agents) -> AnyForm
     skip, names = skip_of(chosen), [name for name, _ in agents]
     if skip is None:
         return chosen
-    for name in skip.agents:
-        if name not in names:
-            raise InputError(
-                f"{planned.path}: format.skip.agents: {quote(name, 64)} does not take part; {suggest(name, names)}"
-            )
+    refuse_strangers(planned, "format.skip.agents", skip.agents, names)
     ratings = {**_read_ratings(planned, skip.ratings, skip.above, agents), **skip.agents}
     used = {name: ratings[name] for name in names if name in ratings}
     rated = chosen.model_copy(update={"skip": skip.model_copy(update={"agents": used})})
@@ -39,6 +35,13 @@ def with_ratings(planned: Planned, chosen: AnyFormat, agents: Agents) -> AnyForm
     if len(entries) > 1 and not rated.next(entries, [], 0):
         raise InputError(f"{planned.path}: format.skip leaves out all pairs; raise rating_difference")
     return rated
+
+
+def refuse_strangers(planned: Planned, key: str, named: Iterable[str], names: Sequence[str]) -> None:
+    """Raise InputError for a name in `key` of the contest's file that is not of an agent."""
+    for name in named:
+        if name not in names:
+            raise InputError(f"{planned.path}: {key}: {quote(name, 64)} does not take part; {suggest(name, names)}")
 
 
 def skip_words(planned: Planned) -> str:

@@ -105,7 +105,7 @@ def check_terms(planned: Planned) -> None:
 
 
 def _agreed(planned: Planned, staging: Path) -> tuple[Sequence[Entrant], Sequence[tuple[str, str]], AnyFormat]:
-    entered = entrants(planned, staging, _raised)
+    entered = entrants(planned, staging)
     if (why := planned.lacks_agents(len(entered))) is not None:
         raise InputError(why)
     refuse_many_of_an_author(planned, entered)
@@ -151,10 +151,6 @@ def _drawn(terms: Snapshot, secret: Key | None, freeze: Freeze | None) -> Snapsh
 def _author_numbers(entered: Sequence[Entrant]) -> Mapping[str, int]:
     known = dict.fromkeys(first_author(each.author) for each in entered if each.author)
     return {author: number for number, author in enumerate(known, 1)}
-
-
-def _raised(error: InputError) -> None:
-    raise error
 
 
 def images_of(runtimes: Iterable[str], others: Iterable[str] = ()) -> dict[str, SnapshotImage]:

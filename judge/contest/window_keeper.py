@@ -12,7 +12,6 @@ from contextlib import closing, suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import IO
 
 from judge.base.errors import HostError
@@ -106,11 +105,9 @@ class PlanFile(WatchedFile[Planned]):
 
     @property
     def plan(self) -> Plan:
-        """The current plan."""
         return self.current_value().plan
 
     def windows(self) -> Windows:
-        """The current schedule."""
         return self.plan.windows
 
 
@@ -152,10 +149,8 @@ class WindowKeeper:
         self._loop.__enter__()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._loop.__exit__(kind, error, trace)
+    def __exit__(self, *_: object) -> None:
+        self._loop.__exit__()
         if self._lock is not None:
             self._lock.close()
 

@@ -28,6 +28,7 @@ from urllib.error import HTTPError, URLError
 from judge.base.durable_files import read_bounded, write_durably
 from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
+from judge.base.os_errors import os_errors_as
 from judge.contest.plan import Planned, WitnessPlan
 from judge.store.queries import Reader
 from judge.transparency.checkpoint import (
@@ -115,13 +116,11 @@ class Witnesses:
 
     def _keep(self, witness: WitnessPlan, signed: Checkpoint) -> None:
         path = self.planned.folder / WITNESS_FOLDER / identity(witness)
-        try:
+        with os_errors_as(HostError, path, f": the signature of {witness.name} is not stored"):
             last = read_checkpoint(read_bounded(path, MAX_CHECKPOINT_BYTES), str(path)) if path.exists() else None
             if last is None or last.size <= signed.size:
                 path.parent.mkdir(exist_ok=True)
                 write_durably(path, signed.note)
-        except OSError as error:
-            raise HostError(f"{path}: {error.strerror}: the signature of {witness.name} is not stored") from None
 
 
 @contextmanager

@@ -42,7 +42,6 @@ class JobShelf:
             raise InputError(f"the folder's state {digest} cannot be used: {error}") from None
 
     def put(self, _seat: int, state: Archive) -> None:
-        """Add a state."""
         if state is not EMPTY:
             self.left[state.digest] = state.data
 

@@ -5,18 +5,14 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from judge.base.parsing import FailFastTuple
+from judge.base.parsing import FailFastTuple, FrozenModel
 
 ANNOUNCEMENT = "announcement.json"
 
 
-class _Value(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class AnnouncedLeague(_Value):
+class AnnouncedLeague(FrozenModel):
     """`terms`: digest of policy, format and openings."""
 
     name: str
@@ -28,7 +24,7 @@ class AnnouncedLeague(_Value):
     terms: str = Field(pattern=r"^[0-9a-f]{64}$")
 
 
-class Announcement(_Value):
+class Announcement(FrozenModel):
     """The file announcement.json."""
 
     format: Literal["judge-cup-announcement-1"] = "judge-cup-announcement-1"
@@ -36,12 +32,10 @@ class Announcement(_Value):
     leagues: FailFastTuple[AnnouncedLeague]
 
     def encoded(self) -> bytes:
-        """The file's bytes."""
         return f"{self.model_dump_json(indent=1)}\n".encode()
 
     @property
     def digest(self) -> str:
-        """The file's SHA-256."""
         return hashlib.sha256(self.encoded()).hexdigest()
 
     def differences(self, other: "Announcement") -> Iterator[str]:

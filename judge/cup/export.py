@@ -22,9 +22,9 @@ from judge.contest_games import AttemptState
 from judge.cup.announcement import ANNOUNCEMENT
 from judge.cup.plan import PlannedCup
 from judge.cup.results import CUP_DOCUMENT, CupResults, LeagueResults, read_exported
-from judge.export.export import ExportSummary, PageOptions, new_directories, publish
+from judge.export.export import ExportSummary, PageOptions, new_export, publish
 from judge.publish.manifest import write_manifest
-from judge.publish.model import Stream
+from judge.publish.model import Stream, minute
 from judge.site.pages import POLICY, STYLE, VERIFIER, Page, PagePlace, asset, render
 from judge.submissions.windows import Windows
 from judge.translations.language import Language, languages
@@ -51,7 +51,6 @@ class CupSite:
 
     @property
     def paths(self) -> Sequence[str]:
-        """Paths of all pages."""
         return [_INDEX, _AGENTS, _SCHEDULE, *self._agents]
 
     def page(self, place: PagePlace, stream: Stream | None = None) -> bytes | None:
@@ -130,14 +129,10 @@ def _schedule_row(planned: PlannedCup, league: LeagueResults) -> Mapping[str, An
     return {
         "league": league,
         "after": league.after,
-        "starts": "" if starts is None else _minute(starts.isoformat()),
-        "began": _minute(began[0]) if began else "",
-        "ended": _minute(ended[-1]) if ended else "",
+        "starts": "" if starts is None else minute(starts.isoformat()),
+        "began": minute(began[0]) if began else "",
+        "ended": minute(ended[-1]) if ended else "",
     }
-
-
-def _minute(at: str) -> str:
-    return at[:16].replace("T", ", ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +157,7 @@ def export_cup(
     A league's export is signed by the organiser.key in its folder, or by `key`. Raises InputError and HostError.
     """
     planned.refuse_changes()
-    with new_directories(directory, private) as (partial, partial_private):
+    with new_export(directory, private) as (partial, partial_private):
         leagues = _write(planned, partial, partial_private, key, options, track)
         digest = write_manifest(partial, planned.cup.name, key, leagues)
     return CupSummary(digest, fingerprint(key.public_key()), leagues)

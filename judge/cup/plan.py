@@ -8,10 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+from pydantic import Field, TypeAdapter, model_validator
 
 from judge.base.durable_files import is_directory, is_file, write_durably
 from judge.base.errors import HostError, InputError
+from judge.base.os_errors import os_errors_as
+from judge.base.parsing import FrozenModel
 from judge.base.text import quote, suggest
 from judge.base.toml_files import line_of, parse, read_text, toml_value, validated
 from judge.contest.contest import announce, has_begun, open_store
@@ -55,10 +57,6 @@ _HEAD = f"# judge cup writes this file from {CUP_FILE}. Change that file instead
 _OWN = frozenset({"name", "after", "promoted", "promotes_new", "medals", "agents"})
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
 class League(Plan):
     """A contest of the cup: all keys of contest.toml except `agents`."""
 
@@ -98,7 +96,7 @@ class CupEntry(AgentPlan):
         return self.name or self.path
 
 
-class CupMachine(_Table):
+class CupMachine(FrozenModel):
     """A machine that plays, for estimates and pages."""
 
     name: str = Field(pattern=NAME)
@@ -106,7 +104,7 @@ class CupMachine(_Table):
     """Cores for games. judge needs one more."""
 
 
-class Cup(_Table):
+class Cup(FrozenModel):
     """A cup.toml."""
 
     name: str = Field(pattern=NAME)
@@ -131,7 +129,6 @@ class Cup(_Table):
 
     @property
     def by_name(self) -> Mapping[str, League]:
-        """The leagues by name."""
         return {league.name: league for league in self.leagues}
 
 
@@ -147,7 +144,6 @@ class PlannedCup:
 
     @property
     def folder(self) -> Path:
-        """The cup's folder."""
         return self.path.parent
 
     def file_of(self, league: str) -> Path:
@@ -241,10 +237,8 @@ class PlannedCup:
     def _is_announced(self) -> bool:
         self.refuse_changes()
         path = self.folder / ANNOUNCEMENT
-        try:
+        with os_errors_as(HostError, path):
             write_durably(path, self.announcement.encoded())
-        except OSError as error:
-            raise HostError(f"{path}: {error.strerror}") from None
         return True
 
     def begun(self, league: str) -> Planned | None:
@@ -269,11 +263,9 @@ class PlannedCup:
         lines += [f"{key} = {toml_value(value)}" for key, value in document.items()]
         text = "\n".join(lines) + "\n"
         if self._former_text(league) != text and self.begun(league) is None and self._is_announced:
-            try:
+            with os_errors_as(HostError, path):
                 path.parent.mkdir(exist_ok=True)
                 write_durably(path, text.encode())
-            except OSError as error:
-                raise HostError(f"{path}: {error.strerror}") from None
         return load_plan(path)
 
     def _former_text(self, league: str) -> str:

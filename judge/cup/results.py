@@ -7,9 +7,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from judge.base.parsing import FailFastTuple
+from judge.base.parsing import FailFastTuple, FrozenModel
 from judge.contest.contest import Contest, open_store
 from judge.cup.plan import LEAGUE_NAME, Cup, PlannedCup
 from judge.publish.load import load_claimed, load_store
@@ -25,11 +25,7 @@ PODIUM = 3
 """Number of places with a medal."""
 
 
-class _Value(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Medals(_Value):
+class Medals(FrozenModel):
     """An agent's medals."""
 
     agent: str
@@ -43,7 +39,7 @@ class Medals(_Value):
         return self.gold, self.silver, self.bronze
 
 
-class ExportedLeague(_Value):
+class ExportedLeague(FrozenModel):
     """A league in a cup's document. `contest`, `manifest` and `key` are empty before it begins."""
 
     name: str = Field(pattern=LEAGUE_NAME)
@@ -63,7 +59,7 @@ class ExportedLeague(_Value):
     """Place and agent, best first, without disqualified agents."""
 
 
-class CupDocument(_Value):
+class CupDocument(FrozenModel):
     """The file cup.json of an exported cup."""
 
     format: Literal["judge-cup-1"] = "judge-cup-1"
@@ -73,7 +69,6 @@ class CupDocument(_Value):
     medals: FailFastTuple[Medals] = ()
 
     def encoded(self) -> bytes:
-        """The file's bytes."""
         return f"{self.model_dump_json(indent=1)}\n".encode()
 
 
@@ -183,23 +178,18 @@ def load_results(planned: PlannedCup) -> CupResults:
         if begun is not None:
             with closing(open_store(begun)) as store:
                 contests[league.name] = load_store(Contest(store, begun))
-    return _results(planned.cup, contests)
-
-
-def current_results(cup: Cup, contests: Mapping[str, PublishedContest | None]) -> CupResults:
-    """Results of contests by league; None: the league has not begun."""
-    return _results(cup, {name: contest for name, contest in contests.items() if contest is not None})
+    return current_results(planned.cup, contests)
 
 
 def read_exported(planned: PlannedCup, directory: Path, names: Collection[str]) -> CupResults:
     """Results of the exported leagues `names`, without verification."""
-    return _results(planned.cup, {name: load_claimed(directory / name) for name in names})
+    return current_results(planned.cup, {name: load_claimed(directory / name) for name in names})
 
 
 def results_of(document: CupDocument, directory: Path) -> CupResults:
     """Results computed from the leagues' exports. Raises InputError."""
     contests = {league.name: load_claimed(directory / league.name) for league in document.leagues if league.contest}
-    return _results(document, contests)
+    return current_results(document, contests)
 
 
 def advancing(order: Sequence[str], below: Snapshot, promoted: int, *, promotes_new: bool) -> Sequence[str]:
@@ -209,7 +199,8 @@ def advancing(order: Sequence[str], below: Snapshot, promoted: int, *, promotes_
     return order[: promoted_count(order, promoted, new)]
 
 
-def _results(cup: Cup | CupDocument, contests: Mapping[str, PublishedContest]) -> CupResults:
+def current_results(cup: Cup | CupDocument, contests: Mapping[str, PublishedContest | None]) -> CupResults:
+    """Results of contests by league; a league without one has not begun."""
     leagues = [
         LeagueResults(
             league.name,

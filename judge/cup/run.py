@@ -57,7 +57,6 @@ class LeagueEstimate:
 
     @property
     def pairs(self) -> int:
-        """Number of pairings."""
         return self.found.games // self.games_of_pair
 
 
@@ -261,7 +260,7 @@ def promoted_agents(planned: PlannedCup, league: League) -> Sequence[AgentPlan]:
         order = [line.agent for line in standing.table.lines if line.agent not in gone]
         best = advancing(order, contest.snapshot, league.promoted, promotes_new=league.promotes_new)
         own = planned.write(league.name, is_complete=False)
-        members = {each.name for each in entrants(own, staging, _refuse)}
+        members = {each.name for each in entrants(own, staging)}
         listed = {}
         for number, entry in enumerate(planned.cup.entries):
             if league.after in entry.leagues:
@@ -271,10 +270,6 @@ def promoted_agents(planned: PlannedCup, league: League) -> Sequence[AgentPlan]:
                 listed[name] = AgentPlan(path=entry.path, name=name)
         entries = contest.snapshot.by_name()
         return [listed.get(name) or _submitted(below, entries[name]) for name in best if name not in members]
-
-
-def _refuse(error: InputError) -> None:
-    raise error
 
 
 def _submitted(below: Planned, entry: SnapshotEntry) -> AgentPlan:

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Literal
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from judge.base.durable_files import read_bounded, write_durably
 from judge.base.errors import InputError
-from judge.base.parsing import parse_foreign, parse_json
+from judge.base.parsing import FrozenModel, parse_foreign, parse_json
 from judge.contest.attempts import outcome_of
 from judge.contest.evaluation import FROZEN_FILE, RECORDS, Evaluation, Pool, evaluate, evaluation_of
 from judge.contest_games import AttemptState, Outcome
@@ -31,9 +31,7 @@ MAX_EVALUATION_BYTES = 64 << 20
 """Bytes for half a million pairs of games."""
 
 
-class _SignedFile(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class _SignedFile(FrozenModel):
     format: Literal["judge-evaluation-1"]
     evaluation: Evaluation
     key: str = Field(max_length=1000)

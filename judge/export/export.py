@@ -6,17 +6,17 @@ Directories are renamed at the end, so they are complete or missing.
 import functools
 import hashlib
 import re
-import shutil
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from judge.base.errors import HostError, InputError
+from judge.base.errors import InputError
+from judge.base.new_directories import new_directories
 from judge.base.progress import Tracker, untracked
 from judge.base.worker_processes import in_parallel
 from judge.contest.contest import Contest
@@ -90,38 +90,19 @@ def publish(
 
     Raises InputError if one exists or a record was changed, HostError if writing fails.
     """
-    with new_directories(directory, private) as (partial, partial_private):
+    with new_export(directory, private) as (partial, partial_private):
         return _write(contest, partial, partial_private, key, options, track)
 
 
-@contextmanager
-def new_directories(directory: Path, private: Path) -> Iterator[tuple[Path, Path]]:
-    """Yield the directories to write the public and the private part to; both are renamed at the end, or removed.
+def new_export(directory: Path, private: Path) -> AbstractContextManager[Sequence[Path]]:
+    """Where to write the public and the private part, as `new_directories`.
 
-    Raises InputError if the directories contain each other or have files, HostError if writing fails.
+    Raises InputError if the directories contain each other.
     """
     inside, outside = private.resolve(), directory.resolve()
     if inside.is_relative_to(outside) or outside.is_relative_to(inside):
         raise InputError(f"{private}: the private directory must be outside the public one, and must not contain it")
-    for place in (directory, private):
-        if place.exists() and not (place.is_dir() and not any(place.iterdir())):
-            raise InputError(f"{place}: exists; an export is never overwritten, name another directory")
-    partial, partial_private = _empty_partial(directory), _empty_partial(private)
-    try:
-        yield partial, partial_private
-        for made, place in ((partial_private, private), (partial, directory)):
-            made.replace(place)
-    except OSError as error:
-        raise HostError(f"{error.filename or directory}: {error.strerror}: the export is not written") from None
-    finally:
-        for made in (partial, partial_private):
-            shutil.rmtree(made, ignore_errors=True)
-
-
-def _empty_partial(place: Path) -> Path:
-    partial = place.absolute().with_name(f".{place.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    return partial
+    return new_directories((directory, private), "an export", "the export is not written")
 
 
 def _write(
@@ -226,22 +207,6 @@ def _write_games(
 
 def _contexts(contest: PublishedContest, options: PageOptions) -> Sequence[GamePageContext]:
     stems = ["", *(game.stem for game in contest.played), ""]
-    return [
-        GamePageContext(
-            contest=contest.name,
-            game=game,
-            agents=(contest.by_name[game.first].stem, contest.by_name[game.second].stem),
-            before=before,
-            after=after,
-            address=options.address,
-            languages=options.languages,
-            stage=contest.stage_of(game),
-            above=options.above,
-            titles=(contest.by_name[game.first].title, contest.by_name[game.second].title),
-            has_rounds=contest.has_rounds,
-            excluded="" if excluded is None else excluded.title,
-            is_withdrawn=excluded is not None and bool(excluded.withdrawn),
-        )
-        for game, before, after in zip(contest.played, stems, stems[2:], strict=False)
-        for excluded in (contest.exclusion(game),)
-    ]
+    chosen = functools.partial(replace, address=options.address, languages=options.languages, above=options.above)
+    neighbours = zip(contest.played, stems, stems[2:], strict=False)
+    return [chosen(GamePageContext.of(contest, game, before, after)) for game, before, after in neighbours]

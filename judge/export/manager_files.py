@@ -3,11 +3,11 @@
 The directory is renamed at the end, so it is complete or missing.
 """
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from judge.base.errors import HostError, InputError
+from judge.base.errors import InputError
+from judge.base.new_directories import new_directories
 from judge.catalog.files import steps_of
 from judge.contest.contest import Contest
 from judge.contest.plan import Planned
@@ -70,19 +70,9 @@ def write_for_manager(contest: Contest, manager: ContestManager, directory: Path
     """
     if manager.write is None:
         raise InputError(f"contests cannot be exported to it ({manager.about})")
-    if directory.exists() and not (directory.is_dir() and not any(directory.iterdir())):
-        raise InputError(f"{directory}: exists; an export is never overwritten, name another directory")
-    partial = directory.absolute().with_name(f".{directory.name}.partial")
-    try:
-        shutil.rmtree(partial, ignore_errors=True)
+    with new_directories([directory], "an export", "the export is not written") as (partial,):
         partial.mkdir(parents=True)
         for name, data in manager.write(finished_contest(contest, manager)):
             with (partial / name).open("ab") as file:
                 file.write(data)
-        count = sum(1 for _ in partial.iterdir())
-        partial.replace(directory)
-    except OSError as error:
-        raise HostError(f"{error.filename or directory}: {error.strerror}: the export is not written") from None
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-    return count
+        return sum(1 for _ in partial.iterdir())

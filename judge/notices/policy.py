@@ -14,15 +14,14 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from judge.base.errors import InputError
+from judge.base.parsing import FrozenModel
 
 
-class NoticePolicy(BaseModel):
+class NoticePolicy(FrozenModel):
     """Times in seconds."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     smtp: str = Field(default="", pattern=r"^([A-Za-z0-9.-]{1,253}:[0-9]{1,5})?$")
     """The organiser's mail server as `HOST:PORT`; empty: no e-mail."""

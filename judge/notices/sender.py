@@ -23,7 +23,6 @@ from datetime import UTC, datetime
 from email.message import EmailMessage
 from email.policy import SMTP
 from pathlib import Path
-from types import TracebackType
 from typing import IO
 
 from judge.base.errors import InputError
@@ -223,9 +222,9 @@ class NoticeSender:
         self._loop.__enter__()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         """End; unfinished notices may be sent again later."""
-        self._loop.__exit__(kind, error, at)
+        self._loop.__exit__()
         if self._lock is not None:
             self._lock.close()
         for pool in self._pools.values():

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-from judge.base.parsing import FailFastTuple
+from judge.base.parsing import FailFastTuple, FrozenModel
 from judge.contest_games import MOVES_DIGITS, GameResult
 from judge.games.types import Verdict
 from judge.statistics.ratings import RatedContest
@@ -24,11 +24,7 @@ _Moves = Annotated[str, Field(pattern=rf"^([0-9a-f]{{{MOVES_DIGITS}}})?$")]
 _Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
-class _Value(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class PairResults(_Value):
+class PairResults(FrozenModel):
     """Games of two agents in these seats, each as the first digits of its `GameResult.moves` (empty: unknown);
     `faulty`: both lost by a fault.
     """
@@ -54,7 +50,7 @@ class PairResults(_Value):
                 yield GameResult(first, second, winner, verdict, moves=moves)
 
 
-class FormerContest(_Value):
+class FormerContest(FrozenModel):
     """A former contest. `manifest` is the SHA-256 of its export's manifest; None if read from a store."""
 
     name: str
@@ -89,12 +85,11 @@ class FormerContest(_Value):
 
     @property
     def rated(self) -> RatedContest:
-        """The contest as input of ratings."""
         rows = [row for pair in self.results for row in pair.rows]
         return RatedContest(self.name, self.began, rows, self.programs)
 
 
-class Joined(_Value):
+class Joined(FrozenModel):
     """Former contests, and agents with fixed ratings."""
 
     document: Literal["judge-joined-1"] = "judge-joined-1"
@@ -102,7 +97,6 @@ class Joined(_Value):
     contests: FailFastTuple[FormerContest] = Field(max_length=MAX_CONTESTS)
 
     def encoded(self) -> bytes:
-        """The file's bytes."""
         return f"{self.model_dump_json()}\n".encode()
 
     @model_validator(mode="after")

@@ -12,11 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict
-
 from judge.base.durable_files import read_bounded
 from judge.base.errors import HostError, InputError
-from judge.base.parsing import parse, parse_foreign, refuse_ambiguous
+from judge.base.parsing import FrozenModel, parse, parse_foreign, refuse_ambiguous
 from judge.base.text import printable, quote
 from judge.contest.contest import Contest, has_begun
 from judge.contest.foreign_store import open_foreign
@@ -56,10 +54,8 @@ _MAX_MISSING = 1000
 Row = TypeVar("Row")
 
 
-class Revealed(BaseModel):
+class Revealed(FrozenModel):
     """Contents of `chance.json`."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     contest: str
     commitment: Key

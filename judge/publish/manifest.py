@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Literal
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from judge.base.bookkeeping import is_bookkeeping, is_companion, may_be_companion
 from judge.base.durable_files import read_bounded, sha256_of
 from judge.base.errors import InputError
-from judge.base.parsing import FailFastTuple, parse_foreign
+from judge.base.parsing import FailFastTuple, FrozenModel, parse_foreign
 from judge.base.progress import Tracker, untracked
 from judge.transparency.checkpoint import is_signed
 from judge.transparency.keys import fingerprint, load_public_key, public_pem, read_public_key
@@ -45,11 +45,7 @@ _CHUNK = 1 << 20
 _PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class ListedFile(_Strict):
+class ListedFile(FrozenModel):
     """A file, by path in the directory."""
 
     path: str = Field(max_length=400)
@@ -57,7 +53,7 @@ class ListedFile(_Strict):
     size: int = Field(ge=0)
 
 
-class ExportManifest(_Strict):
+class ExportManifest(FrozenModel):
     """All published files except manifest and signature."""
 
     contest: str
@@ -203,7 +199,7 @@ def _parsed(data: bytes, problems: list[str]) -> ExportManifest | None:
         problems.append(str(error))
         return None
     names = [file.path for file in manifest.files]
-    bad = [name for name in names if not _is_plain(name)]
+    bad = [name for name in names if not all(map(_PART.fullmatch, name.split("/")))]
     if bad:
         problems.append(f"{MANIFEST}: {bad[0]!r} is not a valid name of a published file")
         return None
@@ -297,7 +293,3 @@ def _head(path: Path) -> bytes:
         return b""
     with path.open("rb") as file:
         return file.read(len(GIT_LINE) + 2)
-
-
-def _is_plain(name: str) -> bool:
-    return all(_PART.fullmatch(part) for part in name.split("/"))

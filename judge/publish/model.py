@@ -54,7 +54,6 @@ class Participant:
 
     @property
     def name(self) -> str:
-        """Its name."""
         return self.entry.name
 
     @property
@@ -103,7 +102,8 @@ class FirstMove:
     high: float
 
 
-def _minute(at: str) -> str:
+def minute(at: str) -> str:
+    """A moment without its seconds."""
     return at[:16].replace("T", ", ")
 
 
@@ -140,7 +140,6 @@ class PublishedContest:
 
     @property
     def name(self) -> str:
-        """Its name."""
         return self.snapshot.name
 
     @cached_property
@@ -190,7 +189,6 @@ class PublishedContest:
 
     @cached_property
     def by_name(self) -> Mapping[str, Participant]:
-        """By name."""
         return {participant.name: participant for participant in self.participants}
 
     @cached_property
@@ -256,7 +254,6 @@ class PublishedContest:
 
     @property
     def unfinished(self) -> Sequence[PublishedGame]:
-        """Open games."""
         return [game for game in self.games if game.state in OPEN]
 
     @cached_property
@@ -278,7 +275,6 @@ class PublishedContest:
 
     @cached_property
     def is_over(self) -> bool:
-        """Whether no game is left."""
         if self.unfinished or self.has_ended:
             return not self.unfinished
         return not self.tournament.goes_on(self.pairings, self.results, self.absent())
@@ -294,13 +290,12 @@ class PublishedContest:
         return Ending(
             tuple(line.agent for line in first),
             first[0].points if first else 0.0,
-            _minute(begun[0]) if begun and ended else "",
-            _minute(ended[-1]) if begun and ended else "",
+            minute(begun[0]) if begun and ended else "",
+            minute(ended[-1]) if begun and ended else "",
         )
 
     @cached_property
     def table(self) -> Table:
-        """Standings and crosstable."""
         return self.tournament.table(self.tournament.played(self.pairings, self.results), self.out)
 
     @cached_property
@@ -401,7 +396,6 @@ class PublishedContest:
 
     @cached_property
     def rated(self) -> Mapping[str, Rating]:
-        """Ratings by agent."""
         return {rating.agent: rating for rating in self.ratings.ratings} if self.ratings else {}
 
     @cached_property
@@ -432,7 +426,6 @@ class PublishedContest:
 
     @property
     def as_rated(self) -> RatedContest:
-        """The contest as input of joint ratings."""
         programs = {entry.name: entry.seat.digest for entry in self.snapshot.entries}
         return RatedContest(self.name, self.snapshot.frozen_at, self.evidence, programs)
 

@@ -6,18 +6,15 @@ DEBUG lines and stderr are private. The public record has their lengths, times a
 from collections.abc import Collection, Iterator
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
+from judge.base.parsing import FrozenModel
 from judge.referee.spec import RecordFile, public_part
 from judge.referee.transcript import Entry, EntryKind, SealedTranscript, unseal
 
 EntryIndex = tuple[int, int]
 
 
-class PrivateEntry(BaseModel):
+class PrivateEntry(FrozenModel):
     """A withheld entry: `text` as Latin-1, `at` its place in the transcript."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     at: EntryIndex
     ns: int
@@ -25,10 +22,8 @@ class PrivateEntry(BaseModel):
     text: str
 
 
-class PrivatePart(BaseModel):
+class PrivatePart(FrozenModel):
     """Withheld entries of a seat in a game."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     format: Literal["judge-private-1"] = "judge-private-1"
     game: str

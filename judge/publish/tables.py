@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_type_hints
+from typing import Annotated, Any, ClassVar, get_type_hints
 
 from pydantic import ConfigDict
 
@@ -21,9 +21,6 @@ from judge.statistics.ratings import Version
 from judge.tournament.crosstable import MAX_CROSSTABLE_AGENTS
 from judge.tournament.points import points_table
 from judge.tournament.standings import TableLine
-
-if TYPE_CHECKING:
-    from judge.statistics.fairness import FairnessTest
 
 MAX_CELL_CHARACTERS = 10_000
 """Characters; spreadsheets allow 32,767."""
@@ -244,21 +241,18 @@ def tables(contest: PublishedContest) -> Mapping[str, bytes]:
 
 def result_tables(contest: PublishedContest) -> Iterator[tuple[str, bytes]]:
     """Without the certificate."""
-    rows_by_table: dict[str, Sequence[_Row]] = {
+    rows_by_table: dict[str, Sequence[object]] = {
         "standings": [_standing(contest, line) for line in contest.table.lines],
         "pairs": _pairs(contest),
         "games": [_game(game, points) for game, points in zip(contest.games, _points(contest), strict=True)],
-        "pairings": [
-            PairingRow(pair.round, pair.table, pair.first, pair.second, pair.meeting, pair.group)
-            for pair in contest.pairings
-        ],
+        "pairings": contest.pairings,
         "disqualified": [DisqualifiedRow(agent, why) for agent, why in contest.disqualified.items()],
         "attempts": [
             AttemptRow(game.number, attempt.number, attempt.state, attempt.why, game.attempt_path(attempt.number))
             for game in contest.games
             for attempt in game.uncounted
         ],
-        "journal": [JournalRow(line.at, line.event, line.game, line.attempt, line.text) for line in contest.journal],
+        "journal": contest.journal,
     }
     if contest.withdrawn:
         rows_by_table["withdrawn"] = [WithdrawnRow(agent, why) for agent, why in contest.withdrawn.items()]
@@ -296,8 +290,7 @@ def result_tables(contest: PublishedContest) -> Iterator[tuple[str, bytes]]:
 def certificate_files(contest: PublishedContest) -> Mapping[str, bytes]:
     """The table of fairness tests. Games' conditions must be loaded."""
     columns = list(COLUMNS["fairness"])
-    rows = [_fairness(test) for test in contest.fairness]
-    values = [{column: getattr(row, column) for column in columns} for row in rows]
+    values = [{column: _rounded(getattr(test, column)) for column in columns} for test in contest.fairness]
     return dict(zip(CERTIFICATE, (write_csv(columns, values), write_json(values)), strict=True))
 
 
@@ -337,24 +330,8 @@ def _elo(elo: float | None) -> float | None:
     return None if elo is None else round(elo, 1) + 0.0
 
 
-def _fairness(test: "FairnessTest") -> FairnessRow:
-    def rounded(value: float | None) -> float | None:
-        return None if value is None else round(value, 6) + 0.0
-
-    return FairnessRow(
-        factor=test.factor,
-        response=test.response,
-        levels=test.levels,
-        games=test.games,
-        p=rounded(test.p),
-        adjusted=rounded(test.adjusted),
-        level=test.level,
-        effect=rounded(test.effect),
-        low=rounded(test.low),
-        high=rounded(test.high),
-        found=rounded(test.found),
-        why=test.why,
-    )
+def _rounded(value: object) -> object:
+    return round(value, 6) + 0.0 if isinstance(value, float) else value
 
 
 def _history(agent: str, version: Version) -> HistoryRow:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
-from typing import Any
+from typing import Any, Self
 
 from markupsafe import Markup
 from markupsafe import escape as escape_markup
@@ -13,7 +13,7 @@ from markupsafe import escape as escape_markup
 from judge.base.text import clock_text, count_text, duration, mib, number, plain_text
 from judge.contest_games import PublishedGame
 from judge.games.types import SEATS
-from judge.publish.model import Stream
+from judge.publish.model import PublishedContest, Stream
 from judge.records.outcome import outcome_sentence, score_text
 from judge.records.search_figures import SearchFigures, search_figures
 from judge.records.steps import Stepped
@@ -68,6 +68,24 @@ class GamePageContext:
     excluded: str = ""
     """Display name of the agent because of which the game does not count."""
     is_withdrawn: bool = False
+
+    @classmethod
+    def of(cls, contest: PublishedContest, game: PublishedGame, before: str, after: str) -> Self:
+        agents = contest.by_name[game.first], contest.by_name[game.second]
+        excluded = contest.exclusion(game)
+        return cls(
+            contest.name,
+            game,
+            (agents[0].stem, agents[1].stem),
+            before,
+            after,
+            stream=contest.stream,
+            stage=contest.stage_of(game),
+            titles=(agents[0].title, agents[1].title),
+            has_rounds=contest.has_rounds,
+            excluded="" if excluded is None else excluded.title,
+            is_withdrawn=excluded is not None and bool(excluded.withdrawn),
+        )
 
 
 def game_picture(replay: Stepped, record: GameRecord, context: GamePageContext) -> bytes:

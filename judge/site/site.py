@@ -82,13 +82,10 @@ def pages_of_records(
         for path, write in _LanguagePages(contest, language, languages).of_records(about).items():
             yield path, write()
     for language in languages:
-        for name, values in (("fairness", {"time": TIME}), ("verify", _verify(proof))):
+        verify = {"proof": proof, "witnessed": proof.witnessed, "archive": proof.archive}
+        for name, values in (("fairness", {"time": TIME}), ("verify", verify)):
             place = PagePlace(f"{name}.html", language, languages)
             yield place.file, render_for(contest, f"{name}.html", name, place, values)
-
-
-def _verify(proof: Proof) -> Mapping[str, Any]:
-    return {"proof": proof, "witnessed": proof.witnessed, "archive": proof.archive}
 
 
 def pages_of_results(contest: PublishedContest, languages: Sequence[Language]) -> Iterator[Page]:

@@ -138,17 +138,14 @@ class Certainty:
 
     @property
     def first(self) -> str:
-        """The agent in first place."""
         return self.ranks[0].agent
 
     @property
     def second(self) -> str:
-        """The agent in second place."""
         return self.ranks[1].agent
 
     @property
     def reversed_games(self) -> int:
-        """Number of reversed games."""
         return sum(reversal.games for reversal in self.reversals)
 
     @property

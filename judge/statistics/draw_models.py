@@ -61,7 +61,6 @@ class RaoKupper:
     NO_DRAWS = 0.0
 
     def height(self, u: Vector, d: float, wins: Vector, draws: Vector, losses: Vector) -> float:
-        """See `DrawModel`."""
         height = ((wins + draws) * log_share(u - d)).sum() + ((losses + draws) * log_share(-u - d)).sum()
         if draws.any():
             if d <= 0:
@@ -70,7 +69,6 @@ class RaoKupper:
         return float(height)
 
     def slopes(self, u: Vector, d: float, wins: Vector, draws: Vector, losses: Vector) -> Slopes:
-        """See `DrawModel`."""
         for_first, for_second = wins + draws, losses + draws
         short_of_win, short_of_loss = share(d - u), share(d + u)
         win_bend = for_first * short_of_win * (1 - short_of_win)
@@ -84,16 +82,13 @@ class RaoKupper:
         return Slopes(by_u, by_d, -(win_bend + loss_bend), win_bend - loss_bend, dd)
 
     def chances(self, u: Vector, d: float) -> tuple[Vector, Vector, Vector]:
-        """See `DrawModel`."""
         won, lost = share(u - d), share(-u - d)
         return won, 1 - won - lost, lost
 
     def start(self, share: float) -> float:
-        """See `DrawModel`."""
         return 2 * math.atanh(share)
 
     def share(self, d: float) -> float:
-        """See `DrawModel`."""
         return math.tanh(d / 2)
 
 
@@ -103,8 +98,8 @@ class Davidson:
     NO_DRAWS = -math.inf
 
     def height(self, u: Vector, d: float, wins: Vector, draws: Vector, losses: Vector) -> float:
-        """See `DrawModel`."""
-        total = ((wins - losses) * u / 2 - (wins + draws + losses) * self._log_sum(u, d)).sum()
+        logarithm = np.logaddexp(np.logaddexp(u / 2, -u / 2), d)
+        total = ((wins - losses) * u / 2 - (wins + draws + losses) * logarithm).sum()
         return float(total + (d * draws.sum() if draws.any() else 0.0))
 
     def slopes(self, u: Vector, d: float | Vector, wins: Vector, draws: Vector, losses: Vector) -> Slopes:
@@ -131,15 +126,10 @@ class Davidson:
         return np.where(leads, strong, weak), drawn, np.where(leads, weak, strong)
 
     def start(self, share: float) -> float:
-        """See `DrawModel`."""
         return math.log(2 * share / (1 - share))
 
     def share(self, d: float) -> float:
-        """See `DrawModel`."""
         return float(share(d - math.log(2)))
-
-    def _log_sum(self, u: Vector, d: float | Vector) -> Vector:
-        return np.logaddexp(np.logaddexp(u / 2, -u / 2), d)
 
 
 def share(x: Vector | float) -> Vector:

@@ -47,7 +47,6 @@ class MatchCounts:
 
     @classmethod
     def of_games(cls, lost: int, drawn: int, won: int) -> Self:
-        """Count single games."""
         return cls((lost, drawn, won), (lost, drawn, won))
 
     @classmethod
@@ -109,12 +108,10 @@ class MatchCounts:
 
     @property
     def are_pairs(self) -> bool:
-        """Whether pairs are counted."""
         return self.scores is PAIR_SCORES
 
     @property
     def total(self) -> int:
-        """Number of results."""
         return sum(self.counts)
 
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from judge.contest_games import GameResult
 from judge.statistics.portable_math import Matrix, Vector, exp, inverse, log, product, share, subtract_square
-from judge.statistics.rating_model import RatingModel
 from judge.statistics.scales import CONFIDENCE_95
 
 _ELO = 173.71779276130073
@@ -19,6 +18,12 @@ _ELO = 173.71779276130073
 
 _CLOSE = 1e-10
 """Largest last step of an exact fit, in logistic units."""
+
+_PRIOR_DRAWS = 2.0
+"""Virtual games between equals for the draw parameter, half won and half lost."""
+
+_ADVANTAGE_VARIANCE = 2.0
+"""Of the first-seat advantage before the first game, in squared logistic units: that of two such games."""
 
 _MAX_STEPS = 200
 _MIN_REFIT_RESULTS = 10
@@ -48,25 +53,18 @@ class OnlineRating:
 class OnlineRatings:
     """Each agent has a place, from 0 in the order of admission."""
 
-    def __init__(self, model: RatingModel | None = None, refit_results: int | None = None) -> None:
-        """`refit_results` is the number of results between exact fits; None: half the number of agents, at least 10."""
-        self._model = model or RatingModel()
-        self._refit_results = refit_results
+    def __init__(self) -> None:
         self._places: dict[str, int] = {}
         self._pairs: dict[tuple[int, int], list[float]] = {}
         self._since_refit = 0
         # Coordinate 0 is the advantage; an agent's coordinate is its place plus 1.
-        variance = 4 / self._model.prior_draws if self._model.advantage is None else 0.0
         self._size = 1
         self._at: Vector = np.zeros(16)
-        self._at[0] = (self._model.advantage or 0.0) / _ELO
-        self._mean: Vector = self._at.copy()
+        self._mean: Vector = np.zeros(16)
         self._variance: Vector = np.zeros(16)
-        self._variance[0] = variance
         self._covariance: Matrix = np.zeros((16, 16))
-        self._covariance[0, 0] = variance
-        self._is_davidson = self._model.draws == "davidson"
-        self._draw = 0.0 if self._is_davidson else (self._model.draw_elo or 0.0) / _ELO
+        self._variance[0] = self._covariance[0, 0] = _ADVANTAGE_VARIANCE
+        self._draw = 0.0
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -83,16 +81,6 @@ class OnlineRatings:
         """Covariance of the ratings by place, in squared logistic units."""
         return self._covariance[1 : self._size, 1 : self._size]
 
-    @property
-    def advantage(self) -> float:
-        """First-seat advantage, in Elo."""
-        return float(self._at[0]) * _ELO
-
-    @property
-    def draw(self) -> float:
-        """Draw parameter: d of Rao and Kupper's model, exp(d) of Davidson's."""
-        return self._draw
-
     def place(self, agent: str) -> int:
         """The agent's place. Raises KeyError if it was not admitted."""
         return self._places[agent]
@@ -105,10 +93,7 @@ class OnlineRatings:
 
     def relative_deviation(self, agent: str) -> float:
         """Standard error of the agent's rating relative to the mean of all agents, in Elo."""
-        covariance = self._covariance[1 : self._size, 1 : self._size]
-        own = covariance[self._places[agent]]
-        variance = own[self._places[agent]] - 2 * own.mean() + covariance.mean()
-        return sqrt(max(0.0, float(variance))) * _ELO
+        return float(self.relative_deviations()[self._places[agent]])
 
     def relative_deviations(self) -> Vector:
         """By place."""
@@ -156,7 +141,7 @@ class OnlineRatings:
         """Add an agent. Raises ValueError if it was added before."""
         if agent in self._places:
             raise ValueError(f"agent {agent} is already rated")
-        prior = prior or Prior(self._model.mean)
+        prior = prior or Prior()
         at = self._size
         if at == len(self._at):
             self._grow()
@@ -195,7 +180,7 @@ class OnlineRatings:
         self._at[:size] += column * move
         subtract_square(covariance, column * sqrt(bend / (1 + variance * bend)))
         self._since_refit += 1
-        if self._since_refit >= (self._refit_results or max(_MIN_REFIT_RESULTS, len(self._places) // 2)):
+        if self._since_refit >= max(_MIN_REFIT_RESULTS, len(self._places) // 2):
             self.refit()
 
     def count(self, first: str, second: str, ending: int) -> None:
@@ -243,22 +228,11 @@ class OnlineRatings:
         return move, float(bend[0])
 
     def _slopes(self, u: Vector, wins: Vector, draws: Vector, losses: Vector) -> tuple[Vector, Vector]:
-        if self._is_davidson:
-            won, lost = self._davidson(u)
-            lead = (won - lost) / 2
-            games = wins + draws + losses
-            return (wins - losses) / 2 - games * lead, games * ((won + lost) / 4 - lead * lead)
         short_of_win, short_of_loss = share(self._draw - u), share(self._draw + u)
         for_first, for_second = wins + draws, losses + draws
         slope = for_first * short_of_win - for_second * short_of_loss
         bend = for_first * short_of_win * (1 - short_of_win) + for_second * short_of_loss * (1 - short_of_loss)
         return slope, bend
-
-    def _davidson(self, u: Vector) -> tuple[Vector, Vector]:
-        root = exp(u / 2)
-        total = root + 1 / root + self._draw
-        won: Vector = root / total
-        return won, 1 / root / total
 
     # --- exact fit -------------------------------------------------------------------------------------------------
 
@@ -325,33 +299,22 @@ class OnlineRatings:
 
     def _fit_draws(self, games: "_Games") -> None:
         drawn = float(np.add.accumulate(games.draws)[-1])
-        if self._model.draw_elo is not None or not drawn:
+        if not drawn:
             return
         u = np.append(self._leads(games, self._at), 0.0)
-        half = self._model.prior_draws / 2
-        wins, losses = np.append(games.wins, half), np.append(games.losses, half)
+        wins, losses = np.append(games.wins, _PRIOR_DRAWS / 2), np.append(games.losses, _PRIOR_DRAWS / 2)
         draws = np.append(games.draws, 0.0)
         if not self._draw:
             portion = min(drawn / float(np.add.accumulate(wins + draws + losses)[-1]), 0.9)
-            odds = (1 + portion) / (1 - portion)
-            self._draw = 2 * portion / (1 - portion) if self._is_davidson else float(log(odds))
+            self._draw = float(log((1 + portion) / (1 - portion)))
         for _ in range(_MAX_STEPS):
             slope, bend = self._draw_slopes(u, wins, draws, losses, drawn)
-            step = slope / bend
-            if self._is_davidson:
-                step = self._draw * (float(exp(max(-1.0, min(1.0, step)))) - 1)
-            step = max(step, -self._draw / 2)
+            step = max(slope / bend, -self._draw / 2)
             self._draw += step
             if abs(step) <= _CLOSE / 10:
                 break
 
     def _draw_slopes(self, u: Vector, wins: Vector, draws: Vector, losses: Vector, drawn: float) -> tuple[float, float]:
-        if self._is_davidson:
-            won, lost = self._davidson(u)
-            expected = 1 - won - lost
-            games = wins + draws + losses
-            slope, bend = draws - games * expected, games * expected * (1 - expected)
-            return float(np.add.accumulate(slope)[-1]), float(np.add.accumulate(bend)[-1])
         d = self._draw
         a, b = share(d - u), share(d + u)
         by_game = (wins + draws) * a + (losses + draws) * b

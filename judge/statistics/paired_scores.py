@@ -42,7 +42,6 @@ class PairedScores:
 
     @property
     def pairs(self) -> int:
-        """Number of pairs."""
         return sum(self.counts)
 
     @property
@@ -57,7 +56,6 @@ class PairedScores:
 
     @property
     def width(self) -> float:
-        """Width of the interval."""
         _, low, high = self.interval
         return high - low
 

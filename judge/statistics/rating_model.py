@@ -2,13 +2,13 @@
 
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from judge.base.parsing import FrozenModel
 
 
-class RatingModel(BaseModel):
+class RatingModel(FrozenModel):
     """Parameters of a rating, in Elo."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     prior_draws: float = Field(default=2, gt=0)
     """Virtual draws per agent; fewer move a score of 100 % further away."""

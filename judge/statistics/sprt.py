@@ -40,9 +40,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from judge.base.errors import InputError
+from judge.base.parsing import FrozenModel
 from judge.statistics.match_estimate import MatchCounts
 from judge.statistics.scales import NORMALIZED_ELO, bayes_elo_score, draw_elo_of, expected_score
 
@@ -211,10 +212,8 @@ class SprtState:
     decision: SprtDecision
 
 
-class Sprt(BaseModel):
+class Sprt(FrozenModel):
     """A test: two hypotheses in Elo of `model`, and its error probabilities."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     elo0: float = Field(default=0, ge=-MAX_SPRT_ELO, le=MAX_SPRT_ELO)
     elo1: float = Field(default=10, ge=-MAX_SPRT_ELO, le=MAX_SPRT_ELO)

@@ -108,7 +108,6 @@ class Database:
         self._now = now
 
     def close(self) -> None:
-        """Close the connections."""
         self._engine.dispose()
 
     @contextmanager

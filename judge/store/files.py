@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
-from types import TracebackType
 from typing import IO, BinaryIO, Self
 
 from judge.base.durable_files import PARTIAL, open_regular, sync, sync_file, write_durably
 from judge.base.errors import HostError, InputError
 from judge.base.locks import lock, try_lock
+from judge.base.os_errors import os_errors_as
 
 PIECE_BYTES = 1 << 20
 
@@ -34,11 +34,9 @@ class Files:
             with suppress(OSError):
                 path.touch()  # Must not look like an old unreferenced file.
             return digest
-        try:
+        with os_errors_as(HostError, path, "; nothing was recorded; make room and resume"):
             path.parent.mkdir(parents=True, exist_ok=True)
             write_durably(path, data)
-        except OSError as error:
-            raise HostError(f"{path}: {error.strerror}; nothing was recorded; make room and resume") from None
         return digest
 
     def remove(self, digest: str) -> None:
@@ -46,7 +44,6 @@ class Files:
         self.path(digest).unlink(missing_ok=True)
 
     def digests(self) -> Iterator[str]:
-        """Digests of the existing files."""
         return (path.name for path in self._folder.glob("??/*") if len(path.name) == 64)
 
     def sweep(self) -> None:
@@ -74,10 +71,8 @@ class Files:
     def opened(self, digest: str) -> BinaryIO:
         """Open a file without checking it. Raises InputError if it is missing."""
         path = self.path(digest)
-        try:
+        with os_errors_as(InputError, path, ", but the store refers to it"):
             return open_regular(path)
-        except OSError as error:
-            raise InputError(f"{path}: {error.strerror}, but the store refers to it") from None
 
     def path(self, digest: str) -> Path:
         """Raises ValueError if `digest` is invalid."""
@@ -112,9 +107,7 @@ class Incoming:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with suppress(OSError):
             self._file.close()
         with suppress(OSError):

@@ -8,7 +8,6 @@ folder's lock.
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from types import TracebackType
 
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
@@ -52,9 +51,7 @@ class Lease:
             raise InputError(f"{other} runs {self._contest}: only one judge can; stop that one first")
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._session is not None:
             # Frees the lock sooner than ending the session.
             with suppress(StoreLostError), self.writing() as session:

@@ -110,7 +110,6 @@ class Notices(Queue[Notice]):
     # --- targets -----------------------------------------------------------------------------------------------------
 
     def targets(self, author: str) -> NoticeTargets:
-        """An author's addresses."""
         with self._reading() as connection:
             return self._targets(connection, author)
 

@@ -168,7 +168,6 @@ class PracticeGames(Queue[PracticeGame]):
         return value_of(PracticeGame, row)
 
     def is_due(self) -> bool:
-        """Whether a game is due."""
         return self._first(self._all().where(self._is_due()).limit(1)) is not None
 
     def take(self, worker: str) -> PracticeGame | None:

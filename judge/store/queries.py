@@ -58,7 +58,6 @@ class Reader(Database):
         return self._engine.dialect.name == "postgresql"
 
     def stored_files(self, contest: str) -> list[tuple[FileKind, str]]:
-        """Files in the database."""
         query = select(files.c.kind, files.c.digest).where(files.c.contest == contest)
         return [(row.kind, row.digest) for row in self._rows(query)]
 
@@ -102,13 +101,13 @@ class Reader(Database):
         return [value_of(EntryRow, row) for row in self._rows(_entries_of(contest).where(is_gone))]
 
     def number_of_entries(self, contest: str) -> int:
-        """All entries."""
         [(number,)] = self._rows(select(func.count()).where(entries.c.contest == contest))
         return int(number)
 
     def pairings(self, contest: str) -> list[Pairing]:
         """Pairings, including byes, by round and table."""
-        return [value_of(Pairing, row) for row in self._rows(pairings_of(contest))]
+        query = select(pairings).where(pairings.c.contest == contest)
+        return [value_of(Pairing, row) for row in self._rows(query.order_by(pairings.c.round, pairings.c.table))]
 
     def last_record(self, contest: str, agent: str, before: int) -> tuple[str, int] | None:
         """Record and seat of an agent's last game with a result, before number `before`."""
@@ -131,7 +130,6 @@ class Reader(Database):
         return self._results(_FAILED_RESULTS if failed else _RESULTS, of_contest=contest)
 
     def results_by_number(self, contest: str, numbers: Collection[int]) -> Mapping[int, GameResult]:
-        """Results by game number."""
         found = self._results(_RESULTS_BY_NUMBER, of_contest=contest, numbers=list(numbers))
         return {result.number: result for result in found}
 
@@ -158,7 +156,6 @@ class Reader(Database):
             return [ScheduledGame(*row) for row in connection.execute(query)]
 
     def attempt(self, game: str, number: int) -> Attempt | None:
-        """None if missing."""
         row = self._first(select(attempts).where(attempts.c.game == game, attempts.c.number == number))
         return None if row is None else value_of(Attempt, row)
 
@@ -168,7 +165,6 @@ class Reader(Database):
         return [value_of(Attempt, row) for row in self._rows(query)]
 
     def attempts_by_host(self, contest: str) -> list[tuple[str, AttemptState, int]]:
-        """Attempts per host and state."""
         columns = (attempts.c.host, attempts.c.state)
         query = _attempts(contest, *columns, func.count()).group_by(*columns)
         return [(host, state, count) for host, state, count in self._rows(query)]
@@ -211,12 +207,10 @@ class Reader(Database):
         return [value_of(ScheduledGame, row) for row in self._rows(query.order_by(games.c.number).limit(limit))]
 
     def counts(self, contest: str) -> Mapping[GameState, int]:
-        """Games per state."""
         query = select(games.c.state, func.count()).where(games.c.contest == contest).group_by(games.c.state)
         return dict.fromkeys(GameState, 0) | {row[0]: row[1] for row in self._rows(query)}
 
     def attempt_counts(self, contest: str) -> Mapping[AttemptState, int]:
-        """Attempts per state."""
         query = _attempts(contest, attempts.c.state, func.count()).group_by(attempts.c.state)
         return dict.fromkeys(AttemptState, 0) | {row[0]: row[1] for row in self._rows(query)}
 
@@ -264,11 +258,6 @@ def _lines(contest: str, *chosen: ColumnElement[bool]) -> Select[Any]:
 
 def _entries_of(contest: str) -> Select[Any]:
     return select(entries).where(entries.c.contest == contest).order_by(entries.c.rank)
-
-
-def pairings_of(contest: str) -> Select[Any]:
-    """Pairings by round and table."""
-    return select(pairings).where(pairings.c.contest == contest).order_by(pairings.c.round, pairings.c.table)
 
 
 def contest_row(connection: Connection, name: str, *, locked: bool = False) -> Row[Any]:

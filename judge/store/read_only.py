@@ -19,6 +19,7 @@ from threading import Lock
 from urllib.parse import quote
 
 from judge.base.errors import HostError
+from judge.base.os_errors import os_errors_as
 from judge.base.owner import make_directory, remove_directory
 
 
@@ -54,14 +55,12 @@ class _Copies:
         with self._lock:
             found = _size(self._path, ""), _size(self._path, "wal"), self._path.stat().st_mtime_ns
             if self._folder is None or found != self._taken:
-                try:
+                with os_errors_as(HostError, f"{self._path} cannot be copied for reading"):
                     folder = make_directory()
                     # Open connections keep an older copy.
                     weakref.finalize(self, remove_directory, folder)
                     for file in (self._path, self._path.with_name(f"{self._path.name}-wal")):
                         shutil.copyfile(file, folder / file.name)
-                except OSError as error:
-                    raise HostError(f"{self._path} cannot be copied for reading: {error.strerror}") from None
                 self._folder, self._taken = folder, found
             return self._folder / self._path.name
 

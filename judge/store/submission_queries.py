@@ -68,7 +68,6 @@ class RegisterReader(ContestDatabase):
         return frozenset(row.id for row in self._rows(query.where(submissions.c.state == State.WITHDRAWN)))
 
     def counts(self) -> Mapping[State, int]:
-        """Submissions per state."""
         query = select(submissions.c.state, func.count()).where(submissions.c.contest == self._contest)
         return dict.fromkeys(State, 0) | {row[0]: row[1] for row in self._rows(query.group_by(submissions.c.state))}
 
@@ -84,7 +83,6 @@ class RegisterReader(ContestDatabase):
         return [value_of(Change, row) for row in self._rows(query.order_by(submission_journal.c.id))]
 
     def has_begun(self) -> bool:
-        """Whether the contest has begun."""
         return self.document() is not None
 
     def is_admitted_late(self, author: str) -> bool:
@@ -129,7 +127,6 @@ class RegisterReader(ContestDatabase):
         return frozenset(shown for each in others for shown in (each.name, each.title) if shown)
 
     def agents_of(self, author: str) -> frozenset[str]:
-        """Names of an author's agents."""
         with self._reading() as connection:
             return frozenset(_agents_of(connection, self._contest, author))
 

@@ -247,11 +247,8 @@ class Register(AgentNames, Queue[Submission]):
             inner = self._inside(connection)
             return once(connection, self._contest, order, self._stamp, lambda: do(inner))
 
-    def note_settings(self, text: str) -> None:
-        """Write changed settings to the journal."""
-        self._note_event("settings", text)
-
-    def _note_event(self, event: str, text: str) -> None:
+    def note(self, event: str, text: str) -> None:
+        """Write to the journal."""
         with self._writing() as connection:
             announced_row(connection, self._contest, locked=True)
             self._tell(connection, self._contest, event, text)
@@ -263,7 +260,7 @@ class Register(AgentNames, Queue[Submission]):
             if inner.is_locked_in():
                 raise InputError(LATE_REFUSED)
             author = order.target
-            inner._note_event("late", f"{author}: {order.why}")
+            inner.note("late", f"{author}: {order.why}")
             return sentence(f"{author} may submit until the contest begins")
 
         return self.carry_out(order, do)

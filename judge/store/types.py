@@ -38,7 +38,6 @@ class EntryRow:
 
     @property
     def is_active(self) -> bool:
-        """Whether it takes part."""
         return self.disqualified is None and self.withdrawn is None
 
     @property

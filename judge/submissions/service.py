@@ -32,6 +32,7 @@ from judge.store.orders import DoneOrder, OrganiserOrder
 from judge.store.practice_games import PracticeGames
 from judge.store.queue import Queue
 from judge.store.submissions import Register
+from judge.store.tokens import Tokens
 from judge.store.types import ORGANISER, Allowance, ProcessingResult, Submission, Upload, UploadStep
 from judge.submissions.check.report import CheckReport
 from judge.submissions.intake import IntakePolicy
@@ -101,6 +102,10 @@ class IntakeDirectory:
     def notices(self) -> Notices:
         """The caller closes it. Raises as `Notices`."""
         return Notices(self.store_url, self.contest)
+
+    def tokens(self) -> Tokens:
+        """The caller closes it. Raises as `Tokens`."""
+        return Tokens(self.store_url, self.contest)
 
     def practice_games(self) -> PracticeGames:
         """The caller closes it. Raises as `PracticeGames`."""

@@ -58,7 +58,7 @@ class StageCertainty:
     @property
     def places(self) -> Mapping[str, str]:
         """Each agent's place, or its range such as `2-5`."""
-        return {agent: _range(low, high) for agent, (low, high) in self.ranges.items()}
+        return {agent: str(low) if low == high else f"{low}-{high}" for agent, (low, high) in self.ranges.items()}
 
     @property
     def ranges(self) -> Mapping[str, tuple[int, int]]:
@@ -234,7 +234,3 @@ def _reversed_by_points(
                 break
     pairs = [] if best is None else best.most_common()
     return tuple(Reversal(winner, loser, count) for (winner, loser), count in pairs), new_first
-
-
-def _range(low: int, high: int) -> str:
-    return str(low) if low == high else f"{low}-{high}"

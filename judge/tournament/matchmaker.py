@@ -27,6 +27,7 @@ class _Row(IntEnum):
     OPEN = 2
     GAMES = 3
     AUTHOR_GAMES = 4
+    """Against agents of its own author."""
     PERIOD_GAMES = 5
     FIRST_SEATS = 6
     AUTHOR = 7
@@ -60,28 +61,20 @@ class LadderGames:
 
     @property
     def active(self) -> Flags:
-        """Whether each agent plays."""
         return self._row(_Row.ACTIVE) > 0
 
     @property
     def anchors(self) -> Flags:
-        """Whether each agent is an anchor."""
         return self._row(_Row.ANCHOR) > 0
 
     @property
     def open_games(self) -> npt.NDArray[np.int64]:
-        """Open games per agent."""
         return self._row(_Row.OPEN)
 
     @property
     def games(self) -> npt.NDArray[np.int64]:
         """Drawn games per agent."""
         return self._row(_Row.GAMES)
-
-    @property
-    def author_games(self) -> npt.NDArray[np.int64]:
-        """Games per agent against agents of its author."""
-        return self._row(_Row.AUTHOR_GAMES)
 
     @property
     def owed(self) -> npt.NDArray[np.int64]:
@@ -127,7 +120,6 @@ class LadderGames:
         return lengths
 
     def name(self, place: int) -> str:
-        """The agent at a place."""
         return self._names[place]
 
     def admit(self, agent: str, author: str = "", *, anchor: bool = False) -> None:
@@ -178,11 +170,6 @@ class LadderGames:
         if not self.period_left:
             self._begin_period()
 
-    def count(self, first: str, second: str) -> None:
-        """Count a game that is already finished, such as one of an earlier season."""
-        self.draw(Pairing(first, second, 1, self.drawn + 1))
-        self.finish(first, second)
-
     def finish(self, first: str, second: str) -> None:
         """Count an open game as finished. Raises ValueError if it is not open."""
         places = self._places[first], self._places[second]
@@ -228,7 +215,7 @@ class LadderGames:
         if len(playing) and playing[0] >= 0 and (playing == playing[0]).all():
             return np.ones(len(low), dtype=np.bool_)
         of_low, of_high = authors[low], authors[high]
-        full = self.author_games + 1 > rules.author_share * games
+        full = self._row(_Row.AUTHOR_GAMES) + 1 > rules.author_share * games
         is_own = (of_low == of_high) & (of_low >= 0)
         is_full: Flags = is_own & (full[low] | full[high])
         agents = self._agents_of_authors(self.active & ~self.anchors)

@@ -7,9 +7,8 @@ sets points, `WORD = [the named side, the other]`; default: 1 for a win and 0.5 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pydantic import BaseModel, ConfigDict
-
 from judge.base.errors import InputError
+from judge.base.parsing import FrozenModel
 from judge.base.text import quote
 from judge.catalog import game_entry
 from judge.catalog.entry import ResultWord, ResultWords
@@ -114,10 +113,8 @@ def _words_of(policy: Policy) -> ResultWords | None:
     return game_entry(game.name).result_words(game.options) if policy.points else None
 
 
-class Duel(BaseModel):
+class Duel(FrozenModel):
     """Points of all games together."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     win: float = 3
     draw: float = 1

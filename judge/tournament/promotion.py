@@ -3,15 +3,13 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-from judge.base.parsing import FailFastTuple
+from judge.base.parsing import FailFastTuple, FrozenModel
 
 
-class Seats(BaseModel):
+class Seats(FrozenModel):
     """The agents of the first league at its start."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     previous: str = Field(default="", max_length=1000)
     """Last year's contest or its export, relative to this file: all but the last agents of its first league."""

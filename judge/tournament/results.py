@@ -21,7 +21,6 @@ class SideScore:
 
     @property
     def games(self) -> int:
-        """Number of games."""
         return self.wins + self.draws + self.losses
 
     @property
@@ -30,7 +29,6 @@ class SideScore:
         return self.wins + self.draws / 2
 
     def count(self, game: GameResult, seat: int) -> None:
-        """Add a game."""
         if game.is_draw:
             self.draws += 1
         elif game.winner == game.agents[seat]:
@@ -62,7 +60,6 @@ class PlayedPairing:
 
     @cached_property
     def sides(self) -> tuple[SideScore, SideScore]:
-        """Results of both."""
         first, second = SideScore(), SideScore()
         for game in self.games:
             seat = int(game.first != self.pairing.first)
@@ -71,11 +68,9 @@ class PlayedPairing:
         return first, second
 
     def points_of(self, agent: str) -> float:
-        """An agent's points."""
         return self.points[agent != self.pairing.first]
 
     def side_of(self, agent: str) -> SideScore:
-        """An agent's results."""
         return self.sides[agent != self.pairing.first]
 
 

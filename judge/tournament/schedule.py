@@ -39,7 +39,6 @@ class Table:
 
     @property
     def is_by_rating(self) -> bool:
-        """Whether ratings decide."""
         return any(CRITERIA[name].is_rating for name in self.ranking[:1])
 
 

@@ -12,10 +12,10 @@ derived from the secret, the entries and the log's first checkpoint after lock-i
 import hashlib
 import secrets
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from judge.base.parsing import FrozenModel
 from judge.referee.seeds import Key, Seed, derived
-from judge.transparency.checkpoint import Checkpoint, origin_of
 
 
 def new_secret() -> Key:
@@ -28,20 +28,14 @@ def commitment_to(secret: Key) -> str:
     return hashlib.sha256(bytes.fromhex(secret)).hexdigest()
 
 
-class Freeze(BaseModel):
+class Freeze(FrozenModel):
     """First checkpoint of a contest's log after lock-in, before any draw."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     leaves: int = Field(ge=1)
     root: Key
     """SHA-256."""
     entries: Key
     """SHA-256 of terms (`judge.tournament.snapshot.terms_digest`)."""
-
-    def checkpoint(self, contest: str) -> Checkpoint:
-        """The unsigned checkpoint."""
-        return Checkpoint(origin_of(contest), self.leaves, bytes.fromhex(self.root))
 
 
 def contest_key(secret: Key, name: str, freeze: Freeze | None = None) -> Key:

@@ -4,10 +4,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from judge.base.errors import InputError
-from judge.base.parsing import FailFastTuple
+from judge.base.parsing import FailFastTuple, FrozenModel
 
 RatingTable = Mapping[str, float]
 """Elo by agent, best first, without disqualified agents."""
@@ -21,15 +21,11 @@ class PreviousTable:
     ratings: RatingTable
 
 
-class _Value(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
 MAX_RATING = 100_000
 """Largest rating, in Elo."""
 
 
-class SourcedRating(_Value):
+class SourcedRating(FrozenModel):
     """A table for each agent: a rating that decides which pairs are left out."""
 
     rating: float = Field(ge=0, le=MAX_RATING, allow_inf_nan=False)
@@ -38,7 +34,7 @@ class SourcedRating(_Value):
     """Why the agent has this rating."""
 
 
-class Skip(_Value):
+class Skip(FrozenModel):
     """Pairs that do not meet because their ratings differ too much."""
 
     rating_difference: float = Field(default=400, gt=0, le=MAX_RATING, allow_inf_nan=False)

@@ -6,10 +6,10 @@ from collections.abc import Container, Iterable, Mapping
 from functools import lru_cache
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from judge.base.errors import InputError
-from judge.base.parsing import FailFastTuple, parse_json
+from judge.base.parsing import FailFastTuple, FrozenModel, parse_json
 from judge.referee.policy import Policy
 from judge.referee.seeds import Key, Seed, numbers
 from judge.referee.spec import BoxKind, OpeningField, SeatSpec
@@ -23,11 +23,7 @@ from judge.tournament.seeds import Freeze
 from judge.transparency.checkpoint import read_witness_key
 
 
-class _Value(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class FailuresPlan(_Value):
+class FailuresPlan(FrozenModel):
     """When agents are disqualified for failures."""
 
     limit: float = Field(default=0.1, ge=0, le=1)
@@ -50,7 +46,7 @@ WitnessKey = Annotated[str, AfterValidator(_line_of_witness)]
 """Line of a witness's public key."""
 
 
-class SnapshotEntry(_Value):
+class SnapshotEntry(FrozenModel):
     """`rank` is its seed, 1 for the best; `seat` is its name in games."""
 
     name: str
@@ -73,14 +69,13 @@ class SnapshotEntry(_Value):
     """Rating from the terms of a late entry."""
 
 
-class SnapshotWitness(_Value):
+class SnapshotWitness(FrozenModel):
     """An announced witness of the log."""
 
     key: WitnessKey
 
     @property
     def name(self) -> str:
-        """The witness's name."""
         return read_witness_key(self.key)[0]
 
     @property
@@ -89,14 +84,14 @@ class SnapshotWitness(_Value):
         return self.key.split("+")[1]
 
 
-class SnapshotImage(_Value):
+class SnapshotImage(FrozenModel):
     """A runtime: image id on this host, and SHA-256 of its contents."""
 
     id: str
     content: str
 
 
-class Snapshot(_Value):
+class Snapshot(FrozenModel):
     """The document of a contest."""
 
     document: Literal["judge-contest-1"] = "judge-contest-1"
@@ -151,7 +146,6 @@ class Snapshot(_Value):
         return self.commitment is not None and self.shuffle
 
     def by_name(self) -> Mapping[str, SnapshotEntry]:
-        """Entries by name."""
         return {entry.name: entry for entry in self.entries}
 
     def with_late(self, texts: Iterable[str]) -> "Snapshot":

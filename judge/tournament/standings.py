@@ -104,7 +104,6 @@ class Criterion(NamedTuple):
 
     @property
     def is_rating(self) -> bool:
-        """Whether it is a rating."""
         return self.values in (_elo, _rating)
 
 

@@ -42,11 +42,9 @@ class Language:
         return self.messages.gettext(message)
 
     def ngettext(self, one: str, many: str, count: int) -> str:
-        """Return a translated message with a count."""
         return self.messages.ngettext(one, many, count)
 
     def pgettext(self, context: str, message: str) -> str:
-        """Return the message for a context."""
         return self.messages.pgettext(context, message)
 
     def sentence(self, text: str) -> str | None:

@@ -68,7 +68,6 @@ class Checkpoint:
 
     @property
     def note(self) -> bytes:
-        """The whole note."""
         return self.body + b"\n" + "".join(map(str, self.signatures)).encode()
 
     # --- the log's own signature -------------------------------------------------------------------------------------
@@ -88,13 +87,10 @@ class Checkpoint:
         """Unix time of its signature."""
         for data in self._by(name, COSIGNATURE, key):
             seconds = int.from_bytes(data[:8], "big")
-            if seconds <= MAX_UNIX_S and is_signed(key, data[8:], _at(seconds, self.body)):
+            signed = f"cosignature/v1\ntime {seconds}\n".encode() + self.body
+            if seconds <= MAX_UNIX_S and is_signed(key, data[8:], signed):
                 return seconds
         return None
-
-    def by(self, name: str) -> tuple[NoteSignature, ...]:
-        """Unverified signatures of this name."""
-        return tuple(each for each in self.signatures if each.name == name)
 
     def _by(self, name: str, kind: int, key: Ed25519PublicKey) -> Sequence[bytes]:
         identity = key_id(name, kind, key)
@@ -192,10 +188,6 @@ def read_witness_key(text: str) -> tuple[str, Ed25519PublicKey]:
     if kind != COSIGNATURE:
         raise InputError(f"{text.strip()[:80]!r}: not the key of a witness (C2SP tlog-cosignature)")
     return name, key
-
-
-def _at(seconds: int, body: bytes) -> bytes:
-    return f"cosignature/v1\ntime {seconds}\n".encode() + body
 
 
 def is_signed(key: Ed25519PublicKey, signature: bytes, data: bytes) -> bool:

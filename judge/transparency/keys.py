@@ -10,6 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 from judge.base.durable_files import create_private, open_regular
 from judge.base.errors import HostError, InputError
+from judge.base.os_errors import os_errors_as
 from judge.transparency.checkpoint import has_small_order
 
 _MAX_PEM_BYTES = 10_000
@@ -75,8 +76,5 @@ def fingerprint(key: Ed25519PublicKey) -> str:
 
 
 def _read(path: Path, fix: str) -> bytes:
-    try:
-        with open_regular(path) as stream:
-            return stream.read(_MAX_PEM_BYTES)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}; {fix}") from None
+    with os_errors_as(InputError, path, f"; {fix}"), open_regular(path) as stream:
+        return stream.read(_MAX_PEM_BYTES)

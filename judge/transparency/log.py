@@ -56,7 +56,6 @@ class ContestLog:
         return self.tree.size
 
     def leaves(self, start: int, end: int) -> list[bytes]:
-        """The leaves [start, end)."""
         return [line.leaf for line in self._read(start, end)]
 
     def line(self, number: int) -> JournalLine:
@@ -106,7 +105,6 @@ class SignedLog:
         self._lock = Lock()
 
     def close(self) -> None:
-        """Close the store."""
         self._store.close()
 
     def file(self, path: str) -> bytes | None:

@@ -31,11 +31,9 @@ class Tree:
 
     @property
     def size(self) -> int:
-        """Number of leaves."""
         return len(self.levels[0])
 
     def append(self, data: bytes) -> None:
-        """Append a leaf."""
         self.append_hash(leaf_hash(data))
 
     def node(self, level: int, index: int) -> bytes:
@@ -123,11 +121,9 @@ class StoredTree(Tree):
 
     @property
     def size(self) -> int:
-        """Number of leaves."""
         return (len(self.levels[0]) << HEIGHT) + self._last.size
 
     def append_hash(self, hashed: bytes) -> None:
-        """Append a leaf by its hash."""
         self._last.append_hash(hashed)
         if self._last.size == 1 << HEIGHT:
             super().append_hash(self._last.root())

@@ -10,9 +10,9 @@ import json
 from typing import Literal, Self
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from judge.base.parsing import FailFastTuple, parse_json
+from judge.base.parsing import FailFastTuple, FrozenModel, parse_json
 from judge.transparency.checkpoint import Checkpoint, read_checkpoint
 from judge.transparency.merkle import Tree, leaf_hash, verify_inclusion
 
@@ -20,10 +20,8 @@ MAX_RECEIPT_BYTES = 2048
 """As compact JSON, for a million leaves."""
 
 
-class Receipt(BaseModel):
+class Receipt(FrozenModel):
     """A leaf, its number in the log, and the proof that the checkpoint includes it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     format: Literal["judge-receipt-1"] = "judge-receipt-1"
     text: str = Field(max_length=1000, description="Description of the upload; the leaf has its SHA-256.")

@@ -1,6 +1,7 @@
 """Copies of an export in which git or a copy tool changed line ends."""
 
 import hashlib
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -71,7 +72,7 @@ def original_line_ends(directory: Path) -> Iterator[Original]:
             if name in changed:
                 path.write_bytes(changed[name])
             else:
-                _copy(directory / name, path)
+                shutil.copyfile(directory / name, path)
         yield Original(place, len(changed), extra)
 
 
@@ -105,10 +106,3 @@ def _original(path: Path, file: ListedFile) -> bytes | None:
     data = read_bounded(path, 2 * file.size).replace(b"\r\n", b"\n")
     both = (data, data.replace(b"\n", b"\r\n"))
     return next((each for each in both if hashlib.sha256(each).hexdigest() == file.sha256), None)
-
-
-def _copy(source: Path, target: Path) -> None:
-    """In parts, because records can be large."""
-    with source.open("rb") as file, target.open("wb") as copy:
-        while part := file.read(1 << 20):
-            copy.write(part)

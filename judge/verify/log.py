@@ -93,8 +93,7 @@ def _with_digest(line: JournalLine, leaf: bytes) -> JournalLine:
         digest = json.loads(leaf).get("digest")
     except (ValueError, AttributeError, RecursionError):
         digest = None
-    digest = digest if isinstance(digest, str) else None
-    return JournalLine(line.at, line.event, line.game, line.attempt, line.text, digest, line.number, line.who)
+    return replace(line, digest=digest if isinstance(digest, str) else None)
 
 
 def since_problems(log: ReadLog, old: Checkpoint, key: Ed25519PublicKey) -> Iterator[str]:

@@ -4,8 +4,8 @@ import random
 import time
 from collections.abc import Iterator
 
+from judge.contest_games import Pairing
 from judge.statistics.online_ratings import OnlineRatings, Prior
-from judge.statistics.rating_model import RatingModel
 from judge.statistics.scales import expected_score
 from judge.tournament.formats.ladder import Matchmaking
 from judge.tournament.matchmaker import LadderGames, next_pair
@@ -25,8 +25,7 @@ def measure(agents: int, games: int, choices: int) -> Iterator[Figure]:
     """The same for any numbers."""
     chance = random.Random(1)
     strength = [chance.gauss(0, 400) for _ in range(agents)]
-    # The exact fit is measured on its own.
-    ratings = OnlineRatings(RatingModel(), refit_results=10 * games)
+    ratings = OnlineRatings()
     played = LadderGames(Matchmaking())
     for at in range(agents):
         is_anchor = at % 100 == 0
@@ -38,7 +37,8 @@ def measure(agents: int, games: int, choices: int) -> Iterator[Figure]:
         pair = order[near], order[min(agents - 1, near + chance.randint(1, 100))]
         first, second = pair if chance.random() < 0.5 else pair[::-1]
         ratings.count(str(first), str(second), _ending(chance, strength[first] - strength[second]))
-        played.count(str(first), str(second))
+        played.draw(Pairing(str(first), str(second), 1, played.drawn + 1))
+        played.finish(str(first), str(second))
     began = time.perf_counter()
     ratings.refit()
     fit_s = time.perf_counter() - began

@@ -63,10 +63,8 @@ def groups() -> list[LazyGroup]:
 
 @pytest.mark.parametrize("group", groups(), ids=lambda group: group.help[:30])
 def test_command_list_shows_the_first_line_of_each_help(group: LazyGroup) -> None:
-    assert dict(group.places) == {
-        name: (place, " ".join(group.load(name).help.split("\n\n")[0].split()))
-        for name, (place, _) in group.places.items()
-    }
+    listed = {name: group.get_command(None, name).help for name in group.places}
+    assert listed == {name: " ".join(group.load(name).help.split("\n\n")[0].split()) for name in group.places}
 
 
 TYPER_S = {"rich", "pydantic"}

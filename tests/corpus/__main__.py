@@ -8,6 +8,7 @@ import logging
 import sys
 from unittest.mock import patch
 
+from judge.base.errors import InputError
 from judge.base.logs import set_level
 from tests.corpus.archive import SOURCE, parts, path_of, write
 from tests.corpus.corpus import VERSION, compare_all
@@ -26,16 +27,20 @@ def record() -> None:
 
 
 def main(option: str = "") -> int:
-    """Return 1 if something differs."""
+    """Return 1 if something differs or a source cannot be read."""
     if option not in ("", "--write", "--record"):
         print(__doc__)  # noqa: T201
         return 2
     if option == "--record":
         record()
     count = 0
-    for line in compare_all(is_renewed=bool(option)):
-        count += 1
-        print(line, flush=True)  # noqa: T201
+    try:
+        for line in compare_all(is_renewed=bool(option)):
+            count += 1
+            print(line, flush=True)  # noqa: T201
+    except InputError as error:
+        print(error)  # noqa: T201
+        return 1
     return 1 if count and not option else 0
 
 

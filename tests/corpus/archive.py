@@ -12,6 +12,8 @@ from contextlib import closing
 from itertools import zip_longest
 from pathlib import Path
 
+from judge.base.errors import InputError
+
 DIRECTORY = Path(__file__).parent / "data"
 SOURCE, TEXT = "source", "text"
 
@@ -30,9 +32,12 @@ def path_of(part: str, kind: str) -> Path:
 
 
 def read(part: str, kind: str) -> dict[str, str]:
-    """The texts of an archive; empty if it is missing."""
+    """The texts of an archive; empty if it is missing. Raises InputError if it is damaged."""
     path = path_of(part, kind)
-    found: dict[str, str] = json.loads(lzma.decompress(path.read_bytes())) if path.exists() else {}
+    try:
+        found: dict[str, str] = json.loads(lzma.decompress(path.read_bytes())) if path.exists() else {}
+    except (OSError, ValueError, lzma.LZMAError) as error:
+        raise InputError(f"{path.name}: {error}") from error
     return found
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
+from judge.base.errors import InputError
 from judge.sandbox.machine.cores import LOCKS_VARIABLE
 from tests.corpus.archive import SOURCE, TEXT, differences, parts, path_of, read, write
 from tests.corpus.contests import contest_texts, forgery_texts
@@ -42,8 +43,14 @@ def texts(part: str) -> dict[str, str]:
 
 
 def compare(part: str, is_renewed: bool = False) -> list[str]:
-    """A line for each text of a part that differs from the stored one, which is replaced if `is_renewed`."""
-    now = texts(part)
+    """A line for each text of a part that differs from the stored one, which is replaced if `is_renewed`.
+
+    Raises InputError, with the name of the part, if its source cannot be read.
+    """
+    try:
+        now = texts(part)
+    except InputError as error:
+        raise InputError(f"{part}: {error}") from error
     found = [f"{part}: {line}" for line in differences(read(part, TEXT), now)]
     if is_renewed:
         write(part, TEXT, now)

@@ -304,7 +304,7 @@ def submissions(folder: Path) -> None:
         register.refuse(2, "Olga", "not its author's program")
         register.approve(2, "Olga", "it is")
         register.withdraw(4, "kim", "by the author")
-        register.note_settings("about: A cup -> A small cup: it is small")
+        register.note("settings", "about: A cup -> A small cup: it is small")
         register.admit_late(order("admit", "the mail server was down", "zoe"))
     with closing(Store(load_plan(folder / "contest.toml").store_url)) as store:
         moment = "2013-03-02 18:00:00 UTC"

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from judge.statistics.draw_models import Davidson, DrawModel, RaoKupper
+from judge.statistics.draw_models import RaoKupper
 from judge.statistics.online_ratings import OnlineRatings, Prior
-from judge.statistics.rating_model import RatingModel
 from judge.statistics.scales import ELO
 
 Vector = npt.NDArray[np.float64]
@@ -15,18 +14,15 @@ Game = tuple[int, int, int]
 """First agent, second agent, ending: 0 if the first won, 1 for a draw, 2 if it lost."""
 
 
-def full_fit(
-    games: Sequence[Game], priors: Sequence[Prior], model: RatingModel, draw: float
-) -> tuple[Vector, npt.NDArray[np.float64]]:
+def full_fit(games: Sequence[Game], priors: Sequence[Prior], draw: float) -> tuple[Vector, npt.NDArray[np.float64]]:
     """Ratings and covariance, in logistic units. `draw` is the model's d."""
-    draws: DrawModel = Davidson() if model.draws == "davidson" else RaoKupper()
+    draws = RaoKupper()
     design = np.zeros((len(games), len(priors) + 1))
     for row, (first, second, _) in enumerate(games):
         design[row, [0, first + 1, second + 1]] = 1, 1, -1
     counts = np.array([[float(ending == each) for each in range(3)] for *_, ending in games]).reshape(-1, 3).T
-    mean = np.array([(model.advantage or 0) / ELO, *(prior.mean / ELO for prior in priors)])
-    advantage_variance = 4 / model.prior_draws if model.advantage is None else 0
-    variance = np.array([advantage_variance, *((prior.deviation / ELO) ** 2 for prior in priors)])
+    mean = np.array([0.0, *(prior.mean / ELO for prior in priors)])
+    variance = np.array([2.0, *((prior.deviation / ELO) ** 2 for prior in priors)])
     free = np.flatnonzero(variance)
     at = mean.copy()
 
@@ -50,11 +46,9 @@ def full_fit(
     return at[1:], covariance[1:, 1:]
 
 
-def rate_online(
-    games: Sequence[Game], priors: Sequence[Prior], model: RatingModel, refit_results: int | None = None
-) -> OnlineRatings:
+def rate_online(games: Sequence[Game], priors: Sequence[Prior]) -> OnlineRatings:
     """The same games one after the other."""
-    ratings = OnlineRatings(model, refit_results)
+    ratings = OnlineRatings()
     for at, prior in enumerate(priors):
         ratings.admit(str(at), prior)
     for first, second, ending in games:

@@ -8,7 +8,6 @@ import numpy as np
 
 from judge.contest_games import Pairing
 from judge.statistics.online_ratings import OnlineRatings, Prior
-from judge.statistics.rating_model import RatingModel
 from judge.statistics.scales import expected_score
 from judge.tournament.formats.ladder import Matchmaking
 from judge.tournament.matchmaker import LadderGames, next_pair
@@ -30,7 +29,11 @@ def names_of(strengths: Sequence[float]) -> dict[str, float]:
 
 
 class Ratings(OnlineRatings):
-    """Also takes expected scores."""
+    """Without an advantage of the first seat. Also takes expected scores."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._variance[0] = self._covariance[0, 0] = 0
 
     def add_expected(self, first: str, second: str, score: float) -> None:
         """Count a game as a share of a win and the rest of a loss."""
@@ -44,7 +47,6 @@ class Ladder:
     strengths: dict[str, float]
     seed: int
     rules: Matchmaking = field(default_factory=Matchmaking)
-    model: RatingModel = field(default_factory=lambda: RatingModel(advantage=0, draw_elo=0.01, mean=1600))
     slots: int = 2
     deviation: float = 1000
     authors: Mapping[str, str] = field(default_factory=dict)
@@ -59,7 +61,7 @@ class Ladder:
 
     def __post_init__(self) -> None:
         self.chance = np.random.default_rng(self.seed)
-        self.ratings = Ratings(self.model)
+        self.ratings = Ratings()
         self.games = LadderGames(self.rules)
         self.running: list[Pairing] = []
         self.ends: list[float] = []

@@ -11,17 +11,10 @@ from hypothesis import strategies as st
 
 from judge.contest_games import GameResult
 from judge.games.types import Verdict
-from judge.statistics.draw_models import Davidson, RaoKupper
+from judge.statistics.draw_models import RaoKupper
 from judge.statistics.online_ratings import OnlineRatings, Prior
-from judge.statistics.rating_model import RatingModel
+from judge.statistics.scales import ELO
 from tests.statistics.full_fits import Game, full_fit, rate_online
-
-MODELS = (
-    RatingModel(),
-    RatingModel(advantage=0, draw_elo=0.01),
-    RatingModel(advantage=30, draw_elo=80),
-    RatingModel(draws="davidson"),
-)
 
 EXACT = 1e-8
 """Tolerance after a refit, in logistic units and their squares."""
@@ -45,32 +38,30 @@ def sequences(draw: st.DrawFn) -> tuple[list[Game], list[Prior]]:
     return games, priors
 
 
-def fitted_draw(ratings: OnlineRatings, model: RatingModel) -> float:
-    if model.draws == "davidson":
-        return math.log(ratings.draw) if ratings.draw else -math.inf
-    return ratings.draw
+def fitted_draw(ratings: OnlineRatings) -> float:
+    return float(ratings.saved()["numbers"][0])
 
 
-@given(sequences(), st.sampled_from(MODELS))
+@given(sequences())
 @settings(max_examples=60, deadline=None)
-def test_refit_equals_a_full_fit(sequence: tuple[list[Game], list[Prior]], model: RatingModel) -> None:
+def test_refit_equals_a_full_fit(sequence: tuple[list[Game], list[Prior]]) -> None:
     games, priors = sequence
-    ratings = rate_online(games, priors, model)
+    ratings = rate_online(games, priors)
 
     ratings.refit()
 
-    at, covariance = full_fit(games, priors, model, fitted_draw(ratings, model))
+    at, covariance = full_fit(games, priors, fitted_draw(ratings))
     assert np.abs(ratings.ratings - at).max() < EXACT
     assert np.abs(ratings.covariance - covariance).max() < EXACT
 
 
-@given(sequences(), st.sampled_from(MODELS))
+@given(sequences())
 @settings(max_examples=60, deadline=None)
-def test_updates_are_near_a_full_fit(sequence: tuple[list[Game], list[Prior]], model: RatingModel) -> None:
+def test_updates_are_near_a_full_fit(sequence: tuple[list[Game], list[Prior]]) -> None:
     games, priors = sequence
-    ratings = rate_online(games, priors, model)
+    ratings = rate_online(games, priors)
 
-    at, covariance = full_fit(games, priors, model, fitted_draw(ratings, model))
+    at, covariance = full_fit(games, priors, fitted_draw(ratings))
     error = np.sqrt(covariance.diagonal())
     free = error > 0
     ratio = np.sqrt(ratings.covariance.diagonal())[free] / error[free]
@@ -78,13 +69,11 @@ def test_updates_are_near_a_full_fit(sequence: tuple[list[Game], list[Prior]], m
     assert ((ratio < MAX_RATIO) & (ratio > 1 / MAX_RATIO)).all()
 
 
-@given(sequences(), st.sampled_from(MODELS))
+@given(sequences())
 @settings(max_examples=40, deadline=None)
-def test_covariance_stays_symmetric_and_anchors_fixed(
-    sequence: tuple[list[Game], list[Prior]], model: RatingModel
-) -> None:
+def test_covariance_stays_symmetric_and_anchors_fixed(sequence: tuple[list[Game], list[Prior]]) -> None:
     games, priors = sequence
-    ratings = rate_online(games, priors, model)
+    ratings = rate_online(games, priors)
 
     assert (ratings.covariance == ratings.covariance.T).all()
     for at, prior in enumerate(priors):
@@ -93,23 +82,20 @@ def test_covariance_stays_symmetric_and_anchors_fixed(
             assert ratings.rating(str(at)).deviation == 0
 
 
-@pytest.mark.parametrize("model", MODELS[:1] + MODELS[3:])
-def test_draw_parameter_is_at_its_maximum(model: RatingModel) -> None:
+def test_draw_parameter_is_at_its_maximum() -> None:
     games = random_games(8, 600)
     priors = [Prior()] * 8
-    ratings = rate_online(games, priors, model)
+    ratings = rate_online(games, priors)
 
     ratings.refit()
 
-    draws = Davidson() if model.draws == "davidson" else RaoKupper()
     strength = ratings.ratings
-    advantage = ratings.advantage / 173.71779276130073
-    half = model.prior_draws / 2
+    advantage = float(ratings.saved()["at"][0])
     u = np.array([strength[first] - strength[second] + advantage for first, second, _ in games] + [0.0])
-    counts = [[float(ending == each) for *_, ending in games] + [half * (each != 1)] for each in range(3)]
-    slopes = draws.slopes(u, fitted_draw(ratings, model), *map(np.array, counts))
+    counts = [[float(ending == each) for *_, ending in games] + [1.0 * (each != 1)] for each in range(3)]
+    slopes = RaoKupper().slopes(u, fitted_draw(ratings), *map(np.array, counts))
     assert abs(slopes.by_d.sum()) < 1e-6
-    assert ratings.draw > 0
+    assert fitted_draw(ratings) > 0
 
 
 def random_games(agents: int, games: int) -> list[Game]:
@@ -124,14 +110,14 @@ def random_games(agents: int, games: int) -> list[Game]:
 
 def test_same_results_give_known_bits() -> None:
     """Computed once. Other bits on a machine mean that it can neither choose nor verify pairs."""
-    ratings = rate_online(random_games(12, 300), [Prior(deviation=0)] + [Prior()] * 11, RatingModel())
+    ratings = rate_online(random_games(12, 300), [Prior(deviation=0)] + [Prior()] * 11)
 
     digest = hashlib.sha256(ratings.ratings.tobytes() + ratings.covariance.tobytes()).hexdigest()
     assert digest == "af9a8c1116c7ee13e4ad5de87db314b38ce7c1d51312509b6caba2336611b7fa"
 
 
 def test_new_version_starts_at_its_parents_rating_with_a_wider_interval() -> None:
-    ratings = rate_online(random_games(5, 100), [Prior()] * 5, RatingModel())
+    ratings = rate_online(random_games(5, 100), [Prior()] * 5)
     parent = ratings.rating("4")
 
     ratings.admit("4.1", ratings.version_prior("4", 150))
@@ -145,9 +131,9 @@ def test_new_version_starts_at_its_parents_rating_with_a_wider_interval() -> Non
 def test_advantage_of_the_first_seat_is_found() -> None:
     games: list[Game] = [(at % 2, 1 - at % 2, 0 if at % 10 < 7 else 2) for at in range(1000)]
 
-    ratings = rate_online(games, [Prior()] * 2, RatingModel())
+    ratings = rate_online(games, [Prior()] * 2)
 
-    assert 120 < ratings.advantage < 175
+    assert 120 < ratings.saved()["at"][0] * ELO < 175
 
 
 def test_results_of_games_are_read() -> None:

@@ -13,7 +13,6 @@ from pydantic import ValidationError
 
 from judge.contest_games import Pairing
 from judge.statistics.online_ratings import OnlineRatings, Prior
-from judge.statistics.rating_model import RatingModel
 from judge.statistics.scales import expected_score
 from judge.tournament.formats.ladder import Matchmaking
 from judge.tournament.matchmaker import LadderGames, next_pair
@@ -39,7 +38,7 @@ class Field:
     """A ladder, and its own count of everything that is limited."""
 
     rules: Matchmaking
-    ratings: OnlineRatings = field(default_factory=lambda: OnlineRatings(RatingModel(advantage=0)))
+    ratings: OnlineRatings = field(default_factory=OnlineRatings)
     authors: dict[str, str] = field(default_factory=dict)
     anchors: set[str] = field(default_factory=set)
     active: set[str] = field(default_factory=set)

@@ -29,18 +29,9 @@ Source = Annotated[Path, typer.Argument(metavar="FROM", help="A directory of fol
 
 app = lazy_group(
     {
-        "list": (
-            f"{__name__}:list_",
-            "List the agents' current persistent folders, or those with which the contest will begin.",
-        ),
-        "export": (
-            f"{__name__}:export",
-            "Write the agents' folders, in the state after their last games, to a new DIRECTORY, all or nothing.",
-        ),
-        "import": (
-            f"{__name__}:import_",
-            "Import folders from a directory or another contest, before the first `run`.",
-        ),
+        "list": f"{__name__}:list_",
+        "export": f"{__name__}:export",
+        "import": f"{__name__}:import_",
     },
     help="List, export and import the agents' persistent folders.",
 )

@@ -14,6 +14,7 @@ import typer
 from judge.agents.agents import agent_not_found, refuse_person
 from judge.base.durable_files import is_directory, is_file, write_durably
 from judge.base.errors import HostError, InputError
+from judge.base.os_errors import os_errors_as
 from judge.base.text import printable
 from judge.base.toml_files import toml_quoted
 from judge.cli.contest.init_options import InitOptions, ask_options, policy_of_game
@@ -231,11 +232,9 @@ def init(
     named_policy = _from_folder(file, folder) + colon + variant if file.endswith(".toml") else policy
     text = _text(own_name, named_policy, loaded, agents, options, seed, changes)
     is_new = not folder.exists()
-    try:
+    with os_errors_as(HostError, path):
         folder.mkdir(parents=True, exist_ok=True)
         write_durably(path, text.encode())
-    except OSError as error:
-        raise HostError(f"{path}: {error.strerror}") from None
     try:
         load_plan(path)
     except InputError:

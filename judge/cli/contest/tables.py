@@ -292,7 +292,8 @@ def standings(contest: ContestArgument = HERE, as_json: JsonOption = False) -> N
         title, test, words = found.name, sequential(found, standing), found.snapshot.format.places_by
         state = _state_words(found)
         certainty = _certainty(found, standing)
-        repeated = _copies(standing)
+        counted = [game for each in without(standing.played, standing.out) for game in each.games]
+        repeated = len(copies(counted)), len(counted)
         ladder = None if found.snapshot.format.has_rounds else load_store(found)
     if as_json:
         ranges = {agent: ends for stage in certainty for agent, ends in stage.ranges.items()}
@@ -354,12 +355,6 @@ def _certainty(contest: Contest, standing: Standing) -> "Sequence[StageCertainty
         is_running=not contest.is_over(),
         has_rounds=contest.snapshot.format.has_rounds,
     )
-
-
-def _copies(standing: Standing) -> tuple[int, int]:
-    """Number of copies, and of games that count."""
-    games = [game for each in without(standing.played, standing.out) for game in each.games]
-    return len(copies(games)), len(games)
 
 
 def sequential(contest: Contest, standing: Standing) -> SprtState | None:

@@ -150,7 +150,6 @@ class Followed:
         return self._is_over and (is_told or time.monotonic() - self._grown_at > LATE_S)
 
     def close(self) -> None:
-        """Close the log."""
         self._reader.close()
 
 

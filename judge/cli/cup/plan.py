@@ -10,10 +10,10 @@ import typer
 
 from judge.base.durable_files import write_durably
 from judge.base.errors import HostError, InputError
+from judge.base.os_errors import os_errors_as
 from judge.base.text import duration, printable
 from judge.base.toml_files import toml_quoted
-from judge.cli.cup.options import CUP_HERE, CupArgument
-from judge.cli.options import JsonOption, print_next_steps
+from judge.cli.options import CUP_HERE, CupArgument, JsonOption
 from judge.contest.executor import slots_on_host
 from judge.contest.plan import NAME
 from judge.cup.announcement import ANNOUNCEMENT
@@ -93,12 +93,12 @@ def init(name: Annotated[str, typer.Argument(help="The name of the cup and of it
         raise InputError(f"{name}: not a cup's name: use letters, digits, dashes, underscores and dots")
     if path.exists():
         raise InputError(f"{path} exists: edit it, or use another name")
-    try:
+    with os_errors_as(HostError, path):
         folder.mkdir(parents=True, exist_ok=True)
         write_durably(path, _TEMPLATE.substitute(name=toml_quoted(folder.resolve().name)).encode())
-    except OSError as error:
-        raise HostError(f"{path}: {error.strerror}") from None
-    print_next_steps(path, "cup", "pairs, games, hours")
+    print(f"{path}: edit it, then")
+    print(f"  judge cup plan {path}       checks it: pairs, games, hours, missing items")
+    print(f"  judge cup run {path}        plays it; after a stop the same command continues")
 
 
 def plan(

@@ -16,7 +16,7 @@ from judge.cli.contest.verify import (
     print_problems,
     warn_of_own_key,
 )
-from judge.cli.cup.options import CUP_HERE, CupArgument
+from judge.cli.options import CUP_HERE, CupArgument
 from judge.cup.export import export_cup
 from judge.cup.plan import load_cup
 from judge.cup.verify import verify_cup

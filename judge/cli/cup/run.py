@@ -10,8 +10,7 @@ import typer
 
 from judge.base.errors import HostError, InputError
 from judge.base.text import printable
-from judge.cli.cup.options import CUP_HERE, CupArgument
-from judge.cli.options import SLOTS_HELP, TlsOption, require_dask
+from judge.cli.options import CUP_HERE, SLOTS_HELP, CupArgument, TlsOption, require_dask
 from judge.contest.host_setup import place_on_host
 from judge.cup.plan import load_cup
 from judge.cup.run import CupRun, LeagueEnd, alone

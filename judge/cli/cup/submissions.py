@@ -12,8 +12,16 @@ import typer
 from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
 from judge.base.text import quote, suggest
-from judge.cli.cup.options import CUP_HERE, CupArgument
-from judge.cli.options import AuthorOption, NameOption, SubmissionArgument, TitleOption, checked_address, operator
+from judge.cli.options import (
+    CUP_HERE,
+    AuthorOption,
+    CupArgument,
+    NameOption,
+    SubmissionArgument,
+    TitleOption,
+    checked_address,
+    operator,
+)
 from judge.cli.submissions import authors_in
 from judge.cli.submit import open_intake, submit
 from judge.cup.plan import load_cup
@@ -115,8 +123,7 @@ def tokens(
     print_rows([COLUMNS])
     for league in planned.cup.leagues:
         contest = planned.write(league.name, is_complete=not league.after)
-        directory = open_intake(contest.path)
-        with closing(Tokens(directory.store_url, directory.contest)) as stored:
+        with closing(open_intake(contest.path).tokens()) as stored:
             print_rows(_links(stored, authors, league.name, f"{address}/{contest.name}"))
     note("the links are shown only once: send each author only the own ones, by a private channel")
 

@@ -95,7 +95,6 @@ class Recorder:
             raise
 
     def close(self) -> None:
-        """Close the log."""
         self._log.close()
 
     # --- contents of the log -----------------------------------------------------------------------------------------
@@ -431,7 +430,6 @@ class RecorderProcess:
         self._restart_at = 0.0
 
     def start(self) -> None:
-        """Start recording."""
         self._worker.start(record, self._planned, self.address)
 
     def restart_if_ended(self) -> None:
@@ -471,6 +469,5 @@ class RecorderProcess:
         log.warning("the log of events is not complete; the next judge contest run completes it")
 
     def close(self) -> None:
-        """End the process."""
         self._worker.kill()
         self._directory.close()

@@ -46,7 +46,6 @@ class StoreChanges:
         self.watch()
 
     def fileno(self) -> int:
-        """The descriptor."""
         return self._fd
 
     def watch(self) -> None:
@@ -61,7 +60,6 @@ class StoreChanges:
             os.read(self._fd, 1 << 16)
 
     def close(self) -> None:
-        """Stop watching."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1

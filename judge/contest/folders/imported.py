@@ -7,7 +7,8 @@ from pathlib import Path
 
 from judge.agents.agents import stage_agent
 from judge.base.durable_files import write_durably
-from judge.base.errors import HostError, InputError
+from judge.base.errors import InputError
+from judge.base.new_directories import new_directories
 from judge.base.owner import owned_directory
 from judge.base.text import printable
 from judge.base.toml_files import toml_quoted
@@ -34,11 +35,7 @@ def write_imported(contest: ImportedContest, folder: Path, host: TaskHost, tell:
     Writes nothing and raises InputError if programs cannot be played; `tell` receives each. Raises HostError if writing
     fails.
     """
-    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
-        raise InputError(f"{folder}: exists; a contest is never overwritten, name another directory")
-    partial = folder.absolute().with_name(f".{folder.name}.partial")
-    try:
-        shutil.rmtree(partial, ignore_errors=True)
+    with new_directories([folder], "a contest", "nothing was imported") as (partial,):
         programs = partial / PROGRAMS
         programs.mkdir(parents=True)
         bad = [agent.name for agent in contest.agents if not _bring(agent, programs, host, tell)]
@@ -58,11 +55,6 @@ def write_imported(contest: ImportedContest, folder: Path, host: TaskHost, tell:
             contest = replace(contest, policy=f"{POLICY}{colon}{variant}")
         write_durably(partial / PLAN_FILE, plan_text(contest).encode())
         load_plan(partial)
-        partial.replace(folder)
-    except OSError as error:
-        raise HostError(f"{error.filename or folder}: {error.strerror}: nothing was imported") from None
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
 
 
 def _bring(agent: ImportedAgent, programs: Path, host: TaskHost, tell: Tell) -> bool:

@@ -8,7 +8,6 @@ from judge.agents.kept_folders import FolderStore, GameShelf, owner_of
 from judge.referee.policy import Policy
 from judge.referee.spec import KeptFolders, RecordFile, SeatSpec
 from judge.sandbox.box import FolderKind
-from judge.tournament.folder_order import folder_turns
 
 
 class KeptThroughRun:
@@ -30,7 +29,8 @@ class KeptThroughRun:
         self._names = names
         self._persons = persons
         self._owners = tuple(owner_of(seat.name, seat.digest) for seat in seats)
-        self._turns = folder_turns([self._order(number) for number in range(games)], policy.folders.round)
+        self._committed = range(games) if policy.folders.round == "each" else range(games - 1, games)
+        """Games whose states count."""
 
     @contextmanager
     def through_the_run(self) -> Iterator[None]:
@@ -67,8 +67,7 @@ class KeptThroughRun:
         return self._owners[number % 2], self._owners[1 - number % 2]
 
     def _committing(self, number: int) -> dict[int, str]:
-        turns = zip(self._order(number), self._turns[number], strict=True)
-        return {seat: owner for seat, (owner, turn) in enumerate(turns) if turn.commits}
+        return dict(enumerate(self._order(number))) if number in self._committed else {}
 
     def _forget(self) -> None:
         for owner in self._owners:

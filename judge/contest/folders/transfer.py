@@ -24,6 +24,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from judge.agents.kept_folders import Heads, owner_of
 from judge.base.durable_files import exchange_durably, is_file, move_durably, write_durably
 from judge.base.errors import HostError, InputError
+from judge.base.os_errors import os_errors_as
 from judge.base.owner import owned_directory
 from judge.base.text import sentence
 from judge.contest.plan import PLAN_FILE, Planned, load_plan
@@ -174,10 +175,8 @@ def bring(planned: Planned, source: Path, replaces: bool) -> ImportedFolders:
     folders = tuple(
         _Import(name=each.name, program=each.program, state=files.put(each.state.data)) for each in found.folders
     )
-    try:
+    with os_errors_as(HostError, path, "; nothing was imported"):
         write_durably(path, _Imports(source=found.source, folders=folders).model_dump_json().encode())
-    except OSError as error:
-        raise HostError(f"{path}: {error.strerror}; nothing was imported") from None
     return found
 
 
@@ -288,14 +287,12 @@ def write_folders(folders: Sequence[AgentFolder], directory: Path, replaces: boo
             (owner / f"{each.state.digest}.tar").write_bytes(each.state.data)
             heads = _HEADS.dump_json({FolderKind.PERSISTENT: each.state.digest})
             (owner / _HEADS_FILE).write_bytes(heads)
-        try:
+        with os_errors_as(HostError, directory, "; nothing was written"):
             directory.parent.mkdir(parents=True, exist_ok=True)
             if is_there:
                 exchange_durably(made, directory)
             else:
                 move_durably(made, directory)
-        except OSError as error:
-            raise HostError(f"{directory}: {error.strerror}; nothing was written") from None
 
 
 def _read_owner(directory: Path, room: Capacity) -> Archive:
@@ -326,12 +323,10 @@ def _read_heads(path: Path) -> Heads:
 
 
 def _read_state(path: Path, digest: str, room: Capacity) -> Archive:
-    try:
+    with os_errors_as(InputError, path):
         if path.stat().st_size > room.stream_bytes:
             raise InputError(f"{path}: larger than any folder under this policy: raise folders.persistent_bytes")
         data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
     if hashlib.sha256(data).hexdigest() != digest:
         raise InputError(f"{path}: SHA-256 differs from its name: it was changed or damaged")
     try:
@@ -359,10 +354,8 @@ def _fitting(each: AgentFolder, policy: Policy) -> AgentFolder:
 
 
 def _listed(directory: Path) -> Sequence[Path]:
-    try:
+    with os_errors_as(InputError, directory, ": give a directory of folders, or another contest's"):
         return sorted(directory.iterdir())
-    except OSError as error:
-        raise InputError(f"{directory}: {error.strerror}: give a directory of folders, or another contest's") from None
 
 
 def _is(path: Path, kind: Callable[[int], bool]) -> bool:

@@ -4,8 +4,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from judge.base.parsing import FrozenModel
 from judge.contest_games import Pairing
 from judge.referee.seeds import Seed
 from judge.tournament.pairings import Competitor, Rounds
@@ -14,10 +15,8 @@ from judge.tournament.skipped_pairs import Skip
 from judge.tournament.standings import BY_POINTS, Ranking, Tiers, Values, compared, records_of, tiers_of
 
 
-class TournamentFormat(BaseModel, ABC):
+class TournamentFormat(FrozenModel, ABC):
     """Options of all formats."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     waits: ClassVar[bool] = True
     """Whether `next` is called only after all games of the earlier pairings."""
@@ -66,15 +65,15 @@ class TournamentFormat(BaseModel, ABC):
             all_played += [PlayedPairing(pairing, (), (0, 0)) for pairing in drawn]
         return count
 
-    def base(self, entries: Sequence[Competitor]) -> str | None:  # noqa: ARG002
+    def base(self, entries: Sequence[Competitor]) -> str | None:
         """The agent that all others are compared with."""
         return None
 
-    def stage_name(self, group: str) -> str:  # noqa: ARG002
+    def stage_name(self, group: str) -> str:
         """A displayed name, such as `League 2`, or ""."""
         return ""
 
-    def groups_now(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Mapping[str, str]:  # noqa: ARG002
+    def groups_now(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Mapping[str, str]:
         """Each agent's current or first group."""
         return {}
 

@@ -19,12 +19,7 @@ class Gauntlet(TournamentFormat):
     challengers: int = Field(default=1, ge=1)
     """Number of challengers: the first seeds."""
 
-    def next(
-        self,
-        entries: Sequence[Competitor],
-        played: Sequence[PlayedPairing],
-        seed: Seed,  # noqa: ARG002
-    ) -> list[Pairing]:
+    def next(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
         """All meetings of the challengers."""
         return remaining(gauntlet(by_seed(entries), self.challengers), played)
 

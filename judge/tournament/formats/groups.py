@@ -86,12 +86,7 @@ class _Staged(SkippingFormat):
     promoted: int = Field(default=2, ge=1)
     """Number of members of a group that advance."""
 
-    def next(
-        self,
-        entries: Sequence[Competitor],
-        played: Sequence[PlayedPairing],
-        seed: Seed,  # noqa: ARG002
-    ) -> list[Pairing]:
+    def next(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
         drawn = Rounds(each.pairing for each in played)
         for stage in self.stages(entries, played)[-1:]:
             for pairs in self._remaining_pairs(stage, played):
@@ -146,7 +141,7 @@ class _Staged(SkippingFormat):
             for member in group.members
         }
 
-    def yet_to_play(self, stages: Sequence[list[Group]], entries: Sequence[Competitor]) -> Tiers:  # noqa: ARG002
+    def yet_to_play(self, stages: Sequence[list[Group]], entries: Sequence[Competitor]) -> Tiers:
         return []
 
     def order(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Tiers:
@@ -290,7 +285,6 @@ class Leagues(_Staged):
         return sentence(f"League {group}")
 
     def groups_now(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Mapping[str, str]:
-        """See the base class."""
         drawn = enumerate(self.leagues(entries), 1)
         begins = {entry.id: str(number) for number, league in drawn for entry in league}
         return {**begins, **super().groups_now(entries, played)}

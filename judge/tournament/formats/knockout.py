@@ -44,15 +44,9 @@ class Knockout(TournamentFormat):
 
     @property
     def counts_games(self) -> bool:
-        """Never."""
         return False
 
-    def next(
-        self,
-        entries: Sequence[Competitor],
-        played: Sequence[PlayedPairing],
-        seed: Seed,  # noqa: ARG002
-    ) -> list[Pairing]:
+    def next(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
         """The first undecided stage's pairings; replays are a separate round."""
         earlier = [each.pairing for each in played]
         for stage in self.stages(entries, played):

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from math import hypot
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from judge.base.parsing import StrictDatetime
+from judge.base.parsing import FrozenModel, StrictDatetime
 from judge.base.text import sentence
 from judge.contest_games import Pairing
 from judge.referee.seeds import Seed
@@ -21,10 +21,8 @@ MAX_RATING = 100_000
 Elo = Annotated[float, Field(ge=-MAX_RATING, le=MAX_RATING, allow_inf_nan=False)]
 
 
-class Matchmaking(BaseModel):
+class Matchmaking(FrozenModel):
     """How a ladder chooses its pairs (`judge.tournament.matchmaker`)."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     anchor_share: float = Field(default=0.05, ge=0, le=1)
     """Share of games between an anchor and another agent, if the ladder has anchors."""
@@ -46,10 +44,8 @@ class Matchmaking(BaseModel):
     """Number of stronger opponents, and of weaker ones, that are compared per agent."""
 
 
-class StartRating(BaseModel):
+class StartRating(FrozenModel):
     """Rating of an agent at its entry, in Elo."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     rating: Elo
     deviation: float = Field(gt=0, le=MAX_DEVIATION)
@@ -99,16 +95,11 @@ class Ladder(TournamentFormat):
         deviation = found.deviation if found.digest == digest else hypot(found.deviation, self.version_deviation)
         return rounded_rating(found.rating, deviation)
 
-    def next(
-        self,
-        entries: Sequence[Competitor],  # noqa: ARG002
-        played: Sequence[PlayedPairing],  # noqa: ARG002
-        seed: Seed,  # noqa: ARG002
-    ) -> list[Pairing]:
+    def next(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
         """Empty, without rounds."""
         return []
 
-    def goes_on(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> bool:  # noqa: ARG002
+    def goes_on(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> bool:
         """Whether agents can meet in this season."""
         active = [entry.id for entry in entries if entry.active]
         can_pair = len(active) > 1 and not self.anchors.keys() >= set(active)

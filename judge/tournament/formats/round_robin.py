@@ -21,12 +21,7 @@ class RoundRobin(SkippingFormat):
     cycles: int = Field(default=1, ge=1)
     """Number of times that agents meet, with seats changed."""
 
-    def next(
-        self,
-        entries: Sequence[Competitor],
-        played: Sequence[PlayedPairing],
-        seed: Seed,  # noqa: ARG002
-    ) -> list[Pairing]:
+    def next(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
         """All rounds of the Berger tables."""
         return remaining(self.without_skipped(berger(by_seed(entries), self.cycles)), played)
 

@@ -30,7 +30,6 @@ class SprtProgress:
 
     @property
     def is_decided(self) -> bool:
-        """Whether it has ended."""
         return self.state.decision is not SprtDecision.GO_ON
 
 
@@ -52,15 +51,9 @@ class Sequential(TournamentFormat):
 
     @property
     def counts_games(self) -> bool:
-        """Never."""
         return False
 
-    def next(
-        self,
-        entries: Sequence[Competitor],
-        played: Sequence[PlayedPairing],
-        seed: Seed,  # noqa: ARG002
-    ) -> list[Pairing]:
+    def next(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
         """At most one pairing."""
         if len(entries) != 2:
             return []
@@ -76,7 +69,7 @@ class Sequential(TournamentFormat):
         (pairing,) = Rounds([] if last is None else [last]).add([(first.id, second.id, "")])
         return pairing
 
-    def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:  # noqa: ARG002
+    def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:
         """The test may end after any pairing."""
         return 0
 

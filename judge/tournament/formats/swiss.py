@@ -55,7 +55,6 @@ class Swiss(TournamentFormat):
         return Rounds(earlier).add(pairs)
 
     def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:
-        """See the base class."""
         left = self.rounds + 1 - next_number(each.pairing for each in played)
         return max(0, left) * (sum(entry.active for entry in entries) // 2)
 

@@ -136,11 +136,9 @@ class Own:
 
     @property
     def state(self) -> AppState:
-        """The intake's state."""
         return self.site.state
 
     def page(self, template: str, values: Mapping[str, Any], status: int = 200) -> Response:
-        """A page for this author."""
         return _page(template, self.request, {"author": self.author, **values}, status)
 
     def rendered(self, found: RecordTask | bytes, name: str = "") -> Response:
@@ -153,7 +151,6 @@ class Own:
 
     @property
     def agents(self) -> frozenset[str]:
-        """The names of the author's agents."""
         return self.state.register.agents_of(self.author)
 
     def game(self, stem: str) -> PublishedGame:

@@ -6,7 +6,6 @@ A thread starts due jobs, and ends those that take too long. A killed or hanging
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 from judge.base.logs import get_logger
@@ -97,8 +96,8 @@ class BackgroundJobs(Generic[Job]):
         self._loop.__enter__()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._loop.__exit__(kind, error, at)
+    def __exit__(self, *_: object) -> None:
+        self._loop.__exit__()
 
     def wake(self) -> None:
         """Notify of a new job."""

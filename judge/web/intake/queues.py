@@ -42,11 +42,9 @@ class SubmissionQueue:
             log.warning("its process ended; it is processed again", submission=number)
 
     def take(self) -> Submission | None:
-        """Take the next due submission."""
         return self._register.take(self._worker)
 
     def start(self, job: Submission, worker: Worker[State]) -> None:
-        """Process a submission."""
         log.info("processing", submission=job.id, attempt=job.attempt, author=job.author)
         worker.start(process_job, self._directory, self._process, job, self._practice)
 
@@ -97,7 +95,6 @@ class PracticeQueue:
         return self._games.is_due() or None
 
     def start(self, _job: bool, worker: Worker[PracticeGame | None]) -> None:
-        """Play the next game."""
         worker.start(play_job, self._directory, self._host)
 
     def must_end(self, run: Running[bool]) -> str:

@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 
 from judge.notices.sender import NoticeSender
 from judge.store.files import sweep
-from judge.store.tokens import Tokens
 from judge.submissions.pipeline import Processor
 from judge.submissions.practice import PracticeHost
 from judge.submissions.service import IntakeDirectory, working
@@ -37,7 +36,7 @@ def running_intake(
     with (
         working(directory) as worker,
         closing(directory.register()) as register,
-        closing(Tokens(directory.store_url, directory.contest)) as tokens,
+        closing(directory.tokens()) as tokens,
         closing(SignedLog(directory.store_url, directory.contest, directory.folder)) as log,
         ExitStack() as stack,
     ):

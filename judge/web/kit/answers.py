@@ -14,7 +14,6 @@ class AsciiJSON(JSONResponse):
     """Escaped, so that it cannot control a terminal."""
 
     def render(self, content: Any) -> bytes:
-        """The bytes."""
         return json.dumps(content, ensure_ascii=True, separators=(",", ":")).encode()
 
 

@@ -18,6 +18,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from judge.base.descriptors import watchable_descriptors
 from judge.base.errors import InputError
 from judge.base.logs import get_logger
+from judge.base.os_errors import os_errors_as
 from judge.base.scheduling import lower_priority
 from judge.base.worker_processes import start_fork_server
 from judge.submissions.intake import IntakePolicy
@@ -50,7 +51,6 @@ class ListenAddress:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only this machine reaches it."""
         return ip_address(self.host).is_loopback
 
     def __str__(self) -> str:
@@ -94,10 +94,8 @@ def listening(address: ListenAddress, *, beyond_loopback: bool, option: str = "-
             "listen on 127.0.0.1 and let a server with TLS forward to it, or use --beyond-loopback"
         )
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    try:
+    with os_errors_as(InputError, f"{option} {address}"):
         listener = socket.create_server((address.host, address.port), family=family)
-    except OSError as error:
-        raise InputError(f"{option} {address}: {error.strerror}") from None
     # asyncio sets it only on its own sockets. Without it, responses of two segments are delayed by 40 ms on reused
     # connections.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -197,7 +195,6 @@ def bounded_by(limits: IntakePolicy, connections: int, proxy: str = "") -> type[
                 counts.add(self._host, -1)
 
         def end(self) -> None:
-            """Abort the connection."""
             self._release()
             # Closing would wait for the client.
             self.transport.abort()

@@ -19,6 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 from judge.base.errors import InputError
 from judge.base.logs import get_logger
+from judge.base.os_errors import os_errors_as
 from judge.base.owner import owned_directory
 from judge.base.scheduling import lower_priority
 from judge.base.worker_processes import Worker, wait
@@ -57,7 +58,6 @@ class ByteCache(Generic[Cached]):
         self._values: OrderedDict[object, tuple[Cached, int]] = OrderedDict()
 
     def get(self, key: object) -> Cached | None:
-        """The value, or None."""
         found = self._values.get(key)
         if found is None:
             return None
@@ -73,7 +73,6 @@ class ByteCache(Generic[Cached]):
             self.remove(next(iter(self._values)))
 
     def remove(self, key: object) -> None:
-        """Drop a value, if there is one."""
         if key in self._values:
             value, size = self._values.pop(key)
             self._bytes -= size
@@ -100,10 +99,8 @@ class RecordTask:
     def record_bytes(self) -> int:
         """Size of the record. Raises InputError if it is missing."""
         path = Files(self.files).path(self.digest)
-        try:
+        with os_errors_as(InputError, path, ", but the store refers to it"):
             return path.stat().st_size
-        except OSError as error:
-            raise InputError(f"{path}: {error.strerror}, but the store refers to it") from None
 
     def result(self) -> bytes:
         """Compute it here."""
@@ -120,16 +117,14 @@ class _Flight:
     waiting: int = 0
 
 
-def _remove(path: Path) -> None:
-    path.unlink(missing_ok=True)
-
-
 @dataclass(slots=True)
 class _Shared:
     """For all contests of a process."""
 
     results: ByteCache[bytes] = field(default_factory=lambda: ByteCache(CACHE_BYTES))
-    large_results: ByteCache[Path] = field(default_factory=lambda: ByteCache(CACHED_FILES_BYTES, _remove))
+    large_results: ByteCache[Path] = field(
+        default_factory=lambda: ByteCache(CACHED_FILES_BYTES, lambda path: path.unlink(missing_ok=True))
+    )
     large: Lane = field(default_factory=Lane)
     files: ExitStack = field(default_factory=ExitStack)
     folder: Path | None = None
@@ -169,7 +164,7 @@ class Renderer:
             flight = self._flights[key] = _Flight(asyncio.create_task(self._compute(key, client, task)))
         flight.waiting += 1
         try:
-            return await while_connected(receive, _shielded(flight.task))
+            return await while_connected(receive, asyncio.shield(flight.task))
         finally:
             flight.waiting -= 1
             if not flight.waiting:
@@ -189,10 +184,6 @@ class Renderer:
             data = await to_thread.run_sync(task.result)
         self._shared.results.put(key, data, len(data))
         return data
-
-
-async def _shielded(task: "asyncio.Task[Rendered]") -> Rendered:
-    return await asyncio.shield(task)
 
 
 async def _write_in_process(task: RecordTask, path: Path) -> None:

@@ -109,7 +109,6 @@ class SessionCookie:
             )
 
     def sign_out(self, request: Request) -> Response:
-        """Remove the cookie."""
         answer = RedirectResponse("index.html", 303)
         answer.delete_cookie(**self._attributes(request))
         return answer

@@ -91,7 +91,6 @@ class Site:
         self._beginning = CapacityLimiter(1)
 
     def viewers(self) -> int:
-        """Number of viewers."""
         return 0 if self.watched is None else self.watched.hub.viewers
 
     def hosts(self) -> Sequence[ContestHost]:

@@ -172,7 +172,6 @@ class FrontPage:
         self._own = Middleware(app, Part("front", PUBLIC_HEADERS, requests_per_minute, limits))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
         name, slash, _ = path_of(scope).partition("/") if scope["type"] == "http" else ("", "", "")
         hosted = self._contests.get(name) if slash else None
         if hosted is None:
@@ -221,7 +220,7 @@ class FrontPage:
                 data = asset(STYLE)
             elif path == SCRIPT:
                 data = asset_page(SCRIPT).data
-            elif (found := await self._rendered(request, place)) is None:
+            elif (found := await while_connected(request.receive, self._rendered(request, place))) is None:
                 return PlainTextResponse(NO_PAGE, 404)
             else:
                 data = found
@@ -230,10 +229,7 @@ class FrontPage:
         return router
 
     async def _rendered(self, request: Request, place: PagePlace) -> bytes | None:
-        """A page, written once after each change. Raises ClientDisconnect if the client goes."""
-        return await while_connected(request.receive, self._rendered_in_turn(request, place))
-
-    async def _rendered_in_turn(self, request: Request, place: PagePlace) -> bytes | None:
+        """A page, written once after each change."""
         async with self._writing.turn(client_of(request)):
             seq = self.hub.seq
             if self._written[0] != seq:

@@ -83,7 +83,6 @@ class Topic(NamedTuple):
     moves: bool = True
 
     def has(self, sent: Sent) -> bool:
-        """Whether an event is selected."""
         return (self.moves or not sent.is_within) and (not self.game or sent.game in (0, self.game))
 
 
@@ -110,7 +109,6 @@ class PaintedEvents:
         return seq < self._dropped_seq
 
     def add(self, sent: Sent) -> None:
-        """Store the next event."""
         if len(self._last) == STORED_EVENTS:
             self._dropped_seq = self._last[0].seq
         self._last.append(sent)
@@ -189,7 +187,6 @@ class Hub(ABC):
 
     @property
     def viewers(self) -> int:
-        """Number of viewers."""
         return len(self._viewers)
 
     def step(self) -> float:
@@ -249,7 +246,6 @@ class Hub(ABC):
         return viewer
 
     def leave(self, viewer: Viewer) -> None:
-        """Remove a viewer."""
         self._viewers.discard(viewer)
         self._behind.discard(viewer)
 
@@ -372,7 +368,6 @@ class ContestHub(Hub):
         return super().step()
 
     def read_events(self, *most_bytes: int) -> None:
-        """Read some new events of the log."""
         for sent in self._news(*most_bytes) or ():
             self.tell(sent)
 
@@ -385,7 +380,6 @@ class ContestHub(Hub):
                 self._stored.add(sent)
 
     def close(self) -> None:
-        """Drop all viewers."""
         super().close()
         self._reader.close()
 

@@ -61,7 +61,6 @@ class Metrics:
         self._answers.labels(part, str(status)).inc()
 
     def count_events(self, events: Sequence[Sent]) -> None:
-        """Count events sent to viewers."""
         for event in events:
             if event.is_within and b'"type":"move"' in event.line and (found := _AT.search(event.line)):
                 moment = datetime.fromisoformat(found[1].decode())
@@ -80,7 +79,6 @@ class StoreNumbers(Collector):
         return []
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """The current values."""
         yield _gauge("judge_viewers", "Connections of viewers.", {(): self._viewers()})
         room = free_space_of(self._planned.folder)
         yield _gauge("judge_disk_free_bytes", "Free bytes on the disk of the contest's folder.", {(): room.disk})

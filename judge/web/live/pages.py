@@ -154,7 +154,6 @@ class LivePages:
         self._exports = None if is_static or key is None else Exports(planned.folder, key.public_key())
 
     def close(self) -> None:
-        """Close the store."""
         self._resources.close()
         self._store.close()
         self.log.close()
@@ -262,13 +261,7 @@ class LivePages:
             fairness = [place.file for place in self.places("fairness.html")]
             return [*ASSETS, *SCRIPTS, *edition.writers, *fairness, *(f"data/{name}" for name in names)]
 
-    def played(self, live: Live, version: object) -> list[PublishedGame]:
-        """Games with results."""
-        with self._lock:
-            return [game for game in self._read(live, version).games.values() if game.result is not None]
-
     def contest(self, live: Live, version: object) -> PublishedContest:
-        """The current contest."""
         with self._lock:
             return self._read(live, version).contest
 
@@ -282,11 +275,6 @@ class LivePages:
         """Whether the loaded contest is at this version."""
         with self._lock:
             return self._read(live, version).version == version
-
-    def is_over(self, live: Live, version: object) -> bool:
-        """Whether every game has a result and no round follows."""
-        with self._lock:
-            return self._read(live, version).contest.is_over
 
     def final(self, live: Live, version: object) -> PublishedContest | None:
         """None before the end."""
@@ -391,21 +379,8 @@ class LivePages:
         at = played.index(stem)
         before = played[at - 1] if at else ""
         after = played[at + 1] if at + 1 < len(played) else ""
-        excluded = edition.contest.exclusion(game)
-        by_name = edition.contest.by_name
-        context = GamePageContext(
-            edition.contest.snapshot.shown_name,
-            game,
-            (by_name[game.first].stem, by_name[game.second].stem),
-            before,
-            after,
-            stream=edition.contest.stream,
-            stage=edition.contest.stage_of(game),
-            titles=(by_name[game.first].title, by_name[game.second].title),
-            has_rounds=edition.contest.has_rounds,
-            excluded="" if excluded is None else excluded.title,
-            is_withdrawn=excluded is not None and bool(excluded.withdrawn),
-        )
+        shown = GamePageContext.of(edition.contest, game, before, after)
+        context = replace(shown, contest=edition.contest.snapshot.shown_name)
         task = RecordTask(self._contest.planned.files, game.result.record, public_game_page, (context, place.file))
         if not self._is_static and task.record_bytes > MAX_PAGE_RECORD_BYTES:
             return LivePage(large_record_page(place, context, task.record_bytes), kind_of(path))

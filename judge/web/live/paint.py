@@ -62,17 +62,14 @@ class Painter:
 
     @property
     def columns(self) -> Sequence[str]:
-        """Names of the columns."""
         return self._view.columns
 
     @property
     def surface(self) -> Surface:
-        """Appearance of the board."""
         return self._view.surface
 
     @property
     def sides(self) -> tuple[str, str]:
-        """Names of sides 0 and 1."""
         return self._view.sides
 
     def words(self, token: Token) -> str:

@@ -74,11 +74,9 @@ class RunningPages:
         return self._fresh(key, live, lambda: self._all_running(live, viewers, slots, place, only_new, final, agent))
 
     def one(self, game: LiveGame, live: Live, viewers: int, place: PagePlace) -> LivePage:
-        """Page of a running game."""
         return self._fresh(place.file, live, lambda: self._one_running(game, live, viewers, place))
 
     def plots(self, game: LiveGame) -> LivePage:
-        """A running game's plots."""
         path = plots_path(game)
         now = time.monotonic()
         at, page = self._running.get(path, (0.0, None))

@@ -79,7 +79,8 @@ class StaticSite:
             "now_ms": round(time.time() * 1000),
         }
         self._put(HEAD, json.dumps(head).encode(), is_always=True)
-        return self._version == (version, live.version) and not live.games and self._pages.is_over(live, version)
+        is_written = self._version == (version, live.version)
+        return is_written and not live.games and self._pages.contest(live, version).is_over
 
     def _write_plots(self) -> None:
         if time.monotonic() < self._plots_at:
@@ -98,9 +99,9 @@ class StaticSite:
             page = pages.get(path, live, version)
             if page is not None:
                 self._put(path, page.data)
-        played, final = pages.played(live, version), pages.final(live, version)
+        contest, final = pages.contest(live, version), pages.final(live, version)
+        played = contest.played
         stems = ["", *(each.stem for each in played), ""]
-        contest = pages.contest(live, version)
         for each, before, after in zip(played, stems, stems[2:], strict=False):
             shown = (each.result.record if each.result else "", before, after, contest.exclusion(each), bool(final))
             if self._games.get(each.stem) != shown:

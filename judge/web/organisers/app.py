@@ -31,7 +31,7 @@ from judge.web.kit.errors import MayNotActError, UnauthorizedError, route_with_e
 from judge.web.kit.forms import check_site, form_fields, is_proof, proof_of
 from judge.web.kit.session import ORGANISER, sign_in
 from judge.web.organisers import views
-from judge.web.organisers.actions import ACTIONS, Action, Preview, action_of
+from judge.web.organisers.actions import ACTIONS, Action, action_of
 from judge.web.organisers.console import Console
 from judge.web.organisers.files import export_of
 
@@ -65,7 +65,6 @@ class Visitor:
 
     @property
     def may_act(self) -> bool:
-        """Whether orders are permitted."""
         return self.organiser.role is TokenRole.ACT
 
     def check_may_act(self) -> None:
@@ -74,7 +73,6 @@ class Visitor:
             raise MayNotActError("your access is read-only: ask for a token with --role act to give orders")
 
     def page(self, template: str, values: Mapping[str, Any], status: int = 200) -> Response:
-        """A page for this organiser."""
         return _page(template, self.request, self, values, status)
 
 
@@ -290,7 +288,16 @@ def form(
 ) -> Response:
     """Show an order's changes and form."""
     preview = action_of(action).preview(who.console, target)
-    return who.page("organiser_order.html", _form_values(who, action, target, preview))
+    values = {
+        "action": action,
+        "label": ACTIONS[action].label,
+        "target": target,
+        "preview": preview,
+        "order_id": new_order_id(),
+        "proof": proof_of(who.token, ORDER_FORM),
+        "most": REASON_CHARACTERS,
+    }
+    return who.page("organiser_order.html", values)
 
 
 @router.post("/orders")
@@ -359,18 +366,6 @@ def top(request: Request) -> Response:
 def nothing(_: Someone) -> Response:
     """Any other address."""
     raise UnknownSubmissionError("there is no such page")
-
-
-def _form_values(who: Visitor, action: str, target: str, preview: Preview) -> Mapping[str, Any]:
-    return {
-        "action": action,
-        "label": ACTIONS[action].label,
-        "target": target,
-        "preview": preview,
-        "order_id": new_order_id(),
-        "proof": proof_of(who.token, ORDER_FORM),
-        "most": REASON_CHARACTERS,
-    }
 
 
 def _order_of(sent: Mapping[str, str], who: TokenHolder) -> tuple[OrganiserOrder, int]:

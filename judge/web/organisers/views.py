@@ -99,7 +99,9 @@ def _before(console: Console) -> Mapping[str, Any]:
 def games(console: Console, after: int, agent: str = "", show: str = "") -> Mapping[str, Any]:
     """A page of the games with results: all, or those of an agent, or those that `show` names."""
     contest = console.contest()
-    values = {"after": after, "chosen": {"agent": agent, "show": show}, "filter": urlencode(_given(agent, show))}
+    chosen = {"agent": agent, "show": show}
+    given = urlencode({key: value for key, value in chosen.items() if value})
+    values = {"after": after, "chosen": chosen, "filter": given}
     if contest is None:
         return {**values, "games": [], "agents": [], "stages": {}, "next": None, **_before_start(console, contest)}
     contest.refresh()
@@ -115,10 +117,6 @@ def games(console: Console, after: int, agent: str = "", show: str = "") -> Mapp
         "stages": contest.stages_of_games(),
         "next": found[-1].number if len(found) == SHOWN_GAMES else None,
     }
-
-
-def _given(agent: str, show: str) -> Mapping[str, str]:
-    return {key: value for key, value in (("agent", agent), ("show", show)) if value}
 
 
 def settings(console: Console) -> Settings:
@@ -205,7 +203,6 @@ class HealthCheck:
         self._at: float | None = None
 
     def values(self, console: Console) -> Mapping[str, Any]:
-        """The page's values."""
         contest = console.contest()
         is_playing = contest is not None and contest.store.counts(contest.name)[GameState.RUNNING] > 0
         with self._lock:

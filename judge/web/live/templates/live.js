@@ -9,6 +9,7 @@
   const isStatic = "static" in html.dataset;
   const followed = new URLSearchParams(location.search).get("agent");
   const SILENT_MS = 15000, POLL_MS = 2000, STREAM_AGAIN_MS = 30000, TICK_MS = 100, RENEW_MS = 1000, PLOTS_MS = 4000;
+  const MOST_MISSING = 20;
   const connection = document.getElementById("connection");
   const topic = game ? `&game=${game}` : "renew" in html.dataset ? "&moves=false" : "";
   // Every event up to `seq` was seen. A page that is renewed shows less than that: `shownSeq`; what came since is shown
@@ -16,7 +17,7 @@
   let seq = Number(html.dataset.seq), shownSeq = seq, forgottenSeq = seq;
   const firstSeq = seq, recent = [], upTo = new WeakMap(), outdated = new WeakSet(), MOST_RECENT = 2000;
   let aheadMs = -Infinity;
-  let source = null, heardAt = 0, pollTimer = 0, tickTimer = 0, streamAt = 0, isLeaving = false, renewTimer = 0;
+  let source = null, heardAt = 0, pollTimer = 0, tickTimer = 0, streamAt = 0, isLeaving = false, renewTimer = 0, missing = 0;
 
   // --- the page ------------------------------------------------------------------------------------------------------
 
@@ -199,9 +200,22 @@
   // What it cannot continue by itself it takes from the page as it is now.
   async function now(query = {}) {
     const asked = new URLSearchParams({ ...(followed && { agent: followed }), ...query }).toString();
-    const answer = await fetch(location.pathname + (asked && `?${asked}`), { cache: "no-store" });
-    if (!answer.ok) throw new Error(String(answer.status));
+    const answer = await ask(location.pathname + (asked && `?${asked}`));
     return new DOMParser().parseFromString(await answer.text(), "text/html");
+  }
+
+  const isGone = () => missing >= MOST_MISSING;
+
+  // A page that many answers in a row do not know is gone: it stays as it is, and asks for nothing more.
+  async function ask(address) {
+    const answer = await fetch(address, { cache: "no-store" });
+    missing = answer.status === 404 ? missing + 1 : 0;
+    if (isGone()) {
+      end();
+      say("");
+    }
+    if (!answer.ok) throw new Error(String(answer.status));
+    return answer;
   }
 
   function renew(number) {
@@ -210,7 +224,7 @@
   }
 
   function renewSoon() {
-    if (!renewTimer) renewTimer = setTimeout(renewPage, RENEW_MS * Math.random());
+    if (!renewTimer && !isGone()) renewTimer = setTimeout(renewPage, RENEW_MS * Math.random());
   }
 
   async function renewPage() {
@@ -271,12 +285,11 @@
   // Only when the service answers: a page of an error has no script that would try again.
   async function reload() {
     try {
-      const answer = await fetch(location.href, { cache: "no-store" });
+      const answer = await ask(location.href);
       await answer.body?.cancel();
-      if (!answer.ok) throw new Error(String(answer.status));
       location.reload();
     } catch {
-      setTimeout(reload, POLL_MS * (0.5 + Math.random()));
+      if (!isGone()) setTimeout(reload, POLL_MS * (0.5 + Math.random()));
     }
   }
 
@@ -406,7 +419,7 @@
   }
 
   function pollSoon(ms = POLL_MS) {
-    if (!pollTimer && !document.hidden) pollTimer = setTimeout(poll, ms * (0.5 + Math.random()));
+    if (!pollTimer && !document.hidden && !isGone()) pollTimer = setTimeout(poll, ms * (0.5 + Math.random()));
   }
 
   async function poll() {
@@ -447,7 +460,7 @@
   }
 
   function begin() {
-    if (document.hidden) return;
+    if (document.hidden || isGone()) return;
     tickTimer = setInterval(() => {
       tick();
       if (source && Date.now() - heardAt > SILENT_MS) {
