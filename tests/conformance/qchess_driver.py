@@ -26,6 +26,7 @@ from judge.protocols.qchess import Qchess, QchessOptions
 from judge.protocols.types import Open, ToldLimits
 from judge.records.quantum_chess.log import QchessLog, read_log, write_log
 from judge.records.quantum_chess.replay import Moments, Replayed, keep_log, qchess_options, replay_qchess_log
+from judge.referee.drive import drive
 from judge.referee.policy import BytesPolicy, ClockPolicy
 from judge.referee.referee import Referee
 from judge.referee.transcript import EntryKind
@@ -162,12 +163,11 @@ def play_again(case: Case) -> Outcome:
         game,
         [Qchess(QchessOptions()) for _ in SEATS],
         [Open(seat, game.describe(), case.log.names, ToldLimits(0, 0, 0)) for seat in SEATS],
-        world,
         ClockPolicy(turn_ms=1000, match_ms=0, tolerance_ms=0, close_ms=2000),
         BytesPolicy(),
         case.replayed.chance(),
     )
-    end = referee.play()
+    end = drive(referee.moves(), world)
     replies = [read_square(ply.said) for ply in referee.plies]
     log = keep_log(
         QuantumChess.from_options(case.options),
