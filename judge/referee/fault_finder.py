@@ -125,14 +125,10 @@ class FaultFinder:
         other.opponent_turns += 1
         other.stopped_in_turn_ns = 0
 
-    def judge_since_its_turn(self, seat: int) -> Moves[None]:
-        yield from self.charge_stopped(seat, seat)
-        yield from self.judge_stopped(seat)
-
     def judge_stopped(self, seat: int, span_ns: int = 0) -> Moves[None]:
         """Raises FaultError if a stopped seat used too much CPU time in `span_ns` of its opponent, or in the game."""
         side = self._sides[seat]
-        if side.is_out or not side.stopped_in_turn_ns:
+        if side.is_out:
             return
         if side.stopped_in_turn_ns > self._ran_on_ns:
             raise (yield from self._ran_on(seat, RanOn(span_ns, side.stopped_in_turn_ns)))
@@ -163,14 +159,15 @@ class FaultFinder:
         if happening.seat >= 0:
             self._sides[happening.seat].see(happening.kind, happening.data)
 
-    def judge_what_happened_before(self, seat: int) -> Moves[None]:
-        side = self._sides[seat]
-        yield from self.judge_kernel_memory(seat)
-        if side.killed_for_memory:
-            raise (yield from self.faulted(seat, Cause.MEMORY))
-        yield from self.judge_bytes(seat)
-        if side.is_dead:
-            raise (yield from self.faulted(seat, Cause.DEATH))
+    def cause_before(self, seat: int) -> Cause | None:
+        """A fault since the last request."""
+        if cause := self.cause_of_kernel(seat):
+            return cause
+        if self._sides[seat].killed_for_memory:
+            return Cause.MEMORY
+        if cause := self.cause_of_bytes(seat):
+            return cause
+        return Cause.DEATH if self._sides[seat].is_dead else None
 
     def is_too_loud(self, seat: int) -> bool:
         side, bounds = self._sides[seat], self._bounds
@@ -183,30 +180,29 @@ class FaultFinder:
         """Whether a seat gets no time for its goodbye."""
         return self.is_too_loud(seat) or self._uses_kernel(seat)
 
-    def judge_kernel_memory(self, seat: int, talk: Dialogue | None = None, now: int = 0) -> Moves[None]:
-        """Raises FaultError."""
-        if self._uses_kernel(seat) and not self._sides[seat].is_out:
-            raise (yield from self.faulted(seat, Cause.KERNEL_MEMORY, talk, now))
+    def cause_of_kernel(self, seat: int) -> Cause | None:
+        return Cause.KERNEL_MEMORY if self._uses_kernel(seat) and not self._sides[seat].is_out else None
 
-    def judge_bytes(self, seat: int) -> Moves[None]:
-        """Raises FaultError."""
+    def cause_of_bytes(self, seat: int) -> Cause | None:
         side = self._sides[seat]
         if side.game_bytes > self._bounds.game_bytes:
-            raise (yield from self.faulted(seat, Cause.GAME_BYTES))
-        if side.turn_bytes > self._bounds.turn_bytes:
-            raise (yield from self.faulted(seat, Cause.TURN_BYTES))
+            return Cause.GAME_BYTES
+        return Cause.TURN_BYTES if side.turn_bytes > self._bounds.turn_bytes else None
 
-    def judge_death(self, seat: int, talk: Dialogue, now: int) -> Moves[None]:
-        """Raises FaultError if the active seat used too much memory or exited."""
-        side = self._sides[seat]
-        yield from self.judge_kernel_memory(seat, talk, now)
-        if side.killed_for_memory:
-            raise (yield from self.faulted(seat, Cause.MEMORY, talk, now))
-        if side.is_dead:
-            raise (yield from self.faulted(seat, Cause.DEATH, talk, now))
-        if side.stdout_ended or side.report is not None:
-            # The missing one of report and end of file comes at once or never: an agent may close its stdout and run
-            # on.
+    def cause_of_end(self, seat: int) -> Cause | None:
+        """The active seat used too much memory or exited."""
+        if cause := self.cause_of_kernel(seat):
+            return cause
+        if self._sides[seat].killed_for_memory:
+            return Cause.MEMORY
+        return Cause.DEATH if self._sides[seat].is_dead else None
+
+    def expect_end(self, seat: int, talk: Dialogue, now: int) -> None:
+        """The missing one of report and end of file comes at once or never.
+
+        An agent may close its stdout and run on.
+        """
+        if self._sides[seat].stdout_ended or self._sides[seat].report is not None:
             deadline = min(talk.deadline.ns, now + REPORT_GRACE_NS)
             missed = talk.deadline.missed or Verdict.TURN_TIME
             talk.deadline = Deadline(deadline, missed, talk.deadline.allowed_ms)

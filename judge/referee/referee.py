@@ -141,9 +141,7 @@ class Referee:
             reply = yield from self._ask(request)
             self.has_unapplied_answer = True
             try:
-                yield from self._faults.judge_stopped(
-                    1 - request.seat, self.sides[request.seat].clock.charged_ns - charged_ns
-                )
+                yield from self._judge_stopped(1 - request.seat, charged_ns)
             except FaultError as faulted:
                 if isinstance(faulted.verdict, Void):
                     raise
@@ -154,6 +152,11 @@ class Referee:
         self.has_unapplied_answer = False
         yield from self._tell(events)
 
+    def _judge_stopped(self, seat: int, charged_ns: int) -> Moves[None]:
+        """After a turn of its opponent, whose clock had `charged_ns` before."""
+        if self.sides[seat].stopped_in_turn_ns:
+            yield from self._faults.judge_stopped(seat, self.sides[1 - seat].clock.charged_ns - charged_ns)
+
     def _tell(self, events: Sequence[Event]) -> Moves[None]:
         for event in events:
             told = Tell(event)
@@ -161,16 +164,21 @@ class Referee:
                 if event.only is None or event.only == seat:
                     self._observer.see_event(seat, event)
                     for effect in self.sides[seat].protocol.feed(told):
-                        yield from self._carry_out_idle(seat, effect)
+                        if data := self._carry_out_idle(seat, effect):
+                            yield WriteInput(seat, data)
 
     def _ask(self, request: Request) -> Moves[Reply]:
         seat = request.seat
         side = self.sides[seat]
         yield from self._faults.await_still(1 - seat)
-        yield from self._faults.judge_since_its_turn(seat)
+        yield from self._faults.charge_stopped(seat, seat)
+        if side.stopped_in_turn_ns:
+            yield from self._faults.judge_stopped(seat)
         yield from self._look()
-        yield from self._faults.judge_kernel_memory(1 - seat)
-        yield from self._faults.judge_what_happened_before(seat)
+        if cause := self._faults.cause_of_kernel(1 - seat):
+            raise (yield from self._faults.faulted(1 - seat, cause))
+        if cause := self._faults.cause_before(seat):
+            raise (yield from self._faults.faulted(seat, cause))
         if self._ponders:
             yield from self._let_ponder(1 - seat)
         charged_ns, clock = side.clock.charged_ns, side.clock.shown()
@@ -190,12 +198,14 @@ class Referee:
         side = self.sides[seat]
         if side.opening.limits.ponder and side.is_living and not side.is_out:
             for effect in side.protocol.feed(Ponder(side.clock.shown(), self.sides[1 - seat].clock.shown())):
-                yield from self._carry_out_idle(seat, effect)
+                if data := self._carry_out_idle(seat, effect):
+                    yield WriteInput(seat, data)
 
     def _prepare_start(self, seat: int) -> Moves[None]:
         yield from self._faults.await_still(1 - seat)
         yield from self._look()
-        yield from self._faults.judge_kernel_memory(1 - seat)
+        if cause := self._faults.cause_of_kernel(1 - seat):
+            raise (yield from self._faults.faulted(1 - seat, cause))
 
     def _open(self, seat: int) -> Moves[None]:
         side = self.sides[seat]
@@ -205,7 +215,7 @@ class Referee:
         if isinstance(end, Ready):
             side.about = end.about
             yield from self._faults.give_back(seat, talk, charged_ns)
-            yield from self._faults.judge_stopped(1 - seat, side.clock.charged_ns - charged_ns)
+            yield from self._judge_stopped(1 - seat, charged_ns)
         elif self.game.renegotiate():
             yield from self._reopen()
         else:
@@ -254,7 +264,8 @@ class Referee:
             return 0
         result = "" if self.game.end is None else self.game.result(side.opening.names)
         for effect in side.protocol.feed(Close(result)):
-            yield from self._carry_out_idle(seat, effect)
+            if data := self._carry_out_idle(seat, effect):
+                yield WriteInput(seat, data)
         return side.clock.deadline(Wait.CLOSE, (yield Thaw(seat))).ns
 
     def _await_ends(self, leaving: Sequence[int], deadline: int) -> Moves[None]:
@@ -317,7 +328,8 @@ class Referee:
             return None
         if asked == seat:
             if kind is EntryKind.READ:
-                yield from self._faults.judge_bytes(seat)
+                if cause := self._faults.cause_of_bytes(seat):
+                    raise (yield from self._faults.faulted(seat, cause))
                 is_doubtful = now > talk.deadline.ns and (yield from self._judge_lateness(seat, talk, now))
                 effects = side.protocol.feed(Bytes(data, talk.shown(side.clock, now)) if data else Eof())
                 if is_doubtful and _is_step(effects, talk):
@@ -326,7 +338,9 @@ class Referee:
                 if end is not None:
                     talk.settle(side.clock, now)
                     return end
-            yield from self._faults.judge_death(seat, talk, now)
+            if cause := self._faults.cause_of_end(seat):
+                raise (yield from self._faults.faulted(seat, cause, talk, now))
+            self._faults.expect_end(seat, talk, now)
         elif self._ponders and kind is EntryKind.KERNEL:
             yield from self._end(asked)  # it runs on, and is judged after this turn
         elif self._ponders and not self._faults.is_too_loud(asked):
@@ -397,16 +411,18 @@ class Referee:
                     self._note(seat, effect)
         return end
 
-    def _carry_out_idle(self, seat: int, effect: Effect) -> Moves[None]:
+    def _carry_out_idle(self, seat: int, effect: Effect) -> bytes:
+        """Returns what must be written to the seat."""
         match effect:
             case Write(data):
-                yield WriteInput(seat, data)
+                return data
             case Note():
                 self._note(seat, effect)
             case Await(Wait.CLOSE):
                 pass
             case _:
                 raise TypeError(f"{effect!r} outside a conversation")
+        return b""
 
     def _note(self, seat: int, note: Note) -> None:
         self.sides[seat].keep(note)
@@ -423,7 +439,8 @@ class Referee:
                 return
             heard = Bytes(happening.data, side.clock.shown())
             for effect in side.protocol.feed(heard):
-                yield from self._carry_out_idle(happening.seat, effect)
+                if data := self._carry_out_idle(happening.seat, effect):
+                    yield WriteInput(happening.seat, data)
 
 
 def _is_step(effects: Sequence[Effect], talk: Dialogue) -> bool:

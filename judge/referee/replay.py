@@ -68,16 +68,17 @@ _DECODE: dict[EntryKind, Callable[[bytes], object]] = {
 }
 
 
-def _check_entry(number: int, entry: Entry) -> None:
-    _, seat, kind, data, _ = entry
-    if kind in _SEATS_OF and seat not in _SEATS_OF[kind]:
-        raise InputError(f"{_NOT_OURS}: entry {number} is {kind.name} of seat {seat}, which does not exist")
-    if kind in _DECODE:
-        try:
-            _DECODE[kind](data)
-        except (ValueError, TypeError, LookupError, RuntimeError, ArithmeticError):
-            shown = printable(repr(data), 100)
-            raise InputError(f"{_NOT_OURS}: entry {number} is {kind.name} with invalid data: {shown}") from None
+def _check_entries(entries: Sequence[Entry], begin: int) -> None:
+    """`begin`: number of the first."""
+    for number, (_, seat, kind, data, _) in enumerate(entries, begin):
+        if kind in _SEATS_OF and seat not in _SEATS_OF[kind]:
+            raise InputError(f"{_NOT_OURS}: entry {number} is {kind.name} of seat {seat}, which does not exist")
+        if kind in _DECODE:
+            try:
+                _DECODE[kind](data)
+            except (ValueError, TypeError, LookupError, RuntimeError, ArithmeticError):
+                shown = printable(repr(data), 100)
+                raise InputError(f"{_NOT_OURS}: entry {number} is {kind.name} with invalid data: {shown}") from None
 
 
 _FOLDER = re.compile(rb"^INFO folder [^\r\n]*", re.MULTILINE)
@@ -135,8 +136,7 @@ class Replay:
         return self.end
 
     def _append(self, entries: Sequence[Entry]) -> None:
-        for number, entry in enumerate(entries, len(self._entries)):
-            _check_entry(number, entry)
+        _check_entries(entries, len(self._entries))
         self._entries.extend(entries)
 
     def _proceed(self) -> None:
@@ -197,9 +197,9 @@ class Replay:
 
     def look(self) -> Sequence[Happening]:
         end = self._next
-        while (kind := self._kind_of(end)) in _SEEN:
+        while (entry := self._peek(end)) is not None and entry.kind in _SEEN:
             end += 1
-        if kind is not EntryKind.LOOKED:
+        if entry is None or entry.kind is not EntryKind.LOOKED:
             return ()
         seen = [Happening(e.ns, e.seat, e.kind, e.data) for e in self._entries[self._next : end]]
         self._next = end + 1
@@ -223,7 +223,7 @@ class Replay:
         return use
 
     def respawn(self, seat: int) -> int:
-        self._has(self._next + 1)  # it takes two entries, or none
+        self._peek(self._next + 1)  # it takes two entries, or none
         self._expect(seat, EntryKind.RESPAWNED)
         return self.start(seat)
 
@@ -234,23 +234,22 @@ class Replay:
 
     def fail(self, why: str) -> None: ...
 
-    def _kind_of(self, number: int) -> EntryKind | None:
-        return self._entries[number].kind if self._has(number) else None
-
-    def _is_next(self, seat: int, kind: EntryKind) -> bool:
-        return self._kind_of(self._next) is kind and self._entries[self._next].seat == seat
-
-    def _has(self, number: int) -> bool:
+    def _peek(self, number: int) -> Entry | None:
+        """None after the last. Raises _StarvedError if it has not arrived."""
         if number < len(self._entries):
-            return True
+            return self._entries[number]
         if not self._is_whole:
             raise _StarvedError
-        return False
+        return None
+
+    def _is_next(self, seat: int, kind: EntryKind) -> bool:
+        entry = self._peek(self._next)
+        return entry is not None and entry.kind is kind and entry.seat == seat
 
     def _take(self) -> Entry:
-        if not self._has(self._next):
+        entry = self._peek(self._next)
+        if entry is None:
             raise InputError(_ENDS)
-        entry = self._entries[self._next]
         self._next += 1
         if entry.kind is EntryKind.FAILED:
             raise HostError(entry.data.decode(errors="replace"))

@@ -23,7 +23,7 @@ from judge.protocols import protocol_entry
 from judge.referee.drive import drive
 from judge.referee.make_record import plies_of
 from judge.referee.referee import Referee
-from judge.referee.replay import Replay
+from judge.referee.replay import Replay, rejoined
 from judge.referee.setup import build_referee
 from judge.referee.spec import FolderRecord, GameSpec, Placement, RecordFile, SeatSpec
 from judge.referee.transcript import EntryKind, mark_private, seal, unseal
@@ -229,7 +229,7 @@ def voided(file: RecordFile) -> RecordFile:
     entries = entries[: len(entries) // 2]
     referee = build_referee(file.record.spec)
     with suppress(InputError):
-        Replay(referee, entries).finish()
+        Replay(referee, rejoined(entries)).finish()
     seats = []
     for seat, spec in zip(file.record.seats, file.record.spec.seats, strict=True):
         starts = spec.folders.digests if spec.folders else {}
