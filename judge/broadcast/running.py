@@ -1,12 +1,10 @@
 """Converts the growing transcript of a running game into public events.
 
-A referee (`judge.referee.replay`) replays it in a thread, only while `RunningGame.add` waits.
+A referee (`judge.referee.replay`) is fed with its entries.
 """
 
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from queue import SimpleQueue
 
 from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
@@ -27,7 +25,8 @@ from judge.catalog import game_entry
 from judge.games.types import SEATS
 from judge.protocols.types import UNLIMITED_MS
 from judge.records.views import BoardView, Square, Token
-from judge.referee.replay import Spectator, TailingWire, rejoined
+from judge.referee.replay import Replay, SeatViews, rejoined
+from judge.referee.setup import build_referee
 from judge.referee.side import Ply
 from judge.referee.spec import GameSpec, RecordFile
 from judge.referee.transcript import Entry, unseal
@@ -44,21 +43,19 @@ MOST_KEYWORDS, MOST_MESSAGES = 12, 3
 log = get_logger()
 
 
-class _OverError(Exception):
-    """The transcript has ended."""
-
-
-class RunningGame:
+class RunningGame(SeatViews):
     """A running attempt."""
 
     def __init__(self, spec: GameSpec, game: int, attempt: int, play: int = 1) -> None:
         """`game`: number in the contest; `play` counts the attempt's starts. Raises InputError for invalid specs."""
+        super().__init__()
         self.game, self.attempt, self.play = game, attempt, play
         self.plies = 0
         self._spec = spec
         self._entry = game_entry(spec.policy.game.name)
-        self._wire = TailingWire(self._wait_for_more)
-        self._spectator = Spectator(spec, self._wire, self._on_ply)
+        self._referee = build_referee(spec, self)
+        self._replay = Replay(self._referee)
+        self._is_broken = False
         self._origin_ms: float | None = None
         self._view: BoardView | None = None
         self._events: list[AnyEvent] = []
@@ -67,16 +64,10 @@ class RunningGame:
         self._search: tuple[Mapping[str, str], tuple[str, ...]] = ({}, ())
         self._search_at_ms = 0.0
         self._clock: tuple[int, int] | None = None
-        self._news: SimpleQueue[Sequence[Entry] | None] = SimpleQueue()
-        self._idle: SimpleQueue[bool] = SimpleQueue()
-        self._is_over = False
-        self._thread = threading.Thread(target=self._play, daemon=True)
-        self._thread.start()
-        self._is_over = not self._idle.get()
 
     def add(self, entries: Sequence[Entry], sent_ms: float) -> list[AnyEvent]:
         """Events of new entries, which the judge sent at `sent_ms` (Unix time)."""
-        if not entries or self._is_over:
+        if not entries or self._is_broken or self._replay.end is not None:
             return []
         # Entries are sent shortly after the last one was made: the earliest estimate is the best.
         began = sent_ms - entries[-1].ns / MS
@@ -90,46 +81,31 @@ class RunningGame:
             self._events.append(
                 Playing(game=self.game, attempt=self.attempt, play=self.play, at=at, board=board, left_ms=left_ms)
             )
-        self._news.put(entries)
-        self._is_over = not self._idle.get()
-        if self._is_over or not self._spectator.referee.has_unapplied_answer:
+        if not self._follows(entries) or not self._referee.has_unapplied_answer:
             self._add_answer()
         self._add_clock()
         self._add_search(sent_ms)
         events, self._events = self._events, []
         return events
 
-    def close(self) -> None:
-        """End the thread."""
-        if not self._is_over:
-            self._news.put(None)
-            self._is_over = not self._idle.get()
-        self._thread.join()
-
-    # --- in the referee's thread -------------------------------------------------------------------------------------
-
-    def _play(self) -> None:
+    def _follows(self, entries: Sequence[Entry]) -> bool:
+        """Whether the game can be replayed as far as these entries."""
         try:
-            self._spectator.referee.play()
-        except (_OverError, InputError, HostError):
-            pass  # a void ends early; deviations from the rules are left to `judge verify`
+            self._replay.feed(entries)
+        except (InputError, HostError):
+            self._is_broken = True  # a void ends early; deviations from the rules are left to `judge verify`
         except Exception as error:  # noqa: BLE001 spectators lose this game only
+            self._is_broken = True
             fields = {"game": self.game, "attempt": self.attempt, "error": repr(error)}
             log.warning("a running game cannot be followed", **fields)
-        self._idle.put(False)
+        return not self._is_broken
 
-    def _wait_for_more(self) -> Sequence[Entry]:
-        self._idle.put(True)
-        news = self._news.get()
-        if news is None:
-            raise _OverError
-        return news
-
-    def _on_ply(self, ply: Ply) -> None:
+    def see_answer(self, ply: Ply) -> None:
         """Called before the game applies an answer: the previous answer's effect is now visible."""
         self._add_answer()
-        messages = self._spectator.seats[ply.seat].messages
-        self._answer = ply, self._wire.now_ns, self._left(), _words(messages)
+        super().see_answer(ply)
+        messages = self.seats[ply.seat].messages
+        self._answer = ply, self._replay.now_ns, self._left(), _words(messages)
         messages.clear()
         self._search = ({}, ())
 
@@ -142,7 +118,7 @@ class RunningGame:
         self._answer = None
         self.plies += 1
         # Includes time after its turn, which is charged later.
-        ply = self._spectator.referee.plies[self.plies - 1]
+        ply = self._referee.plies[self.plies - 1]
         view, before = self._public(), self._view
         self._view = view
         is_public = self._entry.words_are_public
@@ -175,16 +151,16 @@ class RunningGame:
 
     def _add_clock(self) -> None:
         for seat in SEATS:
-            seen = self._spectator.seats[seat]
-            if not seen.is_asked or seen.runs_since_ns is None or self._origin_ms is None or seen.clock is None:
+            seen, runs_since_ns = self.seats[seat], self._replay.runs_since_ns[seat]
+            if not seen.is_asked or runs_since_ns is None or self._origin_ms is None or seen.clock is None:
                 continue
-            if self._clock == (seat, seen.runs_since_ns):
+            if self._clock == (seat, runs_since_ns):
                 return
-            self._clock = seat, seen.runs_since_ns
+            self._clock = seat, runs_since_ns
             limit = self._spec.policy.clock.told_turn_ms(seat)
             clock = RunningClock(
                 seat=seat,
-                since_ms=round(self._origin_ms + seen.runs_since_ns / MS),
+                since_ms=round(self._origin_ms + runs_since_ns / MS),
                 turn_ms=limit if 0 < limit < UNLIMITED_MS else None,
                 left_ms=self._left(),
             )
@@ -198,7 +174,7 @@ class RunningGame:
         if not self._entry.words_are_public or now_ms - self._search_at_ms < SEARCH_EVERY_MS:
             return
         for seat in SEATS:
-            seen = self._spectator.seats[seat]
+            seen = self.seats[seat]
             update = search, messages = _keywords(seen.search), _words(seen.messages)
             if seen.is_asked and any(update) and update != self._search:
                 self._search, self._search_at_ms = update, now_ms
@@ -207,11 +183,11 @@ class RunningGame:
                 )
 
     def _public(self) -> BoardView | None:
-        view = self._entry.public(self._spectator.game)
+        view = self._entry.public(self._referee.game)
         return None if view is None else view.since(self._view)
 
     def _left(self) -> Times:
-        first, second = (side.clock.left_ns() for side in self._spectator.referee.sides)
+        first, second = (side.clock.left_ns() for side in self._referee.sides)
         return _milliseconds(first), _milliseconds(second)
 
     def _at(self, ns: int) -> str:
@@ -223,12 +199,9 @@ def events_of_record(file: RecordFile, game: int, play: int = 1) -> list[Playing
     record = file.record
     running = RunningGame(record.spec, game, record.attempt, play)
     entries = rejoined(unseal(file.transcript))
-    try:
-        began = datetime.fromisoformat(record.started_at).timestamp() * 1000
-        ends = began + (entries[-1].ns / MS if entries else 0)
-        events = running.add(entries, ends)
-    finally:
-        running.close()
+    began = datetime.fromisoformat(record.started_at).timestamp() * 1000
+    ends = began + (entries[-1].ns / MS if entries else 0)
+    events = running.add(entries, ends)
     return [event for event in events if isinstance(event, Playing | MoveMade)]
 
 

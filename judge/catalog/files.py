@@ -18,7 +18,7 @@ from judge.records.outcome import outcome_sentence
 from judge.records.steps import ReplayStep, Stepped
 from judge.records.text_files import GUESS, reencode
 from judge.referee.bounds import MAX_RECORD_BYTES
-from judge.referee.replay import ReplayWire, collect_messages, replaying
+from judge.referee.replay import Replay, SeatViews, rejoined, replaying
 from judge.referee.setup import build_referee
 from judge.referee.side import Ply
 from judge.referee.spec import GameRecord, RecordFile, read_record
@@ -146,15 +146,15 @@ def result_words(record: GameRecord) -> str:
     return outcome_sentence(record.verdict, record.winner, names, record.reason)
 
 
-class _Collector:
+class _Collector(SeatViews):
     """A step is recorded when an answer's effect is visible: at the next answer, or at the end."""
 
     def __init__(self, file: RecordFile) -> None:
+        super().__init__()
         self.steps: list[ReplayStep] = []
-        self._wire = ReplayWire(unseal(file.transcript))
         self._entry = game_entry(file.record.spec.policy.game.name)
-        self._referee = build_referee(file.record.spec, self._wire, self._watch)
-        self._messages_of = collect_messages(self._referee)
+        self._referee = build_referee(file.record.spec, self)
+        self._replay = Replay(self._referee, rejoined(unseal(file.transcript)))
         self._ply: Ply | None = None
         self._at_ns = 0
         self._messages: tuple[str, ...] = ()
@@ -163,18 +163,18 @@ class _Collector:
     def collect(self) -> str:
         problem = ""
         try:
-            with replaying(self._wire):
-                self._referee.play()
+            with replaying(self._replay):
+                self._replay.finish()
         except InputError as error:
             problem = str(error)
         self._take()
         return problem
 
-    def _watch(self, ply: Ply) -> None:
+    def see_answer(self, ply: Ply) -> None:
         self._take()
-        messages = self._messages_of[ply.seat]
+        messages = self.seats[ply.seat].messages
         self._ply, self._messages, self._left_ms = ply, tuple(messages), self._left()
-        self._at_ns = self._wire.now_ns
+        self._at_ns = self._replay.now_ns
         messages.clear()
 
     def _take(self) -> None:

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
-from typing import NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from judge.base.errors import InputError
 from judge.games.types import Verdict
-from judge.referee.replay import ReplayWire, replaying
+from judge.referee.referee import Referee
+from judge.referee.replay import Replay, rejoined, replaying
 from judge.referee.setup import build_referee
-from judge.referee.side import Ply
+from judge.referee.side import Observer, Ply
 from judge.referee.spec import RecordFile
 from judge.referee.transcript import unseal
 
@@ -30,19 +31,28 @@ def replay_record(
     `watch` gets the game before each answer is applied. Raises InputError if the record is of another game than
     `kind`, called `name`, or contradicts the rules.
     """
-    left_ms: list[int | None] = []
     with replaying():
-
-        def take(ply: Ply) -> None:
-            left = referee.sides[ply.seat].clock.left_ns()
-            left_ms.append(None if left is None else left // 1_000_000)
-            if watch is not None and isinstance(referee.game, kind):
-                watch(referee.game)
-
-        referee = build_referee(file.record.spec, ReplayWire(unseal(file.transcript)), take)
+        answers = _Answers(kind, watch)
+        referee = answers.referee = build_referee(file.record.spec, answers)
+        replay = Replay(referee, rejoined(unseal(file.transcript)))
         game = referee.game
         if not isinstance(game, kind):
             raise InputError(f"a record of {file.record.spec.policy.game.name}, not of {name}")
         with suppress(InputError) if file.record.verdict is Verdict.VOID else nullcontext():
-            referee.play()
-    return game, [ReplayedPly(*each) for each in zip(referee.plies, left_ms, strict=True)]
+            replay.finish()
+    return game, [ReplayedPly(*each) for each in zip(referee.plies, answers.left_ms, strict=True)]
+
+
+class _Answers(Observer, Generic[AnyGame]):
+    referee: Referee
+
+    def __init__(self, kind: type[AnyGame], watch: Callable[[AnyGame], None] | None) -> None:
+        self.left_ms: list[int | None] = []
+        self._kind = kind
+        self._watch = watch
+
+    def see_answer(self, ply: Ply) -> None:
+        left_ns = self.referee.sides[ply.seat].clock.left_ns()
+        self.left_ms.append(None if left_ns is None else left_ns // 1_000_000)
+        if self._watch is not None and isinstance(self.referee.game, self._kind):
+            self._watch(self.referee.game)

@@ -8,8 +8,9 @@ from judge.protocols.types import Note, Wait
 from judge.referee.blame import LATE_OR_DEAD, Cause, Evidence, judge
 from judge.referee.clock import MS, Deadline
 from judge.referee.policy import BytesPolicy, ClockPolicy
+from judge.referee.requests import AwaitStopped, Measure, Moves, ReadMemory, ReadStoppedCpu
 from judge.referee.side import Dialogue, FaultError, Ply, Side
-from judge.referee.wire import Happening, Measured, RanOn, Wire
+from judge.referee.wire import Happening, Measured, RanOn
 
 REPORT_GRACE_NS = 2_000_000_000
 """Between PID 1's report and the end of file, in either order."""
@@ -42,26 +43,24 @@ class FaultFinder:
         self,
         sides: Sequence[Side],
         plies: MutableSequence[Ply],
-        wire: Wire,
         clock: ClockPolicy,
         bounds: BytesPolicy,
         kernel_bytes: int,
     ) -> None:
         self._sides = sides
         self._plies = plies
-        self._wire = wire
         self._bounds = bounds
         self._kernel_bytes = kernel_bytes
         self._starved_share = clock.starved_share
         self._still_ns, self._ran_on_ns = STILL_MS * MS, RAN_ON_MS * MS
 
-    def await_still(self, seat: int) -> None:
+    def await_still(self, seat: int) -> Moves[None]:
         """Wait until a seat is stopped, before the other seat's clock starts.
 
         Without CPU use, the seat waited for the host and does not lose.
         """
         side = self._sides[seat]
-        while (ran := self._wire.await_still(seat, self._still_ns)) is not None:
+        while (ran := (yield AwaitStopped(seat, self._still_ns))) is not None:
             used_ns = ran.ns if ran.cpu_ns is None else ran.cpu_ns
             self._charge(seat, min(used_ns, ran.ns))
             if side.is_out:
@@ -69,12 +68,12 @@ class FaultFinder:
             if ran.ns < self._still_ns or used_ns <= self._ran_on_ns:
                 return
             if not side.is_out:
-                raise self._ran_on(seat, ran)
+                raise (yield from self._ran_on(seat, ran))
 
-    def await_end(self, seat: int) -> None:
+    def await_end(self, seat: int) -> Moves[None]:
         """For a frozen box only while it uses CPU time."""
         is_killed = self._sides[seat].is_ended
-        while (ran := self._wire.await_still(seat, self._still_ns)) is not None:
+        while (ran := (yield AwaitStopped(seat, self._still_ns))) is not None:
             self._note_lingering(seat, ran)
             if ran.ns < self._still_ns or not (is_killed or (ran.cpu_ns or 0) > self._ran_on_ns):
                 return
@@ -84,10 +83,10 @@ class FaultFinder:
         side.lingered_ns += ran.ns
         side.lingered_cpu_ns += ran.cpu_ns or 0
 
-    def await_ends(self) -> None:
+    def await_ends(self) -> Moves[None]:
         for seat, side in enumerate(self._sides):
             if not side.has_exited:
-                self.await_end(seat)
+                yield from self.await_end(seat)
 
     def judge_lingering(self) -> None:
         """CPU time, because a slow host delays the end of a box."""
@@ -99,15 +98,15 @@ class FaultFinder:
                 if isinstance(fault, AgentFault):
                     side.fault, side.evidence = fault, evidence
 
-    def settle(self) -> None:
+    def settle(self) -> Moves[None]:
         for seat in SEATS:
-            self.charge_stopped(seat, NATURE)
-            self._note_memory(seat)
+            yield from self.charge_stopped(seat, NATURE)
+            yield from self._note_memory(seat)
 
-    def _note_memory(self, seat: int) -> None:
+    def _note_memory(self, seat: int) -> Moves[None]:
         side = self._sides[seat]
         limit = side.opening.limits.memory_bytes
-        use = self._wire.memory_beyond(seat, limit) if limit and side.has_started else None
+        use = (yield ReadMemory(seat, limit)) if limit and side.has_started else None
         if use is not None:
             peak, most = mib(use.own_bytes), mib(limit)
             without_files = sentence(
@@ -115,10 +114,10 @@ class FaultFinder:
             )
             side.notes.append(Note(without_files))
 
-    def give_back(self, seat: int, talk: Dialogue, charged_ns: int) -> None:
+    def give_back(self, seat: int, talk: Dialogue, charged_ns: int) -> Moves[None]:
         """The time that its stopped opponent used, up to its charge since `charged_ns`."""
         clock = self._sides[seat].clock
-        if used_ns := self.charge_stopped(1 - seat, seat):
+        if used_ns := (yield from self.charge_stopped(1 - seat, seat)):
             talk.give_back(clock, min(used_ns, clock.charged_ns - charged_ns))
 
     def begin_turn(self, seat: int) -> None:
@@ -126,25 +125,21 @@ class FaultFinder:
         other.opponent_turns += 1
         other.stopped_in_turn_ns = 0
 
-    def judge_since_its_turn(self, seat: int) -> None:
-        self.charge_stopped(seat, seat)
-        self.judge_stopped(seat)
-
-    def judge_stopped(self, seat: int, span_ns: int = 0) -> None:
+    def judge_stopped(self, seat: int, span_ns: int = 0) -> Moves[None]:
         """Raises FaultError if a stopped seat used too much CPU time in `span_ns` of its opponent, or in the game."""
         side = self._sides[seat]
-        if side.is_out or not side.stopped_in_turn_ns:
+        if side.is_out:
             return
         if side.stopped_in_turn_ns > self._ran_on_ns:
-            raise self._ran_on(seat, RanOn(span_ns, side.stopped_in_turn_ns))
+            raise (yield from self._ran_on(seat, RanOn(span_ns, side.stopped_in_turn_ns)))
         if side.stopped_ns > max(self._ran_on_ns, side.opponent_turns * self._ran_on_ns // RAN_ON_MEAN_PART):
-            evidence = self._evidence(seat, self._wire.measure(seat))
+            evidence = self._evidence(seat, (yield Measure(seat)))
             sums = {"stopped_cpu_ms": side.stopped_ns / MS, "stopped_turns": side.opponent_turns}
             raise self._found(seat, Cause.RAN_ON, evidence.model_copy(update=sums))
 
-    def charge_stopped(self, seat: int, asked: int) -> int:
+    def charge_stopped(self, seat: int, asked: int) -> Moves[int]:
         """`asked` is as in `StoppedCpu`."""
-        used_ns = self._wire.stopped_cpu(seat, asked)
+        used_ns: int = yield ReadStoppedCpu(seat, asked)
         if used_ns:
             side = self._sides[seat]
             side.stopped_ns += used_ns
@@ -164,14 +159,15 @@ class FaultFinder:
         if happening.seat >= 0:
             self._sides[happening.seat].see(happening.kind, happening.data)
 
-    def judge_what_happened_before(self, seat: int) -> None:
-        side = self._sides[seat]
-        self.judge_kernel_memory(seat)
-        if side.killed_for_memory:
-            raise self.faulted(seat, Cause.MEMORY)
-        self.judge_bytes(seat)
-        if side.is_dead:
-            raise self.faulted(seat, Cause.DEATH)
+    def cause_before(self, seat: int) -> Cause | None:
+        """A fault since the last request."""
+        if cause := self.cause_of_kernel(seat):
+            return cause
+        if self._sides[seat].killed_for_memory:
+            return Cause.MEMORY
+        if cause := self.cause_of_bytes(seat):
+            return cause
+        return Cause.DEATH if self._sides[seat].is_dead else None
 
     def is_too_loud(self, seat: int) -> bool:
         side, bounds = self._sides[seat], self._bounds
@@ -184,43 +180,42 @@ class FaultFinder:
         """Whether a seat gets no time for its goodbye."""
         return self.is_too_loud(seat) or self._uses_kernel(seat)
 
-    def judge_kernel_memory(self, seat: int, talk: Dialogue | None = None, now: int = 0) -> None:
-        """Raises FaultError."""
-        if self._uses_kernel(seat) and not self._sides[seat].is_out:
-            raise self.faulted(seat, Cause.KERNEL_MEMORY, talk, now)
+    def cause_of_kernel(self, seat: int) -> Cause | None:
+        return Cause.KERNEL_MEMORY if self._uses_kernel(seat) and not self._sides[seat].is_out else None
 
-    def judge_bytes(self, seat: int) -> None:
-        """Raises FaultError."""
+    def cause_of_bytes(self, seat: int) -> Cause | None:
         side = self._sides[seat]
         if side.game_bytes > self._bounds.game_bytes:
-            raise self.faulted(seat, Cause.GAME_BYTES)
-        if side.turn_bytes > self._bounds.turn_bytes:
-            raise self.faulted(seat, Cause.TURN_BYTES)
+            return Cause.GAME_BYTES
+        return Cause.TURN_BYTES if side.turn_bytes > self._bounds.turn_bytes else None
 
-    def judge_death(self, seat: int, talk: Dialogue, now: int) -> None:
-        """Raises FaultError if the active seat used too much memory or exited."""
-        side = self._sides[seat]
-        self.judge_kernel_memory(seat, talk, now)
-        if side.killed_for_memory:
-            raise self.faulted(seat, Cause.MEMORY, talk, now)
-        if side.is_dead:
-            raise self.faulted(seat, Cause.DEATH, talk, now)
-        if side.stdout_ended or side.report is not None:
-            # The missing one of report and end of file comes at once or never: an agent may close its stdout and run
-            # on.
+    def cause_of_end(self, seat: int) -> Cause | None:
+        """The active seat used too much memory or exited."""
+        if cause := self.cause_of_kernel(seat):
+            return cause
+        if self._sides[seat].killed_for_memory:
+            return Cause.MEMORY
+        return Cause.DEATH if self._sides[seat].is_dead else None
+
+    def expect_end(self, seat: int, talk: Dialogue, now: int) -> None:
+        """The missing one of report and end of file comes at once or never.
+
+        An agent may close its stdout and run on.
+        """
+        if self._sides[seat].stdout_ended or self._sides[seat].report is not None:
             deadline = min(talk.deadline.ns, now + REPORT_GRACE_NS)
             missed = talk.deadline.missed or Verdict.TURN_TIME
             talk.deadline = Deadline(deadline, missed, talk.deadline.allowed_ms)
 
-    def missed_deadline(self, seat: int, talk: Dialogue, now: int) -> FaultError:
+    def missed_deadline(self, seat: int, talk: Dialogue, now: int) -> Moves[FaultError]:
         if self._sides[seat].stdout_ended or self._sides[seat].report is not None:
-            return self.faulted(seat, Cause.DEATH, talk, now)
-        return self.late(seat, talk, now)
+            return (yield from self.faulted(seat, Cause.DEATH, talk, now))
+        return (yield from self.late(seat, talk, now))
 
-    def late(self, seat: int, talk: Dialogue, now: int) -> FaultError:
-        return self.faulted(seat, _FAULT_OF_WAIT[talk.deadline.missed or Verdict.TURN_TIME], talk, now)
+    def late(self, seat: int, talk: Dialogue, now: int) -> Moves[FaultError]:
+        return (yield from self.faulted(seat, _FAULT_OF_WAIT[talk.deadline.missed or Verdict.TURN_TIME], talk, now))
 
-    def faulted(self, seat: int, cause: Cause, talk: Dialogue | None = None, now: int = 0) -> FaultError:
+    def faulted(self, seat: int, cause: Cause, talk: Dialogue | None = None, now: int = 0) -> Moves[FaultError]:
         """The seat's time in `talk` is charged up to `now`.
 
         A late or dead seat is not at fault if the other seat ran in its time.
@@ -230,11 +225,11 @@ class FaultFinder:
         if talk is not None and talk.wait is not None:
             elapsed_ns, allowed_ms, paused_ns = talk.elapsed_ns(now), talk.deadline.allowed_ms, talk.paused_ns
             talk.settle(side.clock, now)
-        self.charge_stopped(1 - seat, seat)
-        measured = self._wire.measure(seat)
+        yield from self.charge_stopped(1 - seat, seat)
+        measured = yield Measure(seat)
         ran_ns = max(self._sides[1 - seat].stopped_in_turn_ns, measured.opponent_cpu_ns or 0)
         if cause in LATE_OR_DEAD and ran_ns > self._ran_on_ns:
-            return self._ran_on(1 - seat, RanOn(elapsed_ns, ran_ns))
+            return (yield from self._ran_on(1 - seat, RanOn(elapsed_ns, ran_ns)))
         evidence = self._evidence(seat, measured)
         evidence = evidence.model_copy(update={"charged_ms": elapsed_ns / MS, "allowed_ms": allowed_ms})
         if paused_ns:
@@ -246,8 +241,8 @@ class FaultFinder:
             evidence = evidence.model_copy(update={"bytes_read": side.game_bytes})
         return self._found(seat, cause, evidence)
 
-    def _ran_on(self, seat: int, ran: RanOn) -> FaultError:
-        evidence = self._evidence(seat, self._wire.measure(seat))
+    def _ran_on(self, seat: int, ran: RanOn) -> Moves[FaultError]:
+        evidence = self._evidence(seat, (yield Measure(seat)))
         cpu_ms = None if ran.cpu_ns is None else ran.cpu_ns / MS
         evidence = evidence.model_copy(update={"ran_on_ms": ran.ns / MS, "ran_on_cpu_ms": cpu_ms})
         return self._found(seat, Cause.RAN_ON, evidence)

@@ -21,13 +21,14 @@ from judge.games.types import SEATS, End, Game, Verdict
 from judge.protocols import protocol_entry
 from judge.referee.blame import Cause, Void, judge_failure
 from judge.referee.bounds import MIN_COUNT_BYTES, STDERR_BYTES
+from judge.referee.drive import drive
 from judge.referee.live_wire import LiveWire
 from judge.referee.make_record import NO_READINGS, Circumstances, RefereedGame, record_of
 from judge.referee.policy import Policy
 from judge.referee.pulse import Pulse, pulse
 from judge.referee.referee import Referee
 from judge.referee.setup import build_referee
-from judge.referee.side import Ply
+from judge.referee.side import AnswerObserver, Ply
 from judge.referee.spec import FolderRecord, GameSpec, Placement, RecordFile
 from judge.referee.transcript import Transcript, mark_private, seal
 from judge.sandbox import BoxKind, open_box, open_keeper
@@ -215,8 +216,10 @@ def play(
                     at_end.callback(wire.close)
                     at_end.callback(lambda: _do_at_once(*(box.close for box in wire.boxes)))
                     at_slot.callback(lambda: lingered_s.extend(wire.leave()))
-                    referee = build_referee(spec, wire, venue.watch, game, folders=_paths_of_folders(spec, keeper))
-                    end = _end_of(referee, spec, transcript)
+                    folder_paths = _paths_of_folders(spec, keeper)
+                    observer = None if venue.watch is None else AnswerObserver(venue.watch)
+                    referee = build_referee(spec, observer, game, folders=folder_paths)
+                    end = _end_of(referee, wire, spec, transcript)
                     late_ns = wire.late_ns
                     with suppress(HostError):
                         readings = (wire.boxes[0].meter.readings(), wire.boxes[1].meter.readings())
@@ -283,16 +286,16 @@ def play_until_scored(
     return file
 
 
-def _end_of(referee: Referee, spec: GameSpec, transcript: Transcript) -> End | Void:
+def _end_of(referee: Referee, wire: LiveWire, spec: GameSpec, transcript: Transcript) -> End | Void:
     try:
-        return referee.play()
+        return drive(referee.moves(), wire)
     except (HostError, BrokenPipeError):
         raise
     except Exception as error:  # noqa: BLE001 any error voids the game and keeps the transcript
         failure = _failed(spec, transcript, error)
         if referee.game.end is None:
             return failure
-        referee.stop_closing(referee.game.end, failure.reason)
+        drive(referee.stop_closing(referee.game.end, failure.reason), wire)
         return referee.game.end
 
 

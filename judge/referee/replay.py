@@ -1,21 +1,21 @@
-"""Replays a transcript: returns its reads, checks the referee's actions against it, and shows a game without agents."""
+"""Replays a transcript: the referee's requests are answered by its entries, which may arrive one by one."""
 
 import re
 import struct
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from judge.base.errors import HostError, InputError
 from judge.base.text import printable
-from judge.games.types import NATURE, SEATS, Event, Game, Request
-from judge.protocols.types import AgentProtocol, Ask, Clock, Effect, Note, Search, Stimulus, Tell
+from judge.games.types import NATURE, SEATS, End, Event
+from judge.protocols.types import Clock, Note
+from judge.referee.blame import Void
+from judge.referee.drive import answers_of
 from judge.referee.referee import Referee
-from judge.referee.setup import build_referee
-from judge.referee.side import Ply
-from judge.referee.spec import GameSpec
+from judge.referee.requests import WireRequest
+from judge.referee.side import Observer, Ply
 from judge.referee.transcript import Entry, EntryKind, decode_kernel, decode_memory, decode_span
 from judge.referee.wire import Happening, Measured, MemoryUse, RanOn, StoppedCpu
 from judge.sandbox.box import ProcessReport
@@ -35,12 +35,12 @@ _SEEN = frozenset(
 
 
 @contextmanager
-def replaying(wire: "ReplayWire | None" = None) -> Iterator[None]:
+def replaying(replay: "Replay | None" = None) -> Iterator[None]:
     """Any error that a forged transcript causes in the block becomes an InputError."""
     try:
         yield
     except (LookupError, TypeError, ValueError, RuntimeError, ArithmeticError, struct.error) as error:
-        where = "" if wire is None else f"entry {wire.position} "
+        where = "" if replay is None else f"entry {replay.position} "
         raise InputError(
             f"{_NOT_OURS}: {where}causes an error of the replay ({type(error).__name__}: {printable(str(error), 150)})"
         ) from error
@@ -49,6 +49,7 @@ def replaying(wire: "ReplayWire | None" = None) -> Iterator[None]:
 
 
 _NOT_OURS = "not a transcript written by judge"
+_ENDS = "the record departs from the rules: it ends before the game is over"
 
 _SEATS_OF = {
     **dict.fromkeys((EntryKind.READ, EntryKind.STDERR, EntryKind.REPORT, EntryKind.OOM, EntryKind.KERNEL), SEATS),
@@ -67,8 +68,9 @@ _DECODE: dict[EntryKind, Callable[[bytes], object]] = {
 }
 
 
-def _check_entries(entries: Sequence[Entry]) -> None:
-    for number, (_, seat, kind, data, _) in enumerate(entries):
+def _check_entries(entries: Sequence[Entry], begin: int) -> None:
+    """`begin`: number of the first."""
+    for number, (_, seat, kind, data, _) in enumerate(entries, begin):
         if kind in _SEATS_OF and seat not in _SEATS_OF[kind]:
             raise InputError(f"{_NOT_OURS}: entry {number} is {kind.name} of seat {seat}, which does not exist")
         if kind in _DECODE:
@@ -82,13 +84,27 @@ def _check_entries(entries: Sequence[Entry]) -> None:
 _FOLDER = re.compile(rb"^INFO folder [^\r\n]*", re.MULTILINE)
 
 
-class ReplayWire:
-    """A `Wire` on recorded entries. Raises InputError if the referee departs from them."""
+class _StarvedError(Exception):
+    """The next entry decides an answer, and has not arrived."""
 
-    def __init__(self, entries: Sequence[Entry]) -> None:
-        _check_entries(entries)
-        self._entries = rejoined(entries)
+
+class Replay:
+    """A referee on the entries of a transcript. Raises InputError if it departs from them."""
+
+    def __init__(self, referee: Referee, entries: Sequence[Entry] = (), *, breaks_off: bool = False) -> None:
+        """`entries` may be followed by others (`feed`). If it `breaks_off`, the last answer still reaches the rules."""
+        self.referee = referee
+        self.end: End | Void | None = None
+        self.runs_since_ns: list[int | None] = [None, None]
+        """By seat: when its box was thawed, in transcript time; None while frozen."""
+        self._moves = referee.moves()
+        self._request: WireRequest | None = None
+        self._answers = answers_of(self)
+        self._breaks_off = breaks_off
+        self._entries: list[Entry] = []
         self._next = 0
+        self._is_whole = False
+        self._append(entries)
 
     @property
     def position(self) -> int:
@@ -106,20 +122,66 @@ class ReplayWire:
     def now_ns(self) -> int:
         return self._entries[self._next - 1].ns if self._next else 0
 
+    def feed(self, entries: Sequence[Entry]) -> None:
+        """Referee as far as these entries reach."""
+        self._append(entries)
+        self._proceed()
+
+    def finish(self) -> End | Void:
+        """Referee to the end; no other entries will follow."""
+        self._is_whole = True
+        self._proceed()
+        if self.end is None:
+            raise TypeError("the replay has raised an error before")
+        return self.end
+
+    def _append(self, entries: Sequence[Entry]) -> None:
+        _check_entries(entries, len(self._entries))
+        self._entries.extend(entries)
+
+    def _proceed(self) -> None:
+        if self.end is not None:
+            return
+        answers, moves = self._answers, self._moves
+        try:
+            request = next(moves) if self._request is None else self._request
+            while True:
+                self._request = request
+                try:
+                    answer = answers[type(request)](*request)
+                except _StarvedError:
+                    return
+                except Exception as error:  # noqa: BLE001 the referee handles failures of the host
+                    request = moves.throw(error)
+                else:
+                    request = moves.send(answer)
+        except StopIteration as end:
+            self.end = end.value
+
+    # --- answers to the referee's requests ----------------------------------------------------------------------------
+
     def start(self, seat: int) -> int:
-        return self._expect(seat, EntryKind.STARTED).ns
+        self.runs_since_ns[seat] = since_ns = self._expect(seat, EntryKind.STARTED).ns
+        return since_ns
 
     def write(self, seat: int, data: bytes) -> None:
         """A folder's path depends on the box, and is not compared."""
+        if self._breaks_off and self.is_finished:
+            return
         entry = self._expect(seat, EntryKind.WROTE)
         if entry.data != data and _FOLDER.sub(b"", entry.data) != _FOLDER.sub(b"", data):
             raise self._departs(f"the judge would write {data!r:.100}, the record has {entry.data!r:.100}")
 
     def thaw(self, seat: int) -> int:
-        return self._expect(seat, EntryKind.THAWED).ns
+        self.runs_since_ns[seat] = since_ns = self._expect(seat, EntryKind.THAWED).ns
+        return since_ns
 
     def freeze(self, seat: int) -> int | None:
-        return decode_memory(self._expect(seat, EntryKind.FROZEN).data)
+        if self._breaks_off and self.is_finished:
+            return None
+        used = decode_memory(self._expect(seat, EntryKind.FROZEN).data)
+        self.runs_since_ns[seat] = None
+        return used
 
     def await_still(self, seat: int, bound_ns: int) -> RanOn | None:  # noqa: ARG002 the record knows how long it was
         return RanOn.decode(self._take().data) if self._is_next(seat, EntryKind.RAN_ON) else None
@@ -135,9 +197,9 @@ class ReplayWire:
 
     def look(self) -> Sequence[Happening]:
         end = self._next
-        while (kind := self._kind_of(end)) in _SEEN:
+        while (entry := self._peek(end)) is not None and entry.kind in _SEEN:
             end += 1
-        if kind is not EntryKind.LOOKED:
+        if entry is None or entry.kind is not EntryKind.LOOKED:
             return ()
         seen = [Happening(e.ns, e.seat, e.kind, e.data) for e in self._entries[self._next : end]]
         self._next = end + 1
@@ -161,6 +223,7 @@ class ReplayWire:
         return use
 
     def respawn(self, seat: int) -> int:
+        self._peek(self._next + 1)  # it takes two entries, or none
         self._expect(seat, EntryKind.RESPAWNED)
         return self.start(seat)
 
@@ -171,19 +234,22 @@ class ReplayWire:
 
     def fail(self, why: str) -> None: ...
 
-    def _kind_of(self, number: int) -> EntryKind | None:
-        return self._entries[number].kind if self._has(number) else None
+    def _peek(self, number: int) -> Entry | None:
+        """None after the last. Raises _StarvedError if it has not arrived."""
+        if number < len(self._entries):
+            return self._entries[number]
+        if not self._is_whole:
+            raise _StarvedError
+        return None
 
     def _is_next(self, seat: int, kind: EntryKind) -> bool:
-        return self._kind_of(self._next) is kind and self._entries[self._next].seat == seat
-
-    def _has(self, number: int) -> bool:
-        return number < len(self._entries)
+        entry = self._peek(self._next)
+        return entry is not None and entry.kind is kind and entry.seat == seat
 
     def _take(self) -> Entry:
-        if not self._has(self._next):
-            raise InputError("the record departs from the rules: it ends before the game is over")
-        entry = self._entries[self._next]
+        entry = self._peek(self._next)
+        if entry is None:
+            raise InputError(_ENDS)
         self._next += 1
         if entry.kind is EntryKind.FAILED:
             raise HostError(entry.data.decode(errors="replace"))
@@ -234,122 +300,34 @@ class SeatView:
 
     clock: Clock | None = None
     is_asked: bool = False
-    runs_since_ns: int | None = None
-    """When its box was thawed, in transcript time; None while frozen."""
     ply: Ply | None = None
     search: dict[str, str] = field(default_factory=dict)
-    told: list[Event] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
     messages: deque[str] = field(default_factory=lambda: deque(maxlen=MAX_STORED_MESSAGES))
     """Also the judge's public notes on it; unescaped."""
 
 
-class Spectator:
-    """Runs the referee again on `wire`.
+class SeatViews(Observer):
+    """Visible state of both seats."""
 
-    `watch` is called with each answer before the game applies it.
-    """
-
-    def __init__(
-        self,
-        spec: GameSpec,
-        wire: "RecordedWire",
-        watch: Callable[[Ply], None] | None = None,
-    ) -> None:
+    def __init__(self) -> None:
         self.seats = (SeatView(), SeatView())
-        self.referee: Referee = build_referee(spec, wire, self._on_ply)
-        self._watch = watch
-        for seat in SEATS:
-            side = self.referee.sides[seat]
-            side.protocol = _ReplayedProtocol(side.protocol, self.seats[seat])
-        wire.seats = self.seats
 
-    @property
-    def game(self) -> Game:
-        return self.referee.game
+    def see_request(self, seat: int, clock: Clock) -> None:
+        seen = self.seats[seat]
+        seen.clock, seen.is_asked, seen.search = clock, True, {}
 
-    def _on_ply(self, ply: Ply) -> None:
+    def see_event(self, seat: int, event: Event) -> None:
+        self.seats[seat].events.append(event)
+
+    def see_search(self, seat: int, values: Mapping[str, str]) -> None:
+        seen = self.seats[seat]
+        seen.search = {**seen.search, **values}
+
+    def see_note(self, seat: int, note: Note) -> None:
+        if not note.private:
+            self.seats[seat].messages.append(note.text)
+
+    def see_answer(self, ply: Ply) -> None:
         seen = self.seats[ply.seat]
         seen.ply, seen.is_asked = ply, False
-        if self._watch is not None:
-            self._watch(ply)
-
-
-class _ReplayedProtocol:
-    speaks: ClassVar[frozenset[type[Request] | type[Event]]] = frozenset()
-
-    def __init__(self, inside: AgentProtocol, seen: SeatView) -> None:
-        self._inside = inside
-        self._seen = seen
-
-    def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
-        if isinstance(stimulus, Ask):
-            self._seen.clock, self._seen.is_asked = stimulus.clock, True
-            self._seen.search = {}
-        elif isinstance(stimulus, Tell):
-            self._seen.told.append(stimulus.event)
-        effects = self._inside.feed(stimulus)
-        for effect in effects:
-            if isinstance(effect, Search):
-                self._seen.search = {**self._seen.search, **effect.values}
-            elif isinstance(effect, Note) and not effect.private:
-                self._seen.messages.append(effect.text)
-        return effects
-
-
-def collect_messages(referee: Referee) -> Sequence[deque[str]]:
-    """Deques, by seat, that receive the public messages."""
-    collected: list[deque[str]] = []
-    for side in referee.sides:
-        messages = deque[str](maxlen=MAX_STORED_MESSAGES)
-        side.protocol = _Overheard(side.protocol, messages)
-        collected.append(messages)
-    return collected
-
-
-class _Overheard:
-    speaks: ClassVar[frozenset[type[Request] | type[Event]]] = frozenset()
-
-    def __init__(self, inside: AgentProtocol, messages: deque[str]) -> None:
-        self._feed = inside.feed
-        self._messages = messages
-
-    def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
-        effects = self._feed(stimulus)
-        for effect in effects:
-            if type(effect) is Note and not effect.private:
-                self._messages.append(effect.text)
-        return effects
-
-
-class RecordedWire(ReplayWire):
-    """A replay wire that notes the running clock."""
-
-    def __init__(self, entries: Sequence[Entry]) -> None:
-        super().__init__(entries)
-        self.seats = (SeatView(), SeatView())
-
-    def start(self, seat: int) -> int:
-        self.seats[seat].runs_since_ns = since = super().start(seat)
-        return since
-
-    def thaw(self, seat: int) -> int:
-        self.seats[seat].runs_since_ns = since = super().thaw(seat)
-        return since
-
-    def freeze(self, seat: int) -> int | None:
-        used = super().freeze(seat)
-        self.seats[seat].runs_since_ns = None
-        return used
-
-
-class TailingWire(RecordedWire):
-    """A wire on a growing transcript. At its end, `more` waits for entries, or raises."""
-
-    def __init__(self, more: Callable[[], Sequence[Entry]]) -> None:
-        super().__init__([])
-        self._more = more
-
-    def _has(self, number: int) -> bool:
-        while not super()._has(number):
-            self._entries.extend(self._more())
-        return True

@@ -1,4 +1,4 @@
-"""Builds a referee from a spec and a wire."""
+"""Builds a referee from a spec."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -11,16 +11,14 @@ from judge.protocols.types import AgentProtocol, Open, ToldLimits
 from judge.referee.policy import Policy
 from judge.referee.referee import Referee
 from judge.referee.seeds import Seed, numbers
-from judge.referee.side import Ply
+from judge.referee.side import Observer
 from judge.referee.spec import GameSpec, SeatSpec
-from judge.referee.wire import Wire
 from judge.sandbox import persistent_path
 
 
 def build_referee(
     spec: GameSpec,
-    wire: Wire,
-    watch: Callable[[Ply], None] | None = None,
+    observer: Observer | None = None,
     game: Game | None = None,
     *,
     folders: Mapping[int, str] = MappingProxyType({}),
@@ -34,11 +32,10 @@ def build_referee(
         game,
         [_protocol(spec, seat, game) for seat in SEATS],
         [_opening(spec, seat, game, folders.get(seat)) for seat in SEATS],
-        wire,
         spec.policy.clock,
         spec.policy.bytes,
         chance_from_seed(spec.seed),
-        watch,
+        observer,
         kernel_bytes=spec.policy.enforced().kernel_bytes,
     )
 

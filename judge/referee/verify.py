@@ -19,7 +19,7 @@ from judge.referee.make_record import (
     verdict_of,
     winner_of,
 )
-from judge.referee.replay import ReplayWire, replaying
+from judge.referee.replay import Replay, rejoined, replaying
 from judge.referee.setup import build_referee
 from judge.referee.side import Side
 from judge.referee.spec import GameRecord, RecordFile
@@ -89,10 +89,9 @@ def _replay(file: RecordFile) -> list[str]:
     record = file.record
     if record.verdict is Verdict.VOID:
         return list(void_problems(file))
-    wire = ReplayWire(unseal(file.transcript))
-    referee = build_referee(record.spec, wire)
-    with replaying(wire):
-        end = referee.play()
+    replay = Replay(referee := build_referee(record.spec), rejoined(unseal(file.transcript)))
+    with replaying(replay):
+        end = replay.finish()
     found = [
         *_differ("verdict", verdict_of(end), record.verdict),
         *_differ("winner", winner_of(end), record.winner),
@@ -104,7 +103,7 @@ def _replay(file: RecordFile) -> list[str]:
         found += _differ("plies", _values(plies_of(referee)), _values(record.plies))
     for seat, side in enumerate(referee.sides):
         found += _seat_problems(file, seat, side)
-    if not wire.is_finished:
+    if not replay.is_finished:
         found.append("the record continues after the end of the game")
     return found
 

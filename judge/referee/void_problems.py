@@ -5,26 +5,10 @@ from collections.abc import Iterator
 from judge.base.errors import InputError
 from judge.referee.blame import Void
 from judge.referee.make_record import plies_of, verdict_of
-from judge.referee.replay import ReplayWire, replaying
+from judge.referee.replay import Replay, rejoined, replaying
 from judge.referee.setup import build_referee
 from judge.referee.spec import RecordFile
 from judge.referee.transcript import EntryKind, unseal
-
-
-class _VoidWire(ReplayWire):
-    """At the end of the record the last answer is still delivered to the rules."""
-
-    def freeze(self, seat: int) -> int | None:
-        return None if self.is_finished else super().freeze(seat)
-
-    def write(self, seat: int, data: bytes) -> None:
-        if not self.is_finished:
-            super().write(seat, data)
-
-    @property
-    def is_cut_off(self) -> bool:
-        """Whether no agent's input or output follows the last used entry."""
-        return not any(entry.kind in (EntryKind.WROTE, EntryKind.READ) and entry.data for entry in self.unused)
 
 
 def void_problems(file: RecordFile) -> Iterator[str]:
@@ -33,17 +17,17 @@ def void_problems(file: RecordFile) -> Iterator[str]:
     if record.winner is not None:
         yield "a void game has no winner"
     try:
-        wire = _VoidWire(unseal(file.transcript))
-        referee = build_referee(record.spec, wire)
+        referee = build_referee(record.spec)
+        replay = Replay(referee, rejoined(unseal(file.transcript)), breaks_off=True)
     except (InputError, ValueError, LookupError, TypeError) as error:
         yield str(error)
         return
     end = None
     try:
-        with replaying(wire):
-            end = referee.play()
+        with replaying(replay):
+            end = replay.finish()
     except InputError as error:
-        if not wire.is_cut_off and referee.game.end is None:
+        if not _breaks_off(replay) and referee.game.end is None:
             yield f"void, but its transcript continues after the end: {error}"
     # The last answer may have arrived when the host failed, and is not a ply then.
     replayed = plies_of(referee)
@@ -58,3 +42,8 @@ def void_problems(file: RecordFile) -> Iterator[str]:
             yield f"reason: the replay gives {end.reason!r:.200}, the record has {record.reason!r:.200}"
     elif end is not None:
         yield f"void, but the replay gives {verdict_of(end)}"
+
+
+def _breaks_off(replay: Replay) -> bool:
+    """Whether no agent's input or output follows the last used entry."""
+    return not any(entry.kind in (EntryKind.WROTE, EntryKind.READ) and entry.data for entry in replay.unused)

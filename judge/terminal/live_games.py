@@ -1,12 +1,11 @@
 """Games of the live view: takes a feed, returns screens, with the memory usage of the agents.
 
-A thread replays the growing transcript (`judge.referee.replay`). It holds a lock except while it waits for data.
-Containers have labels. Process agents are the judge's children; the older one has seat 0.
+The growing transcript is replayed (`judge.referee.replay`). Containers have labels. Process agents are the judge's
+children; the older one has seat 0.
 """
 
 import json
 import os
-import queue
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -22,10 +21,11 @@ from judge.catalog import game_entry
 from judge.games.types import SEATS
 from judge.protocols import PERSON
 from judge.records.views import BoardView
-from judge.referee.replay import Spectator, TailingWire
+from judge.referee.replay import Replay, SeatViews
+from judge.referee.setup import build_referee
 from judge.referee.side import Ply
 from judge.referee.spec import GameSpec
-from judge.referee.transcript import Entry, unpack_entries
+from judge.referee.transcript import unpack_entries
 from judge.sandbox.box import BoxKind, Meter
 from judge.sandbox.docker.engine import Engine
 from judge.sandbox.machine import cgroup
@@ -105,28 +105,23 @@ MS = 1_000_000
 MAX_STORED_MOVES = 200
 
 
-class OverError(Exception):
-    """The feed of a game is over."""
-
-
-class Follower:
+class Follower(SeatViews):
     """Follows one running game."""
 
     def __init__(self, spec: GameSpec, judge_pid: int) -> None:
+        super().__init__()
         self.spec = spec
         self.result = ""
-        self._lock = threading.Lock()
-        self._news: queue.SimpleQueue[Sequence[Entry] | None] = queue.SimpleQueue()
+        self.referee = build_referee(spec, self)
+        self._replay = Replay(self.referee)
+        self._is_broken = False
         self._entry = game_entry(spec.policy.game.name)
-        self._spectator = Spectator(spec, TailingWire(self._more), self._on_ply)
         agents = [seat for seat in SEATS if spec.seats[seat].protocol != PERSON]
         self._memory = MemoryMonitor(spec.id, spec.box, judge_pid, agents)
         self._moves: list[MoveShown] = []
         self._before: BoardView | None = None
         self._count = spec.opening_moves
         self._origin_ns: int | None = None
-        self._thread = threading.Thread(target=self._referee, daemon=True)
-        self._thread.start()
 
     def hear(self, packed: bytes) -> None:
         entries = list(unpack_entries(packed))
@@ -135,31 +130,33 @@ class Follower:
             began = arrived - entries[-1].ns
             # Data arrives shortly after it was written: the earliest estimate is the best.
             self._origin_ns = began if self._origin_ns is None else min(self._origin_ns, began)
-        self._news.put(entries)
+        if self._is_broken:
+            return
+        try:
+            self._replay.feed(entries)
+        except (InputError, HostError):
+            self._is_broken = True  # a void ends early; `judge verify` finds deviations from the rules
 
     def end(self, result: str) -> None:
-        self._news.put(None)
-        self._thread.join(timeout=pipe.LAST_WAIT_S)
         self._memory.close()
         self.result = result
 
     def screen(self, title: str, series: SeriesScore | None) -> Screen:
-        with self._lock:
-            view = self._entry.view(self._spectator.game).since(self._before)
-            seats = (self._seat(0), self._seat(1))
-            if self.result:
-                status = self.result
-            elif not self._moves:
-                status = "starting"
-            else:
-                last = self._moves[-1]
-                status = view.caption or f"{view.sides[view.seats.index(last.seat)]}: {last.said}"
-            return Screen(title, view, seats, tuple(self._moves[-MAX_STORED_MOVES:]), status, series)
+        view = self._entry.view(self.referee.game).since(self._before)
+        seats = (self._seat(0), self._seat(1))
+        if self.result:
+            status = self.result
+        elif not self._moves:
+            status = "starting"
+        else:
+            last = self._moves[-1]
+            status = view.caption or f"{view.sides[view.seats.index(last.seat)]}: {last.said}"
+        return Screen(title, view, seats, tuple(self._moves[-MAX_STORED_MOVES:]), status, series)
 
     def _seat(self, seat: int) -> SeatShown:
-        seen, side = self._spectator.seats[seat], self._spectator.referee.sides[seat]
+        seen, side = self.seats[seat], self.referee.sides[seat]
         clock, memory = self.spec.policy.clock, self._memory.memory[seat]
-        since_ns, running = seen.runs_since_ns, 0
+        since_ns, running = self._replay.runs_since_ns[seat], 0
         if seen.is_asked and since_ns is not None and self._origin_ns is not None and not self.result:
             running = max(0, time.monotonic_ns() - self._origin_ns - since_ns)
         left = side.clock.left_ns()
@@ -179,28 +176,12 @@ class Follower:
             messages=tuple(seen.messages),
         )
 
-    def _on_ply(self, ply: Ply) -> None:
-        self._before = self._entry.view(self._spectator.game)
+    def see_answer(self, ply: Ply) -> None:
+        """Note the move, and the position before it."""
+        super().see_answer(ply)
+        self._before = self._entry.view(self.referee.game)
         self._count += 1
         self._moves.append(MoveShown(self._count, ply.seat, ply.said, ply.charged_ns / MS, ply.search))
-
-    def _referee(self) -> None:
-        with self._lock:
-            try:
-                self._spectator.referee.play()
-            except (OverError, InputError):
-                # A void ends early. `judge verify` finds deviations from the rules.
-                return
-
-    def _more(self) -> Sequence[Entry]:
-        self._lock.release()
-        try:
-            news = self._news.get()
-        finally:
-            self._lock.acquire()
-        if news is None:
-            raise OverError
-        return news
 
 
 FollowerT = TypeVar("FollowerT", bound=Follower)

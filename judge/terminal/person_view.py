@@ -45,13 +45,11 @@ class Seated(Follower):
         return self.spec.seats[0].name, self.spec.seats[1].name
 
     def view(self) -> BoardView:
-        with self._lock:
-            return self._view()
+        return self._view()
 
     def told(self) -> list[tuple[int | None, str]]:
         """The seat's events with the causing seat. Callers must escape the texts."""
-        with self._lock:
-            events = list(self._spectator.seats[self.seat].told)
+        events = list(self.seats[self.seat].events)
         return [(getattr(event, "seat", None), self.words.tell(event, self.names)) for event in events]
 
     def screen(self, title: str, series: SeriesScore | None) -> Screen:
@@ -59,13 +57,12 @@ class Seated(Follower):
             MoveShown(number, self.seat if seat is None else seat, said, None)
             for number, (seat, said) in enumerate(self.told(), 1)
         ]
-        with self._lock:
-            view = self._view()
-            seats = (self._seat(0), self._seat(1))
+        view = self._view()
+        seats = (self._seat(0), self._seat(1))
         return Screen(title, view, seats, tuple(moves[-MAX_STORED_MOVES:]), self.result, series)
 
     def _view(self) -> BoardView:
-        return self._entry.view(self._spectator.game, self.seat).since(self._seen_before)
+        return self._entry.view(self.referee.game, self.seat).since(self._seen_before)
 
     def _seat(self, seat: int) -> SeatShown:
         shown = replace(super()._seat(seat), said="", search={}, messages=())
@@ -73,16 +70,16 @@ class Seated(Follower):
             return shown
         return replace(shown, turn_limit_ms=None, left_ms=None, match_ms=None, control="")
 
-    def _on_ply(self, ply: Ply) -> None:
-        self._seen_before = self._entry.view(self._spectator.game, self.seat)
-        super()._on_ply(ply)
+    def see_answer(self, ply: Ply) -> None:
+        """Note the position before it."""
+        self._seen_before = self._entry.view(self.referee.game, self.seat)
+        super().see_answer(ply)
 
     def asked(self) -> Request | None:
-        with self._lock:
-            seen = self._spectator.seats[self.seat]
-            given = sum(ply.seat == self.seat for ply in self._spectator.referee.plies)
-            is_open = seen.is_asked and given >= self._answered and not self.result
-            return self._spectator.game.pending() if is_open else None
+        seen = self.seats[self.seat]
+        given = sum(ply.seat == self.seat for ply in self.referee.plies)
+        is_open = seen.is_asked and given >= self._answered and not self.result
+        return self.referee.game.pending() if is_open else None
 
     def prepared(self) -> str | None:
         """The answer to the current request, if typed in advance."""
@@ -118,8 +115,7 @@ class Seated(Follower):
         return replies[0].said
 
     def _try(self, replies: Sequence[Reply]) -> None:
-        with self._lock:
-            game = self.words.strict(deepcopy(self._spectator.game))
+        game = self.words.strict(deepcopy(self.referee.game))
         for reply in replies:
             if game.end is None:
                 game.apply(reply)

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from judge.base.errors import HostError
 from judge.games.types import End, Verdict
 from judge.referee.blame import Void
+from judge.referee.drive import drive
 from judge.referee.make_record import plies_of, verdict_of, winner_of
 from judge.referee.referee import Referee
-from judge.referee.replay import ReplayWire
+from judge.referee.replay import Replay
 from judge.referee.setup import build_referee
 from judge.referee.spec import GameSpec, SeatSpec
 from judge.referee.transcript import Entry, EntryKind, Transcript, seal, unseal
@@ -263,18 +264,17 @@ class ScriptedGame:
         Raises AssertionError if its transcript replays to a different game.
         """
         self.world = world
-        self.referee: Referee = build_referee(game_spec, world)
-        self.end: End | Void = self.referee.play()
+        self.referee: Referee = build_referee(game_spec)
+        self.end: End | Void = drive(self.referee.moves(), world)
         self.verdict: Verdict = verdict_of(self.end)
         self.winner = winner_of(self.end)
         self.faults = [side.fault and side.fault.verdict for side in self.referee.sides]
         self._replay(game_spec)
 
     def _replay(self, game_spec: GameSpec) -> None:
-        wire = ReplayWire(unseal(seal(self.world.entries)))
-        again = build_referee(game_spec, wire)
-        end = again.play()
-        live, replayed = self.referee, again
+        replay = Replay(build_referee(game_spec), unseal(seal(self.world.entries)))
+        end = replay.finish()
+        live, replayed = self.referee, replay.referee
         for what, expected, found in (
             ("end", self.end, end),
             ("answers", plies_of(live), plies_of(replayed)),
@@ -282,7 +282,7 @@ class ScriptedGame:
         ):
             if expected != found:
                 raise AssertionError(f"another {what} in the replay: {expected!r} became {found!r}")
-        if not wire.is_finished:
+        if not replay.is_finished:
             raise AssertionError("the replay ends before the transcript does")
 
 

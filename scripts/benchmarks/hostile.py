@@ -23,6 +23,7 @@ from judge.broadcast.log import LOG_FILE, EventLog
 from judge.contest.attempts import outcome_and_record
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
+from judge.referee.drive import drive
 from judge.referee.make_record import Circumstances, RefereedGame, record_of
 from judge.referee.setup import build_referee
 from judge.referee.spec import GameSpec, Placement, RecordFile
@@ -334,8 +335,8 @@ def _play(folder: Path, large_bytes: int, old_events: int) -> None:
 
 
 def _record(spec: GameSpec, world: World) -> RecordFile:
-    referee = build_referee(spec, world)
-    end = referee.play()
+    referee = build_referee(spec)
+    end = drive(referee.moves(), world)
     sealed = seal(world.entries)
     circumstances = Circumstances(
         attempt=1,

@@ -26,6 +26,7 @@ from judge.contest.contest import begin, open_store
 from judge.contest.event_log.recorder import record
 from judge.contest.plan import Planned, load_plan
 from judge.contest_games import ScheduledGame
+from judge.referee.drive import drive
 from judge.referee.setup import build_referee
 from judge.referee.spec import GameSpec
 from judge.referee.transcript import Transcript, unpack_entries
@@ -142,7 +143,7 @@ def _begun(planned: Planned, games: int) -> Sequence[ToldGame]:
 def _played(game: ScheduledGame, spec: GameSpec, detours: int) -> ToldGame:
     """A game between scripts, cut into three pieces a move."""
     world = World(_script(2, detours), _script(4, detours))
-    build_referee(spec, world).play()
+    drive(build_referee(spec).moves(), world)
     parts: list[bytes] = []
     transcript = Transcript(parts.append)
     pieces = 3 * 2 * (detours + 5)
@@ -155,7 +156,6 @@ def _played(game: ScheduledGame, spec: GameSpec, detours: int) -> ToldGame:
         for event in running.add(list(unpack_entries(part)), 0.0):
             if isinstance(event, MoveMade):
                 part_of[event.ply] = number
-    running.close()
     return ToldGame(game, spec, parts, part_of)
 
 

@@ -25,6 +25,7 @@ from judge.base.worker_processes import die_with_parent
 from judge.referee.kernel_watch import KernelWatch
 from judge.referee.live_wire import LiveWire
 from judge.referee.referee import Referee
+from judge.referee.requests import Moves
 from judge.sandbox.docker.renewal import NamespaceHelper
 
 _take, _stopped_cpu, _ask = LiveWire._take, LiveWire.stopped_cpu, NamespaceHelper.ask
@@ -47,9 +48,12 @@ def _look_never(watch: KernelWatch) -> Sequence[tuple[int, int]]:
     return ()
 
 
-def _close_at_once(referee: Referee) -> None:
+def _close_at_once(referee: Referee) -> Moves[None]:
     living = [seat for seat, side in enumerate(referee.sides) if side.is_living]
-    referee._await_ends(living, max([0, *map(referee._say_goodbye, living)]))
+    deadline = 0
+    for seat in living:
+        deadline = max(deadline, (yield from referee._say_goodbye(seat)))
+    yield from referee._await_ends(living, deadline)
 
 
 def _asking(**changes: object) -> Callable[..., None]:

@@ -69,8 +69,6 @@ def tell(
     sent = list(frames_of(game, file, parts, play))
     for data in sent[: round(len(sent) * share)]:
         recorder.moves.receive(connection, data)
-    if connection.running is not None:
-        connection.running.close()
 
 
 def test_contest_log_runs_from_entries_to_standings(cup: Cup) -> None:
@@ -306,7 +304,6 @@ def test_with_a_delay_a_move_is_sent_after_later_moves_and_the_end_at_once(cup: 
             heard = connection.running.plies if connection.running else 0
             assert len([word for word in told if word.startswith("move")]) == max(0, heard - 3)
         assert connection.running is not None
-        connection.running.close()
         accept(cup, game, file)
         log.read_store()
 

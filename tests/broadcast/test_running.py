@@ -27,7 +27,6 @@ def heard(file: RecordFile, parts: int, sent_ms: float = 1_700_000_000_000) -> l
     for part in shares(file, parts):
         entries = list(unpack_entries(part))
         events += running.add(entries, sent_ms + (entries[-1].ns / 1e6 if entries else 0))
-    running.close()
     return events
 
 
@@ -85,7 +84,6 @@ def test_agent_messages_are_broadcast_while_it_thinks_and_with_its_move() -> Non
     # A second passes between two parts, or nothing would be told twice.
     for number, part in enumerate(shares(file, len(unseal(file.transcript)))):
         events += running.add(list(unpack_entries(part)), 1_700_000_000_000 + 1000 * number)
-    running.close()
 
     said = [event for event in events if isinstance(event, SearchUpdate)]
     assert "depth 3 ev 12 pv h8" == said[0].messages[0] == moves(events)[0].messages[0]

@@ -26,6 +26,7 @@ from judge.protocols.qchess import Qchess, QchessOptions
 from judge.protocols.types import Open, ToldLimits
 from judge.records.quantum_chess.log import Logged, QchessLog, read_log, write_log
 from judge.records.quantum_chess.replay import LogReplayer, Moments, Replayed, keep_log, qchess_options
+from judge.referee.drive import drive
 from judge.referee.policy import BytesPolicy, ClockPolicy
 from judge.referee.referee import Referee
 from judge.referee.transcript import EntryKind
@@ -206,12 +207,11 @@ def play_again(case: Case) -> Outcome:
         game,
         [Qchess(QchessOptions()) for _ in SEATS],
         [Open(seat, game.describe(), case.log.names, ToldLimits(0, 0, 0)) for seat in SEATS],
-        world,
         ClockPolicy(turn_ms=1000, match_ms=0, tolerance_ms=0, close_ms=2000),
         BytesPolicy(),
         chance_of(case.replayed),
     )
-    end = referee.play()
+    end = drive(referee.moves(), world)
     replies = [read_square(ply.said) for ply in referee.plies]
     log = keep_log(
         QuantumChess.from_options(case.options),

@@ -20,9 +20,10 @@ from judge.export.export import PageOptions, publish
 from judge.games.gomoku.requests import Square
 from judge.games.types import Opening, Verdict
 from judge.protocols import protocol_entry
+from judge.referee.drive import drive
 from judge.referee.make_record import plies_of
 from judge.referee.referee import Referee
-from judge.referee.replay import ReplayWire
+from judge.referee.replay import Replay, rejoined
 from judge.referee.setup import build_referee
 from judge.referee.spec import FolderRecord, GameSpec, Placement, RecordFile, SeatSpec
 from judge.referee.transcript import EntryKind, mark_private, seal, unseal
@@ -215,8 +216,8 @@ def referee(spec: GameSpec, agents: Sequence[Agent]) -> RecordFile:
     """Play a game in a world; mark the private parts of its transcript as `play` does."""
     world = World(*agents, ponders=spec.policy.clock.ponder)
     world.memory_bytes = [5 << 20, 6 << 20]
-    done: Referee = build_referee(spec, world)
-    end = done.play()
+    done: Referee = build_referee(spec)
+    end = drive(done.moves(), world)
     tests = [protocol_entry(seat.protocol).is_private for seat in spec.seats]
     sealed = seal(mark_private(world.entries, lambda seat, line: tests[seat](line)))
     return RecordFile(record=a_record(spec, end, done, sealed), transcript=sealed)
@@ -226,9 +227,9 @@ def voided(file: RecordFile) -> RecordFile:
     """The record of a game that the host ended in the middle of its turns."""
     entries = unseal(file.transcript)
     entries = entries[: len(entries) // 2]
-    referee = build_referee(file.record.spec, ReplayWire(entries))
+    referee = build_referee(file.record.spec)
     with suppress(InputError):
-        referee.play()
+        Replay(referee, rejoined(entries)).finish()
     seats = []
     for seat, spec in zip(file.record.seats, file.record.spec.seats, strict=True):
         starts = spec.folders.digests if spec.folders else {}

@@ -13,7 +13,6 @@ from judge.referee.spec import FolderRecord, GameSpec, KeptFolders, SeatSpec
 from judge.sandbox.archive import EMPTY, Archive, pack_folder
 from judge.sandbox.box import BoxKind, FolderKind
 from judge.sandbox.folders import CollectedFolder
-from judge.testing import World
 
 TEMPORARY, PERSISTENT = FolderKind.TEMPORARY, FolderKind.PERSISTENT
 BOOK = pack_folder({b"book": b"x"})
@@ -127,13 +126,13 @@ def test_a_record_names_the_state_that_is_kept_and_the_one_before_where_none_cou
 
 @pytest.mark.parametrize(("box", "path"), [("docker", "/persistent"), ("process", "../persistent")])
 def test_info_folder_is_equal_in_every_game_and_in_replays(box: BoxKind, path: str) -> None:
-    referee = build_referee(spec(box=box), World(lambda _: [], lambda _: []))
+    referee = build_referee(spec(box=box))
 
     assert path == referee.sides[0].opening.limits.folder
 
 
 def test_without_a_persistent_folder_info_folder_is_not_sent() -> None:
-    referee = build_referee(spec("folders.persistent=false"), World(lambda _: [], lambda _: []))
+    referee = build_referee(spec("folders.persistent=false"))
 
     assert referee.sides[0].opening.limits.folder is None
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from judge.base.errors import InputError
 from judge.catalog.files import write_exports
 from judge.protocols import PROTOCOLS, protocol_entry
+from judge.referee.drive import drive
 from judge.referee.make_record import Circumstances, record_of
 from judge.referee.make_record import RefereedGame as Recorded
 from judge.referee.policy import load_policy, policy_names, variants_of
@@ -369,8 +370,8 @@ def recorded(spec: GameSpec, wills: Sequence[Will]) -> RecordFile:
     agents = [will.agent(seat.protocol) for will, seat in zip(wills, spec.seats, strict=True)]
     ponders = spec.policy.clock.ponder
     world = Tardy(*agents, ponders=ponders)
-    referee = build_referee(spec, world)
-    end = referee.play()
+    referee = build_referee(spec)
+    end = drive(referee.moves(), world)
     tests = [protocol_entry(seat.protocol).is_private for seat in spec.seats]
     sealed = seal(mark_private(world.transcript, lambda seat, line: tests[seat](line)))
     record = record_of(

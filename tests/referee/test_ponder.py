@@ -12,10 +12,11 @@ from judge.base.errors import InputError
 from judge.games.types import Verdict
 from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
+from judge.referee.drive import drive
 from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import load_policy
 from judge.referee.setup import build_referee
-from judge.referee.side import Ply
+from judge.referee.side import AnswerObserver, Ply
 from judge.referee.spec import GameSpec, RecordFile, SeatSpec
 from judge.referee.transcript import EntryKind, unseal
 from judge.referee.verify import verify
@@ -131,8 +132,8 @@ def test_output_is_parsed_after_the_opponents_turn() -> None:
         is_read = any(entry.kind is EntryKind.READ and b"one" in entry.data for entry in world.entries)
         seen.append((ply.seat, is_read, len(referee.sides[0].notes)))
 
-    referee = build_referee(spec(clock=PONDER), world, watch)
-    referee.play()
+    referee = build_referee(spec(clock=PONDER), AnswerObserver(watch))
+    drive(referee.moves(), world)
 
     assert [(0, False, 0), (1, True, 0), (0, True, 1)] == seen[:3]
 

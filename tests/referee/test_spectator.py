@@ -1,12 +1,12 @@
 """Looking on: whoever gets the bytes of a transcript sees the game that the judge sees."""
 
-from collections.abc import Callable, Sequence
-
-import pytest
+from collections.abc import Sequence
 
 from judge.games.types import AgentFault
 from judge.referee.make_record import plies_of
-from judge.referee.replay import RecordedWire, Spectator, TailingWire
+from judge.referee.replay import Replay, SeatViews
+from judge.referee.setup import build_referee
+from judge.referee.side import Ply
 from judge.referee.spec import GameSpec
 from judge.referee.transcript import SPILL_BYTES, Entry, EntryKind, Transcript, unpack_entries
 from judge.testing import Say, ScriptedGame, World
@@ -16,31 +16,28 @@ from tests.referee import test_stratego as stratego
 from tests.referee.games import BLACK_ROW, WHITE_ROW, brain, spec
 
 
-class OverError(Exception):
-    pass
+class Spectator(SeatViews):
+    """Sees a game as far as its entries reach, one by one."""
 
+    def __init__(self, game_spec: GameSpec, entries: Sequence[Entry]) -> None:
+        super().__init__()
+        self.answered: list[int] = []
+        self.referee = build_referee(game_spec, self)
+        self.replay = Replay(self.referee)
+        for entry in entries:
+            self.replay.feed([entry])
 
-def follow(game_spec: GameSpec, entries: Sequence[Entry]) -> Spectator:
-    """Look on while the entries come one by one, to their end."""
-    left = iter(entries)
-
-    def more() -> Sequence[Entry]:
-        entry = next(left, None)
-        if entry is None:
-            raise OverError
-        return [entry]
-
-    spectator = Spectator(game_spec, TailingWire(more))
-    spectator.referee.play()
-    return spectator
+    def see_answer(self, ply: Ply) -> None:
+        super().see_answer(ply)
+        self.answered.append(ply.seat)
 
 
 def test_a_growing_transcript_gives_the_same_game() -> None:
     played = ScriptedGame(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), spec())
 
-    spectator = follow(spec(), played.world.entries)
+    spectator = Spectator(spec(), played.world.entries)
 
-    assert played.end == spectator.game.end
+    assert played.end == spectator.replay.end
     assert plies_of(played.referee) == plies_of(spectator.referee)
     assert spectator.seats[0].ply == played.referee.plies[-1]
 
@@ -52,16 +49,16 @@ def test_lines_sent_ahead_are_followed() -> None:
     red = stratego.agent(setup=[*rows, *moves])
     played = ScriptedGame(World(red, stratego.agent("0 6 UP", rows=FULL_BLUE)), stratego.spec("stratego-seed"))
 
-    spectator = follow(stratego.spec("stratego-seed"), played.world.entries)
+    spectator = Spectator(stratego.spec("stratego-seed"), played.world.entries)
 
-    assert played.end == spectator.game.end
+    assert played.end == spectator.replay.end
 
 
 def test_private_lines_are_not_observed() -> None:
     says = [Say(b"DEBUG a secret\r\nMESSAGE hello\r\n0,0\r\ndebug another secret\r\n")]
     played = ScriptedGame(World(brain(*BLACK_ROW[1:], BEGIN=says), brain(*WHITE_ROW)), spec())
 
-    spectator = follow(spec(), played.world.entries)
+    spectator = Spectator(spec(), played.world.entries)
 
     assert ["hello"] == list(spectator.seats[0].messages)
 
@@ -69,7 +66,7 @@ def test_private_lines_are_not_observed() -> None:
 def test_a_fault_is_seen_as_it_was_judged() -> None:
     played = ScriptedGame(World(brain("7,7"), brain("7,7")), spec())
 
-    end = follow(spec(), played.world.entries).game.end
+    end = Spectator(spec(), played.world.entries).replay.end
 
     assert isinstance(end, AgentFault)
     assert played.end == end
@@ -83,15 +80,12 @@ def test_observations_of_a_thinking_seat() -> None:
     answered = next(e.ns for e in world.entries if e.data == b"7,7\r\n")
     thawed = max(e.ns for e in world.entries if e.kind is EntryKind.THAWED and e.seat == 0 and e.ns < answered)
     until = [entry for entry in world.entries if entry.ns < answered]
-    spectator = Spectator(spec(), wire := TailingWire(_then_over(until)))
-
-    with pytest.raises(OverError):
-        spectator.referee.play()
+    spectator = Spectator(spec(), until)
 
     seen = spectator.seats[0]
-    assert (True, thawed, None) == (seen.is_asked, seen.runs_since_ns, seen.ply)
+    assert (True, None) == (seen.is_asked, seen.ply)
+    assert [thawed, None] == spectator.replay.runs_since_ns
     assert ["depth 3", "\x1b[2J"] == list(seen.messages)
-    assert None is wire.seats[1].runs_since_ns
     assert played.referee.plies[0].said == "7,7"
 
 
@@ -100,22 +94,16 @@ def test_engine_search_information_is_visible_at_once() -> None:
     played = agi.play(agi.engine(lines={"GO": thinks}), agi.engine("11"))
     entries = played.world.entries
     answered = next(number for number, e in enumerate(entries) if b"BESTMOVE" in e.data)
-    spectator = Spectator(agi.spec(), TailingWire(_then_over(entries[:answered])))
-
-    with pytest.raises(OverError):
-        spectator.referee.play()
+    spectator = Spectator(agi.spec(), entries[:answered])
 
     assert {"depth": "2", "score": "3"} == spectator.seats[0].search
 
 
 def test_agents_are_not_asked_after_the_end() -> None:
     played = ScriptedGame(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), spec())
-    answered: list[int] = []
-    spectator = Spectator(spec(), RecordedWire(played.world.entries), lambda ply: answered.append(ply.seat))
+    spectator = Spectator(spec(), played.world.entries)
 
-    spectator.referee.play()
-
-    assert [number % 2 for number in range(9)] == answered
+    assert [number % 2 for number in range(9)] == spectator.answered
     assert [False, False] == [seen.is_asked for seen in spectator.seats]
     assert {} == spectator.seats[0].search
 
@@ -134,15 +122,3 @@ def test_a_follower_is_given_everything_once_and_in_order() -> None:
     transcript.spill()
     assert 4 == len(heard)
     transcript.close()
-
-
-def _then_over(entries: Sequence[Entry]) -> Callable[[], Sequence[Entry]]:
-    parts = iter([entries])
-
-    def more() -> Sequence[Entry]:
-        part = next(parts, None)
-        if part is None:
-            raise OverError
-        return part
-
-    return more

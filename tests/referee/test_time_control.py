@@ -14,6 +14,7 @@ from judge.protocols.time_control import TimeControl
 from judge.protocols.types import UNLIMITED_MS, AgentProtocol, Ask, Clock, Effect, Open, Stimulus, Wait
 from judge.records.fault_report import case_lines, cases
 from judge.referee.clock import MS, PAID, SeatClock
+from judge.referee.drive import drive
 from judge.referee.policy import ClockPolicy, Policy, load_policy
 from judge.referee.setup import build_referee
 from judge.referee.spec import ClockRecord, GameSpec, RecordFile
@@ -343,10 +344,10 @@ class _Listener:
 def test_a_protocol_gets_its_control_and_both_clocks() -> None:
     chosen = spec(clock={"control": "2/10+1,60|3x30"})
     world = World(brain(*BLACK_ROW, ms=400), brain(*WHITE_ROW, ms=100))
-    referee = build_referee(chosen, world)
+    referee = build_referee(chosen)
     heard: list[Stimulus] = []
     referee.sides[0].protocol = _Listener(referee.sides[0].protocol, heard)
-    referee.play()
+    drive(referee.moves(), world)
 
     limits = next(each.limits for each in heard if isinstance(each, Open))
     assert TimeControl(10_000, moves=2, increment_ms=1000) == limits.control

@@ -53,8 +53,6 @@ class Connection:
 
     def close(self) -> None:
         """Ignore all further data."""
-        if self.running is not None:
-            self.running.close()
         self.running = None
 
 

@@ -98,7 +98,6 @@ def told_by(cup: Cup, log: Recorder, parts: int = 20) -> tuple[ScheduledGame, Re
             log.moves.receive(connection, data)
             yield
         assert connection.running is not None
-        connection.running.close()
 
     return game, file, told()
 
