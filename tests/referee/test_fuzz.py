@@ -168,25 +168,14 @@ def _at_the_limit(acts: Sequence[Act], chance: random.Random) -> Sequence[Act]:
     return [Say(line, chance.choice((0, 0.5)) if n else first) for n, line in enumerate(lines)]
 
 
+ODD_BYTES = (b"", b"\0", b"\xff", b" ", b",", b"\r", b"\n", b"-", b"9" * 30, b"\x1b[2J", b"\xc2\x9b")
+
+
 def _near_miss(acts: Sequence[Act], chance: random.Random) -> Sequence[Act]:
     said = bytearray(_bytes_of(acts) or b"7,7\n")
     for _ in range(chance.randint(1, 3)):
         at = chance.randrange(len(said) + 1)
-        said[at : at + chance.randint(0, 2)] = chance.choice(
-            (
-                b"",
-                b"\0",
-                b"\xff",
-                b" ",
-                b",",
-                b"\r",
-                b"\n",
-                b"-",
-                b"9" * 30,
-                b"\x1b[2J",
-                b"\xc2\x9b",
-            )
-        )
+        said[at : at + chance.randint(0, 2)] = chance.choice(ODD_BYTES)
     return [Say(bytes(said), 1)]
 
 
@@ -224,47 +213,10 @@ def _leaves(acts: Sequence[Act], chance: random.Random) -> Sequence[Act]:
 
 
 WORDS = (
-    *(
-        "OK",
-        "ERROR",
-        "UNKNOWN",
-        "DEBUG x\x07",
-        "MESSAGE \x1b[2J\x9b",
-        "SUGGEST 7,7",
-        "SUGGEST x",
-        "SWAP",
-    ),
-    *(
-        "7,7",
-        "7,7 8,8 6,7",
-        "1,",
-        "-1,-1",
-        "AGIOK",
-        "READYOK",
-        "BESTMOVE 78",
-        "BESTMOVE CHANGE",
-        "BYE",
-    ),
-    *(
-        "INFO DEPTH 4 PV \x00",
-        "ID NAME \xff",
-        "NO_MOVE",
-        "SURRENDER",
-        "0 3 DOWN",
-        "0 3 DOWN 99",
-        "0 6 UP x",
-    ),
-    *(
-        "FB8sB479B8",
-        "",
-        " ",
-        "0 0",
-        "0 6",
-        "99999999999999999999 0",
-        "QUIT",
-        "debug \t7,7",
-        'name="\x85"',
-    ),
+    *("OK", "ERROR", "UNKNOWN", "DEBUG x\x07", "MESSAGE \x1b[2J\x9b", "SUGGEST 7,7", "SUGGEST x", "SWAP"),
+    *("7,7", "7,7 8,8 6,7", "1,", "-1,-1", "AGIOK", "READYOK", "BESTMOVE 78", "BESTMOVE CHANGE", "BYE"),
+    *("INFO DEPTH 4 PV \x00", "ID NAME \xff", "NO_MOVE", "SURRENDER", "0 3 DOWN", "0 3 DOWN 99", "0 6 UP x"),
+    *("FB8sB479B8", "", " ", "0 0", "0 6", "99999999999999999999 0", "QUIT", "debug \t7,7", 'name="\x85"'),
 )
 
 
@@ -277,18 +229,7 @@ def _words(acts: Sequence[Act], chance: random.Random) -> Sequence[Act]:
 
 
 MISDEEDS: Sequence[Misdeed] = (
-    *(
-        _silence,
-        _at_the_limit,
-        _near_miss,
-        _several,
-        _letters,
-        _flood,
-        _errors,
-        _memory,
-        _leaves,
-        _words,
-    ),
+    *(_silence, _at_the_limit, _near_miss, _several, _letters, _flood, _errors, _memory, _leaves, _words),
     *(_near_miss, _words, _words, _at_the_limit),
 )
 
@@ -395,11 +336,7 @@ def test_every_policy_and_every_protocol_is_in_it() -> None:
 
 
 @settings(
-    max_examples=examples(GAMES),
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-    print_blob=True,
-    derandomize=GAMES <= 300,
+    max_examples=examples(GAMES), deadline=None, suppress_health_check=list(HealthCheck), derandomize=GAMES <= 300
 )
 @given(number=st.integers(0, len(SPECS) - 1), first=WILLS, second=WILLS, ponders=st.booleans())
 def test_whatever_agents_do_a_game_has_an_end_and_a_record(

@@ -1,7 +1,6 @@
 """The memory of a box after each answer: in the record, and like a time only as the transcript says it."""
 
 import json
-from itertools import cycle
 
 import pytest
 
@@ -9,11 +8,11 @@ from judge.base.text import mib
 from judge.catalog.files import steps_of
 from judge.referee.side import BEYOND_MEMORY
 from judge.referee.spec import RecordFile
-from judge.referee.transcript import EntryKind, seal, unseal
+from judge.referee.transcript import EntryKind, unseal
 from judge.referee.verify import verify
 from judge.referee.wire import MemoryUse
-from judge.testing import ScriptedGame, World
-from tests.referee.games import BLACK_ROW, WHITE_ROW, a_file, brain, spec
+from judge.testing import World
+from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, resealed, spec
 
 
 class Growing(World):
@@ -26,8 +25,7 @@ class Growing(World):
 
 @pytest.fixture
 def file() -> RecordFile:
-    game_spec = spec()
-    return a_file(ScriptedGame(Growing(brain(*BLACK_ROW), brain(*WHITE_ROW)), game_spec), game_spec)
+    return Game(Growing(brain(*BLACK_ROW), brain(*WHITE_ROW)), spec()).file()
 
 
 def test_each_answer_has_the_memory_that_its_box_used_then(file: RecordFile) -> None:
@@ -40,32 +38,29 @@ def test_each_answer_has_the_memory_that_its_box_used_then(file: RecordFile) -> 
 
 
 def test_a_number_that_the_transcript_does_not_have_is_found(file: RecordFile) -> None:
-    plies = [ply.model_copy(update={"memory_bytes": 1}) for ply in file.record.plies]
-    forged = file.model_copy(update={"record": file.record.model_copy(update={"plies": tuple(plies)})})
+    plies = tuple(ply.model_copy(update={"memory_bytes": 1}) for ply in file.record.plies)
+    forged = resealed(file, unseal(file.transcript), plies=plies)
 
     assert [problem for problem in verify(forged).problems if problem.startswith("plies")]
 
 
+def with_reading(file: RecordFile, said: bytes) -> RecordFile:
+    """The record with that in place of each reading."""
+    entries = unseal(file.transcript)
+    frozen = EntryKind.FROZEN
+    return resealed(file, [each._replace(data=said) if each.kind is frozen else each for each in entries])
+
+
 @pytest.mark.parametrize("said", [b"-1", b"1e3", b"\xb2", b"9" * 19, b"9" * 100_000])
 def test_transcript_with_an_invalid_byte_count_is_refused(file: RecordFile, said: bytes) -> None:
-    texts = cycle([said])
-    entries = [
-        entry._replace(data=next(texts)) if entry.kind is EntryKind.FROZEN else entry
-        for entry in unseal(file.transcript)
-    ]
-
-    (_, problem) = verify(file.model_copy(update={"transcript": seal(entries)})).problems
+    (problem,) = verify(with_reading(file, said)).problems
 
     assert "not a transcript written by judge" in problem
     assert len(problem) < 400
 
 
 def test_a_record_of_an_earlier_judge_has_none_and_verifies(file: RecordFile) -> None:
-    entries = [
-        entry._replace(data=b"") if entry.kind is EntryKind.FROZEN else entry for entry in unseal(file.transcript)
-    ]
-    document = json.loads(file.model_copy(update={"transcript": seal(entries)}).to_json())
-    document["record"]["transcript_sha256"] = document["transcript"]["sha256"]
+    document = json.loads(with_reading(file, b"").to_json())
     for ply in document["record"]["plies"]:
         del ply["memory_bytes"]
 
@@ -78,6 +73,12 @@ def test_a_record_of_an_earlier_judge_has_none_and_verifies(file: RecordFile) ->
 LIMIT = 64 << 20
 
 
+def using(use: MemoryUse) -> RecordFile:
+    world = World(brain(*BLACK_ROW), brain(*WHITE_ROW))
+    world.memory_use = {0: use}
+    return Game(world, spec(limits={"memory_bytes": LIMIT})).file()
+
+
 @pytest.mark.parametrize(
     ("use", "notes"),
     [
@@ -88,10 +89,7 @@ LIMIT = 64 << 20
     ],
 )
 def test_memory_above_the_limit_and_below_the_cap_is_noted_without_files(use: MemoryUse, notes: int) -> None:
-    game_spec = spec(limits={"memory_bytes": LIMIT})
-    world = World(brain(*BLACK_ROW), brain(*WHITE_ROW))
-    world.memory_use = {0: use}
-    file = a_file(ScriptedGame(world, game_spec), game_spec)
+    file = using(use)
 
     noted = [note for note in file.record.seats[0].notes if note.startswith(BEYOND_MEMORY)]
     without_files = f"{BEYOND_MEMORY}, without the files in its folders: peak {mib(use.own_bytes)} of 64.0 MiB"
@@ -101,14 +99,9 @@ def test_memory_above_the_limit_and_below_the_cap_is_noted_without_files(use: Me
 
 
 def test_a_note_about_memory_that_the_transcript_does_not_have_is_found() -> None:
-    game_spec = spec(limits={"memory_bytes": LIMIT})
-    world = World(brain(*BLACK_ROW), brain(*WHITE_ROW))
-    world.memory_use = {0: MemoryUse(120 << 20, 0)}
-    file = a_file(ScriptedGame(world, game_spec), game_spec)
+    file = using(MemoryUse(120 << 20, 0))
     entries = [entry for entry in unseal(file.transcript) if entry.kind is not EntryKind.MEMORY]
-    sealed = seal(entries)
-    record = file.record.model_copy(update={"transcript_sha256": sealed.sha256})
 
-    problems = list(verify(RecordFile(record=record, transcript=sealed)).problems)
+    problems = list(verify(resealed(file, entries)).problems)
 
     assert [problem for problem in problems if problem.startswith("seats.0.notes")]
