@@ -1,6 +1,6 @@
 """Looking on: whoever gets the bytes of a transcript sees the game that the judge sees."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import pytest
 
@@ -13,15 +13,15 @@ from judge.testing import Say, ScriptedGame, World
 from tests.games.stratego_positions import FULL_BLUE, FULL_RED
 from tests.referee import test_agi as agi
 from tests.referee import test_stratego as stratego
-from tests.referee.games import BLACK_ROW, WHITE_ROW, brain, spec
+from tests.referee.games import BLACK_ROW, WHITE_ROW, brain, play, spec
 
 
 class OverError(Exception):
     pass
 
 
-def follow(game_spec: GameSpec, entries: Sequence[Entry]) -> Spectator:
-    """Look on while the entries come one by one, to their end."""
+def tail(entries: Sequence[Entry]) -> TailingWire:
+    """A wire to which the entries come one by one, until OverError."""
     left = iter(entries)
 
     def more() -> Sequence[Entry]:
@@ -30,13 +30,18 @@ def follow(game_spec: GameSpec, entries: Sequence[Entry]) -> Spectator:
             raise OverError
         return [entry]
 
-    spectator = Spectator(game_spec, TailingWire(more))
+    return TailingWire(more)
+
+
+def follow(game_spec: GameSpec, entries: Sequence[Entry]) -> Spectator:
+    """Look on while the entries come, to their end."""
+    spectator = Spectator(game_spec, tail(entries))
     spectator.referee.play()
     return spectator
 
 
 def test_a_growing_transcript_gives_the_same_game() -> None:
-    played = ScriptedGame(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), spec())
+    played = play(brain(*BLACK_ROW), brain(*WHITE_ROW))
 
     spectator = follow(spec(), played.world.entries)
 
@@ -67,7 +72,7 @@ def test_private_lines_are_not_observed() -> None:
 
 
 def test_a_fault_is_seen_as_it_was_judged() -> None:
-    played = ScriptedGame(World(brain("7,7"), brain("7,7")), spec())
+    played = play(brain("7,7"), brain("7,7"))
 
     end = follow(spec(), played.world.entries).game.end
 
@@ -83,7 +88,7 @@ def test_observations_of_a_thinking_seat() -> None:
     answered = next(e.ns for e in world.entries if e.data == b"7,7\r\n")
     thawed = max(e.ns for e in world.entries if e.kind is EntryKind.THAWED and e.seat == 0 and e.ns < answered)
     until = [entry for entry in world.entries if entry.ns < answered]
-    spectator = Spectator(spec(), wire := TailingWire(_then_over(until)))
+    spectator = Spectator(spec(), wire := tail(until))
 
     with pytest.raises(OverError):
         spectator.referee.play()
@@ -100,7 +105,7 @@ def test_engine_search_information_is_visible_at_once() -> None:
     played = agi.play(agi.engine(lines={"GO": thinks}), agi.engine("11"))
     entries = played.world.entries
     answered = next(number for number, e in enumerate(entries) if b"BESTMOVE" in e.data)
-    spectator = Spectator(agi.spec(), TailingWire(_then_over(entries[:answered])))
+    spectator = Spectator(agi.spec(), tail(entries[:answered]))
 
     with pytest.raises(OverError):
         spectator.referee.play()
@@ -109,7 +114,7 @@ def test_engine_search_information_is_visible_at_once() -> None:
 
 
 def test_agents_are_not_asked_after_the_end() -> None:
-    played = ScriptedGame(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), spec())
+    played = play(brain(*BLACK_ROW), brain(*WHITE_ROW))
     answered: list[int] = []
     spectator = Spectator(spec(), RecordedWire(played.world.entries), lambda ply: answered.append(ply.seat))
 
@@ -134,15 +139,3 @@ def test_a_follower_is_given_everything_once_and_in_order() -> None:
     transcript.spill()
     assert 4 == len(heard)
     transcript.close()
-
-
-def _then_over(entries: Sequence[Entry]) -> Callable[[], Sequence[Entry]]:
-    parts = iter([entries])
-
-    def more() -> Sequence[Entry]:
-        part = next(parts, None)
-        if part is None:
-            raise OverError
-        return part
-
-    return more
