@@ -117,7 +117,7 @@ BREAKS: dict[str, Callable[[Block], object]] = {
     "text": lambda block: block.entries.__setitem__(1, (5, 0, EntryKind.WROTE, "START 19\r\n")),
     "time": lambda block: block.entries.__setitem__(1, (6, 0, EntryKind.WROTE, "START 20\r\n")),
     "private": lambda block: (block.private or []).__setitem__(0, "DEBUG other!\r\n"),
-    "order": lambda block: block.entries.reverse(),
+    "order": lambda block: block.entries.insert(0, block.entries.pop(1)),
     "missing": lambda block: block.entries.pop(),
 }
 
