@@ -362,28 +362,6 @@ def test_the_definitions_and_the_shapes_agree(position: Position) -> None:
         assert textbook_foul(position, square) == foul_on(position, square)
 
 
-def symmetries(square: Square, width: int, height: int) -> list[Square]:
-    """The images of a square under the eight symmetries; the last four exchange width and height."""
-    x, y = square
-    mirrored = [(x, y), (width - 1 - x, y), (x, height - 1 - y), (width - 1 - x, height - 1 - y)]
-    return mirrored + [(b, a) for a, b in mirrored]
-
-
-@given(positions())
-def test_a_turned_or_mirrored_board_has_the_same_fouls(position: Position) -> None:
-    width, height = position.width, position.height
-    for image in range(8):
-        black, white = (
-            frozenset(symmetries(stone, width, height)[image] for stone in stones)
-            for stones in (position.black, position.white)
-        )
-        shape = (width, height) if image < 4 else (height, width)
-        turned = Position(*shape, black, white)
-        for square in free_squares(position)[::3]:
-            there = symmetries(square, width, height)[image]
-            assert foul_on(position, square) == foul_on(turned, there)
-
-
 @given(positions())
 def test_the_cells_stay_as_they_were(position: Position) -> None:
     cells, stride = cells_of(position)
@@ -393,13 +371,6 @@ def test_the_cells_stay_as_they_were(position: Position) -> None:
             foul(cells, stride, at)
 
     assert before == cells
-
-
-@given(positions())
-def test_white_stones_alone_forbid_nothing(position: Position) -> None:
-    white = Position(position.width, position.height, frozenset(), position.black)
-
-    assert {None} >= {foul_on(white, square) for square in free_squares(white)}
 
 
 def crowd(chance: random.Random) -> Position:

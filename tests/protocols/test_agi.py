@@ -43,18 +43,6 @@ SCRIPTS = {
     "ready": "> AGI\n< AGIOK\n@ rules\n= await start\n< READYOK\n= ready",
     "thinking": "@ ready\n? place\n> POSITION | GO TIME 30000\n= await turn",
     "played": "@ thinking\n< BESTMOVE 78\n= 7,7",
-    "ready for FIVETWINE": """
-        > AGI
-        < AGIOK
-        > SETOPTION PONDER OFF | SETRULE FORBIDDEN FIVETWINE | ISREADY
-        < READYOK => ready
-    """,
-    "ready for THIRDCHANGE": """
-        > AGI
-        < AGIOK
-        > SETOPTION PONDER OFF | SETRULE FORBIDDEN THIRDCHANGE | ISREADY
-        < READYOK => ready
-    """,
     "pondering": """
         > AGI
         < OPTION PONDER TRUE
@@ -90,36 +78,23 @@ def engine(game: dict[str, Any] = RENJU, *, ponders: bool = False, clock: Clock 
 
 
 TALKS = {
-    # AGI draft, IV, with the blank that it lost, with ISREADY and a time where it has INFINITE, and with STOP.
-    "the conversation of the seed": """
+    # The other conversations of docs/agi.md are games in tests/referee/test_agi.py.
+    "STOP is sent before the limit, and what is said of the search is kept": """
         * options.stop_before_ms = 500
-        > AGI
-        < ID NAME Amoyman 1.0
-        < ID AUTHOR Amoyman KUA
-        < OPTION OWNBOOK TRUE PONDER TRUE
-        < AGIOK
-        > SETOPTION OWNBOOK ON | SETOPTION PONDER OFF | SETRULE FORBIDDEN | ISREADY
-        < READYOK => ready name="Amoyman 1.0", author="Amoyman KUA", ownbook="true", ponder="true"
+        @ ready
         ? choose 78685A69 offers=67596A6B
         > POSITION MOVES 78685A69 | GO SEARCH 67596A6B TIME 30000
         = await turn
         = wake 500
         < INFO SEARCH 67596A6B => search search=67596A6B
-        < INFO DEPTH 1 => search depth=1
         < INFO DEPTH 1 SCORE 3 PV 6789 => search depth=1, score=3, pv=6789
-        < INFO NPS 786000 => search nps=786000
         < …… => note ignored: '……'
-        ! alarm
-        > STOP
-        < BESTMOVE 67 PONDER 89 => search ponder=89
-        = 6,6
-        ? place 78685A6967
-        > DOMOVE 67 | GO TIME 30000
-        = wake 500
         < INFO …… => note INFO '……'
         ! alarm
         > STOP
-        < BESTMOVE 89 PONDER 79 => 8,8
+        < BESTMOVE 67 PONDER 89
+        = search ponder=89
+        = 6,6
         ! close
         > QUIT
         = await close
@@ -153,70 +128,20 @@ TALKS = {
         ? place 7868
         > POSITION MOVES 7868 | GO TIME 30000
     """,
-    # --- the transcripts of facts 5.4; what is illegal is read and left to the rules ---
-    "2, the second engine takes black": """
-        * game.swap = "third"
-        @ ready for THIRDCHANGE
-        ? swap 786869
-        > POSITION MOVES 786869 | GO TIME 30000
-        < BESTMOVE CHANGE => SWAP
-        ! colours 1
-        > SETRULE FORBIDDEN
-    """,
-    "2, the first engine lays three stones, and wants a second change": """
-        * game.swap = "third"
-        @ ready for THIRDCHANGE
-        ? place seat=0
-        > POSITION | GO TIME 30000
-        < BESTMOVE 78 => 7,7
-        ? place 78 seat=0
-        > DOMOVE 78 | GO TIME 30000
-        < BESTMOVE 68 => 7,6
-        ! colours 1
-        > SETRULE FORBIDDEN
-        ? place 786869 seat=0
-        > DOMOVE 68 | DOMOVE 69 | GO TIME 30000
-        < BESTMOVE CHANGE => SWAP
-    """,
-    "3, two fifths in one list": """
-        * game.fifths = 2
-        @ ready for FIVETWINE
-        ? offer 7868695A
-        > POSITION MOVES 7868695A | GO TIME 30000
-        < BESTMOVE 6759 => 6,6 8,5
-        ? place 7868695A5979
-        > DOMOVE 59 | DOMOVE 79 | GO TIME 30000
-    """,
+    # --- transcripts of facts 5.4 ---
     # The engine answers a square that was left out of SEARCH all the same.
     "4 and 5, two fifths by two questions": """
         * game.fifths = 2
-        @ ready for FIVETWINE
+        > AGI
+        < AGIOK
+        > SETOPTION PONDER OFF | SETRULE FORBIDDEN FIVETWINE | ISREADY
+        < READYOK => ready
         ? offer 7868695A
         > POSITION MOVES 7868695A | GO TIME 30000
         < BESTMOVE 67 => 6,6
         ? offer 7868695A offered=67 free=5958576A
         > GO SEARCH 5958576A TIME 30000
         < BESTMOVE 89 => 8,8
-    """,
-    "6, white does not choose among the offers": """
-        * game.fifths = 2
-        @ ready for FIVETWINE
-        ? choose 7868695A offers=6759
-        > POSITION MOVES 7868695A | GO SEARCH 6759 TIME 30000
-        < BESTMOVE 01 => 0,0
-    """,
-    "7, no change after the first stone": """
-        * game = {rule = "freestyle", swap = "first"}
-        > AGI
-        < AGIOK
-        > SETOPTION PONDER OFF | SETRULE UNFORBIDDEN FIRSTCHANGE | ISREADY
-        < READYOK => ready
-        ? swap 34
-        > POSITION MOVES 34 | GO TIME 30000
-        < BESTMOVE 78 => 7,7
-        ! stone 7,7 1
-        ! colours 0
-        > SETRULE UNFORBIDDEN
     """,
     "8, small letters, CRLF and an ID of two lines": r"""
         > AGI

@@ -25,19 +25,7 @@ SCRIPTS = {
 
 TALKS = {
     # --- start ---
-    "a brain may explain its OK": r"""
-        > START 20
-        = await start
-        < OK - everything is good
-        @ infos
-        > INFO rule 0 | ABOUT
-    """,
     "words of a brain are read in any case": "> START 20\n< oK\n@ infos\n> INFO rule 0 | ABOUT",
-    "an ERROR to START refuses": r"""
-        > START 20
-        < ERROR message - unsupported size
-        = refused START 20: ERROR message - unsupported size
-    """,
     "a board that is not square is started by RECTSTART": r"""
         * game = {width = 30, height = 20, rule = "standard"}
         > RECTSTART 30,20
@@ -143,7 +131,6 @@ TALKS = {
         < MESSAGE I will be the winner => note I will be the winner
         < 10,16 => 10,16
     """,
-    "a reply in pieces is one reply": "@ thinking\n< 1\\\n< 0,1\\\n< 0\n= 10,10",
     # Other managers take it for a move.
     "output after a move is not the answer to the next TURN": r"""
         @ thinking
@@ -157,16 +144,6 @@ TALKS = {
     """,
     "END is sent once and later output is ignored": "@ played\n! close\n> END\n= await close\n< bye",
     # --- UNKNOWN and ERROR ---
-    "a second UNKNOWN can only mean BEGIN": r"""
-        @ thinking
-        < UNKNOWN a => wake after 1000
-        < UNKNOWN b => refused UNKNOWN b
-    """,
-    "a second ERROR can only mean BEGIN": r"""
-        @ thinking
-        < ERROR unknown key => wake after 1000
-        < ERROR out of memory => refused ERROR out of memory
-    """,
     "an unachievable limit is told at the first move, and chatter is no move": r"""
         * options.refusal_ms = 300
         @ thinking
