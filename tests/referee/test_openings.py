@@ -51,12 +51,8 @@ def test_a_swap_makes_the_other_seat_white() -> None:
     ("first", "second", "verdict", "loser"),
     [
         ("0,0 5,5", [], Verdict.ILLEGAL, 0),
-        ("0,0", [], Verdict.ILLEGAL, 0),
         ("SWAP", [], Verdict.ILLEGAL, 0),
-        ("0,0 0,0 1,1", [], Verdict.ILLEGAL, 0),
         ("0,0 5,5 1,0", ["9,9 9,8 9,7"], Verdict.ILLEGAL, 1),
-        ("0,0 5,5 1,0", ["0,0"], Verdict.ILLEGAL, 1),
-        ("0,0 5,5 1,0", ["99,-3"], Verdict.ILLEGAL, 1),
         ("0,0 5,5 1,0", ["9,9,1"], Verdict.UNREADABLE, 1),
         ("0,0 5,5 1,0", [], Verdict.TURN_TIME, 1),
     ],

@@ -211,19 +211,6 @@ def test_seat_that_dies_in_the_opponents_turn_is_judged_at_its_next_request() ->
     assert ["0 3 DOWN OK", "9 6 UP OK", "QUIT ./red RED ILLEGAL 2 148 148"] == played.told(1)[-3:]
 
 
-def test_a_death_of_the_side_that_waits_does_not_undo_a_surrender() -> None:
-    play(LEAVES, against=agent("SURRENDER", rows=FULL_BLUE)).assert_lost(1, Verdict.RESIGNED)
-
-
-@pytest.mark.parametrize(
-    ("turn", "verdict"),
-    [(dies(11), Verdict.CRASH), ("0 5 UP", Verdict.ILLEGAL), ("hello", Verdict.UNREADABLE)],
-    ids=["dies", "illegal", "unreadable"],
-)
-def test_fault_in_ones_own_turn(turn: str | list[Act], verdict: Verdict) -> None:
-    play(turn).assert_lost(0, verdict)
-
-
 def test_agent_ignoring_quit_is_killed_within_two_seconds() -> None:
     def deaf(line: str) -> Sequence[Act]:
         return [] if line.startswith("QUIT") else hears(line)

@@ -42,10 +42,10 @@ TIMES = {Verdict.START_TIME, Verdict.TURN_TIME, Verdict.MATCH_TIME}
 @pytest.mark.parametrize(
     ("verdict", "outcome", "code"),
     [
-        *((verdict, "white", 0) for verdict in RULES),
-        *((verdict, "white", 15) for verdict in TIMES),
+        *((verdict, "white", 0) for verdict in sorted(RULES)),
+        *((verdict, "white", 15) for verdict in sorted(TIMES)),
         (Verdict.VOID, "white", -1),
-        *((verdict, "white", -2) for verdict in {*Verdict} - RULES - TIMES - {Verdict.VOID}),
+        *((verdict, "white", -2) for verdict in sorted({*Verdict} - RULES - TIMES - {Verdict.VOID})),
         # 15 and -2 say that the side to move lost: where it did not, only -1 does not lie.
         (Verdict.TURN_TIME, "black", -1),
     ],
