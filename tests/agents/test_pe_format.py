@@ -81,7 +81,7 @@ def dos(offset: int, rest: bytes = b"") -> bytes:
         # --- a manifest that cannot work ---
         *(
             (
-                {"brain_exe": data, "small_exe": b"MZ", "agent_toml": f'runtime = "{runtime}"\ncommand = {command}'},
+                {"brain_exe": data, "small_exe": b"MZ", "agent_toml": f'runtime = "{kind}"\ncommand = {command}'},
                 words,
             )
             for data, kind, command, words in (

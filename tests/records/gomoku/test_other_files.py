@@ -24,47 +24,40 @@ def read(text: str) -> FiveRecord:
 
 
 @pytest.mark.parametrize(
-    "before",
+    ("text", "moves", "outcome"),
     [
-        "; a comment\n",
-        "{ a comment }\n",
-        "Games of the club\n\n",
-        "% escaped\n; and a comment\n",
-        "\ufeff\n",
-        "Round 1:\n",
+        *(
+            (f"{before}{TAGS}\n{MOVES}\n", 3, "black")
+            for before in (
+                *("; a comment\n", "{ a comment }\n", "Games of the club\n\n", "% escaped\n; and a comment\n"),
+                *("\ufeff\n", "Round 1:\n"),
+            )
+        ),
+        # Size is a board.
+        (f'[White "a"]\n[Black "b"]\n[Size "15"]\n\n{MOVES}\n', 3, "black"),
+        # GomocupJudge has no moves.
+        ('[White "a"]\n[Black "b"]\n[Result "0-1"]\n\n1. d4 d5 0-1\n', 0, "white"),
     ],
 )
-def test_pgn_after_other_text_is_read(before: str) -> None:
-    game = read(f"{before}{TAGS}\n{MOVES}\n")
+def test_pgn_of_others_is_read(text: str, moves: int, outcome: str) -> None:
+    game = read(text)
 
-    assert (3, "black", ("a", "b")) == (len(game.moves), game.outcome, game.names)
-
-
-def test_moves_before_the_first_tag_are_not_dropped() -> None:
-    with pytest.raises(InputError, match="it, line 1"):
-        read(f"{MOVES}\n\n{TAGS}\n{MOVES}\n")
+    assert (moves, outcome, ("a", "b")) == (len(game.moves), game.outcome, game.names)
+    assert (game.width, game.height) == ((15, 15) if moves else (0, 0))
 
 
-def test_pgn_with_moves_and_without_a_board_is_refused() -> None:
-    with pytest.raises(InputError, match=r'it, line 3: without the tag Board .*; write such as \[Board "15x15"\]'):
-        read(f'[White "a"]\n\n{MOVES}\n')
-
-
-def test_size_is_a_board() -> None:
-    game = read(f'[White "a"]\n[Size "15"]\n\n{MOVES}\n')
-
-    assert (15, 15, 3) == (game.width, game.height, len(game.moves))
-
-
-def test_result_of_gomocupjudge_has_no_moves() -> None:
-    game = read('[White "a"]\n[Black "b"]\n[Result "0-1"]\n\n1. d4 d5 0-1\n')
-
-    assert ((), "white") == (game.moves, game.outcome)
-
-
-def test_contradicting_results_are_refused() -> None:
-    with pytest.raises(InputError, match="it, line 3: the tag Result is 1-0, but the game ends with 0-1"):
-        read(f"{TAGS}\n1. h8 i9 0-1\n")
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        # Moves before the first tag are not dropped.
+        (f"{MOVES}\n\n{TAGS}\n{MOVES}\n", "it, line 1"),
+        (f'[White "a"]\n\n{MOVES}\n', r'it, line 3: without the tag Board .*; write such as \[Board "15x15"\]'),
+        (f"{TAGS}\n1. h8 i9 0-1\n", "it, line 3: the tag Result is 1-0, but the game ends with 0-1"),
+    ],
+)
+def test_pgn_that_would_lose_something_is_refused(text: str, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        read(text)
 
 
 @pytest.mark.parametrize(
