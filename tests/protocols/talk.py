@@ -4,8 +4,8 @@ r"""Whole conversations as text. In addition to the lines of `judge.testing.Conv
 @ greeted                     a script of this name
 > BOARD | 7,7,1 | DONE        several lines that the judge must write
 < BESTMOVE 78 => 7,7          a line of the agent, and `= 7,7`
-? place 7,7 8,8 opening=2     the judge asks
-! colours 1                   the judge tells of an event
+? place 7,7 => TURN 7,7       the judge asks, and what it must write, which may be left out
+! colours 1 => SETRULE        the judge tells of an event
 ! alarm                       also `open` (a new process), `eof`, `ponder` and `close`
 = nothing                     no effect, until now
 
@@ -114,8 +114,9 @@ class Talk(Conversation):
             if mark in ("?", "??", "!") or line == "= nothing":
                 if lines or line == "= nothing":
                     self.goes("\n".join(lines))
-                lines = []
-                self._give(mark, text)
+                asked, arrow, written = text.partition(" => ")
+                self._give(mark, asked)
+                lines = [f"> {each}" for each in written.split(" | ")] if arrow else []
             elif mark == ">":
                 lines += line.replace(" | ", "\n> ").splitlines()
             else:

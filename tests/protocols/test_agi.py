@@ -52,12 +52,10 @@ SCRIPTS = {
         @ ponders
     """,
     "ponders": """
-        ? place
-        > POSITION | GO TIME 30000
+        ? place => POSITION | GO TIME 30000
         < BESTMOVE 78 => 7,7
         ! stone 7,7 0
-        ! ponder
-        > DOMOVE 78 | GO PONDER
+        ! ponder => DOMOVE 78 | GO PONDER
     """,
 }
 
@@ -82,21 +80,18 @@ TALKS = {
     "STOP is sent before the limit, and what is said of the search is kept": """
         * options.stop_before_ms = 500
         @ ready
-        ? choose 78685A69 offers=67596A6B
-        > POSITION MOVES 78685A69 | GO SEARCH 67596A6B TIME 30000
+        ? choose 78685A69 offers=67596A6B => POSITION MOVES 78685A69 | GO SEARCH 67596A6B TIME 30000
         = await turn
         = wake 500
         < INFO SEARCH 67596A6B => search search=67596A6B
         < INFO DEPTH 1 SCORE 3 PV 6789 => search depth=1, score=3, pv=6789
         < …… => note ignored: '……'
         < INFO …… => note INFO '……'
-        ! alarm
-        > STOP
+        ! alarm => STOP
         < BESTMOVE 67 PONDER 89
         = search ponder=89
         = 6,6
-        ! close
-        > QUIT
+        ! close => QUIT
         = await close
         < BYE
     """,
@@ -104,29 +99,23 @@ TALKS = {
     # BESTMOVE does not change the position.
     "every stone is sent by DOMOVE, the engine's own too": """
         @ played
-        ? place 7868
-        > DOMOVE 78 | DOMOVE 68 | GO TIME 30000
+        ? place 7868 => DOMOVE 78 | DOMOVE 68 | GO TIME 30000
         < BESTMOVE 69 => 8,6
-        ? place 7868695A
-        > DOMOVE 69 | DOMOVE 5A | GO TIME 30000
+        ? place 7868695A => DOMOVE 69 | DOMOVE 5A | GO TIME 30000
     """,
     "an opening is a position": "@ ready\n? place 78686959\n> POSITION MOVES 78686959 | GO TIME 30000",
     "an unrelated position starts a new game": """
         @ ready
-        ? place 78
-        > POSITION MOVES 78 | GO TIME 30000
+        ? place 78 => POSITION MOVES 78 | GO TIME 30000
         < BESTMOVE 01 => 0,0
-        ? place 676801
-        > POSITION MOVES 676801 | GO TIME 30000
+        ? place 676801 => POSITION MOVES 676801 | GO TIME 30000
         < BESTMOVE 02 => 1,0
-        ? place
-        > POSITION | GO TIME 30000
+        ? place => POSITION | GO TIME 30000
     """,
     "the whole game is sent each time if the contest asks for it": """
         * options.resync = "position"
         @ played
-        ? place 7868
-        > POSITION MOVES 7868 | GO TIME 30000
+        ? place 7868 => POSITION MOVES 7868 | GO TIME 30000
     """,
     # --- transcripts of facts 5.4 ---
     # The engine answers a square that was left out of SEARCH all the same.
@@ -136,11 +125,9 @@ TALKS = {
         < AGIOK
         > SETOPTION PONDER OFF | SETRULE FORBIDDEN FIVETWINE | ISREADY
         < READYOK => ready
-        ? offer 7868695A
-        > POSITION MOVES 7868695A | GO TIME 30000
+        ? offer 7868695A => POSITION MOVES 7868695A | GO TIME 30000
         < BESTMOVE 67 => 6,6
-        ? offer 7868695A offered=67 free=5958576A
-        > GO SEARCH 5958576A TIME 30000
+        ? offer 7868695A offered=67 free=5958576A => GO SEARCH 5958576A TIME 30000
         < BESTMOVE 89 => 8,8
     """,
     "8, small letters, CRLF and an ID of two lines": r"""
@@ -151,8 +138,7 @@ TALKS = {
         < agiok\r
         > SETOPTION OWNBOOK ON | SETOPTION PONDER OFF | SETRULE FORBIDDEN | ISREADY
         < readyok\r => ready name="small 1.0", author="letters", ponder="true", ownbook="true"
-        ?? place 78
-        > ISREADY
+        ?? place 78 => ISREADY
         < ReadyOk\r
         > POSITION MOVES 78 | GO TIME 30000
         < info depth 3 pv 5a5B\r => search depth=3, pv=5a5B
@@ -174,8 +160,7 @@ TALKS = {
         = note discarded: 1 line(s) without a request, first 'BESTMOVE 67'
         < OVE 66\nREADYOK\nBEST\
         = note discarded: 2 line(s) without a request, first 'OVE 66'
-        ?? place 7868
-        > ISREADY
+        ?? place 7868 => ISREADY
         < MOVE 55 => note ignored: 'MOVE 55'
         < READYOK
         > DOMOVE 78 | DOMOVE 68 | GO TIME 30000
@@ -184,8 +169,7 @@ TALKS = {
     # Neither before READYOK nor behind it in the same breath: GO was not written yet.
     "a move before GO is no answer to it": r"""
         @ ready
-        ?? place 78
-        > ISREADY
+        ?? place 78 => ISREADY
         < BESTMOVE 67 => note ignored: 'BESTMOVE 67'
         < READYOK\nBESTMOVE 66\nBEST\
         > POSITION MOVES 78 | GO TIME 30000
@@ -202,8 +186,7 @@ TALKS = {
     # The deadline is the referee's.
     "without READYOK there is no GO": """
         @ ready
-        ?? place 78
-        > ISREADY
+        ?? place 78 => ISREADY
         = await sync
         < OK
         < INFO DEPTH 3
@@ -220,8 +203,7 @@ TALKS = {
         < ID NAME old
         < OPTION OWNBOOK TRUE
         < ID AUTHOR\
-        ! open
-        > AGI
+        ! open => AGI
         < AGIOK
         @ rules
         < READYOK => ready
@@ -231,8 +213,7 @@ TALKS = {
         @ played
         < INFO DEPTH 3
         < INFO DEPTH 4\nINFO DEP\
-        ?? place 7868
-        > ISREADY
+        ?? place 7868 => ISREADY
         < TH 5
         < INFO DEPTH 6 => note ignored: 'INFO DEPTH 6'
         < READYOK
@@ -244,8 +225,7 @@ TALKS = {
         @ pondering
         < INFO DEPTH 3
         ! stone 8,8 1
-        ?? place 7868
-        > STOP | ISREADY
+        ?? place 7868 => STOP | ISREADY
         < BESTMOVE 68 => note ignored: 'BESTMOVE 68'
         < READYOK
         > DOMOVE 68 | GO TIME 30000
@@ -261,12 +241,9 @@ TALKS = {
         @ ponders
         ! ponder
         = nothing
-        ! colours 1
-        > STOP | SETRULE FORBIDDEN
-        ! ponder
-        > GO PONDER
-        ! close
-        > QUIT
+        ! colours 1 => STOP | SETRULE FORBIDDEN
+        ! ponder => GO PONDER
+        ! close => QUIT
     """,
     "an engine that cannot ponder gets no commands for it": """
         * ponders = true
@@ -275,8 +252,7 @@ TALKS = {
         < AGIOK
         > SETRULE FORBIDDEN | ISREADY
         < READYOK => ready ponder="false"
-        ? place
-        > POSITION | GO TIME 30000
+        ? place => POSITION | GO TIME 30000
         < BESTMOVE 78 => 7,7
         ! ponder
         = nothing

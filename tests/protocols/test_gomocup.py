@@ -42,8 +42,7 @@ TALKS = {
         @ started
         ! alarm
         = ready
-        ? place
-        > INFO time_left 90000 | BEGIN
+        ? place => INFO time_left 90000 | BEGIN
         < UNKNOWN to INFO
         < UNKNOWN to ABOUT
         < Old brain by somebody
@@ -57,14 +56,12 @@ TALKS = {
     # --- requests ---
     "BEGIN and then TURN, each after time_left": r"""
         @ played
-        ? place 10,10 11,10
-        > INFO time_left 90000 | TURN 11,10
+        ? place 10,10 11,10 => INFO time_left 90000 | TURN 11,10
         < 9,9 => 9,9
     """,
     "the second brain hears the first move as a TURN": r"""
         @ greeted
-        ? place 10,10
-        > INFO time_left 90000 | TURN 10,10
+        ? place 10,10 => INFO time_left 90000 | TURN 10,10
         < 11,10 => 11,10
     """,
     "own stones of an opening are 1, the opponent's 2": r"""
@@ -75,13 +72,11 @@ TALKS = {
     """,
     "an opening of one stone is a BOARD, too": r"""
         @ greeted
-        ? place 7,7 opening=1
-        > INFO time_left 90000 | BOARD | 7,7,2 | DONE
+        ? place 7,7 opening=1 => INFO time_left 90000 | BOARD | 7,7,2 | DONE
     """,
     "if there is any open game, the manager sends RESTART before the BOARD command": r"""
         @ played
-        ? place 5,5 6,6 opening=2
-        > RESTART
+        ? place 5,5 6,6 opening=2 => RESTART
         = await start
         < OK
         > INFO time_left 90000 | BOARD | 5,5,1 | 6,6,2 | DONE
@@ -90,8 +85,7 @@ TALKS = {
     """,
     "if the brain answers UNKNOWN, the manager sends END and executes the brain again": r"""
         @ played
-        ? place 5,5 opening=1
-        > RESTART
+        ? place 5,5 opening=1 => RESTART
         < UNKNOWN
         > END
         = respawn
@@ -105,8 +99,7 @@ TALKS = {
     """,
     "late output of a replaced brain is no answer": r"""
         @ played
-        ? place 5,5 opening=1
-        > RESTART
+        ? place 5,5 opening=1 => RESTART
         < UNKNOWN\nOK\n7,7\nOK
         > END
         = respawn
@@ -138,8 +131,7 @@ TALKS = {
         = note discarded: 1 line(s) without a request, first '8,8'
         < 9,9 => note discarded: 1 line(s) without a request, first '9,9'
         < 1,\
-        ? place 7,7 11,10
-        > INFO time_left 90000 | TURN 11,10
+        ? place 7,7 11,10 => INFO time_left 90000 | TURN 11,10
         < 2,2 => 2,2
     """,
     "END is sent once and later output is ignored": "@ played\n! close\n> END\n= await close\n< bye",
@@ -155,11 +147,9 @@ TALKS = {
     "a refusal of a later move is judged if no move follows soon": r"""
         * options.refusal_ms = 300
         @ played
-        ? place 10,10 0,5
-        > INFO time_left 90000 | TURN 0,5
+        ? place 10,10 0,5 => INFO time_left 90000 | TURN 0,5
         < 1,0 => 1,0
-        ? place 10,10 0,5 1,0 1,5
-        > INFO time_left 90000 | TURN 1,5
+        ? place 10,10 0,5 1,0 1,5 => INFO time_left 90000 | TURN 1,5
         < UNKNOWN => wake after 300
         ! alarm
         = refused UNKNOWN
@@ -170,8 +160,7 @@ TALKS = {
         @ thinking
         < UNKNOWN command => wake after 300
         < 7,7 => 7,7
-        ? place 7,7 8,8
-        > INFO time_left 90000 | TURN 8,8
+        ? place 7,7 8,8 => INFO time_left 90000 | TURN 8,8
         < UNKNOWN command
         ! alarm
         < 9,9 => 9,9
@@ -188,8 +177,7 @@ TALKS = {
     """,
     "an ERROR to a later move may be chatter": r"""
         @ played
-        ? place 10,10 11,10
-        > INFO time_left 90000 | TURN 11,10
+        ? place 10,10 11,10 => INFO time_left 90000 | TURN 11,10
         < ERROR hash full
         < 9,9 => 9,9
     """,
@@ -197,16 +185,14 @@ TALKS = {
         @ started
         < ERROR INFO\nERROR INFO\nERROR INFO\nERROR INFO\nERROR INFO
         < name="x" => ready name="x"
-        ? place
-        > INFO time_left 90000 | BEGIN
+        ? place => INFO time_left 90000 | BEGIN
         < ERROR INFO
         < 9,9 => 9,9
     """,
     # A brain without BOARD answers one UNKNOWN a line: that must not desynchronise what comes later.
     "an unknown BOARD is refused and the rest is discarded": r"""
         @ greeted
-        ? place 10,10 10,11 opening=2
-        > INFO time_left 90000 | BOARD | 10,10,1 | 10,11,2 | DONE
+        ? place 10,10 10,11 opening=2 => INFO time_left 90000 | BOARD | 10,10,1 | 10,11,2 | DONE
         < UNKNOWN\nUNKNOWN\nUNKNOWN\nUNKNOWN => wake after 1000
         = refused UNKNOWN
         = note discarded: 2 line(s) without a request, first 'UNKNOWN'

@@ -20,15 +20,13 @@ SCRIPTS = {
     "answers info": "@ started\n< UNKNOWN\\nUNKNOWN\\nUNKNOWN\\nUNKNOWN\\nUNKNOWN\n@ named",
     "laying": "@ ready\n? lay\n> INFO time_left 90000 | SWAP2BOARD | DONE\n= await turn",
     "three stones": """
-        ? swap 7,7 8,7 9,9 colour=1 adds=2
-        > INFO time_left 90000 | SWAP2BOARD | 7,7 | 8,7 | 9,9 | DONE
+        ? swap 7,7 8,7 9,9 colour=1 adds=2 => INFO time_left 90000 | SWAP2BOARD | 7,7 | 8,7 | 9,9 | DONE
         = await turn
     """,
     "swapping": "@ ready\n@ three stones",
     "swapping, answers info": "@ answers info\n@ three stones",
     "five stones": """
-        ? swap 7,7 8,7 9,9 8,8 8,6 colour=1
-        > INFO time_left 90000 | SWAP2BOARD | 7,7 | 8,7 | 9,9 | 8,8 | 8,6 | DONE
+        ? swap 7,7 8,7 9,9 8,8 8,6 colour=1 => INFO time_left 90000 | SWAP2BOARD | 7,7 | 8,7 | 9,9 | 8,8 | 8,6 | DONE
         = await turn
     """,
     # How a brain without SWAP2BOARD is asked for the fourth stone.
@@ -50,11 +48,9 @@ SCRIPTS = {
     """,
     "two turns": """
         @ ready
-        ? place colour=0
-        > INFO time_left 90000 | BEGIN
+        ? place colour=0 => INFO time_left 90000 | BEGIN
         < 7,7 => 7,7
-        ? place 7,7 8,8
-        > INFO time_left 90000 | TURN 8,8
+        ? place 7,7 8,8 => INFO time_left 90000 | TURN 8,8
         < 9,9 => 9,9
     """,
 }
@@ -95,8 +91,7 @@ TALKS = {
     "the first UNKNOWN was about SWAP2BOARD if nothing follows": """
         @ swapping, answers info
         < UNKNOWN => wake after 1000
-        ! alarm
-        > RESTART
+        ! alarm => RESTART
         = await start
         < SWAP
         < OK
@@ -145,8 +140,7 @@ TALKS = {
         < UNKNOWN
         > RESTART
         < UNKNOWN RESTART => wake after 1000
-        ! alarm
-        > END
+        ! alarm => END
         = respawn
         > START 15
         = await start
@@ -154,16 +148,14 @@ TALKS = {
     # TAKEBACK and TURN would leave it two stones of the wrong owner.
     "swapped placer of single stones gets RESTART and BOARD": """
         @ laid
-        ? place 7,7 8,7 9,9 opening=3
-        > RESTART
+        ? place 7,7 8,7 9,9 opening=3 => RESTART
         < OK
         @ board
         < 1,1 => 1,1
     """,
     "unswapped placer of single stones gets a TURN": """
         @ laid
-        ? place 7,7 8,7 9,9 8,8 opening=4
-        > INFO time_left 90000 | TURN 8,8
+        ? place 7,7 8,7 9,9 8,8 opening=4 => INFO time_left 90000 | TURN 8,8
         < 1,1 => 1,1
     """,
     "a brain that stays white has the position and gets a TURN": """
@@ -171,15 +163,13 @@ TALKS = {
         < UNKNOWN
         @ board
         < 8,8 => 8,8
-        ? place 7,7 8,7 9,9 8,8 1,1 opening=4
-        > INFO time_left 90000 | TURN 1,1
+        ? place 7,7 8,7 9,9 8,8 1,1 opening=4 => INFO time_left 90000 | TURN 1,1
         < 2,2 => 2,2
     """,
     # --- the rest of the protocol ---
     "stones are taken back one by one, and the opponent's new one is a TURN": """
         @ two turns
-        ? place 7,7 6,6
-        > TAKEBACK 9,9
+        ? place 7,7 6,6 => TAKEBACK 9,9
         < OK
         > TAKEBACK 8,8
         < OK
@@ -188,8 +178,7 @@ TALKS = {
     """,
     "a brain without TAKEBACK gets RESTART and BOARD": """
         @ two turns
-        ? place 7,7 6,6
-        > TAKEBACK 9,9
+        ? place 7,7 6,6 => TAKEBACK 9,9
         < UNKNOWN
         > RESTART
         < OK
@@ -199,19 +188,16 @@ TALKS = {
     # RESTART is used after the game is finished; nothing was taken back in a position that is all opening.
     "another game from an equal position is no undo": """
         @ ready
-        ? place 7,7 8,8 opening=2
-        > INFO time_left 90000 | BOARD | 7,7,1 | 8,8,2 | DONE
+        ? place 7,7 8,8 opening=2 => INFO time_left 90000 | BOARD | 7,7,1 | 8,8,2 | DONE
         < 9,9 => 9,9
-        ? place 7,7 6,6 opening=2
-        > RESTART
+        ? place 7,7 6,6 opening=2 => RESTART
         < OK
         > INFO time_left 90000 | BOARD | 7,7,1 | 6,6,2 | DONE
         < 9,9 => 9,9
     """,
     "a stone that counts no more is field 3": """
         @ ready
-        ? place 7,7 8,8 9,9 opening=3 dead=7,7
-        > INFO time_left 90000 | BOARD | 7,7,3 | 8,8,1 | 9,9,2 | DONE
+        ? place 7,7 8,8 9,9 opening=3 dead=7,7 => INFO time_left 90000 | BOARD | 7,7,3 | 8,8,1 | 9,9,2 | DONE
         < 1,1 => 1,1
     """,
 }

@@ -41,14 +41,12 @@ TALKS = {
         @ selecting
         < 4 6 => 4 6
         ! selected 0 4 6 0 pawn
-        ? move 4 6
-        > 4 6 0 pawn | MOVE?
+        ? move 4 6 => 4 6 0 pawn | MOVE?
         = await turn
         < 4 4 => 4 4
         ! moved 0 4 6 4 4
         ! selected 1 1 0 1 queen
-        ! moved 1 1 0 2 2
-        > 4 6 -> 4 4 | 1 0 1 queen | 1 0 -> 2 2
+        ! moved 1 1 0 2 2 => 4 6 -> 4 4 | 1 0 1 queen | 1 0 -> 2 2
     """,
     # It will not receive MOVE? before its next selection.
     "a piece that cannot move is followed by the next selection": """
@@ -56,8 +54,7 @@ TALKS = {
         < 0 7 => 0 7
         ! selected 0 0 7 0 rook
         ! selected 1 0 0 1 rook
-        ? select
-        > 0 7 0 rook | 0 0 1 rook | SELECTION?
+        ? select => 0 7 0 rook | 0 0 1 rook | SELECTION?
     """,
     "unreadable answers are passed on unchanged": "@ selecting\n< E5\n= unreadable E5",
     "an answer may come in pieces": "@ selecting\n< 3\\\n<  7 0 ki\\\n< ng\n= 3 7 0 king",
@@ -65,16 +62,14 @@ TALKS = {
     "the end of the stream does not end a line": "@ selecting\n< 3 7\\\n! eof\n= nothing",
     "QUIT has the result, as in 2013": """
         @ opened
-        ! close white DRAW
-        > QUIT white DRAW
+        ! close white DRAW => QUIT white DRAW
         = await close
         < bye => note discarded after QUIT: 'bye\\n'
     """,
     "QUIT is a line without arguments, as in the founding text": """
         * options.quit = "bare"
         @ opened
-        ! close white DRAW
-        > QUIT
+        ! close white DRAW => QUIT
         = await close
     """,
     "a game without a result ends with QUIT alone": "@ opened\n! close\n> QUIT",
@@ -92,8 +87,7 @@ TALKS = {
         * options.unasked = "strict"
         @ selecting
         < 4 6 => 4 6
-        ! selected 0 4 6 0 pawn
-        > 4 6 0 pawn
+        ! selected 0 4 6 0 pawn => 4 6 0 pawn
         < ok
         ? move 4 6
         = unasked ok
@@ -113,12 +107,10 @@ TALKS = {
         @ selecting
         < 4 6\n\n \r\n\
         = 4 6
-        ! selected 0 4 6 0 pawn
-        > 4 6 0 pawn
+        ! selected 0 4 6 0 pawn => 4 6 0 pawn
         < \n\
         < \t\
-        ? move 4 6
-        > MOVE?
+        ? move 4 6 => MOVE?
         = await turn
         < \n\
         < 4 5 => 4 5
@@ -128,21 +120,17 @@ TALKS = {
         @ selecting
         < 3 7\n3 6\nhello\n\
         = 3 7
-        ? move 3 7
-        > MOVE?
+        ? move 3 7 => MOVE?
         = 3 6
-        ? select
-        > SELECTION?
+        ? select => SELECTION?
         = unreadable hello
-        ? select
-        > SELECTION?
+        ? select => SELECTION?
         = await turn
     """,
     "lenient: a line may begin before its request": """
         @ opened
         < 3\\
-        ? select
-        > SELECTION?
+        ? select => SELECTION?
         = await turn
         <  7 => 3 7
     """,
@@ -152,8 +140,7 @@ TALKS = {
         < 1 1\n2 2\n3 3\n4 4 => note dropped: 2 line(s) too many before their request
         ? select
         ? select
-        ? select
-        > SELECTION?
+        ? select => SELECTION?
         = 1 1
         > SELECTION?
         = 2 2

@@ -46,17 +46,13 @@ TALKS = {
     "a row may hold anything": "@ asked\n< x\n= x",
     "START, the boards, the moves and the result are sent in order": """
         @ seated
-        ! started
-        > START
-        ? move 1 first board
-        > first | board
+        ! started => START
+        ? move 1 first board => first | board
         = await turn
         < 0 3 DOWN => 0 3 DOWN
         ! confirmed 0 3 DOWN OK
-        ! confirmed 0 6 UP OK
-        > 0 3 DOWN OK | 0 6 UP OK
-        ! close ./red RED VICTORY 3 8 4
-        > QUIT ./red RED VICTORY 3 8 4
+        ! confirmed 0 6 UP OK => 0 3 DOWN OK | 0 6 UP OK
+        ! close ./red RED VICTORY 3 8 4 => QUIT ./red RED VICTORY 3 8 4
         = await close
         < 0 3 DOWN
     """,
@@ -65,28 +61,22 @@ TALKS = {
     "START of a game of no turns is a separate line": """
         @ seated
         ! started
-        ! close ./red RED DRAW_DEFAULT 1 148 148
-        > START | QUIT ./red RED DRAW_DEFAULT 1 148 148
+        ! close ./red RED DRAW_DEFAULT 1 148 148 => START | QUIT ./red RED DRAW_DEFAULT 1 148 148
     """,
     "early lines answer later requests, and each board is sent": r"""
         @ seated
         < 0 3 DOWN
-        ? move 1 a
-        > a
+        ? move 1 a => a
         = 0 3 DOWN
-        ? move 1 b
-        > b
+        ? move 1 b => b
         = await turn
         < 0 3 UP\n0 4 DOWN\n0 5 DOWN => 0 3 UP
         ! confirmed 0 3 UP OK
-        ? move 2 c
-        > 0 3 UP OK | c
+        ? move 2 c => 0 3 UP OK | c
         = 0 4 DOWN
-        ? move 3 d
-        > d
+        ? move 3 d => d
         = 0 5 DOWN
-        ? move 4 e
-        > e
+        ? move 4 e => e
         = await turn
         < 0 6 DOWN => 0 6 DOWN
     """,
