@@ -4,13 +4,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from judge.games.types import End, Verdict
+from judge.protocols import protocol_entry
 from judge.referee.blame import Evidence, Void
 from judge.referee.make_record import Circumstances, record_of
 from judge.referee.make_record import RefereedGame as RecordedGame
 from judge.referee.policy import Policy
 from judge.referee.referee import Referee
 from judge.referee.spec import GameRecord, GameSpec, Placement, RecordFile
-from judge.referee.transcript import Entry, SealedTranscript, seal
+from judge.referee.transcript import Entry, SealedTranscript, mark_private, seal
 from judge.referee.verify import verify
 from judge.testing import MS, Act, Agent, Say, ScriptedGame, World, exits, scripted_seats
 
@@ -125,17 +126,30 @@ def resealed(file: RecordFile, entries: Iterable[Entry], **values: Any) -> Recor
     return RecordFile(record=file.record.model_copy(update=fitted), transcript=sealed)
 
 
+def marked_file(
+    game_spec: GameSpec,
+    end: End | Void,
+    referee: Referee,
+    entries: Iterable[Entry],
+    seat_cores: tuple[tuple[int, ...], ...] = (),
+) -> RecordFile:
+    """As `play` records a game in a slot of two cores: with the private lines of agents marked."""
+    tests = [protocol_entry(seat.protocol).is_private for seat in game_spec.seats]
+    sealed = seal(mark_private(entries, lambda seat, line: tests[seat](line)))
+    place = Placement(box=("world", "world"), judge_cores=(), slot_cores=(1, 2), seat_cores=seat_cores)
+    return RecordFile(record=a_record(game_spec, end, referee, sealed, place), transcript=sealed)
+
+
+WORLD = Placement(box=("world", "world"), judge_cores=(), slot_cores=())
+
+
 def a_record(
-    game_spec: GameSpec, end: End | Void, referee: Referee, transcript: SealedTranscript = NO_TRANSCRIPT
+    game_spec: GameSpec,
+    end: End | Void,
+    referee: Referee,
+    transcript: SealedTranscript = NO_TRANSCRIPT,
+    place: Placement = WORLD,
 ) -> GameRecord:
     """The record of a game."""
-    return record_of(
-        game_spec,
-        RecordedGame(end, referee),
-        Circumstances(
-            attempt=1,
-            started_at="2013-03-01T20:00:00+00:00",
-            placement=Placement(box=("world", "world"), judge_cores=(), slot_cores=()),
-            transcript=transcript,
-        ),
-    )
+    happened = Circumstances(1, "2013-03-01T20:00:00+00:00", place, transcript)
+    return record_of(game_spec, RecordedGame(end, referee), happened)

@@ -16,17 +16,16 @@ from hypothesis import strategies as st
 
 from judge.base.errors import InputError
 from judge.catalog.files import write_exports
-from judge.protocols import PROTOCOLS, protocol_entry
-from judge.referee.make_record import Circumstances, record_of
-from judge.referee.make_record import RefereedGame as Recorded
+from judge.protocols import PROTOCOLS
 from judge.referee.policy import load_policy, policy_names, variants_of
 from judge.referee.setup import build_referee, check_playable
-from judge.referee.spec import GameSpec, Placement, RecordFile, SeatSpec, public_part
-from judge.referee.transcript import EntryKind, mark_private, seal
+from judge.referee.spec import GameSpec, RecordFile, SeatSpec, public_part
+from judge.referee.transcript import EntryKind
 from judge.referee.verify import verify
 from judge.referee.wire import Measured
 from judge.testing import MS, Act, Agent, Do, Say, World, dies, exits
 from tests.examples import examples, sized
+from tests.referee.games import marked_file
 
 GAMES = sized(300, 10_000)
 TURN_MS = 1000
@@ -311,22 +310,8 @@ def recorded(spec: GameSpec, wills: Sequence[Will]) -> RecordFile:
     ponders = spec.policy.clock.ponder
     world = Tardy(*agents, ponders=ponders)
     referee = build_referee(spec, world)
-    end = referee.play()
-    tests = [protocol_entry(seat.protocol).is_private for seat in spec.seats]
-    sealed = seal(mark_private(world.transcript, lambda seat, line: tests[seat](line)))
-    record = record_of(
-        spec,
-        Recorded(end, referee),
-        Circumstances(
-            attempt=1,
-            started_at="2013-03-01T20:00:00+00:00",
-            placement=Placement(
-                box=("world", "world"), judge_cores=(), slot_cores=(1, 2), seat_cores=((1,), (2,)) if ponders else ()
-            ),
-            transcript=sealed,
-        ),
-    )
-    return RecordFile(record=record, transcript=sealed)
+    cores = ((1,), (2,)) if ponders else ()
+    return marked_file(spec, referee.play(), referee, world.transcript, cores)
 
 
 def test_every_policy_and_every_protocol_is_in_it() -> None:

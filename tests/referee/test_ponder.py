@@ -25,7 +25,7 @@ from judge.sandbox.box import ProcessReport
 from judge.sandbox.machine.cores import whole_cores
 from judge.testing import Act, Agent, Do, Say, World, dies
 from tests.examples import examples
-from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, play, spec
+from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, marked_file, play, spec
 
 PONDER: dict[str, Any] = {"ponder": True}
 
@@ -131,9 +131,7 @@ def test_output_is_parsed_after_the_opponents_turn() -> None:
 
 
 def record_in_slot(played: Game, cores: tuple[tuple[int, ...], ...] = ((1,), (2,))) -> RecordFile:
-    file = played.file()
-    place = file.record.placement.model_copy(update={"slot_cores": (1, 2), "seat_cores": cores})
-    return file.model_copy(update={"record": file.record.model_copy(update={"placement": place})})
+    return marked_file(played.spec, played.end, played.referee, played.world.entries, cores)
 
 
 @pytest.mark.parametrize(
