@@ -80,7 +80,6 @@ def test_a_word_that_is_no_verdict_is_refused() -> None:
     ],
 )
 def test_a_name_becomes_one_safe_line(name: str, safe: str) -> None:
-    """Nothing in a name can end its line, look like a move or a number, or reach a terminal."""
     assert safe_name(name) == safe
     assert safe_name(safe) == safe
 

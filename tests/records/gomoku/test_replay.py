@@ -2,21 +2,19 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.base.errors import InputError
-from judge.catalog.files import steps_of, write_exports
+from judge.catalog.files import steps_of
 from judge.games.types import Verdict
 from judge.records.gomoku.pgn import write_pgn
-from judge.records.gomoku.psq import read_psq
 from judge.records.gomoku.record import FiveRecord
 from judge.records.gomoku.replay import five_of, five_of_steps, replay_gomoku
 from judge.referee.spec import RecordFile
-from judge.referee.transcript import Entry, EntryKind, SealedTranscript, mark_private, seal, unseal, withhold
+from judge.referee.transcript import Entry, EntryKind, SealedTranscript, seal, unseal
 from judge.referee.verify import verify
 from judge.testing import Say, World, scripted_seats
 from tests.examples import examples
@@ -129,15 +127,6 @@ def test_void_game_is_broadcast_as_far_as_played() -> None:
         five_of(RecordFile(record=file.record, transcript=SealedTranscript(sha256="", blocks=blocks)))
 
 
-def test_record_with_withheld_lines_is_still_replayed() -> None:
-    played = play(brain("7,7", BEGIN=[Say(b"DEBUG secret\r\n7,7\r\n")]), brain("8,8"))
-    file = played.file()
-    entries = mark_private(played.world.entries, lambda _seat, line: line.startswith(b"DEBUG"))
-    withheld = RecordFile(record=file.record, transcript=withhold(seal(entries)))
-
-    assert five_of(file) == five_of(withheld)
-
-
 def test_deviation_from_the_rules_is_refused() -> None:
     """A record of a game that ended in another way than its reads say."""
     entries = play(brain("7,7"), brain("8,9", "1,1")).world.entries
@@ -171,32 +160,9 @@ def test_forged_transcript_is_refused_or_reported(changes: list[tuple[int, int, 
     verify(file)
 
 
-@pytest.mark.parametrize(
-    "entry", [(0, 0, "Z", ""), (0, 0, "<", "五"), (0, 0, "<", -5), (0, 0, "<", 3), (-1, 0, "<", "")]
-)
-def test_a_forged_entry_is_an_input_error(entry: tuple[int, int, str, str | int]) -> None:
-    """No such kind, no byte, no length, fewer private lines than there should be, no time."""
-    file = ended()
-    (block,) = file.transcript.blocks
-    transcript = SealedTranscript(sha256="", blocks=[block.model_copy(update={"entries": [entry]})])
-
-    with pytest.raises(InputError, match=r"not a transcript written by judge|does not match its digest"):
-        five_of(RecordFile(record=file.record, transcript=transcript))
-
-
 def test_a_record_of_another_game_is_refused() -> None:
     file = ended()
     other = spec(game={"name": "stratego", "options": {}}).model_copy(update={"seats": scripted_seats("stratego")})
     record = file.record.model_copy(update={"spec": other})
     with pytest.raises(InputError, match="a record of stratego, not of five in a row"):
         five_of(RecordFile(record=record, transcript=file.transcript))
-
-
-def test_psq_is_written_next_to_a_record(tmp_path: Path) -> None:
-    file = play(brain(*WHITE_ROW), brain(*BLACK_ROW), spec(opening=[(7, 7)])).file()
-
-    write_exports(file, tmp_path / "game.json")
-
-    record = read_psq((tmp_path / "game.psq").read_bytes())
-    told = five_of(file)
-    assert (told.moves, told.opening, told.outcome) == (record.moves, record.opening, record.outcome)
