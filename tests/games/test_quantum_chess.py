@@ -99,7 +99,7 @@ def at(game: QuantumChess, x: int, y: int) -> Piece:
 
 
 def story(text: str, game: QuantumChess | None = None) -> QuantumChess:
-    """The game of a story, which must go as the story says."""
+    """The game of a story, which must go as the story says; of a `game`, the first line is its title."""
     first, *lines = filter(None, map(str.strip, text.splitlines()))
     game = game or _begun(first.split("; "))
     for line in lines:

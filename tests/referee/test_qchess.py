@@ -92,18 +92,6 @@ def test_a_key_hides_the_same_types_again_and_other_types_than_another() -> None
     assert 1 < len(shown)
 
 
-def test_every_answer_has_its_own_limit() -> None:
-    """3.9 s for the selection and 3.9 s for the move are fine; the whole line counts, not its first byte."""
-    drip = [Say(b"0", 2000), Say(b" 6", 1999), Say(b"\n", 2)]
-    played = play(player("4 6", "4 4", ms=3900), player("0 1", "0 2", ms=3900))
-    dripping = play(player(SELECTION=drip), player())
-
-    assert ["4 6", "4 4", "0 1", "0 2"] == played.said
-    assert "white TIMEOUT" == played.result == dripping.result
-    dripping.assert_lost(0, Verdict.TURN_TIME)
-    assert "QUIT white TIMEOUT" == dripping.heard(1)[-1]
-
-
 def test_strict_two_lines_at_once_are_illegal() -> None:
     """UCC's text API: the answer counts, the line behind it was not asked for. QUIT stands alone."""
     played = play(player("4 6\n4 4"), player(), spec("qchess-seed:classical"))
@@ -112,16 +100,6 @@ def test_strict_two_lines_at_once_are_illegal() -> None:
     assert 'white ILLEGAL unasked "4 4"' == played.result
     assert "QUIT" == played.heard(0)[-1] == played.heard(1)[-1]
     assert ["4 6", "4 4"] == played.said
-
-
-def test_passive_agents_are_drawn_by_the_limit() -> None:
-    """Rooks that cannot move, touched for ever: no MOVE?, and after 100 turns the game is drawn."""
-    played = play(player(*["0 7"] * 60), player(*["0 0"] * 60))
-
-    assert (Verdict.DRAW, None) == (played.verdict, played.winner)
-    assert "black DRAW" == played.result
-    assert 100 == len(played.said)
-    assert [] == played.heard(0, "MOVE?")
 
 
 # --- the log of a record ---------------------------------------------------------------------------------------------

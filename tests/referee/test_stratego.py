@@ -115,14 +115,6 @@ def test_game_ended_by_the_rules_has_no_fault() -> None:
     assert "0 4 DOWN KILLS 3 5" not in played.told(1)
 
 
-def test_a_draw_has_no_winner() -> None:
-    short = spec(game={"options": {"rules": "stratego-2012", "turn_limit": 2}})
-    played = play("0 3 DOWN", against=agent("9 6 UP", rows=FULL_BLUE), game_spec=short)
-
-    assert (Verdict.DRAW, None, [None, None]) == (played.verdict, played.winner, played.faults)
-    assert "QUIT ./blue BLUE DRAW_DEFAULT 2 148 148" == played.told(0)[-1]
-
-
 # --- clocks ----------------------------------------------------------------------------------------------------------
 
 
