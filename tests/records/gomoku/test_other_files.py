@@ -60,35 +60,6 @@ def test_pgn_that_would_lose_something_is_refused(text: str, words: str) -> None
         read(text)
 
 
-@pytest.mark.parametrize(
-    ("result", "outcome"),
-    [
-        *((text, "black") for text in ("B+", "B+R", "Black+R", "black wins", "1-0", "黑胜", "黑方胜", "黑中盘胜")),
-        *((text, "white") for text in ("W+T", "White+3.5", "0-1", "白胜43.5目", "白勝")),
-        *((text, "draw") for text in ("0", "Draw", "Jigo", "1/2-1/2", "和棋", "平局")),
-        *((text, "") for text in ("?", "")),
-    ],
-)
-def test_result_of_an_sgf_in_other_words(result: str, outcome: str) -> None:
-    assert outcome == read(f"(;GM[4]SZ[15]RE[{result}];B[hh])").outcome
-
-
-@pytest.mark.parametrize("result", ["who knows", "B", "黑", "Blackbird", "1:0", "+"])
-def test_unknown_result_of_an_sgf_is_named(result: str) -> None:
-    with pytest.raises(InputError, match=r"it, line 2: RE\[.*\] is no result; write RE\[B\+\]"):
-        read(f"(;GM[4]SZ[15]\nRE[{result}];B[hh])")
-
-
-def test_sgf_after_other_text_is_read() -> None:
-    assert 1 == len(read("A file of a web site\n(c) somebody\n(;GM[4]SZ[15];B[hh])").moves)
-
-
-@pytest.mark.parametrize("go", ["KM[6.5]", "HA[2]", "KM[0]RU[Chinese]"])
-def test_sgf_of_go_without_gm_is_refused(go: str) -> None:
-    with pytest.raises(InputError, match=r"it, line 1: without GM, KM or HA means Go; five in a row is GM\[4\]"):
-        read(f"(;SZ[15]{go};B[hh])")
-
-
 # --- openings --------------------------------------------------------------------------------------------------------
 
 EXPECTED = [(square_at("h8"), square_at("i9"), square_at("j7")), (square_at("h8"), square_at("h9"))]

@@ -94,6 +94,10 @@ FILES = {
         ),
         replace(PLAIN, moves=((7, 7, 0), (8, 8, 7)), names=("ab ] c", "")),
     ),
+    "text before it": (
+        "A file of a web site\n(c) somebody\n(;GM[4]SZ[15];B[hh])",
+        replace(PLAIN, moves=((7, 7, 0),)),
+    ),
     # No recursion.
     "a million parentheses": ("(;GM[4]SZ[15]" + "(;" * 100_000 + ")" * 100_001, PLAIN),
 }
@@ -111,23 +115,33 @@ def test_names_in_another_encoding_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("result", "outcome", "verdict"),
+    ("results", "outcome", "verdict"),
     [
-        ("B+", "black", ""),
-        ("W+R", "white", "resigned"),
-        ("W+Resign", "white", "resigned"),
+        ("B+ B+F 1-0 黑胜 黑方胜 黑中盘胜", "black", ""),
+        ("W+12.5 White+3.5 0-1 白胜43.5目 白勝", "white", ""),
+        ("W+R W+Resign", "white", "resigned"),
+        ("B+R Black+R", "black", "resigned"),
         ("b+time", "black", "turn-time"),
-        ("B+F", "black", ""),
-        ("W+12.5", "white", ""),
-        ("0", "draw", ""),
-        ("Draw", "draw", ""),
+        ("W+T", "white", "turn-time"),
+        ("0 Draw Jigo 1/2-1/2 和棋 平局", "draw", ""),
         ("Void", "", "void"),
         ("?", "", ""),
     ],
 )
-def test_results_of_others_are_read(result: str, outcome: Outcome, verdict: str) -> None:
-    record = read(f"(;GM[4]SZ[15]RE[{result}])")
-    assert (outcome, verdict) == (record.outcome, record.verdict)
+def test_results_of_others_are_read(results: str, outcome: Outcome, verdict: str) -> None:
+    for result in results.split():
+        record = read(f"(;GM[4]SZ[15]RE[{result}];B[hh])")
+        assert (outcome, verdict) == (record.outcome, record.verdict), result
+
+
+def test_result_of_two_words_is_read() -> None:
+    assert "black" == read("(;GM[4]SZ[15]RE[black wins];B[hh])").outcome
+
+
+@pytest.mark.parametrize("result", ["who knows", "B", "黑", "Blackbird", "1:0", "+"])
+def test_unknown_result_is_named(result: str) -> None:
+    with pytest.raises(InputError, match=r"game.sgf, line 2: RE\[.*\] is no result; write RE\[B\+\]"):
+        read(f"(;GM[4]SZ[15]\nRE[{result}];B[hh])")
 
 
 @pytest.mark.parametrize("game", ["RE[B+][W+];B[hh]", "RE[B+]RE[W+];B[hh]", "RE[B+];B[hh]\n;W[ii]RE[0]"])
@@ -142,6 +156,10 @@ def test_two_results_of_a_game_are_refused(game: str) -> None:
         ("", "game.sgf, line 1: no game"),
         ("(;GM[1]SZ[19])", "game.sgf, line 1: GM[1] is another game; five in a row is GM[4]"),
         ("(;GM[4])", "game.sgf, line 1: '' is no size; write SZ[15]"),
+        *(
+            (f"(;SZ[15]{go};B[hh])", "game.sgf, line 1: without GM, KM or HA means Go; five in a row is GM[4]")
+            for go in ("KM[6.5]", "HA[2]", "KM[0]RU[Chinese]")
+        ),
         ("(;\nSZ[53])", "game.sgf, line 2: '53' is no size"),
         ("(;SZ[0])", "game.sgf, line 1: '0' is no size"),
         ("(;SZ[15];B[])", "game.sgf, line 1: '' is no square; write column and row, such as hh"),
