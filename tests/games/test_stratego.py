@@ -252,7 +252,7 @@ def column(game: Stratego, seat: int) -> str:
     ],
 )
 def test_who_is_left_after_a_fight(fighters: str, rules: str, told: str, for_red: str, for_blue: str) -> None:
-    attacker, defender = fighters
+    attacker, defender = fighters[0], fighters[1]
     game = duel(attacker, defender, rules, f"0 5 DOWN {told}")
 
     assert (for_red, for_blue) == (column(game, RED), column(game, BLUE))

@@ -9,9 +9,9 @@ from judge.games.types import Verdict
 from judge.referee.spec import GameSpec
 from judge.referee.transcript import EntryKind
 from judge.referee.verify import verify
-from judge.referee.wire import RanOn
 from judge.testing import MS, Act, Agent, Say, World, exits
 from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, play, spec
+from tests.referee.test_still import STUCK, Lingering
 
 
 def options(**values: object) -> GameSpec:
@@ -166,17 +166,15 @@ def test_one_that_does_not_end_is_killed_after_the_grace_and_then_replaced() -> 
     assert [1_000_000_000] * 3 == [kill.ns - end.ns for end, kill in zip(ended[:3], killed[:3], strict=True)]
 
 
-class Lingering(World):
-    """A killed box runs on for so long."""
+class Lingers(Lingering):
+    """A replaced box runs on for three looks."""
 
-    def kill(self, seat: int) -> None:
-        super().kill(seat)
-        self.ran_on = {seat: [RanOn(1000 * MS, 950 * MS)] * 3}
+    after_kill = (STUCK,) * 3
 
 
 def test_a_new_process_starts_when_the_old_one_is_gone_and_a_long_end_is_a_failure() -> None:
     """Otherwise the old process takes the new one's core, and the game is void because another program did."""
-    played = replaced([], Lingering)
+    played = replaced([], Lingers)
     kinds = [(entry.kind, entry.seat) for entry in played.world.entries]
 
     killed, again = (kinds.index((kind, 0)) for kind in (EntryKind.KILLED, EntryKind.RESPAWNED))

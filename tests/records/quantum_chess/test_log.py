@@ -1,6 +1,5 @@
 """Logs of Quantum Chess: what the manager of 2013 would write, what it wrote, and what cannot be."""
 
-import random
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -12,11 +11,12 @@ from hypothesis import strategies as st
 from judge.base.errors import InputError
 from judge.games.quantum_chess import QuantumChess
 from judge.games.quantum_chess.board import PlacedPiece
-from judge.games.quantum_chess.words import Destination, OnSquare, Selection
+from judge.games.quantum_chess.words import OnSquare
 from judge.games.types import NATURE, AgentFault, Chance, Drawn, Reply, ReplyKind, Verdict, decided
 from judge.records.quantum_chess.log import Logged, QchessLog, read_log, write_log
 from judge.records.quantum_chess.replay import Moments, keep_log, qchess_options, replay_qchess_log
 from tests.examples import examples
+from tests.games.test_quantum_chess import RandomPlayer
 
 START = datetime(2013, 3, 1, 20, 0, 0, 5, UTC)
 
@@ -49,27 +49,13 @@ def text(*edits: tuple[str, str]) -> bytes:
 
 def random_log(seed: int, **options: object) -> QchessLog:
     """The log of a game between two agents that play anything."""
-    generator = random.Random(seed)
-    game = QuantumChess.from_options(options)
+    game, player = QuantumChess.from_options(options), RandomPlayer(seed)
     drawn: list[Reply] = []
     replies: list[Reply] = []
     while game.end is None:
-        match game.pending():
-            case Chance(outcomes=outcomes):
-                drawn.append(decided(Drawn(generator.randrange(outcomes))))
-                game.apply(drawn[-1])
-                continue
-            case Selection(seat=seat):
-                piece = generator.choice([p for p in game.board.pieces if p.colour == seat])
-                square = (piece.x, piece.y)
-            case Destination(x=x, y=y):
-                square = generator.choice(
-                    [to for p in game.board.pieces if (p.x, p.y) == (x, y) for to in game.board.targets(p)]
-                )
-            case request:
-                raise AssertionError(request)
-        replies.append(decided(OnSquare(*square)))
-        game.apply(replies[-1])
+        reply = player.answer(game)
+        (drawn if game.pending().seat == NATURE else replies).append(reply)
+        game.apply(reply)
     left = iter(drawn)
     moments = tuple(START + timedelta(milliseconds=n) for n in range(len(replies)))
     return keep_log(
