@@ -106,7 +106,7 @@ AT_OTHER_TIMES: list[Row] = [
 def test_at_another_time(row: Row) -> None:
     """Before and after the game."""
     _, lines, verdict, _ = row
-    assert_judged(brain(*BLACK_ROW, **lines), verdict)
+    assert_judged(brain(*BLACK_ROW, ms=1.0, **lines), verdict)
 
 
 def assert_judged(black: Agent, verdict: Verdict | None) -> Game:

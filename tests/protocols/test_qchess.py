@@ -164,8 +164,8 @@ def events(text: str) -> Event:
         case ["selected", seat, x, y, index, kind]:
             return Selected(0, int(seat), int(x), int(y), int(index), kind)
         case ["moved", *numbers]:
-            seat, *squares = map(int, numbers)
-            return Moved(0, seat, squares[0], squares[1], squares[2], squares[3])
+            by, x, y, to_x, to_y = map(int, numbers)
+            return Moved(0, by, x, y, to_x, to_y)
         case ["lost", *words]:
             return TurnLost(0, " ".join(words))
     raise ValueError(text)

@@ -99,18 +99,21 @@ def test_a_suggestion_is_part_of_the_turn() -> None:
 # --- faults ----------------------------------------------------------------------------------------------------------
 
 
-def ended(status: str, code: int = 0) -> list[Act]:
+def ended(report: ProcessReport) -> list[Act]:
     """The end of file, and what is known of it."""
-    return [Say(b"", 1), Do(EntryKind.REPORT, ProcessReport(status, code).encode())]
+    return [Say(b"", 1), Do(EntryKind.REPORT, report.encode())]
 
 
 Fault = tuple[Agent, Agent, int, Verdict, str, list[str]]
 """The brains, who loses by what, words of the reason, and the answers before."""
 
 FAULTS: dict[str, Fault] = {
-    "it cannot be started": (brain(START=ended("exec-failed", 2)), brain(), 0, Verdict.CRASH, "No such file", []),
+    "it cannot be started": (
+        *(brain(START=ended(ProcessReport("exec-failed", 2))), brain()),
+        *(0, Verdict.CRASH, "No such file", []),
+    ),
     # Else an agent that finds a way to end its container could make a game void.
-    "its container is lost": (brain(BEGIN=ended("lost")), brain(), 0, Verdict.CRASH, "", []),
+    "its container is lost": (brain(BEGIN=ended(ProcessReport("lost"))), brain(), 0, Verdict.CRASH, "", []),
     "a square that is taken": (brain("7,7"), brain("7,7"), 1, Verdict.ILLEGAL, "", ["7,7", "7,7"]),
     "bytes of a turn": (brain(BEGIN=FLOOD), brain(), 0, Verdict.OUTPUT, "more than the bound of a turn", []),
     "bytes of a game": (
@@ -139,7 +142,7 @@ def test_fault(name: str) -> None:
 
 
 def test_container_that_an_outsider_ended_is_void() -> None:
-    play(brain(BEGIN=ended("removed")), brain()).assert_void()
+    play(brain(BEGIN=ended(ProcessReport("removed"))), brain()).assert_void()
 
 
 def test_agent_without_ok_loses_before_its_opponent_is_started() -> None:
