@@ -164,8 +164,8 @@ def events(text: str) -> Event:
         case ["selected", seat, x, y, index, kind]:
             return Selected(0, int(seat), int(x), int(y), int(index), kind)
         case ["moved", *numbers]:
-            by, x, y, to_x, to_y = map(int, numbers)
-            return Moved(0, by, x, y, to_x, to_y)
+            moved = [*map(int, numbers)]
+            return Moved(0, moved[0], moved[1], moved[2], moved[3], moved[4])
         case ["lost", *words]:
             return TurnLost(0, " ".join(words))
     raise ValueError(text)
