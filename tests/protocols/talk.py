@@ -17,17 +17,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from judge.games.gomoku.requests import (
-    AnswerSwap,
-    ChooseFifth,
-    ColoursSettled,
-    LayStones,
-    OfferFifths,
-    PlaceStone,
-    Square,
-    StonePlaced,
-    StonesRequest,
-)
+from judge.games.gomoku import requests as gomoku
 from judge.games.types import Event, Request
 from judge.protocols.agi_words import read_squares
 from judge.protocols.types import AgentProtocol, Ask, Clock, Close, Eof, Open, Ponder, Stimulus, Tell
@@ -43,7 +33,7 @@ def settings(script: str) -> tuple[dict[str, Any], str]:
     return tomllib.loads("\n".join(head)), "\n".join(line for line in lines if not line.startswith("* "))
 
 
-def squares(text: str) -> tuple[Square, ...]:
+def squares(text: str) -> tuple[gomoku.Square, ...]:
     """Of `7,7`, or of `7868` as AGI has it."""
     if "," not in text:
         return read_squares(text.encode())
@@ -51,7 +41,7 @@ def squares(text: str) -> tuple[Square, ...]:
     return ((int(x), int(y)),)
 
 
-def request(text: str, side: int = 15) -> StonesRequest:
+def request(text: str, side: int = 15) -> gomoku.StonesRequest:
     """The request of a line; black has the first of the stones, and the seats have their colours."""
     kind, *words = text.split()
     named = dict(word.split("=") for word in words if "=" in word)
@@ -62,16 +52,16 @@ def request(text: str, side: int = 15) -> StonesRequest:
     match kind:
         case "place":
             dead = set(squares(named["dead"])) if "dead" in named else ()
-            return PlaceStone(int(named.get("seat", colour)), placed, opening, side, side, colour, dead)
+            return gomoku.PlaceStone(int(named.get("seat", colour)), placed, opening, side, side, colour, dead)
         case "lay":
-            return LayStones(0, placed, opening, side, side, 0, 3)
+            return gomoku.LayStones(0, placed, opening, side, side, 0, 3)
         case "swap":
-            return AnswerSwap(1, placed, opening, side, side, colour, int(named.get("adds", 0)))
+            return gomoku.AnswerSwap(1, placed, opening, side, side, colour, int(named.get("adds", 0)))
         case "offer":
             offered, free = squares(named.get("offered", "")), squares(named.get("free", ""))
-            return OfferFifths(0, placed, opening, side, side, 0, 2, offered, free)
+            return gomoku.OfferFifths(0, placed, opening, side, side, 0, 2, offered, free)
         case "choose":
-            return ChooseFifth(1, placed, opening, side, side, 1, squares(named["offers"]))
+            return gomoku.ChooseFifth(1, placed, opening, side, side, 1, squares(named["offers"]))
     raise ValueError(text)
 
 
@@ -79,10 +69,10 @@ def event(text: str) -> Event:
     """The event of a line."""
     match text.split():
         case ["colours", black]:
-            return ColoursSettled(None, int(black))
+            return gomoku.ColoursSettled(None, int(black))
         case ["stone", at, seat]:
             ((x, y),) = squares(at)
-            return StonePlaced(None, x, y, int(seat), int(seat))
+            return gomoku.StonePlaced(None, x, y, int(seat), int(seat))
     raise ValueError(text)
 
 
