@@ -1,18 +1,22 @@
 """From what a person names to an agent that may play."""
 
 import os
+import re
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from judge.agents.agents import stage_agent
+from judge.agents.agents import Agent, stage_agent
 from judge.agents.manifest import derived_name, fit_name, is_name, read_manifest
 from judge.agents.program_files import MAX_DEPTH, program_digest
 from judge.base.errors import InputError
 from judge.referee.policy import load_policy
 from judge.submissions.trees import build_of
+
+GOOD = 'name = "mine"\ncommand = ["./run", "--fast"]\nline_ending = "lf"\nauthor = "me"\n'
+FASTGAME = load_policy("gomocup-fastgame")
 
 
 @pytest.fixture
@@ -32,31 +36,25 @@ def directory(tmp_path: Path, manifest: str) -> Path:
     return path
 
 
-GOOD = 'name = "mine"\ncommand = ["./run", "--fast"]\nline_ending = "lf"\nauthor = "me"\n'
+def staged(tmp_path: Path, staging: Path, manifest: str) -> Agent:
+    return stage_agent(str(directory(tmp_path, manifest)), staging)
 
 
 def test_a_directory_is_copied_whole_and_the_original_is_left_alone(tmp_path: Path, staging: Path) -> None:
-    source = directory(tmp_path, GOOD)
+    agent = staged(tmp_path, staging, GOOD)
 
-    agent = stage_agent(str(source), staging)
-
-    assert ("mine", ("./run", "--fast"), "native") == (
-        agent.manifest.name,
-        agent.manifest.command,
-        agent.manifest.runtime,
-    )
+    manifest = agent.manifest
+    assert ("mine", ("./run", "--fast"), "native") == (manifest.name, manifest.command, manifest.runtime)
     assert "h8" == (agent.program / "data" / "book.txt").read_text()
     assert staging in agent.program.parents
     assert 0o755 == (agent.program / "run").stat().st_mode & 0o777
     assert 0o644 == (agent.program / "data" / "book.txt").stat().st_mode & 0o777
-    assert {"line_ending": "lf"} == agent.seat(load_policy("gomocup-fastgame")).protocol_options
+    assert {"line_ending": "lf"} == agent.seat(FASTGAME).protocol_options
 
 
 def test_one_executable_is_copied_alone(tmp_path: Path, staging: Path) -> None:
     """Nothing else of the caller's directory goes with it."""
-    source = directory(tmp_path, GOOD) / "run"
-
-    agent = stage_agent(str(source), staging)
+    agent = stage_agent(str(directory(tmp_path, GOOD) / "run"), staging)
 
     assert ["run"] == [path.name for path in agent.program.iterdir()]
     assert ("./run",) == agent.manifest.command
@@ -66,13 +64,10 @@ def test_a_python_file_runs_in_the_python_runtime(tmp_path: Path, staging: Path)
     script = tmp_path / "brain one.py"
     script.write_text("#!/usr/bin/env python3\n")
 
-    agent = stage_agent(str(script), staging)
+    manifest = stage_agent(str(script), staging).manifest
 
-    assert ("brain_one", "python", ("python3", "brain one.py")) == (
-        agent.manifest.name,
-        agent.manifest.runtime,
-        agent.manifest.command,
-    )
+    assert ("brain_one", "python") == (manifest.name, manifest.runtime)
+    assert ("python3", "brain one.py") == manifest.command
 
 
 def test_the_digest_follows_names_contents_and_executable_bits(tmp_path: Path) -> None:
@@ -88,17 +83,22 @@ def test_the_digest_follows_names_contents_and_executable_bits(tmp_path: Path) -
     assert 4 == len(set(digests))
 
 
+# --- refused manifests -----------------------------------------------------------------------------------------------
+
+RUNS = 'name = "mine"\ncommand = ["./run"]\n'
+
+
 @pytest.mark.parametrize(
     ("manifest", "words"),
     [
         ('command = ["./run"]\n', "the key 'name' is missing"),
         ('name = "mine"\n', "the key 'command' is missing"),
         ('name = "mine"\ncommand = []\n', "command"),
-        ('name = "mine"\ncommand = ["./run"]\nruntim = "python"\n', "did you mean 'runtime'?"),
+        (f'{RUNS}runtim = "python"\n', "did you mean 'runtime'?"),
         ('name = "../x"\ncommand = ["./run"]\n', "only A-Z"),
-        ('name = "mine"\ncommand = ["./run"]\nline_ending = "cr"\n', "line_ending"),
-        ('name = "mine"\ncommand = ["./run"]\nprotocol = "gomocop"\n', "did you mean 'gomocup'?"),
-        ('name = "mine"\ncommand = ["./run"]\nprotocol = "file"\n', "old protocol by files"),
+        (f'{RUNS}line_ending = "cr"\n', "line_ending"),
+        (f'{RUNS}protocol = "gomocop"\n', "did you mean 'gomocup'?"),
+        (f'{RUNS}protocol = "file"\n', "old protocol by files"),
         ("name = \n", "agent.toml"),
         ('name = "mine"\ncommand = ["./run", "a\\u0000b"]', "command, word 2: it has the control"),
         ('name = "mine"\ncommand = ["./run\\n"]', "control character U+000A"),
@@ -108,51 +108,82 @@ def test_the_digest_follows_names_contents_and_executable_bits(tmp_path: Path) -
         (GOOD + r'description = "a\u0000b"', "description: it has the control"),
         (GOOD + '[build]\nkind = "c"\nflags = ["-O2", "-D\\u0000"]', "build.flags, word 2: it has"),
         (f'name = "mine"\ncommand = ["./run", "{"x" * 4097}"]', "word 2: it is longer than 4096"),
+        (
+            'name = "mine"\ncommand = "python3 main.py"',
+            'command: write a list with a text for each word: command = ["py',
+        ),
+        ('name = "mine"\ncommand = ["./run --fast"]', 'no shell reads it, write command = ["./run", "--fast"]'),
+        ('name = "mine"\ncommand = ["data\\\\book.txt"]', "there is no 'data\\\\book.txt', but 'data/book.txt'"),
+        ('name = "mine"\ncommand = ["data\\book.txt"]', "between directories write /: 'data/book.txt"),
+        # A file of the command in another case.
+        *(
+            (f'name = "mine"\ncommand = ["{named}"]', f"there is no {named!r}, but {sent!r}: correct one of them")
+            for named, sent in (
+                ("Data/book.txt", "data/book.txt"),
+                ("data/Book.txt", "data/book.txt"),
+                ("./Run", "run"),
+            )
+        ),
+        *(
+            (f"{RUNS}[options]\n{name} = 1\n", "write a printable name of at most 100 characters")
+            for name in ('""', '" "', r'"\u001b[2J"', r'"a\nquit"', r'"\u202e"', f'"{"k" * 101}"')
+        ),
+        *(
+            (f"{RUNS}[options]\nHash = {value}\n", "options.Hash: write a text in quotes, a whole number")
+            for value in ("1.5", "[1]", "0x8000000000000000", f"-{'9' * 4000}")
+        ),
     ],
 )
 def test_a_wrong_manifest_is_refused_with_the_fix(tmp_path: Path, staging: Path, manifest: str, words: str) -> None:
-    with pytest.raises(InputError) as error:
-        stage_agent(str(directory(tmp_path, manifest)), staging)
+    with pytest.raises(InputError, match=re.escape(words)) as refused:
+        staged(tmp_path, staging, manifest)
 
-    assert words in str(error.value)
+    assert str(refused.value).isprintable()
 
 
-def test_an_info_file_with_a_nul_is_refused_as_a_manifest_is(tmp_path: Path, staging: Path) -> None:
-    source = directory(tmp_path, GOOD)
-    (source / "agent.toml").unlink()
-    (source / "info").write_text("run a\0b\nme\nC\n")
+@pytest.mark.parametrize(
+    ("manifest", "command"),
+    [
+        ('name = "mine"\ncommand = ["./run", "RUN", "-Run"]\n', ("./run", "RUN", "-Run")),
+        ('name = "mine"\ncommand = ["./my run"]\n', ("./my run",)),
+    ],
+    ids=["words that are no files", "a blank in a name"],
+)
+def test_unusual_command_is_taken(manifest: str, command: tuple[str, ...], tmp_path: Path, staging: Path) -> None:
+    source = directory(tmp_path, manifest)
+    (source / "my run").write_bytes(b"\x7fELF")
 
-    with pytest.raises(InputError, match=r"command, word 2: it has the control character U\+0000"):
-        stage_agent(str(source), staging)
+    assert command == stage_agent(str(source), staging).manifest.command
 
 
 def test_a_description_may_have_lines(tmp_path: Path, staging: Path) -> None:
-    text = GOOD + 'description = """one\n\ttwo"""\n'
-    assert stage_agent(str(directory(tmp_path, text)), staging).manifest.description == "one\n\ttwo"
+    manifest = staged(tmp_path, staging, GOOD + 'description = """one\n\ttwo"""\n').manifest
+
+    assert manifest.description == "one\n\ttwo"
 
 
-def test_a_tree_that_is_too_deep_to_be_copied_again_is_refused(tmp_path: Path, staging: Path) -> None:
-    """Else the copy for each box would fail, and each game would be void."""
-    source = directory(tmp_path, GOOD)
-    deep = source.joinpath(*["d"] * MAX_DEPTH)
-    deep.mkdir(parents=True)
-    (deep / "file").touch()
-    with pytest.raises(InputError, match="deeper than 64 names: move it up"):
-        stage_agent(str(source), staging)
-    (deep / "file").rename(deep.parent / "file")
-    stage_agent(str(source), staging)
+def test_options_need_a_protocol_with_engine_options(tmp_path: Path, staging: Path) -> None:
+    agent = staged(tmp_path, staging, f"{RUNS}[options]\nThreads = 2\n")
+
+    assert {"Threads": 2} == agent.manifest.options
+    with pytest.raises(
+        InputError, match=r"^mine: agent.toml: options: the protocol gomocup has no engine options; rem"
+    ):
+        agent.seat(FASTGAME)
 
 
-def test_a_link_that_leads_out_is_refused_and_one_inside_is_copied(tmp_path: Path, staging: Path) -> None:
-    source = directory(tmp_path, GOOD)
-    (source / "inside").symlink_to("data/book.txt")
-    agent = stage_agent(str(source), staging)
-    assert "h8" == (agent.program / "inside").read_text()
-    assert not (agent.program / "inside").is_symlink()
+MAIN = 'name = "mine"\nruntime = "python"\ncommand = ["python3", "MAIN"]\n'
 
-    (source / "outside").symlink_to("/etc/passwd")
-    with pytest.raises(InputError, match="leads out"):
-        stage_agent(str(source), staging)
+
+@pytest.mark.parametrize("folder", ["", "src\u030c/"])
+def test_file_of_the_command_in_another_unicode_form_is_found(folder: str, tmp_path: Path, staging: Path) -> None:
+    named = unicodedata.normalize("NFC", f"{folder}Žofka.py")
+    source = directory(tmp_path, MAIN.replace("MAIN", named))
+    file = source / unicodedata.normalize("NFD", named)
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("")
+
+    assert file.relative_to(source).as_posix() == stage_agent(str(source), staging).manifest.command[1]
 
 
 @pytest.mark.parametrize(
@@ -178,34 +209,28 @@ def test_name_in_other_letters_is_written_in_latin_ones(text: str, name: str) ->
     assert is_name(fit_name(text))
 
 
-MAIN = 'name = "mine"\nruntime = "python"\ncommand = ["python3", "MAIN"]\n'
+# --- refused files ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("folder", ["", "src\u030c/"])
-def test_file_of_the_command_in_another_unicode_form_is_found(folder: str, tmp_path: Path, staging: Path) -> None:
-    named = unicodedata.normalize("NFC", f"{folder}Žofka.py")
-    source = directory(tmp_path, MAIN.replace("MAIN", named))
-    file = source / unicodedata.normalize("NFD", named)
-    file.parent.mkdir(exist_ok=True)
-    file.write_text("")
-
-    assert file.relative_to(source).as_posix() == stage_agent(str(source), staging).manifest.command[1]
-
-
-@pytest.mark.parametrize(("named", "sent"), [("main.py", "Main.py"), ("src/main.py", "SRC/main.py"), ("./Run", "run")])
-def test_file_of_the_command_in_another_case_is_named(named: str, sent: str, tmp_path: Path, staging: Path) -> None:
-    source = directory(tmp_path, MAIN.replace("MAIN", named))
-    (source / sent).parent.mkdir(exist_ok=True)
-    (source / sent).write_text("")
-
-    with pytest.raises(InputError, match=f"there is no {named!r}, but {sent!r}: correct one of them"):
+def test_a_tree_that_is_too_deep_to_be_copied_again_is_refused(tmp_path: Path, staging: Path) -> None:
+    """Else the copy for each box would fail, and each game would be void."""
+    source = directory(tmp_path, GOOD)
+    deep = source.joinpath(*["d"] * MAX_DEPTH)
+    deep.mkdir(parents=True)
+    (deep / "file").touch()
+    with pytest.raises(InputError, match="deeper than 64 names: move it up"):
         stage_agent(str(source), staging)
+    (deep / "file").rename(deep.parent / "file")
+    stage_agent(str(source), staging)
 
 
-def test_word_that_differs_from_a_file_in_case_may_be_no_file(tmp_path: Path, staging: Path) -> None:
-    source = directory(tmp_path, 'name = "mine"\ncommand = ["./run", "RUN", "-Run"]\n')
+def test_link_inside_is_copied(tmp_path: Path, staging: Path) -> None:
+    source = directory(tmp_path, GOOD)
+    (source / "inside").symlink_to("data/book.txt")
+    agent = stage_agent(str(source), staging)
 
-    assert ("./run", "RUN", "-Run") == stage_agent(str(source), staging).manifest.command
+    assert "h8" == (agent.program / "inside").read_text()
+    assert not (agent.program / "inside").is_symlink()
 
 
 @pytest.mark.parametrize(
@@ -219,6 +244,7 @@ def test_word_that_differs_from_a_file_in_case_may_be_no_file(tmp_path: Path, st
         ("gone", "nowhere", "gone: a link to 'nowhere', which is missing"),
         ("through", "run/x", "through: a link to 'run/x', which is missing"),
         ("far", "/etc", "far: a link that leads out"),
+        ("file", "/etc/passwd", "file: a link that leads out"),
         ("near", "../source-2/x", "near: a link that leads out"),
     ],
 )
@@ -230,15 +256,12 @@ def test_link_that_cannot_be_copied_is_refused_by_name(
     (source / "lib-1.0" / "net").write_text("h8")
     (tmp_path / "source-2").mkdir()
     (tmp_path / "source-2" / "x").write_text("secret")
-    (source / "b").symlink_to("a")
-    if name != "a":
-        (source / "b").unlink()
+    if name == "a":
+        (source / "b").symlink_to("a")
     (source / name).symlink_to(target)
 
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=re.escape(words)):
         stage_agent(str(source), staging)
-
-    assert words in str(error.value)
 
 
 @pytest.mark.parametrize("file", ["agent.toml", "run", "info", "pbrain-mine", "Makefile"])
@@ -267,63 +290,73 @@ def test_program_without_executable_bit_gets_one(head: bytes, is_started: bool, 
 
 
 @pytest.mark.parametrize(
-    ("head", "words"),
-    [(b"MZ\x90\x00", "cut off"), (b"hello", "no ELF binary, Windows"), (b"", "no ELF")],
+    ("name", "head", "words"),
+    [
+        ("thing.exe", b"MZ\x90\x00", "cut off"),
+        ("thing.exe", b"hello", "no ELF binary, Windows"),
+        ("thing.exe", b"", "no ELF"),
+        ("pbrain-mine.ZIP", b"PK\x03\x04", "pbrain-mine.ZIP is an archive: unpack it .* or give it to judge submit"),
+        ("outer/bot.zip", b"PK", "bot.zip is an archive: unpack it"),
+        *(
+            (f"outer/{name}", b"", f"there is {name}: call it")
+            for name in ("agent.toml.txt", "Agent.toml", "AGENT.TOML")
+        ),
+    ],
 )
-def test_a_file_that_cannot_run_here_is_refused(tmp_path: Path, staging: Path, head: bytes, words: str) -> None:
-    path = tmp_path / "thing.exe"
+def test_what_cannot_run_here_is_refused(tmp_path: Path, staging: Path, name: str, head: bytes, words: str) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
     path.write_bytes(head)
+    named = path if "/" not in name else path.parent
 
-    with pytest.raises(InputError) as error:
-        stage_agent(str(path), staging)
-
-    assert words in str(error.value)
-
-
-def test_archive_given_as_an_agent_gets_a_hint_to_unpack_or_submit_it(tmp_path: Path, staging: Path) -> None:
-    path = tmp_path / "pbrain-mine.ZIP"
-    path.write_bytes(b"PK\x03\x04")
-
-    with pytest.raises(InputError, match=r"pbrain-mine\.ZIP is an archive: unpack it .* or give it to judge submit"):
-        stage_agent(str(path), staging)
+    with pytest.raises(InputError, match=words):
+        stage_agent(str(named), staging)
+    if "call it" in words:
+        with pytest.raises(InputError, match=words):
+            build_of(named, "mine")
 
 
-INFO = "run --no-graphics 'a b'\nSomebody\nC++\nPlays\nwell.\n"
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir], ids=["FIFO", "directory"])
+def test_manifest_that_is_no_file_is_refused_at_once(make: Callable[[Path], None], tmp_path: Path) -> None:
+    make(tmp_path / "agent.toml")
+    for read in (read_manifest, lambda path: stage_agent(str(path.parent), tmp_path)):
+        with pytest.raises(InputError, match=r"agent\.toml: it is no file"):
+            read(tmp_path / "agent.toml")
+
+
+# --- info files ------------------------------------------------------------------------------------------------------
+
+
+def with_info(tmp_path: Path, info: str) -> Path:
+    source = directory(tmp_path, "")
+    (source / "agent.toml").unlink()
+    (source / "info").write_text(info)
+    return source
 
 
 def test_an_info_file_of_the_ucc_contests_is_a_manifest(tmp_path: Path, staging: Path) -> None:
     """Program with arguments, author, language, description; named like its directory; speaks what the policy says."""
-    source = directory(tmp_path, "")
-    (source / "agent.toml").unlink()
-    (source / "info").write_text(INFO)
+    source = with_info(tmp_path, "run --no-graphics 'a b'\nSomebody\nC++\nPlays\nwell.\n")
 
     agent = stage_agent(str(source), staging)
 
-    assert (
-        "agent",
-        ("run", "--no-graphics", "a b"),
-        "native",
-        "Somebody",
-        "C++",
-        "Plays\nwell.",
-    ) == (
-        agent.manifest.name,
-        agent.manifest.command,
-        agent.manifest.runtime,
-        agent.manifest.author,
-        agent.manifest.language,
-        agent.manifest.description,
-    )
-    assert "gomocup" == agent.seat(load_policy("gomocup-fastgame")).protocol
+    manifest = agent.manifest
+    assert ("agent", ("run", "--no-graphics", "a b")) == (manifest.name, manifest.command)
+    assert ("native", "Somebody", "C++") == (manifest.runtime, manifest.author, manifest.language)
+    assert "Plays\nwell." == manifest.description
+    assert "gomocup" == agent.seat(FASTGAME).protocol
 
 
-def test_an_info_file_without_a_program_names_its_line(tmp_path: Path, staging: Path) -> None:
-    source = directory(tmp_path, "")
-    (source / "agent.toml").unlink()
-    (source / "info").write_text("gone\nme\n")
-
-    with pytest.raises(InputError, match="line 1"):
-        stage_agent(str(source), staging)
+@pytest.mark.parametrize(
+    ("info", "words"),
+    [
+        ("gone\nme\n", "line 1"),
+        ("run a\0b\nme\nC\n", r"command, word 2: it has the control character U\+0000"),
+    ],
+)
+def test_a_wrong_info_file_is_refused(tmp_path: Path, staging: Path, info: str, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        stage_agent(str(with_info(tmp_path, info)), staging)
 
 
 def test_runtime_is_exactly_that_of_the_policy(tmp_path: Path, staging: Path) -> None:
@@ -335,19 +368,16 @@ def test_runtime_is_exactly_that_of_the_policy(tmp_path: Path, staging: Path) ->
     with pytest.raises(
         InputError, match=r"old: runtime 'python2': policy gomocup-fastgame admits native, python, .*, \"python2\"\]$"
     ):
-        agent.seat(load_policy("gomocup-fastgame"))
+        agent.seat(FASTGAME)
 
     policy = load_policy("gomocup-fastgame", ["runtimes.python2='sha256:0123'"])
     assert "sha256:0123" == agent.seat(policy).runtime
 
 
-# --- bookkeeping -----------------------------------------------------------------------------------------------------
-
-
 def test_bookkeeping_is_no_part_of_an_agent(tmp_path: Path, staging: Path) -> None:
     mine = tmp_path / "mine"
     mine.mkdir()
-    (mine / "agent.toml").write_text('name = "mine"\ncommand = ["python3", "main.py"]\nruntime = "python"\n')
+    (mine / "agent.toml").write_text(MAIN.replace("MAIN", "main.py"))
     (mine / "main.py").write_text("print()\n")
     before = stage_agent(str(mine), staging)
     for name in (".git/FETCH_HEAD", "lib/__pycache__/a.pyc", ".idea/x", ".DS_Store", "lib/.gitignore", ".main.py.swp"):
@@ -360,88 +390,3 @@ def test_bookkeeping_is_no_part_of_an_agent(tmp_path: Path, staging: Path) -> No
     assert {"agent.toml", "main.py"} == {path.name for path in after.program.rglob("*") if path.is_file()}
     (mine / "._own").write_text("not a companion")
     assert before.digest != stage_agent(str(mine), staging).digest
-
-
-def test_options_need_a_protocol_with_engine_options(tmp_path: Path, staging: Path) -> None:
-    mine = directory(tmp_path, 'name = "mine"\ncommand = ["./run"]\n[options]\nThreads = 2\n')
-    agent = stage_agent(str(mine), staging)
-
-    assert {"Threads": 2} == agent.manifest.options
-    with pytest.raises(InputError) as refused:
-        agent.seat(load_policy("gomocup-freestyle"))
-    assert str(refused.value) == (
-        "mine: agent.toml: options: the protocol gomocup has no engine options; remove the section"
-    )
-
-
-@pytest.mark.parametrize("name", ['""', '" "', r'"\u001b[2J"', r'"a\nquit"', r'"\u202e"', f'"{"k" * 101}"'])
-def test_name_of_an_option_is_short_and_printable(tmp_path: Path, name: str) -> None:
-    path = tmp_path / "agent.toml"
-    path.write_text(f'name = "mine"\ncommand = ["./run"]\n[options]\n{name} = 1\n')
-    with pytest.raises(InputError, match=r"options\..*: write a printable name of at most 100 characters") as refused:
-        read_manifest(path)
-    assert str(refused.value).isprintable()
-
-
-@pytest.mark.parametrize("options", ["Hash = 1.5", "Hash = [1]", "Hash = 0x8000000000000000", f"Hash = -{'9' * 4000}"])
-def test_values_of_options_are_texts_numbers_or_booleans(tmp_path: Path, options: str) -> None:
-    path = tmp_path / "agent.toml"
-    path.write_text(f'name = "mine"\ncommand = ["./run"]\n[options]\n{options}\n')
-    with pytest.raises(InputError, match=r"agent\.toml: options\.Hash: write a text in quotes, a whole number"):
-        read_manifest(path)
-
-
-@pytest.mark.parametrize("name", ["agent.toml.txt", "Agent.toml", "AGENT.TOML"])
-def test_a_manifest_under_nearly_its_name_is_named(name: str, tmp_path: Path, staging: Path) -> None:
-    (tmp_path / name).write_text('name = "mine"\ncommand = ["python3", "main.py"]\n')
-    (tmp_path / "main.py").write_text("print()\n")
-
-    for read in (lambda: stage_agent(str(tmp_path), staging), lambda: build_of(tmp_path, "mine")):
-        with pytest.raises(InputError, match=f"there is {name}: call it agent.toml"):
-            read()
-
-
-def test_backslashes_between_directories_are_refused_with_the_word_to_write(tmp_path: Path, staging: Path) -> None:
-    (tmp_path / "src").mkdir()
-    (tmp_path / "src" / "main.py").write_text("print()\n")
-    for word, words in (
-        ("src\\\\main.py", "there is no .*, but 'src/main.py'"),
-        ("src\\bmain.py", "between directories write /: 'src/bmain.py"),
-    ):
-        (tmp_path / "agent.toml").write_text(f'name = "mine"\ncommand = ["python3", "{word}"]\nruntime = "python"\n')
-        with pytest.raises(InputError, match=words):
-            stage_agent(str(tmp_path), staging)
-
-
-@pytest.mark.parametrize(
-    ("command", "words"),
-    [
-        ('"python3 main.py"', 'command: write a list with a text for each word: command = ["python3", "main.py"]'),
-        ('["./run --fast"]', 'no shell reads it, write command = ["./run", "--fast"]'),
-    ],
-)
-def test_command_for_a_shell_is_refused_with_the_fix(command: str, words: str, tmp_path: Path, staging: Path) -> None:
-    with pytest.raises(InputError) as caught:
-        stage_agent(str(directory(tmp_path, f'name = "mine"\ncommand = {command}\n')), staging)
-    assert words in str(caught.value)
-
-
-def test_program_with_a_blank_in_its_name_is_taken(tmp_path: Path, staging: Path) -> None:
-    source = directory(tmp_path, 'name = "mine"\ncommand = ["./my run"]\n')
-    (source / "run").rename(source / "my run")
-    assert ("./my run",) == stage_agent(str(source), staging).manifest.command
-
-
-@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir], ids=["FIFO", "directory"])
-def test_manifest_that_is_no_file_is_refused_at_once(make: Callable[[Path], None], tmp_path: Path) -> None:
-    make(tmp_path / "agent.toml")
-    for read in (read_manifest, lambda path: stage_agent(str(path.parent), tmp_path)):
-        with pytest.raises(InputError, match=r"agent\.toml: it is no file"):
-            read(tmp_path / "agent.toml")
-
-
-def test_directory_with_an_archive_alone_names_the_archive(tmp_path: Path, staging: Path) -> None:
-    (tmp_path / "outer").mkdir()
-    (tmp_path / "outer" / "bot.zip").write_bytes(b"PK")
-    with pytest.raises(InputError, match=r"bot\.zip is an archive: unpack it"):
-        stage_agent(str(tmp_path / "outer"), staging)

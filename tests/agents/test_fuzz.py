@@ -14,6 +14,7 @@ from judge.agents.foreign import read_info
 from judge.agents.manifest import MANIFEST, read_manifest, read_sent_manifest
 from judge.sandbox.runtimes import load_runtime
 from judge.submissions.check.start_faults import fault_of_file
+from tests.agents.test_pe_format import program as windows_program
 from tests.examples import examples, sized
 from tests.hostile import byte_changes, one_change_each, read_or_refuse, refused, toml_files
 
@@ -99,14 +100,7 @@ def test_any_info_file_is_read_or_refused(folder: Path, data: bytes) -> None:
 
 PROGRAMS = {
     "mine": Path("/bin/true").read_bytes()[:2000],
-    "mine.exe": b"MZ"
-    + bytes(58)
-    + b"\x40\0\0\0"
-    + b"PE\0\0"
-    + b"\x64\x86"
-    + bytes(14)
-    + b"\xf0\0\x22\0\x0b\x02"
-    + bytes(300),
+    "mine.exe": windows_program(),
     "mine.py": b"#!/usr/bin/python3 -u -O\nprint('a')\n",
     "mine.jar": b"PK\3\4" + bytes(200),
 }

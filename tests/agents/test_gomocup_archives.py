@@ -106,10 +106,8 @@ def test_a_directory_of_brains_needs_no_manifest(tmp_path: Path) -> None:
 
     agent = stage_agent(str(source), staging)
 
-    assert ("swine", ("./pbrain-swine64",)) == (
-        agent.seat(load_policy("gomocup-freestyle")).name,
-        agent.seat(load_policy("gomocup-freestyle")).command,
-    )
+    freestyle = agent.seat(load_policy("gomocup-freestyle"))
+    assert ("swine", ("./pbrain-swine64",)) == (freestyle.name, freestyle.command)
     standard = agent.seat(load_policy("gomocup-standard"))
     assert ("./pbrain-swine_standard-15_64",) == standard.command
     assert (agent.program / "pbrain-swine64").stat().st_mode & 0o111

@@ -9,29 +9,17 @@ import pytest
 
 from judge.agents.kept_folders import FolderStore, GameShelf, owner_of
 from judge.base.errors import HostError, InputError
-from judge.games.types import Verdict
-from judge.referee.policy import load_policy
-from judge.referee.spec import (
-    FolderRecord,
-    GameRecord,
-    GameSpec,
-    KeptFolders,
-    Placement,
-    RecordFile,
-    SeatRecord,
-    SeatSpec,
-)
-from judge.referee.transcript import seal
+from judge.referee.spec import FolderRecord, KeptFolders, RecordFile
+from judge.referee.transcript import unseal
 from judge.sandbox.archive import EMPTY, Archive, pack_folder
 from judge.sandbox.box import FolderKind
 from tests import forked
+from tests.referee.games import brain, play, resealed, spec
 
 ROOT = Path(__file__).parents[2]
 TEMPORARY, PERSISTENT = FolderKind.TEMPORARY, FolderKind.PERSISTENT
 OWNERS = ("white-1", "black-2")
-STATES = tuple(pack_folder({b"of": b"seat %d" % seat}) for seat in (0, 1))
-
-Owner = str
+STATES = pack_folder({b"of": b"seat 0"}), pack_folder({b"of": b"seat 1"})
 
 
 @pytest.fixture
@@ -41,30 +29,15 @@ def store(tmp_path: Path) -> FolderStore:
 
 def record_of(ends: dict[FolderKind, tuple[Archive, Archive]], attempt: int = 1) -> RecordFile:
     """A game whose folders began empty and ended so."""
-    sealed = seal([])
-    folders = {kind.value: EMPTY.digest for kind in ends}
-
-    def seat(number: int, name: str) -> SeatSpec:
-        return SeatSpec(
-            name=name, digest=str(number) * 64, command=("./brain",), runtime="native", protocol="gomocup",
-            folders=KeptFolders(name=name, **folders),
-        )  # fmt: skip
-
-    def end(number: int, name: str) -> SeatRecord:
-        return SeatRecord(
-            name=name, fault=None, why="", evidence=None, charged_ms=0, memory_peak_bytes=None, cpu_ms=None,
-            about={}, notes=(), folders={k: FolderRecord(digest=both[number].digest) for k, both in ends.items()},
-        )  # fmt: skip
-
-    policy = load_policy("gomocup-fastgame")
-    spec = GameSpec(policy=policy, seats=(seat(0, "white"), seat(1, "black")))
-    seats = (end(0, "white"), end(1, "black"))
-    record = GameRecord(
-        judge="0", id=spec.id, attempt=attempt, spec=spec, verdict=Verdict.DRAW, winner=None, reason="",
-        result="", seats=seats, plies=(), started_at="", seconds=0, transcript_sha256=sealed.sha256,
-        placement=Placement(box=(), judge_cores=(), slot_cores=()),
-    )  # fmt: skip
-    return RecordFile(record=record, transcript=sealed)
+    empty = {kind.value: EMPTY.digest for kind in ends}
+    plain = spec()
+    seats = tuple(seat.model_copy(update={"folders": KeptFolders(name=seat.name, **empty)}) for seat in plain.seats)
+    file = play(brain(), brain(), plain.model_copy(update={"seats": seats})).file()
+    left = tuple(
+        seat.model_copy(update={"folders": {k: FolderRecord(digest=both[number].digest) for k, both in ends.items()}})
+        for number, seat in enumerate(file.record.seats)
+    )
+    return resealed(file, unseal(file.transcript), seats=left, attempt=attempt)
 
 
 def played(store: FolderStore, path: Path, kinds: tuple[FolderKind, ...] = (PERSISTENT,)) -> None:
@@ -72,11 +45,7 @@ def played(store: FolderStore, path: Path, kinds: tuple[FolderKind, ...] = (PERS
     with store.held(OWNERS):
         for seat, state in enumerate(STATES):
             store.put(OWNERS[seat], state)
-        store.commit(
-            record_of(dict.fromkeys(kinds, (STATES[0], STATES[1]))),
-            path,
-            dict(enumerate(OWNERS)),
-        )
+        store.commit(record_of(dict.fromkeys(kinds, STATES)), path, dict(enumerate(OWNERS)))
 
 
 def heads(store: FolderStore, kind: FolderKind = PERSISTENT) -> list[str]:
@@ -208,7 +177,7 @@ def test_invalid_digest_names_no_file(store: FolderStore, digest: str) -> None:
 
 
 def run_killed(tmp_path: Path, kill_at: int) -> subprocess.CompletedProcess[str]:
-    file = record_of({PERSISTENT: (STATES[0], STATES[1]), TEMPORARY: (STATES[0], STATES[1])})
+    file = record_of({PERSISTENT: STATES, TEMPORARY: STATES})
     words = ["tests.submissions.killed", tmp_path / "folders", tmp_path / "record.json", kill_at]
     command = [sys.executable, "-m", *map(str, words), *OWNERS]
     return forked.run(command, cwd=ROOT, input=file.model_dump_json(), text=True)

@@ -26,6 +26,9 @@ def program(machine: int = 0x8664, kind: int = 0x22, subsystem: int = 3, is_dotn
     return b"MZ".ljust(60, b"\0") + struct.pack("<I", 128) + bytes(64) + header
 
 
+NET = program(is_dotnet=True)
+
+
 @pytest.fixture
 def staging(tmp_path: Path) -> Path:
     path = tmp_path / "staging"
@@ -33,45 +36,74 @@ def staging(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def archive(tmp_path: Path) -> Path:
+def archive(tmp_path: Path, **files: bytes | str) -> Path:
+    """A directory of files; `_` is for `.`, and a text is the rest of a manifest."""
     path = tmp_path / "archive"
     path.mkdir()
+    for name, content in files.items():
+        data = content if isinstance(content, bytes) else f'name = "b"\n{content}\n'.encode()
+        (path / name.replace("_", ".")).write_bytes(data)
     return path
 
 
 @pytest.mark.parametrize(("machine", "bits"), [(0x014C, 32), (0x8664, 64)])
-def test_header_contains_the_width(tmp_path: Path, machine: int, bits: int) -> None:
+@pytest.mark.parametrize(("subsystem", "window"), [(2, True), (3, False)])
+def test_header_contains_the_width_and_the_window(
+    tmp_path: Path, machine: int, bits: int, subsystem: int, window: bool
+) -> None:
     path = tmp_path / "brain.exe"
-    path.write_bytes(program(machine))
+    path.write_bytes(program(machine, subsystem=subsystem))
 
-    assert width_of(path) == bits
+    assert (found := read_pe(path)) is not None
+    assert (bits, window) == (width_of(path), found.has_window)
+
+
+def dos(offset: int, rest: bytes = b"") -> bytes:
+    return b"MZ".ljust(60, b"\0") + struct.pack("<I", offset) + rest + bytes(64)
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
+    ("files", "words"),
     [
-        (b"MZ", "cut off or damaged"),
-        (program()[:140], "cut off or damaged"),
-        (program()[:200], "cut off or damaged"),
-        (b"MZ".ljust(60, b"\0") + struct.pack("<I", 64) + b"NE" + bytes(64), "for DOS or for 16"),
-        (b"MZ".ljust(60, b"\0") + struct.pack("<I", 0xFFFFFFFF) + bytes(64), "for DOS or for 16"),
-        (program(machine=0xAA64), "for ARM64: compile it for x86 or x86-64"),
-        (program(machine=0x1234), "for the machine 0x1234"),
-        (program(kind=0x2022), "is a DLL: name the program that uses it"),
-        (program(subsystem=10), "subsystem is 10"),
+        ({"brain_exe": b"MZ"}, "cut off or damaged"),
+        ({"brain_exe": program()[:140]}, "cut off or damaged"),
+        ({"brain_exe": program()[:200]}, "cut off or damaged"),
+        ({"brain_exe": dos(64, b"NE")}, "for DOS or for 16"),
+        ({"brain_exe": dos(0xFFFFFFFF)}, "for DOS or for 16"),
+        ({"brain_exe": program(machine=0xAA64)}, "for ARM64: compile it for x86 or x86-64"),
+        ({"brain_exe": program(machine=0x1234)}, "for the machine 0x1234"),
+        ({"brain_exe": program(kind=0x2022)}, "is a DLL: name the program that uses it"),
+        ({"brain_exe": program(subsystem=10)}, "subsystem is 10"),
+        # Every program of an archive is looked at.
+        (
+            {"pbrain-swine_exe": program(), "pbrain-swine-caro_exe": program(machine=0xAA64)},
+            "pbrain-swine-caro.exe is a Windows program for ARM64",
+        ),
+        # --- a manifest that cannot work ---
+        *(
+            (
+                {"brain_exe": data, "small_exe": b"MZ", "agent_toml": f'runtime = "{kind}"\ncommand = {command}'},
+                words,
+            )
+            for data, kind, command, words in (
+                (program(), "native", '["./brain.exe"]', 'brain.exe is a Windows program: set runtime = "wine"'),
+                (program(), "wine", '["wine"]', "name the Windows program"),
+                (program(), "wine", '["brian.exe"]', "name the Windows program"),
+                (program(), "wine", '["small.exe"]', "is cut off"),
+                (NET, "wine", '["brain.exe"]', 'the wine runtime has no .NET: set runtime = "mono"'),
+                (NET, "native", '["brain.exe"]', 'set runtime = "mono", command = ["mono", "brain.exe"]'),
+            )
+        ),
     ],
 )
-def test_program_unsupported_by_the_runtime_is_refused_with_the_reason(
-    tmp_path: Path, staging: Path, content: bytes, words: str
+def test_program_that_no_runtime_can_run_is_refused_with_the_fix(
+    tmp_path: Path, staging: Path, files: dict[str, bytes | str], words: str
 ) -> None:
-    path = tmp_path / "brain.exe"
-    path.write_bytes(content)
+    path = archive(tmp_path, **files)
+    named = path if len(files) > 1 else path / "brain.exe"
 
-    with pytest.raises(InputError) as error:
-        stage_agent(str(path), staging)
-
-    assert words in str(error.value)
+    with pytest.raises(InputError, match=re.escape(words)):
+        stage_agent(str(named), staging)
 
 
 def test_one_program_is_an_agent_of_the_wine_runtime(tmp_path: Path, staging: Path) -> None:
@@ -80,98 +112,30 @@ def test_one_program_is_an_agent_of_the_wine_runtime(tmp_path: Path, staging: Pa
 
     seat = stage_agent(str(path), staging).seat(load_policy("gomocup-fastgame"))
 
-    assert (seat.name, seat.runtime, seat.command) == (
-        "My_Brain",
-        "wine",
-        ("wine", "My Brain.exe"),
-    )
+    assert ("My_Brain", "wine", ("wine", "My Brain.exe")) == (seat.name, seat.runtime, seat.command)
 
 
-def test_of_an_archive_the_programs_play_and_the_rest_is_their_data(archive: Path, staging: Path) -> None:
-    (archive / "pbrain-swine.exe").write_bytes(program(0x014C))
-    (archive / "pbrain-swine64.exe").write_bytes(program())
-    (archive / "pbrain-swine.ini").write_text("[swine]")
+def test_of_an_archive_the_programs_play_and_the_rest_is_their_data(tmp_path: Path, staging: Path) -> None:
+    brains = {"pbrain-swine_exe": program(0x014C), "pbrain-swine64_exe": program(), "pbrain-swine_ini": b"[swine]"}
 
-    agent = stage_agent(str(archive), staging)
+    agent = stage_agent(str(archive(tmp_path, **brains)), staging)
     seat = agent.seat(load_policy("gomocup-fastgame"))
 
-    assert (seat.name, seat.runtime, seat.command) == (
-        "swine",
-        "wine",
-        ("wine", "./pbrain-swine64.exe"),
-    )
+    assert ("swine", "wine", ("wine", "./pbrain-swine64.exe")) == (seat.name, seat.runtime, seat.command)
     assert not (agent.program / "pbrain-swine.ini").stat().st_mode & 0o111
 
 
-def test_of_an_archive_every_program_is_looked_at(archive: Path, staging: Path) -> None:
-    (archive / "pbrain-swine.exe").write_bytes(program())
-    (archive / "pbrain-swine_caro.exe").write_bytes(program(machine=0xAA64))
-
-    with pytest.raises(InputError, match=r"pbrain-swine_caro\.exe is a Windows program for ARM64"):
-        stage_agent(str(archive), staging)
-
-
 @pytest.mark.parametrize("machine", [0x014C, 0x8664])
-def test_a_program_for_dotnet_is_an_agent_of_the_mono_runtime(archive: Path, staging: Path, machine: int) -> None:
-    (archive / "brain.exe").write_bytes(program(machine, is_dotnet=True))
+def test_a_program_for_dotnet_is_an_agent_of_the_mono_runtime(tmp_path: Path, staging: Path, machine: int) -> None:
+    path = archive(tmp_path, brain_exe=program(machine, is_dotnet=True))
 
-    manifest = stage_agent(str(archive / "brain.exe"), staging).manifest
+    manifest = stage_agent(str(path / "brain.exe"), staging).manifest
 
     assert ("mono", ("mono", "brain.exe")) == (manifest.runtime, manifest.command)
 
 
-@pytest.mark.parametrize(
-    ("runtime", "fix"),
-    [
-        ("wine", 'the wine runtime has no .NET: set runtime = "mono"'),
-        ("native", 'set runtime = "mono", command = ["mono", "brain.exe"]'),
-    ],
-)
-def test_a_program_for_dotnet_is_not_one_for_another_runtime(
-    archive: Path, staging: Path, runtime: str, fix: str
-) -> None:
-    (archive / "brain.exe").write_bytes(program(is_dotnet=True))
-    (archive / "agent.toml").write_text(f'name = "b"\nruntime = "{runtime}"\ncommand = ["brain.exe"]\n')
-
-    with pytest.raises(InputError, match=re.escape(fix)):
-        stage_agent(str(archive), staging)
-
-
 @pytest.mark.parametrize("command", ['["brain.exe", "-v"]', '["wine", "brain.exe", "-v"]'])
-def test_manifest_names_the_program_or_its_launcher(archive: Path, staging: Path, command: str) -> None:
-    (archive / "brain.exe").write_bytes(program())
-    (archive / "agent.toml").write_text(f'name = "b"\nruntime = "wine"\ncommand = {command}\n')
+def test_manifest_names_the_program_or_its_launcher(tmp_path: Path, staging: Path, command: str) -> None:
+    path = archive(tmp_path, brain_exe=program(), agent_toml=f'runtime = "wine"\ncommand = {command}')
 
-    assert stage_agent(str(archive), staging).manifest.command == ("wine", "brain.exe", "-v")
-
-
-@pytest.mark.parametrize(
-    ("runtime", "command", "words"),
-    [
-        ("native", '["./brain.exe"]', 'brain.exe is a Windows program: set runtime = "wine"'),
-        ("wine", '["wine"]', "name the Windows program"),
-        ("wine", '["brian.exe"]', "name the Windows program"),
-        ("wine", '["small.exe"]', "is cut off"),
-    ],
-)
-def test_a_manifest_that_cannot_work_is_refused_with_the_fix(
-    archive: Path, staging: Path, runtime: str, command: str, words: str
-) -> None:
-    (archive / "brain.exe").write_bytes(program())
-    (archive / "small.exe").write_bytes(b"MZ")
-    (archive / "agent.toml").write_text(f'name = "b"\nruntime = "{runtime}"\ncommand = {command}\n')
-
-    with pytest.raises(InputError) as error:
-        stage_agent(str(archive), staging)
-
-    assert words in str(error.value)
-
-
-@pytest.mark.parametrize(("subsystem", "expected"), [(2, True), (3, False)])
-def test_a_program_with_a_window_is_taken_and_known(tmp_path: Path, subsystem: int, expected: bool) -> None:
-    path = tmp_path / "brain.exe"
-    path.write_bytes(program(subsystem=subsystem))
-
-    assert width_of(path) == 64
-    assert (found := read_pe(path)) is not None
-    assert found.has_window is expected
+    assert stage_agent(str(path), staging).manifest.command == ("wine", "brain.exe", "-v")

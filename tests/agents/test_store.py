@@ -17,6 +17,11 @@ def mode_of(path: Path) -> int:
 
 
 @pytest.fixture
+def store(tmp_path: Path) -> AgentStore:
+    return AgentStore(tmp_path / "agents")
+
+
+@pytest.fixture
 def program(tmp_path: Path) -> Path:
     path = tmp_path / "program"
     (path / "data").mkdir(parents=True)
@@ -26,8 +31,7 @@ def program(tmp_path: Path) -> Path:
     return path
 
 
-def test_an_agent_is_stored_by_its_digest_and_read_only(program: Path, tmp_path: Path) -> None:
-    store = AgentStore(tmp_path / "agents")
+def test_an_agent_is_stored_by_its_digest_and_read_only(program: Path, store: AgentStore, tmp_path: Path) -> None:
     digest = program_digest(program)
 
     stored = store.put(program)
@@ -41,8 +45,7 @@ def test_an_agent_is_stored_by_its_digest_and_read_only(program: Path, tmp_path:
     assert {digest} == store.digests()
 
 
-def test_resources_of_a_killed_judge_are_removed(program: Path, tmp_path: Path) -> None:
-    store = AgentStore(tmp_path / "agents")
+def test_resources_of_a_killed_judge_are_removed(program: Path, store: AgentStore, tmp_path: Path) -> None:
     store.put(program)
     half = tmp_path / "agents" / ".new-half"
     (half / "closed").mkdir(parents=True)
@@ -55,8 +58,9 @@ def test_resources_of_a_killed_judge_are_removed(program: Path, tmp_path: Path) 
     assert 2 == sum(1 for path in (tmp_path / "agents").iterdir() if path.is_dir())
 
 
-def test_files_that_were_changed_are_no_agent_until_it_is_stored_again(program: Path, tmp_path: Path) -> None:
-    store = AgentStore(tmp_path / "agents")
+def test_files_that_were_changed_are_no_agent_until_it_is_stored_again(
+    program: Path, store: AgentStore, tmp_path: Path
+) -> None:
     digest = store.put(program).name
     book = store.path(digest) / "data" / "book"
     book.chmod(0o644)
@@ -75,9 +79,8 @@ def test_files_that_were_changed_are_no_agent_until_it_is_stored_again(program: 
         store.get(digest)
 
 
-def test_agent_that_was_stored_since_the_check_is_kept(program: Path, tmp_path: Path) -> None:
+def test_agent_that_was_stored_since_the_check_is_kept(program: Path, store: AgentStore) -> None:
     """Two contests may send an agent to one worker at the same time."""
-    store = AgentStore(tmp_path / "agents")
     digest = program_digest(program)
     with pytest.raises(InputError):
         store.get(digest)
@@ -97,25 +100,17 @@ def test_a_digest_is_no_path(tmp_path: Path) -> None:
 # --- agents that go to other hosts ------------------------------------------------------------------------------------
 
 
-def test_an_agent_comes_out_as_it_went_in(program: Path, tmp_path: Path) -> None:
-    digest = program_digest(program)
-    store = AgentStore(tmp_path / "agents")
+def test_an_agent_comes_out_as_it_went_in_and_is_the_same_parcel_again(program: Path, store: AgentStore) -> None:
+    digest, parcel = program_digest(program), pack_agent(program)
+    (program / "run").touch()
 
-    assert store.put_packed(digest, io.BytesIO(pack_agent(program))) == store.get(digest)
-
+    assert parcel == pack_agent(program)
+    assert store.put_packed(digest, io.BytesIO(parcel)) == store.get(digest)
     assert {digest} == store.digests()
     assert [0o555, 0o444] == [mode_of(store.get(digest) / name) for name in ("run", "data/book")]
 
 
-def test_the_same_agent_is_the_same_parcel(program: Path) -> None:
-    before = pack_agent(program)
-    (program / "run").touch()
-
-    assert before == pack_agent(program)
-
-
-def test_files_that_are_not_of_that_digest_are_refused(program: Path, tmp_path: Path) -> None:
-    store = AgentStore(tmp_path / "agents")
+def test_files_that_are_not_of_that_digest_are_refused(program: Path, store: AgentStore, tmp_path: Path) -> None:
 
     with pytest.raises(InputError, match="not its own"):
         store.put_packed("0" * 64, io.BytesIO(pack_agent(program)))
@@ -136,14 +131,8 @@ def _tar(name: str, kind: bytes = tarfile.REGTYPE, mode: int = 0o644, twice: boo
 @pytest.mark.parametrize(
     "data",
     [
-        _tar("../out"),
-        _tar("/etc/out"),
-        _tar("a/../../out"),
-        _tar("a/./b"),
-        _tar("link", tarfile.SYMTYPE),
-        _tar("link", tarfile.LNKTYPE),
-        _tar("pipe", tarfile.FIFOTYPE),
-        _tar("folder", tarfile.DIRTYPE),
+        *(_tar(name) for name in ("../out", "/etc/out", "a/../../out", "a/./b")),
+        *(_tar("link", kind) for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.DIRTYPE)),
         _tar("setuid", mode=0o4755),
         _tar("again", twice=True),
         b"no tar file at all" * 100,

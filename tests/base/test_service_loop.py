@@ -44,16 +44,14 @@ def steps_of(error: Exception, ended: Callable[[], None]) -> Callable[[], float]
     return step
 
 
-@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
-def test_thread_repeats_its_step_after_an_error(error: Exception) -> None:
+def run_thread(error: Exception) -> None:
     ended, finished = threading.Event(), threading.Event()
     with ServiceLoop("test", steps_of(error, ended.set), finished.set):
         assert ended.wait(60)
     assert finished.is_set()
 
 
-@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
-def test_task_repeats_its_step_after_an_error(error: Exception) -> None:
+def run_task(error: Exception) -> None:
     async def run() -> None:
         ended = asyncio.Event()
         task = asyncio.create_task(ServiceLoop("test", steps_of(error, ended.set)).run_async())
@@ -63,6 +61,12 @@ def test_task_repeats_its_step_after_an_error(error: Exception) -> None:
             await task
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize("run", [run_thread, run_task])
+def test_step_is_repeated_after_an_error(run: Callable[[Exception], None], error: Exception) -> None:
+    run(error)
 
 
 ENDING = """
@@ -87,29 +91,24 @@ def test_process_ends_with_a_code_and_a_line_if_a_loop_ends(kind: str) -> None:
     assert "a loop of the service has ended" in done.stderr + done.stdout
 
 
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    now = [0.0]
+def test_loop_that_fails_or_hangs_for_long_is_stalled_until_it_succeeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, errors = [0.0], [OSError("disk")]
     monkeypatch.setattr("judge.base.service_loop.time.monotonic", lambda: now[0])
-    return now
-
-
-def test_loop_that_fails_or_hangs_for_long_is_stalled_until_it_succeeds(clock: list[float]) -> None:
-    errors: list[Exception] = [OSError("disk")]
 
     def step() -> float:
         if errors:
             raise errors[0]
         return 0.0
 
+    def stalled() -> list[str]:
+        return [each for each in stalled_loops() if each.startswith("schedule")]
+
     loop = ServiceLoop("schedule", step)
     loop._begin()
-    assert not [each for each in stalled_loops() if each.startswith("schedule")]
-    clock[0] += service_loop.STALLED_S
+    assert [] == stalled()
+    now[0] += service_loop.STALLED_S
     loop.run_step()
-    assert [f"schedule: no success for {service_loop.STALLED_S:.0f} s"] == [
-        each for each in stalled_loops() if each.startswith("schedule")
-    ]
+    assert [f"schedule: no success for {service_loop.STALLED_S:.0f} s"] == stalled()
     errors.clear()
     loop.run_step()
     assert "" == loop.problem

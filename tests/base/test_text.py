@@ -69,6 +69,7 @@ def test_a_quotation_is_printable_ascii(text: str, limit: int) -> None:
 
     assert is_harmless(shown)
     assert shown.isascii()
+    assert len(shown) <= 10 * limit + 5
 
 
 @given(st.binary())

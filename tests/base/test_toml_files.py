@@ -16,6 +16,9 @@ from tests.cpu_limit import run_limited
 FILE = Path("a.toml")
 
 
+FORMS = ("utf-16", "utf-16-le", "utf-16-be", "utf-32")
+
+
 def refusal(text: str) -> str:
     with pytest.raises(InputError) as caught:
         parse(FILE, text)
@@ -30,26 +33,18 @@ def written(path: Path, data: bytes) -> Path:
     return path
 
 
-def test_a_byte_order_mark_is_skipped(tmp_path: Path) -> None:
-    assert "a = 1" == read_text(written(tmp_path / "a.toml", b"\xef\xbb\xbfa = 1"), "a policy file")
-
-
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
-def test_another_encoding_of_unicode_is_named(encoding: str, tmp_path: Path) -> None:
-    name = encoding[:6].upper()
-    with pytest.raises(InputError, match=rf"a\.toml: it is {name} text: save it as UTF-8") as caught:
-        read_text(written(tmp_path / "a.toml", 'name = "é"'.encode(encoding)), "a policy file")
-    assert "Notepad" in str(caught.value)
-
-
-def test_text_that_is_not_utf_8_is_refused_with_its_line(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="not UTF-8 text in line 2: save it as UTF-8"):
-        read_text(written(tmp_path / "a.toml", 'a = 1\nb = "é"'.encode("latin-1")), "a policy file")
-
-
-def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=f"more than {MAX_BYTES} bytes"):
-        read_text(written(tmp_path / "a.toml", b"#" * (MAX_BYTES + 1)), "a policy file")
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        *(('name = "é"'.encode(form), f"it is {form[:6].upper()} text: save it as UTF-8 .*Notepad") for form in FORMS),
+        ('a = 1\nb = "é"'.encode("latin-1"), "not UTF-8 text in line 2: save it as UTF-8"),
+        (b"#" * (MAX_BYTES + 1), f"more than {MAX_BYTES} bytes"),
+    ],
+    ids=[*FORMS, "latin-1", "large"],
+)
+def test_bytes_that_are_no_utf_8_are_refused_with_the_fix(data: bytes, words: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=words):
+        read_text(written(tmp_path / "a.toml", data), "a policy file")
 
 
 MANIFEST = 'name = "mine"\ncommand = ["./mine"]\n'

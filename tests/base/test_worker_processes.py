@@ -30,6 +30,9 @@ def _start_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("multiprocessing.util.spawnv_passfds", start_anew)
 
 
+Crewed = tuple[Worker[Any], Worker[Any]]
+
+
 @pytest.fixture
 def worker() -> Iterator[Worker[Any]]:
     made: Worker[Any] = Worker()
@@ -80,20 +83,14 @@ def test_arguments_and_results_may_be_large(worker: Worker[Any]) -> None:
     assert bytes(8 * MIB) == worker.result()
 
 
-def test_a_process_is_prepared_before_its_first_task() -> None:
+def test_a_process_is_prepared_and_has_the_environment_of_its_start(monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(Worker[str | None](os.putenv, "JUDGE_TEST", "prepared")) as worker:
-        worker.start(subprocess.getoutput, "echo $JUDGE_TEST")
+        worker.start(subprocess.getoutput, "echo $JUDGE_TEST $JUDGE_OTHER")
         assert "prepared" == worker.result()
-
-
-def test_a_process_has_the_environment_of_the_moment_that_it_starts(
-    worker: Worker[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for value in ("one", "other"):
-        monkeypatch.setenv("JUDGE_TEST", value)
-        worker.start(os.getenv, "JUDGE_TEST")
-        assert value == worker.result()
         worker.kill()
+        monkeypatch.setenv("JUDGE_OTHER", "later")
+        worker.start(subprocess.getoutput, "echo $JUDGE_TEST $JUDGE_OTHER")
+        assert "prepared later" == worker.result()
 
 
 def test_files_in_the_current_directory_are_no_modules_of_workers(tmp_path: Path) -> None:
@@ -178,20 +175,15 @@ def be_stubborn() -> None:
     raise StubbornError("this", "that")
 
 
-def test_unpicklable_error_is_reported_by_its_text(worker: Worker[Any]) -> None:
-    worker.start(be_stubborn)
-    assert "RuntimeError('StubbornError: this and that')" == repr(worker.exception())
-
-
-def test_task_error_is_raised_with_its_place(worker: Worker[Any]) -> None:
-    worker.start(fail, "of the task")
-    with pytest.raises(ValueError) as raised:
+def test_errors_of_tasks_are_raised_with_their_place(worker: Worker[Any]) -> None:
+    worker.start(fail, text="of the task")
+    with pytest.raises(ValueError, match="of the task") as raised:
         worker.result()
     assert "of the task" == str(raised.value)
     assert "in fail" in raised.value.__notes__[0]
 
-    worker.start(fail, text="of another")
-    assert "of another" == str(worker.exception())
+    worker.start(be_stubborn)
+    assert "RuntimeError('StubbornError: this and that')" == repr(worker.exception())
 
 
 def test_unpicklable_values_are_refused_at_once_or_raised(worker: Worker[Any]) -> None:
@@ -260,7 +252,7 @@ def meet() -> int:
     return os.getpid()
 
 
-def test_the_workers_of_a_crew_work_at_the_same_time_in_one_process(crew: tuple[Worker[Any], Worker[Any]]) -> None:
+def test_the_workers_of_a_crew_work_at_the_same_time_in_one_process(crew: Crewed) -> None:
     for _ in range(2):
         for worker in crew:
             worker.start(meet)
@@ -277,7 +269,7 @@ def test_a_crew_may_have_more_workers_than_a_process_can_be_given_files_at_once(
     kill(workers)
 
 
-def test_a_task_that_fails_leaves_the_others_of_a_crew_alone(crew: tuple[Worker[Any], Worker[Any]]) -> None:
+def test_a_task_that_fails_leaves_the_others_of_a_crew_alone(crew: Crewed) -> None:
     one, two = crew
     one.start(meet)
     two.start(fail, "it failed")
@@ -290,7 +282,7 @@ def test_a_task_that_fails_leaves_the_others_of_a_crew_alone(crew: tuple[Worker[
 
 
 def test_killed_crew_loses_its_tasks_and_resumes_in_a_new_process(
-    crew: tuple[Worker[Any], Worker[Any]],
+    crew: Crewed,
 ) -> None:
     for worker in crew:
         worker.start(time.sleep, 600)
@@ -303,7 +295,7 @@ def test_killed_crew_loses_its_tasks_and_resumes_in_a_new_process(
     assert {killed} != {worker.result() for worker in crew}
 
 
-def test_a_crew_exits_when_all_have_left_that_had_tasks_or_none(crew: tuple[Worker[Any], Worker[Any]]) -> None:
+def test_a_crew_exits_when_all_have_left_that_had_tasks_or_none(crew: Crewed) -> None:
     busy, idle = crew
     busy.start(os.getpid)
     pid = busy.result()
@@ -333,9 +325,7 @@ def test_a_process_that_exits_is_lost_with_its_status(worker: Worker[Any]) -> No
         worker.result()
 
 
-def test_process_killed_before_reading_its_task_blocks_no_caller(
-    worker: Worker[Any],
-) -> None:
+def test_process_killed_before_reading_its_task_blocks_no_caller(worker: Worker[Any]) -> None:
     worker.start(len, bytes(8 * MIB))
     worker.kill()
 
@@ -403,16 +393,12 @@ print(worker.result(), flush=True)
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("tasks", [MAX_SERIAL_TASKS, MAX_SERIAL_TASKS + 1])
-def test_short_tasks_are_done_in_order(tasks: int) -> None:
-    assert [str(number) for number in range(tasks)] == list(in_parallel(str, range(tasks)))
-
-
-def test_work_between_short_tasks_is_done_while_no_result_is_ready() -> None:
+@pytest.mark.parametrize("tasks", [MAX_SERIAL_TASKS, MAX_SERIAL_TASKS + 1, 1000])
+def test_short_tasks_are_done_in_order_and_other_work_between_them(tasks: int) -> None:
     own = count()
 
-    assert [str(number) for number in range(1000)] == list(in_parallel(str, range(1000), own))
-    assert 0 < next(own)
+    assert [str(number) for number in range(tasks)] == list(in_parallel(str, range(tasks), own))
+    assert tasks < 1000 or next(own) > 0
 
 
 def test_of_very_many_tasks_a_few_are_held_at_a_time() -> None:

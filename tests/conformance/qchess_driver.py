@@ -8,11 +8,10 @@ A recording is a directory: `command.txt`, `game.log`, `manager.stdout`, sometim
 
 The agents of a replay are functions in the scripted world of the referee's tests: at each question an agent says what
 the recorded one said until the next question; where it then said nothing it was silent (a TIMEOUT) or had gone.
-`python -m tests.conformance.qchess_driver DATA` writes the compact selection that is kept with the tests.
+The kept selection has those whose names begin with edge_, pos_, replay_ or q0, and five of random agents.
 """
 
 import json
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -37,10 +36,6 @@ RANDOM = "random_logs"
 BUNDLE = Path(__file__).with_name("data") / "qchess-2013.json"
 """The selection: each file of a recording as a list of lines."""
 
-KEPT_PREFIXES = ("edge_", "pos_", "replay_", "q0")
-KEPT_RANDOM = ("003", "018", "023", "033", "048")
-"""Games of random agents: an ordinary one, passes in a row, and short ones."""
-
 QUESTIONS = ("SELECTION?", "MOVE?")
 NO_NEWLINE = "<EOF-no-newline>"
 
@@ -60,18 +55,6 @@ def read_directory(data: Path) -> dict[str, Recording]:
         directory.name: {file.name: file.read_bytes().decode("latin-1") for file in sorted(directory.iterdir())}
         for directory in sorted((data / DIRECTORY).iterdir())
     }
-
-
-def pack(data: Path) -> None:
-    """Write the selection from a whole data directory."""
-    kept: dict[str, dict[str, list[str]]] = {}
-    for name, files in read_directory(data).items():
-        if name == RANDOM:
-            files = {file: text for file, text in files.items() if file[:3] in KEPT_RANDOM}
-        elif not name.startswith(KEPT_PREFIXES):
-            continue
-        kept[name] = {file: text.split("\n") for file, text in files.items()}
-    BUNDLE.write_text(json.dumps(kept, indent=0) + "\n", encoding="ascii")
 
 
 @dataclass(frozen=True)
@@ -238,7 +221,3 @@ def _lines_written(world: World, seat: int) -> tuple[str, ...]:
     data = b"".join(entry.data for entry in world.entries if (entry.seat, entry.kind) == (seat, EntryKind.WROTE))
     assert data.endswith(b"\n")
     return tuple(data.decode("latin-1")[:-1].split("\n"))
-
-
-if __name__ == "__main__":
-    pack(Path(sys.argv[1]))

@@ -19,19 +19,7 @@ from typing import Any, Literal
 from judge.games.stratego import Stratego
 from judge.games.types import NATURE, SEATS, AgentFault, Drawn, Event, Reply, Verdict, decided
 from judge.protocols import new_protocol
-from judge.protocols.types import (
-    UNLIMITED_MS,
-    Answer,
-    Ask,
-    Bytes,
-    Clock,
-    Close,
-    Effect,
-    Open,
-    Tell,
-    ToldLimits,
-    Write,
-)
+from judge.protocols.types import UNLIMITED_MS, Answer, Ask, Bytes, Clock, Close, Effect, Open, Tell, ToldLimits, Write
 
 CLOCK = Clock(2000, UNLIMITED_MS)
 """The managers told nothing of a game clock."""

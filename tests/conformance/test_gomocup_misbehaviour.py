@@ -5,14 +5,14 @@ goes on as if nothing had been: it ends by the rules, and black wins it. What ot
 stands beside the verdict.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import pytest
 
 from judge.games.types import Verdict
 from judge.referee.transcript import EntryKind
-from judge.testing import Act, Agent, Do, Say, ScriptedGame, dies, exits
-from tests.referee.games import BLACK_ROW, WHITE_ROW, brain, play, spec
+from judge.testing import Act, Agent, Do, Say, dies, exits
+from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, play, spec
 
 CLOCK = {"turn_ms": 1000, "tolerance_ms": 0, "match_ms": 60000, "start_ms": 5000}
 BYTES = {"game_bytes": 200_000}
@@ -72,12 +72,10 @@ AT_THE_FIRST_MOVE: list[tuple[str, Sequence[Act], Verdict | None, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("acts", "verdict"),
-    [pytest.param(acts, verdict, id=name) for name, acts, verdict, _ in AT_THE_FIRST_MOVE],
-)
-def test_at_its_first_move(acts: Sequence[Act], verdict: Verdict | None) -> None:
+@pytest.mark.parametrize("row", AT_THE_FIRST_MOVE, ids=lambda row: row[0])
+def test_at_its_first_move(row: tuple[str, Sequence[Act], Verdict | None, str]) -> None:
     """Black's BEGIN is answered by the row; then it plays on along its row of five."""
+    _, acts, verdict, _ = row
     assert_judged(brain(*BLACK_ROW[1:], BEGIN=acts), verdict)
 
 
@@ -97,35 +95,26 @@ AT_OTHER_TIMES: list[Row] = [
     ("exit at START", {"START": exits(1)}, Verdict.CRASH, "at once"),
     ("an answer to every INFO", {"INFO": says("UNKNOWN\n", ms=0)}, None, "forgiven, one each"),
     ("DEBUG to every INFO", {"INFO": says("DEBUG got it\n", ms=0)}, None, "private"),
-    (
-        "a move to every INFO",
-        {"INFO": says("0,0\n", ms=0)},
-        Verdict.ILLEGAL,
-        "time_left begins a turn",
-    ),
+    ("a move to every INFO", {"INFO": says("0,0\n", ms=0)}, Verdict.ILLEGAL, "time_left begins a turn"),
     ("deaf to END", {"END": []}, None, "killed after the grace, and has won"),
     ("chatter after END", {"END": [*says("bye\n"), *exits(0)]}, None, "discarded"),
     ("a crash after END", {"END": dies(11)}, None, "the game is over"),
 ]
 
 
-@pytest.mark.parametrize(
-    ("lines", "verdict"),
-    [pytest.param(lines, verdict, id=name) for name, lines, verdict, _ in AT_OTHER_TIMES],
-)
-def test_at_another_time(lines: dict[str, Sequence[Act]], verdict: Verdict | None) -> None:
+@pytest.mark.parametrize("row", AT_OTHER_TIMES, ids=lambda row: row[0])
+def test_at_another_time(row: Row) -> None:
     """Before and after the game."""
+    _, lines, verdict, _ = row
     assert_judged(brain(*BLACK_ROW, ms=1.0, **lines), verdict)
 
 
-def assert_judged(black: Agent, verdict: Verdict | None) -> ScriptedGame:
+def assert_judged(black: Agent, verdict: Verdict | None) -> Game:
     played = play(black, brain(*WHITE_ROW), spec(clock=CLOCK, bytes=BYTES))
     if verdict is None:
-        assert (Verdict.WIN, 0) == (played.verdict, played.winner)
-        assert [None, None] == played.faults
+        played.assert_won()
     else:
-        assert (verdict, 1) == (played.verdict, played.winner)
-        assert [verdict, None] == played.faults
+        played.assert_lost(0, verdict)
     return played
 
 
@@ -133,14 +122,9 @@ def test_activity_in_the_opponents_turn_does_not_harm_the_opponent() -> None:
     """Moves, messages and a death out of turn: white plays on, and black is judged when it is asked."""
     acts = [*says("0,0\n"), *says("5,5\n", "MESSAGE x\n", "UNKNOWN\n", ms=0), *exits(1, ms=0)]
     played = assert_judged(brain(BEGIN=acts), Verdict.CRASH)
-    assert ["0,0", "0,1"] == [ply.said for ply in played.referee.plies]
-
-
-def unspoken() -> Callable[[str], Sequence[Act]]:
-    """A program that reads and never says a word."""
-    return lambda _line: []
+    assert ["0,0", "0,1"] == played.said
 
 
 def test_a_program_that_speaks_no_protocol_at_all_is_not_ready() -> None:
     """It loses on its start, not on a move that nobody asked for."""
-    assert_judged(unspoken(), Verdict.START_TIME)
+    assert_judged(lambda _line: [], Verdict.START_TIME)

@@ -29,14 +29,12 @@ from tests.conformance.qchess_driver import (
 RESUMED = "replay_continue"
 """A log that was read with a limit of moves; it has tests of its own."""
 
-KEPT = bundled()
 DATA = os.environ.get("JUDGE_DATA")
-ALL = read_directory(Path(DATA)) if DATA else {}
-WITHOUT_DATA = pytest.mark.skip("set JUDGE_DATA to a directory that has qchess-2013/ of all recordings")
+KEPT = read_directory(Path(DATA)) if DATA else bundled()
+"""A selection of the recordings, or all of the directory that JUDGE_DATA names."""
 
 
-def games(recordings: dict[str, Recording]) -> list[str]:
-    return [name for name in recordings if name not in (RANDOM, RESUMED)]
+GAMES = [name for name in KEPT if name not in (RANDOM, RESUMED)]
 
 
 def reproduces(name: str, files: Recording) -> None:
@@ -94,33 +92,19 @@ def replays(name: str, files: Recording) -> None:
     assert data == write_log(log)
 
 
-def random_games(recordings: dict[str, Recording]) -> list[str]:
-    return sorted(file[:-4] for file in recordings.get(RANDOM, {}) if file.endswith(".log"))
-
-
-@pytest.mark.parametrize("name", games(KEPT))
+@pytest.mark.parametrize("name", GAMES)
 def test_a_recorded_game_is_reproduced_to_the_byte(name: str) -> None:
     reproduces(name, KEPT[name])
 
 
-@pytest.mark.parametrize("name", random_games(KEPT))
+@pytest.mark.parametrize("name", sorted(file[:-4] for file in KEPT[RANDOM] if file.endswith(".log")))
 def test_a_random_game_is_replayed_without_contradiction(name: str) -> None:
     replays(name, KEPT[RANDOM])
 
 
-@pytest.mark.parametrize("name", games(ALL) or [pytest.param("", marks=WITHOUT_DATA)])
-def test_every_recorded_game_of_the_data_directory(name: str) -> None:
-    reproduces(name, ALL[name])
-
-
-@pytest.mark.parametrize("name", random_games(ALL) or [pytest.param("", marks=WITHOUT_DATA)])
-def test_every_random_game_of_the_data_directory(name: str) -> None:
-    replays(name, ALL[RANDOM])
-
-
 def test_both_rules_are_needed() -> None:
     """In some of the kept recordings a stream ends, and in one of them the manager crashes by it."""
-    cases = [case_of(name, KEPT[name]) for name in games(KEPT)]
+    cases = [case_of(name, KEPT[name]) for name in GAMES]
     dead = [case for case in cases if dead_seat(case) is not None]
 
     assert 9 <= len(dead)

@@ -4,22 +4,13 @@ Where ours differs on purpose it does so by a rule (`check`), and nothing else m
 """
 
 import re
-from pathlib import Path
 
 import pytest
 
 from judge.games.types import AgentFault, Verdict
 from judge.records.stratego.log import read_log, write_log
 from judge.records.stratego.replay import replay_stratego_log
-from tests.conformance.stratego_driver import (
-    DATA,
-    Pieces,
-    Recording,
-    Replayed,
-    drive,
-    outside_data,
-    read_set,
-)
+from tests.conformance.stratego_driver import DATA, Pieces, Recording, Replayed, drive, outside_data, read_set
 
 SETS = ("stratego-2011", "stratego-2012")
 
@@ -38,15 +29,10 @@ def without_returns(data: bytes) -> bytes:
     return data.replace(b"\r ", b" ")
 
 
-def recordings(root: Path | None) -> list[tuple[str, Recording]]:
-    """Each with its set, from a directory of sets or from those that are kept here."""
-    paths = [(rules, root / rules if root else DATA / f"{rules}.json.gz") for rules in SETS]
+def recordings() -> list[tuple[str, Recording]]:
+    """Each with its set: those that are kept here, or those of the directory that JUDGE_DATA names."""
+    paths = [(rules, outside_data(rules) or DATA / f"{rules}.json.gz") for rules in SETS]
     return [(rules, recording) for rules, path in paths for recording in read_set(path)]
-
-
-def outside_recordings() -> list[tuple[str, Recording]]:
-    first = outside_data(SETS[0])
-    return [] if first is None or outside_data(SETS[1]) is None else recordings(first.parent)
 
 
 def case_id(case: object) -> str:
@@ -54,24 +40,16 @@ def case_id(case: object) -> str:
 
 
 @pytest.mark.parametrize("pieces", ["lines", "burst"])
-@pytest.mark.parametrize(("rules", "recording"), recordings(None), ids=case_id)
+@pytest.mark.parametrize(("rules", "recording"), recordings(), ids=case_id)
 def test_a_recorded_game_is_played_again_to_the_byte(rules: str, recording: Recording, pieces: Pieces) -> None:
     check(rules, recording, drive(recording, rules, pieces))
 
 
 def test_it_does_not_matter_how_the_bytes_of_an_agent_arrive() -> None:
     """A short game of each kind, byte by byte."""
-    for rules, recording in recordings(None):
+    for rules, recording in recordings():
         if len(recording.log) < 1000:
             check(rules, recording, drive(recording, rules, "bytes"))
-
-
-def test_every_recorded_game_outside_the_repository_is_played_again_to_the_byte() -> None:
-    cases = outside_recordings()
-    if not cases:
-        pytest.skip("set JUDGE_DATA to a directory that has stratego-2011 and stratego-2012")
-    for rules, recording in cases:
-        check(rules, recording, drive(recording, rules))
 
 
 def check(rules: str, recording: Recording, played: Replayed) -> None:
@@ -107,12 +85,12 @@ def is_whole(recording: Recording) -> bool:
 
 
 def test_both_kinds_of_recordings_are_there() -> None:
-    whole = [is_whole(recording) for _, recording in recordings(None)]
+    whole = [is_whole(recording) for _, recording in recordings()]
 
     assert 4 <= whole.count(False) < 10 < whole.count(True)
 
 
-WHOLE_LOGS = [case for case in recordings(None) if is_whole(case[1])]
+WHOLE_LOGS = [case for case in recordings() if is_whole(case[1])]
 
 
 @pytest.mark.parametrize(("rules", "recording"), WHOLE_LOGS, ids=case_id)

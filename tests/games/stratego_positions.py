@@ -1,5 +1,15 @@
-"""Games of Stratego that begin where a story needs them to."""
+"""Games of Stratego that begin where a story needs them to, and stories as text:
 
+stratego-2012 turn_limit=3              the rules, and options
+RED 3@0,3 B@1,0; BLUE 6@0,6             the pieces of a side, and a flag in the corner; else all forty
+0 3 DOWN; 0 6 UP                        replies; both are told of each, and OK
+0 4 DOWN -> 0 4 DOWN KILLS 3 6          a reply, and what both are told
+SURRENDER ->                            a reply of which nothing is told
+toss 1 -> 0 5 DOWN DIES 5 5             nature's answer
+= win RED; red RED VICTORY 2 8 0; why   verdict and seat, result and reason, each of which may be left out; or `goes on`
+"""
+
+import tomllib
 from typing import Any
 
 from judge.games.stratego import Stratego
@@ -9,6 +19,8 @@ from judge.games.types import AgentFault, Drawn, Event, RuleResult, Verdict, dec
 FULL_RED = ("FB8sB479B8", "BB31555583", "6724898974", "967B669999")
 FULL_BLUE = tuple(reversed(FULL_RED))
 """All forty pieces: the set-up that managers of 2012 offered to people, and its mirror image."""
+
+SIDES = ("RED", "BLUE")
 
 
 def rows(red: bool, **squares: str) -> tuple[str, ...]:
@@ -72,3 +84,36 @@ def verdict(game: Stratego) -> tuple[Verdict, int | None]:
         case AgentFault(verdict=word, seat=seat):
             return word, seat
     raise AssertionError(f"no such end: {game.end}")
+
+
+def story(text: str) -> Stratego:
+    """The game of a story, which must go as the story says."""
+    first, *lines = filter(None, map(str.strip, text.splitlines()))
+    rules, *options = first.split()
+    game = new(rules, **tomllib.loads("\n".join(options)))
+    armies = lines.pop(0).split("; ") if lines[0].startswith(SIDES) else []
+    placed = dict(map(_army, armies))
+    set_up(game, placed.get("RED", FULL_RED), placed.get("BLUE", FULL_BLUE))
+    for each in lines:
+        if each.startswith("= "):
+            assert {*each[2:].split("; ")} <= _ends(game), (each, _ends(game))
+            continue
+        for move in each.split("; "):
+            said, arrow, wanted = (part.strip() for part in move.partition("->"))
+            told = toss(game, int(said[5:])) if said.startswith("toss ") else say(game, said)
+            assert ([wanted] if wanted else [] if arrow else [f"{said} OK"]) == told, move
+    return game
+
+
+def _army(text: str) -> tuple[str, tuple[str, ...]]:
+    side, *pieces = text.split()
+    squares = {f"x{piece[2]}y{piece[4]}": piece[0] for piece in pieces}
+    return side, red(**squares) if side == "RED" else blue(**squares)
+
+
+def _ends(game: Stratego) -> set[str]:
+    """What a story may say of the end."""
+    if game.end is None:
+        return {"goes on"}
+    word, seat = verdict(game)
+    return {line(game), f"{word} {'' if seat is None else SIDES[seat]}".strip(), game.reason}

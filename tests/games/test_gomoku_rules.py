@@ -1,19 +1,18 @@
 """Renju, caro and the continuous game: what wins, what loses, when it is drawn, by name and by number."""
 
+from typing import Any
+
 import pytest
 
 from judge.base.errors import InputError
 from judge.games.gomoku import Gomoku, GomokuOptions, Rule
-from judge.games.gomoku.requests import PlaceStone, Stone
+from judge.games.gomoku.requests import Square, Stone, square_at
 from judge.games.types import RuleResult, Verdict, decided
-from tests.games.test_gomoku import board, elsewhere, in_turn, play, row
+from tests.games.test_gomoku import board, in_turn, play, row
 
 
-def squares(text: str) -> list[tuple[int, int]]:
-    """`h8i9` as squares from 0."""
-    from judge.games.gomoku.positions import parse_opening
-
-    return list(parse_opening(text, 15, 15, Rule.STANDARD))
+def squares(names: str) -> list[Square]:
+    return [square_at(name) for name in names.split()]
 
 
 @pytest.mark.parametrize(
@@ -49,55 +48,66 @@ def test_a_number_and_a_word_must_not_contradict_each_other() -> None:
         GomokuOptions.of({"width": 15, "height": 15, "rule": 2, "continuous": False})
 
 
-# --- renju ---------------------------------------------------------------------------------------
+# --- who wins --------------------------------------------------------------------------------------------------------
+
+THREES = "h8 i8 g10 g9 g8"
+"""The last one makes a double three."""
+SIX = "d4 e4 f4 h4 i4 g4"
+APART = "a15 c15 e15 g15 i15 k15"
+
+ENDS: dict[str, tuple[str, str, str, RuleResult | None]] = {
+    # The move stands on the board and in the record.
+    "a double three of black": (
+        "renju",
+        THREES,
+        "a1 c1 e1 g1",
+        RuleResult(Verdict.FOUL, 1, "double three at 6,7 (g8)"),
+    ),
+    "a double three of white": ("renju", "a1 c1 e1 g1 i1", THREES, None),
+    "an overline of black": ("renju", SIX, APART[:19], RuleResult(Verdict.FOUL, 1, "overline at 6,3 (g4)")),
+    "an overline of white": ("renju", APART, SIX, RuleResult(Verdict.WIN, 1, "6 in a row, d4 to i4")),
+    # Five across, six down.
+    "a five beats every foul": (
+        *("renju", "d8 e8 f8 g8 h6 h7 h9 h10 h11 h8", "a1 c1 e1 g1 i1 k1 m1 o1 a3"),
+        RuleResult(Verdict.WIN, 0, "5 in a row, d8 to h8"),
+    ),
+    "caro, free ends": ("caro", "d8 e8 f8 g8 h8", "a1 c1 e1 g1", RuleResult(Verdict.WIN, 0, "5 in a row, d8 to h8")),
+    "caro, one end": ("caro", "d8 e8 f8 g8 h8", "c8 c1 e1 g1", RuleResult(Verdict.WIN, 0, "5 in a row, d8 to h8")),
+    "caro, other end": ("caro", "d8 e8 f8 g8 h8", "i8 c1 e1 g1", RuleResult(Verdict.WIN, 0, "5 in a row, d8 to h8")),
+    "caro, both ends": ("caro", "d8 e8 f8 g8 h8", "c8 i8 e1 g1", None),
+    # The edge is no block.
+    "caro, edge": ("caro", "a8 b8 c8 d8 e8", "f8 a1 c1 e1", RuleResult(Verdict.WIN, 0, "5 in a row, a8 to e8")),
+    "caro, six": ("caro", "d8 e8 f8 h8 i8 g8", "a1 c1 e1 g1 i1", None),
+    "caro, both ends, overlines": ("caro-overline", "d8 e8 f8 g8 h8", "c8 i8 e1 g1", None),
+    "caro, edge, overlines": (
+        *("caro-overline", "a8 b8 c8 d8 e8", "f8 a1 c1 e1"),
+        RuleResult(Verdict.WIN, 0, "5 in a row, a8 to e8"),
+    ),
+    "caro, a blocked six, overlines": (
+        *("caro-overline", "d8 e8 f8 h8 i8 g8", "c8 j8 a1 c1 e1"),
+        RuleResult(Verdict.WIN, 0, "6 in a row, d8 to i8"),
+    ),
+}
 
 
-def test_a_double_three_of_black_loses() -> None:
-    """The move stands on the board and in the record, and white has won."""
-    black = [(7, 7), (8, 7), (6, 9), (6, 8)]
-    turns = in_turn([*black, (6, 7)], [(0, 0), (2, 0), (4, 0), (6, 0)])
-    game = play(board(rule="renju"), turns)
-    assert game.end == RuleResult(Verdict.FOUL, 1, "double three at 6,7 (g8)")
-    assert (6, 7, 0) == game.stones[-1]
+@pytest.mark.parametrize("name", ENDS)
+def test_end(name: str) -> None:
+    rule, black, white, end = ENDS[name]
+    game = play(board(rule=rule), in_turn(squares(black), squares(white)))
+
+    assert end == game.end
+    assert len(black.split()) + len(white.split()) == len(game.stones)
 
 
-def test_white_may_play_squares_forbidden_to_black() -> None:
-    """The same stones of white are a fine double three."""
-    white = [(7, 7), (8, 7), (6, 9), (6, 8)]
-    turns = in_turn([(0, 0), (2, 0), (4, 0), (6, 0), (8, 0)], [*white, (6, 7)])
-    assert play(board(rule="renju"), turns).end is None
+@pytest.mark.parametrize("continuous", [False, True])
+def test_foul_of_an_opening_counts_in_a_continuous_game_only(continuous: bool) -> None:
+    """Gomoku AI protocol, BOARD field 3: a stone that renju forbids. Else no manager looks for fouls in openings."""
+    game = board(rule="renju", continuous=continuous, opening=in_turn(squares(THREES), squares("a1 c1 e1 g1")))
+
+    assert (None, {(6, 7)} if continuous else set()) == (game.end, set(game.dead))
 
 
-def test_an_overline_of_black_loses_and_one_of_white_wins() -> None:
-    """Six in a row: a foul for black, five or more for white."""
-    six = [(3, 3), (4, 3), (5, 3), (7, 3), (8, 3), (6, 3)]
-    apart = elsewhere(six, 15, 15, 6)
-    game = play(board(rule="renju"), in_turn(six, apart[:5]))
-    assert game.end == RuleResult(Verdict.FOUL, 1, "overline at 6,3 (g4)")
-    game = play(board(rule="renju"), in_turn([(0, 14), (2, 14), (4, 14), (6, 14), (8, 14), (10, 14)], six))
-    assert game.end == RuleResult(Verdict.WIN, 1, "6 in a row, d4 to i4")
-
-
-def test_a_five_beats_every_foul() -> None:
-    """Black d8 e8 f8 g8 and h6 h7 h9 h10 h11, then h8: five across, six down, and it wins."""
-    black = squares("d8e8f8g8h6h7h9h10h11h8")
-    white = squares("a1c1e1g1i1k1m1o1a3")
-    game = play(board(rule="renju"), in_turn(black, white))
-    assert game.end == RuleResult(Verdict.WIN, 0, "5 in a row, d8 to h8")
-
-
-def test_foul_of_an_opening_counts_in_a_continuous_game() -> None:
-    """Gomoku AI protocol, BOARD field 3: a stone that renju forbids. White has the point."""
-    black = [(7, 7), (8, 7), (6, 9), (6, 8), (6, 7)]
-    game = board(rule="renju", continuous=True, opening=in_turn(black, [(0, 0), (2, 0), (4, 0), (6, 0)]))
-    assert {(6, 7)} == set(game.dead)
-
-
-def test_an_opening_is_not_judged_for_fouls() -> None:
-    """Organisers choose openings; no manager of the field looks for fouls in them."""
-    black = [(7, 7), (8, 7), (6, 9), (6, 8), (6, 7)]
-    opening = in_turn(black, [(0, 0), (2, 0), (4, 0), (6, 0)])
-    assert board(rule="renju", opening=opening).end is None
+# --- draws -----------------------------------------------------------------------------------------------------------
 
 
 def full_board_order(size: int) -> list[tuple[int, int]]:
@@ -117,61 +127,41 @@ def test_renju_is_drawn_at_200_stones_and_the_rest_on_a_full_board(rule: str, st
     assert stones == len(game.stones)
 
 
-def test_a_policy_may_draw_earlier() -> None:
-    """`draw_at` counts the stones of the opening too."""
-    game = play(board(draw_at=4, opening=[(0, 0), (2, 0)]), [(4, 0), (6, 0)])
-    assert game.end == RuleResult(Verdict.DRAW, None, "4 stones and no winner")
-
-
-def test_a_five_with_the_last_stone_wins_before_the_draw() -> None:
-    """The draw is looked for after the row."""
-    turns = in_turn(row(0, 0, 1, 0, 5), [(0, 2), (2, 2), (4, 2), (6, 2)])
-    game = play(board(draw_at=9), turns)
-    assert game.end == RuleResult(Verdict.WIN, 0, "5 in a row, a1 to e1")
-
-
-# --- caro ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("rule", ["caro", "caro-overline"])
 @pytest.mark.parametrize(
-    ("ends", "won"),
-    [([], True), ([(2, 7)], True), ([(8, 7)], True), ([(2, 7), (8, 7)], False)],
+    ("options", "stones", "end"),
+    [
+        # The stones of the opening count.
+        (
+            {"draw_at": 4, "opening": [(0, 0), (2, 0)]},
+            "e1 g1",
+            RuleResult(Verdict.DRAW, None, "4 stones and no winner"),
+        ),
+        # The draw is looked for after the row.
+        ({"draw_at": 9}, "a1 a3 b1 c3 c1 e3 d1 g3 e1", RuleResult(Verdict.WIN, 0, "5 in a row, a1 to e1")),
+    ],
 )
-def test_a_five_blocked_at_both_ends_does_not_win_caro(rule: str, ends: list[tuple[int, int]], won: bool) -> None:
-    """Neither end, one end, both ends taken by the opponent."""
-    white = [*ends, (0, 0), (2, 0), (4, 0), (6, 0)][:4]
-    game = play(board(rule=rule), in_turn(row(3, 7, 1, 0, 5), white))
-    assert won == (game.end is not None)
+def test_a_policy_may_draw_earlier(options: dict[str, Any], stones: str, end: RuleResult) -> None:
+    assert end == play(board(**options), squares(stones)).end
 
 
-@pytest.mark.parametrize("rule", ["caro", "caro-overline"])
-def test_the_edge_of_the_board_is_no_block(rule: str) -> None:
-    """A five from the edge with an opponent at its other end wins."""
-    game = play(board(rule=rule), in_turn(row(0, 7, 1, 0, 5), [(5, 7), (0, 0), (2, 0), (4, 0)]))
-    assert game.end == RuleResult(Verdict.WIN, 0, "5 in a row, a8 to e8")
+# --- a continuous game -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("rule", "won"), [("caro", False), ("caro-overline", True)])
-def test_six_in_a_row_win_one_kind_of_caro_only(rule: str, won: bool) -> None:
-    """Rule 9 is exactly five, rule 8 is five or more; a blocked six wins under 8."""
-    six = [(3, 7), (4, 7), (5, 7), (7, 7), (8, 7), (6, 7)]
-    game = play(board(rule=rule), in_turn(six, [(2, 7), (9, 7), (0, 0), (2, 0), (4, 0)]))
-    assert won == (game.end is not None)
-
-
-# --- a continuous game ---------------------------------------------------------------------------
-
-
-def test_continuous_game_continues_after_a_row_with_its_stones_dead() -> None:
-    """The five is told as dead stones, and a sixth beside it makes no row again."""
-    five = row(3, 7, 1, 0, 5)
-    game = play(board(continuous=True), in_turn(five, [(0, 0), (2, 0), (4, 0), (6, 0)]))
+@pytest.mark.parametrize(
+    ("rule", "black", "dead"),
+    [
+        # A sixth beside the five makes no row again.
+        ("freestyle", "d8 e8 f8 g8 h8 i1 i8", "d8 e8 f8 g8 h8"),
+        # A foul is a point for white.
+        ("renju", THREES, "g8"),
+    ],
+)
+def test_continuous_game_goes_on_with_dead_stones(rule: str, black: str, dead: str) -> None:
+    turns = in_turn(squares(black), squares("a1 c1 e1 g1 a15 c15")[: len(black.split()) - 1])
+    game = play(board(rule=rule, continuous=True), turns)
     request = game.pending()
-    assert isinstance(request, PlaceStone)
-    assert set(five) == set(request.dead)
-    play(game, [(8, 0), (8, 7)])
-    assert game.end is None
+
+    assert (None, {*squares(dead)}) == (game.end, {*getattr(request, "dead", ())})
 
 
 def test_a_continuous_game_is_won_by_the_most_rows() -> None:
@@ -196,16 +186,6 @@ def test_a_continuous_game_with_equal_points_names_them() -> None:
     game = play(board(5, 5, continuous=True), [*turns, *apart])
 
     assert RuleResult(Verdict.DRAW, None, "rows: black 0, white 0") == game.end
-
-
-def test_a_foul_of_a_continuous_game_is_a_point_for_white() -> None:
-    """The forbidden stone is dead and play goes on (Gomoku AI protocol, BOARD: field 3)."""
-    black = [(7, 7), (8, 7), (6, 9), (6, 8)]
-    turns = in_turn([*black, (6, 7)], [(0, 0), (2, 0), (4, 0), (6, 0)])
-    game = play(board(rule="renju", continuous=True), turns)
-    request = game.pending()
-    assert isinstance(request, PlaceStone)
-    assert (game.end, {(6, 7)}) == (None, set(request.dead))
 
 
 # --- the size of the board -----------------------------------------------------------------------

@@ -1,6 +1,17 @@
-"""Quantum Chess as a spectator would check it: what a piece becomes, where it may go, who won and in which words."""
+"""Quantum Chess as a spectator would check it: what a piece becomes, where it may go, who won and in which words.
+
+Stories are text:
+
+white rook,?knight@1,4; max_moves=3     pieces of a position with a king on 3,7 (white) and on 7,7 (black), and options
+1,4/0 -> 1 4 0 rook                     an answer, what nature says if it is asked, and what is announced
+0,2 0,4; 7,7 7,6                        whole turns: selections and moves
+= white DRAW; illegal white             the result; verdict and whose
+= 0,4 rook 0; 0,5 open                  what a piece shows, and the index of that
+= select black; move 3,7                what is asked; or `goes on`
+"""
 
 import random
+import tomllib
 from collections import Counter
 from typing import Any
 
@@ -12,15 +23,7 @@ from judge.base.errors import InputError
 from judge.games import new_game
 from judge.games.quantum_chess import ContradictionError, QuantumChess
 from judge.games.quantum_chess.board import BLACK, COLOURS, POOL, UNKNOWN, WHITE, Piece, PieceType
-from judge.games.quantum_chess.words import (
-    Destination,
-    Moved,
-    OnSquare,
-    Selected,
-    Selection,
-    TurnLost,
-    announcement,
-)
+from judge.games.quantum_chess.words import Destination, Moved, OnSquare, Selected, Selection, TurnLost, announcement
 from judge.games.types import (
     NATURE,
     AgentFault,
@@ -41,13 +44,8 @@ NAMES = ("one", "two")
 def stands(colour: str, x: int, y: int, types: str, current: str = UNKNOWN) -> dict[str, Any]:
     """A piece of a position; `types` are two words, or one that stands for both and shows."""
     first, _, second = types.partition(" ")
-    return {
-        "colour": colour,
-        "x": x,
-        "y": y,
-        "types": [first, second or first],
-        "current": current if second else first,
-    }
+    shown = current if second else first
+    return {"colour": colour, "x": x, "y": y, "types": [first, second or first], "current": shown}
 
 
 KINGS = (stands("white", 3, 7, "king"), stands("black", 7, 7, "king"))
@@ -94,30 +92,69 @@ def said_once(events: Any) -> str:
     return announcement(first)
 
 
-def turn(game: QuantumChess, x: int, y: int, x2: int, y2: int, draw: int | None = None) -> str:
-    """A whole turn; what is announced of the selection."""
-    selected = answer(game, x, y, draw)
-    assert f"{x} {y} -> {x2} {y2}" == answer(game, x2, y2)
-    return selected
-
-
 def at(game: QuantumChess, x: int, y: int) -> Piece:
     piece = game.board.at(x, y)
     assert piece is not None
     return piece
 
 
-def lost_by(game: QuantumChess, verdict: Verdict, seat: int) -> str:
-    """The result of a game that a seat lost by its answer."""
-    assert isinstance(game.end, AgentFault)
-    assert (verdict, seat) == (game.end.verdict, game.end.seat)
-    return game.result(NAMES)
+def story(text: str, game: QuantumChess | None = None) -> QuantumChess:
+    """The game of a story, which must go as the story says; of a `game`, the first line is its title."""
+    first, *lines = filter(None, map(str.strip, text.splitlines()))
+    game = game or _begun(first.split("; "))
+    for line in lines:
+        if line.startswith("= "):
+            for said in line[2:].split("; "):
+                _check(game, said)
+            continue
+        for step in line.split("; "):
+            answers, arrow, wanted = (part.strip() for part in step.partition("->"))
+            told = [answer(game, *map(int, each.replace("/", ",").split(","))) for each in answers.split()]
+            if len(told) == 2:
+                assert "{} -> {}".format(*(each.split("/")[0].replace(",", " ") for each in answers.split())) == told[1]
+            assert not arrow or told[0] == wanted, step
+    return game
+
+
+def _begun(words: list[str]) -> QuantumChess:
+    options: dict[str, Any] = {}
+    pieces = []
+    for word in words:
+        if "@" in word:
+            colour, _, rest = word.partition(" ")
+            types, _, where = rest.partition("@")
+            x, y, *current = where.replace(":", ",").split(",")
+            pieces.append(stands(colour, int(x), int(y), types.replace(",", " "), *current))
+        elif "=" in word:
+            options |= tomllib.loads(word)
+    return position(*pieces, **options) if pieces or "kings" in words else QuantumChess.from_options(options)
+
+
+def _check(game: QuantumChess, said: str) -> None:
+    match said.split():
+        case ["goes", "on"]:
+            assert game.end is None
+        case ["select", colour]:
+            assert Selection(COLOURS.index(colour)) == game.pending()
+        case ["move", square]:
+            request = game.pending()
+            assert isinstance(request, Destination)
+            assert square == f"{request.x},{request.y}"
+        case [square, *shown] if "," in square:
+            piece = at(game, *map(int, square.split(",")))
+            assert shown == (["open"] if piece.is_open else [str(piece.current), str(piece.index)])
+        case [verdict, colour] if verdict in [*map(str, Verdict)]:
+            assert isinstance(game.end, AgentFault)
+            assert (verdict, colour) == (game.end.verdict, COLOURS[game.end.seat])
+        case _:
+            assert said == game.result(NAMES)
 
 
 # --- the start -------------------------------------------------------------------------------------------------------
 
 
 def test_the_first_hidden_type_is_drawn_for_a_black_rook_from_five_kinds() -> None:
+    """Uniform over the kinds that are left, not over the pieces: the only queen is as likely as a pawn."""
     game = QuantumChess.from_options({})
 
     assert Chance(NATURE, 5) == game.pending()
@@ -125,62 +162,33 @@ def test_the_first_hidden_type_is_drawn_for_a_black_rook_from_five_kinds() -> No
     piece, kinds = game.undrawn
     assert (BLACK, 0, 0, PieceType.ROOK) == (piece.colour, piece.x, piece.y, piece.types[0])
     assert tuple(POOL) == kinds
-
-
-def test_a_kind_that_is_used_up_is_not_drawn_again() -> None:
-    """Uniform over the kinds that are left, not over the pieces: the only queen is as likely as a pawn."""
-    game = QuantumChess.from_options({})
     game.apply(decided(Drawn(4)))
-
     assert PieceType.QUEEN is at(game, 0, 0).types[1]
     assert Chance(NATURE, 4) == game.pending()
 
 
 @settings(deadline=None, max_examples=examples(50))
 @given(st.integers())
-def test_hidden_types_are_a_permutation_of_the_pool(seed: int) -> None:
+def test_hidden_types_are_a_permutation_of_the_pool_and_only_kings_show(seed: int) -> None:
     game = quantum(seed)
     for colour in (WHITE, BLACK):
-        hidden = Counter(
-            piece.types[1]
-            for piece in game.board.pieces
-            if piece.colour == colour and piece.current is not PieceType.KING
-        )
-        assert POOL == dict(hidden)
-
-
-def test_white_is_asked_first_and_all_but_the_kings_are_open() -> None:
-    game = quantum()
-
-    assert Selection(WHITE) == game.pending()
+        pieces = [piece for piece in game.board.pieces if piece.colour == colour]
+        assert POOL == dict(Counter(p.types[1] for p in pieces if p.current is not PieceType.KING))
     assert {(3, 0), (3, 7)} == {(p.x, p.y) for p in game.board.pieces if p.current is not None}
     assert all(not piece.shown[1] for piece in game.board.pieces if piece.current is None)
+    assert Selection(WHITE) == game.pending()
     assert (PieceType.KING, PieceType.QUEEN) == (at(game, 3, 7).current, at(game, 4, 7).types[0])
 
 
-def test_all_pieces_of_a_classical_game_are_known() -> None:
-    game = classical()
-
-    assert "0 6 0 pawn" == answer(game, 0, 6)
-    assert Destination(WHITE, 0, 6) == game.pending()
-    assert {"variant": "classical"} == game.describe()
-
-
-# --- selection -------------------------------------------------------------------------------------------------------
-
-
-def test_a_selected_piece_becomes_one_of_its_types_by_lot() -> None:
-    for draw, kind in ((0, "rook"), (1, "knight")):
-        game = position(stands("white", 1, 4, "rook ?knight"))
-        assert f"1 4 {draw} {kind}" == answer(game, 1, 4, draw)
-        assert Destination(WHITE, 1, 4) == game.pending()
-        assert (draw == 1) is at(game, 1, 4).shown[1]
-
-
-def test_a_piece_that_is_something_already_keeps_it() -> None:
-    game = position(stands("white", 1, 5, "rook knight", "knight"))
-
-    assert "1 5 1 knight" == answer(game, 1, 5)
+def test_a_king_has_no_index_until_it_is_selected() -> None:
+    """The lot says 0 or 1 and changes nothing; on a dark square (3,0, not 3,7) the index is 0 from then on."""
+    story(
+        """quantum
+        3,7/1 -> 3 7 1 king; 3,0/1 -> 3 0 1 king
+        3,7 -> 3 7 1 king; 3,0 -> 3 0 0 king
+        """,
+        quantum(),
+    )
 
 
 def test_a_piece_that_cannot_move_ends_the_turn() -> None:
@@ -194,54 +202,72 @@ def test_a_piece_that_cannot_move_ends_the_turn() -> None:
     assert Destination(BLACK, x, 0) == game.pending()
 
 
-def test_a_king_has_no_index_until_it_is_selected() -> None:
-    """The lot says 0 or 1 and changes nothing; on a dark square the index is 0 from then on."""
-    game = quantum()
-
-    assert "3 7 1 king" == answer(game, 3, 7, 1)
-    assert "3 0 1 king" == answer(game, 3, 0, 1)
-    assert "3 7 1 king" == answer(game, 3, 7), "3,7 is light: nothing changed"
-    assert "3 0 0 king" == answer(game, 3, 0), "3,0 is dark"
+def test_classical_game_describes_itself() -> None:
+    assert {"variant": "classical"} == classical().describe()
+    assert "" == classical().result(NAMES)
 
 
-def test_the_king_of_a_position_has_index_0() -> None:
-    assert "3 7 0 king" == answer(position(), 3, 7)
+STORIES = {
+    # --- selection ---
+    "all pieces of a classical game are known": 'variant="classical"\n0,6 -> 0 6 0 pawn\n= move 0,6',
+    "a piece becomes its first type by lot": "white rook,?knight@1,4\n1,4/0 -> 1 4 0 rook\n= move 1,4",
+    "a piece becomes its second type by lot": "white rook,?knight@1,4\n1,4/1 -> 1 4 1 knight\n= move 1,4",
+    "a piece that is something already keeps it": "white rook,knight@1,5:knight\n1,5 -> 1 5 1 knight",
+    "the king of a position has index 0": "kings\n3,7 -> 3 7 0 king",
+    # --- the end of a turn: dark squares are those with an odd sum ---
+    "on a light square a piece stays, and on a dark one it is open again": """
+        white rook,knight@0,2:rook
+        0,2 0,4
+        = 0,4 rook 0
+        7,7 7,6; 0,4 0,5
+        = 0,5 open
+        7,6 7,7; 0,5/1 -> 0 5 1 knight
+    """,
+    "two types known to be the same stay on dark": "white rook@0,2\n0,2 0,1\n= 0,1 rook 0",
+    "two same types, not both known, open again": "white rook,?rook@0,2:rook\n0,2 0,1\n= 0,1 open",
+    "the index of two known same types becomes 0 on dark": "white rook,?rook@0,1\n0,1/1 0,3\n= 0,3 rook 0",
+    # --- moves ---
+    "anything that is a pawn on its second row may go two": "white rook,pawn@2,6:pawn\n2,6 2,4\n= 2,4 pawn 1",
+    "a promoted piece on a dark square may come up as its other type": """
+        white pawn,knight@1,1:pawn
+        1,1 1,0; 7,7 7,6; 1,0/1 -> 1 0 1 knight
+    """,
+    "a piece that comes up as a pawn on the far row is stuck and not promoted": """
+        white pawn,?pawn@1,0
+        1,0/0 -> 1 0 0 pawn
+        = select black
+    """,
+    "there is no castling": """
+        white rook@0,7
+        3,7; 1,7
+        = white ILLEGAL move 1,7; illegal white
+    """,
+    # --- ends by the rules ---
+    "a king may step into attack": "black rook@2,0\n3,7 2,7; 2,0 2,7\n= black",
+    "two lone kings draw in the name of the mover": "black pawn@3,6\n3,7 3,6\n= white DRAW",
+    # The manager tests the end after a completed move only.
+    "two kings are not judged before a move": "kings\n= goes on",
+    "a limit of one move": "white rook@0,2; max_moves=1\n0,2 0,4; 7,7 7,6\n= black DRAW",
+    "a limit of two moves": "white rook@0,2; max_moves=2\n0,2 0,4; 7,7 7,6; 0,4 0,2\n= white DRAW",
+    "a limit of three moves": "white rook@0,2; max_moves=3\n0,2 0,4; 7,7 7,6; 0,4 0,2\n= goes on",
+    "no limit of moves": "white rook@0,2; max_moves=0\n0,2 0,4; 7,7 7,6; 0,4 0,2\n= goes on",
+    "a move begins the count of passes anew": """
+        variant="classical"; max_passes=2
+        3,7/0; 0,1 0,2; 3,7
+        = goes on
+    """,
+    # --- positions ---
+    "a recorded game follows the rules": """
+        white pawn,?rook@0,6; played=["0 6 0 pawn", "0 6 -> 0 4", "7 7 0 king", "7 7 -> 7 6", "0 4 0 pawn"]
+        = move 0,4
+    """,
+    "black may be to move": 'kings; turn="black"\n= select black',
+}
 
 
-# --- the end of a turn -----------------------------------------------------------------------------------------------
-
-
-def test_on_a_dark_square_a_piece_is_open_again_and_on_a_light_one_it_stays() -> None:
-    game = position(stands("white", 0, 2, "rook knight", "rook"))
-
-    turn(game, 0, 2, 0, 4)
-    assert (PieceType.ROOK, 0) == (at(game, 0, 4).current, at(game, 0, 4).index)
-    turn(game, 7, 7, 7, 6)
-    turn(game, 0, 4, 0, 5)
-    assert at(game, 0, 5).is_open
-    turn(game, 7, 6, 7, 7)
-    assert "0 5 1 knight" == answer(game, 0, 5, 1)
-
-
-def test_two_types_known_to_be_the_same_stay_on_dark() -> None:
-    game = position(stands("white", 0, 2, "rook"))
-    turn(game, 0, 2, 0, 1)
-
-    assert (PieceType.ROOK, 0) == (at(game, 0, 1).current, at(game, 0, 1).index)
-
-
-def test_two_types_that_are_the_same_but_not_both_known_open_again() -> None:
-    game = position(stands("white", 0, 2, "rook ?rook", "rook"))
-    turn(game, 0, 2, 0, 1)
-
-    assert at(game, 0, 1).is_open
-
-
-def test_the_index_of_two_known_types_that_are_the_same_becomes_0_on_dark() -> None:
-    game = position(stands("white", 0, 1, "rook ?rook"))
-    turn(game, 0, 1, 0, 3, draw=1)
-
-    assert (PieceType.ROOK, 0) == (at(game, 0, 3).current, at(game, 0, 3).index)
+@pytest.mark.parametrize("name", STORIES)
+def test_story(name: str) -> None:
+    story(STORIES[name])
 
 
 # --- moves -----------------------------------------------------------------------------------------------------------
@@ -254,163 +280,67 @@ def test_the_index_of_two_known_types_that_are_the_same_becomes_0_on_dark() -> N
         ("knight", "32 52 23 63 25 65 36 56"),
         ("rook", "40 41 42 43 45 46 47 04 14 24 34 54 64 74"),
         ("bishop", "00 11 22 33 55 66 77 53 62 71 35 26 17"),
+        ("queen", "40 41 42 43 45 46 47 04 14 24 34 54 64 74 00 11 22 33 55 66 77 53 62 71 35 26 17"),
     ],
 )
 def test_officers_move_as_in_chess(kind: str, targets: str) -> None:
-    game = QuantumChess.from_options({"variant": "classical"})
     piece = Piece(WHITE, 4, 4, [PieceType(kind)] * 2, [True, True], PieceType(kind), 0)
-    board = type(game.board)([piece])
+    board = type(classical().board)([piece])
 
     assert {(int(s[0]), int(s[1])) for s in targets.split()} == set(board.targets(piece))
 
 
-def test_a_queen_is_rook_and_bishop() -> None:
-    pieces = [
-        Piece(WHITE, 4, 4, [kind] * 2, [True, True], kind, 0)
-        for kind in (PieceType.QUEEN, PieceType.ROOK, PieceType.BISHOP)
-    ]
-    board_of = type(classical().board)
-    queen, rook, bishop = ({*board_of([piece]).targets(piece)} for piece in pieces)
+@pytest.mark.parametrize(
+    ("pieces", "square", "targets"),
+    [
+        ("white rook@0,4; white pawn@2,4; black pawn@0,2", (0, 4), {(1, 4), (0, 3), (0, 2), (0, 5), (0, 6), (0, 7)}),
+        ("white pawn@2,4; black rook@1,3; white rook@3,3", (2, 4), {(2, 3), (1, 3)}),
+        ("white pawn@2,6; black rook@2,5", (2, 6), set()),
+        ("white pawn@2,6; black rook@2,4", (2, 6), {(2, 5)}),
+    ],
+    ids=["a slide", "a pawn", "a pawn before a piece", "a double step before a piece"],
+)
+def test_pieces_are_in_the_way_or_taken(pieces: str, square: tuple[int, int], targets: set[tuple[int, int]]) -> None:
+    game = story(pieces)
 
-    assert queen == rook | bishop
-
-
-def test_a_slide_ends_before_an_own_piece_and_on_an_enemy() -> None:
-    game = position(stands("white", 0, 4, "rook"), stands("white", 2, 4, "pawn"), stands("black", 0, 2, "pawn"))
-
-    assert {(1, 4), (0, 3), (0, 2), (0, 5), (0, 6), (0, 7)} == set(game.board.targets(at(game, 0, 4)))
-
-
-def test_a_pawn_steps_forward_and_takes_aslant() -> None:
-    game = position(stands("white", 2, 4, "pawn"), stands("black", 1, 3, "rook"), stands("white", 3, 3, "rook"))
-
-    assert {(2, 3), (1, 3)} == set(game.board.targets(at(game, 2, 4)))
-
-
-def test_anything_that_is_a_pawn_on_its_second_row_may_go_two() -> None:
-    game = position(stands("white", 2, 6, "rook pawn", "pawn"))
-    turn(game, 2, 6, 2, 4)
-
-    assert PieceType.PAWN is at(game, 2, 4).current
-
-
-@pytest.mark.parametrize(("y", "left"), [(5, 0), (4, 1)])
-def test_a_double_step_needs_both_squares(y: int, left: int) -> None:
-    game = position(stands("white", 2, 6, "pawn"), stands("black", 2, y, "rook"))
-
-    assert left == len(game.board.targets(at(game, 2, 6)))
+    assert targets == set(game.board.targets(at(game, *square)))
 
 
 def test_a_promotion_changes_the_type_that_shows() -> None:
-    game = position(stands("white", 0, 1, "pawn knight", "pawn"))
-    turn(game, 0, 1, 0, 0)
+    game = story("white pawn,knight@0,1:pawn\n0,1 0,0")
 
     assert [PieceType.QUEEN, PieceType.KNIGHT] == at(game, 0, 0).types
     assert PieceType.QUEEN is at(game, 0, 0).current, "0,0 is light"
 
 
-def test_a_promoted_piece_on_a_dark_square_may_come_up_as_its_other_type() -> None:
-    game = position(stands("white", 1, 1, "pawn knight", "pawn"))
-    turn(game, 1, 1, 1, 0)
-    turn(game, 7, 7, 7, 6)
-
-    assert "1 0 1 knight" == answer(game, 1, 0, 1)
-
-
-def test_a_promotion_in_a_classical_game_changes_both_types() -> None:
-    game = position(stands("black", 1, 6, "pawn"), turn="black", variant="classical")
-    turn(game, 1, 6, 1, 7)
+@pytest.mark.parametrize("types", ["pawn", "pawn,?rook"])
+def test_a_promotion_in_a_classical_game_changes_both_types_and_shows_them(types: str) -> None:
+    current = ":pawn" if "," in types else ""
+    game = story(f'black {types}@1,6{current}; turn="black"; variant="classical"\n1,6 1,7')
 
     assert [PieceType.QUEEN, PieceType.QUEEN] == at(game, 1, 7).types
-
-
-def test_a_piece_that_comes_up_as_a_pawn_on_the_far_row_is_stuck_and_not_promoted() -> None:
-    game = position(stands("white", 1, 0, "pawn ?pawn"))
-
-    assert "1 0 0 pawn" == answer(game, 1, 0, 0)
-    assert Selection(BLACK) == game.pending()
-
-
-def test_there_is_no_castling() -> None:
-    game = position(stands("white", 0, 7, "rook"))
-    answer(game, 3, 7)
-    answer(game, 1, 7)
-
-    assert "white ILLEGAL move 1,7" == lost_by(game, Verdict.ILLEGAL, WHITE)
+    assert [True, True] == at(game, 1, 7).shown
 
 
 # --- ends by the rules -----------------------------------------------------------------------------------------------
 
 
 def test_capturing_the_king_wins() -> None:
-    game = position(stands("black", 3, 0, "rook"), turn="black")
-    turn(game, 3, 0, 3, 7)
+    game = story('black rook@3,0; turn="black"\n3,0 3,7\n= black')
 
     assert RuleResult(Verdict.WIN, BLACK, "the white king was taken") == game.end
-    assert "black" == game.result(NAMES)
-
-
-def test_a_king_may_step_into_attack() -> None:
-    game = position(stands("black", 2, 0, "rook"))
-    turn(game, 3, 7, 2, 7)
-    turn(game, 2, 0, 2, 7)
-
-    assert "black" == game.result(NAMES)
-
-
-def test_two_lone_kings_draw_in_the_name_of_the_mover() -> None:
-    game = position(stands("black", 3, 6, "pawn"))
-    turn(game, 3, 7, 3, 6)
-
-    assert RuleResult(Verdict.DRAW, None, "one piece of each colour is left") == game.end
-    assert "white DRAW" == game.result(NAMES)
 
 
 def test_a_position_without_a_king_is_played_as_the_manager_of_2013_did() -> None:
     """Nobody can win by the king; one piece of each colour is a draw all the same."""
-    pieces = [
-        stands("white", 0, 7, "rook"),
-        stands("black", 0, 0, "rook"),
-        stands("black", 7, 0, "knight"),
-    ]
-    game = QuantumChess.from_options({"position": pieces})
-    turn(game, 0, 7, 0, 0)
+    pieces = [stands("white", 0, 7, "rook"), stands("black", 0, 0, "rook"), stands("black", 7, 0, "knight")]
+    game = story("no kings\n0,7 0,0\n= white DRAW", QuantumChess.from_options({"position": pieces}))
 
-    assert "white DRAW" == game.result(NAMES)
-
-
-def test_two_kings_are_not_judged_before_a_move() -> None:
-    """The manager tests the end after a completed move only."""
-    assert position().end is None
-
-
-@pytest.mark.parametrize(("limit", "result"), [(1, "black DRAW"), (2, "white DRAW"), (3, ""), (0, "")])
-def test_move_limit_exceeds_the_longest_ordinary_game(limit: int, result: str) -> None:
-    game = position(stands("white", 0, 2, "rook"), max_moves=limit)
-    for move in ((0, 2, 0, 4), (7, 7, 7, 6), (0, 4, 0, 2)):
-        if game.end is None:
-            turn(game, *move)
-
-    assert result == game.result(NAMES)
+    assert RuleResult(Verdict.DRAW, None, "one piece of each colour is left") == game.end
 
 
 def test_turns_in_a_row_without_a_move_are_a_draw() -> None:
-    game = quantum(max_passes=3)
-    answer(game, 3, 7, 0)
-    answer(game, 3, 0, 0)
-    assert game.end is None
-    answer(game, 3, 7)
-
-    assert "white DRAW" == game.result(NAMES)
-
-
-def test_a_move_begins_the_count_of_passes_anew() -> None:
-    game = classical(max_passes=2)
-    answer(game, 3, 7, 0)
-    turn(game, 0, 1, 0, 2)
-    answer(game, 3, 7)
-
-    assert game.end is None
+    story("quantum\n3,7/0; 3,0/0\n= goes on\n3,7\n= white DRAW", quantum(max_passes=3))
 
 
 def test_two_passive_agents_continue_without_limits() -> None:
@@ -425,29 +355,18 @@ def test_two_passive_agents_continue_without_limits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("square", "result"),
+    ("answers", "result"),
     [
-        ((8, 8), "white BOUNDS 8,8"),
-        ((-1, 3), "white BOUNDS -1,3"),
-        ((10**50, 0), f"white BOUNDS {10**50},0"),
-        ((4, 4), "white EMPTY"),
-        ((3, 0), "white COLOUR black not white"),
+        ("8,8", "white BOUNDS 8,8"),
+        ("-1,3", "white BOUNDS -1,3"),
+        (f"{10**50},0", f"white BOUNDS {10**50},0"),
+        ("4,4", "white EMPTY"),
+        ("3,0", "white COLOUR black not white"),
+        *((f"0,6; {square}", f"white ILLEGAL move {square}") for square in ("0,3", "1,5", "0,6", "3,7", "99,0")),
     ],
 )
-def test_invalid_selection_loses(square: tuple[int, int], result: str) -> None:
-    game = classical()
-    answer(game, *square)
-
-    assert result == lost_by(game, Verdict.ILLEGAL, WHITE)
-
-
-@pytest.mark.parametrize("square", [(0, 3), (1, 5), (0, 6), (3, 7), (99, 0)])
-def test_invalid_move_loses(square: tuple[int, int]) -> None:
-    game = classical()
-    answer(game, 0, 6)
-    answer(game, *square)
-
-    assert f"white ILLEGAL move {square[0]},{square[1]}" == lost_by(game, Verdict.ILLEGAL, WHITE)
+def test_invalid_selection_or_move_loses(answers: str, result: str) -> None:
+    story(f"classical\n{answers}\n= illegal white; {result}", classical())
 
 
 @pytest.mark.parametrize(
@@ -467,33 +386,30 @@ def test_gibberish_is_quoted_and_cannot_be_more_than_that(said: str, quoted: str
     game = classical()
     game.apply(Reply(ReplyKind.UNREADABLE, said))
 
-    assert f'white GIBBERISH "{quoted}"' == lost_by(game, Verdict.UNREADABLE, WHITE)
+    story(f'classical\n= unreadable white; white GIBBERISH "{quoted}"', game)
 
 
 @pytest.mark.parametrize(
-    ("kind", "verdict", "result"),
+    ("kind", "ends"),
     [
-        (ReplyKind.UNASKED, Verdict.ILLEGAL, 'white ILLEGAL unasked "hello"'),
-        (ReplyKind.RESIGNED, Verdict.RESIGNED, "white terminated"),
-        (ReplyKind.REFUSED, Verdict.REFUSED, "white UNRESPONSIVE"),
+        (ReplyKind.UNASKED, 'illegal white; white ILLEGAL unasked "hello"'),
+        (ReplyKind.RESIGNED, "resigned white; white terminated"),
+        (ReplyKind.REFUSED, "refused white; white UNRESPONSIVE"),
     ],
 )
-def test_answers_without_a_square_lose(kind: ReplyKind, verdict: Verdict, result: str) -> None:
-    for illegal in ("loses-game", "loses-turn"):
-        game = classical(illegal=illegal)
-        game.apply(Reply(kind, "hello"))
-        assert result == lost_by(game, verdict, WHITE)
+@pytest.mark.parametrize("illegal", ["loses-game", "loses-turn"])
+def test_answers_without_a_square_lose(kind: ReplyKind, ends: str, illegal: str) -> None:
+    game = classical(illegal=illegal)
+    game.apply(Reply(kind, "hello"))
+
+    story(f"classical\n= {ends}", game)
 
 
 @pytest.mark.parametrize(
     ("verdict", "word"),
     [
-        (Verdict.START_TIME, "TIMEOUT"),
-        (Verdict.TURN_TIME, "TIMEOUT"),
-        (Verdict.MATCH_TIME, "TIMEOUT"),
-        (Verdict.CRASH, "UNRESPONSIVE"),
-        (Verdict.MEMORY, "UNRESPONSIVE"),
-        (Verdict.OUTPUT, "UNRESPONSIVE"),
+        *((verdict, "TIMEOUT") for verdict in (Verdict.START_TIME, Verdict.TURN_TIME, Verdict.MATCH_TIME)),
+        *((verdict, "UNRESPONSIVE") for verdict in (Verdict.CRASH, Verdict.MEMORY, Verdict.OUTPUT)),
         (Verdict.RESIGNED, "terminated"),
     ],
 )
@@ -507,8 +423,7 @@ def test_fault_is_charged_to_the_failing_seat_even_out_of_turn(verdict: Verdict,
 
 
 def test_a_game_that_is_over_stays_over() -> None:
-    game = classical()
-    answer(game, 8, 8)
+    game = story("classical\n8,8", classical())
     game.forfeit(AgentFault(Verdict.CRASH, BLACK, "too late"))
 
     assert "white BOUNDS 8,8" == game.result(NAMES)
@@ -516,17 +431,9 @@ def test_a_game_that_is_over_stays_over() -> None:
         game.apply(decided(OnSquare(0, 6)))
 
 
-def test_unfinished_game_has_no_result() -> None:
-    assert "" == classical().result(NAMES)
-
-
-# --- an answer that loses the turn -----------------------------------------------------------------------------------
-
-
 def test_a_refused_answer_may_cost_the_turn_only() -> None:
     """The offender is told, alone; the piece that it had selected stays what it became."""
-    game = position(stands("white", 0, 1, "rook knight"), illegal="loses-turn")
-    answer(game, 0, 1, 1)
+    game = story('white rook,knight@0,1; illegal="loses-turn"\n0,1/1')
 
     assert (TurnLost(WHITE, "ILLEGAL move 0,2"),) == game.apply(decided(OnSquare(0, 2)))
     assert Selection(BLACK) == game.pending()
@@ -542,7 +449,7 @@ def test_lost_turns_are_turns_without_a_move() -> None:
     assert "black DRAW" == game.result(NAMES)
 
 
-# --- positions -------------------------------------------------------------------------------------------------------
+# --- positions and options -------------------------------------------------------------------------------------------
 
 
 def test_position_is_sent_without_hidden_types_in_its_own_order() -> None:
@@ -550,26 +457,11 @@ def test_position_is_sent_without_hidden_types_in_its_own_order() -> None:
     game = position(rook, stands("black", 0, 0, "?pawn ?bishop"), played=["3 7 0 king"])
     told = game.describe()
 
-    types = [piece["types"] for piece in told["board"]]
-    assert [
-        ["rook", "unknown"],
-        ["unknown", "unknown"],
-        ["king", "king"],
-        ["king", "king"],
-    ] == types
+    assert [["rook", "unknown"], ["unknown", "unknown"], ["king", "king"], ["king", "king"]] == [
+        piece["types"] for piece in told["board"]
+    ]
     assert ["3 7 0 king"] == told["played"]
     assert Destination(WHITE, 3, 7) == game.pending()
-
-
-def test_recorded_games_follow_the_rules() -> None:
-    played = ["0 6 0 pawn", "0 6 -> 0 4", "7 7 0 king", "7 7 -> 7 6", "0 4 0 pawn"]
-    game = position(stands("white", 0, 6, "pawn ?rook"), played=played)
-
-    assert Destination(WHITE, 0, 4) == game.pending()
-
-
-def test_black_may_be_to_move() -> None:
-    assert Selection(BLACK) == position(turn="black").pending()
 
 
 @pytest.mark.parametrize(
@@ -651,10 +543,7 @@ def check(game: QuantumChess, events: list[Event]) -> None:
         assert game.board.at(piece.x, piece.y) is piece
         assert piece.current is None or piece.current in piece.types
         assert piece.index is None or piece.types[piece.index] is piece.current
-        is_selected = isinstance(selected, Destination) and (piece.x, piece.y) == (
-            selected.x,
-            selected.y,
-        )
+        is_selected = isinstance(selected, Destination) and (piece.x, piece.y) == (selected.x, selected.y)
         if (piece.x + piece.y) % 2 and piece.current is not None and not is_selected:
             assert [True, True] == piece.shown
             assert piece.types[0] is piece.types[1]
@@ -690,10 +579,3 @@ def test_random_games_keep_the_rules_and_can_be_followed(seed: int, variant: str
     assert game.result(NAMES) == again.result(NAMES)
     assert game.result(NAMES) in {*COLOURS, *(f"{colour} DRAW" for colour in COLOURS)}
     assert game.board.placed() == again.board.placed()
-
-
-def test_a_hidden_type_shows_after_a_promotion_in_a_classical_game() -> None:
-    game = position(stands("black", 1, 6, "pawn ?rook", "pawn"), turn="black", variant="classical")
-    turn(game, 1, 6, 1, 7)
-
-    assert [True, True] == at(game, 1, 7).shown

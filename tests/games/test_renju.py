@@ -90,14 +90,55 @@ def test_the_forbidden_squares_are_those_that_other_judges_found(vector: dict[st
     assert set(vector["forbidden"]) == {square_name(*square) for square in found}
 
 
-def test_a_five_that_is_an_overline_too_is_allowed() -> None:
-    """Where managers disagreed: nine black stones, five along the row and six up the column."""
-    assert foul_at("h8", black="d8 e8 f8 g8 h6 h7 h9 h10 h11") is None
-    assert foul_at("h8", black="e8 f8 g8 h6 h7 h9 h10 h11") is Foul.OVERLINE
+FIVE, OVERLINE = "d8 e8 f8 g8", "c8 d8 e8 f8 g8"
+FOURS, THREES = "h9 h10 h11 i9 j10 k11", "h9 h10 i9 j10"
+TWO_THREES = "f8 g8 h7 h5"
+"""With h8: a plain three on the row, and one on the column that only h6 makes a straight four."""
+
+FOULS = {
+    # Managers disagreed: nine black stones, five along the row and six up the column.
+    "a five that is an overline, too": ("h8", f"{FIVE} h6 h7 h9 h10 h11", "", None),
+    "an overline": ("h8", "e8 f8 g8 h6 h7 h9 h10 h11", "", Foul.OVERLINE),
+    "what a new brain is tried with": ("g9", "h8 i7 h10 i11", "h9 i9 i6 i12", Foul.DOUBLE_THREE),
+    "five beats fours": ("h8", f"{FIVE} {FOURS}", "", None),
+    "five beats threes": ("h8", f"{FIVE} {THREES}", "", None),
+    "the double four is named first": ("h8", f"{OVERLINE} {FOURS}", "", Foul.DOUBLE_FOUR),
+    "the double four before threes": ("h8", f"{FOURS} g9 f10", "", Foul.DOUBLE_FOUR),
+    "the overline is named last": ("h8", f"{OVERLINE} {THREES}", "", Foul.DOUBLE_THREE),
+    "fours alone": ("h8", FOURS, "", Foul.DOUBLE_FOUR),
+    "threes alone": ("h8", THREES, "", Foul.DOUBLE_THREE),
+    "a four and a three": ("h8", "e8 f8 g8 h9 h10", "", None),
+    # The edge blocks like a white stone.
+    "a three at the edge": ("c8", "b8 a8 c7 c6", "", None),
+    "a three near the edge": ("d8", "b8 c8 d7 d6", "", Foul.DOUBLE_THREE),
+    "a three between the edge and white": ("d8", "b8 c8 d7 d6", "f8", None),
+    # Black stones at the right edge and the left of the next row stand side by side in the cells.
+    "a row around the edge": ("n8", "o8 a9 b9 c9 d9", "", None),
+    "a three around the edge": ("o8", "m8 n8 a9 b9 o7 o6", "", None),
+    # A three whose only key square black may not use does not count; one that is free again counts again.
+    "two real threes": ("h8", TWO_THREES, "", Foul.DOUBLE_THREE),
+    "the key is a double four": ("h8", f"{TWO_THREES} e6 f6 g6", "", None),
+    "the key is an overline": ("h8", f"{TWO_THREES} e6 f6 g6 i6 j6", "", None),
+    "the key is a five": ("h8", f"{TWO_THREES} d6 e6 f6 g6", "", None),
+    "the key is a double three": ("h8", f"{TWO_THREES} i6 j6 g5 f4", "", None),
+    "no four on row 6": ("h8", f"{TWO_THREES} e6 f6 g6", "d6 i6", Foul.DOUBLE_THREE),
+    "the key makes one three only": ("h8", f"{TWO_THREES} i6 j6 g5 f4", "g6 l6", Foul.DOUBLE_THREE),
+    # The column's three has two keys, h9 and h5; a foul on one of them leaves the other.
+    "one of two keys is left": ("h8", "f8 g8 h7 h6 e9 f9 g9", "", Foul.DOUBLE_THREE),
+    "the other key is left": ("h8", "f8 g8 h7 h6 e5 f5 g5", "", Foul.DOUBLE_THREE),
+    "no key is left": ("h8", "f8 g8 h7 h6 e9 f9 g9 e5 f5 g5", "", None),
+}
 
 
-def test_the_first_double_three_that_a_new_brain_is_tried_with() -> None:
-    assert foul_at("g9", black="h8 i7 h10 i11", white="h9 i9 i6 i12") is Foul.DOUBLE_THREE
+@pytest.mark.parametrize("name", FOULS)
+def test_foul(name: str) -> None:
+    square, black, white, expected = FOULS[name]
+
+    assert expected is foul_at(square, black, white)
+
+
+def test_edge_of_a_small_board_blocks() -> None:
+    assert foul_at("h8", black="f8 g8 h7 h6", size=8) is None
 
 
 # --- five and overline ---------------------------------------------------------------------------
@@ -111,28 +152,6 @@ def test_an_exact_five_is_allowed(picture: str) -> None:
 @pytest.mark.parametrize("picture", ["*XXXXX", "X*XXXX", "XX*XXX", "XXXX*XXXX", "OXX*XXXO"])
 def test_six_and_more_are_an_overline(picture: str) -> None:
     assert on_a_line(picture) is Foul.OVERLINE
-
-
-def test_five_wins_whatever_else_the_stone_makes() -> None:
-    five = "d8 e8 f8 g8"
-    fours = "h9 h10 h11 i9 j10 k11"
-    threes = "h9 h10 i9 j10"
-
-    assert foul_at("h8", black=f"{fours}") is Foul.DOUBLE_FOUR
-    assert foul_at("h8", black=f"{five} {fours}") is None
-    assert foul_at("h8", black=f"{threes}") is Foul.DOUBLE_THREE
-    assert foul_at("h8", black=f"{five} {threes}") is None
-
-
-def test_the_double_four_is_named_first_and_the_overline_last() -> None:
-    overline = "c8 d8 e8 f8 g8"
-    fours = "h9 h10 h11 i9 j10 k11"
-    threes = "h9 h10 i9 j10"
-
-    assert foul_at("h8", black=f"{overline}") is Foul.OVERLINE
-    assert foul_at("h8", black=f"{overline} {threes}") is Foul.DOUBLE_THREE
-    assert foul_at("h8", black=f"{overline} {fours}") is Foul.DOUBLE_FOUR
-    assert foul_at("h8", black=f"{fours} g9 f10") is Foul.DOUBLE_FOUR
 
 
 # --- fours ---------------------------------------------------------------------------------------
@@ -180,10 +199,6 @@ def test_four_that_can_only_become_six_is_no_four(picture: str) -> None:
     assert foul_on(Position(19, 19, line.black | cross.black, line.white), square) is None
 
 
-def test_a_four_and_a_three_are_allowed() -> None:
-    assert foul_at("h8", black="e8 f8 g8 h9 h10") is None
-
-
 # --- threes --------------------------------------------------------------------------------------
 
 
@@ -209,64 +224,7 @@ def test_false_three_makes_no_double_three(picture: str) -> None:
     assert with_another_three(picture) is None
 
 
-def test_the_edge_blocks_like_a_white_stone() -> None:
-    column = "h7 h6"
-
-    assert foul_at("c8", black="b8 a8 c7 c6") is None
-    assert foul_at("d8", black="b8 c8 d7 d6") is Foul.DOUBLE_THREE
-    assert foul_at("d8", black="b8 c8 d7 d6", white="f8") is None
-    assert foul_at("h8", black=f"f8 g8 {column}") is Foul.DOUBLE_THREE
-    assert foul_at("h8", black=f"f8 g8 {column}", size=8) is None
-
-
-def test_rows_do_not_run_on_around_the_edge() -> None:
-    """Black stones at the right edge and the left of the next row stand side by side in the cells."""
-    assert foul_at("n8", black="o8 a9 b9 c9 d9") is None
-    assert foul_at("o8", black="m8 n8 a9 b9 o7 o6") is None
-
-
-# --- threes that are not real --------------------------------------------------------------------
-
-TWO_THREES = "f8 g8 h7 h5"
-"""With h8: a plain three on the row, and one on the column that only h6 makes a straight four."""
-
-
-def test_two_threes_are_real_as_long_as_nothing_forbids_their_keys() -> None:
-    assert foul_at("h8", TWO_THREES) is Foul.DOUBLE_THREE
-
-
-@pytest.mark.parametrize(
-    ("black", "white", "why"),
-    [
-        ("e6 f6 g6", "", "h6 is a double four"),
-        ("e6 f6 g6 i6 j6", "", "h6 is an overline"),
-        ("d6 e6 f6 g6", "", "h6 is a five"),
-        ("i6 j6 g5 f4", "", "h6 is a double three itself"),
-    ],
-)
-def test_three_whose_only_key_square_black_may_not_use_does_not_count(black: str, white: str, why: str) -> None:
-    assert foul_at("h8", f"{TWO_THREES} {black}", white) is None, why
-
-
-@pytest.mark.parametrize(
-    ("black", "white", "why"),
-    [
-        ("e6 f6 g6", "d6 i6", "no four on row 6"),
-        ("i6 j6 g5 f4", "g6 l6", "h6 makes one three only"),
-    ],
-)
-def test_a_key_that_is_free_again_counts_again(black: str, white: str, why: str) -> None:
-    assert foul_at("h8", f"{TWO_THREES} {black}", white) is Foul.DOUBLE_THREE, why
-
-
-def test_one_key_that_black_may_use_is_enough() -> None:
-    """The column's three has two keys, h9 and h5; a foul on one of them leaves the other."""
-    threes = "f8 g8 h7 h6"
-    at_h9, at_h5 = "e9 f9 g9", "e5 f5 g5"
-
-    assert foul_at("h8", f"{threes} {at_h9}") is Foul.DOUBLE_THREE
-    assert foul_at("h8", f"{threes} {at_h5}") is Foul.DOUBLE_THREE
-    assert foul_at("h8", f"{threes} {at_h9} {at_h5}") is None
+# --- questions of many squares --------------------------------------------------------------------
 
 
 def staircase(steps: int, size: int) -> Position:
@@ -362,28 +320,6 @@ def test_the_definitions_and_the_shapes_agree(position: Position) -> None:
         assert textbook_foul(position, square) == foul_on(position, square)
 
 
-def symmetries(square: Square, width: int, height: int) -> list[Square]:
-    """The images of a square under the eight symmetries; the last four exchange width and height."""
-    x, y = square
-    mirrored = [(x, y), (width - 1 - x, y), (x, height - 1 - y), (width - 1 - x, height - 1 - y)]
-    return mirrored + [(b, a) for a, b in mirrored]
-
-
-@given(positions())
-def test_a_turned_or_mirrored_board_has_the_same_fouls(position: Position) -> None:
-    width, height = position.width, position.height
-    for image in range(8):
-        black, white = (
-            frozenset(symmetries(stone, width, height)[image] for stone in stones)
-            for stones in (position.black, position.white)
-        )
-        shape = (width, height) if image < 4 else (height, width)
-        turned = Position(*shape, black, white)
-        for square in free_squares(position)[::3]:
-            there = symmetries(square, width, height)[image]
-            assert foul_on(position, square) == foul_on(turned, there)
-
-
 @given(positions())
 def test_the_cells_stay_as_they_were(position: Position) -> None:
     cells, stride = cells_of(position)
@@ -393,13 +329,6 @@ def test_the_cells_stay_as_they_were(position: Position) -> None:
             foul(cells, stride, at)
 
     assert before == cells
-
-
-@given(positions())
-def test_white_stones_alone_forbid_nothing(position: Position) -> None:
-    white = Position(position.width, position.height, frozenset(), position.black)
-
-    assert {None} >= {foul_on(white, square) for square in free_squares(white)}
 
 
 def crowd(chance: random.Random) -> Position:

@@ -1,41 +1,12 @@
 """The rules of Stratego, one story each; what differs between the three sets stands side by side."""
 
-from typing import Any
-
 import pytest
 
 from judge.games.stratego import RULES, Stratego
 from judge.games.stratego.board import KINDS, Clash, clash_of
-from judge.games.stratego.types import (
-    BLUE,
-    RED,
-    HalfMove,
-    SetUpRow,
-    SetupRow,
-    Started,
-)
-from judge.games.types import (
-    NATURE,
-    AgentFault,
-    BothAtFault,
-    Chance,
-    Reply,
-    ReplyKind,
-    Verdict,
-    decided,
-)
-from tests.games.stratego_positions import (
-    FULL_BLUE,
-    FULL_RED,
-    blue,
-    line,
-    new,
-    red,
-    say,
-    set_up,
-    toss,
-    verdict,
-)
+from judge.games.stratego.types import BLUE, RED, HalfMove, SetUpRow, SetupRow, Started
+from judge.games.types import NATURE, AgentFault, BothAtFault, Chance, Reply, ReplyKind, Verdict, decided
+from tests.games.stratego_positions import FULL_BLUE, FULL_RED, line, new, red, say, set_up, story, toss, verdict
 
 ALL_RULES = tuple(RULES)
 
@@ -45,14 +16,12 @@ ALL_RULES = tuple(RULES)
 
 def test_red_gives_four_rows_then_blue_and_red_alone_hears_that_it_starts() -> None:
     game = new()
-    for row in FULL_RED:
-        assert SetupRow(RED, FULL_RED.index(row)) == game.pending()
-        assert () == game.apply(decided(SetUpRow(row)))
-    for number, row in enumerate(FULL_BLUE):
-        assert SetupRow(BLUE, number) == game.pending()
-        events = game.apply(decided(SetUpRow(row)))
+    for seat, rows in ((RED, FULL_RED), (BLUE, FULL_BLUE)):
+        for number, row in enumerate(rows):
+            assert SetupRow(seat, number) == game.pending()
+            events = game.apply(decided(SetUpRow(row)))
+            assert ((Started(RED),) if (seat, number) == (BLUE, 3) else ()) == events
 
-    assert (Started(RED),) == events
     assert (148, 148) == game.values
     pending = game.pending()
     assert isinstance(pending, HalfMove)
@@ -68,19 +37,20 @@ def test_each_side_sees_its_own_pieces_and_where_the_others_stand() -> None:
     assert hidden + middle + "\n".join(FULL_BLUE) + "\n" == game.seen_by(BLUE)
 
 
-BAD_ROWS = {
-    "a short row": (("FB8sB479B", *FULL_RED[1:]), 0),
-    "a long row": (("FB8sB479B8 ", *FULL_RED[1:]), 0),
-    "a letter that is no piece": (("FB8SB479B8", *FULL_RED[1:]), 3),
-    "a lake": (("FB+sB479B8", *FULL_RED[1:]), 0),
-    "an enemy": (("#B8sB479B8", *FULL_RED[1:]), 0),
-    "two flags": (("FF8sB479B8", *FULL_RED[1:]), 0),
-    "no flag": ((".B8sB479B8", *FULL_RED[1:]), 148),
-    "an empty row": ((*FULL_RED[:3], ""), 148 - 29),
-}
-
-
-@pytest.mark.parametrize(("rows", "value"), BAD_ROWS.values(), ids=BAD_ROWS.keys())
+@pytest.mark.parametrize(
+    ("rows", "value"),
+    [
+        (("FB8sB479B", *FULL_RED[1:]), 0),
+        (("FB8sB479B8 ", *FULL_RED[1:]), 0),
+        (("FB8SB479B8", *FULL_RED[1:]), 3),
+        (("FB+sB479B8", *FULL_RED[1:]), 0),
+        (("#B8sB479B8", *FULL_RED[1:]), 0),
+        (("FF8sB479B8", *FULL_RED[1:]), 0),
+        ((".B8sB479B8", *FULL_RED[1:]), 148),
+        ((*FULL_RED[:3], ""), 148 - 29),
+    ],
+    ids=["short", "long", "no piece", "lake", "enemy", "two flags", "no flag", "empty"],
+)
 def test_bad_setup_counts_cells_before_the_error(rows: tuple[str, ...], value: int) -> None:
     game = set_up(new("stratego-2012"), rows)
 
@@ -128,35 +98,42 @@ def test_a_bad_set_up_does_not_keep_the_other_side_from_being_asked(
         assert (Verdict.ILLEGAL, RED if red_is_bad else BLUE) == verdict(game)
 
 
-def test_a_side_that_fails_in_the_set_up_is_not_asked_again_and_the_other_still_is() -> None:
-    game = new("stratego-2012")
-    game.apply(decided(SetUpRow(FULL_RED[0])))
-    late = AgentFault(Verdict.TURN_TIME, RED, "late")
+LATE = AgentFault(Verdict.TURN_TIME, RED, "late")
+DEAD = AgentFault(Verdict.CRASH, BLUE, "dead")
 
-    assert () == game.forfeit(late)
+
+def begun(*rows: str) -> Stratego:
+    game = new("stratego-2012")
+    for row in rows:
+        game.apply(decided(SetUpRow(row)))
+    return game
+
+
+def test_a_side_that_fails_in_the_set_up_is_not_asked_again_and_the_other_still_is() -> None:
+    game = begun(FULL_RED[0])
+
+    assert () == game.forfeit(LATE)
     assert SetupRow(BLUE, 0) == game.pending()
     for row in FULL_BLUE:
         game.apply(decided(SetUpRow(row)))
-    assert late == game.end
+    assert LATE == game.end
     assert "red RED BAD_SETUP 0 0 148" == line(game)
 
 
 def test_two_sides_that_fail_in_the_set_up_are_two_faults() -> None:
-    game = new("stratego-2012")
-    faults = (AgentFault(Verdict.TURN_TIME, RED, "late"), AgentFault(Verdict.CRASH, BLUE, "dead"))
-    game.forfeit(faults[0])
+    game = begun()
+    game.forfeit(LATE)
     game.apply(decided(SetUpRow(FULL_BLUE[0])))
-    game.forfeit(faults[1])
+    game.forfeit(DEAD)
 
-    assert BothAtFault(faults) == game.end
+    assert BothAtFault((LATE, DEAD)) == game.end
     assert "neither BOTH BAD_SETUP 0 0 0" == line(game)
 
 
 def test_the_side_that_waits_may_fail_while_the_other_sets_up() -> None:
     """The rows of the side that is asked are not lost by it."""
-    game = new("stratego-2012")
-    game.apply(decided(SetUpRow(FULL_RED[0])))
-    game.forfeit(AgentFault(Verdict.CRASH, BLUE, "dead"))
+    game = begun(FULL_RED[0])
+    game.forfeit(DEAD)
 
     assert SetupRow(RED, 1) == game.pending()
     for row in FULL_RED[1:]:
@@ -173,6 +150,9 @@ def test_a_protocol_that_cannot_read_a_row_makes_a_bad_set_up() -> None:
 
 # --- moves -----------------------------------------------------------------------------------------------------------
 
+NO_WAY = "Selected unit cannot move that way"
+TAKEN = "Attempted move into square occupied by neutral or allied piece"
+
 
 @pytest.mark.parametrize(
     ("said", "reason"),
@@ -185,49 +165,28 @@ def test_a_protocol_that_cannot_read_a_row_makes_a_bad_set_up() -> None:
         ("2 4 UP", "Selected piece belongs to other player"),
         ("3 3 DOWN", "Selected piece is not mobile (FLAG or BOMB)"),
         ("0 0 DOWN", "Selected piece is not mobile (FLAG or BOMB)"),
-        ("0 3 DOWN 0", "Selected unit cannot move that way"),
-        ("0 3 DOWN -5", "Selected unit cannot move that way"),
-        ("0 3 DOWN x", "Selected unit cannot move that way"),
-        ("1 3 DOWN 2", "Selected unit cannot move that way"),
-        ("0 3 LEFT", "Selected unit cannot move that way"),
-        ("0 3 LEFT 9", "Selected unit cannot move that way"),
-        ("9 3 DOWN 4", "Attempted move into square occupied by neutral or allied piece"),
-        ("6 3 DOWN 2", "Attempted move into square occupied by neutral or allied piece"),
-        ("2 3 DOWN", "Attempted move into square occupied by neutral or allied piece"),
-        ("0 3 RIGHT", "Attempted move into square occupied by neutral or allied piece"),
-        ("0 3 UP", "Attempted move into square occupied by neutral or allied piece"),
+        *(
+            (said, NO_WAY)
+            for said in ("0 3 DOWN 0", "0 3 DOWN -5", "0 3 DOWN x", "1 3 DOWN 2", "0 3 LEFT", "0 3 LEFT 9")
+        ),
+        *((said, TAKEN) for said in ("9 3 DOWN 4", "6 3 DOWN 2", "2 3 DOWN", "0 3 RIGHT", "0 3 UP")),
     ],
 )
 def test_an_illegal_move_loses_for_its_reason(said: str, reason: str) -> None:
-    rows = (*FULL_RED[:3], "967B669999")
-    game = set_up(new("stratego-2012"), rows)
-    told = say(game, said)
+    game = story(f"stratego-2012\n{said} ->\n= illegal RED; red RED ILLEGAL 1 148 148; {reason}")
 
-    assert [] == told
-    assert (Verdict.ILLEGAL, RED) == verdict(game)
-    assert reason == game.reason
-    assert "red RED ILLEGAL 1 148 148" == line(game)
     assert f"{said} ILLEGAL" == game.half_moves[-1].text
 
 
-def test_in_2011_a_multiplier_of_zero_ran_into_the_piece_itself() -> None:
-    game = set_up(new("stratego-2011"))
-
-    assert ["0 3 DOWN 0 ILLEGAL"] == say(game, "0 3 DOWN 0")
-    assert "Attempted move into square occupied by neutral or allied piece" == game.reason
-
-
 def test_a_scout_goes_far_and_others_one_square() -> None:
-    game = set_up(new("stratego-2012"))
+    game = story("stratego-2012\n0 3 DOWN 2; 9 6 UP")
 
-    assert ["0 3 DOWN 2 OK", "9 6 UP OK"] == say(game, "0 3 DOWN 2", "9 6 UP")
     board = game.seen_by(RED).split("\n")
     assert (".67B669999", "9.++..++.#", "##########"[:9] + ".") == (board[3], board[5], board[6])
 
 
 def test_turns_are_counted_in_pairs_and_red_begins_each() -> None:
-    game = set_up(new())
-    say(game, "0 3 DOWN", "0 6 UP", "0 4 UP")
+    game = story("stratego-seed\n0 3 DOWN; 0 6 UP; 0 4 UP")
 
     assert [(1, RED), (1, BLUE), (2, RED)] == [(turn, seat) for turn, seat, _ in game.half_moves]
     assert (BLUE, 2) == (game.pending().seat, game.turn)
@@ -262,14 +221,13 @@ def test_survivors_of_a_fight(attacker: str, defender: str) -> None:
     assert (Clash.DIES if wanted is Clash.BOTH_DIE else wanted) is survives
 
 
-def duel(attacker: str, defender: str, rules: str = "stratego-2012", **options: Any) -> Stratego:
-    """RED's `attacker` stands before BLUE's `defender` and is to move; both have another piece."""
-    game = new(rules, partial_setup=True, **options)
-    set_up(game, red(x0y3=attacker, x5y3="7", x9y3="9"), blue(x0y6=defender, x5y6="7", x9y6="9"))
-    assert ["0 3 DOWN OK", "9 6 UP OK", "0 4 DOWN OK", "9 5 DOWN OK"] == say(
-        game, "0 3 DOWN", "9 6 UP", "0 4 DOWN", "9 5 DOWN"
-    )
-    return game
+DUEL = "0 3 DOWN; 9 6 UP; 0 4 DOWN; 9 5 DOWN"
+
+
+def duel(attacker: str, defender: str, rules: str, told: str) -> Stratego:
+    """RED's `attacker` stands before BLUE's `defender` and attacks it; both have two more pieces."""
+    army = f"RED {attacker}@0,3 7@5,3 9@9,3; BLUE {defender}@0,6 7@5,6 9@9,6"
+    return story(f"{rules} partial_setup=true\n{army}\n{DUEL}\n0 5 DOWN -> {told}")
 
 
 def column(game: Stratego, seat: int) -> str:
@@ -277,59 +235,29 @@ def column(game: Stratego, seat: int) -> str:
     return "".join(row[0] for row in game.seen_by(seat).split("\n")[4:8])
 
 
-def test_winner_of_a_fight_takes_the_square() -> None:
-    game = duel("3", "6")
-
-    assert ["0 5 DOWN KILLS 3 6"] == say(game, "0 5 DOWN")
-    assert ("..3.", "..#.") == (column(game, RED), column(game, BLUE))
-    assert (8 + 4 + 2, 4 + 2) == game.values
-
-
-def test_a_defender_that_survives_stays_where_it_is() -> None:
-    game = duel("6", "3")
-
-    assert ["0 5 DOWN DIES 6 3"] == say(game, "0 5 DOWN")
-    assert ("..#.", "..3.") == (column(game, RED), column(game, BLUE))
-
-
-def test_a_spy_kills_the_marshal_it_attacks_and_dies_when_attacked() -> None:
-    assert ["0 5 DOWN KILLS s 1"] == say(duel("s", "1"), "0 5 DOWN")
-    assert ["0 5 DOWN KILLS 1 s"] == say(duel("1", "s"), "0 5 DOWN")
-
-
-def test_a_miner_removes_a_bomb() -> None:
-    for rules in ALL_RULES:
-        game = duel("8", "B", rules)
-        assert ["0 5 DOWN KILLS 8 B"] == say(game, "0 5 DOWN")
-        assert "..8." == column(game, RED)
-
-
 @pytest.mark.parametrize(
-    ("rules", "told", "left"),
+    ("fighters", "rules", "told", "for_red", "for_blue"),
     [
+        ("36", "stratego-2012", "KILLS 3 6", "..3.", "..#."),
+        ("63", "stratego-2012", "DIES 6 3", "..#.", "..3."),
+        ("s1", "stratego-2012", "KILLS s 1", "..s.", "..#."),
+        ("1s", "stratego-2012", "KILLS 1 s", "..1.", "..#."),
+        ("55", "stratego-2012", "BOTHDIE 5 5", "....", "...."),
+        *(("8B", rules, "KILLS 8 B", "..8.", "..#.") for rules in ALL_RULES),
         # The seed's OUTCOME words are OK, ILLEGAL, KILLS and DIES.
-        ("stratego-seed", "0 5 DOWN DIES 3 B", "...."),
-        ("stratego-2011", "0 5 DOWN BOTHDIE 3 B", "...."),
-        ("stratego-2012", "0 5 DOWN DIES 3 B", "..#."),
+        ("3B", "stratego-seed", "DIES 3 B", "....", "...."),
+        ("3B", 'stratego-seed bomb_word="BOTHDIE"', "BOTHDIE 3 B", "....", "...."),
+        ("3B", "stratego-2011", "BOTHDIE 3 B", "....", "...."),
+        ("3B", "stratego-2012", "DIES 3 B", "..#.", "..B."),
     ],
 )
-def test_bomb_results(rules: str, told: str, left: str) -> None:
-    game = duel("3", "B", rules)
+def test_who_is_left_after_a_fight(fighters: str, rules: str, told: str, for_red: str, for_blue: str) -> None:
+    attacker, defender = fighters[0], fighters[1]
+    game = duel(attacker, defender, rules, f"0 5 DOWN {told}")
 
-    assert [told] == say(game, "0 5 DOWN")
-    assert left == column(game, RED)
-    assert (4 + 2, 4 + 2) == game.values
-
-
-def test_bomb_may_also_be_announced_in_2011_words_under_the_founding_text() -> None:
-    assert ["0 5 DOWN BOTHDIE 3 B"] == say(duel("3", "B", "stratego-seed", bomb_word="BOTHDIE"), "0 5 DOWN")
-
-
-def test_equal_ranks_both_die_in_2012() -> None:
-    game = duel("5", "5")
-
-    assert ["0 5 DOWN BOTHDIE 5 5"] == say(game, "0 5 DOWN")
-    assert "...." == column(game, RED) == column(game, BLUE)
+    assert (for_red, for_blue) == (column(game, RED), column(game, BLUE))
+    left = [for_red.strip(".#"), for_blue.strip(".#")]
+    assert tuple(4 + 2 + (KINDS[letter].value if letter else 0) for letter in left) == game.values
 
 
 @pytest.mark.parametrize("rules", ["stratego-seed", "stratego-2011"])
@@ -337,9 +265,8 @@ def test_equal_ranks_both_die_in_2012() -> None:
 def test_equal_ranks_are_tossed_for_where_the_rules_know_no_fight_that_kills_both(
     rules: str, outcome: int, word: str, left: str
 ) -> None:
-    game = duel("5", "5", rules)
+    game = duel("5", "5", rules, "")
 
-    assert [] == say(game, "0 5 DOWN")
     assert Chance(NATURE, 2) == game.pending()
     assert [f"0 5 DOWN {word} 5 5"] == toss(game, outcome)
     assert left == column(game, RED)
@@ -347,29 +274,26 @@ def test_equal_ranks_are_tossed_for_where_the_rules_know_no_fight_that_kills_bot
 
 
 def test_a_scout_attacks_at_the_end_of_its_run() -> None:
-    game = set_up(new("stratego-2012"))
-
-    assert ["0 3 DOWN 3 BOTHDIE 9 9"] == say(game, "0 3 DOWN 3")
-    assert (146, 146) == game.values
+    assert (146, 146) == story("stratego-2012\n0 3 DOWN 3 -> 0 3 DOWN 3 BOTHDIE 9 9").values
 
 
 @pytest.mark.parametrize(
     ("rules", "told"),
-    [
-        ("stratego-seed", ["0 5 DOWN KILLS 3 F"]),
-        ("stratego-2011", ["0 5 DOWN FLAG"]),
-        ("stratego-2012", []),
-    ],
+    [("stratego-seed", "0 5 DOWN KILLS 3 F"), ("stratego-2011", "0 5 DOWN FLAG"), ("stratego-2012", "")],
 )
-def test_the_flag_ends_the_game(rules: str, told: list[str]) -> None:
+def test_the_flag_ends_the_game(rules: str, told: str) -> None:
     """Its last half-move is confirmed but for 2012; nothing is moved or removed any more."""
-    game = new(rules, partial_setup=True)
-    set_up(game, red(x0y3="3"), blue(x0y6="F", x9y9=".", x5y6="7"))
-    say(game, "0 3 DOWN", "5 6 UP", "0 4 DOWN", "5 5 UP")
+    game = story(f"""
+        {rules} partial_setup=true
+        RED 3@0,3; BLUE F@0,6 .@9,9 7@5,6
+        0 3 DOWN; 5 6 UP; 0 4 DOWN; 5 5 UP; 0 5 DOWN -> {told}
+        = win RED; red RED VICTORY 3 8 4; Captured the flag
+    """)
+    assert rules != "stratego-2012" or game.half_moves[-1].text == "0 5 DOWN VICTORY_FLAG"
 
-    assert told == say(game, "0 5 DOWN")
-    assert (Verdict.WIN, RED) == verdict(game)
-    assert "red RED VICTORY 3 8 4" == line(game)
-    assert "Captured the flag" == game.reason
-    if rules == "stratego-2012":
-        assert "0 5 DOWN VICTORY_FLAG" == game.half_moves[-1].text
+
+def test_in_2011_a_multiplier_of_zero_ran_into_the_piece_itself() -> None:
+    game = set_up(new("stratego-2011"))
+
+    assert ["0 3 DOWN 0 ILLEGAL"] == say(game, "0 3 DOWN 0")
+    assert TAKEN == game.reason

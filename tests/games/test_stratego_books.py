@@ -10,16 +10,7 @@ from judge.base.errors import InputError
 from judge.games import new_game
 from judge.games.stratego import RULES, Stratego
 from judge.games.stratego.board import KINDS
-from judge.games.stratego.types import (
-    BLUE,
-    RED,
-    Confirmed,
-    Direction,
-    Move,
-    SetUpRow,
-    Started,
-    one_word,
-)
+from judge.games.stratego.types import BLUE, RED, Confirmed, Direction, Move, SetUpRow, Started, one_word
 from judge.games.types import NATURE, Chance, Drawn, decided
 from tests.examples import examples
 from tests.games.stratego_positions import blue, new, red, say, set_up, toss
@@ -52,10 +43,7 @@ def test_the_game_is_found_by_its_name_and_made_from_plain_options() -> None:
         ({"bombs": True}, "unknown key 'bombs'; there are attrition, bomb_survives"),
         ({"turn_limit": -2}, "turn_limit: Input should be greater"),
         ({"tolerate_unreadable": True}, "tolerate_unreadable needs tolerate_illegal"),
-        (
-            {"tolerate_unreadable": True, "tolerate_illegal": True},
-            "tolerate_unreadable needs echo",
-        ),
+        ({"tolerate_unreadable": True, "tolerate_illegal": True}, "tolerate_unreadable needs echo"),
     ],
 )
 def test_a_wrong_option_is_named(options: dict[str, Any], words: str) -> None:
@@ -95,12 +83,7 @@ def legal_moves(game: Stratego) -> list[Move]:
     return moves
 
 
-STEPS = {
-    Direction.UP: (0, -1),
-    Direction.DOWN: (0, 1),
-    Direction.LEFT: (-1, 0),
-    Direction.RIGHT: (1, 0),
-}
+STEPS = {Direction.UP: (0, -1), Direction.DOWN: (0, 1), Direction.LEFT: (-1, 0), Direction.RIGHT: (1, 0)}
 
 
 @settings(max_examples=examples(40), deadline=None)

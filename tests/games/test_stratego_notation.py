@@ -40,26 +40,9 @@ def test_accepted_move_notations(said: str, move: Move) -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        "",
-        " ",
-        "0 3",
-        "0 3 down",
-        "0 3 SOUTH",
-        "0 3 DOWN2",
-        "0 3 DOWNUP",
-        "03 DOWN",
-        "13 DOWN",
-        "0,3 DOWN",
-        "a b DOWN",
-        "0 0x3 DOWN",
-        "99999999999 3 DOWN",
-        "0 3 \u00a0DOWN",
-        "\u0660 3 DOWN",
-        "surrender",
-        "SURRENDER ",
-        " NO_MOVE",
-        "NO_MOVE\r",
-        "0 3 DOWN" + " " * 1020,
+        *("", " ", "0 3", "0 3 down", "0 3 SOUTH", "0 3 DOWN2", "0 3 DOWNUP", "03 DOWN", "13 DOWN", "0,3 DOWN"),
+        *("a b DOWN", "0 0x3 DOWN", "99999999999 3 DOWN", "0 3 \u00a0DOWN", "\u0660 3 DOWN"),
+        *("surrender", "SURRENDER ", " NO_MOVE", "NO_MOVE\r", "0 3 DOWN" + " " * 1020),
     ],
 )
 def test_unreadable_input(said: str) -> None:
@@ -73,14 +56,9 @@ def test_the_words_that_are_no_moves() -> None:
     assert decided(NoMove(), "NO_MOVE") == read_reply("NO_MOVE")
 
 
-@given(
-    move=st.builds(
-        Move,
-        st.integers(INT_MIN, INT_MAX),
-        st.integers(INT_MIN, INT_MAX),
-        st.sampled_from(Direction),
-        st.integers(INT_MIN, INT_MAX),
-    )
-)
+INTS = st.integers(INT_MIN, INT_MAX)
+
+
+@given(st.builds(Move, INTS, INTS, st.sampled_from(Direction), INTS))
 def test_written_text_is_readable_again(move: Move) -> None:
     assert move == read_reply(write_move(move)).decision

@@ -7,38 +7,10 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.games import GAMES, GameRules, new_game
-from judge.games.gomoku.requests import (
-    AnswerSwap,
-    ChooseFifth,
-    ColoursSettled,
-    LayStones,
-    OfferFifths,
-    Placed,
-    PlaceStone,
-    Stone,
-    StonePlaced,
-    Stones,
-    Swap,
-)
+from judge.games.gomoku import requests as gomoku
 from judge.games.person import PersonWords, UnclearError
-from judge.games.quantum_chess.words import (
-    Destination,
-    Moved,
-    OnSquare,
-    Selected,
-    Selection,
-    TurnLost,
-)
-from judge.games.stratego.types import (
-    Confirmed,
-    Direction,
-    HalfMove,
-    Move,
-    NoMove,
-    SetUpRow,
-    SetupRow,
-    Started,
-)
+from judge.games.quantum_chess import words as chess
+from judge.games.stratego import types as stratego
 from judge.games.types import Chance, Decision, Event, Game, ReplyKind, Request
 from judge.protocols import new_protocol
 from judge.protocols.person import MAX_COMPLAINTS, Person, PersonOptions
@@ -46,26 +18,26 @@ from judge.protocols.types import Ask, Await, Bytes, Clock, Open, ToldLimits, Wa
 from judge.referee.policy import load_policy, policy_names
 from judge.testing import Conversation
 
-STONES: tuple[int, list[Placed], int, int, int, int] = (0, [], 0, 15, 15, 0)
+STONES: tuple[int, list[gomoku.Placed], int, int, int, int] = (0, [], 0, 15, 15, 0)
 REQUESTS: tuple[Request, ...] = (
-    PlaceStone(*STONES),
-    LayStones(*STONES, 3),
-    AnswerSwap(*STONES, 2),
-    OfferFifths(*STONES, 2, (), ()),
-    ChooseFifth(*STONES, ((7, 7),)),
-    SetupRow(0, 0),
-    HalfMove(0, 1, ""),
-    Selection(0),
-    Destination(0, 3, 6),
+    gomoku.PlaceStone(*STONES),
+    gomoku.LayStones(*STONES, 3),
+    gomoku.AnswerSwap(*STONES, 2),
+    gomoku.OfferFifths(*STONES, 2, (), ()),
+    gomoku.ChooseFifth(*STONES, ((7, 7),)),
+    stratego.SetupRow(0, 0),
+    stratego.HalfMove(0, 1, ""),
+    chess.Selection(0),
+    chess.Destination(0, 3, 6),
 )
 EVENTS: tuple[Event, ...] = (
-    StonePlaced(None, 7, 7, 0, 0),
-    ColoursSettled(None, 1),
-    Started(0),
-    Confirmed(None, 0, 1, "3 6 UP OK"),
-    Selected(0, 0, 3, 6, 0, "pawn"),
-    Moved(0, 0, 3, 6, 3, 5),
-    TurnLost(None, "white EMPTY"),
+    gomoku.StonePlaced(None, 7, 7, 0, 0),
+    gomoku.ColoursSettled(None, 1),
+    stratego.Started(0),
+    stratego.Confirmed(None, 0, 1, "3 6 UP OK"),
+    chess.Selected(0, 0, 3, 6, 0, "pawn"),
+    chess.Moved(0, 0, 3, 6, 3, 5),
+    chess.TurnLost(None, "white EMPTY"),
 )
 
 ALL_WORDS = [words for name in GAMES.names() if (words := GAMES.entry(name).person()) is not None]
@@ -95,22 +67,22 @@ def test_a_person_has_words_for_every_policy_of_ours(name: str) -> None:
 @pytest.mark.parametrize(
     ("request_", "typed", "decision", "said"),
     [
-        (REQUESTS[0], "h8", Stone(7, 7), "7,7"),
-        (REQUESTS[0], " 7, 7 ", Stone(7, 7), "7,7"),
-        (REQUESTS[0], "H8", Stone(7, 7), "7,7"),
-        (REQUESTS[0], "7 7", Stone(7, 7), "7,7"),
-        (REQUESTS[1], "h8i9 9,6", Stones(((7, 7), (8, 8), (9, 6))), "7,7 8,8 9,6"),
-        (REQUESTS[2], "Swap", Swap(), "SWAP"),
-        (REQUESTS[2], "h8; i9", Stones(((7, 7), (8, 8))), "7,7 8,8"),
-        (REQUESTS[3], "a1", Stone(0, 0), "0,0"),
-        (REQUESTS[5], "fb9944432s", SetUpRow("FB9944432s"), "FB9944432s"),
-        (REQUESTS[6], "3 6 up", Move(3, 6, Direction.UP), "3 6 UP"),
-        (REQUESTS[6], "3 6 up 4", Move(3, 6, Direction.UP, 4), "3 6 UP 4"),
-        (REQUESTS[6], "3 6 3 4", Move(3, 6, Direction.UP, 2), "3 6 UP 2"),
-        (REQUESTS[6], "3,6 4,6", Move(3, 6, Direction.RIGHT), "3 6 RIGHT"),
-        (REQUESTS[6], "no_move", NoMove(), "NO_MOVE"),
-        (REQUESTS[7], "3,6", OnSquare(3, 6), "3 6"),
-        (REQUESTS[8], "3 5", OnSquare(3, 5), "3 5"),
+        (REQUESTS[0], "h8", gomoku.Stone(7, 7), "7,7"),
+        (REQUESTS[0], " 7, 7 ", gomoku.Stone(7, 7), "7,7"),
+        (REQUESTS[0], "H8", gomoku.Stone(7, 7), "7,7"),
+        (REQUESTS[0], "7 7", gomoku.Stone(7, 7), "7,7"),
+        (REQUESTS[1], "h8i9 9,6", gomoku.Stones(((7, 7), (8, 8), (9, 6))), "7,7 8,8 9,6"),
+        (REQUESTS[2], "Swap", gomoku.Swap(), "SWAP"),
+        (REQUESTS[2], "h8; i9", gomoku.Stones(((7, 7), (8, 8))), "7,7 8,8"),
+        (REQUESTS[3], "a1", gomoku.Stone(0, 0), "0,0"),
+        (REQUESTS[5], "fb9944432s", stratego.SetUpRow("FB9944432s"), "FB9944432s"),
+        (REQUESTS[6], "3 6 up", stratego.Move(3, 6, stratego.Direction.UP), "3 6 UP"),
+        (REQUESTS[6], "3 6 up 4", stratego.Move(3, 6, stratego.Direction.UP, 4), "3 6 UP 4"),
+        (REQUESTS[6], "3 6 3 4", stratego.Move(3, 6, stratego.Direction.UP, 2), "3 6 UP 2"),
+        (REQUESTS[6], "3,6 4,6", stratego.Move(3, 6, stratego.Direction.RIGHT), "3 6 RIGHT"),
+        (REQUESTS[6], "no_move", stratego.NoMove(), "NO_MOVE"),
+        (REQUESTS[7], "3,6", chess.OnSquare(3, 6), "3 6"),
+        (REQUESTS[8], "3 5", chess.OnSquare(3, 5), "3 5"),
     ],
 )
 def test_typed_input_is_read(request_: Request, typed: str, decision: Decision, said: str) -> None:

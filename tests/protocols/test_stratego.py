@@ -1,129 +1,151 @@
-"""The Stratego protocol as conversations: `>` the judge writes, `<` the agent writes, `=` what comes of it."""
+"""The Stratego protocol as conversations (tests/protocols/talk.py)."""
 
 from typing import Any
 
 import pytest
 
 from judge.base.errors import InputError
-from judge.games.stratego.types import (
-    BLUE,
-    RED,
-    Confirmed,
-    Direction,
-    HalfMove,
-    Move,
-    NoMove,
-    SetUpRow,
-    SetupRow,
-    Started,
-)
-from judge.games.types import ReplyKind, Request
+from judge.games.stratego.types import RED, Confirmed, Direction, HalfMove, Move, NoMove, SetUpRow, SetupRow, Started
+from judge.games.types import Event, Reply, ReplyKind, Request
 from judge.protocols import new_protocol, protocol_entry
 from judge.protocols.stratego import StrategoProtocol, StrategoProtocolOptions
-from judge.protocols.types import (
-    UNLIMITED_MS,
-    Answer,
-    Ask,
-    Bytes,
-    Clock,
-    Close,
-    Eof,
-    Note,
-    Open,
-    Ready,
-    Tell,
-    ToldLimits,
-    Write,
-)
-from judge.testing import Conversation
+from judge.protocols.types import UNLIMITED_MS, Answer, Ask, Bytes, Clock, Note, Open, ToldLimits
+from tests.protocols.talk import Talk, settings
 
-ROWS = ("FB8sB479B8", "BB31555583", "6724898974", "967B669999")
-BOARD = "".join(f"{y}..++..++#\n" for y in range(10))
 CLOCK = Clock(2000, UNLIMITED_MS)
+LIMITS = ToldLimits(2000, 0, 0)
 
-
-class Talk(Conversation):
-    """A conversation with the agent that plays `seat` against one of the given name."""
-
-    def __init__(self, seat: int = RED, opponent: str = "./blue", **options: Any) -> None:
-        self.protocol = StrategoProtocol(StrategoProtocolOptions(**options))
-        super().__init__(self.protocol, line_end="\n")
-        names = ("./red", opponent) if seat == RED else (opponent, "./blue")
-        self.feed(Open(seat, {"width": 10, "height": 10}, names, ToldLimits(2000, 0, 0)))
-        self.goes("= ready")
-
-    def ask(self, request: Request) -> None:
-        self.feed(Ask(request, CLOCK))
-
-
-def seated(**options: Any) -> Talk:
-    """RED has set up."""
-    talk = Talk(**options)
-    for number, row in enumerate(ROWS):
-        talk.ask(SetupRow(RED, number))
-        talk.goes(("> RED ./blue 10 10\n" if number == 0 else "") + f"< {row}\n= {row}")
-    return talk
-
-
-def test_a_set_up_is_asked_for_once_and_given_in_four_lines() -> None:
-    talk = Talk()
-    talk.ask(SetupRow(RED, 0))
-    talk.goes("""
-        > RED ./blue 10 10
+SCRIPTS = {
+    "asked": "= ready\n? row 0\n> RED ./blue 10 10\n= await row",
+    "seated": """
+        @ asked
+        < FB8sB479B8 => FB8sB479B8
+        ? row 1
         = await row
-        < FB8sB479B8
-        = FB8sB479B8
-    """)
-    talk.ask(SetupRow(RED, 1))
-    talk.goes("""
-        = await row
-        < BB31555583
+        < BB31555583 => BB31555583
+        ? row 2
+        < 6724898974 => 6724898974
+        ? row 3
+        < 967B669999 => 967B669999
+    """,
+}
+
+TALKS = {
+    "a set-up is asked for once and given in four lines": "@ seated",
+    "BLUE gets its colour and its opponent": "* seat = 1\n= ready\n? row 0\n> BLUE ./red 10 10",
+    "rows that come together answer one request each": r"""
+        @ asked
+        < FB8sB479B8\nBB31555583\n6724898974\n967B669999 => FB8sB479B8
+        ? row 1
         = BB31555583
-    """)
+        ? row 2
+        = 6724898974
+        ? row 3
+        = 967B669999
+    """,
+    "a row may hold anything": "@ asked\n< x\n= x",
+    "START, the boards, the moves and the result are sent in order": """
+        @ seated
+        ! started => START
+        ? move 1 first board => first | board
+        = await turn
+        < 0 3 DOWN => 0 3 DOWN
+        ! confirmed 0 3 DOWN OK
+        ! confirmed 0 6 UP OK => 0 3 DOWN OK | 0 6 UP OK
+        ! close ./red RED VICTORY 3 8 4 => QUIT ./red RED VICTORY 3 8 4
+        = await close
+        < 0 3 DOWN
+    """,
+    "a game without a result ends with QUIT alone": "@ seated\n! close\n> QUIT",
+    # RED hears no board.
+    "START of a game of no turns is a separate line": """
+        @ seated
+        ! started
+        ! close ./red RED DRAW_DEFAULT 1 148 148 => START | QUIT ./red RED DRAW_DEFAULT 1 148 148
+    """,
+    "early lines answer later requests, and each board is sent": r"""
+        @ seated
+        < 0 3 DOWN
+        ? move 1 a => a
+        = 0 3 DOWN
+        ? move 1 b => b
+        = await turn
+        < 0 3 UP\n0 4 DOWN\n0 5 DOWN => 0 3 UP
+        ! confirmed 0 3 UP OK
+        ? move 2 c => 0 3 UP OK | c
+        = 0 4 DOWN
+        ? move 3 d => d
+        = 0 5 DOWN
+        ? move 4 e => e
+        = await turn
+        < 0 6 DOWN => 0 6 DOWN
+    """,
+    "a line may come in pieces": "@ seated\n? move 1 a\n> a\n< 0 3 \\\n< DO\\\n< WN\n= 0 3 DOWN",
+    # The alarm of another protocol means nothing here.
+    "a line without its end is no line": "@ seated\n? move 1 a\n> a\n< 0 3 DOWN\\\n! eof\n! alarm\n= nothing",
+}
 
 
-def test_blue_gets_its_colour_and_opponent() -> None:
-    talk = Talk(BLUE, "./red")
-    talk.ask(SetupRow(BLUE, 0))
-    talk.goes("> BLUE ./red 10 10")
+def requests(text: str) -> Request:
+    match text.split():
+        case ["row", number]:
+            return SetupRow(RED, int(number))
+        case ["move", turn, *lines]:
+            return HalfMove(RED, int(turn), "".join(f"{line}\n" for line in lines))
+    raise ValueError(text)
 
 
-def test_rows_that_come_together_answer_one_request_each() -> None:
-    together = "\\n".join(ROWS)
-    talk = Talk()
-    talk.ask(SetupRow(RED, 0))
-    talk.goes(f"> RED ./blue 10 10\n< {together}\n= {ROWS[0]}")
-    for number in (1, 2, 3):
-        talk.ask(SetupRow(RED, number))
-        talk.goes(f"= {ROWS[number]}")
+def events(text: str) -> Event:
+    word, _, said = text.partition(" ")
+    return Started(RED) if word == "started" else Confirmed(None, RED, 1, said)
 
 
-def test_a_row_may_hold_anything() -> None:
-    """What is wrong with it is the game's to say."""
-    talk = Talk()
-    talk.ask(SetupRow(RED, 0))
-    talk.goes("> RED ./blue 10 10\n< x\n= x")
-    talk.ask(SetupRow(RED, 1))
-    assert SetUpRow("") == answer_of(talk.protocol, b"\n").decision
+def talk(seat: int = RED, opponent: str = "./blue", **options: Any) -> Talk:
+    """A conversation with the agent that plays `seat` against one of the given name."""
+    names = ("./red", opponent) if seat == RED else ("./red", "./blue")
+    opening = Open(seat, {"width": 10, "height": 10}, names, LIMITS)
+    protocol = StrategoProtocol(StrategoProtocolOptions(**options))
+    return Talk(protocol, opening, clock=CLOCK, scripts=SCRIPTS, requests=requests, events=events)
 
 
-def test_start_board_move_and_result_are_sent_in_order() -> None:
-    talk = seated()
-    talk.feed(Tell(Started(RED)))
-    talk.goes("> START")
-    talk.ask(HalfMove(RED, 1, BOARD))
-    talk.goes("".join(f"> {row}\n" for row in BOARD.splitlines()) + "= await turn\n< 0 3 DOWN\n= 0 3 DOWN")
-    talk.feed(Tell(Confirmed(None, RED, 1, "0 3 DOWN OK")))
-    talk.feed(Tell(Confirmed(None, BLUE, 1, "0 6 UP OK")))
-    talk.goes("> 0 3 DOWN OK\n> 0 6 UP OK")
+@pytest.mark.parametrize("name", TALKS)
+def test_conversation(name: str) -> None:
+    values, script = settings(TALKS[name])
+    talk(values.get("seat", RED)).plays(script)
 
 
-def move_of(protocol: StrategoProtocol, data: bytes) -> Any:
-    """The reply that `data` makes to a request for a half-move."""
-    protocol.feed(Ask(HalfMove(RED, 1, BOARD), CLOCK))
-    effects = protocol.feed(Bytes(data, CLOCK))
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("Deep Thought", "Deep_Thought"),
+        ("evil\nRED x 10 10", "evil_RED_x_10_10"),
+        ("n\u00e4me", "n_me"),
+        ("", "_"),
+        ("x" * 500, "x" * 127),
+    ],
+)
+def test_opponent_name_is_sent_as_one_word(name: str, told: str) -> None:
+    talk(opponent=name).plays(f"= ready\n? row 0\n> RED {told} 10 10")
+
+
+# --- replies ---------------------------------------------------------------------------------------------------------
+
+
+def asked(request: Request, **options: Any) -> StrategoProtocol:
+    protocol = StrategoProtocol(StrategoProtocolOptions(**options))
+    protocol.feed(Open(RED, {"width": 10, "height": 10}, ("./red", "./blue"), LIMITS))
+    protocol.feed(Ask(request, CLOCK))
+    return protocol
+
+
+def reply_of(request: Request, data: bytes, **options: Any) -> Reply:
+    """The reply that `data` makes to a request."""
+    effects = asked(request, **options).feed(Bytes(data, CLOCK))
     assert isinstance(effects[-1], Answer)
     return effects[-1].reply
+
+
+MOVE, ROW = HalfMove(RED, 1, "a\n"), SetupRow(RED, 0)
 
 
 @pytest.mark.parametrize(
@@ -138,145 +160,64 @@ def move_of(protocol: StrategoProtocol, data: bytes) -> Any:
 )
 def test_reply_is_stored_unchanged(data: bytes, said: str, decision: Any) -> None:
     """Latin-1 loses no byte: a confirmation gives back what came."""
-    reply = move_of(seated().protocol, data)
+    reply = reply_of(MOVE, data)
 
     assert (said, decision) == (reply.said, reply.decision)
     assert data.removesuffix(b"\n") == reply.said.encode("latin-1")
     assert (decision is None) is (reply.kind is ReplyKind.UNREADABLE)
 
 
-def test_surrender_is_a_resignation() -> None:
-    assert ReplyKind.RESIGNED is move_of(seated().protocol, b"SURRENDER\n").kind
-
-
-def test_a_carriage_return_is_taken_off_or_kept() -> None:
+@pytest.mark.parametrize(
+    ("request_", "data", "way", "said", "kind"),
+    [
+        (MOVE, b"0 3 DOWN\r\n", "strip", "0 3 DOWN", ReplyKind.DECIDED),
+        (MOVE, b"0 3 DOWN\r\n", "keep", "0 3 DOWN\r", ReplyKind.DECIDED),
+        (MOVE, b"SURRENDER\r\n", "strip", "SURRENDER", ReplyKind.RESIGNED),
+        (MOVE, b"SURRENDER\r\n", "keep", "SURRENDER\r", ReplyKind.UNREADABLE),
+        (ROW, b"FB8sB479B8\r\n", "keep", "FB8sB479B8\r", ReplyKind.DECIDED),
+    ],
+)
+def test_carriage_return_is_taken_off_or_kept(
+    request_: Request, data: bytes, way: str, said: str, kind: ReplyKind
+) -> None:
     """Kept, as both managers did, it spoils a row of a set-up, SURRENDER and NO_MOVE but no move."""
-    strip, keep = seated().protocol, seated(carriage_return="keep").protocol
-    assert "0 3 DOWN" == move_of(strip, b"0 3 DOWN\r\n").said
-    assert ("0 3 DOWN\r", ReplyKind.DECIDED) == (
-        (reply := move_of(keep, b"0 3 DOWN\r\n")).said,
-        reply.kind,
-    )
-    assert ReplyKind.RESIGNED is move_of(strip, b"SURRENDER\r\n").kind
-    assert ReplyKind.UNREADABLE is move_of(keep, b"SURRENDER\r\n").kind
+    reply = reply_of(request_, data, carriage_return=way)
 
-    talk = Talk(carriage_return="keep")
-    talk.ask(SetupRow(RED, 0))
-    reply = answer_of(talk.protocol, b"FB8sB479B8\r\n")
-    assert SetUpRow("FB8sB479B8\r") == reply.decision
+    assert (said, kind) == (reply.said, reply.kind)
+    assert request_ is MOVE or SetUpRow(said) == reply.decision
 
 
-def answer_of(protocol: StrategoProtocol, data: bytes) -> Any:
-    effects = protocol.feed(Bytes(data, CLOCK))
-    assert isinstance(effects[-1], Answer)
-    return effects[-1].reply
-
-
-def test_lines_that_come_early_are_kept_for_later_turns_and_the_board_is_sent_all_the_same() -> None:
-    talk = seated()
-    talk.ask(HalfMove(RED, 1, "a\n"))
-    talk.goes("> a\n= await turn\n< 0 3 DOWN\\n0 4 DOWN\\n0 5 DOWN\n= 0 3 DOWN")
-    talk.feed(Tell(Confirmed(None, RED, 1, "0 3 DOWN OK")))
-    talk.ask(HalfMove(RED, 2, "b\n"))
-    talk.goes("> 0 3 DOWN OK\n> b\n= 0 4 DOWN")
-    talk.ask(HalfMove(RED, 3, "c\n"))
-    talk.goes("> c\n= 0 5 DOWN")
-    talk.ask(HalfMove(RED, 4, "d\n"))
-    talk.goes("> d\n= await turn\n< 0 6 DOWN\n= 0 6 DOWN")
-
-
-def test_early_output_answers_the_next_request() -> None:
-    talk = seated()
-    talk.goes("< 0 3 DOWN")
-    talk.ask(HalfMove(RED, 1, "a\n"))
-    talk.goes("> a\n= 0 3 DOWN")
-
-
-def test_a_line_may_come_in_pieces() -> None:
-    talk = seated()
-    talk.ask(HalfMove(RED, 1, "a\n"))
-    talk.goes("> a\n< 0 3 \\\n< DO\\\n< WN\n= 0 3 DOWN")
-
-
-def test_a_line_without_its_end_is_no_line() -> None:
-    """A death in the middle of a reply leaves no reply; the alarm of another protocol means nothing here."""
-    talk = seated()
-    talk.ask(HalfMove(RED, 1, "a\n"))
-    talk.goes("> a\n< 0 3 DOWN\\")
-    talk.feed(Eof())
-    talk.alarm()
-    talk.goes("")
+def test_row_may_be_empty() -> None:
+    assert SetUpRow("") == reply_of(ROW, b"\n").decision
 
 
 @pytest.mark.parametrize("cut", [1, 7, 1 << 20])
-def test_a_line_that_is_too_long_is_unreadable_and_only_its_beginning_is_kept(cut: int) -> None:
-    protocol = seated(line_bytes=64).protocol
-    protocol.feed(Ask(HalfMove(RED, 1, BOARD), CLOCK))
+def test_line_that_is_too_long_is_unreadable_and_only_its_beginning_is_kept(cut: int) -> None:
+    protocol = asked(MOVE, line_bytes=64)
     data = b"0 3 DOWN 1 " + b"x" * 5000 + b"\n0 3 DOWN" + b" " * 56 + b"\n"
+    pieces = [data[at : at + cut] for at in range(0, len(data), cut)]
     answers = [
-        effect
-        for at in range(0, len(data), cut)
-        for effect in protocol.feed(Bytes(data[at : at + cut], CLOCK))
-        if isinstance(effect, Answer)
+        effect for piece in pieces for effect in protocol.feed(Bytes(piece, CLOCK)) if isinstance(effect, Answer)
     ]
     reply = answers[0].reply
     assert (ReplyKind.UNREADABLE, 65) == (reply.kind, len(reply.said))
     # 64 bytes are not too long.
-    effects = protocol.feed(Ask(HalfMove(RED, 2, BOARD), CLOCK))
-    assert isinstance(effects[-1], Answer)
-    assert Move(0, 3, Direction.DOWN) == effects[-1].reply.decision
+    *_, answer = protocol.feed(Ask(HalfMove(RED, 2, "a\n"), CLOCK))
+    assert isinstance(answer, Answer)
+    assert Move(0, 3, Direction.DOWN) == answer.reply.decision
 
 
 def test_surplus_early_lines_are_dropped_with_one_note() -> None:
-    protocol = seated(lines_ahead=4).protocol
+    protocol = StrategoProtocol(StrategoProtocolOptions(lines_ahead=4))
     notes = [effect for _ in range(3) for effect in protocol.feed(Bytes(b"0 3 DOWN\n" * 3, CLOCK))]
 
     assert [Note("dropped: lines beyond the 4 that may be sent ahead")] == notes
-    for turn in range(4):
-        assert isinstance(protocol.feed(Ask(HalfMove(RED, turn, BOARD), CLOCK))[-1], Answer)
-    assert not isinstance(protocol.feed(Ask(HalfMove(RED, 5, BOARD), CLOCK))[-1], Answer)
-
-
-def test_quit_carries_the_result_and_nothing_is_heard_after_it() -> None:
-    talk = seated()
-    talk.feed(Close("./red RED VICTORY 3 8 4"))
-    talk.goes("> QUIT ./red RED VICTORY 3 8 4\n= await close\n< 0 3 DOWN")
-
-    talk = seated()
-    talk.feed(Close())
-    talk.goes("> QUIT")
-
-
-def test_start_before_a_request_is_a_separate_line() -> None:
-    """A game of no turns: RED hears START and QUIT, and no board."""
-    talk = seated()
-    talk.feed(Tell(Started(RED)))
-    talk.feed(Close("./red RED DRAW_DEFAULT 1 148 148"))
-    talk.goes("> START\n> QUIT ./red RED DRAW_DEFAULT 1 148 148")
-
-
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [
-        ("Deep Thought", "Deep_Thought"),
-        ("evil\nRED x 10 10", "evil_RED_x_10_10"),
-        ("n\u00e4me", "n_me"),
-        ("", "_"),
-        ("x" * 500, "x" * 127),
-    ],
-)
-def test_opponent_name_is_sent_as_one_word(name: str, told: str) -> None:
-    talk = Talk(opponent=name)
-    talk.ask(SetupRow(RED, 0))
-    talk.goes(f"> RED {told} 10 10")
+    for turn in range(5):
+        assert isinstance(protocol.feed(Ask(HalfMove(RED, turn, "a\n"), CLOCK))[-1], Answer) == (turn < 4)
 
 
 def test_the_protocol_is_found_by_its_name_and_has_nothing_private() -> None:
-    protocol = new_protocol("stratego", {"carriage_return": "keep"})
-    opening = Open(RED, {"width": 10, "height": 10}, ("a", "b"), ToldLimits(0, 0, 0))
-
-    assert [Ready()] == protocol.feed(opening)
-    assert [Write(b"START\n")] == protocol.feed(Tell(Started(RED)))
+    assert isinstance(new_protocol("stratego", {"carriage_return": "keep"}), StrategoProtocol)
     assert not protocol_entry("stratego").is_private(b"DEBUG x")
     with pytest.raises(InputError, match="carriage_return"):
         new_protocol("stratego", {"carriage_return": "lose"})

@@ -9,15 +9,14 @@ from judge.records.fault_report import Case, PolicyKey, cases
 from judge.referee.blame import TABLE
 from judge.referee.transcript import EntryKind
 from judge.sandbox.box import ProcessReport, Readings
-from judge.testing import Agent, Do, Say, ScriptedGame, World, dies, exits
+from judge.testing import Agent, Do, Say, World, dies, exits
 from tests.records import recorded
-from tests.referee.games import a_file, brain, spec
+from tests.referee.games import Game, brain, play, spec
 
 
 def case_of(first: Agent, second: Agent, **world: Any) -> Case:
     """The only case of a game."""
-    file = a_file(ScriptedGame(World(first, second, **world), spec()), spec())
-    [case] = cases(file)
+    [case] = cases(play(first, second, **world).file())
     return case
 
 
@@ -42,9 +41,8 @@ def test_late_answer_is_shown_with_received_bytes_and_limit_key() -> None:
 
     assert Verdict.TURN_TIME == case.verdict
     assert b"MESSAGE wait\r\n" == case.exchange.reply
-    assert [(10.0, EntryKind.READ), (6000.0, EntryKind.EXPIRED)] == [
-        (heard.ms, heard.kind) for heard in case.exchange.heard
-    ]
+    heard = [(each.ms, each.kind) for each in case.exchange.heard]
+    assert [(10.0, EntryKind.READ), (6000.0, EntryKind.EXPIRED)] == heard
     assert (6000.0, 6000) == (case.charged_ms, case.allowed_ms)
     assert (PolicyKey("clock.turn_ms", 5000), PolicyKey("clock.tolerance_ms", 1000)) == case.rules
     assert case.row is not None
@@ -77,10 +75,7 @@ def test_agent_that_does_not_start_has_a_case() -> None:
     case = case_of(brain(START=exits(3)), brain())
 
     assert b"START 15\r\n" == case.exchange.request
-    assert (Verdict.CRASH, "exited with code 3 before the game was over") == (
-        case.verdict,
-        case.why,
-    )
+    assert (Verdict.CRASH, "exited with code 3 before the game was over") == (case.verdict, case.why)
 
 
 def test_agent_that_died_out_of_turn_is_shown_its_activity() -> None:
@@ -93,9 +88,7 @@ def test_agent_that_died_out_of_turn_is_shown_its_activity() -> None:
 def test_a_starved_agent_is_a_void_with_a_case_and_no_loser() -> None:
     world = World(brain(BEGIN=[Say(b"7,7\r\n", 99000)]), brain())
     world.others_share = 0.5
-    file = a_file(ScriptedGame(world, spec()), spec())
-
-    [case] = cases(file)
+    [case] = cases(Game(world, spec()).file())
 
     assert Verdict.VOID == case.verdict
     assert PolicyKey("clock.starved_share", 0.1) in case.rules

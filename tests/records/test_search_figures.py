@@ -1,4 +1,4 @@
-"""The figures of a search, from what engines of the field print."""
+"""The figures of a search, from what engines of the field print, and the decisive moves of games."""
 
 import math
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.records.search_figures import SearchFigures, search_figures
+from judge.records.search_figures import EvaluatedGame, SearchFigures, evaluate_game, search_figures
 
 SAID = [
     # As Pela and Yixin print it.
@@ -48,3 +48,40 @@ def test_evaluation_without_a_search_is_not_used_for_the_course_of_a_game() -> N
     static, searched = (search_figures({}, [f"depth {depth} ev -780"], None) for depth in (0, 4))
     assert (-780, None) == (static.evaluation, static.searched_evaluation)
     assert -780 == searched.searched_evaluation
+
+
+# --- decisive moves ---------------------------------------------------------------------------------------------------
+
+
+def moves(*values: float | None) -> list[tuple[int, float | None]]:
+    """Evaluations in turn, seat 0 first."""
+    return [(number % 2, value) for number, value in enumerate(values)]
+
+
+@pytest.mark.parametrize(
+    ("values", "winner", "evaluated"),
+    [
+        # Seat 0 counts in hundreds, seat 1 in ones; the lead changes at moves 5 and 6.
+        ((100, -1, 100, -1, -100, 1, -100, 1), 1, EvaluatedGame(swing=2.0, turned_at=6, decided_at=6)),
+        # A forced win is the edge of the scale.
+        ((1, -10, -2, 5, math.inf, -math.inf), 0, EvaluatedGame(swing=1.5, turned_at=6, decided_at=6)),
+        # A draw is never decided.
+        ((1, -1, 1, -1), None, EvaluatedGame(swing=0.0, turned_at=0, decided_at=None)),
+    ],
+)
+def test_turn_that_both_agents_saw_is_a_swing(
+    values: tuple[float, ...], winner: int | None, evaluated: EvaluatedGame
+) -> None:
+    assert evaluated == evaluate_game(moves(*values), winner=winner)
+
+
+def test_change_that_one_agent_saw_is_no_swing() -> None:
+    found = evaluate_game(moves(50, -5, 100, -5, -80, -5), winner=0)
+
+    assert found is not None
+    assert (0.0, None) == (found.swing, found.decided_at)
+
+
+@pytest.mark.parametrize("values", [(), (1, None, 1), (None, 2, None, 3)])
+def test_game_without_evaluations_of_both_is_not_evaluated(values: tuple[float | None, ...]) -> None:
+    assert evaluate_game(moves(*values), winner=0) is None

@@ -68,12 +68,11 @@ def test_charset_of_an_sgf_is_used(charset: str) -> None:
     assert (NAMES[charset], "black") == (game.names, game.outcome)
 
 
-def test_charset_after_a_name_with_brackets_is_used() -> None:
+@pytest.mark.parametrize(("letters", "charset"), [("誠", "gbk"), ("ソ表", "cp932")])
+def test_charset_after_a_name_with_brackets_is_used(letters: str, charset: str) -> None:
     """The second byte of these letters ends or escapes a value for a reader of single bytes."""
-    for letters, charset in (("誠]"[:1], "gbk"), ("ソ表", "cp932")):
-        text = f"(;GM[4]PB[{letters}]PW[b]CA[{charset}]SZ[15]RE[W+]{MOVES}"
-        game = read(text.encode(charset))
-        assert ((letters, "b"), "white") == (game.names, game.outcome)
+    game = read(f"(;GM[4]PB[{letters}]PW[b]CA[{charset}]SZ[15]RE[W+]{MOVES}".encode(charset))
+    assert ((letters, "b"), "white") == (game.names, game.outcome)
 
 
 def test_charset_in_a_comment_is_text() -> None:
@@ -89,19 +88,21 @@ def test_unknown_charset_of_an_sgf_is_refused_by_name(charset: str) -> None:
         read(f"(;GM[4]\nCA[{charset}]SZ[15]PB[é];B[hh])".encode("latin-1"))
 
 
-def test_invalid_byte_is_refused_with_its_line() -> None:
-    with pytest.raises(InputError, match="game, line 3: byte 0xff is invalid in utf-8"):
-        read(b"(;GM[4]CA[UTF-8]SZ[15]\n;B[hh]\n;W[ii]C[\xff])")
-    with pytest.raises(InputError, match="game, line 1: byte 0x81 is invalid in cp1252"):
-        read(b'[White "\x81"]\n[Result "1-0"]\n1-0\n')
-    with pytest.raises(InputError, match="game, line 2: byte 0xe9 is invalid in utf-8"):
-        read(codecs.BOM_UTF8 + b'[Result "1-0"]\n[White "Caf\xe9"]\n1-0\n')
-
-
-def test_games_in_several_encodings_are_refused() -> None:
-    data = sgf(("王", "b"), "gbk").encode("gbk") + b"\n" + sgf(("王", "b"), "big5").encode("big5")
-    with pytest.raises(InputError, match="game, line 2: CA differs from the encoding of the games before it"):
-        GOMOKU_FORMATS.read(data, "game")
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"(;GM[4]CA[UTF-8]SZ[15]\n;B[hh]\n;W[ii]C[\xff])", "line 3: byte 0xff is invalid in utf-8"),
+        (b'[White "\x81"]\n[Result "1-0"]\n1-0\n', "line 1: byte 0x81 is invalid in cp1252"),
+        (codecs.BOM_UTF8 + b'[Result "1-0"]\n[White "Caf\xe9"]\n1-0\n', "line 2: byte 0xe9 is invalid in utf-8"),
+        (
+            sgf(("王", "b"), "gbk").encode("gbk") + b"\n" + sgf(("王", "b"), "big5").encode("big5"),
+            "line 2: CA differs from the encoding of the games before it",
+        ),
+    ],
+)
+def test_invalid_bytes_are_refused_with_their_line(data: bytes, words: str) -> None:
+    with pytest.raises(InputError, match=f"game, {words}"):
+        read(data)
 
 
 def test_plain_games_with_several_charsets_are_read() -> None:

@@ -39,14 +39,6 @@ def test_a_large_board_names_its_columns_with_two_letters() -> None:
     assert "aa" == view_of(gomoku(width=30)).columns[26]
 
 
-def test_changed_squares_are_marked_as_the_last_move() -> None:
-    before = view_of(gomoku((7, 7)))
-    after = view_of(gomoku((7, 7), (8, 8)))
-
-    assert {(8, 8): Mark.LAST} == after.since(before).marks
-    assert {} == after.since(None).marks
-
-
 def test_views_of_a_growing_game_find_the_same_changes_as_a_comparison() -> None:
     """Also after a row has died, and while another game is viewed."""
     game, other = gomoku(continuous=True), gomoku()
@@ -64,22 +56,19 @@ def test_views_of_a_growing_game_find_the_same_changes_as_a_comparison() -> None
     assert any(token.is_dead for token in before.tokens.values())
 
 
-def test_the_winning_row_is_marked_and_stays_so() -> None:
-    row = [(0, 0), (1, 0), (2, 0), (3, 0), (4, 0)]
-    others = [(0, 5), (2, 5), (4, 5), (6, 5)]
-    stones = [stone for pair in zip(row, [*others, (9, 9)], strict=True) for stone in pair][:-1]
-    game = gomoku(*stones)
-
-    view = view_of(game).since(view_of(gomoku(*stones[:-1])))
-
-    assert dict.fromkeys(row, Mark.ROW) == view.marks
+ROW = [(0, 0), (0, 5), (1, 0), (2, 5), (2, 0), (4, 5), (3, 0), (6, 5), (4, 0)]
+"""Black's five in the upper edge, with white's stones."""
 
 
-def test_a_game_that_a_fault_ended_has_no_winning_row() -> None:
-    game = gomoku((7, 7))
-    game.apply(Reply(ReplyKind.UNREADABLE, "x"))
+def test_the_last_move_and_the_winning_row_are_marked() -> None:
+    first, second, last = (view_of(gomoku(*ROW[:count])) for count in (1, 2, 8))
+    won = view_of(gomoku(*ROW)).since(last)
+    forfeited = gomoku((7, 7))
+    forfeited.apply(Reply(ReplyKind.UNREADABLE, "x"))
 
-    assert {} == view_of(game).marks
+    assert {} == second.since(None).marks == view_of(forfeited).marks
+    assert {(0, 5): Mark.LAST} == second.since(first).marks
+    assert dict.fromkeys(ROW[::2], Mark.ROW) == won.marks
 
 
 def test_the_seats_change_their_colours_by_a_swap() -> None:
@@ -104,8 +93,7 @@ def test_offers_of_a_fifth_stone_are_marked_until_one_is_taken() -> None:
 
 
 def test_stones_that_count_no_more_are_dead() -> None:
-    row = [(0, 0), (0, 5), (1, 0), (2, 5), (2, 0), (4, 5), (3, 0), (6, 5), (4, 0)]
-    view = view_of(gomoku(*row, continuous=True))
+    view = view_of(gomoku(*ROW, continuous=True))
 
     assert [True, False] == [view.tokens[4, 0].is_dead, view.tokens[0, 5].is_dead]
 
@@ -118,6 +106,11 @@ def test_both_armies_are_seen_and_each_piece_is_hidden_from_the_other() -> None:
     assert Token(1, faces=(Face("s", is_hidden=True),), shows=0) == view.tokens[0, 6]
     assert 8 == len(view.blocked)
     assert ("RED", "BLUE") == view.sides
+    for seat in (0, 1):
+        own = view_of(game, seat)
+        enemies = {token for token in own.tokens.values() if token.side != seat}
+        assert {Token(1 - seat, faces=(Face("#", is_hidden=True),), shows=0)} == enemies
+        assert own.tokens.keys() == view.tokens.keys()
 
 
 def test_a_piece_in_superposition_has_two_faces_of_which_one_may_be_hidden() -> None:
@@ -132,16 +125,6 @@ def test_a_piece_in_superposition_has_two_faces_of_which_one_may_be_hidden() -> 
     assert Token(0, faces=(Face("king"),), shows=0) == view.tokens[3, 7]
     assert Token(0, faces=(Face("pawn"), Face("queen", is_hidden=True))) == view.tokens[0, 6]
     assert Token(1, faces=(Face("rook"), Face("pawn")), shows=1) == view.tokens[1, 1]
-
-
-def test_the_view_of_a_seat_has_no_enemy_s_rank() -> None:
-    game = set_up(new(), red(x0y3="9"), blue(x0y6="s"))
-
-    for seat in (0, 1):
-        view = view_of(game, seat)
-        enemies = {token for token in view.tokens.values() if token.side != seat}
-        assert {Token(1 - seat, faces=(Face("#", is_hidden=True),), shows=0)} == enemies
-        assert view.tokens.keys() == view_of(game).tokens.keys()
 
 
 def test_the_view_of_a_seat_has_no_hidden_type_of_either_side() -> None:

@@ -1,17 +1,19 @@
-"""Games of gomoku between scripted brains, and what came of them."""
+"""Games of gomoku between scripted brains, and their results."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from judge.games.types import End
-from judge.referee.blame import Void
+from judge.games.types import End, Verdict
+from judge.protocols import protocol_entry
+from judge.referee.blame import Evidence, Void
 from judge.referee.make_record import Circumstances, record_of
 from judge.referee.make_record import RefereedGame as RecordedGame
 from judge.referee.policy import Policy
 from judge.referee.referee import Referee
 from judge.referee.spec import GameRecord, GameSpec, Placement, RecordFile
-from judge.referee.transcript import Entry, SealedTranscript, seal
-from judge.testing import Act, Agent, Say, ScriptedGame, World, exits, scripted_seats
+from judge.referee.transcript import Entry, SealedTranscript, mark_private, seal
+from judge.referee.verify import verify
+from judge.testing import MS, Act, Agent, Say, ScriptedGame, World, exits, scripted_seats
 
 
 def brain(*moves: str, ms: float = 1.0, **lines: Sequence[Act]) -> Agent:
@@ -58,8 +60,57 @@ def spec(opening: Sequence[tuple[int, int]] = (), **sections: dict[str, Any]) ->
     )
 
 
-def play(black: Agent, white: Agent, game_spec: GameSpec | None = None, **world: Any) -> ScriptedGame:
-    return ScriptedGame(World(black, white, **world), game_spec or spec())
+class Game(ScriptedGame):
+    """A game that was refereed, and again from its own transcript."""
+
+    def __init__(self, world: World, game_spec: GameSpec) -> None:
+        self.spec = game_spec
+        super().__init__(world, game_spec)
+
+    @property
+    def said(self) -> list[str]:
+        """The answers of both seats."""
+        return [ply.said for ply in self.referee.plies]
+
+    def heard(self, seat: int, word: str = "") -> list[str]:
+        """The lines that a seat was sent; those that begin with a word."""
+        return [line for line in self.world.bodies[seat].heard if line.startswith(word)]
+
+    def charged_ms(self, seat: int) -> list[float]:
+        """The time of each answer of a seat."""
+        return [ply.charged_ns / MS for ply in self.referee.plies if ply.seat == seat]
+
+    def evidence(self, seat: int) -> Evidence:
+        """What a seat was judged by."""
+        evidence = self.referee.sides[seat].evidence
+        assert evidence is not None
+        return evidence
+
+    def file(self) -> RecordFile:
+        """Its record."""
+        return a_file(self, self.spec)
+
+    def assert_won(self, seat: int = 0) -> None:
+        """By the rules, and nothing is held against the other seat."""
+        assert (Verdict.WIN, seat) == (self.verdict, self.winner)
+        assert [None, None] == self.faults
+
+    def assert_lost(self, seat: int, verdict: Verdict, words: str = "") -> None:
+        """By a fault of its own; the record verifies."""
+        assert (verdict, 1 - seat) == (self.verdict, self.winner)
+        assert [verdict if each == seat else None for each in (0, 1)] == self.faults
+        assert words in self.end.reason
+        assert not verify(self.file()).problems
+
+    def assert_void(self, words: str = "") -> None:
+        """Without a winner; the record verifies."""
+        assert (Verdict.VOID, None) == (self.verdict, self.winner)
+        assert words in self.end.reason
+        assert not verify(self.file()).problems
+
+
+def play(black: Agent, white: Agent, game_spec: GameSpec | None = None, **world: Any) -> Game:
+    return Game(World(black, white, **world), game_spec or spec())
 
 
 def a_file(played: ScriptedGame, game_spec: GameSpec | None = None) -> RecordFile:
@@ -75,17 +126,30 @@ def resealed(file: RecordFile, entries: Iterable[Entry], **values: Any) -> Recor
     return RecordFile(record=file.record.model_copy(update=fitted), transcript=sealed)
 
 
+def marked_file(
+    game_spec: GameSpec,
+    end: End | Void,
+    referee: Referee,
+    entries: Iterable[Entry],
+    seat_cores: tuple[tuple[int, ...], ...] = (),
+) -> RecordFile:
+    """As `play` records a game in a slot of two cores: with the private lines of agents marked."""
+    tests = [protocol_entry(seat.protocol).is_private for seat in game_spec.seats]
+    sealed = seal(mark_private(entries, lambda seat, line: tests[seat](line)))
+    place = Placement(box=("world", "world"), judge_cores=(), slot_cores=(1, 2), seat_cores=seat_cores)
+    return RecordFile(record=a_record(game_spec, end, referee, sealed, place), transcript=sealed)
+
+
+WORLD = Placement(box=("world", "world"), judge_cores=(), slot_cores=())
+
+
 def a_record(
-    game_spec: GameSpec, end: End | Void, referee: Referee, transcript: SealedTranscript = NO_TRANSCRIPT
+    game_spec: GameSpec,
+    end: End | Void,
+    referee: Referee,
+    transcript: SealedTranscript = NO_TRANSCRIPT,
+    place: Placement = WORLD,
 ) -> GameRecord:
     """The record of a game."""
-    return record_of(
-        game_spec,
-        RecordedGame(end, referee),
-        Circumstances(
-            attempt=1,
-            started_at="2013-03-01T20:00:00+00:00",
-            placement=Placement(box=("world", "world"), judge_cores=(), slot_cores=()),
-            transcript=transcript,
-        ),
-    )
+    happened = Circumstances(1, "2013-03-01T20:00:00+00:00", place, transcript)
+    return record_of(game_spec, RecordedGame(end, referee), happened)

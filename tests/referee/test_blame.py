@@ -26,13 +26,7 @@ ABOVE = Evidence(kernel_peak_bytes=40 << 20, kernel_limit_bytes=27 << 20)
 # (cause, evidence, verdict, a part of the reason); `row` is where in the table it must be decided.
 ROWS = [
     (0, Cause.HOST, Evidence(detail="the Engine is gone"), Verdict.VOID, "the Engine is gone"),
-    (
-        1,
-        Cause.JUDGE,
-        Evidence(detail="at 3 ms: KeyError"),
-        Verdict.VOID,
-        "failed at 3 ms: KeyError; ",
-    ),
+    (1, Cause.JUDGE, Evidence(detail="at 3 ms: KeyError"), Verdict.VOID, "failed at 3 ms: KeyError; "),
     (2, Cause.KERNEL_MEMORY, ABOVE, Verdict.MEMORY, "limit of 27.0 MiB (peak 40.0 MiB)"),
     (2, Cause.DEATH, ABOVE.model_copy(update=KILLED_BELOW), Verdict.MEMORY, "the kernel's memory"),
     (2, Cause.TURN_TIME, ABOVE.model_copy(update={"others_share": 1}), Verdict.MEMORY, "page tables"),
@@ -45,36 +39,18 @@ ROWS = [
     (4, Cause.TURN_BYTES, Evidence(oom_kills=2), Verdict.MEMORY, "peak ?"),
     (5, Cause.MEMORY, Evidence(memory_cap_bytes=16 << 20), Verdict.MEMORY, "16.0 MiB"),
     (6, Cause.KERNEL_MEMORY, Evidence(), Verdict.MEMORY, "limit of ?"),
-    (
-        7,
-        Cause.TURN_BYTES,
-        Evidence(bytes_read=9),
-        Verdict.OUTPUT,
-        "9 bytes, more than the bound of a turn",
-    ),
+    (7, Cause.TURN_BYTES, Evidence(bytes_read=9), Verdict.OUTPUT, "9 bytes, more than the bound of a turn"),
     (8, Cause.GAME_BYTES, Evidence(bytes_read=9), Verdict.OUTPUT, "bound of a game"),
     (9, Cause.TURN_TIME, Evidence(held_by_others=True, others_share=0.5), Verdict.VOID, "held"),
     (9, Cause.START_TIME, Evidence(held_by_others=True), Verdict.VOID, "do not touch it"),
     (11, Cause.START_TIME, Evidence(others_share=0.11), Verdict.VOID, "others took 11 %"),
     (11, Cause.TURN_TIME, Evidence(others_share=0.5), Verdict.VOID, "starved"),
     (11, Cause.MATCH_TIME, Evidence(others_share=1.0), Verdict.VOID, "starved"),
-    (
-        11,
-        Cause.TURN_TIME,
-        Evidence(others_share=0.5, waited_share=0.25),
-        Verdict.VOID,
-        "without a core for 25%",
-    ),
+    (11, Cause.TURN_TIME, Evidence(others_share=0.5, waited_share=0.25), Verdict.VOID, "without a core for 25%"),
     (14, Cause.TURN_TIME, Evidence(others_share=0.5, waited_share=0.24), Verdict.TURN_TIME, "turn"),
     (15, Cause.MATCH_TIME, Evidence(others_share=1.0, waited_share=0), Verdict.MATCH_TIME, "match"),
     (13, Cause.START_TIME, Evidence(others_share=0.1), Verdict.START_TIME, "not ready in time"),
-    (
-        14,
-        Cause.TURN_TIME,
-        Evidence(charged_ms=1500.4, allowed_ms=1500),
-        Verdict.TURN_TIME,
-        "1500 ms of 1500 ms",
-    ),
+    (14, Cause.TURN_TIME, Evidence(charged_ms=1500.4, allowed_ms=1500), Verdict.TURN_TIME, "1500 ms of 1500 ms"),
     (15, Cause.MATCH_TIME, Evidence(), Verdict.MATCH_TIME, "the time of the match"),
     (4, Cause.RAN_ON, Evidence(oom_kills=1), Verdict.MEMORY, "killed"),
     (
@@ -95,13 +71,7 @@ ROWS = [
     (20, Cause.DEATH, Evidence(report="signalled 40"), Verdict.CRASH, "signal 40"),
     (22, Cause.DEATH, Evidence(), Verdict.CRASH, "closed its stdout"),
     (12, Cause.START_TIME, Evidence(stalled_share=0.11), Verdict.VOID, "for 11% of the time"),
-    (
-        12,
-        Cause.TURN_TIME,
-        Evidence(stalled_share=0.5, slept_share=0.25),
-        Verdict.VOID,
-        "and the agent slept for 25%",
-    ),
+    (12, Cause.TURN_TIME, Evidence(stalled_share=0.5, slept_share=0.25), Verdict.VOID, "and the agent slept for 25%"),
     (12, Cause.MATCH_TIME, Evidence(stalled_share=0, game_stalled_share=0.2), Verdict.VOID, "for 20%"),
     (14, Cause.TURN_TIME, Evidence(stalled_share=0.5, slept_share=0.24), Verdict.TURN_TIME, "turn"),
     (14, Cause.TURN_TIME, Evidence(stalled_share=0.1, slept_share=1), Verdict.TURN_TIME, "turn"),
@@ -180,29 +150,28 @@ def test_without_evidence_only_a_cause_of_the_host_is_void(cause: Cause) -> None
     assert isinstance(verdict, Void) == (cause in (Cause.HOST, Cause.JUDGE))
 
 
-# What an agent can bring about by itself, whatever it does: its own deaths, CPU, floods and sleep, and pressure.
-OF_ITS_OWN = [
-    Evidence(
-        report=report,
-        oom_kills=oom,
-        others_share=0.0,
-        stalled_share=0.0,
-        slept_share=1.0,
-        game_slept_share=1.0,
-        pressure_share=1.0,
-        host_pressure_share=1.0,
-        bytes_read=1 << 30,
-        cpu_ms=1 << 30,
-    )
-    for report in (None, "exited 0", "exited 137", "signalled 9", "signalled 19", "exec-failed 2")
-    for oom in (None, 0, 5)
-]
+REPORTS = (None, "exited 0", "exited 137", "signalled 9", "signalled 19", "exec-failed 2", "lost 0")
 
 
-@pytest.mark.parametrize("cause", sorted(set(Cause) - NO_SEAT))
-@pytest.mark.parametrize("evidence", OF_ITS_OWN)
+@settings(max_examples=examples(300))
+@given(
+    cause=st.sampled_from(sorted(set(Cause) - NO_SEAT)),
+    evidence=st.builds(
+        Evidence,
+        report=st.sampled_from(REPORTS),
+        oom_kills=st.sampled_from([None, 0, 5]),
+        others_share=st.just(0.0),
+        stalled_share=st.just(0.0),
+        slept_share=SHARES,
+        game_slept_share=SHARES,
+        pressure_share=SHARES,
+        host_pressure_share=SHARES,
+        bytes_read=st.integers(0, 1 << 30),
+        cpu_ms=st.none() | st.integers(0, 1 << 30),
+    ),
+)
 def test_nothing_an_agent_can_do_is_a_void(cause: Cause, evidence: Evidence) -> None:
-    """A void needs others' CPU or hold, a stall of others, or a container that ended without PID 1's word."""
+    """Its own deaths, CPU time, floods and sleep, and pressure. A void needs others' CPU or hold, or a stall."""
     assert isinstance(judge(cause, evidence, STARVED_SHARE, seat=0), AgentFault)
 
 

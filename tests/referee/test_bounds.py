@@ -7,15 +7,14 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.games.types import Verdict
-from judge.protocols import protocol_entry
 from judge.referee.bounds import MAX_RECORD_BYTES, STDERR_BYTES
 from judge.referee.policy import load_policy, policy_names, variants_of
 from judge.referee.side import counted
 from judge.referee.spec import GameSpec, RecordFile
-from judge.referee.transcript import EntryKind, mark_private, seal
+from judge.referee.transcript import EntryKind
 from judge.referee.verify import verify
-from judge.testing import Act, Agent, Do, Say, ScriptedGame, World
-from tests.referee.games import a_record, brain, spec
+from judge.testing import Act, Agent, Do, Say, World
+from tests.referee.games import Game, brain, marked_file, play, spec
 
 SHIPPED = [f"{name}{variant}" for name in policy_names() for variant in ("", *(f":{v}" for v in variants_of(name)))]
 GIBIBYTE = 1 << 30
@@ -91,12 +90,11 @@ def test_no_record_is_larger_than_its_bounds(acts: Sequence[Act]) -> None:
 def test_the_judge_needs_no_more_memory_than_its_bounds_say() -> None:
     """To seal and to write a record at its worst: many entries, each of one letter."""
     chosen = spec(bytes={"game_bytes": 1 << 23})
-    world = World(brain(BEGIN=[Say(b"x", 0)] * 40_000), brain())
-    played = ScriptedGame(world, chosen)
+    played = play(brain(BEGIN=[Say(b"x", 0)] * 40_000), brain(), chosen)
     assert played.verdict is Verdict.OUTPUT
     tracemalloc.start()
     try:
-        data = written(world, played, chosen).to_json()
+        data = marked_file(chosen, played.end, played.referee, played.world.transcript).to_json()
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -119,13 +117,7 @@ def flooder(moves: Sequence[str], turns: Sequence[Sequence[Act]]) -> Agent:
     return hear
 
 
-def written(world: World, played: ScriptedGame, chosen: GameSpec) -> RecordFile:
-    tests = [protocol_entry(seat.protocol).is_private for seat in chosen.seats]
-    sealed = seal(mark_private(world.transcript, lambda seat, line: tests[seat](line)))
-    return RecordFile(record=a_record(chosen, played.end, played.referee, sealed), transcript=sealed)
-
-
 def record(chosen: GameSpec, *agents: Agent) -> tuple[RecordFile, int]:
-    world = World(*agents)
-    file = written(world, ScriptedGame(world, chosen), chosen)
+    played = Game(World(*agents), chosen)
+    file = marked_file(chosen, played.end, played.referee, played.world.transcript)
     return file, sum(len(block.entries) for block in file.transcript.blocks)

@@ -16,18 +16,17 @@ from hypothesis import strategies as st
 
 from judge.base.errors import InputError
 from judge.catalog.files import write_exports
-from judge.protocols import PROTOCOLS, protocol_entry
+from judge.protocols import PROTOCOLS
 from judge.referee.drive import drive
-from judge.referee.make_record import Circumstances, record_of
-from judge.referee.make_record import RefereedGame as Recorded
 from judge.referee.policy import load_policy, policy_names, variants_of
 from judge.referee.setup import build_referee, check_playable
-from judge.referee.spec import GameSpec, Placement, RecordFile, SeatSpec, public_part
-from judge.referee.transcript import EntryKind, mark_private, seal
+from judge.referee.spec import GameSpec, RecordFile, SeatSpec, public_part
+from judge.referee.transcript import EntryKind
 from judge.referee.verify import verify
 from judge.referee.wire import Measured
 from judge.testing import MS, Act, Agent, Do, Say, World, dies, exits
 from tests.examples import examples, sized
+from tests.referee.games import marked_file
 
 GAMES = sized(300, 10_000)
 TURN_MS = 1000
@@ -169,25 +168,14 @@ def _at_the_limit(acts: Sequence[Act], chance: random.Random) -> Sequence[Act]:
     return [Say(line, chance.choice((0, 0.5)) if n else first) for n, line in enumerate(lines)]
 
 
+ODD_BYTES = (b"", b"\0", b"\xff", b" ", b",", b"\r", b"\n", b"-", b"9" * 30, b"\x1b[2J", b"\xc2\x9b")
+
+
 def _near_miss(acts: Sequence[Act], chance: random.Random) -> Sequence[Act]:
     said = bytearray(_bytes_of(acts) or b"7,7\n")
     for _ in range(chance.randint(1, 3)):
         at = chance.randrange(len(said) + 1)
-        said[at : at + chance.randint(0, 2)] = chance.choice(
-            (
-                b"",
-                b"\0",
-                b"\xff",
-                b" ",
-                b",",
-                b"\r",
-                b"\n",
-                b"-",
-                b"9" * 30,
-                b"\x1b[2J",
-                b"\xc2\x9b",
-            )
-        )
+        said[at : at + chance.randint(0, 2)] = chance.choice(ODD_BYTES)
     return [Say(bytes(said), 1)]
 
 
@@ -225,47 +213,10 @@ def _leaves(acts: Sequence[Act], chance: random.Random) -> Sequence[Act]:
 
 
 WORDS = (
-    *(
-        "OK",
-        "ERROR",
-        "UNKNOWN",
-        "DEBUG x\x07",
-        "MESSAGE \x1b[2J\x9b",
-        "SUGGEST 7,7",
-        "SUGGEST x",
-        "SWAP",
-    ),
-    *(
-        "7,7",
-        "7,7 8,8 6,7",
-        "1,",
-        "-1,-1",
-        "AGIOK",
-        "READYOK",
-        "BESTMOVE 78",
-        "BESTMOVE CHANGE",
-        "BYE",
-    ),
-    *(
-        "INFO DEPTH 4 PV \x00",
-        "ID NAME \xff",
-        "NO_MOVE",
-        "SURRENDER",
-        "0 3 DOWN",
-        "0 3 DOWN 99",
-        "0 6 UP x",
-    ),
-    *(
-        "FB8sB479B8",
-        "",
-        " ",
-        "0 0",
-        "0 6",
-        "99999999999999999999 0",
-        "QUIT",
-        "debug \t7,7",
-        'name="\x85"',
-    ),
+    *("OK", "ERROR", "UNKNOWN", "DEBUG x\x07", "MESSAGE \x1b[2J\x9b", "SUGGEST 7,7", "SUGGEST x", "SWAP"),
+    *("7,7", "7,7 8,8 6,7", "1,", "-1,-1", "AGIOK", "READYOK", "BESTMOVE 78", "BESTMOVE CHANGE", "BYE"),
+    *("INFO DEPTH 4 PV \x00", "ID NAME \xff", "NO_MOVE", "SURRENDER", "0 3 DOWN", "0 3 DOWN 99", "0 6 UP x"),
+    *("FB8sB479B8", "", " ", "0 0", "0 6", "99999999999999999999 0", "QUIT", "debug \t7,7", 'name="\x85"'),
 )
 
 
@@ -278,18 +229,7 @@ def _words(acts: Sequence[Act], chance: random.Random) -> Sequence[Act]:
 
 
 MISDEEDS: Sequence[Misdeed] = (
-    *(
-        _silence,
-        _at_the_limit,
-        _near_miss,
-        _several,
-        _letters,
-        _flood,
-        _errors,
-        _memory,
-        _leaves,
-        _words,
-    ),
+    *(_silence, _at_the_limit, _near_miss, _several, _letters, _flood, _errors, _memory, _leaves, _words),
     *(_near_miss, _words, _words, _at_the_limit),
 )
 
@@ -372,21 +312,8 @@ def recorded(spec: GameSpec, wills: Sequence[Will]) -> RecordFile:
     world = Tardy(*agents, ponders=ponders)
     referee = build_referee(spec)
     end = drive(referee.moves(), world)
-    tests = [protocol_entry(seat.protocol).is_private for seat in spec.seats]
-    sealed = seal(mark_private(world.transcript, lambda seat, line: tests[seat](line)))
-    record = record_of(
-        spec,
-        Recorded(end, referee),
-        Circumstances(
-            attempt=1,
-            started_at="2013-03-01T20:00:00+00:00",
-            placement=Placement(
-                box=("world", "world"), judge_cores=(), slot_cores=(1, 2), seat_cores=((1,), (2,)) if ponders else ()
-            ),
-            transcript=sealed,
-        ),
-    )
-    return RecordFile(record=record, transcript=sealed)
+    cores = ((1,), (2,)) if ponders else ()
+    return marked_file(spec, end, referee, world.transcript, cores)
 
 
 def test_every_policy_and_every_protocol_is_in_it() -> None:
@@ -396,11 +323,7 @@ def test_every_policy_and_every_protocol_is_in_it() -> None:
 
 
 @settings(
-    max_examples=examples(GAMES),
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-    print_blob=True,
-    derandomize=GAMES <= 300,
+    max_examples=examples(GAMES), deadline=None, suppress_health_check=list(HealthCheck), derandomize=GAMES <= 300
 )
 @given(number=st.integers(0, len(SPECS) - 1), first=WILLS, second=WILLS, ponders=st.booleans())
 def test_whatever_agents_do_a_game_has_an_end_and_a_record(

@@ -1,46 +1,53 @@
-"""The referee in a scripted world: who is asked, what is charged, who is blamed."""
+"""The referee in a scripted world: who is asked, what is charged, who is blamed.
 
+tests/conformance/test_gomocup_misbehaviour.py has what brains do wrong at their first move.
+"""
+
+from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
 from judge.games.types import Verdict
 from judge.referee.transcript import EntryKind
 from judge.sandbox.box import ProcessReport, Readings
-from judge.testing import Act, Do, Say, ScriptedGame, World, dies, exits
-from tests.referee.games import BLACK_ROW, WHITE_ROW, brain, play, spec
+from judge.testing import Act, Agent, Do, Say, World, dies, exits
+from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, play, spec
+
+HOURS = {"turn_ms": 7_200_000, "match_ms": 7_200_000}
+SMALL = {"game_bytes": 4000}
+FLOOD = [Say(b"x" * 1000, 0)] * 50
 
 
 def test_a_game_is_played_to_its_end() -> None:
     """Five in a row wins; both hear END and exit, and nobody is killed."""
     played = play(brain(*BLACK_ROW), brain(*WHITE_ROW))
 
-    assert (Verdict.WIN, 0) == (played.verdict, played.winner)
-    assert [None, None] == played.faults
-    assert "END" == played.world.bodies[0].heard[-1] == played.world.bodies[1].heard[-1]
+    played.assert_won()
+    assert "END" == played.heard(0)[-1] == played.heard(1)[-1]
     assert [] == played.world.killed
     assert {"name": "scripted"} == played.referee.sides[0].about
+
+
+# --- clocks ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_turn_is_charged_from_the_thaw_to_the_read_that_completes_the_reply() -> None:
     played = play(brain(*BLACK_ROW, ms=70), brain(*WHITE_ROW, ms=3))
 
-    assert {70_000_000} == {ply.charged_ns for ply in played.referee.plies if ply.seat == 0}
+    assert [70] * 5 == played.charged_ms(0)
     # Five turns and the one millisecond that START took.
     assert 351_000_000 == played.referee.sides[0].clock.charged_ns
 
 
-def test_time_left_is_sent_before_every_move_and_falls_by_the_charged_time() -> None:
-    played = play(brain(*BLACK_ROW, ms=1000), brain(*WHITE_ROW))
+@pytest.mark.parametrize(
+    ("match_ms", "told"), [(120_000, [119_999 - 1000 * n for n in range(5)]), (0, [2147483647] * 5)]
+)
+def test_time_left_is_sent_before_every_move_and_falls_by_the_charged_time(match_ms: int, told: list[int]) -> None:
+    played = play(brain(*BLACK_ROW, ms=1000), brain(*WHITE_ROW), spec(clock={"match_ms": match_ms}))
 
-    told = [line for line in played.world.bodies[0].heard if line.startswith("INFO time_left")]
-    assert [f"INFO time_left {119_999 - 1000 * n}" for n in range(5)] == told
-
-
-def test_time_left_of_an_unlimited_game_is_the_largest_int() -> None:
-    played = play(brain(*BLACK_ROW), brain(*WHITE_ROW), spec(clock={"match_ms": 0}))
-
-    assert "INFO time_left 2147483647" in played.world.bodies[1].heard
+    assert [f"INFO time_left {ms}" for ms in told] == played.heard(0, "INFO time_left")
 
 
 def test_overrun_within_tolerance_is_free_for_the_turn_and_charged_to_the_game() -> None:
@@ -48,316 +55,219 @@ def test_overrun_within_tolerance_is_free_for_the_turn_and_charged_to_the_game()
     clock = {"turn_ms": 1000, "match_ms": 2500, "tolerance_ms": 500}
     played = play(brain(*BLACK_ROW, ms=1400), brain(*WHITE_ROW), spec(clock=clock))
 
-    told = [line for line in played.world.bodies[0].heard if line.startswith("INFO time_left")]
-    assert ["INFO time_left 2499", "INFO time_left 1099", "INFO time_left -301"] == told
-    assert (Verdict.MATCH_TIME, 1) == (played.verdict, played.winner)
+    assert [f"INFO time_left {ms}" for ms in (2499, 1099, -301)] == played.heard(0, "INFO time_left")
+    played.assert_lost(0, Verdict.MATCH_TIME)
 
 
 def test_a_turn_that_is_too_long_is_lost_at_its_deadline() -> None:
-    clock = {"turn_ms": 1000, "tolerance_ms": 500}
-    played = play(brain("7,7", ms=1501), brain(), spec(clock=clock))
+    played = play(brain("7,7", ms=1501), brain(), spec(clock={"turn_ms": 1000, "tolerance_ms": 500}))
 
-    assert (Verdict.TURN_TIME, 1) == (played.verdict, played.winner)
-    assert [Verdict.TURN_TIME, None] == played.faults
-    evidence = played.referee.sides[0].evidence
-    assert evidence is not None
-    assert (1500, 1500) == (evidence.charged_ms, evidence.allowed_ms)
+    played.assert_lost(0, Verdict.TURN_TIME)
+    assert (1500, 1500) == (played.evidence(0).charged_ms, played.evidence(0).allowed_ms)
 
 
 def test_as_fast_as_possible_has_a_separate_small_deadline() -> None:
     """timeout_turn 0 is told as 0; a second is enforced."""
-    clock = {"turn_ms": 0, "tolerance_ms": 0}
-    played = play(brain("7,7", ms=950), brain("7,8", ms=1050), spec(clock=clock))
+    played = play(brain("7,7", ms=950), brain("7,8", ms=1050), spec(clock={"turn_ms": 0, "tolerance_ms": 0}))
 
-    assert (Verdict.TURN_TIME, 0) == (played.verdict, played.winner)
-    assert "INFO timeout_turn 0" in played.world.bodies[0].heard
-
-
-def test_a_partial_line_does_not_move_the_deadline() -> None:
-    drip = [Say(b"1", 400), Say(b"0", 400), Say(b",", 400), Say(b"1\n", 400)]
-    clock = {"turn_ms": 1000, "tolerance_ms": 0}
-    played = play(brain(BEGIN=drip), brain(), spec(clock=clock))
-
-    assert Verdict.TURN_TIME is played.verdict
-
-
-def test_a_flood_does_not_hide_the_deadline() -> None:
-    """Something to read at every look is no reason not to look at the clock."""
-    flood = [Say(b"MESSAGE x\n", 1)] * 5000
-    clock = {"turn_ms": 1000, "tolerance_ms": 0}
-    played = play(brain(BEGIN=flood), brain(), spec(clock=clock))
-
-    assert Verdict.TURN_TIME is played.verdict
-
-
-def test_agent_without_ok_loses_on_its_start() -> None:
-    played = play(brain(START=[]), brain(), spec(clock={"start_ms": 700}))
-
-    assert (Verdict.START_TIME, 1) == (played.verdict, played.winner)
-    assert [] == played.world.bodies[1].heard
+    played.assert_lost(1, Verdict.TURN_TIME)
+    assert ["INFO timeout_turn 0"] == played.heard(0, "INFO timeout_turn")
 
 
 def test_start_is_charged_to_the_game_clock_and_not_to_the_turn() -> None:
     slow = brain("7,7", START=[Say(b"OK\n", 9000)])
     played = play(slow, brain(), spec(clock={"turn_ms": 100, "match_ms": 20000}))
 
-    assert "INFO time_left 11000" in played.world.bodies[0].heard
-    assert Verdict.TURN_TIME is played.verdict
-    assert [None, Verdict.TURN_TIME] == played.faults
+    assert ["INFO time_left 11000"] == played.heard(0, "INFO time_left")
+    played.assert_lost(1, Verdict.TURN_TIME)
 
 
 def test_a_silence_on_about_is_free() -> None:
     played = play(brain(*BLACK_ROW, ABOUT=[]), brain(*WHITE_ROW))
 
-    assert Verdict.WIN is played.verdict
+    played.assert_won()
     assert 6_000_000 == played.referee.sides[0].clock.charged_ns
-
-
-def test_a_crash_is_a_crash_and_not_a_timeout() -> None:
-    played = play(brain(BEGIN=exits(3)), brain())
-
-    assert (Verdict.CRASH, 1) == (played.verdict, played.winner)
-    assert "exited with code 3" in played.end.reason
-
-
-def test_a_signal_is_named() -> None:
-    played = play(brain(BEGIN=dies(11)), brain())
-
-    assert "signal 11 (SIGSEGV)" in played.end.reason
-
-
-def test_unstartable_agent_reports_the_reason() -> None:
-    failed: list[Act] = [
-        Say(b"", 1),
-        Do(EntryKind.REPORT, ProcessReport("exec-failed", 2).encode()),
-    ]
-    played = play(brain(START=failed), brain())
-
-    assert Verdict.CRASH is played.verdict
-    assert "No such file or directory" in played.end.reason
-
-
-def test_a_last_word_before_the_end_counts_and_the_death_is_judged_at_the_next_request() -> None:
-    """Move, then exit: the move stands, and the opponent's move too."""
-    leaver = brain(BEGIN=[Say(b"7,7\n", 1), *exits(0)])
-    played = play(leaver, brain("8,8"))
-
-    assert ["7,7", "8,8"] == [ply.said for ply in played.referee.plies]
-    assert [Verdict.CRASH, None] == played.faults
-
-
-def test_a_game_that_ended_by_its_rules_stays_ended() -> None:
-    """White dies after its last move; black wins by the rules, not by the death."""
-    white = brain(*WHITE_ROW[:3], DONE=[], TURN=[])
-    moves = iter(WHITE_ROW)
-
-    def dying(line: str) -> list[Act]:
-        if line.startswith("TURN"):
-            move = next(moves)
-            acts: list[Act] = [Say(f"{move}\n".encode(), 1)]
-            return acts + exits(1) if move == "3,1" else acts
-        return list(white(line))
-
-    played = play(brain(*BLACK_ROW), dying)
-
-    assert (Verdict.WIN, 0) == (played.verdict, played.winner)
-    assert [None, None] == played.faults
-
-
-def test_an_agent_that_closes_its_stdout_and_lives_on_has_crashed() -> None:
-    played = play(brain(BEGIN=[Say(b"", 1)]), brain())
-
-    assert Verdict.CRASH is played.verdict
-    assert "closed its stdout" in played.end.reason
-
-
-def test_a_container_that_an_outsider_ended_is_void() -> None:
-    """Nobody is blamed, nobody wins."""
-    removed: list[Act] = [Say(b"", 1), Do(EntryKind.REPORT, ProcessReport("removed").encode())]
-    played = play(brain(BEGIN=removed), brain())
-
-    assert (Verdict.VOID, None) == (played.verdict, played.winner)
-
-
-def test_a_container_that_ends_without_a_report_is_a_crash() -> None:
-    """Else an agent that finds a way to end its container could make a game void."""
-    lost: list[Act] = [Say(b"", 1), Do(EntryKind.REPORT, ProcessReport("lost").encode())]
-    played = play(brain(BEGIN=lost), brain())
-
-    assert (Verdict.CRASH, 1) == (played.verdict, played.winner)
-
-
-def test_a_kill_for_memory_is_a_memory_verdict_with_the_peak() -> None:
-    readings = Readings(memory_peak_bytes=400 << 20, memory_cap_bytes=386 << 20, oom_kills=1)
-    played = play(brain(BEGIN=dies(9)), brain(), readings=readings)
-
-    assert Verdict.MEMORY is played.verdict
-    assert "400.0 MiB" in played.end.reason
-
-
-def test_a_child_killed_for_memory_is_judged_at_once_though_the_agent_lives() -> None:
-    readings = Readings(oom_kills=1)
-    played = play(brain(BEGIN=[Do(EntryKind.OOM), Say(b"7,7\n", 50)]), brain(), readings=readings)
-
-    assert Verdict.MEMORY is played.verdict
-    assert [] == played.referee.plies
-
-
-def test_memory_goes_before_time() -> None:
-    readings = Readings(oom_kills=1)
-    played = play(brain(), brain(), spec(clock={"turn_ms": 100}), readings=readings)
-
-    assert Verdict.MEMORY is played.verdict
-
-
-def test_a_starved_agent_does_not_lose_on_time() -> None:
-    world = World(brain(), brain())
-    world.others_share = 0.5
-    played = ScriptedGame(world, spec())
-
-    assert Verdict.VOID is played.verdict
-    assert "starved" in played.end.reason
-
-
-def test_one_that_sleeps_while_others_work_on_its_core_loses_on_time() -> None:
-    world = World(brain(), brain())
-    world.others_share, world.waited_share = 0.9, 0.01
-
-    assert Verdict.TURN_TIME is ScriptedGame(world, spec()).verdict
-
-
-def test_an_agent_that_the_host_stalled_does_not_lose_on_time() -> None:
-    world = World(brain(), brain())
-    world.stalled_share, world.slept_share = 0.5, 0.9
-    played = ScriptedGame(world, spec())
-
-    assert Verdict.VOID is played.verdict
-    assert "the host stalled: for 50% of the time" in played.end.reason
-
-
-def test_one_that_works_while_the_host_stalls_loses_on_time() -> None:
-    world = World(brain(), brain())
-    world.stalled_share, world.slept_share = 0.5, 0.1
-
-    assert Verdict.TURN_TIME is ScriptedGame(world, spec()).verdict
-
-
-@pytest.mark.parametrize(("match_ms", "verdict"), [(300, Verdict.VOID), (0, Verdict.TURN_TIME)])
-def test_stalls_of_earlier_turns_excuse_only_the_game_clock(match_ms: int, verdict: Verdict) -> None:
-    world = World(brain(), brain())
-    world.stalled_share, world.game_stalled_share = 0.0, 0.2
-
-    clock = {"turn_ms": 1000, "match_ms": match_ms, "tolerance_ms": 0}
-
-    assert verdict is ScriptedGame(world, spec(clock=clock)).verdict
-
-
-def test_an_agent_that_others_hold_still_does_not_lose_on_time() -> None:
-    world = World(brain(), brain())
-    world.held_by_others = True
-    played = ScriptedGame(world, spec())
-
-    assert Verdict.VOID is played.verdict
-    assert "held still" in played.end.reason
-
-
-def test_an_agent_that_is_not_starved_loses_on_time() -> None:
-    """Its own threads and its opponent's are not others."""
-    world = World(brain(), brain())
-    world.others_share = 0.02
-
-    assert Verdict.TURN_TIME is ScriptedGame(world, spec()).verdict
-
-
-@pytest.mark.parametrize(
-    ("read_bytes", "words"),
-    [(1000, "more than the bound of a turn"), (10000, "more than the bound of a game")],
-)
-def test_bytes_end_a_game_and_long_lines_do_not(read_bytes: int, words: str) -> None:
-    flood = [Say(b"x" * read_bytes, 1)] * 10
-    played = play(brain(BEGIN=[*flood, Say(b"\n7,7\n")]), brain(), spec(bytes={"game_bytes": 4000}))
-
-    assert Verdict.OUTPUT is played.verdict
-    assert words in played.end.reason
-
-
-def test_a_long_line_alone_does_not_end_a_game() -> None:
-    long = [Say(b"MESSAGE " + b"x" * 100_000 + b"\n7,7\n")]
-    played = play(brain("8,8", BEGIN=long), brain("9,9"))
-
-    assert ["7,7", "9,9"] == [ply.said for ply in played.referee.plies[:2]]
-
-
-def test_stderr_is_kept_and_judges_nothing() -> None:
-    noisy = [Do(EntryKind.STDERR, b"e" * 60000)] * 40
-    played = play(brain("1,1", BEGIN=[*noisy, Say(b"0,0\n")]), brain("5,5"))
-
-    assert ["0,0", "5,5"] == [ply.said for ply in played.referee.plies[:2]]
-
-
-@pytest.mark.parametrize(
-    ("said", "verdict"),
-    [
-        ("15,3", Verdict.ILLEGAL),
-        ("-1,3", Verdict.ILLEGAL),
-        ("12345678901234567890,3", Verdict.ILLEGAL),
-        ("7,7", Verdict.ILLEGAL),
-        ("7,7 and more", Verdict.UNREADABLE),
-    ],
-)
-def test_move_refused_by_the_rules_loses(said: str, verdict: Verdict) -> None:
-    played = play(brain("7,7"), brain(said))
-
-    assert (verdict, 0) == (played.verdict, played.winner)
-    assert [None, verdict] == played.faults
-
-
-def test_refusing_to_start_loses() -> None:
-    played = play(brain(START=[Say(b"ERROR size\n")]), brain())
-
-    assert (Verdict.REFUSED, 1) == (played.verdict, played.winner)
-
-
-def test_an_error_to_the_first_move_is_a_refusal_when_nothing_follows() -> None:
-    """Not after the whole turn, which may last for hours; the wait is charged."""
-    hours = {"turn_ms": 7_200_000, "match_ms": 7_200_000}
-    played = play(brain(BEGIN=[Say(b"ERROR too little memory\n", 5)]), brain(), spec(clock=hours))
-
-    assert (Verdict.REFUSED, 1) == (played.verdict, played.winner)
-    assert "'ERROR too little memory'" in played.end.reason
-    # 1 ms for START, 5 for the ERROR, a second for what may follow it.
-    assert 1_006_000_000 == played.referee.sides[0].clock.charged_ns
-
-
-@pytest.mark.parametrize("said", [b"UNKNOWN command", b"ERROR"])
-def test_refusal_of_a_later_move_does_not_wait_for_the_whole_turn(said: bytes) -> None:
-    hours = {"turn_ms": 7_200_000, "match_ms": 7_200_000}
-    played = play(brain("0,0", "1,0", TURN=[Say(said + b"\n", 5)]), brain("5,5", "6,6"), spec(clock=hours))
-
-    assert (Verdict.REFUSED, 1) == (played.verdict, played.winner)
-    assert f"'{said.decode()}'" in played.end.reason
-    assert played.referee.sides[0].clock.charged_ns < 2_000_000_000
-
-
-def test_deadline_before_the_end_of_that_wait_is_kept() -> None:
-    short = {"turn_ms": 500, "tolerance_ms": 0}
-    played = play(brain(BEGIN=[Say(b"ERROR\n")]), brain(), spec(clock=short))
-
-    assert (Verdict.TURN_TIME, 1) == (played.verdict, played.winner)
-
-
-def test_a_move_in_that_time_counts_at_its_last_moment() -> None:
-    late = [Say(b"ERROR hm\n"), Say(b"0,0\n", 1000)]
-    played = play(brain(*BLACK_ROW[1:], BEGIN=late), brain(*WHITE_ROW))
-
-    assert (Verdict.WIN, 0) == (played.verdict, played.winner)
 
 
 def test_a_suggestion_is_part_of_the_turn() -> None:
     """SUGGEST, PLAY and the move are one exchange on one clock."""
     played = play(brain(BEGIN=[Say(b"SUGGEST 3,3\n", 30)], PLAY=[Say(b"3,3\n", 20)]), brain("4,4"))
 
-    assert ("3,3", 50_000_000) == (played.referee.plies[0].said, played.referee.plies[0].charged_ns)
+    assert ("3,3", 50) == (played.said[0], played.charged_ms(0)[0])
+
+
+# --- faults ----------------------------------------------------------------------------------------------------------
+
+
+def ended(report: ProcessReport) -> list[Act]:
+    """The end of file, and what is known of it."""
+    return [Say(b"", 1), Do(EntryKind.REPORT, report.encode())]
+
+
+Fault = tuple[Agent, Agent, int, Verdict, str, list[str]]
+"""The brains, who loses by what, words of the reason, and the answers before."""
+
+FAULTS: dict[str, Fault] = {
+    "it cannot be started": (
+        *(brain(START=ended(ProcessReport("exec-failed", 2))), brain()),
+        *(0, Verdict.CRASH, "No such file", []),
+    ),
+    # Else an agent that finds a way to end its container could make a game void.
+    "its container is lost": (brain(BEGIN=ended(ProcessReport("lost"))), brain(), 0, Verdict.CRASH, "", []),
+    "a square that is taken": (brain("7,7"), brain("7,7"), 1, Verdict.ILLEGAL, "", ["7,7", "7,7"]),
+    "bytes of a turn": (brain(BEGIN=FLOOD), brain(), 0, Verdict.OUTPUT, "more than the bound of a turn", []),
+    "bytes of a game": (
+        *(brain(BEGIN=[Say(b"x" * 10000, 1)] * 10), brain()),
+        *(0, Verdict.OUTPUT, "more than the bound of a game", []),
+    ),
+    # A white that could not be frozen floods while black thinks.
+    "activity of the waiting seat": (
+        *(brain("7,7", "7,8"), brain("5,5", ABOUT=[Say(b"me\n", 0), Say(b"x" * 3000, 0)])),
+        *(1, Verdict.OUTPUT, "", ["7,7"]),
+    ),
+    "a flood out of turn": (
+        *(brain(BEGIN=[Say(b"7,7\n"), *FLOOD]), brain("7,8")),
+        *(0, Verdict.OUTPUT, "", ["7,7", "7,8"]),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_fault(name: str) -> None:
+    black, white, seat, verdict, words, said = FAULTS[name]
+    played = play(black, white, spec(bytes=SMALL))
+
+    played.assert_lost(seat, verdict, words)
+    assert said == played.said
+
+
+def test_container_that_an_outsider_ended_is_void() -> None:
+    play(brain(BEGIN=ended(ProcessReport("removed"))), brain()).assert_void()
+
+
+def test_agent_without_ok_loses_before_its_opponent_is_started() -> None:
+    played = play(brain(START=[]), brain(), spec(clock={"start_ms": 700}))
+
+    played.assert_lost(0, Verdict.START_TIME)
+    assert [] == played.heard(1)
+
+
+@pytest.mark.parametrize("acts", [dies(9), []], ids=["killed", "late"])
+def test_kill_for_memory_is_a_memory_verdict_with_the_peak(acts: Sequence[Act]) -> None:
+    readings = Readings(memory_peak_bytes=400 << 20, memory_cap_bytes=386 << 20, oom_kills=1)
+
+    play(brain(BEGIN=acts), brain(), readings=readings).assert_lost(0, Verdict.MEMORY, "400.0 MiB")
+
+
+LATE: dict[str, tuple[dict[str, Any], dict[str, int], str]] = {
+    "starved": ({"others_share": 0.5}, {}, "starved"),
+    "asleep while others work on its core": ({"others_share": 0.9, "waited_share": 0.01}, {}, ""),
+    # Its own threads and its opponent's are not others.
+    "not starved": ({"others_share": 0.02}, {}, ""),
+    "stalled by the host": ({"stalled_share": 0.5, "slept_share": 0.9}, {}, "the host stalled: for 50% of the time"),
+    "at work while the host stalls": ({"stalled_share": 0.5, "slept_share": 0.1}, {}, ""),
+    "stalled in earlier turns, game clock": (
+        *({"stalled_share": 0.0, "game_stalled_share": 0.2}, {"turn_ms": 1000, "match_ms": 300, "tolerance_ms": 0}),
+        "stalled",
+    ),
+    "stalled in earlier turns, turn clock": ({"stalled_share": 0.0, "game_stalled_share": 0.2}, {"match_ms": 0}, ""),
+    "held still": ({"held_by_others": True}, {}, "held still"),
+}
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_late_agent_loses_or_has_an_excuse(name: str) -> None:
+    readings, clock, void = LATE[name]
+    world = World(brain(), brain())
+    vars(world).update(readings)
+    played = Game(world, spec(clock=clock))
+
+    if void:
+        played.assert_void(void)
+    else:
+        played.assert_lost(0, Verdict.TURN_TIME)
+
+
+def test_a_game_that_ended_by_its_rules_stays_ended() -> None:
+    """White dies after its last move; black wins by the rules, not by the death."""
+    moves = iter(WHITE_ROW)
+    white = brain()
+
+    def dying(line: str) -> Sequence[Act]:
+        if not line.startswith("TURN"):
+            return white(line)
+        acts = [Say(f"{(move := next(moves))}\n".encode(), 1)]
+        return [*acts, *exits(1)] if move == "3,1" else acts
+
+    play(brain(*BLACK_ROW), dying).assert_won()
+
+
+def test_stderr_is_kept_and_judges_nothing() -> None:
+    noisy = [Do(EntryKind.STDERR, b"e" * 60000)] * 40
+    played = play(brain("1,1", BEGIN=[*noisy, Say(b"0,0\n")]), brain("5,5"))
+
+    assert ["0,0", "5,5"] == played.said[:2]
+
+
+# --- refusals --------------------------------------------------------------------------------------------------------
+
+
+def test_an_error_to_the_first_move_is_a_refusal_when_nothing_follows() -> None:
+    """Not after the whole turn, which may last for hours; the wait is charged."""
+    played = play(brain(BEGIN=[Say(b"ERROR too little memory\n", 5)]), brain(), spec(clock=HOURS))
+
+    played.assert_lost(0, Verdict.REFUSED, "'ERROR too little memory'")
+    # 1 ms for START, 5 for the ERROR, a second for what may follow it.
+    assert 1_006_000_000 == played.referee.sides[0].clock.charged_ns
+
+
+def test_refusal_of_a_later_move_does_not_wait_for_the_whole_turn() -> None:
+    refuses = brain("0,0", "1,0", TURN=[Say(b"UNKNOWN command\n", 5)])
+    played = play(refuses, brain("5,5", "6,6"), spec(clock=HOURS))
+
+    played.assert_lost(0, Verdict.REFUSED, "'UNKNOWN command'")
+    assert played.referee.sides[0].clock.charged_ns < 2_000_000_000
+
+
+def test_deadline_before_the_end_of_that_wait_is_kept() -> None:
+    short = {"turn_ms": 500, "tolerance_ms": 0}
+
+    play(brain(BEGIN=[Say(b"ERROR\n")]), brain(), spec(clock=short)).assert_lost(0, Verdict.TURN_TIME)
+
+
+def test_a_move_in_that_time_counts_at_its_last_moment() -> None:
+    late = [Say(b"ERROR hm\n"), Say(b"0,0\n", 1000)]
+
+    play(brain(*BLACK_ROW[1:], BEGIN=late), brain(*WHITE_ROW)).assert_won()
+
+
+# --- who runs, and what is read --------------------------------------------------------------------------------------
+
+
+def test_only_the_seat_to_move_runs_and_its_request_is_written_before() -> None:
+    """Between START and END a seat runs from its thaw to its freeze, and never both at once."""
+    entries = play(brain(*BLACK_ROW), brain(*WHITE_ROW)).world.entries
+
+    running: set[int] = set()
+    for before, entry in pairwise(entries):
+        if entry.kind is EntryKind.WROTE and entry.data.startswith(b"END"):
+            break
+        if entry.kind in (EntryKind.STARTED, EntryKind.THAWED):
+            running.add(entry.seat)
+        elif entry.kind is EntryKind.FROZEN:
+            running.discard(entry.seat)
+        assert len(running) <= 1
+        if before.kind is EntryKind.WROTE and b"TURN" in before.data:
+            assert EntryKind.THAWED is entry.kind
+
+
+def test_output_before_the_request_is_not_its_answer() -> None:
+    """A second move in a write of its own, a moment after the first: discarded before the next request is written."""
+    hasty = brain(BEGIN=[Say(b"7,7\n", 1), Say(b"0,0\n", 0)], TURN=[Say(b"7,8\n", 1)])
+    played = play(hasty, brain("8,8"))
+
+    assert ["7,7", "8,8", "7,8"] == played.said[:3]
+    assert any("'0,0'" in note.text for note in played.referee.sides[0].notes)
 
 
 def test_agent_ignoring_the_end_is_killed_after_the_grace() -> None:
@@ -366,80 +276,26 @@ def test_agent_ignoring_the_end_is_killed_after_the_grace() -> None:
     assert [0] == played.world.killed
 
 
-def test_only_the_seat_to_move_runs() -> None:
-    """Between START and END a seat runs from its thaw to its freeze, and never both at once."""
-    played = play(brain(*BLACK_ROW), brain(*WHITE_ROW))
-
-    running: set[int] = set()
-    for entry in played.world.entries:
-        if entry.kind is EntryKind.WROTE and entry.data.startswith(b"END"):
-            break
-        if entry.kind in (EntryKind.STARTED, EntryKind.THAWED):
-            running.add(entry.seat)
-        elif entry.kind is EntryKind.FROZEN:
-            running.discard(entry.seat)
-        assert len(running) <= 1
-
-
-def test_request_is_written_while_the_agent_is_frozen() -> None:
-    played = play(brain(*BLACK_ROW), brain(*WHITE_ROW))
-
-    entries = played.world.entries
-    for before, after in pairwise(entries):
-        if before.kind is EntryKind.WROTE and b"TURN" in before.data:
-            assert EntryKind.THAWED is after.kind
-
-
-def test_activity_of_the_waiting_seat_is_noticed_and_judged_in_its_turn() -> None:
-    """White floods while black thinks (it could not have been frozen): judged when white is asked."""
-    flood = [Say(b"x" * 3000, 0)]
-    white = brain("5,5", ABOUT=[Say(b"me\n", 0), *flood])
-    played = play(brain("7,7", "7,8"), white, spec(bytes={"game_bytes": 4000}))
-
-    assert [None, Verdict.OUTPUT] == played.faults
-    assert ["7,7"] == [ply.said for ply in played.referee.plies]
-
-
-def test_output_before_the_request_is_not_its_answer() -> None:
-    """A second move in a write of its own, a moment after the first: discarded before the next request is written."""
-    hasty = brain(BEGIN=[Say(b"7,7\n", 1), Say(b"0,0\n", 0)], TURN=[Say(b"7,8\n", 1)])
-    played = play(hasty, brain("8,8"))
-
-    assert ["7,7", "8,8", "7,8"] == [ply.said for ply in played.referee.plies[:3]]
-    assert any("'0,0'" in note.text for note in played.referee.sides[0].notes)
-
-
-def test_one_that_floods_out_of_turn_pays_at_its_next_request() -> None:
-    """Its opponent has answered meanwhile."""
-    flood = [Say(b"x" * 1000, 0)] * 50
-    black = brain(BEGIN=[Say(b"7,7\n"), *flood])
-    played = play(black, brain("7,8"), spec(bytes={"game_bytes": 4000}))
-
-    assert [Verdict.OUTPUT, None] == played.faults
-    assert 1 == sum(ply.seat == 1 for ply in played.referee.plies)
-
-
 def test_seat_that_lost_by_output_gets_no_quit_and_is_not_read() -> None:
-    flood = [Say(b"x" * 1000)] * 50
-    played = play(brain(BEGIN=flood), brain(), spec(bytes={"game_bytes": 4000}))
+    played = play(brain(BEGIN=[Say(b"x" * 1000)] * 50), brain(), spec(bytes=SMALL))
 
-    assert [Verdict.OUTPUT, None] == played.faults
+    played.assert_lost(0, Verdict.OUTPUT)
     assert [0] == played.world.killed
-    assert "END" not in played.world.bodies[0].heard
+    assert [] == played.heard(0, "END")
     assert read_from(played, 0) < 5_000
 
 
 def test_a_flood_after_the_goodbye_ends_one_and_leaves_the_other_its_time() -> None:
     """The opponent may still save what it has learned."""
-    flood = [Say(b"x" * 1000)] * 50
     saves = [Say(b"MESSAGE saved\n", 500), *exits(0)]
-    played = play(brain(*BLACK_ROW, END=flood), brain(*WHITE_ROW, END=saves), spec(bytes={"game_bytes": 4000}))
+    flood = brain(*BLACK_ROW, END=[Say(b"x" * 1000)] * 50)
+    played = play(flood, brain(*WHITE_ROW, END=saves), spec(bytes=SMALL))
 
-    assert (Verdict.WIN, 0) == (played.verdict, played.winner)
+    played.assert_won()
     assert [0] == played.world.killed
     assert read_from(played, 0) < 5_000
     assert any(b"saved" in entry.data for entry in played.world.entries)
 
 
-def read_from(played: ScriptedGame, seat: int) -> int:
+def read_from(played: Game, seat: int) -> int:
     return sum(len(e.data) for e in played.world.entries if (e.seat, e.kind) == (seat, EntryKind.READ))

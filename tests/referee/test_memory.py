@@ -1,19 +1,27 @@
-"""The memory of a box after each answer: in the record, and like a time only as the transcript says it."""
+"""Memory of agents, and of the kernel for them: in the record as the transcript says it, and a loss above a limit."""
 
 import json
-from itertools import cycle
+import time
+from collections.abc import Sequence
+from contextlib import closing
 
 import pytest
 
 from judge.base.text import mib
 from judge.catalog.files import steps_of
+from judge.games.types import Verdict
+from judge.referee.live_wire import LiveWire
 from judge.referee.side import BEYOND_MEMORY
 from judge.referee.spec import RecordFile
-from judge.referee.transcript import EntryKind, seal, unseal
+from judge.referee.transcript import EntryKind, Transcript, unseal
 from judge.referee.verify import verify
 from judge.referee.wire import MemoryUse
-from judge.testing import ScriptedGame, World
-from tests.referee.games import BLACK_ROW, WHITE_ROW, a_file, brain, spec
+from judge.sandbox.box import Limits, Readings
+from judge.sandbox.process.process_box import IdleMeter
+from judge.testing import Act, Agent, Do, Say, World
+from tests.patience import PATIENCE_S
+from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, resealed, spec
+from tests.referee.test_wire_events import OpenBox
 
 
 class Growing(World):
@@ -26,8 +34,7 @@ class Growing(World):
 
 @pytest.fixture
 def file() -> RecordFile:
-    game_spec = spec()
-    return a_file(ScriptedGame(Growing(brain(*BLACK_ROW), brain(*WHITE_ROW)), game_spec), game_spec)
+    return Game(Growing(brain(*BLACK_ROW), brain(*WHITE_ROW)), spec()).file()
 
 
 def test_each_answer_has_the_memory_that_its_box_used_then(file: RecordFile) -> None:
@@ -40,32 +47,29 @@ def test_each_answer_has_the_memory_that_its_box_used_then(file: RecordFile) -> 
 
 
 def test_a_number_that_the_transcript_does_not_have_is_found(file: RecordFile) -> None:
-    plies = [ply.model_copy(update={"memory_bytes": 1}) for ply in file.record.plies]
-    forged = file.model_copy(update={"record": file.record.model_copy(update={"plies": tuple(plies)})})
+    plies = tuple(ply.model_copy(update={"memory_bytes": 1}) for ply in file.record.plies)
+    forged = resealed(file, unseal(file.transcript), plies=plies)
 
     assert [problem for problem in verify(forged).problems if problem.startswith("plies")]
 
 
+def with_reading(file: RecordFile, said: bytes) -> RecordFile:
+    """The record with that in place of each reading."""
+    entries = unseal(file.transcript)
+    frozen = EntryKind.FROZEN
+    return resealed(file, [each._replace(data=said) if each.kind is frozen else each for each in entries])
+
+
 @pytest.mark.parametrize("said", [b"-1", b"1e3", b"\xb2", b"9" * 19, b"9" * 100_000])
 def test_transcript_with_an_invalid_byte_count_is_refused(file: RecordFile, said: bytes) -> None:
-    texts = cycle([said])
-    entries = [
-        entry._replace(data=next(texts)) if entry.kind is EntryKind.FROZEN else entry
-        for entry in unseal(file.transcript)
-    ]
-
-    (_, problem) = verify(file.model_copy(update={"transcript": seal(entries)})).problems
+    (problem,) = verify(with_reading(file, said)).problems
 
     assert "not a transcript written by judge" in problem
     assert len(problem) < 400
 
 
 def test_a_record_of_an_earlier_judge_has_none_and_verifies(file: RecordFile) -> None:
-    entries = [
-        entry._replace(data=b"") if entry.kind is EntryKind.FROZEN else entry for entry in unseal(file.transcript)
-    ]
-    document = json.loads(file.model_copy(update={"transcript": seal(entries)}).to_json())
-    document["record"]["transcript_sha256"] = document["transcript"]["sha256"]
+    document = json.loads(with_reading(file, b"").to_json())
     for ply in document["record"]["plies"]:
         del ply["memory_bytes"]
 
@@ -78,6 +82,12 @@ def test_a_record_of_an_earlier_judge_has_none_and_verifies(file: RecordFile) ->
 LIMIT = 64 << 20
 
 
+def using(use: MemoryUse) -> RecordFile:
+    world = World(brain(*BLACK_ROW), brain(*WHITE_ROW))
+    world.memory_use = {0: use}
+    return Game(world, spec(limits={"memory_bytes": LIMIT})).file()
+
+
 @pytest.mark.parametrize(
     ("use", "notes"),
     [
@@ -88,10 +98,7 @@ LIMIT = 64 << 20
     ],
 )
 def test_memory_above_the_limit_and_below_the_cap_is_noted_without_files(use: MemoryUse, notes: int) -> None:
-    game_spec = spec(limits={"memory_bytes": LIMIT})
-    world = World(brain(*BLACK_ROW), brain(*WHITE_ROW))
-    world.memory_use = {0: use}
-    file = a_file(ScriptedGame(world, game_spec), game_spec)
+    file = using(use)
 
     noted = [note for note in file.record.seats[0].notes if note.startswith(BEYOND_MEMORY)]
     without_files = f"{BEYOND_MEMORY}, without the files in its folders: peak {mib(use.own_bytes)} of 64.0 MiB"
@@ -101,14 +108,171 @@ def test_memory_above_the_limit_and_below_the_cap_is_noted_without_files(use: Me
 
 
 def test_a_note_about_memory_that_the_transcript_does_not_have_is_found() -> None:
-    game_spec = spec(limits={"memory_bytes": LIMIT})
-    world = World(brain(*BLACK_ROW), brain(*WHITE_ROW))
-    world.memory_use = {0: MemoryUse(120 << 20, 0)}
-    file = a_file(ScriptedGame(world, game_spec), game_spec)
+    file = using(MemoryUse(120 << 20, 0))
     entries = [entry for entry in unseal(file.transcript) if entry.kind is not EntryKind.MEMORY]
-    sealed = seal(entries)
-    record = file.record.model_copy(update={"transcript_sha256": sealed.sha256})
 
-    problems = list(verify(RecordFile(record=record, transcript=sealed)).problems)
+    problems = list(verify(resealed(file, entries)).problems)
 
     assert [problem for problem in problems if problem.startswith("seats.0.notes")]
+
+
+# --- the kernel's memory: above the limit the agent loses, whenever the judge sees it --------------------------------
+
+KERNEL_SPEC = spec(limits={"memory_bytes": 64 << 20})
+MOST = Limits(memory_bytes=64 << 20).kernel_bytes
+ABOVE = b"%d" % (MOST + 1)
+
+
+def filling(before: Sequence[Act] = (), after: Sequence[Act] = (), at_end: Sequence[Act] = ()) -> Agent:
+    """A brain that does something before or after its second answer, and on END."""
+    plays, answers = brain(*BLACK_ROW), iter(range(9))
+
+    def hear(line: str) -> Sequence[Act]:
+        if line.startswith("END"):
+            return at_end or plays(line)
+        acts = plays(line)
+        is_second = line.split()[0] in ("BEGIN", "TURN") and next(answers) == 1
+        return [*before, *acts, *after] if is_second else acts
+
+    return hear
+
+
+def kernel_game(black: Agent, readings: Readings | None = None) -> Game:
+    return Game(World(black, brain(*WHITE_ROW), readings=readings), KERNEL_SPEC)
+
+
+def in_its_turn() -> Agent:
+    return filling(before=[Do(EntryKind.KERNEL, ABOVE)])
+
+
+@pytest.mark.parametrize(
+    ("black", "plies"),
+    [(in_its_turn(), 2), (filling(after=[Do(EntryKind.KERNEL, ABOVE, 0)]), 3)],
+    ids=["in its turn", "at its end"],
+)
+def test_agent_above_the_limit_loses_before_its_opponent_is_asked(black: Agent, plies: int) -> None:
+    game = kernel_game(black, Readings(kernel_peak_bytes=MOST + 9))
+
+    game.assert_lost(0, Verdict.MEMORY, "the kernel's memory")
+    assert (MOST + 9, MOST) == (game.evidence(0).kernel_peak_bytes, game.evidence(0).kernel_limit_bytes)
+    assert plies == len(game.said)
+
+
+def test_evidence_is_the_reading_in_the_transcript_and_the_agent_gets_no_time_for_its_goodbye() -> None:
+    game = kernel_game(in_its_turn())
+
+    assert MOST + 1 == game.evidence(0).kernel_peak_bytes
+    kinds = [entry.kind for entry in game.world.entries if entry.seat == 0]
+    after = kinds[kinds.index(EntryKind.EVIDENCE) :]
+    assert EntryKind.KILLED in after
+    assert EntryKind.THAWED not in after
+
+
+def test_agent_that_exceeds_the_limit_in_its_goodbye_is_killed_and_keeps_its_result() -> None:
+    game = kernel_game(filling(at_end=[Do(EntryKind.KERNEL, ABOVE)]))
+
+    game.assert_won()
+    assert [0] == game.world.killed
+    assert [] == list(verify(game.file()).problems)
+
+
+def test_agent_above_the_limit_in_its_opponents_turn_is_killed_at_once_and_loses_after_it() -> None:
+    black, white = filling(after=[Do(EntryKind.KERNEL, ABOVE, 20)]), brain(*WHITE_ROW, ms=50)
+    ponder_spec = spec(limits={"memory_bytes": 64 << 20}, clock={"ponder": True})
+    game = Game(World(black, white, ponders=True), ponder_spec)
+
+    kinds = [(entry.seat, entry.kind) for entry in game.world.entries]
+    answers = [number for number, pair in enumerate(kinds) if pair == (1, EntryKind.READ)]
+    assert (Verdict.MEMORY, 1) == (game.verdict, game.winner)
+    assert kinds.index((0, EntryKind.KILLED)) < answers[-1]
+    assert 4 == len(game.said)
+
+
+def test_a_kill_below_the_cap_is_no_void_for_an_agent_above_the_limit() -> None:
+    killed = Readings(oom_kills=1, reached_cap=False, kernel_peak_bytes=MOST + 1)
+
+    kernel_game(filling(before=[Do(EntryKind.OOM)]), killed).assert_lost(0, Verdict.MEMORY, "the kernel's memory")
+
+
+@pytest.mark.parametrize(
+    ("said", "problem"),
+    [
+        *((said, "") for said in (b"%d" % MOST, b"0")),
+        *((said, "not a transcript written by judge") for said in (b"", b"-1", b"1e3", b"9" * 19)),
+    ],
+)
+def test_forged_entry_within_the_limit_or_without_a_byte_count_is_refused(said: bytes, problem: str) -> None:
+    file = kernel_game(in_its_turn()).file()
+    entries = [
+        entry._replace(data=said) if entry.kind is EntryKind.KERNEL else entry for entry in unseal(file.transcript)
+    ]
+
+    found = verify(resealed(file, entries)).problems
+
+    assert found
+    assert problem in found[0]
+
+
+def test_a_record_of_an_earlier_judge_has_no_readings_and_verifies() -> None:
+    file = kernel_game(filling(before=[Say(b"x" * (1 << 20) + b"\n")]), Readings(oom_kills=0)).file()
+    entries = []
+    for entry in unseal(file.transcript):
+        former = json.dumps(json.loads(entry.data)[:-1]).encode() if entry.kind is EntryKind.EVIDENCE else entry.data
+        entries.append(entry._replace(data=former))
+    document = json.loads(resealed(file, entries).to_json())
+    evidence = document["record"]["seats"][0]["evidence"]
+    del evidence["kernel_peak_bytes"], evidence["kernel_limit_bytes"]
+
+    old = RecordFile.model_validate(document)
+
+    assert Verdict.OUTPUT is old.record.verdict
+    assert [] == list(verify(old).problems)
+
+
+# --- the live wire ---------------------------------------------------------------------------------------------------
+
+
+class GrowingMeter(IdleMeter):
+    """Uses more at each reading."""
+
+    def __init__(self, *used: int | None) -> None:
+        super().__init__()
+        self._used = list(used)
+
+    def kernel_bytes(self) -> int | None:
+        return self._used.pop(0) if len(self._used) > 1 else self._used[0]
+
+
+class MeteredBox(OpenBox):
+    """A box with a meter."""
+
+    def __init__(self, *used: int | None) -> None:
+        super().__init__()
+        self.meter = GrowingMeter(*used)
+
+
+def soon() -> int:
+    return time.monotonic_ns() + int(PATIENCE_S * 1e9)
+
+
+def wire(first: MeteredBox, second: MeteredBox) -> LiveWire:
+    return LiveWire([first, second], Transcript(), lambda _: first, None, 1, 1000, kernel_bytes=100)
+
+
+def test_use_above_the_limit_is_reported_once_while_the_judge_waits() -> None:
+    with closing(wire(MeteredBox(None), MeteredBox(99, 100, 101))) as live:
+        live.thaw(0)
+
+        happening = live.wait(soon())
+
+        assert (1, EntryKind.KERNEL, b"101") == happening[1:]
+        end = time.monotonic_ns() + 50_000_000
+        assert EntryKind.KERNEL not in iter(lambda: live.wait(end).kind, EntryKind.EXPIRED)
+
+
+def test_use_above_the_limit_is_seen_at_the_end_of_a_turn() -> None:
+    with closing(wire(MeteredBox(101), MeteredBox(0))) as live:
+        live.thaw(0)
+        live.freeze(0)
+
+        assert [(0, EntryKind.KERNEL, b"101")] == [happening[1:] for happening in live.look()]

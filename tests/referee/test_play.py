@@ -2,7 +2,6 @@
 
 import errno
 import platform
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -141,44 +140,3 @@ def test_void_game_is_replayed_until_it_counts_or_attempts_run_out(
     assert [1, 2, 3] == begun
     assert verdicts == ended
     assert (3, verdicts[-1]) == (file.record.attempt, file.record.verdict)
-
-
-TARDY = """
-#define _DEFAULT_SOURCE
-#include <unistd.h>
-int main(void) {
-    char greeting[256];
-    if (read(0, greeting, sizeof greeting) < 1) return 1;
-    usleep(1000500);
-    for (int n = 0; n < 3000; n++) {
-        if (write(1, "FB8sB479B8\\n", 11) < 0) return 1;
-        usleep(100);
-    }
-    return 0;
-}
-"""
-"""Prints rows from half a millisecond after the deadline of its first one on, while the judge takes its evidence."""
-
-
-@pytest.mark.docker
-def test_rows_that_come_just_after_the_deadline_of_a_set_up_are_set_aside(tmp_path: Path) -> None:
-    """The other seat is asked for its rows all the same, and the game has its end and its record."""
-    build_house_agents()
-    source, folder, staging = (tmp_path / name for name in ("tardy.c", "tardy", "staging"))
-    source.write_text(TARDY)
-    folder.mkdir()
-    staging.mkdir()
-    subprocess.run(["gcc", "-static", "-o", folder / "tardy", source], check=True)
-    (folder / "agent.toml").write_text('name = "tardy"\ncommand = ["./tardy"]\n')
-    policy = load_policy("stratego-2012", ["clock.turn_ms=1000", "clock.starved_share=1"])
-    agents = [stage_agent(name, staging) for name in (str(folder), "house-stratego-instant")]
-    first, second = (agent.seat(policy) for agent in agents)
-    spec = GameSpec(seats=(first, second), policy=policy)
-
-    record = (file := play(spec, {agent.digest: agent.program for agent in agents})).record
-
-    # A judge that looks a little late finds rows, which are no set-up.
-    assert record.seats[0].fault in (Verdict.TURN_TIME, Verdict.ILLEGAL)
-    assert record.seats[1].fault is None
-    assert 1 == record.winner
-    assert [] == list(verify(file).problems)

@@ -1,5 +1,6 @@
 """Policies: the official numbers, and errors that name the line and the fix."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -42,15 +43,8 @@ def test_the_official_numbers(name: str, turn_s: int, game_s: int, side: int, ru
 
 
 def test_single_numbers_are_set_from_the_command_line() -> None:
-    policy = load_policy(
-        "gomocup-freestyle",
-        [
-            "clock.turn_ms=7",
-            "box.freeze=none",
-            "game.options.width=9",
-            "protocol.gomocup.game_type=2",
-        ],
-    )
+    words = ["clock.turn_ms=7", "box.freeze=none", "game.options.width=9", "protocol.gomocup.game_type=2"]
+    policy = load_policy("gomocup-freestyle", words)
 
     assert (7, "none", 9) == (policy.clock.turn_ms, policy.box.freeze, policy.game.options["width"])
     assert {"gomocup": {"game_type": 2}} == policy.protocol
@@ -62,22 +56,16 @@ def test_missing_memory_limit_is_sent_as_zero_and_still_has_a_ceiling() -> None:
     assert (0, 1 << 30) == (policy.limits.memory_bytes, policy.enforced().memory_bytes)
 
 
+GAME = "name = 'x'\n[game]\nname = 'gomoku'\n"
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (
-            "name = 'x'\n[game]\nname = 'gomoku'\n[clock]\nturn_sm = 5\n",
-            "line 5: unknown key 'clock.turn_sm'; did you mean 'turn_ms'?",
-        ),
-        (
-            "name = 'x'\n[game]\nname = 'gomoku'\n[clok]\nturn_ms = 5\n",
-            "line 4: unknown key 'clok'; did you mean 'clock'?",
-        ),
-        (
-            "name = 'x'\n[game]\nname = 'gomoku'\n[clock]\nturn_ms = -5\n",
-            "line 5: clock.turn_ms: Input should be greater",
-        ),
-        ("name = 'x'\n[game]\nname = 'gomoku'\n[box]\nfreeze = 'maybe'\n", "line 5: box.freeze"),
+        (f"{GAME}[clock]\nturn_sm = 5\n", "line 5: unknown key 'clock.turn_sm'; did you mean 'turn_ms'?"),
+        (f"{GAME}[clok]\nturn_ms = 5\n", "line 4: unknown key 'clok'; did you mean 'clock'?"),
+        (f"{GAME}[clock]\nturn_ms = -5\n", "line 5: clock.turn_ms: Input should be greater"),
+        (f"{GAME}[box]\nfreeze = 'maybe'\n", "line 5: box.freeze"),
         ("name = 'x'\n", "the key 'game' is missing"),
         ("name = \n", "line 1"),
     ],
@@ -86,36 +74,29 @@ def test_a_wrong_file_is_refused_with_its_line(tmp_path: Path, text: str, words:
     path = tmp_path / "own.toml"
     path.write_text(text)
 
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=re.escape(words)) as error:
         load_policy(str(path))
 
-    assert words in str(error.value)
     assert str(path) in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("name", "overrides", "words"),
+    ("name", "override", "words"),
     [
-        ("gomocup-freestile", [], "did you mean 'gomocup-freestyle'?"),
-        ("../../etc/passwd", [], "unknown policy"),
-        ("gomocup-freestyle:final", [], "did you mean 'finals'?"),
-        ("no/such.toml", [], "No such file"),
-        ("gomocup-freestyle", ["clock.turn_ms"], "write section.key=value"),
+        ("gomocup-freestile", "", "did you mean 'gomocup-freestyle'?"),
+        ("../../etc/passwd", "", "unknown policy"),
+        ("gomocup-freestyle:final", "", "did you mean 'finals'?"),
+        ("no/such.toml", "", "No such file"),
+        ("gomocup-freestyle", "clock.turn_ms", "write section.key=value"),
         (
             "gomocup-freestyle",
-            ["clock.turn=1"],
+            "clock.turn=1",
             "--set 'clock.turn=1': unknown key 'clock.turn'; did you mean 'turn_ms'?",
         ),
-        (
-            "gomocup-freestyle",
-            ["clock.turn_ms=soon"],
-            "clock.turn_ms: Input should be a valid integer",
-        ),
-        ("gomocup-freestyle", ["name.x=1"], "'name' is not a section"),
+        ("gomocup-freestyle", "clock.turn_ms=soon", "clock.turn_ms: Input should be a valid integer"),
+        ("gomocup-freestyle", "name.x=1", "'name' is not a section"),
     ],
 )
-def test_a_wrong_word_is_refused_with_the_fix(name: str, overrides: list[str], words: str) -> None:
-    with pytest.raises(InputError) as error:
-        load_policy(name, overrides)
-
-    assert words in str(error.value)
+def test_a_wrong_word_is_refused_with_the_fix(name: str, override: str, words: str) -> None:
+    with pytest.raises(InputError, match=re.escape(words)):
+        load_policy(name, [override] if override else [])

@@ -13,7 +13,8 @@ from judge.games.types import Verdict
 from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
 from judge.referee.drive import drive
-from judge.referee.play import Slot, Venue, play
+from judge.referee.play import Slot, Venue
+from judge.referee.play import play as play_in_boxes
 from judge.referee.policy import load_policy
 from judge.referee.setup import build_referee
 from judge.referee.side import AnswerObserver, Ply
@@ -23,9 +24,9 @@ from judge.referee.verify import verify
 from judge.sandbox import BoxKind
 from judge.sandbox.box import ProcessReport
 from judge.sandbox.machine.cores import whole_cores
-from judge.testing import MS, Act, Agent, Do, Say, ScriptedGame, World, dies
+from judge.testing import Act, Agent, Do, Say, World, dies
 from tests.examples import examples
-from tests.referee.games import BLACK_ROW, WHITE_ROW, a_file, brain, spec
+from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, marked_file, play, spec
 
 PONDER: dict[str, Any] = {"ponder": True}
 
@@ -42,13 +43,8 @@ def pondering(moves: tuple[str, ...], *acts: Act, at: int = 1) -> Agent:
     return hear
 
 
-def game(first: Agent, second: Agent) -> tuple[ScriptedGame, GameSpec]:
-    chosen = spec(clock=PONDER)
-    return ScriptedGame(World(first, second, ponders=True), chosen), chosen
-
-
-def charged(played: ScriptedGame, seat: int) -> list[int]:
-    return [ply.charged_ns for ply in played.referee.plies if ply.seat == seat]
+def game(first: Agent, second: Agent) -> Game:
+    return Game(World(first, second, ponders=True), spec(clock=PONDER))
 
 
 def thinker() -> Agent:
@@ -57,11 +53,10 @@ def thinker() -> Agent:
 
 
 def test_time_in_the_opponents_turn_is_not_charged() -> None:
-    played, _ = game(pondering(BLACK_ROW, Say(b"DEBUG thinking\r\n", 30)), thinker())
+    played = game(pondering(BLACK_ROW, Say(b"DEBUG thinking\r\n", 30)), thinker())
 
-    assert (Verdict.WIN, 0) == (played.verdict, played.winner)
-    assert {MS} == set(charged(played, 0))
-    assert {50 * MS} == set(charged(played, 1))
+    played.assert_won()
+    assert ({1}, {50}) == ({*played.charged_ms(0)}, {*played.charged_ms(1)})
 
 
 @pytest.mark.parametrize(
@@ -80,26 +75,21 @@ def test_time_in_the_opponents_turn_is_not_charged() -> None:
 def test_fault_in_the_opponents_turn_loses_at_the_next_request(acts: list[Act], verdict: Verdict, seat: int) -> None:
     honest = brain(*(WHITE_ROW if seat == 0 else BLACK_ROW), ms=50)
     faulty = pondering(BLACK_ROW if seat == 0 else WHITE_ROW, *acts)
-    played, chosen = game(*((faulty, honest) if seat == 0 else (honest, faulty)))
+    played = game(*((faulty, honest) if seat == 0 else (honest, faulty)))
 
     assert (verdict, 1 - seat) == (played.verdict, played.winner)
-    assert {50 * MS} == set(charged(played, 1 - seat))
-    assert 1 == len(charged(played, seat))
-    assert not verify(record_in_slot(played, chosen)).problems
+    assert {50} == {*played.charged_ms(1 - seat)}
+    assert 1 == len(played.charged_ms(seat))
+    assert not verify(record_in_slot(played)).problems
 
 
 def test_opponent_wins_by_the_rules_although_the_other_seat_died_before() -> None:
     blocked = ("0,0", "1,0", "2,0", "3,0", "9,9")
-    played, _ = game(pondering(blocked, *dies(9, 10), at=5), brain("0,1", "1,1", "2,1", "3,1", "4,1", ms=50))
-
-    assert (Verdict.WIN, 1) == (played.verdict, played.winner)
-    assert [None, None] == played.faults
+    game(pondering(blocked, *dies(9, 10), at=5), thinker()).assert_won(1)
 
 
 def test_move_printed_while_pondering_is_not_the_next_answer() -> None:
-    played, _ = game(pondering(BLACK_ROW, Say(b"14,14\r\n", 20)), thinker())
-
-    assert BLACK_ROW[1] == [ply.said for ply in played.referee.plies if ply.seat == 0][1]
+    assert BLACK_ROW[1] == game(pondering(BLACK_ROW, Say(b"14,14\r\n", 20)), thinker()).said[2]
 
 
 ACTS = st.lists(
@@ -116,11 +106,11 @@ ACTS = st.lists(
 @given(ACTS, st.integers(1, 4))
 def test_no_act_of_a_pondering_agent_costs_its_opponent_time_or_makes_a_void(acts: list[Act], at: int) -> None:
     """The record of each game replays (`ScriptedGame`)."""
-    played, _ = game(pondering(BLACK_ROW, *acts, at=at), thinker())
+    played = game(pondering(BLACK_ROW, *acts, at=at), thinker())
 
     assert Verdict.VOID is not played.verdict
     assert played.faults[1] is None
-    assert {50 * MS} == set(charged(played, 1))
+    assert {50} == {*played.charged_ms(1)}
 
 
 def test_output_is_parsed_after_the_opponents_turn() -> None:
@@ -141,10 +131,8 @@ def test_output_is_parsed_after_the_opponents_turn() -> None:
 # --- records ---------------------------------------------------------------------------------------------------------
 
 
-def record_in_slot(played: ScriptedGame, chosen: GameSpec) -> RecordFile:
-    file = a_file(played, chosen)
-    place = file.record.placement.model_copy(update={"slot_cores": (1, 2), "seat_cores": ((1,), (2,))})
-    return file.model_copy(update={"record": file.record.model_copy(update={"placement": place})})
+def record_in_slot(played: Game, cores: tuple[tuple[int, ...], ...] = ((1,), (2,))) -> RecordFile:
+    return marked_file(played.spec, played.end, played.referee, played.world.entries, cores)
 
 
 @pytest.mark.parametrize(
@@ -162,17 +150,13 @@ def record_in_slot(played: ScriptedGame, chosen: GameSpec) -> RecordFile:
 def test_verify_checks_the_cores_of_the_seats(
     policy: dict[str, Any], cores: tuple[tuple[int, ...], ...], problem: str
 ) -> None:
-    chosen = spec(clock=policy)
-    file = record_in_slot(ScriptedGame(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), chosen), chosen)
-    place = file.record.placement.model_copy(update={"seat_cores": cores})
-    file = file.model_copy(update={"record": file.record.model_copy(update={"placement": place})})
+    file = record_in_slot(play(brain(*BLACK_ROW), brain(*WHITE_ROW), spec(clock=policy)), cores)
 
     assert ([problem] if problem else []) == list(verify(file).problems)
 
 
 def test_record_without_pondering_has_no_new_keys() -> None:
-    chosen = spec()
-    text = a_file(ScriptedGame(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), chosen), chosen).to_json()
+    text = play(brain(*BLACK_ROW), brain(*WHITE_ROW)).file().to_json()
 
     assert b"ponder" not in text
     assert b"seat_cores" not in text
@@ -201,7 +185,7 @@ def played_in_boxes(
         for name, command in (("ponderer", words), ("opponent", opponent))
     )
     chosen = spec(clock={"turn_ms": 20000, "match_ms": 0} | clock).model_copy(update={"seats": seats, "box": box})
-    return play(chosen, {digest: programs}, venue=Venue(slot))
+    return play_in_boxes(chosen, {digest: programs}, venue=Venue(slot))
 
 
 @pytest.mark.alone
@@ -246,7 +230,7 @@ def test_engine_gets_ponder_commands_and_plays_on(slot: Slot) -> None:
     )
     policy = load_policy("renju-15", ["clock.ponder=true", "clock.turn_ms=1000", "clock.match_ms=60000"])
     chosen = GameSpec(seats=(first, second), policy=policy)
-    file = play(chosen, {digests[name]: path for name, path in agents.items()}, venue=Venue(slot))
+    file = play_in_boxes(chosen, {digests[name]: path for name, path in agents.items()}, venue=Venue(slot))
     written = b"".join(e.data for e in unseal(file.transcript) if (e.kind, e.seat) == (EntryKind.WROTE, 0))
 
     assert [None, None] == [seat.fault for seat in file.record.seats], file.record.reason

@@ -30,13 +30,7 @@ def test_a_key_of_a_purpose_is_an_hmac_of_its_json() -> None:
 
 
 def test_purposes_do_not_run_into_each_other() -> None:
-    purposes: list[tuple[str | int, ...]] = [
-        ("game", 1, 11),
-        ("game", 11, 1),
-        ("game", "1", 11),
-        ("game 1", 11),
-        ("game", 111),
-    ]
+    purposes: list[tuple[str | int, ...]] = [("game", 1, 11), ("game", 11, 1), ("game", "1", 11), ("game 1", 11)]
 
     assert len(purposes) == len({derived(KEY, *purpose) for purpose in purposes})
 

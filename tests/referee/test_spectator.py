@@ -13,7 +13,7 @@ from judge.testing import Say, ScriptedGame, World
 from tests.games.stratego_positions import FULL_BLUE, FULL_RED
 from tests.referee import test_agi as agi
 from tests.referee import test_stratego as stratego
-from tests.referee.games import BLACK_ROW, WHITE_ROW, brain, spec
+from tests.referee.games import BLACK_ROW, WHITE_ROW, brain, play, spec
 
 
 class Spectator(SeatViews):
@@ -33,7 +33,7 @@ class Spectator(SeatViews):
 
 
 def test_a_growing_transcript_gives_the_same_game() -> None:
-    played = ScriptedGame(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), spec())
+    played = play(brain(*BLACK_ROW), brain(*WHITE_ROW))
 
     spectator = Spectator(spec(), played.world.entries)
 
@@ -64,7 +64,7 @@ def test_private_lines_are_not_observed() -> None:
 
 
 def test_a_fault_is_seen_as_it_was_judged() -> None:
-    played = ScriptedGame(World(brain("7,7"), brain("7,7")), spec())
+    played = play(brain("7,7"), brain("7,7"))
 
     end = Spectator(spec(), played.world.entries).replay.end
 
@@ -100,7 +100,7 @@ def test_engine_search_information_is_visible_at_once() -> None:
 
 
 def test_agents_are_not_asked_after_the_end() -> None:
-    played = ScriptedGame(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), spec())
+    played = play(brain(*BLACK_ROW), brain(*WHITE_ROW))
     spectator = Spectator(spec(), played.world.entries)
 
     assert [number % 2 for number in range(9)] == spectator.answered

@@ -1,6 +1,7 @@
 """Clocks with a time control: charges, flags, what agents are told, records, and policies."""
 
 import random
+import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.base.errors import InputError
-from judge.games.types import AgentFault, Verdict
+from judge.games.types import Verdict
 from judge.protocols.time_control import TimeControl
 from judge.protocols.types import UNLIMITED_MS, AgentProtocol, Ask, Clock, Effect, Open, Stimulus, Wait
 from judge.records.fault_report import case_lines, cases
@@ -18,11 +19,12 @@ from judge.referee.drive import drive
 from judge.referee.policy import ClockPolicy, Policy, load_policy
 from judge.referee.setup import build_referee
 from judge.referee.spec import ClockRecord, GameSpec, RecordFile
+from judge.referee.transcript import unseal
 from judge.referee.verify import verify
-from judge.testing import Act, Agent, Say, ScriptedGame, World
+from judge.testing import Act, Agent, Say, World
 from tests.examples import examples
 from tests.protocols.test_time_control import CONTROLS
-from tests.referee.games import BLACK_ROW, WHITE_ROW, a_file, brain, play, spec
+from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, play, resealed, spec
 
 # --- a second formulation: each control by a closed formula over the times of all answers ----------------------------
 
@@ -205,73 +207,63 @@ def test_limits_of_a_turn_and_a_game_are_as_before(turn_ms: int, match_ms: int) 
 # --- whole games -----------------------------------------------------------------------------------------------------
 
 
-def _game(control: str, white_ms: float, **clock: int) -> tuple[ScriptedGame, RecordFile]:
-    chosen = spec(clock={"control": control, "tolerance_ms": 0, **clock})
-    played = play(brain(*BLACK_ROW), brain(*WHITE_ROW, ms=white_ms), chosen)
-    return played, a_file(played, chosen)
+def _game(control: str, white_ms: float, black_ms: float = 1.0) -> Game:
+    chosen = spec(clock={"control": control, "tolerance_ms": 0})
+    return play(brain(*BLACK_ROW, ms=black_ms), brain(*WHITE_ROW, ms=white_ms), chosen)
 
 
 @pytest.mark.parametrize(
-    ("control", "white_ms", "answers"),
+    ("control", "answers"),
     [
-        ("1.6", 400, None),
-        ("1.599", 400, 3),
-        ("1.3+0.1", 400, None),
-        ("1.299+0.1", 400, 3),
-        ("0.4d0.3", 400, None),
-        ("0.399d0.3", 400, 3),
-        ("2/0.8", 400, None),
-        ("2/0.799", 400, 1),
-        ("0.8|1x0.4", 400, None),
-        ("0.8|1x0.399", 400, 2),
-        ("0.8|2x0.2", 400, 3),
-        ("0.8|2/0.8", 400, None),
-        ("0.8|2/0.799", 400, 3),
-        ("9@0.4", 400, None),
-        ("9@0.399", 400, 0),
-        ("9,1.6", 400, None),
-        ("9,1.599", 400, 3),
+        ("1.6", None),
+        ("1.599", 3),
+        ("1.3+0.1", None),
+        ("1.299+0.1", 3),
+        ("0.4d0.3", None),
+        ("0.399d0.3", 3),
+        ("2/0.8", None),
+        ("2/0.799", 1),
+        ("0.8|1x0.4", None),
+        ("0.8|1x0.399", 2),
+        ("0.8|2x0.2", 3),
+        ("0.8|2/0.8", None),
+        ("0.8|2/0.799", 3),
+        ("9@0.4", None),
+        ("9@0.399", 0),
+        ("9,1.6", None),
+        ("9,1.599", 3),
     ],
 )
-def test_an_answer_is_in_time_if_it_takes_exactly_what_is_left(
-    control: str, white_ms: float, answers: int | None
-) -> None:
-    """White answers four times; `answers` is how many of them are in time, None for all."""
-    played, _ = _game(control, white_ms)
+def test_an_answer_is_in_time_if_it_takes_exactly_what_is_left(control: str, answers: int | None) -> None:
+    """White answers four times in 400 ms each; `answers` is how many of them are in time, None for all."""
+    played = _game(control, 400)
 
     if answers is None:
-        assert (Verdict.WIN, 0) == (played.verdict, played.winner)
+        played.assert_won()
     else:
-        assert isinstance(played.end, AgentFault)
-        assert 1 == played.end.seat
-        assert answers == sum(ply.seat == 1 for ply in played.referee.plies)
+        played.assert_lost(1, played.verdict)
+        assert answers == len(played.charged_ms(1))
 
 
 def test_one_nanosecond_more_is_too_late() -> None:
-    assert Verdict.WIN is _game("1.6", 400)[0].verdict
-    assert Verdict.MATCH_TIME is _game("1.6", 400.000_001)[0].verdict
+    _game("1.6", 400.000_001).assert_lost(1, Verdict.MATCH_TIME)
 
 
 def test_a_seat_may_have_less_time_than_the_other() -> None:
-    chosen = spec(clock={"control": "9,0.5", "tolerance_ms": 0})
-    played = play(brain(*BLACK_ROW, ms=400), brain(*WHITE_ROW, ms=400), chosen)
+    played = _game("9,0.5", 400, 400)
 
-    assert (Verdict.MATCH_TIME, 0) == (played.verdict, played.winner)
-    assert "INFO timeout_match 9000" in played.world.bodies[0].heard
-    assert "INFO timeout_match 500" in played.world.bodies[1].heard
+    played.assert_lost(1, Verdict.MATCH_TIME)
+    assert [["INFO timeout_match 9000"], ["INFO timeout_match 500"]] == [
+        played.heard(seat, "INFO timeout_match") for seat in (0, 1)
+    ]
 
 
 def test_start_up_is_free_before_the_first_answer() -> None:
     chosen = spec(clock={"control": "0.1", "tolerance_ms": 0})
-    slow = brain(*BLACK_ROW, START=_after(5000))
-    played = play(slow, brain(*WHITE_ROW), chosen)
+    played = play(brain(*BLACK_ROW, START=[Say(b"OK\r\n", 5000)]), brain(*WHITE_ROW), chosen)
 
-    assert Verdict.WIN is played.verdict
-    assert "INFO time_left 100" in played.world.bodies[0].heard
-
-
-def _after(ms: float) -> list[Say]:
-    return [Say(b"OK\r\n", ms)]
+    played.assert_won()
+    assert "INFO time_left 100" in played.heard(0)
 
 
 @given(
@@ -284,7 +276,7 @@ def test_a_replay_gives_the_same_flags(control: str, times: list[int], tolerance
     chosen = spec(clock={"control": control, "tolerance_ms": tolerance_ms})
     slow = iter(times)
     black, white = (_timed(row, slow) for row in (BLACK_ROW, WHITE_ROW))
-    file = a_file(play(black, white, chosen), chosen)
+    file = play(black, white, chosen).file()
 
     assert [] == verify(file).problems
     again = RecordFile.model_validate_json(file.to_json())
@@ -304,19 +296,18 @@ def _timed(row: Sequence[str], times: Iterator[int]) -> Agent:
 
 
 def test_the_record_has_the_clock_and_a_changed_one_is_found() -> None:
-    _, file = _game("1+0.1", 400)
-    record = file.record
+    file = _game("1+0.1", 400).file()
+    seat = file.record.seats[1]
 
-    assert ClockRecord(control="1+0.1", answers=3, added_ms=300.0, left_ms=0.0) == record.seats[1].clock
-    forged = record.seats[1].model_copy(update={"clock": record.seats[1].clock.model_copy(update={"left_ms": 5.0})})
-    changed = record.model_copy(update={"seats": (record.seats[0], forged)})
-    problems = verify(RecordFile(record=changed, transcript=file.transcript)).problems
-    assert 1 == len(problems)
-    assert "seats.1.clock.left_ms: the replay gives" in problems[0]
+    assert ClockRecord(control="1+0.1", answers=3, added_ms=300.0, left_ms=0.0) == seat.clock
+    forged = seat.model_copy(update={"clock": seat.clock.model_copy(update={"left_ms": 5.0})})
+    changed = resealed(file, unseal(file.transcript), seats=(file.record.seats[0], forged))
+    (problem,) = verify(changed).problems
+    assert "seats.1.clock.left_ms: the replay gives" in problem
 
 
 def test_the_evidence_explains_the_control() -> None:
-    _, file = _game("0|2x0.3", 400)
+    file = _game("0|2x0.3", 400).file()
     (case,) = cases(file)
     text = "\n".join(case_lines(case, file.record, "game.json"))
 
@@ -424,7 +415,7 @@ def test_a_policy_without_a_control_has_the_id_that_it_had() -> None:
     assert "b4d04d0ec2edef3fd844" == spec().id
     assert "control" not in spec().model_dump_json()
     played = play(brain(*BLACK_ROW), brain(*WHITE_ROW))
-    assert all('"clock"' not in seat.model_dump_json() for seat in a_file(played, spec()).record.seats)
+    assert all('"clock"' not in seat.model_dump_json() for seat in played.file().record.seats)
 
 
 def test_a_spec_with_a_control_survives_json() -> None:
@@ -460,29 +451,23 @@ def test_a_policy_file_has_a_control(tmp_path: Path, line: str) -> None:
         ('clock = "60s"', "policy.toml, line 2: clock.control: '60s': the time of the game is '60s'; write seconds"),
         ('[clock]\ncontrol = "40/0"', "policy.toml, line 3: clock.control: '40/0': the time after \"/\" is 0"),
         ("[clock]\ncontrol = 60", "policy.toml, line 3: clock.control: Input should be a valid string"),
-        (
-            '[clock]\ncontrol = "60"\nturn_ms = 5',
-            "line 4: clock.turn_ms: clock.control '60' sets the limits; append @SECONDS",
-        ),
+        ('[clock]\ncontrol = "60"\nturn_ms = 5', "line 4: clock.turn_ms: clock.control '60' sets the limits; append @"),
         ('[clock]\nmatch_ms = 5\ncontrol = "60"', "line 3: clock.match_ms: clock.control '60' sets the limits"),
     ],
 )
 def test_a_wrong_control_is_refused_with_line_and_field(tmp_path: Path, line: str, words: str) -> None:
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError, match=re.escape(words)):
         _policy(tmp_path, line)
-
-    assert words in str(refused.value)
 
 
 @pytest.mark.parametrize("value", ["1" + "0" * 30, "0x" + "f" * 3000, "2147483648"])
 @pytest.mark.parametrize("key", [name for name in ClockPolicy.model_fields if name.endswith("_ms")])
 def test_a_time_that_no_clock_can_have_is_refused_with_line_and_field(tmp_path: Path, key: str, value: str) -> None:
-    for lines, place in ((f"[clock]\n{key} = {value}", "policy.toml, line 3"), ("", f"--set 'clock.{key}={value[:9]}")):
-        overrides = [] if lines else [f"clock.{key}={value}"]
-        with pytest.raises(InputError) as refused:
-            _policy(tmp_path, lines, overrides)
-        assert place in str(refused.value)
-        assert f"clock.{key}: Input should be less than or equal to 2" in str(refused.value)
+    field = f"clock.{key}: Input should be less than or equal to 2"
+    with pytest.raises(InputError, match=f"policy.toml, line 3.*{field}"):
+        _policy(tmp_path, f"[clock]\n{key} = {value}")
+    with pytest.raises(InputError, match=f"--set 'clock.{key}={value[:9]}.*{field}"):
+        _policy(tmp_path, "", [f"clock.{key}={value}"])
 
 
 @pytest.mark.parametrize("control", ["2000000+2000000", "1/2000000"])
@@ -518,15 +503,13 @@ def test_the_command_line_replaces_the_limits() -> None:
         (
             ["clock.control=60", "clock.turn_ms=5"],
             "",
-            "--set 'clock.turn_ms=5': clock.turn_ms: clock.control '60' sets the limits",
+            "--set 'clock.turn_ms=5': clock.turn_ms: clock.control '60' sets",
         ),
     ],
 )
 def test_a_wrong_control_on_the_command_line_is_named(overrides: list[str], clock: str, words: str) -> None:
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError, match=re.escape(words)):
         load_policy("gomocup-freestyle", overrides, clock=clock)
-
-    assert words in str(refused.value)
 
 
 def test_variants_replace_the_kind_of_limits(tmp_path: Path) -> None:

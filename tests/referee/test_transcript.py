@@ -1,5 +1,7 @@
 """The transcript: complete, sealed, and still checkable when private parts are withheld."""
 
+from collections.abc import Callable
+
 import pytest
 from pydantic import ValidationError
 
@@ -52,11 +54,19 @@ def test_a_large_transcript_is_spilled_and_read_back() -> None:
     transcript.close()
 
 
-def test_sealing_and_unsealing_is_the_identity() -> None:
-    marked = list(mark_private(entries(), is_debug))
-    sealed = SealedTranscript.model_validate_json(seal(marked).model_dump_json())
+@pytest.mark.parametrize(
+    ("said", "blocks"),
+    [
+        (list(mark_private(entries(), is_debug)), 1),
+        ([Entry(n, n & 1, EntryKind.READ, b"x") for n in range(5000)], 5),
+    ],
+    ids=["private parts", "many entries"],
+)
+def test_sealing_and_unsealing_is_the_identity(said: list[Entry], blocks: int) -> None:
+    sealed = SealedTranscript.model_validate_json(seal(said).model_dump_json())
 
-    assert marked == unseal(sealed)
+    assert blocks == len(sealed.blocks)
+    assert said == unseal(sealed)
 
 
 def test_private_lines_are_cut_out_of_their_chunks_across_borders() -> None:
@@ -103,21 +113,19 @@ def test_a_withheld_read_counts_as_many_lines_as_it_had(data: bytes) -> None:
     assert unseal(sealed) == [Entry(1, 0, EntryKind.READ, data, private=True)]
 
 
-@pytest.mark.parametrize("what", ["text", "time", "private", "order", "missing"])
+BREAKS: dict[str, Callable[[Block], object]] = {
+    "text": lambda block: block.entries.__setitem__(1, (5, 0, EntryKind.WROTE, "START 19\r\n")),
+    "time": lambda block: block.entries.__setitem__(1, (6, 0, EntryKind.WROTE, "START 20\r\n")),
+    "private": lambda block: (block.private or []).__setitem__(0, "DEBUG other!\r\n"),
+    "order": lambda block: block.entries.insert(0, block.entries.pop(1)),
+    "missing": lambda block: block.entries.pop(),
+}
+
+
+@pytest.mark.parametrize("what", BREAKS)
 def test_any_change_breaks_the_chain(what: str) -> None:
     sealed = seal(mark_private(entries(), is_debug))
-    block = sealed.blocks[0]
-    match what:
-        case "text":
-            block.entries[1] = (5, 0, EntryKind.WROTE, "START 19\r\n")
-        case "time":
-            block.entries[1] = (6, 0, EntryKind.WROTE, "START 20\r\n")
-        case "private":
-            block.private = ["DEBUG other!\r\n", *(block.private or [])[1:]]
-        case "order":
-            block.entries[0], block.entries[1] = block.entries[1], block.entries[0]
-        case "missing":
-            block.entries.pop()
+    BREAKS[what](sealed.blocks[0])
 
     with pytest.raises(InputError, match="digest"):
         unseal(sealed)
@@ -126,13 +134,8 @@ def test_any_change_breaks_the_chain(what: str) -> None:
 @pytest.mark.parametrize(
     "entry",
     [
-        '[-1,0,"<","a"]',
-        '[0,300,"<","a"]',
-        '[0,0,"q","a"]',
-        '[0,0,"<","\u015b"]',
-        '[0,0,"<",-1]',
-        '[0,0,"<",4294967296]',
-        '[0,0,"<",[1]]',
+        *('[-1,0,"<","a"]', '[0,300,"<","a"]', '[0,0,"q","a"]', '[0,0,"<","\u015b"]'),
+        *('[0,0,"<",-1]', '[0,0,"<",4294967296]', '[0,0,"<",[1]]'),
     ],
 )
 def test_an_entry_that_no_judge_writes_is_refused_when_it_is_read(entry: str) -> None:
@@ -149,15 +152,6 @@ def test_no_memory_is_taken_for_a_length_that_no_record_has_room_for() -> None:
         unseal(SealedTranscript(sha256="", blocks=[block]))
 
 
-def test_many_entries_make_many_blocks() -> None:
-    many = [Entry(n, n & 1, EntryKind.READ, b"x") for n in range(5000)]
-
-    sealed = seal(many)
-
-    assert 5 == len(sealed.blocks)
-    assert many == unseal(sealed)
-
-
 def test_a_flood_of_private_lines_is_one_piece_a_chunk() -> None:
     """However short its lines are, it costs no more than its bytes."""
     flood = [Entry(n, 0, EntryKind.READ, b"DEBUG\n" * 1000) for n in range(100)]
@@ -167,11 +161,14 @@ def test_a_flood_of_private_lines_is_one_piece_a_chunk() -> None:
     assert [e._replace(private=True) for e in flood] == marked
 
 
-def test_each_seat_is_cut_by_its_own_lines() -> None:
+def test_each_seat_is_cut_by_its_own_lines_and_each_process_anew() -> None:
+    """What an ended process did not finish makes nothing of the next one private."""
     said = [
         Entry(1, 0, EntryKind.READ, b"DEBUG a\n1,1\nDEB"),
         Entry(2, 1, EntryKind.READ, b"2,2\nDEBUG b\n"),
-        Entry(3, 0, EntryKind.READ, b"UG c\nDEBUG d\n"),
+        Entry(3, 0, EntryKind.READ, b"UG c\nDEBUG d"),
+        Entry(4, 0, EntryKind.RESPAWNED, b""),
+        Entry(5, 0, EntryKind.READ, b"OK\n"),
     ]
 
     assert [
@@ -180,16 +177,7 @@ def test_each_seat_is_cut_by_its_own_lines() -> None:
         (0, b"DEB", True),
         (1, b"2,2\n", False),
         (1, b"DEBUG b\n", True),
-        (0, b"UG c\nDEBUG d\n", True),
+        (0, b"UG c\nDEBUG d", True),
+        (0, b"", False),
+        (0, b"OK\n", False),
     ] == [(e.seat, e.data, e.private) for e in mark_private(said, is_debug)]
-
-
-def test_no_line_carries_over_to_the_replacement_process() -> None:
-    """What an ended process did not finish makes nothing of the next one private."""
-    said = [
-        Entry(1, 0, EntryKind.READ, b"DEBUG half of"),
-        Entry(2, 0, EntryKind.RESPAWNED, b""),
-        Entry(3, 0, EntryKind.READ, b"OK\n"),
-    ]
-
-    assert [True, False, False] == [entry.private for entry in mark_private(said, is_debug)]

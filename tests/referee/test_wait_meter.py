@@ -49,9 +49,19 @@ class ScriptedMeter(Meter):
         return self.pressed_ns if of_any else 0
 
 
-def metered(*meters: Meter) -> Sequence[Box]:
-    """Boxes with these counters."""
-    return cast("Sequence[Box]", [SimpleNamespace(meter=meter) for meter in meters])
+class Wait:
+    """A wait for seat 0 of a judge whose clock the test sets, with scripted counters."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *meters: Meter, interrupts_ns: int | None = None) -> None:
+        self.now = SPAN_NS
+        monkeypatch.setattr(time, "monotonic_ns", lambda: self.now)
+        self.use, self.meters = ScriptedUse(), meters or (ScriptedMeter(), ScriptedMeter())
+        self.use.interrupts_ns = interrupts_ns
+        boxes = cast("Sequence[Box]", [SimpleNamespace(meter=meter) for meter in self.meters])
+        self.meter = WaitMeter(boxes, self.use, 1, None)
+        self.meter.look()
+        self.meter.begin(0, self.now)
+        self.deadline = self.now + SPAN_NS
 
 
 @pytest.mark.parametrize(
@@ -70,68 +80,48 @@ def metered(*meters: Meter) -> Sequence[Box]:
 def test_own_load_is_not_counted_as_load_of_others(
     monkeypatch: pytest.MonkeyPatch, busy: float, stolen: float, threads: float, pressed: float, share: float
 ) -> None:
-    now = [SPAN_NS]
-    monkeypatch.setattr(time, "monotonic_ns", lambda: now[0])
-    use, meters = ScriptedUse(), [ScriptedMeter(), ScriptedMeter()]
-    meter = WaitMeter(metered(*meters), use, 1, None)
-    meter.look()
-    meter.begin(0, now[0])
-    deadline = now[0] + SPAN_NS
-    now[0] = meter.look_closer(now[0], deadline)
-    assert now[0] < deadline - 0.9 * SPAN_NS
-    assert deadline == meter.look_closer(now[0], deadline)
+    own = ScriptedMeter()
+    wait = Wait(monkeypatch, own, ScriptedMeter())
+    wait.now = wait.meter.look_closer(wait.now, wait.deadline)
+    assert wait.now < wait.deadline - 0.9 * SPAN_NS
+    assert wait.deadline == wait.meter.look_closer(wait.now, wait.deadline)
+    use = wait.use
     use.busy_ns, use.stolen_ns, use.threads_ns = (int(part * SPAN_NS) for part in (busy, stolen, threads))
-    meters[0].pressed_ns = int(pressed * SPAN_NS)
-    now[0] += SPAN_NS
-    assert deadline == meter.look_closer(now[0], deadline), "once is enough"
+    own.pressed_ns = int(pressed * SPAN_NS)
+    wait.now += SPAN_NS
+    assert wait.deadline == wait.meter.look_closer(wait.now, wait.deadline), "once is enough"
 
-    assert share == pytest.approx(meter.shares(0).others_share, abs=1e-6)
+    assert share == pytest.approx(wait.meter.shares(0).others_share, abs=1e-6)
 
 
 @pytest.mark.parametrize(("before", "after", "share"), [(5, 5 + SPAN_NS // 4, 0.25), (None, None, None)])
 def test_interrupts_are_a_share_of_the_wait_where_the_kernel_counts_them(
     monkeypatch: pytest.MonkeyPatch, before: int | None, after: int | None, share: float | None
 ) -> None:
-    now = [SPAN_NS]
-    monkeypatch.setattr(time, "monotonic_ns", lambda: now[0])
-    use = ScriptedUse()
-    use.interrupts_ns = before
-    meter = WaitMeter(metered(ScriptedMeter(), ScriptedMeter()), use, 1, None)
-    meter.look()
-    meter.begin(0, now[0])
-    use.interrupts_ns = after
-    now[0] += SPAN_NS
+    wait = Wait(monkeypatch, interrupts_ns=before)
+    wait.use.interrupts_ns = after
+    wait.now += SPAN_NS
 
-    assert share == meter.shares(0).interrupt_share
+    assert share == wait.meter.shares(0).interrupt_share
 
 
 def test_a_judge_that_did_not_run_measures_from_the_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [SPAN_NS]
-    monkeypatch.setattr(time, "monotonic_ns", lambda: now[0])
-    use = ScriptedUse()
-    meter = WaitMeter(metered(ScriptedMeter(), ScriptedMeter()), use, 1, None)
-    meter.look()
-    meter.begin(0, now[0])
-    deadline = now[0] + SPAN_NS
-    assert meter.look_closer(now[0], deadline) < deadline
-    use.busy_ns = SPAN_NS // 2
-    now[0] += SPAN_NS - 1
-    assert deadline == meter.look_closer(now[0], deadline)
+    wait = Wait(monkeypatch)
+    assert wait.meter.look_closer(wait.now, wait.deadline) < wait.deadline
+    wait.use.busy_ns = SPAN_NS // 2
+    wait.now += SPAN_NS - 1
+    assert wait.deadline == wait.meter.look_closer(wait.now, wait.deadline)
 
-    assert (0.5, None) == pytest.approx(meter.shares(0)[:2])
+    assert (0.5, None) == pytest.approx(wait.meter.shares(0)[:2])
 
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_unknown_agent_usage_is_not_charged_to_others(monkeypatch: pytest.MonkeyPatch, seat: int) -> None:
     """Else whoever thinks too long would seem to be starved."""
-    now = [SPAN_NS]
-    monkeypatch.setattr(time, "monotonic_ns", lambda: now[0])
-    use, meters = ScriptedUse(), [ScriptedMeter(), ScriptedMeter()]
+    meters = [ScriptedMeter(), ScriptedMeter()]
     meters[seat] = ScriptedMeter(None)
-    meter = WaitMeter(metered(*meters), use, 1, None)
-    meter.look()
-    meter.begin(0, now[0])
-    use.busy_ns = SPAN_NS
-    now[0] += SPAN_NS
+    wait = Wait(monkeypatch, *meters)
+    wait.use.busy_ns = SPAN_NS
+    wait.now += SPAN_NS
 
-    assert meter.shares(0).others_share is None
+    assert wait.meter.shares(0).others_share is None

@@ -24,76 +24,40 @@ def read(text: str) -> FiveRecord:
 
 
 @pytest.mark.parametrize(
-    "before",
+    ("text", "moves", "outcome"),
     [
-        "; a comment\n",
-        "{ a comment }\n",
-        "Games of the club\n\n",
-        "% escaped\n; and a comment\n",
-        "\ufeff\n",
-        "Round 1:\n",
+        *(
+            (f"{before}{TAGS}\n{MOVES}\n", 3, "black")
+            for before in (
+                *("; a comment\n", "{ a comment }\n", "Games of the club\n\n", "% escaped\n; and a comment\n"),
+                *("\ufeff\n", "Round 1:\n"),
+            )
+        ),
+        # Size is a board.
+        (f'[White "a"]\n[Black "b"]\n[Size "15"]\n\n{MOVES}\n', 3, "black"),
+        # GomocupJudge has no moves.
+        ('[White "a"]\n[Black "b"]\n[Result "0-1"]\n\n1. d4 d5 0-1\n', 0, "white"),
     ],
 )
-def test_pgn_after_other_text_is_read(before: str) -> None:
-    game = read(f"{before}{TAGS}\n{MOVES}\n")
+def test_pgn_of_others_is_read(text: str, moves: int, outcome: str) -> None:
+    game = read(text)
 
-    assert (3, "black", ("a", "b")) == (len(game.moves), game.outcome, game.names)
-
-
-def test_moves_before_the_first_tag_are_not_dropped() -> None:
-    with pytest.raises(InputError, match="it, line 1"):
-        read(f"{MOVES}\n\n{TAGS}\n{MOVES}\n")
-
-
-def test_pgn_with_moves_and_without_a_board_is_refused() -> None:
-    with pytest.raises(InputError, match=r'it, line 3: without the tag Board .*; write such as \[Board "15x15"\]'):
-        read(f'[White "a"]\n\n{MOVES}\n')
-
-
-def test_size_is_a_board() -> None:
-    game = read(f'[White "a"]\n[Size "15"]\n\n{MOVES}\n')
-
-    assert (15, 15, 3) == (game.width, game.height, len(game.moves))
-
-
-def test_result_of_gomocupjudge_has_no_moves() -> None:
-    game = read('[White "a"]\n[Black "b"]\n[Result "0-1"]\n\n1. d4 d5 0-1\n')
-
-    assert ((), "white") == (game.moves, game.outcome)
-
-
-def test_contradicting_results_are_refused() -> None:
-    with pytest.raises(InputError, match="it, line 3: the tag Result is 1-0, but the game ends with 0-1"):
-        read(f"{TAGS}\n1. h8 i9 0-1\n")
+    assert (moves, outcome, ("a", "b")) == (len(game.moves), game.outcome, game.names)
+    assert (game.width, game.height) == ((15, 15) if moves else (0, 0))
 
 
 @pytest.mark.parametrize(
-    ("result", "outcome"),
+    ("text", "words"),
     [
-        *((text, "black") for text in ("B+", "B+R", "Black+R", "black wins", "1-0", "黑胜", "黑方胜", "黑中盘胜")),
-        *((text, "white") for text in ("W+T", "White+3.5", "0-1", "白胜43.5目", "白勝")),
-        *((text, "draw") for text in ("0", "Draw", "Jigo", "1/2-1/2", "和棋", "平局")),
-        *((text, "") for text in ("?", "")),
+        # Moves before the first tag are not dropped.
+        (f"{MOVES}\n\n{TAGS}\n{MOVES}\n", "it, line 1"),
+        (f'[White "a"]\n\n{MOVES}\n', r'it, line 3: without the tag Board .*; write such as \[Board "15x15"\]'),
+        (f"{TAGS}\n1. h8 i9 0-1\n", "it, line 3: the tag Result is 1-0, but the game ends with 0-1"),
     ],
 )
-def test_result_of_an_sgf_in_other_words(result: str, outcome: str) -> None:
-    assert outcome == read(f"(;GM[4]SZ[15]RE[{result}];B[hh])").outcome
-
-
-@pytest.mark.parametrize("result", ["who knows", "B", "黑", "Blackbird", "1:0", "+"])
-def test_unknown_result_of_an_sgf_is_named(result: str) -> None:
-    with pytest.raises(InputError, match=r"it, line 2: RE\[.*\] is no result; write RE\[B\+\]"):
-        read(f"(;GM[4]SZ[15]\nRE[{result}];B[hh])")
-
-
-def test_sgf_after_other_text_is_read() -> None:
-    assert 1 == len(read("A file of a web site\n(c) somebody\n(;GM[4]SZ[15];B[hh])").moves)
-
-
-@pytest.mark.parametrize("go", ["KM[6.5]", "HA[2]", "KM[0]RU[Chinese]"])
-def test_sgf_of_go_without_gm_is_refused(go: str) -> None:
-    with pytest.raises(InputError, match=r"it, line 1: without GM, KM or HA means Go; five in a row is GM\[4\]"):
-        read(f"(;SZ[15]{go};B[hh])")
+def test_pgn_that_would_lose_something_is_refused(text: str, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        read(text)
 
 
 # --- openings --------------------------------------------------------------------------------------------------------

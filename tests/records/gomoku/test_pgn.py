@@ -23,6 +23,7 @@ GAME = FiveRecord(
 )
 
 RESULT_ONLY = FiveRecord(width=0, height=0)
+A_GAME = replace(RESULT_ONLY, names=("a", "?"))
 
 
 def read(text: str) -> FiveRecord:
@@ -67,43 +68,51 @@ def test_the_result_is_the_first_movers(outcome: Outcome, result: str) -> None:
     assert outcome == read(written).outcome
 
 
-def test_games_of_gomocupjudge_are_read() -> None:
-    """Their moves are always d4 d5: without a board they are nobody's."""
-    games = read_pgn(
-        b'[White "0#A"]\n[Black "1#B"]\n[Result "1-0"]\n\n1. d4 d5 1-0\n\n'
-        b'[White "1#B"]\n[Black "0#A"]\n[Result "1/2-1/2"]\n\n1. d4 d5 1/2-1/2\n\n'
-    )
-    assert [
-        replace(RESULT_ONLY, names=("0#A", "1#B"), outcome="black"),
-        replace(RESULT_ONLY, names=("1#B", "0#A"), outcome="draw"),
-    ] == list(games)
+FILES: dict[str, tuple[str, list[FiveRecord]]] = {
+    # Their moves are always d4 d5: without a board they are nobody's.
+    "games of GomocupJudge": (
+        (
+            '[White "0#A"]\n[Black "1#B"]\n[Result "1-0"]\n\n1. d4 d5 1-0\n\n'
+            '[White "1#B"]\n[Black "0#A"]\n[Result "1/2-1/2"]\n\n1. d4 d5 1/2-1/2\n\n'
+        ),
+        [
+            replace(RESULT_ONLY, names=("0#A", "1#B"), outcome="black"),
+            replace(RESULT_ONLY, names=("1#B", "0#A"), outcome="draw"),
+        ],
+    ),
+    # Black's tag first, no moves, a date with a time.
+    "a game of c-gomoku-cli": (
+        (
+            '[Event "1"]\n[Date "2024.01.02 10:00:00"]\n[Round "1.1"]\n[Black "a"]\n[White "b"]\n'
+            '[Result "0-1"]\n[Termination "White win by time forfeit"]\n[PlyCount "10"]\n0-1\n\n'
+        ),
+        [replace(RESULT_ONLY, names=("b", "a"), outcome="white", event="1", round="1.1", date="2024-01-02 10:00:00")],
+    ),
+    "another dash": ('[White "a"]\n[Result "1\u20130"]\n\n1\u22120', [replace(A_GAME, outcome="black")]),
+    "dashes in names of tags": ('[White-Elo "2000"]\n[Time-Control "30+1"]\n[White "a"]\n*', [A_GAME]),
+    # A file that says both is believed in what rating programs see.
+    "a void game with a winner": ('[Result "1-0"]\n[Termination "void"]\n1-0', [replace(RESULT_ONLY, outcome="black")]),
+    # Comments, escapes, annotations, variations in variations, tags on one line, no result at the end.
+    "an odd file": (
+        (
+            '%made by hand\r\n[White "a"] [Board "15x15"]\r\n\r\n'
+            "1. h8! {good; (really} i9 $3 (1... j9 (1... k9) 2. l9) ; to the end (\r\n2.j7?? k6 3.L5\r\n\r\n"
+            '[Event "z\xfcrich"]\r\n[Event "twice"]'
+        ),
+        [
+            replace(A_GAME, width=15, height=15, moves=((7, 7, 0), (8, 8, 0), (9, 6, 0), (10, 5, 0), (11, 4, 0))),
+            replace(RESULT_ONLY, event="z\xfcrich"),
+            replace(RESULT_ONLY, event="twice"),
+        ],
+    ),
+}
 
 
-def test_games_of_c_gomoku_cli_are_read() -> None:
-    """Black's tag first, no moves, a date with a time."""
-    record = read(
-        '[Event "1"]\n[Date "2024.01.02 10:00:00"]\n[Round "1.1"]\n[Black "a"]\n[White "b"]\n'
-        '[Result "0-1"]\n[Termination "White win by time forfeit"]\n[PlyCount "10"]\n0-1\n\n'
-    )
-    assert (("b", "a"), "white", "", "2024-01-02 10:00:00") == (
-        record.names,
-        record.outcome,
-        record.verdict,
-        record.date,
-    )
+@pytest.mark.parametrize("name", FILES)
+def test_files_of_others_are_read(name: str) -> None:
+    text, games = FILES[name]
 
-
-def test_odd_files_are_read() -> None:
-    """Comments, escapes, annotations, variations within variations, tags on one line, no result at the end."""
-    games = read_pgn(
-        b'%made by hand\r\n[White "a"] [Black "b"]\r\n[Board "15x15"]\r\n\r\n'
-        b"1. h8! {good; (really} i9 $3 (1... j9 (1... k9) 2. l9) ; to the end (\r\n2.j7?? k6 3.L5\r\n\r\n"
-        b'[Event "z\xfcrich"]\r\n[Event "twice"]'
-    )
-    assert [((7, 7), (8, 8), (9, 6), (10, 5), (11, 4)), (), ()] == [
-        tuple((x, y) for x, y, _ in game.moves) for game in games
-    ]
-    assert ["", "z\xfcrich", "twice"] == [game.event for game in games]
+    assert games == list(read_pgn(text.encode("latin-1" if "\xfc" in text else "utf-8"), "cup.pgn"))
 
 
 @pytest.mark.parametrize(
@@ -113,10 +122,6 @@ def test_draws_of_other_programs_are_read(draw: str) -> None:
     tagged = f'[White "a"]\n[Result "{draw}"]\n[Board "15x15"]\n\n1. h8 {draw}\n\n'
     games = read_pgn(f'{tagged}[White "b"]\n\n{draw}\n\n{tagged}'.encode(), "cup.pgn")
     assert ["draw"] * 3 == [game.outcome for game in games]
-
-
-def test_wins_with_another_dash_are_read() -> None:
-    assert "black" == read('[White "a"]\n[Result "1\u20130"]\n\n1\u22120').outcome
 
 
 @pytest.mark.parametrize(
@@ -136,15 +141,6 @@ def test_names_of_other_programs_are_kept(written: str, name: str) -> None:
     for text in (f'[White "{written}"]\n[Black "b"]\n[Result "0-1"]\n0-1', f'[White "{written}"] [Black "b"] 0-1'):
         game = read(text)
         assert ((name, "b"), "white") == (game.names, game.outcome)
-
-
-def test_tag_names_may_have_dashes() -> None:
-    assert ("a", "?") == read('[White-Elo "2000"]\n[Time-Control "30+1"]\n[White "a"]\n*').names
-
-
-def test_a_void_game_has_no_winner() -> None:
-    """A file that says both is believed in what rating programs see."""
-    assert "" == read('[Result "1-0"]\n[Termination "void"]\n1-0').verdict
 
 
 @pytest.mark.parametrize(

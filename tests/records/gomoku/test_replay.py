@@ -2,42 +2,38 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.base.errors import InputError
-from judge.catalog.files import steps_of, write_exports
+from judge.catalog.files import steps_of
 from judge.games.types import Verdict
 from judge.records.gomoku.pgn import write_pgn
-from judge.records.gomoku.psq import read_psq
 from judge.records.gomoku.record import FiveRecord
 from judge.records.gomoku.replay import five_of, five_of_steps, replay_gomoku
-from judge.referee.spec import GameSpec, RecordFile, SeatSpec
-from judge.referee.transcript import (
-    Entry,
-    EntryKind,
-    SealedTranscript,
-    mark_private,
-    seal,
-    withhold,
-)
+from judge.referee.spec import RecordFile
+from judge.referee.transcript import Entry, EntryKind, SealedTranscript, seal, unseal
 from judge.referee.verify import verify
-from judge.testing import Say, ScriptedGame, World
+from judge.testing import Say, World, scripted_seats
 from tests.examples import examples
-from tests.referee.games import BLACK_ROW, WHITE_ROW, a_file, brain, play, spec
+from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, play, spec
 from tests.referee.test_agi import engine, laid
 from tests.referee.test_agi import play as play_agi
 from tests.referee.test_agi import spec as agi_spec
 
 
-def five_of_played(played: ScriptedGame, game_spec: GameSpec | None = None) -> FiveRecord:
-    file = a_file(played, game_spec)
+def five_of_played(played: Game) -> FiveRecord:
+    file = played.file()
     found = five_of(file)
     assert write_pgn(found) == write_pgn(five_of_steps(file.record, steps_of(file)))
     return found
+
+
+def ended() -> RecordFile:
+    """Of a game that black loses by its second stone."""
+    return play(brain("7,7", "7,7"), brain("8,8")).file()
 
 
 def test_game_is_broadcast_with_opening_and_times() -> None:
@@ -45,29 +41,17 @@ def test_game_is_broadcast_with_opening_and_times() -> None:
     game_spec = spec(opening=[(7, 7), (8, 8)])
     played = play(brain(*BLACK_ROW, ms=2), brain(*WHITE_ROW, ms=30), game_spec)
 
-    assert five_of_played(played, game_spec) == FiveRecord(
-        width=15,
-        height=15,
-        moves=(
-            *((7, 7, 0), (8, 8, 0), (0, 0, 2), (0, 1, 30), (1, 0, 2), (1, 1, 30), (2, 0, 2)),
-            *((2, 1, 30), (3, 0, 2), (3, 1, 30), (4, 0, 2)),
-        ),
-        opening=2,
-        rule="freestyle",
-        names=("black", "white"),
-        outcome="black",
-        verdict="win",
-        event="test",
-        round="1",
-        date="2013-03-01",
-    )
+    found = five_of_played(played)
+    assert ((7, 7, 0), (8, 8, 0), (0, 0, 2), (0, 1, 30)) == found.moves[:4]
+    assert (11, 2, 15, 15, "freestyle") == (len(found.moves), found.opening, found.width, found.height, found.rule)
+    assert (("black", "white"), "black", "win") == (found.names, found.outcome, found.verdict)
+    assert ("test", "1", "2013-03-01") == (found.event, found.round, found.date)
 
 
 def test_an_illegal_stone_is_not_on_the_board() -> None:
     """It is the last answer, and laid nothing."""
-    played = play(brain("7,7", "7,7"), brain("8,8"))
-    game, plies = replay_gomoku(a_file(played))
-    record = five_of_played(played)
+    game, plies = replay_gomoku(ended())
+    record = five_of(ended())
 
     assert [[0], [1], []] == [list(ply.stones) for ply in plies]
     assert [(7, 7, 0), (8, 8, 1)] == list(game.stones)
@@ -75,49 +59,40 @@ def test_an_illegal_stone_is_not_on_the_board() -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "names", "stones"),
+    ("first", "second", "stones"),
     [
         (
             ["0,0 5,5 1,0", "9,1", "9,3", "9,5", "9,7"],
             ["9,9 2,0", "3,0", "7,7", "4,0"],
-            ("white", "black"),
             [(0, 0, 1), (5, 5, 0), (1, 0, 0), (9, 9, 2), (2, 0, 0), (9, 1, 1), (3, 0, 2)],
         ),
         (
             ["0,0 5,5 1,0", "9,1", "9,3", "9,5"],
             ["SWAP", "2,0", "3,0", "4,0"],
-            ("white", "black"),
             [(0, 0, 1), (5, 5, 0), (1, 0, 0), (9, 1, 1), (2, 0, 2), (9, 3, 1), (3, 0, 2)],
         ),
     ],
     ids=["adds two", "takes black"],
 )
 def test_swaps_do_not_confuse_the_board(
-    first: Sequence[str],
-    second: Sequence[str],
-    names: tuple[str, str],
-    stones: list[tuple[int, int, int]],
+    first: Sequence[str], second: Sequence[str], stones: list[tuple[int, int, int]]
 ) -> None:
     """Several stones in one answer, an answer without a stone, colours that change seats."""
     options = {"width": 15, "height": 15, "rule": "standard", "swap": "swap2"}
-    game_spec = spec(game={"name": "gomoku", "options": options})
-    record = five_of_played(play(brain(*first), brain(*second, ms=2), game_spec), game_spec)
+    chosen = spec(game={"name": "gomoku", "options": options})
+    record = five_of_played(play(brain(*first), brain(*second, ms=2), chosen))
 
     assert stones == list(record.moves[: len(stones)])
-    assert (0, names, "black", "win") == (
-        record.opening,
-        record.names,
-        record.outcome,
-        record.verdict,
-    )
+    assert (0, ("white", "black")) == (record.opening, record.names)
+    assert ("black", "win") == (record.outcome, record.verdict)
 
 
 def test_fifths_that_were_offered_are_not_on_the_board() -> None:
     """Black offers two, white keeps one: the fifth stone is the one, in the time white took to choose."""
     game_spec = agi_spec("agi-renju:rif")
     played = play_agi(laid("67", "59", "99"), engine("5A", "59", "5A"), game_spec)
-    game, plies = replay_gomoku(a_file(played, game_spec))
-    fifth = five_of_played(played, game_spec).moves[4]
+    game, plies = replay_gomoku(played.file())
+    fifth = five_of_played(played).moves[4]
 
     assert [0, 0, 1] == [len(ply.stones) for ply in plies][4:7]
     assert game.stones[4][:2] == fifth[:2]
@@ -132,7 +107,7 @@ def test_the_board_is_the_one_that_was_agreed_upon() -> None:
     plays = brain(*BLACK_ROW)
     options = {"width": 20, "height": 20, "other_sizes": [15]}
     game_spec = spec(game={"name": "gomoku", "options": options})
-    record = five_of_played(play(small, brain(*WHITE_ROW), game_spec), game_spec)
+    record = five_of_played(play(small, brain(*WHITE_ROW), game_spec))
 
     assert (15, 15, "black") == (record.width, record.height, record.outcome)
 
@@ -141,41 +116,22 @@ def test_void_game_is_broadcast_as_far_as_played() -> None:
     """Starved in its second turn; and one that broke off because the host failed."""
     world = World(brain("7,7"), brain("8,8"))
     world.others_share = 0.5
-    file = a_file(ScriptedGame(world, spec()))
-    entries = [(block, len(block.entries)) for block in file.transcript.blocks]
-    cut = SealedTranscript(
-        sha256="",
-        blocks=[b.model_copy(update={"entries": b.entries[: n // 2]}) for b, n in entries],
-    )
-    broken = seal([])
+    file = Game(world, spec()).file()
+    blocks = [b.model_copy(update={"entries": b.entries[: len(b.entries) // 2]}) for b in file.transcript.blocks]
 
     assert Verdict.VOID is file.record.verdict
-    assert (((7, 7, 1), (8, 8, 1)), "", "void") == (
-        five_of(file).moves,
-        five_of(file).outcome,
-        five_of(file).verdict,
-    )
-    nothing = five_of(RecordFile(record=file.record, transcript=broken))
-    assert ((), "", "void") == (nothing.moves, nothing.outcome, nothing.verdict)
+    for transcript, moves in ((file.transcript, ((7, 7, 1), (8, 8, 1))), (seal([]), ())):
+        found = five_of(RecordFile(record=file.record, transcript=transcript))
+        assert (moves, "", "void") == (found.moves, found.outcome, found.verdict)
     with pytest.raises(InputError, match="does not match its digest"):
-        five_of(RecordFile(record=file.record, transcript=cut))
-
-
-def test_record_with_withheld_lines_is_still_replayed() -> None:
-    played = play(brain("7,7", BEGIN=[Say(b"DEBUG secret\r\n7,7\r\n")]), brain("8,8"))
-    file = a_file(played)
-    entries = mark_private(played.world.entries, lambda _seat, line: line.startswith(b"DEBUG"))
-    withheld = RecordFile(record=file.record, transcript=withhold(seal(entries)))
-
-    assert five_of(file) == five_of(withheld)
+        five_of(RecordFile(record=file.record, transcript=SealedTranscript(sha256="", blocks=blocks)))
 
 
 def test_deviation_from_the_rules_is_refused() -> None:
     """A record of a game that ended in another way than its reads say."""
-    file = a_file(play(brain("7,7", "7,7"), brain("8,8")))
     entries = play(brain("7,7"), brain("8,9", "1,1")).world.entries
     with pytest.raises(InputError, match="departs from the rules"):
-        five_of(RecordFile(record=file.record, transcript=seal(entries[: len(entries) // 2])))
+        five_of(RecordFile(record=ended().record, transcript=seal(entries[: len(entries) // 2])))
 
 
 FORGED_DATA = (b"", b"\xff", b"{}", b"[]", b"null", b"exited 0", b"exited x", b"OK\r\n", b"7,7\r\n")
@@ -193,52 +149,20 @@ forged = st.builds(
 @given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 1), forged), min_size=1, max_size=3))
 def test_forged_transcript_is_refused_or_reported(changes: list[tuple[int, int, Entry]]) -> None:
     """Anybody can compute a digest: whatever stands in a transcript, there is a game or an InputError."""
-    played = play(brain("7,7", "7,7"), brain("8,8"))
-    entries = list(played.world.entries)
+    file = ended()
+    entries = unseal(file.transcript)
     for at, cut, entry in changes:
         entries[at : at + cut] = [entry]
-    file = a_file(played).model_copy(update={"transcript": seal(entries)})
+    file = file.model_copy(update={"transcript": seal(entries)})
 
     with suppress(InputError):
         five_of(file)
     verify(file)
 
 
-@pytest.mark.parametrize(
-    "entry", [(0, 0, "Z", ""), (0, 0, "<", "五"), (0, 0, "<", -5), (0, 0, "<", 3), (-1, 0, "<", "")]
-)
-def test_a_forged_entry_is_an_input_error(entry: tuple[int, int, str, str | int]) -> None:
-    """No such kind, no byte, no length, fewer private lines than there should be, no time."""
-    file = a_file(play(brain("7,7", "7,7"), brain("8,8")))
-    (block,) = file.transcript.blocks
-    forged_block = block.model_copy(update={"entries": [entry]})
-    transcript = SealedTranscript(sha256="", blocks=[forged_block])
-
-    with pytest.raises(InputError, match=r"not a transcript written by judge|does not match its digest"):
-        five_of(RecordFile(record=file.record, transcript=transcript))
-
-
 def test_a_record_of_another_game_is_refused() -> None:
-    seat = {"digest": "0" * 64, "command": ("./a",), "runtime": "native", "protocol": "stratego"}
-    seats = (SeatSpec(name="a", **seat), SeatSpec(name="b", **seat))  # type: ignore[arg-type]
-    file = a_file(play(brain("7,7", "7,7"), brain("8,8")))
-    other = spec(game={"name": "stratego", "options": {}}).model_copy(update={"seats": seats})
+    file = ended()
+    other = spec(game={"name": "stratego", "options": {}}).model_copy(update={"seats": scripted_seats("stratego")})
     record = file.record.model_copy(update={"spec": other})
     with pytest.raises(InputError, match="a record of stratego, not of five in a row"):
         five_of(RecordFile(record=record, transcript=file.transcript))
-
-
-def test_psq_is_written_next_to_a_record(tmp_path: Path) -> None:
-    game_spec = spec(opening=[(7, 7)])
-    played = play(brain(*WHITE_ROW), brain(*BLACK_ROW), game_spec)
-    file = a_file(played, game_spec)
-
-    write_exports(file, tmp_path / "game.json")
-
-    record = read_psq((tmp_path / "game.psq").read_bytes())
-    told = five_of(file)
-    assert (told.moves, told.opening, told.outcome) == (
-        record.moves,
-        record.opening,
-        record.outcome,
-    )

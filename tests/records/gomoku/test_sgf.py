@@ -6,7 +6,7 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.records.gomoku.record import FiveRecord, Outcome
-from judge.records.gomoku.sgf import LETTERS, read_sgf, write_sgf
+from judge.records.gomoku.sgf import read_sgf, write_sgf
 
 GAME = FiveRecord(
     width=15,
@@ -50,58 +50,98 @@ def test_a_board_with_more_squares_than_letters_is_refused() -> None:
         write_sgf(replace(GAME, width=53))
 
 
-def test_a_game_of_c_gomoku_cli_is_read() -> None:
-    """Its rule is a number, its date has dots, its win a point; TE is its own."""
-    record = read(
-        "(;FF[4]GM[4]GN[1]EV[a x b]DT[2024.01.02 10:00:00]RO[1.2]RU[4]SZ[15]PB[a]PW[b]RE[W+1]"
-        "TE[White win by time forfeit]\n;B[hh]C[opening move];W[ii]C[opening move]\n"
-        "\n;B[jj]C[15ms];W[kk]C[0ms])\n\n"
-    )
-    assert record == FiveRecord(
-        width=15,
-        height=15,
-        moves=((7, 7, 0), (8, 8, 0), (9, 9, 15), (10, 10, 0)),
-        opening=2,
-        rule="renju",
-        names=("a", "b"),
-        outcome="white",
-        event="a x b",
-        round="1.2",
-        date="2024-01-02 10:00:00",
-    )
+PLAIN = FiveRecord(width=15, height=15)
+
+FILES = {
+    # Its rule is a number, its date has dots, its win a point; TE is its own.
+    "a game of c-gomoku-cli": (
+        (
+            "(;FF[4]GM[4]GN[1]EV[a x b]DT[2024.01.02 10:00:00]RO[1.2]RU[4]SZ[15]PB[a]PW[b]RE[W+1]"
+            "TE[White win by time forfeit]\n;B[hh]C[opening move];W[ii]C[opening move]\n"
+            "\n;B[jj]C[15ms];W[kk]C[0ms])\n\n"
+        ),
+        replace(
+            PLAIN,
+            moves=((7, 7, 0), (8, 8, 0), (9, 9, 15), (10, 10, 0)),
+            opening=2,
+            rule="renju",
+            names=("a", "b"),
+            outcome="white",
+            event="a x b",
+            round="1.2",
+            date="2024-01-02 10:00:00",
+        ),
+    ),
+    # They are laid in turn, black first; in one node or in several.
+    "set-up stones are the opening": (
+        "(;GM[4]SZ[15]AB[hh][ii]AW[jj];AW[kk][mm]AB[ll];B[aa])",
+        replace(PLAIN, moves=tuple((n, n, 0) for n in (7, 9, 8, 10, 11, 12, 0)), opening=6),
+    ),
+    # The first variation always comes first, so the main line ends where the first of them does.
+    "the main line of variations": (
+        "(;GM[4]SZ[15];B[hh](;W[ii];B[jj](;W[kk])(;W[ll]))(;W[mm];B[hh]))",
+        replace(PLAIN, moves=((7, 7, 0), (8, 8, 0), (9, 9, 0), (10, 10, 0))),
+    ),
+    "a repeated or unknown result": (
+        "(;GM[4]SZ[15]RE[B+];B[hh]RE[?];W[ii]RE[B+])",
+        replace(PLAIN, moves=((7, 7, 0), (8, 8, 0)), outcome="black"),
+    ),
+    # A mark and text before the game, CR LF, long names of properties, soft line breaks, unknown properties.
+    "an odd file": (
+        (
+            "\ufeffFrom a letter:\r\n( ;\r\nGaMe[4] SiZe[15]\r\nPlayerBlack[a\\\r\nb \\] c]XX[1][2:3]\r\n"
+            "C[no time]; Black[hh]BL[3]KO[]\r\n;W[ii] C[7 ms\r\nlong thought])\r\nThe end."
+        ),
+        replace(PLAIN, moves=((7, 7, 0), (8, 8, 7)), names=("ab ] c", "")),
+    ),
+    "text before it": (
+        "A file of a web site\n(c) somebody\n(;GM[4]SZ[15];B[hh])",
+        replace(PLAIN, moves=((7, 7, 0),)),
+    ),
+    # No recursion.
+    "a million parentheses": ("(;GM[4]SZ[15]" + "(;" * 100_000 + ")" * 100_001, PLAIN),
+}
 
 
-def test_set_up_stones_are_the_opening() -> None:
-    """They are laid in turn, black first; in one node or in several."""
-    record = read("(;GM[4]SZ[15]AB[hh][ii]AW[jj];AW[kk][mm]AB[ll];B[aa])")
-    assert ["hh", "jj", "ii", "kk", "ll", "mm", "aa"] == [f"{LETTERS[x]}{LETTERS[y]}" for x, y, _ in record.moves]
-    assert 6 == record.opening
+@pytest.mark.parametrize("name", FILES)
+def test_files_of_others_are_read(name: str) -> None:
+    text, game = FILES[name]
+
+    assert game == read(text)
 
 
-def test_of_variations_the_main_line_is_read() -> None:
-    """The first variation always comes first, so the main line ends where the first of them does."""
-    record = read("(;GM[4]SZ[15];B[hh](;W[ii];B[jj](;W[kk])(;W[ll]))(;W[mm];B[hh]))")
-    assert ((7, 7, 0), (8, 8, 0), (9, 9, 0), (10, 10, 0)) == record.moves
+def test_names_in_another_encoding_are_read() -> None:
+    assert ("é", "") == read_sgf("(;GM[4]SZ[15]PB[é])".encode("latin-1"))[0].names
 
 
 @pytest.mark.parametrize(
-    ("result", "outcome", "verdict"),
+    ("results", "outcome", "verdict"),
     [
-        ("B+", "black", ""),
-        ("W+R", "white", "resigned"),
-        ("W+Resign", "white", "resigned"),
+        ("B+ B+F 1-0 黑胜 黑方胜 黑中盘胜", "black", ""),
+        ("W+12.5 White+3.5 0-1 白胜43.5目 白勝", "white", ""),
+        ("W+R W+Resign", "white", "resigned"),
+        ("B+R Black+R", "black", "resigned"),
         ("b+time", "black", "turn-time"),
-        ("B+F", "black", ""),
-        ("W+12.5", "white", ""),
-        ("0", "draw", ""),
-        ("Draw", "draw", ""),
+        ("W+T", "white", "turn-time"),
+        ("0 Draw Jigo 1/2-1/2 和棋 平局", "draw", ""),
         ("Void", "", "void"),
         ("?", "", ""),
     ],
 )
-def test_results_of_others_are_read(result: str, outcome: Outcome, verdict: str) -> None:
-    record = read(f"(;GM[4]SZ[15]RE[{result}])")
-    assert (outcome, verdict) == (record.outcome, record.verdict)
+def test_results_of_others_are_read(results: str, outcome: Outcome, verdict: str) -> None:
+    for result in results.split():
+        record = read(f"(;GM[4]SZ[15]RE[{result}];B[hh])")
+        assert (outcome, verdict) == (record.outcome, record.verdict), result
+
+
+def test_result_of_two_words_is_read() -> None:
+    assert "black" == read("(;GM[4]SZ[15]RE[black wins];B[hh])").outcome
+
+
+@pytest.mark.parametrize("result", ["who knows", "B", "黑", "Blackbird", "1:0", "+"])
+def test_unknown_result_is_named(result: str) -> None:
+    with pytest.raises(InputError, match=r"game.sgf, line 2: RE\[.*\] is no result; write RE\[B\+\]"):
+        read(f"(;GM[4]SZ[15]\nRE[{result}];B[hh])")
 
 
 @pytest.mark.parametrize("game", ["RE[B+][W+];B[hh]", "RE[B+]RE[W+];B[hh]", "RE[B+];B[hh]\n;W[ii]RE[0]"])
@@ -110,27 +150,16 @@ def test_two_results_of_a_game_are_refused(game: str) -> None:
         read(f"(;GM[4]SZ[15]{game})")
 
 
-def test_repeated_or_unknown_result_is_no_contradiction() -> None:
-    assert "black" == read("(;GM[4]SZ[15]RE[B+];B[hh]RE[?];W[ii]RE[B+])").outcome
-
-
-def test_odd_files_are_read() -> None:
-    """A mark and text before the game, CR LF, long names of properties, soft line breaks, unknown properties."""
-    text = (
-        "\ufeffFrom a letter:\r\n( ;\r\nGaMe[4] SiZe[15]\r\nPlayerBlack[a\\\r\nb \\] c]XX[1][2:3]\r\n"
-        "C[no time]; Black[hh]BL[3]KO[]\r\n;W[ii] C[7 ms\r\nlong thought])\r\nThe end."
-    )
-    record = read(text)
-    assert (("ab ] c", ""), ((7, 7, 0), (8, 8, 7))) == (record.names, record.moves)
-    assert ("é", "") == read_sgf("(;GM[4]SZ[15]PB[é])".encode("latin-1"))[0].names
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("", "game.sgf, line 1: no game"),
         ("(;GM[1]SZ[19])", "game.sgf, line 1: GM[1] is another game; five in a row is GM[4]"),
         ("(;GM[4])", "game.sgf, line 1: '' is no size; write SZ[15]"),
+        *(
+            (f"(;SZ[15]{go};B[hh])", "game.sgf, line 1: without GM, KM or HA means Go; five in a row is GM[4]")
+            for go in ("KM[6.5]", "HA[2]", "KM[0]RU[Chinese]")
+        ),
         ("(;\nSZ[53])", "game.sgf, line 2: '53' is no size"),
         ("(;SZ[0])", "game.sgf, line 1: '0' is no size"),
         ("(;SZ[15];B[])", "game.sgf, line 1: '' is no square; write column and row, such as hh"),
@@ -149,9 +178,3 @@ def test_a_mistake_is_named_with_its_line(text: str, said: str) -> None:
     with pytest.raises(InputError) as refused:
         read(text)
     assert str(refused.value).startswith(said)
-
-
-def test_a_million_parentheses_overflow_nothing() -> None:
-    """No recursion."""
-    deep = "(;GM[4]SZ[15]" + "(;" * 100_000 + ")" * 100_001
-    assert () == read(deep).moves

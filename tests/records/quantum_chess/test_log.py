@@ -1,6 +1,6 @@
 """Logs of Quantum Chess: what the manager of 2013 would write, what it wrote, and what cannot be."""
 
-import random
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
@@ -9,25 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.base.errors import InputError
-from judge.base.text import one_line
 from judge.games.quantum_chess import QuantumChess
 from judge.games.quantum_chess.board import PlacedPiece
-from judge.games.quantum_chess.words import Destination, OnSquare, Selection
-from judge.games.types import (
-    NATURE,
-    AgentFault,
-    Chance,
-    Drawn,
-    Reply,
-    ReplyKind,
-    Request,
-    Verdict,
-    decided,
-)
+from judge.games.quantum_chess.words import OnSquare
+from judge.games.types import NATURE, AgentFault, Chance, Drawn, Reply, ReplyKind, Verdict, decided
 from judge.records.quantum_chess.log import Logged, QchessLog, read_log, write_log
 from judge.records.quantum_chess.replay import Moments, keep_log, qchess_options, replay_qchess_log
 from tests.conformance.qchess_driver import chance_of, replay_with, replies_of
 from tests.examples import examples
+from tests.games.test_quantum_chess import RandomPlayer
 
 START = datetime(2013, 3, 1, 20, 0, 0, 5, UTC)
 
@@ -60,27 +50,13 @@ def text(*edits: tuple[str, str]) -> bytes:
 
 def random_log(seed: int, **options: object) -> QchessLog:
     """The log of a game between two agents that play anything."""
-    generator = random.Random(seed)
-    game = QuantumChess.from_options(options)
+    game, player = QuantumChess.from_options(options), RandomPlayer(seed)
     drawn: list[Reply] = []
     replies: list[Reply] = []
     while game.end is None:
-        match game.pending():
-            case Chance(outcomes=outcomes):
-                drawn.append(decided(Drawn(generator.randrange(outcomes))))
-                game.apply(drawn[-1])
-                continue
-            case Selection(seat=seat):
-                piece = generator.choice([p for p in game.board.pieces if p.colour == seat])
-                square = (piece.x, piece.y)
-            case Destination(x=x, y=y):
-                square = generator.choice(
-                    [to for p in game.board.pieces if (p.x, p.y) == (x, y) for to in game.board.targets(p)]
-                )
-            case request:
-                raise AssertionError(request)
-        replies.append(decided(OnSquare(*square)))
-        game.apply(replies[-1])
+        reply = player.answer(game)
+        (drawn if game.pending().seat == NATURE else replies).append(reply)
+        game.apply(reply)
     left = iter(drawn)
     moments = tuple(START + timedelta(milliseconds=n) for n in range(len(replies)))
     return keep_log(
@@ -91,13 +67,6 @@ def random_log(seed: int, **options: object) -> QchessLog:
         None,
         Moments(START, moments, START + timedelta(minutes=1)),
     )
-
-
-def refused(data: bytes) -> str:
-    """Why a log cannot be read or replayed."""
-    with pytest.raises(InputError) as error:
-        replay_qchess_log(read_log(data, "game.log"), "game.log")
-    return str(error.value)
 
 
 # --- the format ------------------------------------------------------------------------------------------------------
@@ -124,21 +93,17 @@ def test_a_log_is_written_as_the_manager_writes_it() -> None:
     assert log == read_log(POSITION.encode())
 
 
-def test_read_lines_have_line_numbers() -> None:
-    log = read_log(text())
-
-    assert [9, 10, 11, 12] == [said.line for said in log.events]
-    assert log.result is not None
-    assert 13 == log.result.line
-
-
 def test_small_differences_are_forgiven() -> None:
     """CR LF, blank lines, other comments, no end, and the missing blank of BOARD."""
     data = text(("'] at", "']at"), ("# Start game\n", "# Start game\n\n# a comment\n"), ("# EOF\n", ""))
     log = read_log(data.replace(b"\n", b"\r\n"))
 
+    plain = read_log(text())
     assert not log.is_closed
-    assert (read_log(text()).board, read_log(text()).events) == (log.board, log.events)
+    assert (plain.board, plain.events) == (log.board, log.events)
+    assert [9, 10, 11, 12] == [said.line for said in plain.events]
+    assert plain.result is not None
+    assert 13 == plain.result.line
 
 
 def test_of_short_logs_in_a_row_the_last_counts() -> None:
@@ -150,49 +115,48 @@ def test_of_short_logs_in_a_row_the_last_counts() -> None:
     assert 3 == len(log.board)
 
 
-@pytest.mark.parametrize(
-    ("name", "safe"),
-    [
-        ("./w --fast", "./w --fast"),
-        ("a\nb\r\tc", "a b c"),
-        ("\x1b[2J", "?[2J"),
-        ("x" * 999, "x" * 200),
-    ],
+NO_KING = ("white king ['king', 'king'] at 3,7\n", "")
+ON_THE_OTHER = ("at 3,7", "at 7,7")
+OVER = (
+    ("at 3,7", "at 7,5"),
+    ("white TIMEOUT", "7 5 0 king"),
+    ("# EOF", "2013-03-01 20:00:06 : 7 5 -> 7 6\n2013-03-01 20:00:07 : 0 0 0 queen"),
 )
-def test_a_name_becomes_one_printable_line(name: str, safe: str) -> None:
-    assert safe == one_line(name)
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("edits", "said"),
     [
+        ([(POSITION, "")], ", line 1: not a Quantum Chess log; the first line is `# Log starts` and a date"),
+        ([(POSITION, "hello\n")], ", line 1: 'hello' is neither a piece nor an announcement"),
+        ([("Log starts 2013-03", "Log starts 2013-13")], ", line 1: 2013-13-01 20:00:00.000005 is no"),
+        ([("'?knight'", "'?queer'")], ", line 5: \"white unknown ['pawn', '?queer'] at 0,1\": the types are two of"),
+        ([("at 0,1", "at 0,8")], ", line 5: "),
+        ([("white unknown", "green unknown")], ", line 5: "),
+        ([("0 1 -> 0 0", "0 1 -> 0 9")], ", line 10: '0 1 -> 0 9' is neither a selection, a move nor"),
+        ([("# EOF", "2013-03-01 20:00:06 : 0 0 0 queen")], ", line 14: '0 0 0 queen' comes after"),
+        # --- contradictions to the rules ---
+        ([("0 1 0 pawn", "0 1 1 pawn")], ", line 9: '0 1 1 pawn' where the rules give '0 1 1 knight'"),
+        ([("0 1 -> 0 0", "0 1 -> 1 0")], ", line 10: '0 1 -> 1 0' where the rules give 'white ILLEGAL"),
+        ([("0 1 -> 0 0", "7 7 0 king")], ", line 10: '7 7 0 king' comes where a move"),
+        ([("7 7 0 king", "7 7 1 king")], ", line 11: '7 7 1 king' where the rules give '7 7 0 king'"),
+        ([("white TIMEOUT", "white")], ", line 13: 'white': by the rules the game continues"),
+        ([("white TIMEOUT", "black EMPTY")], ", line 13: 'black EMPTY': by the rules the game continues"),
+        ([("white TIMEOUT", "white boredom")], ", line 13: 'white boredom': by the rules the game continues"),
         (
-            b"",
-            "game.log, line 1: not a Quantum Chess log; the first line is `# Log starts` and a date",
+            [("white TIMEOUT", "white BOUNDS 3,3")],
+            ", line 13: 'white BOUNDS 3,3': by the rules the result is white EMPTY",
         ),
-        (b"hello\n", "game.log, line 1: 'hello' is neither a piece nor an announcement"),
-        (
-            text(("Log starts 2013-03", "Log starts 2013-13")),
-            "game.log, line 1: 2013-13-01 20:00:00.000005 is no",
-        ),
-        (
-            text(("'?knight'", "'?queer'")),
-            "game.log, line 5: \"white unknown ['pawn', '?queer'] at 0,1\": the types are two of",
-        ),
-        (text(("at 0,1", "at 0,8")), "game.log, line 5: "),
-        (text(("white unknown", "green unknown")), "game.log, line 5: "),
-        (
-            text(("0 1 -> 0 0", "0 1 -> 0 9")),
-            "game.log, line 10: '0 1 -> 0 9' is neither a selection, a move nor",
-        ),
-        (
-            text(("# EOF", "2013-03-01 20:00:06 : 0 0 0 queen")),
-            "game.log, line 14: '0 0 0 queen' comes after",
-        ),
+        ([NO_KING], ", line 10: '7 7 0 king': the game is over by the rules: white DRAW"),
+        ([ON_THE_OTHER], ": quantum-chess options: "),
+        (OVER, ", line 15: '0 0 0 queen': the game is over by the rules: white"),
     ],
 )
-def test_invalid_line_is_named(data: bytes, said: str) -> None:
-    assert refused(data).startswith(said)
+def test_log_that_cannot_be_is_refused_with_its_line(edits: Sequence[tuple[str, str]], said: str) -> None:
+    with pytest.raises(InputError) as error:
+        replay_qchess_log(read_log(text(*edits), "game.log"), "game.log")
+
+    assert str(error.value).startswith(f"game.log{said}")
 
 
 @settings(deadline=None)
@@ -206,26 +170,16 @@ def test_rubbish_is_a_log_or_an_input_error(data: bytes) -> None:
 # --- replay ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_log_gives_the_answers_of_both_seats_and_of_nature() -> None:
+def test_a_log_gives_the_answers_of_both_seats_and_of_nature_and_no_more() -> None:
     replayed = replay_qchess_log(read_log(text()))
 
-    assert [(0, 1), (0, 0)] == [squares(reply) for reply in replies_of(replayed, 0)]
-    assert [(7, 7), (7, 6)] == [squares(reply) for reply in replies_of(replayed, 1)]
+    decisions = [[reply.decision for reply in replies_of(replayed, seat)] for seat in (0, 1)]
+    assert [[OnSquare(0, 1), OnSquare(0, 0)], [OnSquare(7, 7), OnSquare(7, 6)]] == decisions
     assert [decided(Drawn(0))] == replies_of(replayed, NATURE)
     assert isinstance(fault := replayed.game.end, AgentFault)
     assert (Verdict.TURN_TIME, 0) == (fault.verdict, fault.seat)
     assert "white TIMEOUT" == replayed.game.result(("", ""))
-
-
-def squares(reply: Reply) -> tuple[int, int]:
-    assert isinstance(reply.decision, OnSquare)
-    return reply.decision.x, reply.decision.y
-
-
-def test_chance_is_answered_from_the_log_and_only_as_often() -> None:
-    chance = chance_of(replay_qchess_log(read_log(text())))
-    request: Request = Chance(NATURE, 2)
-
+    chance, request = chance_of(replayed), Chance(NATURE, 2)
     assert decided(Drawn(0)) == chance(request)
     with pytest.raises(RuntimeError):
         chance(request)
@@ -257,50 +211,6 @@ def test_log_that_breaks_off_is_an_unfinished_game() -> None:
     assert replay_qchess_log(log).game.end is None
 
 
-@pytest.mark.parametrize(
-    ("edit", "said"),
-    [
-        (
-            ("0 1 0 pawn", "0 1 1 pawn"),
-            "line 9: '0 1 1 pawn' where the rules give '0 1 1 knight'",
-        ),
-        (
-            ("0 1 -> 0 0", "0 1 -> 1 0"),
-            "line 10: '0 1 -> 1 0' where the rules give 'white ILLEGAL",
-        ),
-        (("0 1 -> 0 0", "7 7 0 king"), "line 10: '7 7 0 king' comes where a move"),
-        (
-            ("7 7 0 king", "7 7 1 king"),
-            "line 11: '7 7 1 king' where the rules give '7 7 0 king'",
-        ),
-        (("white TIMEOUT", "white"), "line 13: 'white': by the rules the game continues"),
-        (("white TIMEOUT", "black EMPTY"), "line 13: 'black EMPTY': by the rules the game continues"),
-        (
-            ("white TIMEOUT", "white boredom"),
-            "line 13: 'white boredom': by the rules the game continues",
-        ),
-        (
-            ("white TIMEOUT", "white BOUNDS 3,3"),
-            "line 13: 'white BOUNDS 3,3': by the rules the result is white EMPTY",
-        ),
-    ],
-)
-def test_a_contradiction_is_named_with_its_line(edit: tuple[str, str], said: str) -> None:
-    assert refused(text(edit)).startswith(f"game.log, {said}")
-
-
-def test_a_board_without_a_king_is_played_and_one_piece_each_is_a_draw() -> None:
-    data = text(("white king ['king', 'king'] at 3,7\n", ""))
-
-    assert refused(data).endswith("'7 7 0 king': the game is over by the rules: white DRAW")
-
-
-def test_board_without_playable_squares_is_refused() -> None:
-    data = text(("white king ['king', 'king'] at 3,7\n", "white king ['king', 'king'] at 7,7\n"))
-
-    assert refused(data).startswith("game.log: quantum-chess options: ")
-
-
 GAME = write_log(random_log(3, max_moves=20)).split(b"\n")
 
 
@@ -309,16 +219,6 @@ GAME = write_log(random_log(3, max_moves=20)).split(b"\n")
 def test_a_log_with_a_wrong_line_is_a_game_or_an_input_error(place: int, line: bytes) -> None:
     with suppress(InputError):
         replay_qchess_log(read_log(b"\n".join([*GAME[:place], line, *GAME[place + 1 :]])))
-
-
-def test_moves_after_the_end_by_the_rules_are_a_contradiction() -> None:
-    data = text(
-        ("at 3,7", "at 7,5"),
-        ("white TIMEOUT", "7 5 0 king"),
-        ("# EOF", "2013-03-01 20:00:06 : 7 5 -> 7 6\n2013-03-01 20:00:07 : 0 0 0 queen"),
-    )
-
-    assert "game.log, line 15: '0 0 0 queen': the game is over by the rules: white" == refused(data)
 
 
 def test_the_game_of_a_log_is_known_by_its_board() -> None:
@@ -350,22 +250,10 @@ def test_written_record_round_trips_to_the_same_end(seed: int, variant: str) -> 
 def test_a_lost_turn_leaves_no_line() -> None:
     """With `illegal` as it was the game is found again, by answers that cannot be read."""
     game = {"variant": "classical", "illegal": "loses-turn"}
-    replies = [
-        decided(OnSquare(0, 6)),
-        decided(OnSquare(7, 7)),
-        decided(OnSquare(0, 4)),
-        decided(OnSquare(0, 6)),
-        decided(OnSquare(0, 4)),
-    ]
+    replies = [decided(OnSquare(x, y)) for x, y in ((0, 6), (7, 7), (0, 4), (0, 6), (0, 4))]
     fault = AgentFault(Verdict.CRASH, 1, "gone")
-    log = keep_log(
-        QuantumChess.from_options(game),
-        ("", ""),
-        lambda request: decided(Drawn(0)),
-        replies,
-        fault,
-        Moments(START, (START,) * 5, START),
-    )
+    moments = Moments(START, (START,) * 5, START)
+    log = keep_log(QuantumChess.from_options(game), ("", ""), lambda _: decided(Drawn(0)), replies, fault, moments)
 
     assert ["0 6 0 pawn", "0 6 0 pawn", "0 6 -> 0 4"] == [said.text for said in log.events]
     replayed = replay_with(log, game)

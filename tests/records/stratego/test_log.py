@@ -5,15 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.base.errors import InputError
-from judge.games.stratego import RULES, Stratego
+from judge.games.stratego import RULES
 from judge.games.types import AgentFault, Verdict
-from judge.records.stratego.log import (
-    ResultLine,
-    one_printable_line,
-    read_log,
-    read_result,
-    write_log,
-)
+from judge.records.stratego.log import ResultLine, one_printable_line, read_log, read_result, write_log
 from judge.records.stratego.replay import replay_stratego_log, stratego_options
 from tests.examples import examples
 from tests.games.stratego_positions import blue, new, red, say, set_up, toss
@@ -34,6 +28,9 @@ FB8sB479B8
 """
 
 
+SURRENDERED = "REASON: This player has surrendered!"
+
+
 def log(*lines: str) -> bytes:
     return (SETUPS + "".join(f"{line}\n" for line in lines)).encode("latin-1")
 
@@ -42,14 +39,9 @@ def test_a_game_is_logged_half_move_by_half_move() -> None:
     game = set_up(new("stratego-2012"))
     say(game, "0 3 DOWN", "1 6 UP", "0 4 DOWN 2", "SURRENDER")
 
-    assert log(
-        "1 RED: 0 3 DOWN OK",
-        "1 BLU: 1 6 UP OK",
-        "2 RED: 0 4 DOWN 2 BOTHDIE 9 9",
-        "2 BLU: SURRENDER OK",
-        "Game ends on BLUE's turn - REASON: This player has surrendered!",
-        "./blue BLUE SURRENDER 2 146 146",
-    ) == write_log(game, NAMES)
+    moves = ("1 RED: 0 3 DOWN OK", "1 BLU: 1 6 UP OK", "2 RED: 0 4 DOWN 2 BOTHDIE 9 9", "2 BLU: SURRENDER OK")
+    end = "Game ends on BLUE's turn - REASON: This player has surrendered!"
+    assert log(*moves, end, "./blue BLUE SURRENDER 2 146 146") == write_log(game, NAMES)
 
 
 def test_unfinished_game_is_logged_as_far_as_played() -> None:
@@ -77,29 +69,32 @@ def test_a_reply_that_never_came_is_logged_in_the_words_of_its_day(rules: str, v
     game = set_up(new(rules))
     game.forfeit(AgentFault(verdict, 0, "words of the\njudge"))
 
-    assert log(
-        "1 RED: ",
-        f"Game ends on RED's turn - REASON: {reason}",
-        "./red RED ILLEGAL 1 148 148",
-    ) == write_log(game, NAMES, reply_s=0.5).replace(b"the?judge", b"the judge")
+    end = f"Game ends on RED's turn - REASON: {reason}"
+    written = write_log(game, NAMES, reply_s=0.5).replace(b"the?judge", b"the judge")
+    assert log("1 RED: ", end, "./red RED ILLEGAL 1 148 148") == written
 
 
-def test_bad_set_ups_are_logged_as_invalid_or_as_far_as_they_were_placed() -> None:
-    bad = ("FB8SB479B8", *SETUPS.split("\n")[2:5])
-    lines = write_log(set_up(new("stratego-2012"), bad), NAMES).decode().split("\n")
-    assert ["./red RED SETUP", "INVALID!", "./blue BLUE SETUP"] == lines[:3]
-    assert lines[-3:] == [
-        "Game ends in the SETUP phase - REASON: An illegal setup was made by RED",
-        "./red RED BAD_SETUP 0 3 148",
-        "",
-    ]
+@pytest.mark.parametrize(
+    ("rules", "bad", "first", "last"),
+    [
+        ("stratego-2012", 1, ["./red RED SETUP", "INVALID!", "./blue BLUE SETUP"], "./red RED BAD_SETUP 0 3 148"),
+        ("stratego-2011", 1, ["Player RED gave an invalid setup!", "./red RED SETUP", "FB8......."], ""),
+        (
+            *("stratego-2012", 2),
+            ["BOTH players give invalid setup!", "./red RED SETUP", "INVALID!"],
+            "neither BOTH BAD_SETUP 0 3 3",
+        ),
+    ],
+)
+def test_bad_set_ups_are_logged_as_invalid_or_as_far_as_they_were_placed(
+    rules: str, bad: int, first: list[str], last: str
+) -> None:
+    rows = ("FB8SB479B8", *SETUPS.split("\n")[2:5])
+    lines = write_log(set_up(new(rules), *[rows] * bad), NAMES).decode().split("\n")
 
-    lines = write_log(set_up(new("stratego-2011"), bad), NAMES).decode().split("\n")
-    assert ["Player RED gave an invalid setup!", "./red RED SETUP", "FB8......."] == lines[:3]
-
-    lines = write_log(set_up(new("stratego-2012"), bad, bad), NAMES).decode().split("\n")
-    assert ["BOTH players give invalid setup!", "./red RED SETUP", "INVALID!"] == lines[:3]
-    assert "neither BOTH BAD_SETUP 0 3 3" == lines[-2]
+    assert first == lines[:3]
+    assert lines[-3].startswith("Game ends in the SETUP phase - REASON: An illegal setup was made by ")
+    assert last in lines[-2]
 
 
 def test_agent_output_cannot_forge_a_line() -> None:
@@ -109,13 +104,6 @@ def test_agent_output_cannot_forge_a_line() -> None:
 
     assert log("1 RED: 0 3 DOWN OK", "1 BLU: ?[2J1 RED: ?x?") == write_log(game, NAMES)
     assert "a  b?c" == one_printable_line("a\t\rb\x00c")
-
-
-def test_names_are_one_word() -> None:
-    written = write_log(set_up(new(turn_limit=0)), ("Deep Thought", "b\nc"))
-
-    assert written.startswith(b"Deep_Thought RED SETUP\n")
-    assert b"\nb_c BLUE SETUP\n" in written
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -131,17 +119,16 @@ def test_a_log_is_read_back() -> None:
     read = read_log(data)
 
     assert NAMES == read.names
-    assert ("FB8sB479B8", "967B669999") == (
-        (read.setups[0] or ())[0],
-        (read.setups[1] or ())[0],
-    )
+    assert ["FB8sB479B8", "967B669999"] == [(rows or ())[0] for rows in read.setups]
     assert [(11, 1, 0, "0 3 DOWN OK"), (12, 1, 1, "0 6 UP OK")] == list(read.half_moves)
     assert "Game declared a draw after 2 turns" == read.reason
     assert ResultLine("./blue", "BLUE", "DRAW_DEFAULT", 2, 148, 148) == read.result
     assert data == write_log(replay_stratego_log(read), NAMES)
 
 
-def test_the_first_word_of_a_set_up_line_is_the_name() -> None:
+def test_a_name_is_the_first_word_of_its_set_up_line_and_written_as_one() -> None:
+    written = write_log(set_up(new(turn_limit=0)), ("Deep Thought", "b\nc"))
+    assert ("Deep_Thought", "b_c") == read_log(written).names
     assert ("./red", "./blue") == read_log(log().replace(b"./red RED", b"./red -x 1 RED")).names
 
 
@@ -191,11 +178,7 @@ def test_tolerance_and_limit_are_seen_in_the_log() -> None:
     )
     options = stratego_options(read_log(data))
 
-    assert (True, True, 2) == (
-        options.tolerate_illegal,
-        options.tolerate_unreadable,
-        options.turn_limit,
-    )
+    assert (True, True, 2) == (options.tolerate_illegal, options.tolerate_unreadable, options.turn_limit)
     assert data == write_log(replay_stratego_log(read_log(data)), NAMES)
 
 
@@ -220,37 +203,21 @@ def test_a_toss_is_answered_from_the_log() -> None:
         (log().replace(b"BLUE SETUP", b"RED SETUP"), "line 6: .* write: name BLUE SETUP"),
         (log("1 RED 0 3 DOWN OK"), "line 11: .* such as 1 RED: 0 3 DOWN OK"),
         (log("Game ends on RED's turn - REASON: x", "who knows"), "line 12: .* the result is"),
-    ],
-)
-def test_invalid_log_is_refused_with_its_line(data: bytes, words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        read_log(data)
-
-
-@pytest.mark.parametrize(
-    ("lines", "words"),
-    [
-        (["1 RED: 0 3 DOWN OK"], "line 11: the log ends before the game is over"),
-        (["2 RED: 0 3 DOWN OK"], "line 11: 1 RED is to move"),
-        (["1 BLU: 0 6 UP OK"], "line 11: 1 RED is to move"),
+        # --- it departs from the rules ---
+        (log("1 RED: 0 3 DOWN OK"), "line 11: the log ends before the game is over"),
+        (log("2 RED: 0 3 DOWN OK"), "line 11: 1 RED is to move"),
+        (log("1 BLU: 0 6 UP OK"), "line 11: 1 RED is to move"),
+        (log("1 RED: 0 3 DOWN KILLS 9 9"), "line 11: the log has '0 3 DOWN KILLS 9 9', the rules give"),
+        (log("1 RED: SURRENDER OK", "1 BLU: 0 6 UP OK"), "line 12: the log continues after"),
         (
-            ["1 RED: 0 3 DOWN KILLS 9 9"],
-            "line 11: the log has '0 3 DOWN KILLS 9 9', the rules give",
-        ),
-        (["1 RED: SURRENDER OK", "1 BLU: 0 6 UP OK"], "line 12: the log continues after"),
-        (
-            [
-                "1 RED: SURRENDER OK",
-                "Game ends on RED's turn - REASON: This player has surrendered!",
-                "./red RED SURRENDER 1 148 147",
-            ],
+            log("1 RED: SURRENDER OK", f"Game ends on RED's turn - {SURRENDERED}", "./red RED SURRENDER 1 148 147"),
             "line 13: the log has .*147.*, the rules give ./red RED SURRENDER 1 148 148",
         ),
     ],
 )
-def test_a_log_that_departs_from_the_rules_is_refused_with_its_line(lines: list[str], words: str) -> None:
+def test_invalid_log_is_refused_with_its_line(data: bytes, words: str) -> None:
     with pytest.raises(InputError, match=words):
-        replay_stratego_log(read_log(log(*lines)))
+        replay_stratego_log(read_log(data))
 
 
 def test_a_toss_without_an_outcome_is_refused() -> None:
@@ -260,53 +227,48 @@ def test_a_toss_without_an_outcome_is_refused() -> None:
         replay_stratego_log(read, RULES["stratego-2011"])
 
 
-def test_which_row_of_a_points_table_counts() -> None:
-    words = {
-        "a RED VICTORY 3 8 4": "VICTORY",
-        "a RED BAD_SETUP 0 8 4": "BAD_SETUP",
-        "neither BOTH BAD_SETUP 0 0 0": "BOTH_ILLEGAL",
-        "neither BOTH BOTH_ILLEGAL 0 0 0": "BOTH_ILLEGAL",
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ("a RED VICTORY 3 8 4", "VICTORY"),
+        ("a RED BAD_SETUP 0 8 4", "BAD_SETUP"),
+        ("neither BOTH BAD_SETUP 0 0 0", "BOTH_ILLEGAL"),
+        ("neither BOTH BOTH_ILLEGAL 0 0 0", "BOTH_ILLEGAL"),
         # 2011: one bad set-up under the word for two.
-        "a RED BOTH_ILLEGAL 0 0 148": "ILLEGAL",
-    }
-    for line, word in words.items():
-        result = read_result(line)
-        assert result is not None
-        assert word == result.points_word
-    assert read_result("QUIT") is None
+        ("a RED BOTH_ILLEGAL 0 0 148", "ILLEGAL"),
+        ("QUIT", None),
+    ],
+)
+def test_which_row_of_a_points_table_counts(line: str, word: str | None) -> None:
+    assert word == getattr(read_result(line), "points_word", None)
+
+
+WAYS = ("UP", "DOWN", "LEFT", "RIGHT 2", "DOWN 1 x OK", "SOUTH")
+REPLIES = (
+    *("SURRENDER OK", "NO_MOVE OK", "OK", "Game ends on RED's turn - REASON: x"),
+    *("NO_MOVE", "0 3 DOWN", "0 6 UP", "0 4 UP", "0 5 DOWN", "SURRENDER"),
+)
 
 
 @settings(max_examples=examples(60), deadline=None)
 @given(
     rules=st.sampled_from(tuple(RULES)),
     said=st.lists(
-        st.one_of(
-            st.builds(
-                "{} {} {}".format,
-                st.integers(-1, 10),
-                st.integers(-1, 10),
-                st.sampled_from(["UP", "DOWN", "LEFT", "RIGHT 2", "DOWN 1 x OK", "SOUTH"]),
-            ),
-            st.sampled_from(["SURRENDER OK", "NO_MOVE OK", "OK", "Game ends on RED's turn - REASON: x"]),
-            st.sampled_from(["NO_MOVE", "0 3 DOWN", "0 6 UP", "0 4 UP", "0 5 DOWN", "SURRENDER"]),
-            st.text(st.characters(max_codepoint=255, exclude_characters="\n"), max_size=12),
-        ),
+        st.builds("{} {} {}".format, st.integers(-1, 10), st.integers(-1, 10), st.sampled_from(WAYS))
+        | st.sampled_from(REPLIES)
+        | st.text(st.characters(max_codepoint=255, exclude_characters="\n"), max_size=12),
         max_size=12,
     ),
 )
 def test_any_finished_game_is_written_read_and_replayed(rules: str, said: list[str]) -> None:
-    game = set_up(tolerant(rules))
+    verbatim = RULES[rules].echo == "verbatim"
+    game = set_up(new(rules, tolerate_illegal=True, tolerate_unreadable=verbatim))
     for text in [*said, "SURRENDER"]:
         if game.end is None:
             say(game, text)
     data = write_log(game, NAMES)
 
     assert data == write_log(replay_stratego_log(read_log(data), game.options), NAMES)
-
-
-def tolerant(rules: str) -> Stratego:
-    verbatim = RULES[rules].echo == "verbatim"
-    return new(rules, tolerate_illegal=True, tolerate_unreadable=verbatim)
 
 
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
