@@ -116,14 +116,6 @@ def test_dump_that_was_cut_short_or_damaged_is_refused_and_the_former_backup_sta
         back_up(cup.planned, tmp_path / "backup", dump=damaged, sample=0)
 
 
-def test_older_dump_does_not_replace_a_newer_backup(cup: Cup, database: str, tmp_path: Path) -> None:
-    old = dump(database, tmp_path / "old.dump")
-    cup.play(1)
-    back_up(cup.planned, tmp_path / "backup", dump=dump(database, tmp_path / "new.dump"))
-    with pytest.raises(InputError, match="would fork its history"):
-        back_up(cup.planned, tmp_path / "backup", dump=old)
-
-
 def test_dump_of_a_changed_history_is_refused(cup: Cup, database: str, tmp_path: Path) -> None:
     path = dump(database, tmp_path / "cup.dump")
     engine = create_engine(database)

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
@@ -20,7 +18,6 @@ from judge.referee.spec import RecordFile
 from judge.sandbox.docker.reaper import reap
 from judge.sandbox.machine.cores import place_slots, whole_cores
 from tests.contest.house import House, agents_alive, is_gone, pids, until, waits_for_a_lock
-from tests.forked import ForkedProcess
 
 pytestmark = pytest.mark.slow
 
@@ -90,7 +87,6 @@ def test_a_game_is_made_ready_while_another_of_its_slot_plays(house: House, begi
 
 
 def test_waiting_for_the_slot_is_no_time_of_the_game(house: House, begin: Play) -> None:
-    """The second game is ready long before the first, whose agents it waits for, has ended."""
     house.let_go("two")
     slots = begin("one", "two")
     until(lambda: waits_for_a_lock(pids(slots)["two"]), "the second game does not wait")
@@ -126,7 +122,6 @@ def test_no_game_is_made_ready_where_the_judge_has_no_core_for_it() -> None:
 
 
 def test_slots_that_share_their_cores_have_one_process(house: House) -> None:
-    """And whoever kills it breaks the games of all of them, which can be played again."""
     slot = Slot(cores=(0,), judge_cores=(0,))
     slots = LocalExecutor([slot, slot], log=house.folder / "judge.log", holds_cores=True)
     try:
@@ -216,22 +211,6 @@ def test_all_end_when_they_are_killed(house: House, begin: Play) -> None:
     reap(containers=False)
     assert [] == agents_alive(house.folder)
     assert [] == [path for pid in workers for path in left_by(pid)]
-
-
-def test_all_end_with_their_judge(house: House) -> None:
-    words = [sys.executable, "-m", "tests.contest.house", str(house.folder)]
-    with ForkedProcess(words, stdout=subprocess.PIPE, text=True) as judge:
-        assert judge.stdout
-        workers = [int(pid) for pid in judge.stdout.readline().split()]
-        until(lambda: any(map(waits_for_a_lock, workers)), "the second game does not wait")
-        until(lambda: any(map(house.has_begun, ("one", "two"))), "none has begun")
-        judge.kill()
-
-    for pid in workers:
-        until(lambda pid=pid: is_gone(pid), "a process lives")  # type: ignore[misc]
-    reap(containers=False)
-    assert [] == agents_alive(house.folder)
-    assert [] == [path for pid in (*workers, judge.pid) for path in left_by(pid)]
 
 
 # --- with containers -----------------------------------------------------------------------------

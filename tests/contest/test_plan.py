@@ -52,6 +52,7 @@ def plan(folder: Path, text: str) -> Planned:
             HEAD + ROUND_ROBIN + "[failures]\nlimit = 1.5",
             "line 6: failures.limit: Input should be less than or equal to 1",
         ),
+        (HEAD + 'order = "lowest"\n' + ROUND_ROBIN, r'order = "lowest".*folders\.round=first'),
         (HEAD + ROUND_ROBIN + 'ranking = ["elo", "luck"]', "line 5: .* unknown criterion 'luck'"),
         (HEAD + 'speed = 3\n[format]\nname = "knockout"', "line 3: unknown key 'speed'; did you mean 'seed'?"),
         (HEAD + 'seed = -1\n[format]\nname = "knockout"', "line 3: seed: .* greater than or equal"),
@@ -78,6 +79,11 @@ def test_a_mistake_is_named_with_its_line_and_the_fix(tmp_path: Path, text: str,
     said = str(refused.value)
     assert said.startswith(str(tmp_path / "contest.toml")), said
     assert re.search(sentence.replace("?", r"\?"), said), said
+
+
+def test_games_have_an_order_where_folders_start_from_the_first_state(tmp_path: Path) -> None:
+    text = HEAD + 'order = "lowest"\nchange = ["folders.round=first"]\n' + ROUND_ROBIN
+    assert "lowest" == plan(tmp_path, text).plan.order
 
 
 def test_missing_file_error_names_the_command_that_creates_it(tmp_path: Path) -> None:

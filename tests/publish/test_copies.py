@@ -58,16 +58,7 @@ def test_a_copy_has_the_same_agents_in_the_same_seats_and_the_same_moves() -> No
 
 
 def test_a_pair_is_a_copy_only_if_both_games_are() -> None:
-    games = [
-        game(1, "x"),
-        game(2, "y"),
-        game(3, "x"),
-        game(4, "z"),
-        game(5, "x"),
-        game(6, "y"),
-        game(7, ""),
-        game(8, ""),
-    ]
+    games = [game(number, moves) for number, moves in enumerate(["x", "y", "x", "z", "x", "y", "", ""], 1)]
 
     assert [1, 2, 3, 4, 7, 8] == [each.number for each in without_copied_pairs(games)]
     assert [3, 4, 7, 8] == [each.number for each in without_copied_pairs(games, {("a", "b", "x"), ("a", "b", "y")})]

@@ -44,21 +44,7 @@ def test_it_is_computed_again(exported: Public) -> None:
     ]
 
 
-@pytest.mark.parametrize("column", ["p", "adjusted", "effect", "low", "high", "found"])
-def test_a_number_that_was_made_nicer_is_found(column: str, copy: Public) -> None:
-    def nicer(found: Any) -> None:
-        row = next(row for row in found if row["p"] is not None)
-        row[column] += 0.2
-
-    change(copy.directory / "data/fairness.json", nicer)
-
-    (problem,) = problems(copy)
-    assert problem.startswith("data/fairness.json: differs from the records")
-    assert column in problem
-
-
 def test_a_game_that_was_put_on_another_host_does_not_fit_the_certificate(copy: Public) -> None:
-    """Nothing else in a record depends on where it was played."""
     for number in (1, 2, 3, 4, 5):
         change(
             copy.directory / f"records/{number:05d}.json",
@@ -74,21 +60,12 @@ def test_invalid_time_is_a_problem(copy: Public) -> None:
     assert "records/00001.json: started_at 'noon' is not a time" in problems(copy)
 
 
-def test_half_a_certificate_is_not_enough(copy: Public) -> None:
-    (copy.directory / "data/fairness.csv").unlink()
-
-    assert any("fairness.csv" in problem for problem in problems(copy))
-
-
-def test_export_without_the_certificate_is_refused(copy: Public) -> None:
-    for name in ("fairness.csv", "fairness.json"):
+def test_export_without_a_part_of_the_certificate_is_refused(copy: Public) -> None:
+    for count, name in enumerate(("fairness.csv", "fairness.json"), 1):
         (copy.directory / "data" / name).unlink()
-
-    missing = problems(copy)
-
-    assert ["fairness.csv", "fairness.json"] == [
-        each.partition(": No such file")[0].rpartition("/")[2] for each in missing
-    ]
+        missing = problems(copy)
+        assert count == len(missing)
+        assert any(f"{name}: No such file" in each for each in missing)
 
 
 def test_verify_reports_the_result_of_the_tests(exported: Public, capsys: pytest.CaptureFixture[str]) -> None:
@@ -116,22 +93,3 @@ def test_effect_of_a_machine_is_the_headline() -> None:
 
     assert re.match(r"effects of the machines were found in \d of \d+ tests", lines[0])
     assert any(re.match(r"host host-\d: [+-]\d+\.\d % time a move \([+-]", line) for line in lines)
-
-
-def test_page_lists_tests_that_were_not_made_in_one_closed_list(exported: Public) -> None:
-    page = (exported.directory / "fairness.html").read_text()
-
-    (folded,) = re.findall(r"<details><summary>Not tested: (\d+)</summary><ul>(.*?)</ul></details>", page)
-    assert int(folded[0]) == folded[1].count("<li>") > 0
-    assert "nothing to compare" not in page.replace(folded[1], "")
-
-
-@pytest.mark.parametrize("language", ["", "cs/", "zh/"])
-def test_the_page_has_every_test_in_every_language(language: str, exported: Public) -> None:
-    page = (exported.directory / f"{language}fairness.html").read_text()
-
-    made = [row for row in rows(exported) if row["p"] is not None]
-    assert 0 < len(made) == page.count('<th scope="row">')
-    others = len(rows(exported)) - len(made)
-    assert others == page.count("<li>")
-    assert {"": "No effect of", "cs/": "nebyl nalezen", "zh/": "没有发现"}[language] in page

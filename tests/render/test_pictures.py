@@ -45,7 +45,6 @@ def test_stones_are_discs_with_their_numbers() -> None:
 
 
 def test_hostile_words_are_text_and_nothing_else() -> None:
-    """No element, no entity, no control character and no turned reading direction comes of a name."""
     game = steps_of(recorded.gomoku())
     hostile = recorded.HOSTILE
     view = game.steps[-1].view

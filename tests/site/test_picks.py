@@ -1,13 +1,11 @@
 """Which games a contest's first page shows, and why."""
 
-import re
 from dataclasses import replace
 
 from judge.games.types import Verdict
 from judge.records.search_figures import EvaluatedGame
 from judge.site.picks import no_upset, picks
-from judge.site.site import Proof, site
-from judge.translations.language import CODES, ENGLISH, languages
+from judge.translations.language import ENGLISH
 from tests.site.test_site import a_contest, a_game
 
 STRONG, MIDDLE, WEAK = "strong", "middle", "weak"
@@ -33,38 +31,12 @@ def test_game_lost_by_a_failure_is_not_chosen() -> None:
     assert 9 not in [game.number for _, game in picks(a_contest([STRONG, WEAK], games), ENGLISH)]
 
 
-def test_page_says_that_there_was_no_upset_in_each_language() -> None:
-    games = [a_game(number, STRONG, WEAK, Verdict.WIN, "5 in a row") for number in range(1, 9)]
-    words = (
-        "No upset: in every game the higher rated",
-        "Žádné překvapení: v každé partii výše",
-        "没有冷门",
-    )
-    pages = dict(site(a_contest([STRONG, WEAK], games), {}, Proof("", "", ()), languages(CODES)))
-
-    for path, text in zip(("index.html", "cs/index.html", "zh/index.html"), words, strict=True):
-        assert f"<li>{text}" in pages[path].decode()
-    upset = [*games, a_game(9, WEAK, STRONG, Verdict.WIN, "5 in a row")]
-    assert "No upset" not in dict(site(a_contest([STRONG, WEAK], upset), {}, Proof("", "", ())))["index.html"].decode()
-
-
 def test_upset_by_a_failure_is_not_called_a_win_of_the_higher_rated_agent() -> None:
     games = [a_game(number, STRONG, WEAK, Verdict.WIN, "5 in a row") for number in range(1, 9)]
     games.append(a_game(9, WEAK, STRONG, Verdict.CRASH, "it ended"))
 
     expected = "No upset: apart from failures, no agent won against one rated 50 Elo or more above it."
     assert expected == no_upset(a_contest([STRONG, WEAK], games), ENGLISH)
-
-
-def test_pick_has_the_number_the_agents_and_the_result_of_its_game() -> None:
-    games = [a_game(number, STRONG, WEAK, Verdict.WIN, "5 in a row") for number in range(1, 8)]
-    games.append(a_game(8, STRONG, WEAK, Verdict.WIN, "5 in a row", replies=70))
-    page = dict(site(a_contest([STRONG, WEAK], games), {}, Proof("", "", ())))["index.html"].decode()
-    (pick,) = re.findall(r"<li>(.*longest game.*)</li>", page)
-
-    assert 'href="games/00008.html">Game 8</a>' in pick
-    assert 'href="agents/001.html"><bdi>strong</bdi>' in pick
-    assert "Game 8: strong \N{EN DASH} weak 1 : 0, longest game, 140 moves" == re.sub(r"<[^>]*>", "", pick)
 
 
 def test_small_contest_has_no_picks() -> None:
