@@ -31,7 +31,7 @@ def house(tmp_path: Path) -> House:
 
 @pytest.fixture
 def begin(house: House) -> Iterator[Play]:
-    """Begin held games in one slot, the first of which plays when the others are started."""
+    """Begin held games. In one slot the first plays, and the second waits for it."""
     open_slots: list[LocalExecutor] = []
 
     def make(*names: str, slots: int = 1) -> LocalExecutor:
@@ -41,6 +41,8 @@ def begin(house: House) -> Iterator[Play]:
             found.start(house.held(name))
             if name == names[0]:
                 house.wait_for(name)
+        if len(names) > slots:
+            until(lambda: waits_for_a_lock(pids(found)[names[1]]), "the second game does not wait")
         return found
 
     yield make
@@ -69,7 +71,6 @@ def left_by(pid: int) -> list[Path]:
 
 def test_a_game_is_made_ready_while_another_of_its_slot_plays(house: House, begin: Play) -> None:
     slots = begin("one", "two")
-    until(lambda: waits_for_a_lock(pids(slots)["two"]), "the second game does not wait")
 
     assert (2, 0) == (slots.running, slots.free)
     with pytest.raises(IndexError):
@@ -89,7 +90,6 @@ def test_a_game_is_made_ready_while_another_of_its_slot_plays(house: House, begi
 def test_waiting_for_the_slot_is_no_time_of_the_game(house: House, begin: Play) -> None:
     house.let_go("two")
     slots = begin("one", "two")
-    until(lambda: waits_for_a_lock(pids(slots)["two"]), "the second game does not wait")
     house.let_go("one")
     first, second = (
         RecordFile.model_validate_json(finished.record).record
@@ -151,7 +151,6 @@ def test_slots_that_share_their_cores_have_one_process(house: House) -> None:
 def test_waiting_game_continues_when_the_playing_process_is_killed(house: House, begin: Play) -> None:
     house.let_go("two")
     slots = begin("one", "two")
-    until(lambda: waits_for_a_lock(pids(slots)["two"]), "the second game does not wait")
     os.kill(pids(slots)["one"], signal.SIGKILL)
 
     found = ended(slots)
@@ -167,7 +166,6 @@ def test_waiting_game_continues_when_the_playing_process_is_killed(house: House,
 
 def test_playing_game_continues_when_the_waiting_process_is_killed(house: House, begin: Play) -> None:
     slots = begin("one", "two")
-    until(lambda: waits_for_a_lock(pids(slots)["two"]), "the second game does not wait")
     os.kill(killed := pids(slots)["two"], signal.SIGKILL)
 
     (lost,) = slots.wait(60)
@@ -201,7 +199,6 @@ def test_a_process_that_is_killed_between_two_games_is_replaced(house: House, be
 
 def test_all_end_when_they_are_killed(house: House, begin: Play) -> None:
     slots = begin("one", "two")
-    until(lambda: waits_for_a_lock(pids(slots)["two"]), "the second game does not wait")
     workers = list(pids(slots).values())
 
     assert {"one", "two"} == {game.id for game in slots.kill()}

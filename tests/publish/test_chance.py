@@ -17,7 +17,7 @@ from judge.contest_games import GameState
 from judge.export.export import PageOptions
 from judge.publish.manifest import write_manifest
 from judge.referee.seeds import derived
-from judge.referee.spec import GameSpec, read_record
+from judge.referee.spec import GameSpec
 from judge.store.contests import Store
 from judge.tournament.seeds import commitment_to, contest_key, game_seed
 from judge.verify.export import VerificationReport, verify_export
@@ -118,17 +118,6 @@ def test_seed_fixed_by_the_organiser_is_reported_as_predictable(tmp_path: Path) 
     assert [] == list(verify_export(public.directory, public.public_key).problems)
 
 
-def test_uncounted_attempt_does_not_affect_the_next(
-    unfinished: tuple[Public, list[GameSpec]],
-) -> None:
-    records = unfinished[0].directory / "records"
-    void = read_record(records / "00002.attempt-1.json").record.spec
-    counted = read_record(records / "00002.json").record.spec
-
-    assert (game_seed(KEY, 1, 1, 1, 1), game_seed(KEY, 1, 1, 1, 2)) == (void.seed, counted.seed)
-    assert void.opening == counted.opening
-
-
 def test_id_does_not_reveal_the_opening(unfinished: tuple[Public, list[GameSpec]]) -> None:
     """Ids of games to come are public, and there are few openings: none of them makes the id."""
     public, to_come = unfinished
@@ -143,26 +132,7 @@ def test_id_does_not_reveal_the_opening(unfinished: tuple[Public, list[GameSpec]
             assert tried.id not in ids
 
 
-def test_an_unfinished_export_verifies_and_promises_nothing_of_chance(
-    unfinished: tuple[Public, list[GameSpec]],
-) -> None:
-    report = verify_export(unfinished[0].directory, unfinished[0].public_key)
-
-    assert [] == list(report.problems)
-    assert not report.is_over
-    assert (7, 14) == (report.replayed, report.unfinished)
-    assert report.chance.startswith("secret until the contest is over; its SHA-256 is ")
-
-
 # --- what is public at the end; tests/verify/forgeries.py has other secrets, seeds and openings ----------------------
-
-
-def test_a_finished_export_reveals_the_secret(exported: Public) -> None:
-    revealed = json.loads((exported.directory / "chance.json").read_text())
-
-    assert {"contest": NAME, "commitment": commitment_to(CHANCE), "secret": CHANCE} == revealed
-    for page in ("index.html", "verify.html"):
-        assert CHANCE in (exported.directory / page).read_text()
 
 
 def signed_again(public: Public) -> VerificationReport:

@@ -70,6 +70,7 @@ def test_a_screen_reader_can_read_any_square(browser: Browser, exported: Public)
     browser.ask("document.querySelector('.squares').open = true; new Promise((done) => setTimeout(done))")
     tree = Tree(browser)
     head, *rows = tree.rows(tree.find("group", "The position as a table"))
+    move = browser.ask("document.querySelector('.moves .now').cells[2].textContent")
 
     assert list("abcdefghijklmno") == [name for name in head if name]
     assert [str(number) for number in range(1, 16)] == [row[0] for row in rows]
@@ -77,6 +78,7 @@ def test_a_screen_reader_can_read_any_square(browser: Browser, exported: Public)
         f"{column}{row[0]}": text for row in rows for column, text in zip(head[1:], row[1:], strict=True) if text
     }
     assert {"black 1", "white 2", "black 3"} == set(squares.values())
+    assert "black 3" == squares[move]
 
 
 def test_step_is_reported_once(browser: Browser, exported: Public) -> None:

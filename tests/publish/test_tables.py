@@ -1,4 +1,4 @@
-"""The tables: their columns are documented, no text is a formula, and programs that rate read the PGN."""
+"""The tables: their columns are documented, and no text is a formula."""
 
 import csv
 import io
@@ -7,7 +7,6 @@ import json
 import pytest
 
 from judge.publish.tables import COLUMNS, CRITERION, cell_text, write_csv
-from judge.records.gomoku.pgn import read_pgn
 from tests.publish.public import Public
 from tests.records.recorded import HOSTILE
 
@@ -37,19 +36,6 @@ def check_columns(exported: Public, name: str) -> None:
     assert f"## {name}" in readme
     for column in COLUMNS[name]:
         assert f"| `{column}` |" in readme
-
-
-def test_the_pgn_has_every_game_with_its_winner(exported: Public) -> None:
-    games = json.loads((exported.directory / "data/games.json").read_bytes())
-    records = read_pgn((exported.directory / "games.pgn").read_bytes())
-
-    assert len(games) == len(records)
-    for game, record in zip(games, records, strict=True):
-        names = record.names or ("", "")
-        assert {game["first"], game["second"]} == set(names)
-        assert game["winner"] == dict(zip(("black", "white"), names, strict=True))[record.outcome]
-        assert f"{game['round']}.{game['table']}.{game['number']}" == record.round
-        assert record.moves
 
 
 @pytest.mark.parametrize(

@@ -224,9 +224,6 @@ def test_the_menu_is_one_line_on_a_phone(browser: Browser, exported: Public) -> 
     assert browser.ask("document.querySelector('.top').offsetHeight") < 100
     menu = "document.querySelector('.top nav')"
     assert browser.ask(f"{menu}.scrollWidth > {menu}.clientWidth")
-    assert "thin" == browser.ask(f"getComputedStyle({menu}).scrollbarWidth")
-    assert 4 == browser.ask(f"getComputedStyle({menu}).backgroundImage.split('linear-gradient').length - 1")
-    assert [] == browser.violations()
     browser.press("Tab")
     assert "#main" == browser.ask("document.activeElement.getAttribute('href')")
 
@@ -246,31 +243,6 @@ def test_a_plot_shows_where_the_game_is_and_leads_there(browser: Browser, export
         })()"""
     )
     assert "5" == browser.ask("document.querySelector('.film').dataset.now")
-
-
-def test_the_position_as_a_table_is_that_of_the_board(browser: Browser, exported: Public) -> None:
-    browser.open(exported.directory / "games/00001.html", "#1")
-    browser.ask("document.querySelector('.squares').open = true")
-    squares = """(() => {
-      const head = [...document.querySelectorAll(".squares thead th")].map((cell) => cell.textContent);
-      return [...document.querySelectorAll(".squares tbody tr")].flatMap((row) =>
-        [...row.querySelectorAll("td")].map(({textContent}, at) =>
-          textContent && `${head[at]}${row.querySelector("th").textContent} ${textContent}`)).filter(Boolean);
-    })()"""
-    # The film has the same stones, and the list says where the last one stands.
-    browser.ask("new Promise((done) => setTimeout(done))")
-    told = browser.ask(squares)
-    move = browser.ask("document.querySelector('.moves .now').cells[2].textContent")
-
-    assert 3 == len(told)
-    assert f"{move} black 3" in told
-
-
-def test_a_move_has_an_address(browser: Browser, exported: Public) -> None:
-    browser.open(exported.directory / "games/00001.html", "#2")
-
-    assert browser.ask("document.querySelector('.caption').textContent").startswith("4 of ")
-    assert 1 == browser.ask("document.querySelectorAll('.moves tr.now').length")
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from judge.games.types import Verdict
-from judge.records.search_figures import EvaluatedGame
 from judge.site.picks import no_upset, picks
 from judge.translations.language import ENGLISH
 from tests.site.test_site import a_contest, a_game
@@ -43,19 +42,6 @@ def test_small_contest_has_no_picks() -> None:
     games = [a_game(number, STRONG, WEAK, Verdict.WIN, "5 in a row") for number in range(1, 4)]
 
     assert [] == picks(a_contest([STRONG, WEAK], games), ENGLISH)
-
-
-def test_largest_swing_and_latest_decision_are_chosen_with_their_reasons() -> None:
-    games = [a_game(number, STRONG, WEAK, Verdict.WIN, "5 in a row") for number in range(1, 9)]
-    evaluated = {number: EvaluatedGame(0.1, 3, 4) for number in range(1, 9)}
-    evaluated |= {5: EvaluatedGame(1.5, 31, 31), 7: EvaluatedGame(0.2, 5, 40)}
-    contest = replace(a_contest([STRONG, WEAK], games), evaluated=evaluated)
-
-    swing, decided, *_ = picks(contest, ENGLISH)
-
-    assert ("largest swing, both programs saw the lead change by move 31", 5) == (swing[0], swing[1].number)
-    expected = "decided latest, both programs saw the winner ahead only from move 40 on"
-    assert (expected, 7) == (decided[0], decided[1].number)
 
 
 def test_games_without_evaluations_are_not_chosen_for_them() -> None:

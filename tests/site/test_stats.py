@@ -106,16 +106,6 @@ def as_draw(result: GameResult) -> GameResult:
     return result._replace(winner=None, verdict=Verdict.DRAW, faults=(None, None))
 
 
-def test_errors_are_reported(cup: Cup) -> None:
-    for words, said in (
-        (("--against", "nobody"), "no agent has a result against it"),
-        (("--anchor", "bert"), "write NAME=ELO"),
-        (("--anchor", "zoe=1"), "anchor zoe: did not play"),
-    ):
-        with pytest.raises(InputError, match=said):
-            run("stats", cup.folder, *words)
-
-
 # --- certainty -------------------------------------------------------------------------------------------------------
 
 KEYS = {
@@ -149,17 +139,6 @@ def test_reversed_games_of_a_contest_are_listed_and_linked(cup: Cup, exported: P
     assert f"reversed games: {', '.join(map(str, numbers))}\n" in run("stats", "--certainty", cup.folder)
     page = (exported.directory / "index.html").read_text()
     assert all(f'<a href="games/{number:05d}.html">{number}</a>' in page for number in numbers)
-
-
-def test_certainty_is_for_one_contest(cup: Cup) -> None:
-    for words in (
-        (),
-        (cup.folder, cup.folder),
-        (cup.folder, "--against", "dora"),
-        (cup.folder, "--anchor", "bert=0"),
-    ):
-        with pytest.raises(InputError, match="--certainty is for one CONTEST"):
-            run("stats", "--certainty", *words)
 
 
 def test_certainty_of_another_file_names_the_package_that_reads_records(tmp_path: Path) -> None:
@@ -205,3 +184,19 @@ def test_the_calculator_prints_the_test_and_the_estimate() -> None:
 def test_hypotheses_in_the_wrong_order_are_refused() -> None:
     with pytest.raises(InputError, match="elo0 must be less than elo1"):
         run("sprt", 1, 2, 3, "--elo0", 20)
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("--against", "nobody"), "no agent has a result against it"),
+        (("--anchor", "bert"), "write NAME=ELO"),
+        (("--anchor", "zoe=1"), "anchor zoe: did not play"),
+        (("--certainty", "--against", "dora"), "--certainty is for one CONTEST"),
+        (("--certainty", "--anchor", "bert=0"), "--certainty is for one CONTEST"),
+        (("--certainty", "."), "--certainty is for one CONTEST"),
+    ],
+)
+def test_errors_are_reported(words: tuple[str, ...], problem: str, cup: Cup) -> None:
+    with pytest.raises(InputError, match=problem):
+        run("stats", cup.folder, *words)

@@ -96,26 +96,20 @@ def test_a_game_reads_no_document_of_its_contest(tmp_path: Path) -> None:
     assert [] == [text for text in statements if "document" in text]
 
 
-def test_a_result_that_comes_twice_is_the_same_result(store: Store) -> None:
-    begin(store)
-    game = issued(store).id
-    assert AttemptState.ACCEPTED is store.accept(game, 1, ended())
-    assert AttemptState.ACCEPTED is store.accept(game, 1, ended(winner=1))
-    assert ["a"] == [result.winner for result in store.results("cup")]
-
-
-def test_a_late_result_of_an_attempt_that_was_given_up_is_kept_and_not_counted(
-    store: Store,
-) -> None:
+def test_a_late_result_or_void_of_an_attempt_that_was_given_up_does_not_count(store: Store) -> None:
     """A worker that was taken for dead comes back, before and after the replay has ended."""
     begin(store, 1)
     game = issued(store).id
     assert 1 == store.roll_back("cup", "the judge was killed")
     assert 2 == issued(store).attempt
     assert AttemptState.SUPERSEDED is store.accept(game, 1, ended(winner=1, record="1" * 64))
+    assert GameState.RUNNING is store.void(game, 1, "late", None, allowed=1)
     assert [] == store.results("cup")
     assert AttemptState.ACCEPTED is store.accept(game, 2, ended())
     assert AttemptState.SUPERSEDED is store.accept(game, 1, ended(winner=1))
+    assert GameState.DONE is store.void(game, 1, "later", None, allowed=1)
+    # A worker that lost the answer sends its result again.
+    assert AttemptState.ACCEPTED is store.accept(game, 2, ended(winner=1))
     assert [(2, "a")] == [(result.attempt, result.winner) for result in store.results("cup")]
 
 
@@ -141,16 +135,6 @@ def test_a_result_that_was_annulled_is_no_void_in_a_row(store: Store) -> None:
     store.annul(game, "the board was dirty")
     issued(store)
     assert GameState.PENDING is store.void(game, 2, "the Engine is gone", None, allowed=2)
-
-
-def test_a_late_void_changes_nothing(store: Store) -> None:
-    begin(store, 1)
-    game = issued(store).id
-    store.roll_back("cup", "killed")
-    issued(store)
-    assert GameState.RUNNING is store.void(game, 1, "late", None, allowed=1)
-    assert AttemptState.ACCEPTED is store.accept(game, 2, ended())
-    assert GameState.DONE is store.void(game, 1, "later", None, allowed=1)
 
 
 def test_agents_with_a_folder_play_one_game_at_a_time(store: Store) -> None:

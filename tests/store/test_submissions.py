@@ -109,7 +109,6 @@ def test_an_upload_passes_and_becomes_an_entry(register: Register) -> None:
 
 
 def test_author_with_too_many_agents_is_refused(register: Register) -> None:
-
     def sent(name: str, author: str = "ada") -> Submission:
         return through(register, good(name), author, name, agents_per_author=1)
 
