@@ -117,7 +117,6 @@ def play(contest: Contest, rule: Rule, games: int = sys.maxsize) -> list[Schedul
 
 
 def scheduled(contest: Contest) -> list[ScheduledGame]:
-    """Every game so far."""
     return [as_scheduled(game) for game in contest.store.games(contest.name)]
 
 

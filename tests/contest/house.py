@@ -57,15 +57,12 @@ class House:
         return Job(game, programs)
 
     def let_go(self, name: str) -> None:
-        """Let the first agent of a held game go on."""
         (self.folder / f"go-{name}").touch()
 
     def has_begun(self, name: str) -> bool:
-        """Whether the first agent of a held game has been started."""
         return (self.folder / f"begun-{name}").exists()
 
     def wait_for(self, name: str) -> None:
-        """Wait until the first agent of a held game has been started."""
         until(lambda: self.has_begun(name), f"{name} has not begun")
 
 
@@ -84,7 +81,6 @@ def waits_for_a_lock(pid: int) -> bool:
 
 
 def is_gone(pid: int) -> bool:
-    """Whether a process has ended."""
     return started_ticks(pid) is None
 
 
@@ -100,5 +96,4 @@ def agents_alive(folder: Path) -> list[int]:
 
 
 def pids(slots: LocalExecutor) -> Mapping[str, int]:
-    """The processes of the games that run, by their ids."""
     return {game.id: process.worker.pid for process, game in slots._running.items() if process.worker.pid}

@@ -24,14 +24,12 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    """The URL of an empty database server."""
     with running() as found:
         yield found.url
 
 
 @pytest.fixture
 def database(server: str) -> str:
-    """The URL of an empty database."""
     engine = create_engine(server, isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         connection.execute(text("DROP DATABASE IF EXISTS cup WITH (FORCE)"))

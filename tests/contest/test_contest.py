@@ -45,7 +45,6 @@ games = 2
 
 @pytest.fixture
 def slots(tmp_path: Path) -> Iterator[LocalExecutor]:
-    """Two slots, which must not change what comes of it."""
     made = LocalExecutor([Slot(), Slot()], log=tmp_path / "judge.log")
     yield made
     made.kill()

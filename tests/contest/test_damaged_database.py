@@ -119,8 +119,6 @@ def test_undamaged_database_has_no_damage_while_another_process_writes(cup: Plan
 
 
 def page_of(table: str) -> Callable[[Path], None]:
-    """Clear the first page of a table."""
-
     def damage(path: Path) -> None:
         with closing(sqlite3.connect(path)) as database:
             [(page,)] = database.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,))

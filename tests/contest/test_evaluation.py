@@ -35,8 +35,6 @@ UNHARMED = SeatOutcome(fault=None, replies=0, charged_ms=0.0)
 
 
 def always(winner: str) -> Callable[[GameSpec], Outcome]:
-    """Games that one agent wins."""
-
     def play(spec: GameSpec) -> Outcome:
         at = next((at for at, each in enumerate(spec.seats) if each.name.startswith(winner)), 0)
         return Outcome("win", at, "", "", spec.id.ljust(64, "0"), 0.0, (UNHARMED, UNHARMED))

@@ -54,7 +54,6 @@ def begin(house: House) -> Iterator[Play]:
 
 
 def ended(slots: LocalExecutor) -> dict[str, EndedAttempt]:
-    """All games, when they have ended."""
     found: dict[str, EndedAttempt] = {}
     while slots.running:
         found |= {finished.game.id: finished for finished in slots.wait(60)}
@@ -260,7 +259,6 @@ def test_boxes_wait_on_the_judges_core_and_nothing_is_left_of_them(house: House)
 
 
 def things_of(client: docker.DockerClient, makers: set[int]) -> set[str]:
-    """The containers and volumes that processes have made."""
     labelled = {"label": "judge.owner"}
     containers = client.api.containers(all=True, filters=labelled)
     volumes = client.api.volumes(filters=labelled)["Volumes"] or []

@@ -239,7 +239,6 @@ def test_games_of_other_agents_are_played_while_all_games_of_one_agent_are_held(
 
 
 def is_first_twice(issued: ScheduledGame) -> bool:
-    """The first two attempts of the first game."""
     return issued.number == 1 and issued.attempt <= 2
 
 

@@ -82,7 +82,6 @@ def test_failed_commit_leaves_file_and_journal(planned: Planned, register: Regis
 
 
 def kill_in(planned: Planned, name: str, is_fatal: Callable[[Path, object], bool]) -> None:
-    """Change the settings in a process that dies in a call of `Path.NAME`."""
     version = settings_of(planned).version
     child = os.fork()
     if not child:

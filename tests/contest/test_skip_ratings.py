@@ -87,7 +87,6 @@ def test_unusable_csv_is_refused_with_its_line(data: bytes, message: str, tmp_pa
 
 
 def rated(folder: Path, skip: str, agents: Mapping[str, str] | None = None) -> Skip:
-    """The ratings of a contest file in `folder`."""
     folder.mkdir(exist_ok=True)
     path = folder / "contest.toml"
     path.write_text(

@@ -213,23 +213,11 @@ def test_wrong_anchor_is_named(anchors: str, problem: str, tmp_path: Path) -> No
         resolved_format(load_plan(tmp_path), agents)
 
 
-@pytest.mark.parametrize("rating", ["nan", "inf", "1e300", "-100001"])
-@pytest.mark.parametrize(
-    "key", ["anchors = {{ dora = {} }}", "ratings = {{ dora = {{ rating = {}, deviation = 9 }} }}"]
-)
-def test_rating_without_meaning_is_refused(key: str, rating: str, tmp_path: Path) -> None:
-    text = f'name = "next"\npolicy = "gomocup-standard"\n[format]\nname = "ladder"\n{key.format(rating)}\n'
-    (tmp_path / "contest.toml").write_text(text)
-    with pytest.raises(InputError, match=r"contest.toml, line 5: format\.(anchors|ratings)\.dora.*: Input should be"):
-        load_plan(tmp_path)
-
-
 VALUES: tuple[Any, ...] = (None, 0, -1, 10**30, 1e308, "", "anna", "nosuch", [], {}, True, "x" * 5000, "win", "0" * 64)
 
 
 @pytest.fixture(scope="module")
 def forged(last: Cup) -> Path:
-    """A copy of the tables of the last season."""
     folder = last.folder.parent
     for path in ("contest.json", *(f"data/{name}.json" for name in TABLES)):
         (folder / "forged" / path).parent.mkdir(parents=True, exist_ok=True)
@@ -247,7 +235,9 @@ def test_forged_export_gives_ratings_or_is_refused(last: Cup, forged: Path, data
     before = path.read_bytes()
     document = json.loads(before)
     place, key = document, data.draw(st.sampled_from(keys_of(document)))
-    while keys_of(place[key]) and data.draw(st.integers(0, 6)):
+    while keys_of(place[key]):
+        if not data.draw(st.integers(0, 6)):
+            break
         place = place[key]
         key = data.draw(st.sampled_from(keys_of(place)))
     change = data.draw(st.sampled_from(("set", "set", "remove", "copy")))

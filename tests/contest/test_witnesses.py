@@ -143,7 +143,6 @@ def test_live_site_contains_witness_signatures(true: Public) -> None:
 
 @pytest.fixture
 def announced(service: Service, organiser: Path, tmp_path: Path) -> Iterator[tuple[Store, Path]]:
-    """A contest that was announced, and its folder."""
     (tmp_path / KEY_FILE).write_bytes(organiser.read_bytes())
     (tmp_path / KEY_FILE).chmod(0o600)
     plan = 'name = "spring-cup"\npolicy = "gomocup-standard"\n[format]\nname = "round-robin"\n'

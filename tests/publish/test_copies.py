@@ -7,7 +7,6 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from judge.contest.attempts import moves_of
-from judge.contest.earlier_contests import read_earlier
 from judge.contest_games import GameResult, Pairing, copies, without_copied_pairs, without_copies
 from judge.games.types import Verdict
 from judge.publish.load import load_claimed
@@ -167,10 +166,3 @@ def test_an_export_that_hides_its_copies_is_refused(exported: tuple[Public, Publ
 
     problems = verify_export(forged.directory, forged.public_key).problems
     assert any("games.json" in problem for problem in problems), problems
-
-
-def test_an_earlier_contest_is_rated_without_copies(exported: tuple[Public, PublishedContest]) -> None:
-    public, contest = exported
-    earlier = read_earlier(None, public.directory, "")  # type: ignore[arg-type] # an export needs no plan
-
-    assert contest.copies == copies(earlier.results)

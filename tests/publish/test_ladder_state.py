@@ -44,7 +44,6 @@ def ratings_in(file: Path | None, contest: PublishedContest) -> Mapping[str, Lad
 
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """Each rated game from now on."""
     found: list[object] = []
     count = judge.publish.ladder._Pass._count
 

@@ -26,11 +26,9 @@ class Tree:
                 yield from self.below(node)
 
     def find(self, role: str, name: str = "") -> Mapping[str, Any]:
-        """The node of a role and a name."""
         return next(node for node in self._nodes.values() if role == _role(node) and (not name or name == _name(node)))
 
     def rows(self, table: Mapping[str, Any]) -> list[list[str]]:
-        """The cells of a table, as they are read."""
         cells = ("cell", "gridcell", "rowheader", "columnheader")
         return [
             [self.text(cell) for cell in self.below(row) if _role(cell) in cells]
@@ -39,7 +37,6 @@ class Tree:
         ]
 
     def text(self, top: Mapping[str, Any]) -> str:
-        """All text in a node."""
         return " ".join(_name(node) for node in self.below(top) if _role(node) == "StaticText")
 
 

@@ -20,7 +20,6 @@ LANGUAGES = ["", "cs/", "zh/"]
 
 
 def pages_of(directory: Path) -> list[Path]:
-    """One page of each kind."""
     names = ("index", "crosstable", "games", "rounds", "journal", "fairness", "verify")
     return [directory / f"{name}.html" for name in (*names, "rounds/001", "agents/001", "pairs/001-002", "games/00001")]
 

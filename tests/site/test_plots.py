@@ -13,7 +13,6 @@ VIEW = BoardView(Surface.LINES, ("a",), ("1",), {}, ("black", "white"))
 
 
 def points(path: str) -> list[tuple[int, int]]:
-    """The points of a curve."""
     numbers = [int(number) for number in re.findall(r"-?\d+", path)]
     found = [(numbers[0], numbers[1])]
     for dx, dy in zip(numbers[2::2], numbers[3::2], strict=True):

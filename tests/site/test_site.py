@@ -39,8 +39,6 @@ STRANGE = [HOSTILE, LONG, "<script>alert(1)</script>", "{{ 7 * 7 }}", "' onload=
 
 
 class Page(HTMLParser):
-    """What a page links to, loads, and names."""
-
     def __init__(self, text: str) -> None:
         super().__init__()
         self.links: list[str] = []

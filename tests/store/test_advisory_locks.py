@@ -52,7 +52,6 @@ def take_lease(store: Store) -> None:
 
 @contextmanager
 def session(url: str) -> Iterator[Connection]:
-    """A session of another process, in a transaction."""
     engine = create_engine(url)
     with engine.connect() as connected:
         yield connected

@@ -36,7 +36,6 @@ def next_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def rows_of(url: str) -> dict[str, list[dict[str, Any]]]:
-    """The rows of every table."""
     engine, tables = create_engine(url), MetaData()
     with engine.connect() as connection:
         tables.reflect(connection)

@@ -77,7 +77,6 @@ def taken(register: Register, worker: str = "w") -> Submission:
 def through(
     register: Register, came: ProcessingResult, author: str = "ada", name: str = "five", title: str = "", **options: int
 ) -> Submission:
-    """An upload from its receipt to its end."""
     return ended(register, register.receive(upload(author, name, title=title)), came, **options)
 
 
