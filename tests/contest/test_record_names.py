@@ -27,5 +27,5 @@ def test_agent_names_are_reduced_to_letters_and_digits(record: GameRecord, name:
 
     found = record_name(record.model_copy(update={"seats": seats}))
 
-    assert re.fullmatch(r"0001-[a-zA-Z0-9]+-bert-[0-9a-f]{8}\.json", found)
+    assert re.fullmatch(r"0001-[a-zA-Z0-9_]+-bert-[0-9a-f]{8}\.json", found)
     assert len(found) < 200

@@ -84,10 +84,10 @@ def test_nothing_is_drawn_while_a_game_is_held() -> None:
         assert count < len(scheduled(contest))
 
 
-@pytest.mark.parametrize("form", [FORM, Ladder(total_games=60)], ids=["test", "ladder"])
-def test_nothing_is_drawn_while_a_contest_is_paused(form: Sequential | Ladder) -> None:
-    with cup(form, 4 if isinstance(form, Ladder) else 2, **COMMITTED) as contest:
-        fill(contest, [], 1)
+@pytest.mark.parametrize(("form", "agents", "running"), [(FORM, 2, 2), (Ladder(total_games=60), 4, 1)])
+def test_nothing_is_drawn_while_a_contest_is_paused(form: Sequential | Ladder, agents: int, running: int) -> None:
+    with cup(form, agents, **COMMITTED) as contest:
+        fill(contest, [], running)
         contest.store.set_state(contest.name, "paused", "lunch")
         assert not contest.schedule_next()
         contest.store.set_state(contest.name, "open", "back")
