@@ -3,18 +3,72 @@
 import hashlib
 import math
 import random
+from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.contest_games import GameResult
 from judge.games.types import Verdict
-from judge.statistics.draw_models import Davidson, RaoKupper
+from judge.statistics.draw_models import Davidson, DrawModel, RaoKupper
 from judge.statistics.online_ratings import OnlineRatings, Prior
 from judge.statistics.rating_model import RatingModel
-from tests.statistics.full_fits import Game, full_fit, rate_online
+from judge.statistics.scales import ELO
+
+Vector = npt.NDArray[np.float64]
+Game = tuple[int, int, int]
+"""First agent, second agent, ending: 0 if the first won, 1 for a draw, 2 if it lost."""
+
+
+def full_fit(
+    games: Sequence[Game], priors: Sequence[Prior], model: RatingModel, draw: float
+) -> tuple[Vector, npt.NDArray[np.float64]]:
+    """Ratings and covariance, in logistic units. `draw` is the model's d."""
+    draws: DrawModel = Davidson() if model.draws == "davidson" else RaoKupper()
+    design = np.zeros((len(games), len(priors) + 1))
+    for row, (first, second, _) in enumerate(games):
+        design[row, [0, first + 1, second + 1]] = 1, 1, -1
+    counts = np.array([[float(ending == each) for each in range(3)] for *_, ending in games]).reshape(-1, 3).T
+    mean = np.array([(model.advantage or 0) / ELO, *(prior.mean / ELO for prior in priors)])
+    advantage_variance = 4 / model.prior_draws if model.advantage is None else 0
+    variance = np.array([advantage_variance, *((prior.deviation / ELO) ** 2 for prior in priors)])
+    free = np.flatnonzero(variance)
+    at = mean.copy()
+
+    def slopes(at: Vector) -> tuple[Vector, npt.NDArray[np.float64]]:
+        by = draws.slopes(design @ at, draw, *counts)
+        slope = design.T @ by.by_u
+        slope[free] -= (at - mean)[free] / variance[free]
+        bend = (design.T * -by.uu) @ design
+        return slope[free], bend[np.ix_(free, free)] + np.diag(1 / variance[free])
+
+    for _ in range(200):
+        slope, bend = slopes(at)
+        step = np.linalg.solve(bend, slope)
+        while slopes(at + np.bincount(free, step, len(at)))[0] @ step < -(slope @ step) / 2:
+            step = step / 2
+        at[free] += step
+        if np.abs(step).max(initial=0) < 1e-11:
+            break
+    covariance = np.zeros((len(at), len(at)))
+    covariance[np.ix_(free, free)] = np.linalg.inv(slopes(at)[1])
+    return at[1:], covariance[1:, 1:]
+
+
+def rate_online(
+    games: Sequence[Game], priors: Sequence[Prior], model: RatingModel, refit_results: int | None = None
+) -> OnlineRatings:
+    """The same games one after the other."""
+    ratings = OnlineRatings(model, refit_results)
+    for at, prior in enumerate(priors):
+        ratings.admit(str(at), prior)
+    for first, second, ending in games:
+        ratings.add(str(first), str(second), ending)
+    return ratings
+
 
 MODELS = (
     RatingModel(),
