@@ -99,8 +99,7 @@ class Field:
         if not self.authors[first] or self.authors[first] != self.authors[second]:
             return True
         return all(
-            self.own_games(agent) + 1 <= self.rules.author_share * (self.all_games(agent) + 1)
-            for agent in (first, second)
+            self.own_games(agent) + 1 <= self.rules.author_share * (self.played[agent] + 1) for agent in (first, second)
         )
 
     def is_long(self, agent: str) -> bool:
@@ -122,9 +121,6 @@ class Field:
             return False
         portion = max(self.rules.opponent_share, 2 / max(1, len(agents) - 1))
         return portion < 1 and self.met[agent, author] >= ceil(portion * (self.played[agent] + 1))
-
-    def all_games(self, agent: str) -> int:
-        return self.played[agent]
 
     def own_games(self, agent: str) -> int:
         return self.met[agent, self.authors[agent]] if self.authors[agent] else 0
@@ -190,7 +186,7 @@ def test_limits_hold_for_any_sequence(rules: Matchmaking, events: list[tuple[str
             assert not any(ladder.is_allowed(agent, other) for agent in players for other in ladder.active)
         for agent in ladder.authors:
             assert ladder.open_games()[agent] <= rules.open_games
-            assert ladder.own_games(agent) <= rules.author_share * ladder.all_games(agent)
+            assert ladder.own_games(agent) <= rules.author_share * ladder.played[agent]
 
 
 @given(RULES, st.lists(st.integers(0, 2), min_size=100, max_size=100), st.integers(2, 9), st.booleans())
@@ -228,7 +224,7 @@ def test_agents_of_a_large_author_play_together_as_many_games_as_its_weight(weig
         ladder.choose()
         ladder.finish(0, 1)
 
-    games = [ladder.all_games(agent) for agent in ladder.authors]
+    games = [ladder.played[agent] for agent in ladder.authors]
     assert most - 0.5 * (1 + (weight > 2) * 6) < sum(games[:6]) / np.mean(games[6:]) < most
     assert min(games[:6]) > 0
 
@@ -248,7 +244,7 @@ def test_agent_with_long_games_plays_fewer_and_one_at_a_time() -> None:
         ladder.finish(is_ending.index(True), 1)
 
     assert ladder.open_games()[slow] <= 1
-    assert ladder.all_games(slow) < 0.5 * len(ladder.drawn) * 2 / 20
+    assert ladder.played[slow] < 0.5 * len(ladder.drawn) * 2 / 20
 
 
 def test_wide_intervals_and_small_leads_are_preferred() -> None:
@@ -286,7 +282,7 @@ def test_first_seats_are_balanced_over_opponents() -> None:
         ladder.finish(0, at % 3)
 
     firsts = Counter(pairing.first for pairing in ladder.drawn)
-    surplus = [abs(2 * firsts[agent] - ladder.all_games(agent)) for agent in ladder.authors]
+    surplus = [abs(2 * firsts[agent] - ladder.played[agent]) for agent in ladder.authors]
     assert np.mean(surplus) < 1.5
 
 

@@ -66,6 +66,7 @@ def begun(folder: Path, form: str = SWISS) -> Cup:
         (LATE_AND_WITHDRAWN, ENTERED, ["entered", "withdrawn"]),
         *((WITHDRAWN[form], WITHDREW, ["withdrawn"]) for form in WITHDRAWN),
     ],
+    ids=["entry", "entry and withdrawal", *WITHDRAWN],
 )
 def test_both_verifiers_follow_changes_after_the_start(
     recipe: Recipe, decision: str, tables: list[str], tmp_path: Path

@@ -123,7 +123,8 @@ def test_files_that_are_changed_missing_or_more_are_named(copy: Public) -> None:
         "link.html: links and special files are not allowed in an export",
     }
     assert expected == set(problems(copy.directory, copy.public_key))
-    assert expected == set(verify_export(copy.directory, copy.public_key).problems)
+    by_judge = {each.replace("links and special files are", "a link or a special file, which is") for each in expected}
+    assert by_judge == set(verify_export(copy.directory, copy.public_key).problems)
 
 
 @pytest.mark.parametrize(
