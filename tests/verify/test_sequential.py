@@ -1,16 +1,21 @@
 """A sequential test whose games end in another order than they begin, and draws after its decision."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from judge.contest.contest import Contest
 from judge.contest_games import GameResult, Pairing
+from judge.publish.load import load_store
 from judge.referee.seeds import Seed
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.pairings import Competitor
 from judge.tournament.results import PlayedPairing
 from judge.verify.export import verify_export
+from judge.verify.schedule import pairing_problems
+from tests.contest.cups import won_by
 from tests.contest.rounds import decided_after
 from tests.contests import nothing
 from tests.publish.cups import Cast, Cup, player
@@ -42,6 +47,23 @@ def test_games_that_ran_at_the_decision_are_no_problem(annuls: bool, tmp_path: P
     public, uncounted = exported(tmp_path, annuls=annuls)
     assert uncounted
     assert accepted(public).is_over
+
+
+def test_result_that_is_withdrawn_before_the_next_draw_does_not_count(tmp_path: Path) -> None:
+    with Cup(tmp_path / "cup", PAIR, form=f"{FORM}\nrounds = 30", drawn=nothing) as cup:
+        store, name = cup.store, cup.contest.name
+        while (game := store.issue(name, "here")) or cup.contest.schedule_next():
+            if game is not None:
+                store.accept(game.id, game.attempt, won_by(0))
+                if (game.number, game.attempt) == (20, 1):
+                    store.annul(game.id, "a power cut")
+        contest = load_store(Contest(store, cup.planned))
+    assert len(contest.pairings) == 30
+    for log in (contest.journal, None):
+        assert [] == list(pairing_problems(contest, log, []))
+    extra = [*contest.pairings, replace(contest.pairings[-1], round=31)]
+    (problem,) = pairing_problems(replace(contest, pairings=extra), None, [])
+    assert problem == "round 31 does not follow from the entries and the earlier results"
 
 
 def test_pairings_that_are_drawn_after_the_decision_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
