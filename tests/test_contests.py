@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from judge.base.locks import lock
 from judge.store.contests import Store
 from tests import contests
 from tests.contests import LOGGED, Recipe
@@ -58,29 +57,3 @@ def test_a_kept_contest_has_nothing_that_a_test_patched(
         assert Store.remark is lies
         assert "images" in {line.event for line in cup.store.journal("spring-cup")}
     assert list(kept.iterdir())
-
-
-def test_contests_of_other_sources_are_removed_when_no_process_uses_them(
-    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    copied(LOGGED, tmp_path / "one")
-    (own,) = [path for path in kept.iterdir() if path.is_dir()]
-    for name in ("unused", "used"):
-        (kept / name).mkdir()
-        (kept / f"{name}.used").touch()
-    with (kept / "used.used").open() as file:
-        lock(file, shared=True)
-        contests._directory.cache_clear()
-        monkeypatch.setattr(contests, "_digest", lambda: "new")
-        copied(LOGGED, tmp_path / "two")
-
-    # This process used its first ones.
-    assert {own.name, "used", "new"} == {path.name for path in kept.iterdir() if path.is_dir()}
-
-
-def test_copies_of_an_export_are_signed_once(kept: Path, tmp_path: Path) -> None:
-    one, other = (LOGGED.export(tmp_path / name) for name in ("one", "other"))
-
-    assert (one.directory / "manifest.sig").read_bytes() == (other.directory / "manifest.sig").read_bytes()
-    assert one.key.private_bytes_raw() == other.key.private_bytes_raw()
-    assert 1 == len([path for path in kept.glob("*/export-*") if path.is_dir()])

@@ -64,7 +64,8 @@ def commands(page: str) -> list[str]:
 
 def documents() -> list[str]:
     """Paths of all documents, relative to the repository."""
-    paths = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")]
+    paths = [*ROOT.glob("*.md"), *(path for name in ("docs", "examples") for path in ROOT.glob(f"{name}/**/*.md"))]
+    paths.append(ROOT / "changelog.d/README.md")
     return sorted(str(path.relative_to(ROOT)) for path in paths)
 
 
@@ -206,6 +207,18 @@ def test_a_language_page_has_each_build_command() -> None:
             assert word in text, f"{kind}: {word}"
     for name in LANGUAGES_NOT_BUILT:
         assert name in text
+
+
+def test_index_of_decisions_lists_every_page_with_its_title() -> None:
+    folder = ROOT / "docs/decisions"
+    rows = re.findall(r"^\| \[(\d{4})\]\((.+?)\) \| (.+?) \|$", (folder / "README.md").read_text(), re.MULTILINE)
+    pages = sorted(folder.glob("[0-9]*.md"))
+
+    titles = [page.read_text().partition("\n")[0].partition(". ")[2] for page in pages]
+    assert rows == [(page.name[:4], page.name, title) for page, title in zip(pages, titles, strict=True)]
+    for page in pages:
+        for code in re.findall(r"Code: (.+?)\.(?: Documentation|\n\n)", page.read_text(), re.DOTALL):
+            assert [] == [path for path in re.findall(r"`(.+?)`", code) if not (ROOT / path).exists()], page
 
 
 def test_reference_pages_are_current() -> None:

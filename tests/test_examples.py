@@ -113,17 +113,3 @@ def test_scripts_of_the_action_have_no_finding_of_shellcheck() -> None:
         pytest.skip("shellcheck is not installed")
     script = EXAMPLES / "github-action/evaluate"
     subprocess.run(["shellcheck", str(script)], check=True)
-
-
-def test_workflow_runs_the_fast_and_the_full_lane() -> None:
-    yaml = pytest.importorskip("yaml")
-    workflow = yaml.safe_load((ROOT / ".github/workflows/tests.yml").read_text())
-    lanes = (ROOT / "scripts/test").read_text()
-
-    assert {"fast", "full"} == workflow["jobs"].keys()
-    for job in workflow["jobs"].values():
-        assert job["timeout-minutes"] >= 30
-        for command in (step["run"] for step in job["steps"] if "scripts/" in step.get("run", "")):
-            script, *options = command.split()
-            assert (ROOT / script).stat().st_mode & 0o100
-            assert all(f"== {option} ]]" in lanes for option in options)

@@ -4,7 +4,6 @@ import ast
 import re
 import subprocess
 import tomllib
-from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -14,7 +13,6 @@ import pytest
 from judge import DISTRIBUTION
 from judge.catalog import GAMES, game_entry
 from judge.protocols import PROTOCOLS
-from tests.releases import require_for_release
 
 ROOT = Path(__file__).parents[1]
 
@@ -120,29 +118,7 @@ def test_a_package_imports_only_packages_below_it() -> None:
     }
 
     assert {} == {path: names for path, names in too_many.items() if names}
-
-
-def test_a_release_lists_no_package_that_is_not_imported() -> None:
-    imported: dict[str, set[str]] = {}
-    for path in modules():
-        imported.setdefault(package_of(path), set()).update(imported_packages(path))
-    unused = [
-        f"{package} -> {name}" for package, names in MAY_IMPORT.items() for name in sorted(names - imported[package])
-    ]
-
-    require_for_release("imports that MAY_IMPORT allows without need", unused)
-
-
-def test_product_imports_nothing_from_tests() -> None:
-    assert [] == [package for package, packages in MAY_IMPORT.items() if "testing" in packages]
-
-
-def test_no_packages_import_each_other_in_a_circle() -> None:
-    below: set[str] = set()
-    while free := {package for package, packages in MAY_IMPORT.items() if packages <= below} - below:
-        below |= free
-
-    assert set(MAY_IMPORT) == below
+    assert not any("testing" in packages for packages in MAY_IMPORT.values()), "it is for tests alone"
 
 
 def imported_names(path: Path) -> set[str]:
@@ -173,26 +149,6 @@ def test_tournament_uses_no_store_no_sandbox_and_no_operating_system() -> None:
         names = imported_names(path)
         assert set() == names & (OPERATING_SYSTEM | {"datetime", "random", "sqlalchemy"}), path
         assert not {name for name in names if name.startswith(("judge.store", "judge.sandbox", "judge.agents"))}, path
-
-
-def test_a_release_uses_every_public_function_and_class() -> None:
-    """Outside the tests, at least once besides its definition; commands and routes are used by their decorators."""
-    sources = [
-        *modules(),
-        *(ROOT / "judge").rglob("*.html"),
-        *(ROOT / "scripts").rglob("*.py"),
-        ROOT / "pyproject.toml",
-    ]
-    counts = Counter(word for path in sources for word in re.findall(r"\w+", path.read_text()))
-    unused = [
-        f"{path.relative_to(ROOT)}: {node.name}"
-        for path in modules()
-        for node in module_tree(path).body
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.decorator_list
-        if counts[node.name] == 1 and node.name != "__getattr__"
-    ]
-
-    require_for_release("unused names", unused)
 
 
 BORDERS = {

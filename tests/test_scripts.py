@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -58,47 +59,52 @@ def test_daemon_starts_at_the_given_address(tmp_path: Path, is_wished: bool) -> 
     assert expected == parse_processors(log.read_text().split(":")[1])
 
 
-@pytest.mark.parametrize(("before", "after"), [("16385", "8192"), ("5000000", "8192"), ("16384", "16384"), ("9", "9")])
-def test_the_limit_of_epoll_watches_is_lowered_and_never_raised(tmp_path: Path, before: str, after: str) -> None:
-    limit, processes = tmp_path / "max_user_watches", tmp_path / "none"
-    limit.write_text(before)
+@dataclass(frozen=True)
+class Limit:
+    """A limit of the kernel that a function of the library lowers, if no program would lose what it uses."""
 
-    bash("ensure_watch_limit", WATCH_LIMIT_FILE=str(limit), WATCHES_IN_USE=str(processes))
+    function: str
+    file: str
+    used: str
+    line: str
+    most: int
 
-    assert after == limit.read_text().strip()
-
-
-def test_the_limit_of_epoll_watches_stays_where_programs_would_lose_theirs(tmp_path: Path) -> None:
-    limit, used = tmp_path / "max_user_watches", tmp_path / "7"
-    limit.write_text("5000000")
-    used.write_text("pos:\t0\n" + 4097 * "tfd:        5 events:       19 data:                5\n")
-
-    told = bash("ensure_watch_limit", WATCH_LIMIT_FILE=str(limit), WATCHES_IN_USE=str(used))
-
-    assert "5000000" == limit.read_text()
-    assert "4097" in told
+    def ensure(self, folder: Path, before: str, used: int) -> tuple[str, str]:
+        """The limit afterwards, and what was printed."""
+        limit, uses = folder / "limit", folder / "7"
+        limit.write_text(before)
+        uses.write_text(used * self.line)
+        told = bash(self.function, **{self.file: str(limit), self.used: str(uses)})
+        return limit.read_text().strip(), told
 
 
-@pytest.mark.parametrize(("before", "after"), [("65530", "2048"), ("2049", "2048"), ("2048", "2048"), ("9", "9")])
-def test_the_limit_of_maps_is_lowered_and_never_raised(tmp_path: Path, before: str, after: str) -> None:
-    limit, maps = tmp_path / "max_map_count", tmp_path / "maps"
-    limit.write_text(before)
-    maps.write_text(1024 * "00400000-00401000 r--p 00000000 00:00 0\n")
+EPOLL = Limit(
+    "ensure_watch_limit",
+    "WATCH_LIMIT_FILE",
+    "WATCHES_IN_USE",
+    "tfd:        5 events:       19 data:                5\n",
+    4096,
+)
+MAPS = Limit("ensure_map_limit", "MAP_LIMIT_FILE", "MAPS_IN_USE", "00400000-00401000 r--p 00000000 00:00 0\n", 1024)
 
-    bash("ensure_map_limit", MAP_LIMIT_FILE=str(limit), MAPS_IN_USE=str(maps))
 
-    assert after == limit.read_text().strip()
+@pytest.mark.parametrize(
+    ("limit", "before", "after"),
+    [
+        *((EPOLL, *each) for each in [("16385", "8192"), ("5000000", "8192"), ("16384", "16384"), ("9", "9")]),
+        *((MAPS, *each) for each in [("65530", "2048"), ("2049", "2048"), ("2048", "2048"), ("9", "9")]),
+    ],
+)
+def test_a_limit_is_lowered_and_never_raised(limit: Limit, before: str, after: str, tmp_path: Path) -> None:
+    assert after == limit.ensure(tmp_path, before, limit.most)[0]
 
 
-def test_the_limit_of_maps_stays_where_a_program_would_lose_its_own(tmp_path: Path) -> None:
-    limit, maps = tmp_path / "max_map_count", tmp_path / "maps"
-    limit.write_text("65530")
-    maps.write_text(1025 * "00400000-00401000 r--p 00000000 00:00 0\n")
+@pytest.mark.parametrize("limit", [EPOLL, MAPS])
+def test_a_limit_stays_where_programs_would_lose_theirs(limit: Limit, tmp_path: Path) -> None:
+    after, told = limit.ensure(tmp_path, "65530", limit.most + 1)
 
-    said = bash("ensure_map_limit", MAP_LIMIT_FILE=str(limit), MAPS_IN_USE=str(maps))
-
-    assert "65530" == limit.read_text()
-    assert "1025" in said
+    assert "65530" == after
+    assert str(limit.most + 1) in told
 
 
 def test_the_guests_script_names_each_attack_that_has_not_passed() -> None:

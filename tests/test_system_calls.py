@@ -66,16 +66,6 @@ def test_each_individually_limited_call_is_admitted(reasons: dict[str, Any]) -> 
         assert set(entry.get("calls", ())) <= admitted
 
 
-@pytest.mark.parametrize("name", seccomp.profile_names())
-def test_each_call_and_value_that_a_profile_admits_is_on_the_page(name: str, script: ModuleType) -> None:
-    page = script.PAGE.read_text(encoding="utf-8")
-    profile = seccomp.load_profile(name)
-    assert not [call for call in profile.calls if f"`{call}`" not in page]
-    for rule in profile.only.values():
-        for label, value in rule.values.items():
-            assert f"{label} ({value:#x})" in page
-
-
 def test_each_permitted_call_that_names_a_process_is_listed(reasons: dict[str, Any]) -> None:
     listed = {call.partition("-")[0] for row in reasons["first"] for call in row["calls"]}
     permitted = {call for name in seccomp.profile_names() for call in seccomp.load_profile(name).calls}

@@ -188,19 +188,6 @@ def test_the_tests_do_not_depend_on_the_order_of_the_games() -> None:
     assert [test.p for test in before] == pytest.approx([test.p for test in after])
 
 
-def test_work_grows_as_the_games_do() -> None:
-    """Twenty thousand games; what is solved is no larger than for a thousand."""
-    results, conditions = play(1, 1000, agents=4)
-    later = [
-        GameConditions(each.host, each.slot, each.began + 1000 * block, each.seconds, each.hour)
-        for block in range(20)
-        for each in conditions
-    ]
-
-    tests = fairness_tests(results * 20, later)
-    assert {20_000} == {test.games for test in tests if test.response == TIME}
-
-
 # --- tails -----------------------------------------------------------------------------------------------------------
 
 

@@ -69,14 +69,6 @@ def test_nothing_but_wins_has_a_lower_end_alone() -> None:
     assert Interval(None, None, None) == found.normalized
 
 
-def test_nothing_but_losses_has_an_upper_end_alone() -> None:
-    found = estimate(10, 0, 0)
-
-    assert (None, None) == (found.elo.value, found.elo.low)
-    assert found.elo.high == pytest.approx(-140.3, abs=0.1)
-    assert found.los == pytest.approx(2**-11)
-
-
 def test_nothing_but_draws_is_not_certain() -> None:
     """10 of 10 drawn: at least 69 % of all games are drawn, and the others may be anybody's."""
     found = estimate(0, 10, 0)

@@ -1,5 +1,6 @@
 """The sentences about certainty: each situation has its own."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -24,31 +25,64 @@ def stage(*results: tuple[str, str, int, int, int], rounds: int = 0, changes_pla
 
 
 CLEAR = ("a", "b", 500, 0, 100), ("b", "c", 500, 0, 100), ("a", "c", 590, 0, 10)
+ONE_CERTAIN = ("a", "b", 18, 0, 6), ("a", "c", 20, 0, 4), ("b", "c", 14, 0, 10)
 CLOSE = ("a", "b", 13, 0, 11), ("a", "c", 20, 0, 4), ("b", "c", 20, 0, 4)
 
 
-def test_all_places_are_certain() -> None:
-    words = list(stage(*CLEAR).sentences())
-
-    assert "All places are certain." == words[0]
-    assert not stage(*CLEAR).brackets
-    assert {"a": "1", "b": "2", "c": "3"} == stage(*CLEAR).places
+TIED = ("a", "b", 10, 2, 10), ("a", "c", 15, 0, 5), ("b", "c", 15, 0, 5)
+THREE_TIED = ("a", "b", 6, 0, 6), ("a", "c", 6, 0, 6), ("b", "c", 6, 0, 6)
+MANY_TIED = [(*pair, 2, 0, 2) for pair in combinations("abcdefg", 2)]
 
 
-def test_certain_first_place_is_named() -> None:
-    found = stage(("a", "b", 18, 0, 6), ("a", "c", 20, 0, 4), ("b", "c", 14, 0, 10))
+@pytest.mark.parametrize(
+    ("results", "said", "not_said"),
+    [
+        (CLEAR, ["All places are certain."], []),
+        (ONE_CERTAIN, ["One of 3 places is certain.", "The first place of a is certain."], []),
+        (CLOSE, ["a is the strongest agent with a probability of ", "It takes ", "One reversed game would change"], []),
+        (
+            TIED,
+            [
+                "2 agents share the first place: a, b.",
+                "The games do not separate a and b: each is the stronger one with a probability of 50 %.",
+            ],
+            ["strongest", "to separate"],
+        ),
+        (
+            THREE_TIED,
+            [
+                "3 agents share the first place: a, b, c.",
+                "The games do not separate them: each is the strongest agent with a probability of about 33 %.",
+            ],
+            [],
+        ),
+        (MANY_TIED, ["7 agents share the first place: a, b, c, d, e, …."], []),
+    ],
+    ids=["clear", "one certain", "close", "tied", "three tied", "many tied"],
+)
+def test_sentences_of_each_situation(
+    results: Sequence[tuple[str, str, int, int, int]], said: list[str], not_said: list[str]
+) -> None:
+    words = "\n".join(stage(*results).sentences())
 
-    assert ["One of 3 places is certain.", "The first place of a is certain."] == list(found.sentences())[:2]
-    assert {"a": "1", "b": "2-3", "c": "2-3"} == found.places
-    assert [(2, 3, ("b", "c"))] == [(each.low, each.high, each.agents) for each in found.brackets]
+    assert [] == [text for text in said if text not in words]
+    assert [] == [text for text in not_said if text in words]
 
 
-def test_open_first_place_has_a_chance_and_the_games_that_decide_it() -> None:
-    words = list(stage(*CLOSE).sentences())
+@pytest.mark.parametrize(
+    ("results", "places", "brackets"),
+    [
+        (CLEAR, {"a": "1", "b": "2", "c": "3"}, []),
+        (ONE_CERTAIN, {"a": "1", "b": "2-3", "c": "2-3"}, [(2, 3, ("b", "c"))]),
+    ],
+)
+def test_uncertain_places_are_in_a_bracket(
+    results: Sequence[tuple[str, str, int, int, int]], places: dict[str, str], brackets: list[object]
+) -> None:
+    found = stage(*results)
 
-    assert words[1].startswith("a is the strongest agent with a probability of ")
-    assert words[2].startswith("It takes ")
-    assert "One reversed game would change the first place." in words
+    assert places == found.places
+    assert brackets == [(each.low, each.high, each.agents) for each in found.brackets]
 
 
 @pytest.mark.parametrize(("chance", "has_rule"), [(0.57, False), (0.98, True)])
@@ -65,37 +99,22 @@ def test_high_chance_of_an_open_first_place_is_followed_by_what_counts_as_certai
 
 
 @pytest.mark.parametrize(
-    ("share", "rounds", "words"),
+    ("share", "rounds", "drawn", "words"),
     [
-        (0.3, 3, "One more round would"),
-        (2.7, 1, "3 more rounds would"),
-        (2.7, 10, "27 more rounds would"),
-        (2.7, 0, "It takes 4 times as many games"),
-        (200.5, 3, "It takes 202 times as many games"),
+        (0.3, 3, "", "One more round would"),
+        (2.7, 1, "", "3 more rounds would"),
+        (2.7, 10, "", "27 more rounds would"),
+        (2.7, 0, "", "It takes 4 times as many games"),
+        (200.5, 3, "", "It takes 202 times as many games"),
+        (0.02, 0, "a=b*40", "One more game would"),
+        (2.7, 0, "a=b*40", "108 more games would"),
     ],
 )
-def test_few_further_games_are_counted_in_rounds(share: float, rounds: int, words: str) -> None:
-    found = stage(*CLOSE, rounds=rounds)
+def test_few_further_games_are_counted_in_rounds_or_games(share: float, rounds: int, drawn: str, words: str) -> None:
+    found = replace(stage(*CLOSE, rounds=rounds), games=games(drawn))
     found = replace(found, certainty=replace(found.certainty, further_share=share))
 
     assert [words] == [sentence[: len(words)] for sentence in found.sentences() if "separate" in sentence]
-
-
-@pytest.mark.parametrize(("share", "words"), [(0.02, "One more game would"), (2.7, "108 more games would")])
-def test_without_rounds_further_games_are_counted(share: float, words: str) -> None:
-    found = replace(stage(*CLOSE), games=games("a=b*40"))
-    found = replace(found, certainty=replace(found.certainty, further_share=share))
-
-    assert [words] == [sentence[: len(words)] for sentence in found.sentences() if "separate" in sentence]
-
-
-def test_equal_first_agents_have_no_further_games() -> None:
-    found = stage(("a", "b", 10, 2, 10), ("a", "c", 15, 0, 5), ("b", "c", 15, 0, 5))
-
-    words = list(found.sentences())
-    assert "2 agents share the first place: a, b." in words
-    assert "The games do not separate a and b: each is the stronger one with a probability of 50 %." in words
-    assert not any("strongest" in each or "to separate" in each for each in words)
 
 
 def test_first_agent_that_is_rated_lower_is_not_called_equal() -> None:
@@ -107,23 +126,11 @@ def test_first_agent_that_is_rated_lower_is_not_called_equal() -> None:
     assert not any("difference" in each for each in words)
 
 
-def test_three_agents_that_share_the_first_place_have_one_chance() -> None:
-    words = list(stage(("a", "b", 6, 0, 6), ("a", "c", 6, 0, 6), ("b", "c", 6, 0, 6)).sentences())
+@pytest.mark.parametrize(("changes_place", "what"), [(True, "first place"), (False, "best rating")])
+def test_places_by_points_do_not_change_by_ratings(changes_place: bool, what: str) -> None:
+    words = list(stage(*CLOSE, changes_place=changes_place).sentences())
 
-    assert "3 agents share the first place: a, b, c." in words
-    assert "The games do not separate them: each is the strongest agent with a probability of about 33 %." in words
-
-
-def test_many_agents_that_share_the_first_place_are_cut() -> None:
-    pairs = [(*pair, 2, 0, 2) for pair in combinations("abcdefg", 2)]
-
-    assert "7 agents share the first place: a, b, c, d, e, …." in list(stage(*pairs).sentences())
-
-
-def test_places_by_points_do_not_change_by_ratings() -> None:
-    words = list(stage(*CLOSE, changes_place=False).sentences())
-
-    assert "One reversed game would change the best rating." in words
+    assert f"One reversed game would change the {what}." in words
 
 
 # --- reversed games by points -----------------------------------------------------------------------------------------

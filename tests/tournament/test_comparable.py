@@ -27,33 +27,18 @@ def test_differences_are_named(change: str, said: str) -> None:
     assert said in policy_difference(one, other)
 
 
-@pytest.mark.parametrize("change", [[], ["attempts=5"], ["clock.close_ms=50"], ["bytes.game_bytes=50000"]])
+@pytest.mark.parametrize(
+    "change",
+    [[], ["attempts=5"], ["clock.close_ms=50"], ["bytes.game_bytes=50000"], ["game.options.width=20"]],
+)
 def test_settings_without_influence_on_strength_may_differ(change: list[str]) -> None:
     assert "" == policy_difference(load_policy("gomocup-freestyle"), load_policy("gomocup-freestyle", change))
-
-
-def test_an_option_that_is_left_out_is_the_one_of_the_game() -> None:
-    policy = load_policy("gomocup-freestyle")
-    width = policy.game.options.get("width", 15)
-
-    assert "" == policy_difference(policy, load_policy("gomocup-freestyle", [f"game.options.width={width}"]))
 
 
 def test_another_game_is_another_strength() -> None:
     assert "the game is gomoku and " in policy_difference(
         load_policy("gomocup-freestyle"), load_policy("stratego-seed")
     )
-
-
-@pytest.mark.parametrize(("turn_ms", "match_ms"), [(300, 180_000), (30_000, 180_000), (0, 180_000), (5, 11_000)])
-def test_practice_keeps_the_limit_of_a_turn(turn_ms: int, match_ms: int) -> None:
-    """It shortens all turns together."""
-    policy = load_policy("gomocup-freestyle", [f"clock.turn_ms={turn_ms}", f"clock.match_ms={match_ms}"])
-
-    clock = with_shorter_games(policy, 10).clock
-
-    assert (turn_ms, 10_000) == (clock.turn_ms, clock.match_ms)
-    assert policy == with_shorter_games(policy, 1000)
 
 
 def test_time_controls_are_compared_by_their_meaning() -> None:
@@ -63,6 +48,16 @@ def test_time_controls_are_compared_by_their_meaning() -> None:
     assert "" == policy_difference(one, same)
     assert "clock.control is 60+0.6 and 60" == policy_difference(one, other)
     assert "clock.control is 60+0.6 and 180@30" == policy_difference(one, plain)
+
+
+@pytest.mark.parametrize(("turn_ms", "match_ms"), [(300, 180_000), (30_000, 180_000), (0, 180_000), (5, 11_000)])
+def test_practice_keeps_the_limit_of_a_turn(turn_ms: int, match_ms: int) -> None:
+    """It shortens all turns together."""
+    policy = load_policy("gomocup-freestyle", [f"clock.turn_ms={turn_ms}", f"clock.match_ms={match_ms}"])
+    clock = with_shorter_games(policy, 10).clock
+
+    assert (turn_ms, 10_000) == (clock.turn_ms, clock.match_ms)
+    assert policy == with_shorter_games(policy, 1000)
 
 
 @pytest.mark.parametrize(

@@ -107,52 +107,31 @@ def test_a_policy_may_score_verdicts_its_own_way() -> None:
 
 
 @pytest.mark.parametrize(
-    ("result", "winner", "verdict", "points"),
+    ("policy", "result", "winner", "verdict", "points"),
     [
-        ("a RED VICTORY 117 12 8", "a", Verdict.WIN, (3, 1)),
-        ("b BLUE VICTORY 117 12 8", "b", Verdict.WIN, (1, 3)),
-        ("a RED SURRENDER 3 148 148", "b", Verdict.RESIGNED, (0, 3)),
-        ("b BLUE DRAW 40 0 0", None, Verdict.DRAW, (2, 2)),
-        ("b BLUE DRAW_DEFAULT 1000 9 9", None, Verdict.DRAW, (1, 1)),
-        ("a RED ILLEGAL 5 148 148", "b", Verdict.CRASH, (-1, 2)),
-        ("b BLUE BAD_SETUP 0 148 0", "a", Verdict.ILLEGAL, (2, -1)),
-        ("neither BOTH BAD_SETUP 0 0 0", None, Verdict.ILLEGAL, (-1, -1)),
+        ("stratego-2012", "a RED VICTORY 117 12 8", "a", Verdict.WIN, (3, 1)),
+        ("stratego-2012", "b BLUE VICTORY 117 12 8", "b", Verdict.WIN, (1, 3)),
+        ("stratego-2012", "a RED SURRENDER 3 148 148", "b", Verdict.RESIGNED, (0, 3)),
+        ("stratego-2012", "b BLUE DRAW 40 0 0", None, Verdict.DRAW, (2, 2)),
+        ("stratego-2012", "b BLUE DRAW_DEFAULT 1000 9 9", None, Verdict.DRAW, (1, 1)),
+        ("stratego-2012", "a RED ILLEGAL 5 148 148", "b", Verdict.CRASH, (-1, 2)),
+        ("stratego-2012", "b BLUE BAD_SETUP 0 148 0", "a", Verdict.ILLEGAL, (2, -1)),
+        ("stratego-2012", "neither BOTH BAD_SETUP 0 0 0", None, Verdict.ILLEGAL, (-1, -1)),
+        # The manager called it BOTH_ILLEGAL with the offender's name.
+        ("stratego-2011", "b BLUE BOTH_ILLEGAL 0 148 0", "a", Verdict.ILLEGAL, (2, -1)),
+        ("stratego-2012:preliminary", "a RED VICTORY 117 12 8", "a", Verdict.WIN, (0.3, 0.1)),
+        ("qchess-2013", "white", "a", Verdict.WIN, (3, 1)),
+        ("qchess-2013", "black", "b", Verdict.WIN, (1, 3)),
+        ("qchess-2013", "white DRAW", None, Verdict.DRAW, (2, 2)),
+        ("qchess-2013", "black ILLEGAL", "a", Verdict.ILLEGAL, (3, 0)),
+        ("qchess-2013", "white UNRESPONSIVE", "b", Verdict.CRASH, (0, 3)),
+        ("qchess-2013", "white terminated", "b", Verdict.RESIGNED, (0, 3)),
     ],
 )
-def test_stratego_of_2012_scores_its_outcomes(
-    result: str, winner: str | None, verdict: Verdict, points: tuple[float, float]
+def test_policies_score_the_words_of_their_games(
+    policy: str, result: str, winner: str | None, verdict: Verdict, points: tuple[float, float]
 ) -> None:
-    assert points == table_of("stratego-2012").of(ended(result, winner, verdict))
-
-
-def test_a_bad_setup_of_2011_is_the_offender_s_alone() -> None:
-    """The manager called it BOTH_ILLEGAL with the offender's name."""
-    played = ended("b BLUE BOTH_ILLEGAL 0 148 0", "a", Verdict.ILLEGAL)
-
-    assert (2, -1) == table_of("stratego-2011").of(played)
-
-
-def test_a_preliminary_round_weighs_a_tenth() -> None:
-    played = ended("a RED VICTORY 117 12 8", "a", Verdict.WIN)
-
-    assert (0.3, 0.1) == table_of("stratego-2012:preliminary").of(played)
-
-
-@pytest.mark.parametrize(
-    ("result", "winner", "verdict", "points"),
-    [
-        ("white", "a", Verdict.WIN, (3, 1)),
-        ("black", "b", Verdict.WIN, (1, 3)),
-        ("white DRAW", None, Verdict.DRAW, (2, 2)),
-        ("black ILLEGAL", "a", Verdict.ILLEGAL, (3, 0)),
-        ("white UNRESPONSIVE", "b", Verdict.CRASH, (0, 3)),
-        ("white terminated", "b", Verdict.RESIGNED, (0, 3)),
-    ],
-)
-def test_quantum_chess_scores_its_results(
-    result: str, winner: str | None, verdict: Verdict, points: tuple[float, float]
-) -> None:
-    assert points == table_of("qchess-2013").of(ended(result, winner, verdict))
+    assert points == table_of(policy).of(ended(result, winner, verdict))
 
 
 @pytest.mark.parametrize("result", ["", "white WHATEVER", "grey", "a RED VICTORY 1 2 3"])

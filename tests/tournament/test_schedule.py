@@ -1,11 +1,8 @@
 """Every format through the store, from its first game to its last: numbers, ids, colours, byes, and who is out."""
 
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.contest.contest import Contest
-from judge.contest_games import GameState, Outcome, Pairing, ScheduledGame
+from judge.contest_games import GameState, Outcome, ScheduledGame
 from judge.games.gomoku.positions import symmetries
 from judge.referee.spec import GameSpec
 from judge.store.contests import Store
@@ -38,7 +35,7 @@ from tests.contest.cups import (
     snapshot,
     won_by,
 )
-from tests.examples import evidence, examples
+from tests.examples import examples
 
 OPENINGS = (((7, 7),), ((7, 7), (8, 8)), ((7, 7), (6, 8), (7, 9)))
 
@@ -114,13 +111,6 @@ def _has_all_its_games(contest: Contest, games: list[ScheduledGame]) -> None:
     assert all(times <= 2 for times in from_each.values())
 
 
-def test_a_round_robin_is_scheduled_at_once() -> None:
-    with cup(RoundRobin(games=2), 5) as contest:
-        assert 20 == len(scheduled(contest))
-        assert 5 == max(game.round for game in scheduled(contest))
-        assert list(range(1, 21)) == [game.number for game in scheduled(contest)]
-
-
 def test_a_swiss_round_is_scheduled_when_the_one_before_it_has_ended() -> None:
     with cup(Swiss(games=2, rounds=3), 4) as contest:
         assert 4 == len(scheduled(contest))
@@ -129,16 +119,6 @@ def test_a_swiss_round_is_scheduled_when_the_one_before_it_has_ended() -> None:
 
         assert contest.schedule_next()
         assert 8 == len(scheduled(contest))
-
-
-def test_the_next_round_of_a_swiss_waits_for_no_bye_and_counts_it() -> None:
-    with cup(Swiss(games=2, rounds=5), 5) as contest:
-        play(contest, better_seed)
-
-        byes = [pair.first for pair in contest.store.pairings("cup") if pair.second is None]
-        assert ["1", "2", "3", "4", "5"] == sorted(byes)
-        assert {"1": (1, 10.0), "2": (2, 8.0), "3": (3, 6.0), "4": (4, 4.0), "5": (5, 2.0)} == (places(contest))
-        assert {1} == {line.byes for line in contest.standing().table.lines}
 
 
 def test_a_disqualification_in_mid_contest_changes_no_earlier_pairing() -> None:
@@ -225,40 +205,6 @@ def test_disqualified_agents_are_last_in_the_order_of_entry() -> None:
         assert [("2", 9), ("10", 9)] == [(line.agent, line.place) for line in contest.standing().table.lines[-2:]]
 
 
-def test_finalist_stays_when_another_is_disqualified_later() -> None:
-    """3 is the first of its group by the games that it won against 6; without them 2 would be."""
-
-    def rule(game: ScheduledGame) -> Outcome:
-        names = {game.first, game.second}
-        if names == {"2", "3"} and game.leg == 1:
-            return won_by(None)
-        winner = "6" if names == {"2", "6"} else min(names)
-        return won_by(int(game.second == winner))
-
-    with cup(Groups(games=2, groups=2, promoted=1), 6) as contest:
-        play(contest, rule)
-        assert [Pairing("1", "3", 4, 1, 0, "final")] == contest.store.pairings("cup")[-1:]
-
-        contest.store.disqualify("cup", "6", "two entries")
-
-        assert contest.is_over()
-        assert ["1", "3"] == list(places(contest))[:2]
-
-
-def test_a_league_is_scheduled_at_once_when_the_one_below_has_ended() -> None:
-    """A game that waits to be played again leaves others to be played, up to the end of its league."""
-    with cup(Leagues(games=2, sizes=(2, 4), promoted=1), 6) as contest:
-        assert {"2"} == {pair.group for pair in contest.store.pairings("cup")}
-        assert [1, 2, 3] == sorted({game.round for game in scheduled(contest)})
-        assert 12 == len(scheduled(contest))
-
-        play(contest, better_seed, 12)
-
-        assert contest.schedule_next()
-        assert [4, 5, 6] == sorted({game.round for game in scheduled(contest)} - {1, 2, 3})
-        assert 18 == len(scheduled(contest))
-
-
 def test_no_agent_is_promoted_before_its_league_is_over() -> None:
     """But where a game of it is voided later, whoever has risen stays in the league above."""
     with cup(Leagues(games=2, sizes=(2,), promoted=1), 5) as contest:
@@ -280,19 +226,6 @@ def test_no_agent_is_promoted_before_its_league_is_over() -> None:
         assert contest.schedule_next()
         contest.store.annul(games[0].id, "the wrong opening")
         assert {"1", "2", "3"} == first()
-
-
-def test_later_rounds_of_a_league_follow_from_its_first_round() -> None:
-    """An earlier judge drew them one by one, without agents that were disqualified until then."""
-    with cup(Leagues(games=2, sizes=(4,), promoted=1), 4) as contest:
-        pairings, tournament = contest.store.pairings("cup"), contest.tournament
-        first = [pair for pair in pairings if pair.round == 1]
-
-        assert pairings == tournament.next([], [])
-        assert pairings[len(first) :] == tournament.next(first, [])
-        without = tournament.next(first, [], ["4"])
-        assert [2, 3] == [pair.round for pair in without]
-        assert all("4" not in pair.agents for pair in without)
 
 
 @pytest.mark.parametrize("chance", [{"seed": 1}, COMMITTED], ids=["seed", "secret"])
@@ -341,69 +274,25 @@ def test_contests_of_one_store_share_no_game(by: str) -> None:
         assert not other.is_over()
 
 
-_ANOTHER_PROCESS = """
-import sys
-from contextlib import closing
-from judge.tournament.snapshot import read_snapshot
-from judge.store.contests import Store
-from tests.contest.cups import by_chance, play, reopen
-with closing(Store(sys.argv[1])) as store:
-    for game in play(reopen(store, read_snapshot(store.document("cup"))), by_chance(3)):
-        print(game.id)
-"""
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    "format_",
-    [pytest.param(formats(1)[3], id="swiss"), pytest.param(formats(1)[5], id="groups", marks=evidence)],
+    ("games", "crashes", "failures", "is_out"),
+    [
+        (20, 2, FailuresPlan(), False),
+        (20, 3, FailuresPlan(), True),
+        (19, 19, FailuresPlan(), False),
+        (2, 2, FailuresPlan(limit=0.5, after=1), True),
+        (2, 2, FailuresPlan(limit=1.0, after=1), False),
+    ],
+    ids=["a tenth", "more", "too few games", "over the limit of an organiser", "at that limit"],
 )
-def test_another_process_continues_with_the_same_games(tmp_path: Path, format_: AnyFormat) -> None:
-    """It has an order of its own in its sets, and plays what this one would have played."""
-    with cup(format_, 7) as contest:
-        expected = [game.id for game in play(contest, by_chance(3))]
-        table = contest.standing()
-    url = f"sqlite:///{tmp_path / 'cup.db'}"
-    with closing(Store(url)) as store:
-        told = [game.id for game in play(enter(store, snapshot(format_, 7)), by_chance(3), 4)]
-    there = subprocess.run(
-        [sys.executable, "-c", _ANOTHER_PROCESS, url],
-        env={"PYTHONHASHSEED": "7", "PYTHONPATH": ":".join(sys.path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    told += there.stdout.split()
-
-    assert expected == told
-    with closing(Store(url)) as store:
-        assert table == reopen(store, snapshot(format_, 7)).standing()
-
-
-@pytest.mark.parametrize(("crashes", "is_out"), [(2, False), (3, True)])
-def test_agent_failing_in_over_a_tenth_of_its_games_is_out(crashes: int, is_out: bool) -> None:
-    """Twenty games: two failures are a tenth and allowed, three are more."""
-    with cup(RoundRobin(games=20), 2) as contest:
+def test_agent_failing_in_more_of_its_games_than_allowed_is_out(
+    games: int, crashes: int, failures: FailuresPlan, is_out: bool
+) -> None:
+    with cup(RoundRobin(games=games), 2, failures=failures) as contest:
         _crash(contest, "2", crashes)
 
         assert (["2"] if is_out else []) == list(contest.out())
         assert contest.is_over()
-
-
-def test_agent_is_not_out_before_the_minimum_of_games() -> None:
-    with cup(RoundRobin(games=19), 2) as contest:
-        _crash(contest, "2", 19)
-
-        assert {} == contest.out()
-
-
-@pytest.mark.parametrize(("limit", "is_out"), [(0.5, True), (1.0, False)])
-def test_an_organiser_sets_the_limit(limit: float, is_out: bool) -> None:
-    failures = FailuresPlan(limit=limit, after=1)
-    with cup(RoundRobin(games=2), 2, failures=failures) as contest:
-        _crash(contest, "2", 2)
-
-        assert (["2"] if is_out else []) == list(contest.out())
 
 
 def test_agent_failing_in_a_swiss_is_out_after_the_round() -> None:

@@ -1,7 +1,5 @@
 """Pairs that are left out by ratings, against the records of Gomocup."""
 
-import csv
-import os
 import re
 from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
@@ -14,36 +12,13 @@ from judge.games.types import Verdict
 from judge.statistics.rating_model import BAYESELO_MODEL
 from judge.statistics.ratings import rate
 from judge.tournament.skipped_pairs import PreviousTable, SourcedRating, is_left_out, league_ratings, round_elo
+from tests.statistics.cup_records import data, rows
 
 DIFFERENCE = 400
 
-Row = Mapping[str, str]
 
 EXCEPTIONS = {"2022_t": 2, "2023_t": 1, "2024_p": 4, "2025_t": 6, "2026_p": 7}
 """Pairs of each league that the clauses predict wrongly; the organisers used other ratings there."""
-
-
-def results() -> Path:
-    path = Path(os.environ.get("JUDGE_DATA", "/nonexistent")) / "gomocup-results" / "expected"
-    if not path.is_dir():
-        pytest.skip("set JUDGE_DATA to the directory that holds gomocup-results")
-    return path
-
-
-def rows_of(path: Path) -> Sequence[Row]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def wrong_pairs(pairs: Sequence[Row], ratings: Mapping[str, float]) -> tuple[int, int]:
-    """Number of wrong predictions, and of predictions."""
-    known = [pair for pair in pairs if pair["status"] != "lost"]
-    judged = [pair for pair in known if pair["program1"] in ratings and pair["program2"] in ratings]
-    wrong = sum(
-        is_left_out(ratings[pair["program1"]], ratings[pair["program2"]], DIFFERENCE) != (pair["status"] == "left out")
-        for pair in judged
-    )
-    return wrong, len(judged)
 
 
 @pytest.mark.parametrize(
@@ -54,75 +29,14 @@ def test_pair_is_left_out_from_the_difference_on(first: float, second: float, *,
     assert expected is is_left_out(first, second, DIFFERENCE)
 
 
-def test_every_pair_of_the_league_years_follows_from_the_ratings_used() -> None:
-    expected = results()
-    judged = 0
-    for path in sorted((expected / "ratings-used").glob("*.csv")):
-        ratings = {row["program"]: float(row["rating_used"]) for row in rows_of(path) if row["rating_used"]}
-        wrong, count = wrong_pairs(rows_of(expected / "pairs" / path.name), ratings)
-        assert 0 == wrong, path.name
-        judged += count
-    assert judged > 8000
-
-
-def test_league_without_ratings_leaves_no_pair_out() -> None:
-    expected = results()
-    rated = {path.name for path in (expected / "ratings-used").glob("*.csv")}
-    complete = [path for path in (expected / "pairs").glob("*.csv") if path.name not in rated]
-    assert complete
-    for path in complete:
-        agents = {row[key]: 0.0 for row in rows_of(path) for key in ("program1", "program2")}
-        assert 0 == wrong_pairs(rows_of(path), agents)[0], path.name
-
-
-def test_clauses_predict_the_pairs_from_the_elo_of_the_year_before() -> None:
-    """The columns of ratings-used have the Elo of this year's programs in last year's tables of II and I."""
-    expected = results()
-    for path in sorted((expected / "ratings-used").glob("*.csv")):
-        league = path.stem
-        if league == "2025_2":  # the record of the year before is faulty
-            continue
-        rows = [row for row in rows_of(path) if row["rating_used"]]
-        tables = [PreviousTable(f"{league} before", elo_of(rows, "elo_II_last_year"))]
-        if above := elo_of(rows, "elo_I_last_year"):
-            tables.append(PreviousTable(f"above {league} before", above))
-        found = league_ratings([row["program"] for row in rows], tables)
-        assert {row["program"]: float(row["rating_by_rule"]) for row in rows} == {
-            agent: each.rating for agent, each in found.items()
-        }, league
-        wrong, _ = wrong_pairs(
-            rows_of(expected / "pairs" / path.name), {agent: each.rating for agent, each in found.items()}
-        )
-        assert EXCEPTIONS.get(league, 0) == wrong, league
-
-
-@pytest.mark.parametrize(
-    ("league", "before"), [("2023_f", ["2022_f"]), ("2023_t", ["2022_t", "2022_s"]), ("2026_f", ["2025_f"])]
-)
-def test_clauses_predict_the_pairs_from_the_tables_of_the_year_before(league: str, before: Sequence[str]) -> None:
-    expected = results()
-    tables = [
-        PreviousTable(
-            name,
-            {row["program"]: float(row["elo"]) for row in rows_of(expected / "places" / f"{name}.csv") if row["elo"]},
-        )
-        for name in before
-    ]
-    pairs = rows_of(expected / "pairs" / f"{league}.csv")
-    names = {pair[key] for pair in pairs for key in ("program1", "program2")}
-    agents = sorted(agent for agent in names if not agent.startswith("unknown-"))  # lost in the record of 2026_f
-    found = {agent: each.rating for agent, each in league_ratings(agents, tables).items()}
-    assert EXCEPTIONS.get(league, 0) == wrong_pairs(pairs, found)[0]
-
-
 FAULTY = {"2024_2", "2025_2", "2026_f"}
 """Leagues with a faulty record, this year or the year before."""
 
 
 def test_clauses_predict_the_pairs_from_the_games_of_the_year_before() -> None:
     """From records alone: rate last year's games, apply the clauses, compare with the pairs that met this year."""
-    root = results().parent
-    disqualified = {(row["name"], row["league"]) for row in rows_of(root / "names/blacklist.csv")}
+    root = data()
+    disqualified = {(row["name"], row["league"]) for row in rows(root / "names/blacklist.csv")}
     wrong: dict[str, int] = {}
     judged = 0
     for year in range(2022, 2027):
@@ -162,12 +76,6 @@ def rated(root: Path, league: str, disqualified: Set[tuple[str, str]]) -> Mappin
             played += [GameResult(first, second, second, Verdict.WIN)] * lost
             played += [GameResult(first, second, None, Verdict.DRAW)] * (games - won - lost)
     return {rating.agent: rating.elo for rating in rate(played, BAYESELO_MODEL).ratings}
-
-
-def elo_of(rows: Sequence[Row], column: str) -> Mapping[str, float]:
-    """By place, which is the order of Elo."""
-    known = {row["program"]: float(row[column]) for row in rows if row[column]}
-    return dict(sorted(known.items(), key=lambda item: -item[1]))
 
 
 LOWER = PreviousTable("II", {"A": 1700.4, "B": 1650.5, "C": 1500})

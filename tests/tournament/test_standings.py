@@ -12,8 +12,6 @@ from judge.contest_games import GameResult, Pairing
 from judge.games.types import Verdict
 from judge.referee.policy import load_policy
 from judge.tournament.crosstable import Cell, crosstable
-from judge.tournament.formats.round_robin import RoundRobin
-from judge.tournament.pairings import Competitor
 from judge.tournament.points import Duel, Scoring, points_table, score
 from judge.tournament.results import PlayedPairing, SideScore
 from judge.tournament.standings import (
@@ -28,15 +26,11 @@ from judge.tournament.standings import (
     tiers_of,
 )
 from tests.contest.rounds import games
-from tests.statistics.cup_records import GAMES, data, results_of
-from tests.statistics.cup_records import rows as csv_rows
 
 TABLE = points_table(load_policy("gomocup-freestyle"))
 
 GOMOCUP_2016 = ("points", "ratio", "direct", "time")
 """Gomocup until 2016, with a duel's points."""
-GOMOCUP = ("elo",)
-"""Gomocup since 2017."""
 
 
 def played(text: str, due: int = 1, duel: Duel | None = None) -> list[PlayedPairing]:
@@ -64,76 +58,66 @@ def table(names: str, all_played: Sequence[PlayedPairing], *ranking: str) -> lis
     return standings(tiers_of(values), records, values)
 
 
-def test_complete_tie_shares_a_place() -> None:
-    """Each of four won one game, drew one and lost one: 1.5 points, a Sonneborn-Berger of 1.5 + 1.5 / 2 = 2.25."""
-    cup = played("a>b\na=c\na<d\nb>c\nb=d\nc>d")
-    ranking = ("points", "sonneborn-berger")
+FOUR = "a>c\na>d\nb>a\nb>d\nc>b\nd>c"
+"""a (beat c, d) and b (beat a, d) have 2 points, c (beat b) and d (beat c) have 1."""
 
-    assert [["a", "b", "c", "d"]] == order("abcd", cup, *BY_POINTS)
-    lines = table("abcd", cup, *ranking)
-    assert [(1, (1.5, 2.25))] * 4 == [(line.place, line.values) for line in lines]
+ELO = "a>d*4\nb>a\nb>c c>b"
+"""a has most points, all from d; b beat a, and c is as good as b."""
 
 
-def test_direct_encounter_and_sonneborn_berger_by_hand() -> None:
-    """a (beat c, d) and b (beat a, d) have 2 points, c (beat b) and d (beat c) have 1.
-
-    Directly b beat a and d beat c. By Sonneborn-Berger a has 1 + 1 = 2, b 2 + 1 = 3, c 2, d 1.
-    """
-    cup = played("a>c\na>d\nb>a\nb>d\nc>b\nd>c")
-
-    assert [["a", "b"], ["c", "d"]] == order("abcd", cup, "points")
-    assert [["b"], ["a"], ["d"], ["c"]] == order("abcd", cup, "points", "direct")
-    assert [["b"], ["a"], ["c"], ["d"]] == order("abcd", cup, "points", "sonneborn-berger")
-
-
-def test_koya_counts_points_against_opponents_with_half_of_the_points() -> None:
-    """First a, b and c have 2 of 3 points and d none, so only the points among a, b and c count. Then d has 2.5 of 5
-    points, so the points against it count too."""
-    cup = played("a>b\nb>c\nc>a\na>d\nb>d\nc>d")
-    with_half = played("a>b\nb>c\nc>a\na>d\nb=d\nc>d\nd>x\nd>y")
-
-    assert {"a": 1, "b": 1, "c": 1, "d": 0} == {
-        line.agent: line.values[1] for line in table("abcd", cup, "points", "koya")
-    }
-    assert {"a": 2, "b": 1.5, "c": 2, "d": 0.5} == {
-        line.agent: line.values[0] for line in table("abcd", with_half, "koya")
-    }
-
-
-def test_a_direct_encounter_of_three_counts_among_the_three() -> None:
-    """a, b and c have 2 points each; among them a won 2, b 1 and c none."""
-    cup = played("a>b\na>c\nb>c\nb>x\nc>x\nc>y\nx>a\ny>x")
-
-    assert [["a", "b", "c"]] == order("abc", cup, "points")
-    assert [["a"], ["b"], ["c"]] == order("abc", cup, "points", "direct")
+@pytest.mark.parametrize(
+    ("cup", "ranking", "expected"),
+    [
+        # Each of four won one game, drew one and lost one.
+        ("a>b\na=c\na<d\nb>c\nb=d\nc>d", " ".join(BY_POINTS), "abcd"),
+        (FOUR, "points", "ab cd"),
+        (FOUR, "points direct", "b a d c"),
+        # a has 1 + 1 = 2, b 2 + 1 = 3, c 2, d 1.
+        (FOUR, "points sonneborn-berger", "b a c d"),
+        # a, b and c have 2 points each; among them a won 2, b 1 and c none.
+        ("a>b\na>c\nb>c\nb>x\nc>x\nc>y\nx>a\ny>x", "points", "abc"),
+        ("a>b\na>c\nb>c\nb>x\nc>x\nc>y\nx>a\ny>x", "points direct", "a b c"),
+        # a beat b, and c met neither: the direct encounter is silent.
+        ("a>b\nx>a\nb>x\nc>x", "points direct", "abc"),
+        (ELO, "points", "a b c d"),
+        # Agents without games are last.
+        (ELO, "elo", "bc a d z"),
+        (ELO, "rating", "bc a d z"),
+        ("", "rating", "yz"),
+        # In a cycle all are equal, up to rounding errors of the iteration.
+        ("a>b a>b\nb>c b>c\nc>d c>d\nd>e d>e\ne>a e>a", "rating", "abcde"),
+    ],
+)
+def test_agents_that_are_equal_by_all_criteria_share_a_place(cup: str, ranking: str, expected: str) -> None:
+    names = sorted(expected.replace(" ", ""))
+    assert [list(tier) for tier in expected.split()] == order("".join(names), played(cup, due=4), *ranking.split())
 
 
-def test_a_table_shows_the_points_among_those_that_are_equal() -> None:
-    """a and b have 2 points, and b beat a; c and d have 1, and d beat c. Nobody is equal to the others then."""
-    cup = played("a>c\na>d\nb>a\nb>d\nc>b\nd>c")
+@pytest.mark.parametrize(
+    ("cup", "ranking", "criterion", "expected"),
+    [
+        ("a>b\na=c\na<d\nb>c\nb=d\nc>d", ("points", "sonneborn-berger"), 1, dict.fromkeys("abcd", 2.25)),
+        # a, b and c have 2 of 3 points and d none, so only the points among a, b and c count.
+        ("a>b\nb>c\nc>a\na>d\nb>d\nc>d", ("points", "koya"), 1, {"a": 1, "b": 1, "c": 1, "d": 0}),
+        # d has 2.5 of 5 points, so the points against it count too.
+        ("a>b\nb>c\nc>a\na>d\nb=d\nc>d\nd>x\nd>y", ("koya",), 0, {"a": 2, "b": 1.5, "c": 2, "d": 0.5}),
+        # b beat a, and d beat c. After Sonneborn-Berger no agent is equal to another one.
+        (FOUR, ("points", "direct"), 1, {"a": 0, "b": 1, "c": 0, "d": 1}),
+        (FOUR, ("points", "sonneborn-berger", "direct"), 2, dict.fromkeys("abcd", 0)),
+        # a beat b (1 point) and had a bye: 1 + 2. c beat d (0) and e (1).
+        ("a>b\nb>d\na\nc>d\nc>e\ne", BY_SWISS_POINTS, 1, {"a": 3, "c": 1}),
+    ],
+)
+def test_values_of_a_criterion(cup: str, ranking: tuple[str, ...], criterion: int, expected: dict[str, float]) -> None:
+    lines = table("abcde"[: 5 if "e" in cup else 4], played(cup), *ranking)
 
-    assert {"a": (2, 0), "b": (2, 1), "c": (1, 0), "d": (1, 1)} == {
-        line.agent: line.values for line in table("abcd", cup, "points", "direct")
-    }
-    assert {"a": 0, "b": 0, "c": 0, "d": 0} == {
-        line.agent: line.values[-1] for line in table("abcd", cup, "points", "sonneborn-berger", "direct")
-    }
+    assert expected == {line.agent: line.values[criterion] for line in lines if line.agent in expected}
 
 
-def test_a_direct_encounter_is_silent_where_not_all_have_met() -> None:
-    """a beat b, and c met neither."""
-    cup = played("a>b\nx>a\nb>x\nc>x")
+def test_a_bye_is_counted_and_gives_the_points_of_a_win() -> None:
+    lines = table("abcde", played("a>b\nb>d\na\nc>d\nc>e\ne"), *BY_SWISS_POINTS)
 
-    assert [["a", "b", "c"]] == order("abc", cup, "points", "direct")
-
-
-def test_buchholz_counts_a_bye_as_an_equal() -> None:
-    """a beat b (1 point) and had a bye: 2 points, Buchholz 1 + 2. c beat d (0) and e (1): 2 points, Buchholz 1."""
-    swiss = played("a>b\nb>d\na\nc>d\nc>e\ne")
-    lines = table("abcde", swiss, *BY_SWISS_POINTS)
-
-    assert {"a": (2, 3), "c": (2, 1)} == {line.agent: line.values[:2] for line in lines if line.agent in "ac"}
-    assert ["a", "c"] == [line.agent for line in lines[:2]]
+    assert [("a", 2), ("c", 2)] == [(line.agent, line.values[0]) for line in lines[:2]]
     assert {"a": 1, "b": 0, "c": 0, "d": 0, "e": 1} == {line.agent: line.byes for line in lines}
 
 
@@ -172,18 +156,6 @@ def test_the_time_of_a_reply_decides_last() -> None:
     assert [["a", "b"]] == order("ab", [timed("a=b", (0, 20), (200, 300))], *GOMOCUP_2016)
 
 
-def test_gomocup_since_2017_ranks_by_elo() -> None:
-    """a has most points, all from d; b beat a, and c is as good as b."""
-    cup = played("a>d*4\nb>a\nb>c c>b", due=4)
-
-    assert [["a"], ["b"], ["c"], ["d"]] == order("abcd", cup, "points")
-    assert [["b", "c"], ["a"], ["d"]] == order("abcd", cup, *GOMOCUP)
-
-
-def test_unrated_agent_is_listed_last() -> None:
-    assert [["a"], ["b"], ["z"]] == order("abz", played("a>b"), "elo")
-
-
 def rating_values(names: str, all_played: Sequence[PlayedPairing]) -> dict[str, float]:
     return {agent: value for agent, (value,) in compared(names, records_of(names, all_played), ("rating",)).items()}
 
@@ -204,64 +176,19 @@ def test_rating_criterion_ignores_games_that_both_lost() -> None:
     assert rating_values("abc", cup) == rating_values("abc", [*cup, lost])
 
 
-def test_rating_orders_agents_that_met_other_opponents() -> None:
-    """a has most points, all from d; b beat a, and c is as good as b."""
-    cup = played("a>d*4\nb>a\nb>c c>b", due=4)
-
-    assert [["b", "c"], ["a"], ["d"]] == order("abcd", cup, "rating")
-
-
-def test_ratings_less_than_a_hundredth_apart_share_a_place_and_the_next_criterion_decides() -> None:
-    """In a cycle all are equal, up to rounding errors of the iteration."""
+def test_ratings_less_than_a_hundredth_apart_are_one_value_and_the_next_criterion_decides() -> None:
     cup = played("a>b a>b\nb>c b>c\nc>d c>d\nd>e d>e\ne>a e>a", due=2)
 
-    assert [["a", "b", "c", "d", "e"]] == order("abcde", cup, "rating")
     assert 1 == len(set(rating_values("abcde", cup).values()))
     assert [["e"], ["a"]] == order("ae", [*cup, *played("a=e\n")], "rating", "direct")[:2]
 
 
-def test_agents_without_games_are_last() -> None:
-    """Also if ratings are negative: each of a chain is 570 Elo better than the next one."""
-    assert [["a"], ["b"], ["z"]] == order("abz", played("a>b"), "rating")
-    assert [["y", "z"]] == order("yz", [], "rating")
-    assert {"z": 0.0} == {agent: value for agent, value in rating_values("abz", played("a>b")).items() if agent == "z"}
+def test_agents_without_games_have_no_rating_and_are_below_negative_ones() -> None:
+    """Each of a chain is 570 Elo better than the next one."""
+    assert 0 == rating_values("abz", played("a>b"))["z"]
     chain = "\n".join(f"{one}>{other}*99" for one, other in zip("abcdefgh", "bcdefghi", strict=True))
     values = rating_values("abcdefghiz", played(chain, due=99))
     assert values["z"] < values["i"] < 0
-
-
-def test_places_of_real_leagues_follow_from_the_rating() -> None:
-    """All games of each league, also those of disqualified programs."""
-    for path in sorted((data() / "expected/places").glob("*.csv")):
-        expected = csv_rows(path)
-        if expected[0]["status"] not in {"ranked", "disqualified"}:
-            continue
-        entries = [Competitor(row["program"], rank, row["place"] != "") for rank, row in enumerate(expected, 1)]
-        form = RoundRobin(games=GAMES, ranking=("rating",))
-        tiers = form.order(entries, league_games(path.stem))
-
-        places = {agent: sum(map(len, tiers[:at])) + 1 for at, tier in enumerate(tiers) for agent in tier}
-        ranked = [row for row in expected if row["place"]]
-        right: dict[str, int] = {}
-        for before, row in zip([None, *ranked], ranked, strict=False):
-            is_shared = before is not None and before["elo"] == row["elo"] and "1" == before["tied"] == row["tied"]
-            right[row["program"]] = right[before["program"]] if before and is_shared else int(row["place"])
-        right |= {row["program"]: len(ranked) + 1 for row in expected if not row["place"]}
-        assert right == places, path.stem
-        values = form.compared(entries, league_games(path.stem))
-        assert all(abs(values[row["program"]][0] - int(row["elo"])) < 0.6 for row in ranked), path.stem
-
-
-def league_games(league: str) -> list[PlayedPairing]:
-    """Games of a record; each pairing is a round."""
-    found = []
-    for number, result in enumerate(results_of((data() / "records" / f"{league}.txt").read_text()), 1):
-        first, second = result.first, result.second
-        won, lost = (GameResult(first, second, winner, Verdict.WIN, round=number) for winner in (first, second))
-        drawn = GameResult(first, second, None, Verdict.DRAW, round=number)
-        results = (*[won] * result.wins, *[drawn] * result.draws, *[lost] * result.losses)
-        found.append(PlayedPairing(Pairing(first, second, number, 1), results, (0, 0)))
-    return found
 
 
 def test_progress_line_counts_events() -> None:

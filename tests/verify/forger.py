@@ -26,10 +26,9 @@ from judge.publish.tables import tables
 from judge.referee.spec import GameSpec, RecordFile, public_part, read_record
 from judge.referee.transcript import SealedTranscript, _digest_and_entries
 from judge.store.contests import Store
-from judge.store.types import FROZEN, JournalLine
+from judge.store.types import FROZEN
 from judge.testing import Agent
 from judge.tournament.snapshot import terms_digest
-from judge.transparency.log import ContestLog
 from judge.transparency.merkle import Tree
 from tests.contest.cups import CHANCE as SECRET
 from tests.contests import Recipe, nothing
@@ -307,13 +306,6 @@ class Forger:
         commitment = hashlib.sha256(bytes.fromhex(secret)).hexdigest()
         change(self.directory / CHANCE, lambda each: each.update(secret=secret, commitment=commitment))
         self.in_document(lambda each: each.update(commitment=commitment))
-
-
-def kept_checkpoint(public: Public, lines: Sequence[JournalLine], folder: Path, size: int) -> Path:
-    """What somebody kept of a contest's log when it had so many leaves."""
-    path = folder / f"kept-{size}"
-    path.write_bytes(ContestLog.of("spring-cup", lines).checkpoint(size).signed(public.key).note)
-    return path
 
 
 def _digest_of(transcript: SealedTranscript) -> str:

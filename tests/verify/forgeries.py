@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec
 
 from judge.games.types import Verdict
 from judge.publish.load import load_export
@@ -52,13 +53,23 @@ class Forgery:
     suits: Callable[[Form], bool] = lambda _: True
 
 
-def nothing(_forger: Forger) -> None:
-    """What is to be signed is."""
+is_fixed, is_long = attrgetter("is_fixed"), attrgetter("is_long")
 
 
-def is_fixed(form: Form) -> bool:
-    """Another result changes no schedule."""
-    return form.is_fixed
+P = ParamSpec("P")
+
+
+def with_options(forge: Callable[Concatenate[Forger, P], None]) -> Callable[P, Callable[[Forger], None]]:
+    """Called with options, it is a function of a forger alone."""
+    return lambda *options, **values: lambda forger: forge(forger, *options, **values)
+
+
+def unsigned(_forger: Forger) -> None:
+    """It is not signed again, or was signed when it was made."""
+
+
+def a_secret(forger: Forger) -> str:
+    return f"{forger.chance.getrandbits(256):064x}"
 
 
 def has_no_stages(form: Form) -> bool:
@@ -69,11 +80,6 @@ def has_no_stages(form: Form) -> bool:
 def is_by_results(form: Form) -> bool:
     """The independent reading computes all criteria; it knows no intervals of ratings."""
     return has_no_stages(form) and "elo" not in form.plan
-
-
-def is_long(form: Form) -> bool:
-    """Its machines are compared."""
-    return form.is_long
 
 
 # --- changed, not signed again ---------------------------------------------------------------------------------------
@@ -127,15 +133,12 @@ def other(value: Any) -> Any:
     return value + 1 if isinstance(value, int | float) else value[:-1] + ("y" if value.endswith("x") else "x")
 
 
-def change_cell(table: str, columns: Iterable[str]) -> Callable[[Forger], None]:
+@with_options
+def change_cell(forger: Forger, table: str, columns: Iterable[str], how: Callable[[Any], Any] = other) -> None:
     """Another value in some row and column."""
-
-    def forge(forger: Forger) -> None:
-        at = forger.chance.randrange(len(forger.rows(table)))
-        column = forger.chance.choice(list(columns))
-        forger.in_table(table, lambda rows: rows[at].update({column: other(rows[at][column])}))
-
-    return forge
+    at = forger.chance.randrange(len(forger.rows(table)))
+    column = forger.chance.choice(list(columns))
+    forger.in_table(table, lambda rows: rows[at].update({column: how(rows[at][column])}))
 
 
 def change_criterion(forger: Forger) -> None:
@@ -144,15 +147,12 @@ def change_criterion(forger: Forger) -> None:
     change_cell("standings", columns)(forger)
 
 
-def in_rows(how: Callable[[Forger, list[Row], int], object], *names: str) -> Callable[[Forger], None]:
+@with_options
+def in_rows(forger: Forger, how: Callable[[Forger, list[Row], int], object], *names: str) -> None:
     """Change the rows of a table, one of `names`, at some place."""
-
-    def forge(forger: Forger) -> None:
-        name = forger.chance.choice([name for name in names if len(forger.rows(name)) > 1])
-        at = forger.chance.randrange(len(forger.rows(name)))
-        forger.in_table(name, lambda rows: how(forger, rows, at))
-
-    return forge
+    name = forger.chance.choice([name for name in names if len(forger.rows(name)) > 1])
+    at = forger.chance.randrange(len(forger.rows(name)))
+    forger.in_table(name, lambda rows: how(forger, rows, at))
 
 
 def swap_rows(forger: Forger, rows: list[Row], at: int) -> None:
@@ -172,14 +172,11 @@ def change_crosstable(forger: Forger) -> None:
     forger.in_table("crosstable", forge)
 
 
-def in_game(how: Callable[[Row], object], test: Callable[[Row], object] = lambda _: True) -> Callable[[Forger], None]:
+@with_options
+def in_game(forger: Forger, how: Callable[[Row], object], test: Callable[[Row], object] = lambda _: True) -> None:
     """Change the line of a game that counts."""
-
-    def forge(forger: Forger) -> None:
-        number = forger.game(test)["number"]
-        forger.in_table("games", lambda rows: how(next(row for row in rows if row["number"] == number)))
-
-    return forge
+    number = forger.game(test)["number"]
+    forger.in_table("games", lambda rows: how(next(row for row in rows if row["number"] == number)))
 
 
 def hand_over(row: Row) -> None:
@@ -230,32 +227,45 @@ def say_twice(forger: Forger) -> None:
     return None
 
 
-def other_files(document: Any, forger: Forger) -> None:
-    forger.chance.choice(document["entries"])["seat"]["digest"] = "f" * 64
-
-
 def other_record(forger: Forger) -> None:
     one, two = forger.chance.sample(forger.files("records/*[0-9].json"), 2)
     one.write_bytes(two.read_bytes())
 
 
-def in_a_record(how: Callable[[Forger, Any], object]) -> Callable[[Forger], None]:
+@with_options
+def in_a_record(forger: Forger, how: Callable[[Forger, Any], object]) -> None:
     """Change the record of a game that counts, and make the digest of its transcript fit."""
-    return lambda forger: forger.in_record(forger.game()["record"], lambda file: how(forger, file))
+    forger.in_record(forger.game()["record"], lambda file: how(forger, file))
+
+
+def of_record(**values: Any) -> Callable[[Forger], None]:
+    """Other values in the record of a game that counts."""
+    return in_a_record(lambda _, file: file["record"].update(values))
+
+
+def of_first_seat(**values: Any) -> Callable[[Forger], None]:
+    return in_a_record(lambda _, file: file["record"]["seats"][0].update(values))
+
+
+@with_options
+def of_document(forger: Forger, /, **values: Any) -> None:
+    """Other values in contest.json."""
+    forger.in_document(lambda document: document.update(values))
+
+
+def turn_over(_forger: Forger, file: Any) -> None:
+    file["record"]["winner"] = 1 if file["record"]["winner"] == 0 else 0
 
 
 # --- the log ---------------------------------------------------------------------------------------------------------
 
 
-def in_checkpoint(how: Callable[[Checkpoint], Checkpoint]) -> Callable[[Forger], None]:
+@with_options
+def in_checkpoint(forger: Forger, how: Callable[[Checkpoint], Checkpoint]) -> None:
     """Another checkpoint, signed by the organiser."""
-
-    def forge(forger: Forger) -> None:
-        path = forger.directory / "log/checkpoint"
-        checkpoint = how(replace(read_checkpoint(path.read_bytes(), ""), signatures=()))
-        path.write_bytes(checkpoint.signed(forger.public.key).note)
-
-    return forge
+    path = forger.directory / "log/checkpoint"
+    checkpoint = how(replace(read_checkpoint(path.read_bytes(), ""), signatures=()))
+    path.write_bytes(checkpoint.signed(forger.public.key).note)
 
 
 def sign_log_as_another(forger: Forger) -> None:
@@ -264,8 +274,9 @@ def sign_log_as_another(forger: Forger) -> None:
     path.write_bytes(checkpoint.signed(make_key(forger.folder / "mallory.key")).note)
 
 
-def damage(pattern: str) -> Callable[[Forger], None]:
-    return lambda forger: flip(forger, forger.chance.choice(forger.files(pattern)))
+@with_options
+def damage(forger: Forger, pattern: str) -> None:
+    flip(forger, forger.chance.choice(forger.files(pattern)))
 
 
 def of_events(forger: Forger, *events: str) -> int:
@@ -274,31 +285,29 @@ def of_events(forger: Forger, *events: str) -> int:
     return forger.chance.choice(places)
 
 
-def drop_lines(*events: str) -> Callable[[Forger], object]:
-    return lambda forger: forger.lines.pop(of_events(forger, *events))
+@with_options
+def drop_lines(forger: Forger, *events: str) -> None:
+    forger.lines.pop(of_events(forger, *events))
 
 
-def change_line(*events: str, **values: Any) -> Callable[[Forger], None]:
-    def forge(forger: Forger) -> None:
-        at = of_events(forger, *events)
-        forger.lines[at] = replace(forger.lines[at], **values)
-
-    return forge
+@with_options
+def change_line(forger: Forger, /, *events: str, **values: Any) -> None:
+    at = of_events(forger, *events)
+    forger.lines[at] = replace(forger.lines[at], **values)
 
 
-def add_line(event: str, text: str) -> Callable[[Forger], None]:
+@with_options
+def insert_line(forger: Forger, /, event: str, text: str, **values: Any) -> None:
     """Somewhere after the contest was created, and not at the end, where it would only be new."""
-
-    def forge(forger: Forger) -> None:
-        at = forger.chance.randrange(forger.drawn + 1, len(forger.lines))
-        forger.lines.insert(at, JournalLine(forger.lines[at].at, event, None, None, text))
-
-    return forge
+    at = forger.chance.randrange(forger.drawn + 1, len(forger.lines))
+    forger.lines.insert(at, replace(JournalLine(forger.lines[at].at, event, None, None, text), **values))
 
 
-def edit_time(forger: Forger) -> None:
-    at = forger.chance.randrange(forger.drawn, len(forger.lines))
-    forger.lines[at] = replace(forger.lines[at], at=forger.lines[at].at.replace(".000", ".001"))
+@with_options
+def retime(forger: Forger, how: Callable[[str], str], spared: int = 0) -> None:
+    """Another time in a line after the draw, but for the last lines, which are `spared`."""
+    at = forger.chance.randrange(forger.drawn, len(forger.lines) - spared)
+    forger.lines[at] = replace(forger.lines[at], at=how(forger.lines[at].at))
 
 
 def move_note(forger: Forger) -> None:
@@ -323,10 +332,6 @@ def only_log(forger: Forger) -> None:
 # --- what only a replay or the schedule shows ------------------------------------------------------------------------
 
 
-def turn_over(_forger: Forger, file: Any) -> None:
-    file["record"]["winner"] = 1 if file["record"]["winner"] == 0 else 0
-
-
 def edit_charges(forger: Forger, file: Any) -> None:
     seat = forger.chance.choice(file["record"]["seats"])
     seat["charged_ms"] = round(seat["charged_ms"] / 2, 3)
@@ -336,10 +341,6 @@ def blame(forger: Forger, file: Any) -> None:
     """The loser of a game is at fault, who was not; or the other way round."""
     seat = forger.chance.choice(file["record"]["seats"])
     seat["fault"] = None if seat["fault"] else "illegal"
-
-
-def edit_ply(forger: Forger, file: Any) -> None:
-    forger.chance.choice(file["record"]["plies"])["said"] = "0,0"
 
 
 def moves(file: Any) -> list[list[Any]]:
@@ -365,24 +366,17 @@ def other_opening(forger: Forger, file: Any) -> None:
     spec["opening"] = forger.chance.choice([each for each in openings if each != spec["opening"]])
 
 
-def other_seed(forger: Forger, file: Any) -> None:
-    file["record"]["spec"]["seed"] = f"{forger.chance.getrandbits(256):064x}"
-
-
-def swap_entries(*keys: str) -> Callable[[Forger], None]:
+@with_options
+def swap_entries(forger: Forger, *keys: str) -> None:
     """Two entries have each other's files or names, in all records too."""
+    one, two = forger.chance.sample(range(len(forger.form.agents)), 2)
 
-    def forge(forger: Forger) -> None:
-        one, two = forger.chance.sample(range(len(forger.form.agents)), 2)
+    def swap(document: Any) -> None:
+        first, second = (document["entries"][at]["seat"] for at in (one, two))
+        for key in keys:
+            first[key], second[key] = second[key], first[key]
 
-        def swap(document: Any) -> None:
-            first, second = (document["entries"][at]["seat"] for at in (one, two))
-            for key in keys:
-                first[key], second[key] = second[key], first[key]
-
-        forger.in_document(swap)
-
-    return forge
+    forger.in_document(swap)
 
 
 def drop_pairing(forger: Forger) -> None:
@@ -423,16 +417,13 @@ def swap_seats(forger: Forger) -> None:
             forger.play_again(row["record"])
 
 
-def change_tables(names: Iterable[str], how: Callable[[Forger, list[Row]], object]) -> Callable[[Forger], None]:
+@with_options
+def change_tables(forger: Forger, names: Iterable[str], how: Callable[[Forger, list[Row]], object]) -> None:
     """What no other table depends on, as JSON and as CSV."""
-
-    def forge(forger: Forger) -> None:
-        for name in names:
-            forger.in_table(name, lambda rows: how(forger, rows))
-            rows = forger.rows(name)
-            (forger.directory / f"data/{name}.csv").write_bytes(write_csv(list(rows[0]), rows))
-
-    return forge
+    for name in names:
+        forger.in_table(name, lambda rows: how(forger, rows))
+        rows = forger.rows(name)
+        (forger.directory / f"data/{name}.csv").write_bytes(write_csv(list(rows[0]), rows))
 
 
 def better_rating(forger: Forger, rows: list[Row]) -> None:
@@ -521,7 +512,7 @@ def choose_draw(forger: Forger) -> None:
 
 def choose_secret(forger: Forger) -> None:
     """Another secret, before anybody has its commitment."""
-    forger.begin_again(secret=f"{forger.chance.getrandbits(256):064x}")
+    forger.begin_again(secret=a_secret(forger))
 
 
 def drop_entry(forger: Forger) -> None:
@@ -536,10 +527,6 @@ def change_line_before_draw(forger: Forger) -> None:
     forger.lines[at] = replace(forger.lines[at], at=forger.lines[at].at.replace(".000", ".001"))
 
 
-def move_games(forger: Forger, file: Any) -> None:
-    file["record"]["placement"].update(host="host-9", slot_cores=[7])
-
-
 def measure(forger: Forger, file: Any) -> None:
     file["record"]["judge_late_ms"] += 1.5
     forger.chance.choice(file["record"]["seats"])["memory_peak_bytes"] = 7 << 20
@@ -547,7 +534,7 @@ def measure(forger: Forger, file: Any) -> None:
 
 def hide(forger: Forger, file: Any) -> None:
     """Other private lines than those that the agent wrote."""
-    forger.chance.choice(file["transcript"]["blocks"])["private_sha256"] = f"{forger.chance.getrandbits(256):064x}"
+    forger.chance.choice(file["transcript"]["blocks"])["private_sha256"] = a_secret(forger)
 
 
 def claim(forger: Forger) -> None:
@@ -596,33 +583,26 @@ def play_second(forger: Forger, row: Row) -> str:
     return game.attempt_path(1)
 
 
-def play_out(*events: str, how: Callable[[RecordFile], RecordFile] | None = None) -> Callable[[Forger], None]:
+@with_options
+def play_out(forger: Forger, *events: str, how: Callable[[RecordFile], RecordFile] | None = None) -> None:
     """A finished game is said to have ended otherwise (`events`), and a second attempt counts, with the other winner.
 
     `how` changes the record of the first attempt, which is the evidence; without it the attempt has no record.
     """
-
-    def forge(forger: Forger) -> None:
-        row, started, accepted = won_at_first(forger)
-        first = read_record(forger.directory / row["record"])
-        path = play_second(forger, row)
-        start, end = forger.lines[started], forger.lines[accepted]
-        lines = [replace(end, event=event, text="the Engine was gone", digest=None) for event in events]
-        if how is not None:
-            (forger.directory / path).write_bytes(how(first).to_json())
-            digest = hashlib.sha256((forger.directory / path).read_bytes()).hexdigest()
-            lines[-1] = replace(lines[-1], digest=digest)
-            values = {"number": row["number"], "attempt": 1, "state": events[-1], "why": "the Engine was gone"}
-            forger.in_table("attempts", lambda rows: rows.append({**values, "record": path}))
-            forger.in_table("attempts", lambda rows: rows.sort(key=lambda each: (each["number"], each["attempt"])))
-        again = [replace(start, attempt=2, at=end.at), replace(end, attempt=2)]
-        forger.lines[accepted : accepted + 1] = [*lines, *again]
-
-    return forge
-
-
-def unchanged(file: RecordFile) -> RecordFile:
-    return file
+    row, started, accepted = won_at_first(forger)
+    first = read_record(forger.directory / row["record"])
+    path = play_second(forger, row)
+    start, end = forger.lines[started], forger.lines[accepted]
+    lines = [replace(end, event=event, text="the Engine was gone", digest=None) for event in events]
+    if how is not None:
+        (forger.directory / path).write_bytes(how(first).to_json())
+        digest = hashlib.sha256((forger.directory / path).read_bytes()).hexdigest()
+        lines[-1] = replace(lines[-1], digest=digest)
+        values = {"number": row["number"], "attempt": 1, "state": events[-1], "why": "the Engine was gone"}
+        forger.in_table("attempts", lambda rows: rows.append({**values, "record": path}))
+        forger.in_table("attempts", lambda rows: rows.sort(key=lambda each: (each["number"], each["attempt"])))
+    again = [replace(start, attempt=2, at=end.at), replace(end, attempt=2)]
+    forger.lines[accepted : accepted + 1] = [*lines, *again]
 
 
 def as_void(file: RecordFile) -> RecordFile:
@@ -684,14 +664,11 @@ def skip_an_attempt(forger: Forger) -> None:
 # --- the order, times and states of the log --------------------------------------------------------------------------
 
 
-def move_line(event: str, to: str) -> Callable[[Forger], None]:
+@with_options
+def move_line(forger: Forger, event: str, to: str) -> None:
     """A line of an event to just after the last line of another one."""
-
-    def forge(forger: Forger) -> None:
-        line = forger.lines.pop(next(at for at, each in enumerate(forger.lines) if each.event == event))
-        forger.lines.insert(max(at for at, each in enumerate(forger.lines) if each.event == to) + 1, line)
-
-    return forge
+    line = forger.lines.pop(next(at for at, each in enumerate(forger.lines) if each.event == event))
+    forger.lines.insert(max(at for at, each in enumerate(forger.lines) if each.event == to) + 1, line)
 
 
 def swap_start(forger: Forger) -> None:
@@ -716,63 +693,18 @@ def start_disqualified(forger: Forger) -> None:
     forger.in_table("disqualified", lambda rows: rows.insert(0, {"agent": agent, "why": "too strong"}))
 
 
-def no_time(text: str) -> Callable[[Forger], None]:
-    """A line has something else where its time is."""
-
-    def forge(forger: Forger) -> None:
-        at = forger.chance.randrange(forger.drawn, len(forger.lines))
-        forger.lines[at] = replace(forger.lines[at], at=text)
-
-    return forge
-
-
-def early_line(at: str) -> Callable[[Forger], None]:
-    """A line is of a moment before the one before it."""
-
-    def forge(forger: Forger) -> None:
-        number = forger.chance.randrange(forger.drawn, len(forger.lines))
-        forger.lines[number] = replace(forger.lines[number], at=at)
-
-    return forge
-
-
-def late_end(forger: Forger) -> None:
-    """A line in the middle is of a moment after the last one."""
-    at = forger.chance.randrange(forger.drawn, len(forger.lines) - 1)
-    forger.lines[at] = replace(forger.lines[at], at="9999-12-31T23:59:59.999+00:00")
-
-
-def all_times(year: str) -> Callable[[Forger], None]:
+@with_options
+def all_times(forger: Forger, year: str) -> None:
     """The log after the draw is of another year than the records."""
-
-    def forge(forger: Forger) -> None:
-        start = forger.drawn
-        forger.lines[start:] = [replace(line, at=f"{year}{line.at[4:]}") for line in forger.lines[start:]]
-
-    return forge
+    start = forger.drawn
+    forger.lines[start:] = [replace(line, at=f"{year}{line.at[4:]}") for line in forger.lines[start:]]
 
 
-def begun(text: str) -> Callable[[Forger, Any], None]:
-    return lambda _, file: file["record"].update(started_at=text)
-
-
-def in_void(how: Callable[[Forger, Any], None]) -> Callable[[Forger], None]:
-    """Change the record of the void."""
-    return lambda forger: forger.in_record(f"records/{VOID:05d}.attempt-1.json", lambda file: how(forger, file))
-
-
-def snapshot_of(text: str) -> Callable[[Forger], None]:
-    return lambda forger: forger.in_document(lambda document: document.update(frozen_at=text))
-
-
-def add_odd_line(event: str, text: str, **values: Any) -> Callable[[Forger], None]:
-    """A line that no judge writes, after the contest was created."""
-
-    def forge(forger: Forger) -> None:
-        at = forger.chance.randrange(forger.drawn + 1, len(forger.lines))
-        forger.lines.insert(at, replace(JournalLine(forger.lines[at].at, event, None, None, text), **values))
-
-    return forge
+@with_options
+def of_void(forger: Forger, /, **values: Any) -> None:
+    """Other values in the record of the void."""
+    path = f"records/{VOID:05d}.attempt-1.json"
+    forger.in_record(path, lambda file: file["record"].update(values))
 
 
 ODD_LINES: Mapping[str, tuple[str, str]] = {
@@ -794,45 +726,21 @@ ODD_LINES: Mapping[str, tuple[str, str]] = {
 # --- what no export has, and what no game measures -------------------------------------------------------------------
 
 
-def add_file(path: str, data: bytes | None = None) -> Callable[[Forger], None]:
+@with_options
+def add_file(forger: Forger, path: str, data: bytes | None = None) -> None:
     """A signed file that no export has; None: a copy of a record."""
-
-    def forge(forger: Forger) -> None:
-        record = forger.files("records/*")[0].read_bytes()
-        (forger.directory / path).parent.mkdir(parents=True, exist_ok=True)
-        (forger.directory / path).write_bytes(record if data is None else data)
-
-    return forge
+    record = forger.files("records/*")[0].read_bytes()
+    (forger.directory / path).parent.mkdir(parents=True, exist_ok=True)
+    (forger.directory / path).write_bytes(record if data is None else data)
 
 
-def in_first_seat(**values: Any) -> Callable[[Forger, Any], None]:
-    return lambda _, file: file["record"]["seats"][0].update(values)
-
-
-def in_record_of(**values: Any) -> Callable[[Forger, Any], None]:
-    return lambda _, file: file["record"].update(values)
-
-
-def a_little(table: str, column: str, much: float) -> Callable[[Forger], None]:
-    """A number that is a little off."""
-
-    def forge(forger: Forger) -> None:
-        at = forger.chance.randrange(len(forger.rows(table)))
-        forger.in_table(table, lambda rows: rows[at].update({column: rows[at][column] + much}))
-
-    return forge
-
-
-def in_csv(name: str, old: str, new: str) -> Callable[[Forger], None]:
+@with_options
+def in_csv(forger: Forger, name: str, old: str, new: str) -> None:
     """Another text in a table as CSV."""
-
-    def forge(forger: Forger) -> None:
-        path = forger.directory / f"data/{name}.csv"
-        text = path.read_bytes().decode()
-        assert old in text
-        path.write_bytes(text.replace(old, new).encode())
-
-    return forge
+    path = forger.directory / f"data/{name}.csv"
+    text = path.read_bytes().decode()
+    assert old in text
+    path.write_bytes(text.replace(old, new).encode())
 
 
 FILES, READING, REPLAY = Found.BY_FILES, Found.BY_READING, Found.BY_REPLAY
@@ -848,12 +756,12 @@ def fitted(
 
 FORGERIES: Mapping[str, Forgery] = {
     # By somebody who has no key.
-    "a byte of a file, not signed": Forgery(lambda forger: flip(forger, a_file(forger)), FILES, nothing),
-    "a file removed, not signed": Forgery(lambda forger: a_file(forger).unlink(), FILES, nothing),
+    "a byte of a file, not signed": Forgery(lambda forger: flip(forger, a_file(forger)), FILES, unsigned),
+    "a file removed, not signed": Forgery(lambda forger: a_file(forger).unlink(), FILES, unsigned),
     "a file added, not signed": Forgery(
-        lambda forger: (forger.directory / "data/more.html").write_text("hello"), FILES, nothing
+        lambda forger: (forger.directory / "data/more.html").write_text("hello"), FILES, unsigned
     ),
-    "two files swapped, not signed": Forgery(swap_files, FILES, nothing),
+    "two files swapped, not signed": Forgery(swap_files, FILES, unsigned),
     "signed by another key": Forgery(lambda _: None, FILES, sign_as_another),
     # In one place, and signed.
     "a value of the standings": Forgery(change_cell("standings", FROM_RESULTS["standings"]), READING),
@@ -881,9 +789,12 @@ FORGERIES: Mapping[str, Forgery] = {
     "the times in a record": Forgery(in_a_record(edit_charges), READING),
     "a record of another game": Forgery(other_record, READING),
     "the files of an entry": Forgery(
-        lambda forger: forger.in_document(lambda each: other_files(each, forger)), READING
+        lambda forger: forger.in_document(
+            lambda each: forger.chance.choice(each["entries"])["seat"].update(digest="f" * 64)
+        ),
+        READING,
     ),
-    "another secret": Forgery(lambda forger: forger.reveal(f"{forger.chance.getrandbits(256):064x}"), READING),
+    "another secret": Forgery(lambda forger: forger.reveal(a_secret(forger)), READING),
     "claims in contest.json": Forgery(claim, READING),
     # The log alone.
     "a checkpoint of another root": Forgery(in_checkpoint(lambda each: replace(each, root=EMPTY_ROOT)), FILES),
@@ -911,15 +822,19 @@ FORGERIES: Mapping[str, Forgery] = {
     ),
     # A lie that all the rest is made to fit: against the rules, the schedule or the draw.
     "the winner in a record, fitted": fitted(in_a_record(turn_over), suits=is_fixed),
-    "the reason in a record, fitted": fitted(in_a_record(lambda _, file: file["record"].update(reason="a blunder"))),
+    "the reason in a record, fitted": fitted(of_record(reason="a blunder")),
     "the times in a record, fitted": fitted(in_a_record(edit_charges)),
     "the fault in a record, fitted": fitted(in_a_record(blame)),
-    "a move in a record, fitted": fitted(in_a_record(edit_ply)),
+    "a move in a record, fitted": fitted(
+        in_a_record(lambda forger, file: forger.chance.choice(file["record"]["plies"]).update(said="0,0"))
+    ),
     "what an agent wrote, fitted": fitted(in_a_record(edit_move)),
     "when an agent answered, fitted": fitted(in_a_record(edit_moment)),
     "another opening, fitted": fitted(in_a_record(other_opening)),
-    "another seed, fitted": fitted(in_a_record(other_seed), READING),
-    "another secret, fitted": fitted(lambda forger: forger.reveal(f"{forger.chance.getrandbits(256):064x}"), READING),
+    "another seed, fitted": fitted(
+        in_a_record(lambda forger, file: file["record"]["spec"].update(seed=a_secret(forger))), READING
+    ),
+    "another secret, fitted": fitted(lambda forger: forger.reveal(a_secret(forger)), READING),
     "entries swapped, fitted": fitted(swap_entries("digest"), READING),
     "a pairing dropped, fitted": fitted(drop_pairing, suits=is_fixed),
     "seats swapped, fitted": fitted(swap_seats, suits=is_fixed),
@@ -933,32 +848,34 @@ FORGERIES: Mapping[str, Forgery] = {
     "a void dropped": fitted(drop_void, HOLDER, is_fixed),
     "the evidence of a void": fitted(exchange_void, HOLDER),
     "an agent disqualified afterwards": fitted(disqualify, HOLDER, is_fixed),
-    "a contest replayed under other names": Forgery(under_other_names, HOLDER, nothing),
-    "a contest replayed until liked": Forgery(with_other_agents, HOLDER, nothing),
-    "a draw chosen": Forgery(choose_draw, HOLDER, nothing),
-    "a secret chosen": Forgery(choose_secret, HOLDER, nothing),
-    "an entry dropped": Forgery(drop_entry, HOLDER, nothing),
-    "a time of the log": fitted(edit_time, HOLDER),
+    "a contest replayed under other names": Forgery(under_other_names, HOLDER, unsigned),
+    "a contest replayed until liked": Forgery(with_other_agents, HOLDER, unsigned),
+    "a draw chosen": Forgery(choose_draw, HOLDER, unsigned),
+    "a secret chosen": Forgery(choose_secret, HOLDER, unsigned),
+    "an entry dropped": Forgery(drop_entry, HOLDER, unsigned),
+    "a time of the log": fitted(retime(lambda at: at.replace(".000", ".001")), HOLDER),
     "an action dropped": fitted(drop_lines(NOTE), HOLDER),
-    "an action added": fitted(add_line(NOTE, "all agreed"), HOLDER),
+    "an action added": fitted(insert_line(NOTE, "all agreed"), HOLDER),
     "an action moved": fitted(move_note, HOLDER),
     "the words of an action": fitted(change_line(NOTE, text="nothing happened"), HOLDER),
     "the words of a void": fitted(reword_void, REPLAY),
-    "where a game was played": fitted(in_a_record(move_games), HOLDER),
-    "when a game was played": fitted(
-        in_a_record(lambda _, file: file["record"].update(started_at="2013-03-02T03:00:00+00:00")), HOLDER
+    "where a game was played": fitted(
+        in_a_record(lambda _, file: file["record"]["placement"].update(host="host-9", slot_cores=[7])), HOLDER
     ),
+    "when a game was played": fitted(of_record(started_at="2013-03-02T03:00:00+00:00"), HOLDER),
     "what was measured": fitted(in_a_record(measure), HOLDER),
     "what was private": fitted(in_a_record(hide), HOLDER),
     "claims in contest.json, fitted": fitted(claim, HOLDER),
     # An attempt that does not count.
-    "a finished game called void, fitted": fitted(play_out("void", how=unchanged), READING, is_fixed),
+    "a finished game called void, fitted": fitted(play_out("void", how=lambda file: file), READING, is_fixed),
     "a finished game with the word void, fitted": fitted(play_out("void", how=as_void), REPLAY, is_fixed),
     "the same without the last entry, fitted": fitted(play_out("void", how=cut_off(1)), REPLAY, is_fixed),
     "the same without the last three, fitted": fitted(play_out("void", how=cut_off(3)), REPLAY, is_fixed),
     "the same up to the last answer, fitted": fitted(play_out("void", how=cut_off()), REPLAY, is_fixed),
     "the same with another request, fitted": fitted(play_out("void", how=departing), REPLAY, is_fixed),
-    "a finished game called superseded, fitted": fitted(play_out("superseded", how=unchanged), READING, is_fixed),
+    "a finished game called superseded, fitted": fitted(
+        play_out("superseded", how=lambda file: file), READING, is_fixed
+    ),
     "an attempt that never ended, fitted": fitted(never_ended, READING, is_fixed),
     "an attempt at the end that never ended, fitted": fitted(start_at_the_end, READING),
     "an attempt without the one before it, fitted": fitted(skip_an_attempt, READING, is_fixed),
@@ -972,21 +889,21 @@ FORGERIES: Mapping[str, Forgery] = {
     "a game ended before it began, fitted": fitted(swap_start, READING),
     "a start in a pause, fitted": fitted(pause_before_start, READING),
     "a start of a disqualified agent, fitted": fitted(start_disqualified, READING, is_fixed),
-    "no time, fitted": fitted(no_time("not a time"), READING),
-    "a time that no calendar has, fitted": fitted(no_time("2013-02-30T18:00:00.000+00:00"), READING),
-    "a time of another zone, fitted": fitted(no_time("2013-03-02T18:00:00.000+02:00"), READING),
+    "no time, fitted": fitted(retime(lambda _: "not a time"), READING),
+    "a time that no calendar has, fitted": fitted(retime(lambda _: "2013-02-30T18:00:00.000+00:00"), READING),
+    "a time of another zone, fitted": fitted(retime(lambda _: "2013-03-02T18:00:00.000+02:00"), READING),
     # Times that the log bounds, and texts that follow from its event and the tables.
-    "a line of 1999, fitted": fitted(early_line("1999-01-01T00:00:00.000+00:00"), READING),
-    "a line after the end, fitted": fitted(late_end, READING),
+    "a line of 1999, fitted": fitted(retime(lambda _: "1999-01-01T00:00:00.000+00:00"), READING),
+    "a line after the end, fitted": fitted(retime(lambda _: "9999-12-31T23:59:59.999+00:00", spared=1), READING),
     "a log of a later year, fitted": fitted(all_times("2014"), READING),
-    "a snapshot of 1999, fitted": fitted(snapshot_of("1999-01-01T00:00:00+00:00"), READING),
-    "a snapshot of another form, fitted": fitted(snapshot_of("2013-03-02 18:00:00+00:00"), READING),
-    "a snapshot after the lock-in, fitted": fitted(snapshot_of("2013-04-01T00:00:00+00:00"), READING),
-    "a game of 1999, fitted": fitted(in_a_record(begun("1999-01-01T00:00:00+00:00")), READING),
-    "a game after the end, fitted": fitted(in_a_record(begun("2999-01-01T00:00:00+00:00")), READING),
-    "a game of the day before the lock-in, fitted": fitted(in_a_record(begun("2013-03-01T17:00:00+00:00")), READING),
-    "a void of 1999, fitted": fitted(in_void(begun("1999-01-01T00:00:00+00:00")), READING),
-    "a void after the end, fitted": fitted(in_void(begun("2999-01-01T00:00:00+00:00")), READING),
+    "a snapshot of 1999, fitted": fitted(of_document(frozen_at="1999-01-01T00:00:00+00:00"), READING),
+    "a snapshot of another form, fitted": fitted(of_document(frozen_at="2013-03-02 18:00:00+00:00"), READING),
+    "a snapshot after the lock-in, fitted": fitted(of_document(frozen_at="2013-04-01T00:00:00+00:00"), READING),
+    "a game of 1999, fitted": fitted(of_record(started_at="1999-01-01T00:00:00+00:00"), READING),
+    "a game after the end, fitted": fitted(of_record(started_at="2999-01-01T00:00:00+00:00"), READING),
+    "a game of the day before the lock-in, fitted": fitted(of_record(started_at="2013-03-01T17:00:00+00:00"), READING),
+    "a void of 1999, fitted": fitted(of_void(started_at="1999-01-01T00:00:00+00:00"), READING),
+    "a void after the end, fitted": fitted(of_void(started_at="2999-01-01T00:00:00+00:00"), READING),
     "words of the creation, fitted": fitted(change_line("created", text="9 entries"), READING),
     "a text of the creation, fitted": fitted(change_line("created", text="anna has paid"), READING),
     "a text of the schedule": Forgery(
@@ -994,10 +911,10 @@ FORGERIES: Mapping[str, Forgery] = {
     ),
     "the agents of a start, fitted": fitted(change_line("started", text="anna - nobody"), READING),
     "the words of a result": Forgery(change_line("accepted", text="anna won: the others slept"), READING, only_log),
-    "a game in a line that has none, fitted": fitted(add_odd_line("images", "a power cut", game="x"), READING),
-    "an attempt in a line that has none, fitted": fitted(add_odd_line("images", "a power cut", attempt=1), READING),
-    "a digest in a line that has none, fitted": fitted(add_odd_line("images", "a power cut", digest="d" * 64), READING),
-    **{f"{name}, fitted": fitted(add_odd_line(event, text), READING) for name, (event, text) in ODD_LINES.items()},
+    "a game in a line that has none, fitted": fitted(insert_line("images", "a power cut", game="x"), READING),
+    "an attempt in a line that has none, fitted": fitted(insert_line("images", "a power cut", attempt=1), READING),
+    "a digest in a line that has none, fitted": fitted(insert_line("images", "a power cut", digest="d" * 64), READING),
+    **{f"{name}, fitted": fitted(insert_line(event, text), READING) for name, (event, text) in ODD_LINES.items()},
     # Files that no export has.
     "a record of no game": Forgery(add_file("records/00099.json"), READING),
     "a record of no attempt": Forgery(add_file("records/00001.attempt-9.json"), READING),
@@ -1006,19 +923,19 @@ FORGERIES: Mapping[str, Forgery] = {
     "a tile of no log": Forgery(add_file("log/tile/0/001", bytes(32)), FILES),
     "a program of no export": Forgery(add_file("winner.exe", b"anna"), READING),
     # Impossible measurements.
-    "a game of negative length, fitted": fitted(in_a_record(in_record_of(seconds=-100.0)), READING),
-    "a judge that was early, fitted": fitted(in_a_record(in_record_of(judge_late_ms=-1.0)), READING),
-    "negative memory, fitted": fitted(in_a_record(in_first_seat(memory_peak_bytes=-1)), READING),
-    "negative processor time, fitted": fitted(in_a_record(in_first_seat(cpu_ms=-1)), READING),
-    "negative lingering, fitted": fitted(in_a_record(in_first_seat(lingered_ms=-0.5)), READING),
-    "a beginning that is no time": Forgery(in_a_record(in_record_of(started_at="yesterday")), READING),
-    "a beginning without a time": Forgery(in_a_record(in_record_of(started_at="2013-03-02")), READING),
+    "a game of negative length, fitted": fitted(of_record(seconds=-100.0), READING),
+    "a judge that was early, fitted": fitted(of_record(judge_late_ms=-1.0), READING),
+    "negative memory, fitted": fitted(of_first_seat(memory_peak_bytes=-1), READING),
+    "negative processor time, fitted": fitted(of_first_seat(cpu_ms=-1), READING),
+    "negative lingering, fitted": fitted(of_first_seat(lingered_ms=-0.5), READING),
+    "a beginning that is no time": Forgery(of_record(started_at="yesterday"), READING),
+    "a beginning without a time": Forgery(of_record(started_at="2013-03-02"), READING),
     # Numbers and texts in tables.
-    "a little more points": Forgery(a_little("standings", "points", 0.0009), READING),
-    "a millionth of a point": Forgery(a_little("standings", "points", 0.000001), READING),
-    "a part of a game": Forgery(a_little("standings", "games", 0.0009), READING),
-    "an integer as a float": Forgery(a_little("standings", "games", 0.0), READING),
-    "a little less time": Forgery(a_little("standings", "charged_ms", -0.0005), READING),
+    "a little more points": Forgery(change_cell("standings", ["points"], lambda value: value + 0.0009), READING),
+    "a millionth of a point": Forgery(change_cell("standings", ["points"], lambda value: value + 0.000001), READING),
+    "a part of a game": Forgery(change_cell("standings", ["games"], lambda value: value + 0.0009), READING),
+    "an integer as a float": Forgery(change_cell("standings", ["games"], lambda value: value + 0.0), READING),
+    "a little less time": Forgery(change_cell("standings", ["charged_ms"], lambda value: value - 0.0005), READING),
     "a name in CSV": Forgery(in_csv("standings", "bert", "bert.0"), READING, suits=lambda form: "bert" in form.agents),
     "an integer in CSV": Forgery(in_csv("games", "\r\n1,", "\r\n1.0,"), READING),
     # What is only signed.

@@ -73,9 +73,13 @@ def write_log(public: Public, lines: Sequence[JournalLine]) -> None:
 
 def old_checkpoint(public: Public, folder: Path, size: int = OLD_SIZE) -> Path:
     """What somebody kept while the contest was played."""
-    log = ContestLog.of("spring-cup", lines_of(public.directory))
-    path = folder / "kept-checkpoint"
-    path.write_bytes(log.checkpoint(size).signed(public.key).note)
+    return kept_checkpoint(public, lines_of(public.directory), folder, size)
+
+
+def kept_checkpoint(public: Public, lines: Sequence[JournalLine], folder: Path, size: int) -> Path:
+    """What somebody kept of a contest's log when it had so many leaves."""
+    path = folder / f"kept-{size}"
+    path.write_bytes(ContestLog.of("spring-cup", lines).checkpoint(size).signed(public.key).note)
     return path
 
 

@@ -204,40 +204,30 @@ def test_old_checkpoint_is_for_one_league(published: Public, tmp_path: Path) -> 
     assert "checkpoints and witnesses are of one league: choose its folder" in problem
 
 
-def add_medal(forger: CupForger) -> None:
-    forger.in_cup(lambda cup: cup["medals"][0].update(gold=9))
+def give_medals(cup: Any, league: int, sign: int = 1) -> None:
+    """The medals for the places of a league, or without them."""
+    for place, agent in cup["leagues"][league]["places"][:3]:
+        own = next(each for each in cup["medals"] if each["agent"] == agent)
+        own[["gold", "silver", "bronze"][place - 1]] += sign
+    cup["medals"] = [each for each in cup["medals"] if each["gold"] + each["silver"] + each["bronze"]]
 
 
-def swap_places(forger: CupForger) -> None:
-    forger.in_league("cup", lambda league: league["places"].reverse())
+def give_medals_twice(cup: Any) -> None:
+    cup["leagues"].insert(2, cup["leagues"][1])
+    for medals in cup["medals"]:
+        for _, agent in cup["leagues"][1]["places"][:1]:
+            medals["gold"] += medals["agent"] == agent
 
 
-def give_medals_twice(forger: CupForger) -> None:
-    def twice(cup: Any) -> None:
-        cup["leagues"].insert(2, cup["leagues"][1])
-        for medals in cup["medals"]:
-            for _, agent in cup["leagues"][1]["places"][:1]:
-                medals["gold"] += medals["agent"] == agent
-
-    forger.in_cup(twice)
-
-
-def end_early(forger: CupForger) -> None:
+def end_early(cup: Any) -> None:
     """A league that is played, with the medals that would follow."""
-
-    def end(cup: Any) -> None:
-        cup["leagues"][3]["is_over"] = True
-        for place, agent in cup["leagues"][3]["places"]:
-            next(each for each in cup["medals"] if each["agent"] == agent)[["gold", "silver"][place - 1]] += 1
-
-    forger.in_cup(end)
+    cup["leagues"][3]["is_over"] = True
+    give_medals(cup, 3)
 
 
-def reopen(forger: CupForger) -> None:
-    def to_open(cup: Any) -> None:
-        cup["leagues"][1]["is_over"] = False
-
-    forger.in_cup(to_open)
+def take_away_medals(cup: Any) -> None:
+    cup["leagues"][2]["medals"] = False
+    give_medals(cup, 2, -1)
 
 
 def exchange_leagues(forger: CupForger) -> None:
@@ -254,38 +244,9 @@ def exchange_leagues(forger: CupForger) -> None:
     forger.in_cup(exchange)
 
 
-def promote_more(forger: CupForger) -> None:
-    forger.in_league("cup", lambda league: league.update(promoted=2))
-
-
-def promote_from_nothing(forger: CupForger) -> None:
-    forger.in_league("cup", lambda league: league.update(after="later"))
-
-
-def hide_a_record(forger: CupForger) -> None:
-    (forger.directory / "open/records/00001.json").unlink()
-
-
-def take_another_export(forger: CupForger) -> None:
-    """Of the same contest, signed by the same key, but not the one that cup.json names."""
-    forger.in_league("cup", lambda league: league.update(manifest="0" * 64))
-
-
-def name_another_key(forger: CupForger) -> None:
-    forger.in_league("cup", lambda league: league.update(key="0" * 64))
-
-
 def rename_manifest(forger: CupForger) -> None:
     forger.in_cup(lambda cup: cup.update(name="autumn"))
     write_manifest(forger.directory, "spring", forger.public.key, {"below", "cup", "swiss", "open"})
-
-
-def announce(forger: CupForger, how: Callable[[Any], object]) -> None:
-    """Change the announcement, and write it as judge does."""
-    path = forger.directory / "announcement.json"
-    document = json.loads(path.read_bytes())
-    how(document)
-    path.write_text(f"{json.dumps(document, indent=1)}\n")
 
 
 def leave_out_a_league(forger: CupForger) -> None:
@@ -296,35 +257,7 @@ def leave_out_a_league(forger: CupForger) -> None:
 
 def leave_out_an_announced_league(forger: CupForger) -> None:
     leave_out_a_league(forger)
-    announce(forger, lambda cup: cup.update(leagues=cup["leagues"][:3]))
-
-
-def change_a_waiting_league(forger: CupForger) -> None:
-    forger.in_league("later", lambda league: league.update(promoted=1))
-
-
-def announce_other_terms(forger: CupForger) -> None:
-    announce(forger, lambda cup: cup["leagues"][1].update(terms="0" * 64))
-
-
-def announce_another_contest(forger: CupForger) -> None:
-    announce(forger, lambda cup: cup["leagues"][3].update(contest="spring-open2"))
-
-
-def take_away_medals(forger: CupForger) -> None:
-    """The medals of the rest follow."""
-
-    def take(cup: Any) -> None:
-        cup["leagues"][2]["medals"] = False
-        for place, agent in cup["leagues"][2]["places"][:3]:
-            next(each for each in cup["medals"] if each["agent"] == agent)[["gold", "silver", "bronze"][place - 1]] -= 1
-        cup["medals"] = [each for each in cup["medals"] if each["gold"] + each["silver"] + each["bronze"]]
-
-    forger.in_cup(take)
-
-
-def remove_announcement(forger: CupForger) -> None:
-    (forger.directory / "announcement.json").unlink()
+    announce(lambda cup: cup.update(leagues=cup["leagues"][:3]))(forger)
 
 
 def announce_in_another_form(forger: CupForger) -> None:
@@ -333,32 +266,80 @@ def announce_in_another_form(forger: CupForger) -> None:
     path.write_text(json.dumps(json.loads(path.read_bytes())))
 
 
-def add_a_key(forger: CupForger) -> None:
-    forger.in_cup(lambda cup: cup.update(winner="bert"))
-
-
-def write_a_number(forger: CupForger) -> None:
-    forger.in_league("cup", lambda league: league.update(medals=1))
-
-
 def add_a_file(forger: CupForger) -> None:
     (forger.directory / "later").mkdir()
     (forger.directory / "later/extra.html").touch()
 
 
-CUP_FORGERIES: Sequence[tuple[Callable[[CupForger], None], bool]] = [
-    *((how, True) for how in (add_medal, swap_places, give_medals_twice, end_early, reopen, exchange_leagues)),
-    *((how, True) for how in (promote_more, promote_from_nothing, hide_a_record, take_another_export)),
-    *((how, True) for how in (name_another_key, add_a_key, write_a_number)),
-    *((how, False) for how in (add_medal, rename_manifest, add_a_file)),
+CupForgery = Callable[[CupForger], object]
+
+
+def in_cup(how: Callable[[Any], object]) -> CupForgery:
+    return lambda forger: forger.in_cup(how)
+
+
+def in_league(name: str, how: Callable[[Any], object]) -> CupForgery:
+    return lambda forger: forger.in_league(name, how)
+
+
+def remove(name: str) -> CupForgery:
+    return lambda forger: (forger.directory / name).unlink()
+
+
+def announce(how: Callable[[Any], object]) -> CupForgery:
+    """Change the announcement, and write it as judge does."""
+
+    def forge(forger: CupForger) -> None:
+        path = forger.directory / "announcement.json"
+        document = json.loads(path.read_bytes())
+        how(document)
+        path.write_text(f"{json.dumps(document, indent=1)}\n")
+
+    return forge
+
+
+def named(**forgeries: CupForgery) -> list[CupForgery]:
+    for name, how in forgeries.items():
+        how.__name__ = name
+    return list(forgeries.values())
+
+
+SIGNED = named(
+    add_medal=in_cup(lambda cup: cup["medals"][0].update(gold=9)),
+    swap_places=in_league("cup", lambda league: league["places"].reverse()),
+    give_medals_twice=in_cup(give_medals_twice),
+    end_early=in_cup(end_early),
+    reopen=in_league("cup", lambda league: league.update(is_over=False)),
+    exchange_leagues=exchange_leagues,
+    promote_more=in_league("cup", lambda league: league.update(promoted=2)),
+    promote_from_nothing=in_league("cup", lambda league: league.update(after="later")),
+    hide_a_record=remove("open/records/00001.json"),
+    # Of the same contest, signed by the same key, but not the one that cup.json names.
+    take_another_export=in_league("cup", lambda league: league.update(manifest="0" * 64)),
+    name_another_key=in_league("cup", lambda league: league.update(key="0" * 64)),
+    add_a_key=in_cup(lambda cup: cup.update(winner="bert")),
+    write_a_number=in_league("cup", lambda league: league.update(medals=1)),
+)
+CUP_FORGERIES: Sequence[tuple[CupForgery, bool]] = [
+    *((how, True) for how in SIGNED),
+    *((how, False) for how in (SIGNED[0], rename_manifest, add_a_file)),
 ]
 """Forgeries of a cup, and whether the organiser signs the result."""
 
+ANNOUNCEMENT_FORGERIES = named(
+    leave_out_a_league=leave_out_a_league,
+    leave_out_an_announced_league=leave_out_an_announced_league,
+    change_a_waiting_league=in_league("later", lambda league: league.update(promoted=1)),
+    announce_other_terms=announce(lambda cup: cup["leagues"][1].update(terms="0" * 64)),
+    announce_another_contest=announce(lambda cup: cup["leagues"][3].update(contest="spring-open2")),
+    take_away_medals=in_cup(take_away_medals),
+    remove_announcement=remove("announcement.json"),
+    announce_in_another_form=announce_in_another_form,
+)
+
 
 @pytest.mark.parametrize(("how", "is_signed"), CUP_FORGERIES)
-def test_forged_cup_is_found_by_both_verifiers(
-    how: Callable[[CupForger], None], is_signed: bool, forger: CupForger
-) -> None:
+def test_forged_cup_is_found_by_both_verifiers(how: CupForgery, is_signed: bool, forger: CupForger) -> None:
     how(forger)
     if is_signed:
         forger.sign()
@@ -368,15 +349,9 @@ def test_forged_cup_is_found_by_both_verifiers(
     assert by_node
 
 
-ANNOUNCEMENT_FORGERIES = [
-    *(leave_out_a_league, leave_out_an_announced_league, change_a_waiting_league, announce_other_terms),
-    *(announce_another_contest, take_away_medals, remove_announcement, announce_in_another_form),
-]
-
-
 @pytest.mark.parametrize("how", ANNOUNCEMENT_FORGERIES)
 def test_cup_whose_leagues_are_not_the_announced_ones_is_found_by_both_verifiers(
-    how: Callable[[CupForger], None], forger: CupForger
+    how: CupForgery, forger: CupForger
 ) -> None:
     how(forger)
     forger.sign()

@@ -13,16 +13,19 @@ from judge.cli.contest.tables import log
 from judge.contest.plan import load_plan
 from judge.store.contests import Store
 from judge.store.submissions import Register
-from judge.store.types import Allowance, ProcessingResult, Upload
+from judge.store.types import Allowance, JournalLine, ProcessingResult, Upload
 from judge.tournament.seeds import Freeze, commitment_to, contest_key
 from judge.transparency.checkpoint import read_checkpoint
 from judge.transparency.keys import fingerprint, make_key
 from judge.verify.export import verify_export
+from judge.verify.sample import Sample
 from tests.contest.cups import CHANCE
+from tests.contests import PAIR, nothing
+from tests.publish.cups import Cup, player
 from tests.publish.public import Public
 from tests.verify import independent_reading
 from tests.verify.log_forgeries import held, in_document, old_checkpoint, other_digest, rewrite
-from tests.verify.second_opinion import second_opinion
+from tests.verify.second_opinion import accepted, second_opinion
 
 
 def test_replaced_secret_is_found_with_the_kept_announcement(logged: Public, tmp_path: Path) -> None:
@@ -41,32 +44,29 @@ def test_other_entries_or_another_moment_give_another_draw() -> None:
     assert 6 == len({*keys, contest_key("6d" * 32, "cup", freeze), contest_key(CHANCE, "cup")})
 
 
+def in_contest(how: Callable[[Any], object]) -> Callable[[Public], None]:
+    return lambda public: in_document(public, how)
+
+
+def in_log(how: Callable[[list[JournalLine]], object]) -> Callable[[Public], None]:
+    return lambda public: rewrite(public, how)
+
+
 DRAWN = "the log does not lock in the entries once, as leaf 2, before the contest is created"
-DRAWS: dict[str, tuple[Callable[[Public], Any], str]] = {
-    "frozen twice": (lambda public: rewrite(public, lambda lines: lines.insert(2, lines[1])), DRAWN),
-    "never frozen": (lambda public: rewrite(public, lambda lines: lines.pop(1)), DRAWN),
-    "another commitment": (
-        lambda public: rewrite(public, other_digest(0)),
-        "the log does not begin with the commitment of contest.json",
-    ),
-    "other terms frozen": (
-        lambda public: rewrite(public, other_digest(1)),
-        "the entries and terms that the log locked in differ from those of contest.json",
-    ),
-    "an entry swapped": (
-        lambda public: in_document(public, lambda each: each["entries"][0]["seat"].update(digest="f" * 64)),
-        "the entries and terms that the log locked in differ from those of contest.json",
-    ),
-    "rules changed after the draw": (
-        lambda public: in_document(public, lambda each: each.update(shuffle=False)),
-        "the entries and terms that the log locked in differ from those of contest.json",
-    ),
+TERMS = "the entries and terms that the log locked in differ from those of contest.json"
+DRAWS: dict[str, tuple[Callable[[Public], None], str]] = {
+    "frozen twice": (in_log(lambda lines: lines.insert(2, lines[1])), DRAWN),
+    "never frozen": (in_log(lambda lines: lines.pop(1)), DRAWN),
+    "another commitment": (in_log(other_digest(0)), "the log does not begin with the commitment of contest.json"),
+    "other terms frozen": (in_log(other_digest(1)), TERMS),
+    "an entry swapped": (in_contest(lambda each: each["entries"][0]["seat"].update(digest="f" * 64)), TERMS),
+    "rules changed after the draw": (in_contest(lambda each: each.update(shuffle=False)), TERMS),
     "a root that was chosen": (
-        lambda public: in_document(public, lambda each: each["freeze"].update(root="e" * 64)),
+        in_contest(lambda each: each["freeze"].update(root="e" * 64)),
         "the draw depends on another log: the root of the first 2 leaves differs",
     ),
     "no freeze": (
-        lambda public: in_document(public, lambda each: each.update(freeze=None)),
+        in_contest(lambda each: each.update(freeze=None)),
         "the log locks in the entries, but the draw in contest.json does not depend on it",
     ),
 }
@@ -79,6 +79,60 @@ def test_a_draw_that_was_chosen_is_found(forgery: str, logged_copy: Public) -> N
 
     assert problem in verify_export(logged_copy.directory, logged_copy.public_key).problems
     assert independent_reading.problems(logged_copy.directory)
+
+
+def exchange(document: Any) -> None:
+    """The ranks of the two agents."""
+    one, other = document["entries"]
+    one["rank"], other["rank"] = other["rank"], one["rank"]
+
+
+def with_seed(folder: Path, seed: int | None) -> Public:
+    with Cup(folder / "cup", PAIR, seed=seed, drawn=nothing) as cup:
+        cup.play()
+        return cup.export(folder)
+
+
+@pytest.mark.parametrize("seed", [5, None])
+def test_listed_ranks_are_those_of_the_list(seed: int | None, tmp_path: Path) -> None:
+    public = with_seed(tmp_path, seed)
+    accepted(public)
+    in_document(public, exchange)
+
+    problems = verify_export(public.directory, public.public_key).problems
+    assert "the agents' ranks do not follow from the list" in problems
+    assert any(problem.startswith("ranks") for problem in second_opinion(public.directory, public.public_key))
+
+
+@pytest.mark.parametrize("seed", [5, 0])
+def test_drawn_ranks_follow_from_a_fixed_seed(seed: int, tmp_path: Path) -> None:
+    """One of two orders is right, whatever the seed gives."""
+    public = with_seed(tmp_path, seed)
+    found = []
+    for how in (lambda document: document.update(seeding="drawn"), exchange):
+        in_document(public, how)
+        problems = verify_export(public.directory, public.public_key).problems
+        found.append("the agents' ranks do not follow from the contest's chance" in problems)
+    assert [False, True] == sorted(found)
+
+
+def test_a_round_follows_from_results_that_were_withdrawn_after_its_draw(tmp_path: Path) -> None:
+    """Draws follow from the results that the log has before them."""
+    cast = {name: player(name, 0.5) for name in ("anna", "bert", "carl", "dora", "emil", "fred")}
+    with Cup(tmp_path / "cup", cast, 'name = "swiss"\nrounds = 4\ngames = 1', drawn=nothing) as cup:
+        cup.play(4)
+        first = [result for result in cup.contest.results() if result.round == 1]
+        winners = {result.winner or result.first for result in first}
+        cup.cast = {name: player(name, 0.05 if name in winners else 0.95) for name in cast}
+        for result in first:
+            cup.store.annul(result.id, "a power cut")
+        cup.play()
+        again = [result for result in cup.contest.results() if result.round == 1]
+        public = cup.export(tmp_path)
+
+    assert [result.winner for result in first] != [result.winner for result in again]
+    for sample in (None, Sample(3, "1")):
+        assert [] == list(verify_export(public.directory, public.public_key, sample=sample).problems)
 
 
 def test_an_entry_that_passed_and_was_dropped_is_found(logged: Public, tmp_path: Path) -> None:
@@ -141,16 +195,11 @@ def test_announcement_has_title_game_clocks_schedule_address_and_key(
 
     announce(tmp_path, "https://example.org/cup")
 
-    lines = capsys.readouterr().out.splitlines()
-    facts = dict(
-        line.split(None, 1) for line in lines[1:] if line.partition(" ")[0] in ("contest", "address", "policy")
-    )
-    assert "Weekend Cup" == lines[0]
-    assert {
-        "contest": "cup",
-        "address": "https://example.org/cup",
-        "policy": "gomocup-freestyle, clock.turn_ms=300",
-    } == facts
-    assert any(line.startswith("clocks       300 ms a move, ") for line in lines)
-    assert any(line.startswith("submit until 2100-01-01 18:00") for line in lines)
-    assert any(fingerprint(key.public_key()) in line for line in lines if line.startswith("key "))
+    title, *lines = capsys.readouterr().out.splitlines()
+    facts = dict(line.split(None, 1) for line in lines if line.count(" "))
+    assert "Weekend Cup" == title
+    assert ("cup", "https://example.org/cup") == (facts["contest"], facts["address"])
+    assert "gomocup-freestyle, clock.turn_ms=300" == facts["policy"]
+    assert facts["clocks"].startswith("300 ms a move, ")
+    assert facts["submit"].startswith("until 2100-01-01 18:00")
+    assert fingerprint(key.public_key()) in facts["key"]

@@ -1,8 +1,6 @@
 """A published folder that went through git, a file manager, an unpacker or a host, verified by both verifiers."""
 
-import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,11 +16,6 @@ from tests.verify.by_node import verify as verify_by_node
 UNDONE = "line ends were changed by git or a copy tool (files: "
 
 
-def git(folder: Path, *words: str) -> None:
-    identity = ("-c", "user.name=x", "-c", "user.email=x@example.org")
-    subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True)
-
-
 def outcomes(public: Public, capsys: pytest.CaptureFixture[str]) -> tuple[list[str], list[str]]:
     """What `judge contest verify` and verify.mjs print of an export without problems."""
     capsys.readouterr()
@@ -32,50 +25,56 @@ def outcomes(public: Public, capsys: pytest.CaptureFixture[str]) -> tuple[list[s
     return capsys.readouterr().out.splitlines(), by_node
 
 
+def noted(lines: list[str]) -> set[str]:
+    return {line.rpartition(": ")[2] for line in lines if line.startswith("note     not part of the export: ")}
+
+
 def clone(public: Public, folder: Path, value: str) -> Public:
     """A clone by a git that changes line ends as `core.autocrlf` says."""
-    (public.directory / GIT_FILE).unlink()
+
+    def git(folder: Path, *words: str) -> None:
+        options = ("user.name=x", "user.email=x@example.org", f"core.autocrlf={value}")
+        command = ["git", *(word for option in options for word in ("-c", option)), *words]
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+
     git(public.directory, "init", "-q", ".")
-    git(public.directory, "-c", f"core.autocrlf={value}", "add", "-A")
+    git(public.directory, "add", "-A")
     git(public.directory, "commit", "-qm", "the results")
-    copy = Public(folder, public.key)
-    git(folder, "-c", f"core.autocrlf={value}", "clone", "-q", str(public.directory), "public")
-    return copy
+    folder.mkdir()
+    git(folder, "clone", "-q", str(public.directory), "public")
+    return Public(folder, public.key)
+
+
+def change_line_ends(public: Public, *suffixes: str) -> None:
+    for path in public.directory.rglob("*"):
+        if path.is_file() and (not suffixes or path.suffix in suffixes):
+            path.write_bytes(path.read_bytes().replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
 
 
 @pytest.mark.parametrize("value", ["true", "input"])
 def test_clone_with_changed_line_ends_is_verified_after_undoing_them(
     value: str, logged_copy: Public, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "clone").mkdir()
-    public = clone(logged_copy, tmp_path / "clone", value)
-    for lines in outcomes(public, capsys):
+    (logged_copy.directory / GIT_FILE).unlink()
+    for lines in outcomes(clone(logged_copy, tmp_path / "clone", value), capsys):
         assert UNDONE in lines[0]
         assert "ok after undoing changed line ends: spring-cup" in lines[-1]
-        assert "note     not part of the export: .git" in lines
+        assert ".git" in noted(lines)
 
 
 def test_clone_of_an_export_keeps_its_line_ends(
     logged_copy: Public, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The export has a .gitattributes."""
-    git(logged_copy.directory, "init", "-q", ".")
-    git(logged_copy.directory, "-c", "core.autocrlf=true", "add", "-A")
-    git(logged_copy.directory, "commit", "-qm", "the results")
-    (tmp_path / "clone").mkdir()
-    public = Public(tmp_path / "clone", logged_copy.key)
-    git(tmp_path / "clone", "-c", "core.autocrlf=true", "clone", "-q", str(logged_copy.directory), "public")
-    for lines in outcomes(public, capsys):
+    for lines in outcomes(clone(logged_copy, tmp_path / "clone", "true"), capsys):
         assert not any(UNDONE in line for line in lines)
-        assert ["note     not part of the export: .git"] == [line for line in lines if "not part of" in line]
+        assert {".git"} == noted(lines)
 
 
 def test_every_line_feed_changed_is_undone_and_a_changed_word_is_found(
     logged_copy: Public, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for path in logged_copy.directory.rglob("*"):
-        if path.suffix in (".json", ".html", ".csv", ".js", ".css", ".pem", ".md", ".pgn"):
-            path.write_bytes(path.read_bytes().replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
+    change_line_ends(logged_copy, ".json", ".html", ".csv", ".js", ".css", ".pem", ".md", ".pgn")
     for lines in outcomes(logged_copy, capsys):
         assert UNDONE in lines[0]
     page = logged_copy.directory / "index.html"
@@ -108,43 +107,41 @@ def test_another_signature_with_changed_line_ends_is_refused(logged_copy: Public
     assert any("not signed by" in each for each in problems_by_node(logged_copy.directory))
 
 
-def companion(directory: Path) -> None:
-    (directory / "._index.html").write_bytes(b"\0\5\x16\7" + bytes(100))
-
-
-def unpacked(directory: Path) -> None:
-    (directory / "__MACOSX/data").mkdir(parents=True)
-    (directory / "__MACOSX/data/._games.csv").write_bytes(bytes(9))
-
-
-def a_file(*names: str) -> Callable[[Path], None]:
-    def add(directory: Path) -> None:
-        for name in names:
-            (directory / name).parent.mkdir(exist_ok=True)
-            (directory / name).write_bytes(b"x")
-
-    return add
-
-
-ADDED: dict[str, tuple[Callable[[Path], None], set[str]]] = {
-    "Finder": (a_file(".DS_Store", "data/.DS_Store"), {".DS_Store", "data/.DS_Store"}),
-    "Windows": (a_file("Thumbs.db", "games/desktop.ini"), {"Thumbs.db", "games/desktop.ini"}),
-    "GitHub Pages": (a_file(".nojekyll", "CNAME"), {".nojekyll", "CNAME"}),
-    "a work tree of git": (a_file(".git"), {".git"}),
-    "an unpacker": (unpacked, {"__MACOSX"}),
-    "a disk of macOS": (companion, {"._index.html"}),
-    "an editor": (a_file(".index.html.swp", ".idea/x.xml"), {".index.html.swp", ".idea"}),
-}
-
-
-@pytest.mark.parametrize("case", ADDED)
-def test_bookkeeping_of_others_is_noted(case: str, logged_copy: Public, capsys: pytest.CaptureFixture[str]) -> None:
-    add, names = ADDED[case]
-    add(logged_copy.directory)
+@pytest.mark.parametrize(
+    ("files", "notes"),
+    [
+        ((".DS_Store", "data/.DS_Store"), {".DS_Store", "data/.DS_Store"}),
+        (("Thumbs.db", "games/desktop.ini"), {"Thumbs.db", "games/desktop.ini"}),
+        ((".nojekyll", "CNAME"), {".nojekyll", "CNAME"}),
+        ((".git",), {".git"}),
+        (("__MACOSX/data/._games.csv",), {"__MACOSX"}),
+        (("._index.html",), {"._index.html"}),
+        ((".index.html.swp", ".idea/x.xml"), {".index.html.swp", ".idea"}),
+        (
+            tuple({*FOLDERS, *FILES, *(name.upper() for name in FOLDERS)} - {"icon\r", GIT_FILE}),
+            {*FOLDERS, *FILES, *(name.upper() for name in FOLDERS)} - {"icon\r", GIT_FILE},
+        ),
+        ((GIT_FILE,), {GIT_FILE}),
+    ],
+    ids=["Finder", "Windows", "GitHub Pages", "git", "unpacker", "disk of macOS", "editor", "all names", "attributes"],
+)
+def test_bookkeeping_of_others_is_noted(
+    files: tuple[str, ...], notes: set[str], logged_copy: Public, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in files:
+        (logged_copy.directory / name).parent.mkdir(exist_ok=True, parents=True)
+        # The companion of a file on a disk of macOS has its own format.
+        (logged_copy.directory / name).write_bytes(b"\0\5\x16\7" + bytes(100))
     for lines in outcomes(logged_copy, capsys):
-        noted = {line.rpartition(": ")[2] for line in lines if "not part of the export: " in line}
-        assert names == noted
+        assert notes == noted(lines)
         assert "ok: spring-cup" in lines[-1]
+    sign_again(logged_copy)
+    assert not any(f'"{name}"'.encode() in (logged_copy.directory / MANIFEST).read_bytes() for name in notes)
+
+
+def test_export_without_its_gitattributes_has_no_note(logged_copy: Public, capsys: pytest.CaptureFixture[str]) -> None:
+    (logged_copy.directory / GIT_FILE).unlink()
+    assert [set(), set()] == [noted(lines) for lines in outcomes(logged_copy, capsys)]
 
 
 @pytest.mark.parametrize(
@@ -158,30 +155,3 @@ def test_other_files_are_problems(name: str, logged_copy: Public) -> None:
         problems_by_node(logged_copy.directory, logged_copy.public_key),
     ):
         assert any(name.partition("/")[0] in problem for problem in found)
-
-
-def test_both_verifiers_know_the_same_bookkeeping(logged_copy: Public, capsys: pytest.CaptureFixture[str]) -> None:
-    names = {*FOLDERS, *FILES, *(name.upper() for name in FOLDERS)} - {"icon\r", GIT_FILE}
-    for name in names:
-        (logged_copy.directory / name).write_bytes(b"")
-    noted = [
-        {line.rpartition(": ")[2] for line in lines if "not part of the export: " in line}
-        for lines in outcomes(logged_copy, capsys)
-    ]
-    assert [names, names] == noted
-
-
-def test_another_gitattributes_is_noted(logged_copy: Public, capsys: pytest.CaptureFixture[str]) -> None:
-    (logged_copy.directory / GIT_FILE).write_text("*.html linguist-generated\n")
-    for lines in outcomes(logged_copy, capsys):
-        assert f"note     not part of the export: {GIT_FILE}" in lines
-    (logged_copy.directory / GIT_FILE).unlink()
-    for lines in outcomes(logged_copy, capsys):
-        assert not any("not part of" in line for line in lines)
-
-
-def test_signing_again_leaves_bookkeeping_out(logged_copy: Public) -> None:
-    (logged_copy.directory / ".DS_Store").write_bytes(b"x")
-    sign_again(logged_copy)
-    assert b"DS_Store" not in (logged_copy.directory / MANIFEST).read_bytes()
-    shutil.rmtree(logged_copy.directory)

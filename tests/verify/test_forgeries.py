@@ -20,9 +20,9 @@ from tests.examples import EVIDENCE, evidence, sized
 from tests.publish.public import Public
 from tests.verify import independent_reading
 from tests.verify.by_node import problems as problems_by_node
-from tests.verify.forger import FORMS, Forger, Form, kept_checkpoint
+from tests.verify.forger import FORMS, Forger, Form
 from tests.verify.forgeries import FORGERIES, Forgery, Found
-from tests.verify.log_forgeries import lines_of
+from tests.verify.log_forgeries import kept_checkpoint, lines_of
 
 HERE = Path(__file__).parents[1]
 COUNT = sized(0, 1000)

@@ -15,13 +15,13 @@ from judge.cli.contest.verify import verify
 from judge.export.export import PageOptions
 from judge.publish.joined import JOINED
 from judge.publish.load import load_any, read_joined, with_joined
-from judge.publish.tables import COLUMNS
 from judge.statistics.ratings import join_contests
 from judge.verify.export import verify_export
 from judge.web.live.pages import LivePages
 from judge.web.live.serve import hub_of
 from tests.publish.cups import Cast, Cup, player
 from tests.publish.public import Public, change, sign_again
+from tests.publish.test_tables import check_columns
 from tests.site.browser import Browser
 from tests.verify.second_opinion import second_opinion
 
@@ -82,12 +82,7 @@ def test_an_export_has_the_ratings_of_every_agent_in_each_contest(this_year: Cup
 
 
 def test_its_columns_are_documented_in_both_formats(joined: Public) -> None:
-    heads = (joined.directory / "data/histories.csv").read_text().splitlines()[0]
-    readme = (joined.directory / "data/README.md").read_text().partition("## histories")[2]
-
-    for row in [heads.split(","), *table_of(joined.directory)]:
-        assert list(COLUMNS["histories"]) == list(row)
-    assert all(f"| `{column}` |" in readme for column in COLUMNS["histories"])
+    check_columns(joined, "histories")
 
 
 def test_the_page_of_an_agent_shows_its_history(joined: Public) -> None:
@@ -137,27 +132,15 @@ def test_an_export_of_a_former_contest_is_named_by_its_manifest(this_year: Cup, 
     assert len(former.counted) == found.contests[0].games
 
 
-def drop_history(directory: Path) -> None:
-    (directory / JOINED).unlink()
+TABLE = "data/histories.json"
 
 
-def one_more_win(document: Any) -> None:
-    document["contests"][0]["results"][0]["won"].append("")
-
-
-Forgery = Callable[[Path], None]
-
-
-def other(key: str, value: object) -> tuple[Forgery, str]:
+def other(key: str, value: object) -> tuple[str, Callable[[Any], object], str]:
     """Another value in the table."""
-
-    def forge(directory: Path) -> None:
-        change(directory / "data/histories.json", lambda rows: rows[1].update({key: value}))
-
-    return forge, "data/histories.json"
+    return TABLE, lambda rows: rows[1].update({key: value}), TABLE
 
 
-FORGERIES: dict[str, tuple[Forgery, str]] = {
+FORGERIES: dict[str, tuple[str, Callable[[Any], object], str]] = {
     "another agent": other("agent", "zoe"),
     "another contest": other("contest", "cup-2014"),
     "another time": other("began", "2014"),
@@ -166,34 +149,37 @@ FORGERIES: dict[str, tuple[Forgery, str]] = {
     "another rating": other("elo", 1900.0),
     "a narrower interval": other("elo_low", 1800.0),
     "another pool": other("pool", 1),
-    "a former result": (lambda directory: change(directory / JOINED, one_more_win), "histories.json"),
-    "another anchor": (
-        lambda directory: change(directory / JOINED, lambda each: each["anchors"].update(bert=1700)), "histories.json"
-    ),
-    "an anchor that is nobody": (
-        lambda directory: change(directory / JOINED, lambda each: each["anchors"].update(yan=1700)), "anchor yan"
-    ),
+    "a former result": (JOINED, lambda each: each["contests"][0]["results"][0]["won"].append(""), "histories.json"),
+    "another anchor": (JOINED, lambda each: each["anchors"].update(bert=1700), "histories.json"),
+    "an anchor that is nobody": (JOINED, lambda each: each["anchors"].update(yan=1700), "anchor yan"),
     "somebody without files": (
-        lambda directory: change(directory / JOINED, lambda each: each["contests"][0]["programs"].pop("zoe")),
+        JOINED,
+        lambda each: each["contests"][0]["programs"].pop("zoe"),
         "an agent with results has no files",
     ),
     "too many games": (
-        lambda directory: change(
-            directory / JOINED, lambda each: each["contests"][0]["results"][0].update(drawn=[""] * 1_000_001)
-        ),
+        JOINED,
+        lambda each: each["contests"][0]["results"][0].update(drawn=[""] * 1_000_001),
         "more than 1000000 games",
     ),
-    "nothing that it follows from": (drop_history, "joined.json, on which it depends, is missing"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("forgery", FORGERIES)
 def test_a_history_that_was_forged_is_found(forgery: str, joined_copy: Public) -> None:
-    forge, problem = FORGERIES[forgery]
-    forge(joined_copy.directory)
+    name, how, problem = FORGERIES[forgery]
+    change(joined_copy.directory / name, how)
     sign_again(joined_copy)
 
     assert any(problem in each for each in verify_export(joined_copy.directory, joined_copy.public_key).problems)
+
+
+def test_a_history_without_what_it_follows_from_is_found(joined_copy: Public) -> None:
+    (joined_copy.directory / JOINED).unlink()
+    sign_again(joined_copy)
+
+    problems = verify_export(joined_copy.directory, joined_copy.public_key).problems
+    assert any("joined.json, on which it depends, is missing" in each for each in problems)
 
 
 # --- what cannot be joined -------------------------------------------------------------------------------------------

@@ -1,9 +1,7 @@
 """A sample of an export is replayed, and its output cannot be mistaken for a complete verification."""
 
 import itertools
-import json
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
@@ -15,15 +13,18 @@ from tests.publish.public import Public, change, sign_again
 
 def forge(public: Public, number: int) -> None:
     """Change the reason in the record of a game, as an organiser could."""
-
-    def other_reason(document: dict[str, dict[str, object]]) -> None:
-        document["record"]["reason"] = "forged"
-
-    change(public.directory / f"records/{number:05d}.json", other_reason)
+    change(public.directory / f"records/{number:05d}.json", lambda file: file["record"].update(reason="forged"))
     sign_again(public)
 
 
-def test_sample_replays_its_games_only(copy: Public) -> None:
+def sampled(public: Public, capsys: pytest.CaptureFixture[str], seed: str = "") -> str:
+    """What the command prints."""
+    with pytest.raises(SystemExit, match=str(SAMPLE_EXIT_CODE)):
+        verify(public.directory, public.public_key, sample=4, sample_seed=seed)
+    return capsys.readouterr().out
+
+
+def test_sample_replays_its_games_only_and_compares_all_digests_with_the_log(copy: Public) -> None:
     forge(copy, 4)
     for seed in map(str, range(12)):
         sample = Sample(5, seed)
@@ -31,13 +32,8 @@ def test_sample_replays_its_games_only(copy: Public) -> None:
 
         found = [problem for problem in report.problems if "replay" in problem or "reason" in problem]
         assert bool(found) == (4 in sample.choose(range(1, 21))), seed
+        assert report.problems
         assert (5, 20) == (report.replayed - report.uncounted, report.sampled_of)
-
-
-def test_record_with_another_digest_than_in_the_log_is_found_in_every_sample(copy: Public) -> None:
-    forge(copy, 4)
-    for seed in map(str, range(4)):
-        assert verify_export(copy.directory, copy.public_key, sample=Sample(1, seed)).problems
 
 
 def test_untouched_export_has_no_problem_in_any_sample(exported: Public) -> None:
@@ -58,6 +54,12 @@ def test_wrong_claim_of_a_sampled_game_contradicts_its_record(copy: Public) -> N
     assert any("data/games.json" in problem for problem in report.problems)
 
 
+def test_manifest_has_all_files_of_a_sampled_export(copy: Public) -> None:
+    (copy.directory / "records/00007.json").write_text("{}")
+    report = verify_export(copy.directory, copy.public_key, sample=Sample(1, "a"))
+    assert "records/00007.json: changed" in report.problems
+
+
 def test_choice_depends_on_the_seed_alone() -> None:
     assert Sample(3, "a").choose(range(1, 100)) == Sample(3, "a").choose(reversed(range(1, 100)))
     assert Sample(3, "a").choose(range(1, 100)) != Sample(3, "b").choose(range(1, 100))
@@ -70,18 +72,6 @@ def test_chance_to_find_is_the_share_of_all_samples(forged: int, sampled: int, g
     assert chance_to_find(forged, sampled, games) == pytest.approx(float(Fraction(found, len(samples))))
 
 
-def test_command_names_the_sample_and_exits_with_its_own_code(
-    exported: Public, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit, match=str(SAMPLE_EXIT_CODE)):
-        verify(exported.directory, exported.public_key, sample=4, sample_seed="lots")
-
-    out = capsys.readouterr().out
-    assert "sample   4 of 20 games replayed, chosen by --sample-seed lots\n" in out
-    assert "probability to find at least one of k forged games: 1: 20 %, 10: 95.6 %\n" in out
-    assert out.endswith("SAMPLE ok, NOT verified: spring-cup, 4 of 20 games replayed\n")
-
-
 def test_only_a_certain_finding_is_printed_as_certain() -> None:
     """A sample of 100 can miss 1,000 of 2,090 games, though the probability is 1 in double precision."""
     assert 1.0 == chance_to_find(1000, 100, 2090)
@@ -90,23 +80,18 @@ def test_only_a_certain_finding_is_printed_as_certain() -> None:
     assert "0 %" == percent_to_find(1, 1, 100_000)
 
 
-def test_chosen_seed_is_printed_and_repeats_the_sample(exported: Public, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match=str(SAMPLE_EXIT_CODE)):
-        verify(exported.directory, exported.public_key, sample=4)
-    first = capsys.readouterr().out
+def test_command_names_the_sample_and_exits_with_its_own_code(
+    exported: Public, copy: Public, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = sampled(exported, capsys, "lots")
+    assert "sample   4 of 20 games replayed, chosen by --sample-seed lots\n" in out
+    assert "probability to find at least one of k forged games: 1: 20 %, 10: 95.6 %\n" in out
+    assert out.endswith("SAMPLE ok, NOT verified: spring-cup, 4 of 20 games replayed\n")
+
+    first = sampled(exported, capsys)
     seed = first.partition("--sample-seed ")[2].split()[0]
-    with pytest.raises(SystemExit, match=str(SAMPLE_EXIT_CODE)):
-        verify(exported.directory, exported.public_key, sample=4, sample_seed=seed)
-    assert first == capsys.readouterr().out
+    assert first == sampled(exported, capsys, seed)
 
-
-def test_problem_in_a_sample_exits_with_1(copy: Public) -> None:
     forge(copy, 4)
     with pytest.raises(SystemExit, match="1"):
         verify(copy.directory, copy.public_key, sample=20)
-
-
-def test_manifest_has_all_files_of_a_sampled_export(copy: Public, tmp_path: Path) -> None:
-    (copy.directory / "records/00007.json").write_text(json.dumps({}))
-    report = verify_export(copy.directory, copy.public_key, sample=Sample(1, "a"))
-    assert "records/00007.json: changed" in report.problems

@@ -5,12 +5,17 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from pydantic import ValidationError
 
+from judge.cli.contest.verify import verify as verify_command
 from judge.referee.spec import FolderRecord
 from judge.store.types import JournalLine
+from judge.transparency.checkpoint import COSIGNATURE, key_id, read_checkpoint, verifier_key
 from judge.verify.export import verify_export
-from tests.publish.public import Public
+from tests.publish.public import Public, sign_again
+from tests.transparency.standard_witness import StandardWitness
+from tests.verify.by_node import verify
 from tests.verify.log_forgeries import rewrite
 
 RECORD = "records/00002.json"
@@ -60,3 +65,32 @@ def test_event_that_judge_does_not_write_is_a_problem(event: str, logged_copy: P
 def test_digest_of_a_folder_has_one_form() -> None:
     with pytest.raises(ValidationError, match="digest"):
         FolderRecord(digest="\u202ewinner")
+
+
+NAME = "witness.example.org"
+LATEST = 253_402_300_799
+"""The last second that a calendar has."""
+
+
+@pytest.mark.parametrize("seconds", [0, LATEST, LATEST + 1, 10**12, 2**62, 2**64 - 1])
+def test_both_verifiers_take_the_same_times_of_witnesses(
+    seconds: int, logged_copy: Public, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key, public = Ed25519PrivateKey.from_private_bytes(bytes(range(32))), logged_copy
+    checkpoint = read_checkpoint((public.directory / "log/checkpoint").read_bytes(), "it")
+    path = public.directory / f"log/witness/{key_id(NAME, COSIGNATURE, key.public_key()).hex()}"
+    path.parent.mkdir()
+    path.write_bytes(StandardWitness(NAME, key, now=lambda: seconds).cosigned(checkpoint.note))
+    sign_again(public)
+    keys = public.directory.parent / "keys"
+    keys.write_text(f"{verifier_key(NAME, COSIGNATURE, key.public_key())}\n")
+
+    if seconds > LATEST:
+        with pytest.raises(SystemExit, match="1"):
+            verify_command(public.directory, public.public_key, witness=keys)
+    else:
+        verify_command(public.directory, public.public_key, witness=keys)
+    said = capsys.readouterr().out
+    assert ("no checkpoint of the export is signed by the witness" in said) == (seconds > LATEST)
+    code, lines = verify(public.directory, public.public_key, "--witness", keys)
+    assert (code, any(NAME in line for line in lines)) == (int(seconds > LATEST), True)

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from judge.contest_games import GameResult, Pairing
 from judge.games.types import Verdict
-from judge.tournament.formats.groups import Groups, Leagues, cut, deal_into_groups
+from judge.tournament.formats.groups import Groups, Leagues, deal_into_groups
 from judge.tournament.pairings import Competitor
 from judge.tournament.results import PlayedPairing
 from tests.contest.rounds import entries, everything_is_drawn, of_round, play_out
@@ -82,26 +82,6 @@ def test_agent_seeded_into_a_higher_league_ranks_above_those_who_play() -> None:
     assert {"10", "11", "12"} == {agent for tier in rest for agent in tier}
     risen = ["10", "11"]
     assert [[*risen, "7", "8", "9"], ["12"]] == leagues.order(entries(12), played)[2:]
-
-
-def test_an_outsider_may_climb_to_the_top() -> None:
-    """12, who wins everything, plays in every league."""
-
-    def play(pairing: Pairing) -> tuple[float, float]:
-        if "12" in pairing.agents:
-            return (2, 0) if pairing.first == "12" else (0, 2)
-        return (2, 0) if int(pairing.first) < int(pairing.second or 0) else (0, 2)
-
-    leagues = Leagues(sizes=(3, 3, 3), promoted=2)
-    played = play_out(leagues, entries(12), play)
-
-    assert all("12" in members(played, league) for league in "1234")
-    assert ["12"] == leagues.order(entries(12), played)[0]
-
-
-def test_leagues_without_agents_are_left_out() -> None:
-    assert [[1, 2], [3]] == [[entry.seed for entry in league] for league in cut(entries(3), (2, 2))]
-    assert [[1, 2]] == [[entry.seed for entry in league] for league in cut(entries(2), (2, 2))]
 
 
 @settings(deadline=None)

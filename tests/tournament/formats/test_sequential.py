@@ -1,9 +1,5 @@
 """A sequential test continues until it is decided. Pairings count in the order of the draw."""
 
-import heapq
-import random
-from collections.abc import Callable, Sequence
-
 import pytest
 
 from judge.contest_games import GameResult, Pairing
@@ -12,7 +8,6 @@ from judge.statistics.sprt import Sprt, SprtDecision, SprtModel
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.results import PlayedPairing
 from tests.contest.rounds import decided_after, entries
-from tests.examples import sized
 
 TEST = Sequential(games=10, rounds=30, test=Sprt(elo0=0, elo1=100))
 
@@ -92,88 +87,3 @@ def test_pairings_after_the_decision_do_not_count() -> None:
     assert TEST.state(entries(2), decided) == TEST.state(entries(2), [*decided, *losses])
     assert len(decided) == decided_after(TEST, entries(2), [*decided, *losses])
     assert not TEST.next(entries(2), [*decided, *losses], seed=0)
-
-
-# --- games at the same time ------------------------------------------------------------------------------------------
-
-TESTS = sized(40, 2_000)
-
-PAIRS = Sequential(rounds=2000, test=Sprt(elo0=-60, elo1=60, alpha=0.05, beta=0.05))
-"""Both hypotheses are equally far from equal agents, so either is accepted in half of the tests."""
-
-SLOTS = 48
-
-Duration = Callable[[float], float]
-"""Seconds of a pair from the first agent's score in it, 0 to 2."""
-
-DURATIONS: dict[str, Duration] = {
-    "equal": lambda _: 1,
-    "wins are short": lambda score: 1 if score > 1 else 100,
-    "losses are short": lambda score: 1 if score < 1 else 30,
-    "draws are long": lambda score: 50 if score == 1 else 1,
-}
-
-
-def results_of(pairing: Pairing, stream: int) -> PlayedPairing:
-    """Two games of equal agents. They depend on the pairing alone, whenever it is played."""
-    chance = random.Random(f"{stream} {pairing.round}")
-    games = []
-    for leg in range(2):
-        winner = chance.choice(["1", "2", None])
-        seats = ("1", "2") if leg == 0 else ("2", "1")
-        verdict = Verdict.DRAW if winner is None else Verdict.WIN
-        games.append(GameResult(*seats, winner, verdict, round=pairing.round, table=1, leg=leg))
-    return PlayedPairing(pairing, tuple(games), (0, 0))
-
-
-def score(pairing: PlayedPairing) -> float:
-    return sum(game.scores[game.agents.index("1")] for game in pairing.games)
-
-
-def simulate(stream: int, duration: Duration, slots: int = SLOTS) -> tuple[list[PlayedPairing], list[PlayedPairing]]:
-    """Play until the test is decided: the pairings in the order of the draw, and in the order of their ends."""
-    played: list[PlayedPairing] = []
-    ended: list[PlayedPairing] = []
-    running: list[tuple[float, int]] = []
-    now = 0.0
-    while True:
-        while len(running) < slots and (pairings := PAIRS.next(entries(2), played, seed=0)):
-            (pairing,) = pairings
-            played.append(PlayedPairing(pairing, (), (0, 0), is_over=False))
-            heapq.heappush(running, (now + duration(score(results_of(pairing, stream))), len(played) - 1))
-        if not running:
-            return played, ended
-        now, at = heapq.heappop(running)
-        played[at] = results_of(played[at].pairing, stream)
-        ended.append(played[at])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("duration", DURATIONS.values(), ids=DURATIONS)
-def test_the_duration_of_games_does_not_change_the_decision(duration: Duration) -> None:
-    for stream in range(20):
-        one_by_one, _ = simulate(stream, DURATIONS["equal"], slots=1)
-        played, _ = simulate(stream, duration)
-
-        assert PAIRS.state(entries(2), one_by_one) == PAIRS.state(entries(2), played)
-        assert len(one_by_one) == decided_after(PAIRS, entries(2), played)
-        assert one_by_one == played[: len(one_by_one)]
-
-
-@pytest.mark.slow
-def test_the_duration_of_games_does_not_change_the_error_rates() -> None:
-    """The order of ends is the control: short wins decide for the agent that they favour."""
-    one_by_one, in_order, by_ends = 0, 0, 0
-
-    def accepts_h1(played: Sequence[PlayedPairing]) -> bool:
-        return PAIRS.state(entries(2), played).decision is SprtDecision.H1
-
-    for stream in range(TESTS):
-        played, ended = simulate(stream, DURATIONS["wins are short"])
-        one_by_one += accepts_h1(simulate(stream, DURATIONS["equal"], slots=1)[0])
-        in_order += accepts_h1(played)
-        by_ends += accepts_h1(ended)
-
-    assert in_order == one_by_one
-    assert 0.3 < in_order / TESTS < 0.7
-    assert by_ends / TESTS > 0.8

@@ -1,0 +1,327 @@
+"""Agents that enter or withdraw after the start: in the store, in the verifiers, on pages and in a killed process."""
+
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge.base.errors import InputError
+from judge.contest.contest import Contest
+from judge.contest.order_previews import effect_of_enter, effect_of_withdraw
+from judge.contest.orders import enter, late_agents, withdraw
+from judge.contest_games import GameState
+from judge.store.orders import OrganiserOrder
+from judge.store.types import JournalLine
+from judge.tournament.formats.groups import Groups
+from judge.tournament.formats.knockout import Knockout
+from judge.tournament.formats.round_robin import RoundRobin
+from judge.tournament.formats.swiss import Swiss
+from judge.verify.export import verify_export
+from tests.contest.cups import better_seed, cup, play
+from tests.contests import LATE_AND_WITHDRAWN, LATE_ENTRY, SWISS, WITH_ZOE, WITHDRAWN, Recipe, submit
+from tests.publish.cups import STRONG_TO_WEAK, Cup
+from tests.publish.public import Public, change, sign_again
+from tests.publish.test_tables import check_columns
+from tests.verify import independent_reading
+from tests.verify.log_forgeries import rewrite
+from tests.verify.second_opinion import accepted
+
+LATE, FIRST = "zoe", "anna"
+ENTERED = f"{LATE} entered after the start: the mail server was down"
+WITHDREW = f"{FIRST} withdrew: the author asked for it"
+
+
+def order(action: str, agent: str, key: str = "") -> OrganiserOrder:
+    why = "the mail server was down" if action == "enter" else "the author asked for it"
+    return OrganiserOrder("Olga", action, agent, why, key)
+
+
+def leave(contest: Contest, agent: str = "1", key: str = "") -> Any:
+    return withdraw(contest, order("withdraw-agent", agent, key))
+
+
+def join(contest: Contest, agent: str = LATE, key: str = "") -> Any:
+    return enter(contest, order("enter", agent, key))
+
+
+def begun(folder: Path, form: str = SWISS) -> Cup:
+    """A contest of five agents, and a submission that passed after the start."""
+    found = Cup(folder, WITH_ZOE, form, first=len(STRONG_TO_WEAK))
+    submit(found, LATE, "eve")
+    return found
+
+
+# --- both verifiers --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("recipe", "decision", "tables"),
+    [
+        (LATE_ENTRY, ENTERED, ["entered"]),
+        (LATE_AND_WITHDRAWN, ENTERED, ["entered", "withdrawn"]),
+        *((WITHDRAWN[form], WITHDREW, ["withdrawn"]) for form in WITHDRAWN),
+    ],
+    ids=["entry", "entry and withdrawal", *WITHDRAWN],
+)
+def test_both_verifiers_follow_changes_after_the_start(
+    recipe: Recipe, decision: str, tables: list[str], tmp_path: Path
+) -> None:
+    public = recipe.export(tmp_path)
+    report = accepted(public)
+
+    assert report.is_over
+    assert decision in report.decisions
+    for table in tables:
+        check_columns(public, table)
+
+
+def remove(table: str) -> Callable[[Public], None]:
+    def forge(public: Public) -> None:
+        for kind in ("json", "csv"):
+            (public.directory / f"data/{table}.{kind}").unlink()
+
+    return forge
+
+
+def change_entry(old: str, new: str) -> Callable[[Public], None]:
+    def forge(public: Public) -> None:
+        path = public.directory / "data/entered.json"
+        change(path, lambda rows: rows[0].update(entry=rows[0]["entry"].replace(old, new, 1)))
+
+    return forge
+
+
+def change_reason(public: Public) -> None:
+    change(public.directory / "data/withdrawn.json", lambda rows: rows[0].update(why="it was too strong"))
+    table = public.directory / "data/withdrawn.csv"
+    table.write_bytes(table.read_bytes().replace(b"the author asked for it", b"it was too strong"))
+
+
+NOT_IN_TABLES = "the tables do not contain this entry"
+IN_ENTERED, IN_WITHDRAWN = (f"the log and the tables differ in {table}" for table in ("entered", "withdrawn"))
+
+LIES: dict[str, tuple[Recipe, Callable[[Public], None], str, str]] = {
+    "an entry removed": (LATE_ENTRY, remove("entered"), "", ""),
+    "a key twice in an entry": (LATE_ENTRY, change_entry('{"name":', '{"rank":9,"name":'), "twice", "twice"),
+    "other files": (LATE_ENTRY, change_entry('"description":""', '"description":"x"'), NOT_IN_TABLES, IN_ENTERED),
+    "another reason": (WITHDRAWN["swiss"], change_reason, "withdraw", IN_WITHDRAWN),
+    # In a Swiss tournament, nothing else depends on it.
+    "a withdrawal removed, swiss": (
+        WITHDRAWN["swiss"],
+        remove("withdrawn"),
+        "the log and the tables have different withdrawals",
+        IN_WITHDRAWN,
+    ),
+    **{
+        f"a withdrawal removed, {form}": (WITHDRAWN[form], remove("withdrawn"), "", IN_WITHDRAWN)
+        for form in ("round-robin", "groups")
+    },
+}
+"""The contest, the change, and parts of the problems that `judge contest verify` and the independent reading name."""
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_lie_about_a_change_after_the_start_is_found_by_both(lie: str, tmp_path: Path) -> None:
+    recipe, forge, by_judge, by_reading = LIES[lie]
+    public = recipe.export(tmp_path)
+    forge(public)
+    sign_again(public)
+
+    assert any(by_judge in each for each in verify_export(public.directory, public.public_key).problems)
+    assert any(by_reading in each for each in independent_reading.problems(public.directory))
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 2])
+def test_draw_without_an_agent_that_had_entered_is_found(
+    rounds: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The organiser pairs it some rounds later than the log says."""
+    absent = Contest.absent
+
+    def forged(contest: Contest) -> frozenset[str]:
+        is_early = len(contest.store.pairings(contest.name)) < 3 * (rounds + 1)
+        return absent(contest) | ({LATE} if is_early else frozenset())
+
+    with begun(tmp_path / "cup") as contest:
+        contest.play(1)
+        join(contest.contest)
+        monkeypatch.setattr(Contest, "absent", forged)
+        contest.play()
+        public = contest.export(tmp_path)
+
+    found = list(verify_export(public.directory, public.public_key).problems)
+    assert (["round 2 does not follow from the entries and the earlier results"] if rounds else []) == found[:1]
+
+
+def test_disqualification_after_the_draw_that_depends_on_it_is_found(tmp_path: Path) -> None:
+    with Cup(tmp_path / "cup", STRONG_TO_WEAK, SWISS) as contest:
+        contest.play(4)
+        contest.store.disqualify(contest.contest.name, FIRST, "by the organiser")
+        contest.play()
+        public = contest.export(tmp_path)
+    assert not verify_export(public.directory, public.public_key).problems
+
+    def move(lines: list[JournalLine]) -> None:
+        at = next(number for number, line in enumerate(lines) if line.event == "disqualified")
+        line = lines.pop(at)
+        drawn = next(number for number, each in enumerate(lines) if number >= at and each.event == "scheduled")
+        lines.insert(drawn + 1, replace(line, at=lines[drawn].at))
+
+    rewrite(public, move)
+    (problem,) = verify_export(public.directory, public.public_key).problems
+    assert "round 2 does not follow from the entries and the earlier results" == problem
+
+
+# --- entries ---------------------------------------------------------------------------------------------------------
+
+
+def test_late_agent_plays_from_the_next_round_without_points_for_missed_ones(tmp_path: Path) -> None:
+    with begun(tmp_path) as contest:
+        contest.play(1)
+        assert (LATE,) == tuple(late_agents(contest.contest))
+        effect = effect_of_enter(contest.contest, LATE)
+        assert f"{LATE} is paired from round 2 on. Missed rounds, which give 0 points: 1." == effect.words
+        join(contest.contest)
+        assert () == tuple(late_agents(contest.contest))
+        contest.play()
+
+        rounds = {each.round for each in contest.store.pairings(contest.contest.name) if LATE in each.agents}
+        assert {2, 3, 4} == rounds
+        line = next(line for line in contest.contest.standing().table.lines if line.agent == LATE)
+        assert line.done.games + 2 * line.byes == 6
+
+
+def test_another_process_pairs_the_late_agent(tmp_path: Path) -> None:
+    """The process that plays learns of the order when it draws the next round."""
+    with begun(tmp_path) as contest:
+        join(Contest(contest.store, contest.planned))
+        contest.play()
+
+        assert any(LATE in each.agents for each in contest.store.pairings(contest.contest.name))
+
+
+@pytest.mark.parametrize(
+    ("form", "games", "agent", "reason"),
+    [
+        ('name = "knockout"\ngames = 2', 1, LATE, "no agent can enter the format knockout after the start"),
+        ('name = "round-robin"\ngames = 2', 1, LATE, "no agent can enter the format round-robin after the start"),
+        (SWISS, 1, "nobody", f"no passed submission of 'nobody' is without an entry; there are: {LATE}"),
+        (SWISS, 1, FIRST, "no passed submission of 'anna' is without an entry|anna takes part already"),
+        (SWISS, 99, LATE, "the last round is drawn"),
+    ],
+)
+def test_late_entry_is_refused(form: str, games: int, agent: str, reason: str, tmp_path: Path) -> None:
+    with begun(tmp_path, form) as contest:
+        contest.play(games)
+        for refused in (effect_of_enter, join):
+            with pytest.raises(InputError, match=reason):
+                refused(contest.contest, agent)
+        assert "entered" not in [line.event for line in contest.store.journal(contest.contest.name)]
+
+
+# --- withdrawals -----------------------------------------------------------------------------------------------------
+
+
+def test_round_robin_results_of_a_withdrawn_agent_do_not_count() -> None:
+    with cup(RoundRobin(games=2), 4) as contest:
+        play(contest, better_seed, 5)
+        effect = effect_of_withdraw(contest, "1")
+        assert effect.words.startswith("Played games of 1 that no longer count: ")
+        assert any(each.agent == "1" and each.places[1] == 4 for each in effect.changes)
+        leave(contest)
+        play(contest, better_seed)
+
+        assert {"1": "the author asked for it"} == contest.out()
+        assert contest.is_over()
+        table = contest.standing().table
+        assert ["2", "3", "4", "1"] == [line.agent for line in table.lines]
+        assert {4, 0} == {line.done.games for line in table.lines}
+        cancelled = [game.why for game in contest.store.games(contest.name) if game.state is GameState.CANCELLED]
+        assert {"1 withdrew: the author asked for it"} == set(cancelled)
+
+
+def test_swiss_round_is_finished_and_its_results_count() -> None:
+    with cup(Swiss(rounds=3, games=2), 6) as contest:
+        play(contest, better_seed, 1)
+        leave(contest)
+        play(contest, better_seed)
+
+        assert {} == contest.out()
+        assert {GameState.DONE} == {game.state for game in contest.store.games(contest.name)}
+        assert {1} == {each.round for each in contest.store.pairings(contest.name) if "1" in each.agents}
+        line = next(line for line in contest.standing().table.lines if line.agent == "1")
+        assert (2.0, 2) == (line.points, line.done.games)
+
+
+def test_games_of_a_group_final_follow_without_the_withdrawn_agent() -> None:
+    with cup(Groups(games=2, groups=2, promoted=1), 6) as contest:
+        play(contest, better_seed, 4)
+        leave(contest)
+        play(contest, better_seed)
+
+        final = [each for each in contest.store.pairings(contest.name) if each.group == "final"]
+        assert final
+        assert all("1" not in each.agents for each in final)
+
+
+def test_withdrawal_is_refused_in_a_knockout_and_of_agents_that_do_not_take_part() -> None:
+    with cup(Knockout(games=2), 4) as knockout, cup(RoundRobin(games=2), 4) as contest:
+        leave(contest)
+        for refused in (effect_of_withdraw, leave):
+            with pytest.raises(InputError, match=r"from the format knockout .* disqualify it instead"):
+                refused(knockout, "1")
+            for agent in ("9", "1"):
+                with pytest.raises(InputError, match=r"takes? part"):
+                    refused(contest, agent)
+
+
+def test_a_repeated_order_has_one_effect() -> None:
+    with cup(RoundRobin(games=2), 4) as contest:
+        first, again = (leave(contest, key="a-key-of-the-form") for _ in range(2))
+
+        assert first.done == again.done
+        assert ["agent-withdrawn"] == [line.event for line in contest.store.journal(contest.name) if "1: " in line.text]
+
+
+# --- a killed process ------------------------------------------------------------------------------------------------
+
+ENTERING = """
+import os, signal, sys
+from pathlib import Path
+from judge.contest import orders
+from judge.contest.contest import Contest, open_store
+from judge.contest.plan import load_plan
+from judge.store.contests import Store
+from judge.store.orders import OrganiserOrder
+
+planned = load_plan(Path(sys.argv[1]))
+if sys.argv[2] == "before":
+    stored = Store.enter
+
+    def enter(*given):
+        stored(*given)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    Store.enter = enter
+order = OrganiserOrder("Olga", "enter", "zoe", "the mail server was down", "the-form")
+orders.enter(Contest(open_store(planned), planned), order)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize(("moment", "is_done"), [("before", False), ("after", True)])
+def test_a_killed_process_leaves_all_of_an_entry_or_nothing(moment: str, is_done: bool, tmp_path: Path) -> None:
+    with begun(tmp_path) as contest:
+        done = subprocess.run([sys.executable, "-c", ENTERING, str(contest.planned.path), moment], check=False)
+        assert -signal.SIGKILL == done.returncode
+
+        assert is_done == (LATE in {entry.name for entry in contest.store.entries(contest.contest.name)})
+        assert is_done == join(contest.contest, key="the-form").is_repeated
+        contest.play()
+        assert 1 == [line.event for line in contest.store.journal(contest.contest.name)].count("entered")
+        assert {GameState.DONE} == {game.state for game in contest.store.games(contest.contest.name)}
