@@ -15,28 +15,6 @@ from tests.cli.test_folders import remains, write
 PAUSES = (*SHORT_CLOCK, *TINY, "clock.starved_share=1")
 
 
-@pytest.mark.docker
-def test_each_game_sees_the_state_left_by_the_agents_previous_game(judge: Judge, tmp_path: Path) -> None:
-    """Three agents that count their games; then a game is void, and its replay starts from the game before it."""
-    build_images(["native", "python", "keeper"])
-    cup = tmp_path / "cup"
-    cup.mkdir()
-    write(cup, pause=0)
-    write_contest(cup, ["pbrain-count.py"] * 3, games=1, change=PAUSES)
-
-    ran = judge("contest", "run", "cup")
-
-    assert 0 == ran.code, ran.err
-    in_order = [f"{number} of the run, {number} ever" for number in range(2)]
-    everybody = {f"agent-{number}": in_order for number in (1, 2, 3)}
-    assert everybody == counted(cup)
-    assert 0 == judge("contest", "void", "2", "cup", "--why", "the wrong opening").code
-    again = judge("contest", "run", "cup", "--json")
-    assert [(2, 2)] == [(each["game"], each["attempt"]) for each in map(json.loads, again.out.splitlines())]
-    assert everybody == counted(cup)
-    assert [] == remains()
-
-
 LEARNER = """
 [[agents]]
 path = "pbrain-count.py"

@@ -1,10 +1,7 @@
 """Folders through whole runs of `judge match`: what an agent learns, what a run forgets, what a void changes."""
 
 import json
-import subprocess
-import sys
-from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +10,9 @@ import pytest
 
 from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
+from tests.cli.brains import write_brain
 from tests.cli.conftest import QUICK, Judge, Ran, owner_of
-from tests.forked import ForkedProcess
+from tests.cli.running import begin, thinking
 
 PLAY = ("--policy", "gomocup-fastgame", "--json", *QUICK, "--set", "clock.starved_share=1")
 
@@ -129,25 +127,16 @@ def test_a_run_shares_the_temporary_folder_and_runs_share_the_persistent_one(
 def test_the_temporary_folder_has_the_brain_s_own_name_whatever_the_agent_is_called(
     judge: Judge, tmp_path: Path
 ) -> None:
-    """The same program alone, in an archive and with a manifest: what it keeps in ./pbrain-count is found again."""
-    archive, described = tmp_path / "archive", tmp_path / "described"
-    archive.mkdir()
+    """The same program in a folder with a manifest: what it keeps in ./pbrain-count is found again."""
+    described = tmp_path / "described"
     described.mkdir()
-    alone = write(tmp_path, pause=0)
-    write(archive, pause=0)
     write(described, pause=0)
     (described / "agent.toml").write_text('name = "learner"\ncommand = ["./pbrain-count.py"]\nruntime = "python"\n')
 
-    for entry in (alone, str(archive), str(described)):
-        words = ("match", entry, "house-instant", *PLAY, "--box", "process", "--games", "2")
-        ran = judge(*words)
-        abouts = [
-            seat["about"]["name"]
-            for record in records(ran, tmp_path)
-            for seat in record["seats"]
-            if seat["name"] != "house-instant"
-        ]
-        assert ["0 of the run, 0 ever", "1 of the run, 1 ever"] == abouts, entry
+    ran = judge("match", "described", "house-instant", *PLAY, "--box", "process", "--games", "2")
+
+    seats = [seat for record in records(ran, tmp_path) for seat in record["seats"] if seat["name"] == "learner"]
+    assert ["0 of the run, 0 ever", "1 of the run, 1 ever"] == [seat["about"]["name"] for seat in seats]
 
 
 def test_of_a_round_that_starts_from_the_first_state_only_the_last_game_counts(
@@ -162,50 +151,26 @@ def test_of_a_round_that_starts_from_the_first_state_only_the_last_game_counts(
     assert ["0 of the run, 1 ever"] * 3 == [name for name, _ in found(second, tmp_path)]
 
 
-# Knows neither RESTART nor SWAP2BOARD. When it is told to end it takes a while, and counts that in both folders.
-ENDS = """#!/usr/bin/env python3
-import os, sys, time
-
-def say(text):
-    sys.stdout.write(text + "\\r\\n")
-    sys.stdout.flush()
+AT_ONCE = """
+folders = ["."]
 
 def ends(folder):
     path = folder + "/pbrain-ends/ends"
     return int(open(path).read()) if os.path.exists(path) else 0
-
-folders, taken, rows, is_board = ["."], set(), 0, False
-for line in sys.stdin:
-    word, _, rest = line.strip().partition(" ")
-    if line.startswith("INFO folder "):
-        folders.append(rest.partition(" ")[2])
-        say("MESSAGE ends so far: %s" % [ends(folder) for folder in folders])
-    elif word == "START":
-        say("OK")
-    elif word == "ABOUT":
-        say('name="ends"')
-    elif word == "BOARD":
-        is_board = True
-    elif is_board and word != "DONE":
-        taken.add(tuple(map(int, word.split(",")[:2])))
-    elif word in ("TURN", "BEGIN") or is_board:
-        is_board = False
-        if word == "TURN":
-            taken.add(tuple(map(int, rest.split(","))))
-        move = next((x, y) for y in range(15) for x in range(15) if (x, y) not in taken)
-        taken.add(move)
-        say("%d,%d" % move)
-    elif word in ("SWAP2BOARD", "RESTART"):
-        say("UNKNOWN")
-    elif word == "DONE":
-        say("UNKNOWN")
-    elif word == "END":
-        time.sleep(0.2)
-        for folder in folders:
-            os.makedirs(folder + "/pbrain-ends", exist_ok=True)
-            count = ends(folder) + 1
-            open(folder + "/pbrain-ends/ends", "w").write(str(count))
-        break
+"""
+KNOWS_NEITHER = """
+if line.startswith("INFO folder "):
+    folders.append(rest.partition(" ")[2])
+    say("MESSAGE ends so far: %s" % [ends(folder) for folder in folders])
+elif word in ("SWAP2BOARD", "RESTART", "DONE"):
+    say("UNKNOWN")
+"""
+COUNTS_ENDS = """
+time.sleep(0.2)
+for folder in folders:
+    os.makedirs(folder + "/pbrain-ends", exist_ok=True)
+    count = ends(folder) + 1
+    open(folder + "/pbrain-ends/ends", "w").write(str(count))
 """
 
 
@@ -217,14 +182,12 @@ def test_state_saved_by_a_replaced_process_at_its_end_is_there_for_the_next(
     again."""
     if box == "docker":
         build_images(["keeper", "python"])
-    agent = tmp_path / "pbrain-ends.py"
-    agent.write_text(ENDS)
-    agent.chmod(0o755)
+    agent = write_brain(tmp_path, "pbrain-ends", at_once=AT_ONCE, other=KNOWS_NEITHER, at_end=COUNTS_ENDS)
 
     game = ("--policy", "gomocup-swap2:fast", "--json", "--set", "game.options.draw_at=20")
     slow = ("--set", "clock.close_ms=10000", "--set", "clock.tolerance_ms=10000")
     folders = ("--set", "folders.temporary=true", "--set", "folders.persistent=true")
-    ran = judge("match", str(agent), "house-instant", *game, *slow, *folders, "--box", box)
+    ran = judge("match", agent, "house-instant", *game, *slow, *folders, "--box", box)
 
     (record,) = records(ran, tmp_path)
     (seat,) = (seat for seat in record["seats"] if seat["name"] == "pbrain-ends")
@@ -233,39 +196,16 @@ def test_state_saved_by_a_replaced_process_at_its_end_is_there_for_the_next(
     assert 0 == judge("verify", *(game["record"] for game in ran.games)).code
 
 
-def test_a_policy_without_folders_keeps_nothing(judge: Judge, tmp_path: Path, counts: str) -> None:
-    off = ("--set", "folders.temporary=false", "--set", "folders.persistent=false")
-
-    ran = judge(
-        "match",
-        counts,
-        "house-instant",
-        *PLAY,
-        *off,
-        "--box",
-        "process",
-        "--games",
-        "2",
-        "--folders",
-        "kept",
-    )
-
-    assert ["0 of the run, nowhere ever"] * 2 == [name for name, _ in found(ran, tmp_path)]
-    assert [{}, {}] == [seat_of(record)["folders"] for record in records(ran, tmp_path)]
-    assert not (tmp_path / "kept").exists()
-
-
 @pytest.mark.docker
-def test_a_void_game_changes_no_folder(judge: Judge, tmp_path: Path, counts: str) -> None:
+def test_a_void_game_changes_no_folder(judge: Judge, tmp_path: Path, counts: str, client: docker.DockerClient) -> None:
     """A game lost on time counts, and so does what it left; one whose container somebody kills does not."""
     write(tmp_path, pause=60)
     words = ("match", counts, "house-instant", *PLAY, "--folders", "kept", "--set", "attempts=1")
     judge(*words, "--set", "clock.turn_ms=500", "--set", "clock.tolerance_ms=0")
     heads = {path: path.read_text() for path in (tmp_path / "kept").rglob("heads.json")}
-    command = [sys.executable, "-m", "judge.cli", *words, "--set", "clock.turn_ms=60000"]
 
-    with ForkedProcess(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
-        kill_the_agent_of(process)
+    with begin(tmp_path, *words, "--set", "clock.turn_ms=60000") as process:
+        thinking(client, process).kill()
         out, _ = process.communicate()
 
     (game,) = json.loads(out)["games"]
@@ -279,81 +219,14 @@ def test_a_void_game_changes_no_folder(judge: Judge, tmp_path: Path, counts: str
     assert [] == remains()
 
 
-def kill_the_agent_of(judge: subprocess.Popen[str]) -> None:
-    """Kill the box of a judge's first seat, from outside, when its agent runs."""
-    with closing(docker.from_env()) as client:
-        while judge.poll() is None:
-            for container in client.containers.list(filters={"label": "judge.seat=0"}, ignore_removed=True):
-                if owner_of(container.labels).pid == judge.pid and has_agent(container.id or ""):
-                    container.kill()
-                    return
-    raise AssertionError("the judge ended before its agent ran")
-
-
-def has_agent(container: str) -> bool:
-    """Whether the agent itself, not only PID 1, runs in a container."""
-    for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            words = (process / "cmdline").read_bytes().split(b"\0")
-            if words[0].endswith(b"python3") and container in (process / "cgroup").read_text():
-                return True
-    return False
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (lambda path: path.write_bytes(path.read_bytes()[::-1]), "its SHA-256 is not its name"),
-        (lambda path: path.unlink(), "No such file"),
-    ],
-)
-def test_a_spoiled_folder_is_refused_in_one_sentence(
-    judge: Judge, tmp_path: Path, counts: str, change: Callable[[Path], object], words: str
-) -> None:
+def test_a_spoiled_folder_is_refused_in_one_sentence(judge: Judge, tmp_path: Path, counts: str) -> None:
+    """Other changes: tests/agents/test_kept_folders.py."""
     game = ("match", counts, "house-instant", *PLAY, "--box", "process", "--folders", "kept")
     judge(*game)
     (state,) = (tmp_path / "kept").rglob("*.tar")
-    change(state)
+    state.write_bytes(state.read_bytes()[::-1])
 
     ran = judge(*game)
 
     assert (2, "") == (ran.code, ran.out)
-    assert words in ran.err.splitlines()[-1]
-    assert "Traceback" not in ran.err
-
-
-def test_a_folder_that_a_policy_has_no_room_for_is_refused(judge: Judge, tmp_path: Path, counts: str) -> None:
-    game = ("match", counts, "house-instant", *PLAY, "--box", "process", "--folders", "kept")
-    fills = "open(rest.partition(' ')[2] + '/big', 'w').write('x' * 5000)"
-    agent = Path(counts)
-    agent.write_text(
-        agent.read_text().replace('    elif word == "START"', f'        {fills}\n    elif word == "START"')
-    )
-    judge(*game)
-
-    ran = judge(*game, "--set", "folders.persistent_bytes=8192")
-
-    assert 2 == ran.code
-    assert "takes 12288 bytes and 3 files and directories, more than policy" in ran.err
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (lambda seat: seat["folders"].pop("temporary"), "names other folders than the spec"),
-        (lambda seat: seat["folders"].clear(), "names other folders than the spec"),
-    ],
-)
-def test_a_record_with_other_folders_does_not_verify(
-    judge: Judge, tmp_path: Path, counts: str, change: Callable[[Any], object], words: str
-) -> None:
-    ran = judge("match", counts, "house-instant", *PLAY, "--box", "process")
-    path = tmp_path / ran.games[0]["record"]
-    document = json.loads(path.read_text())
-    change(document["record"]["seats"][0])
-    path.write_text(json.dumps(document))
-
-    verified = judge("verify", str(path))
-
-    assert 1 == verified.code
-    assert words in verified.out
+    assert "its SHA-256 is not its name" in ran.err.splitlines()[-1]

@@ -1,11 +1,11 @@
-"""Windows programs that others have built: what is said of them, and games of real brains where some are at hand.
+"""Windows programs: our own house agent and a faulty brain, and programs that others have built, brains among them
+where some are at hand.
 
 Those that are always there start other programs for Python's package managers: they are no brains, but real programs of
 a foreign compiler, for consoles and with windows, of 32 and 64 bits and for ARM.
 """
 
 import os
-import shutil
 import sys
 import zipfile
 from collections.abc import Callable
@@ -15,13 +15,12 @@ from typing import TypeVar
 
 import pytest
 
-from judge.agents.agents import stage_agent
 from judge.agents.programs import has_window, is_dotnet, width_of
-from judge.base.errors import InputError
+from judge.base.resources import IMAGES
 from judge.host.build_images import build_images
+from judge.referee.spec import read_record
 from tests.cli.conftest import QUICK, Judge
-from tests.examples import evidence
-from tests.sandbox.mingw import NEEDS_WINE, WIDTHS, packaged_programs
+from tests.sandbox.mingw import NEEDS_WINE, WIDTHS, compile_windows, packaged_programs
 
 Test = TypeVar("Test", bound=Callable[..., None])
 
@@ -67,12 +66,6 @@ def test_the_header_of_a_real_program_is_read(name: str) -> None:
     assert not is_dotnet(path)
 
 
-@pytest.mark.parametrize("name", ["setuptools/cli-arm64.exe", "pip/_vendor/distlib/t64-arm.exe"])
-def test_a_program_for_another_machine_is_refused_in_words(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InputError, match="is a Windows program for ARM64: compile it for x86 or x86-64"):
-        stage_agent(str(launcher(name)), tmp_path)
-
-
 @needs_wine
 @pytest.mark.parametrize("width", WIDTHS)
 def test_real_program_that_ends_reports_why(judge: Judge, wine: None, width: int) -> None:
@@ -93,22 +86,6 @@ def test_the_dlls_that_a_real_program_misses_are_named(judge: Judge, wine: None,
 
     assert 1 == checked.code, checked.err
     assert "these DLLs are missing: libgcrypt-20.dll, libgpg-error-0.dll: link them statically" in checked.out
-
-
-@needs_wine
-@pytest.mark.parametrize("width", [64, pytest.param(32, marks=evidence)])
-def test_with_its_dlls_it_starts_and_is_no_brain(judge: Judge, wine: None, tmp_path: Path, width: int) -> None:
-    folder = tmp_path / "mpicalc"
-    folder.mkdir()
-    for name in ("mpicalc.exe", "libgcrypt-20.dll", "libgpg-error-0.dll"):
-        shutil.copy(packaged_programs(width) / name, folder)
-    (folder / "agent.toml").write_text('name = "mpicalc"\nruntime = "wine"\ncommand = ["mpicalc.exe"]\n')
-
-    checked = judge("check", "mpicalc", "--policy", "gomocup-freestyle", *QUICK)
-
-    assert 1 == checked.code, checked.err
-    assert "it did not answer 'START 6'" in checked.out
-    assert "DLLs" not in checked.out
 
 
 CUP = """
@@ -150,3 +127,41 @@ def test_real_brains_are_submitted_and_play(judge: Judge, wine: None, tmp_path: 
         assert 0 == judge("contest", "game", str(game), "cup", "--record", f"{game}.json").code
         verified = judge("verify", f"{game}.json")
         assert 0 == verified.code, verified.out + verified.err
+
+
+HASTY = (*QUICK, "--set", "clock.turn_ms=500", "--set", "clock.tolerance_ms=5000")
+"""For agents that use their time."""
+PLAY = ("house-instant", "--policy", "gomocup-freestyle", *HASTY, "--json")
+
+
+def compile_house_agent(folder: Path, width: int, *options: str) -> None:
+    names = ("house-strong", "house-five", "house-gomocup")
+    sources = [file for name in names for file in sorted((IMAGES / name).glob("*.c"))]
+    compile_windows(sources, folder / "pbrain-strong.exe", width, *options)
+
+
+@needs_wine
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_house_agent_plays_as_a_program_for_windows(judge: Judge, wine: None, tmp_path: Path, width: int) -> None:
+    compile_house_agent(tmp_path, width)
+
+    played = judge("match", "pbrain-strong.exe", *PLAY)
+
+    [game] = played.games
+    assert (game["verdict"], game["winner"]) == ("win", 0)
+    record = tmp_path / game["record"]
+    assert "INFO folder Z:\\\\persistent\\r\\n" in record.read_text()
+    seat = read_record(record).record.seats[0]
+    assert seat.about["name"] == "house-strong"
+    assert judge("verify", game["record"]).code == 0
+
+
+@needs_wine
+def test_a_program_with_a_window_is_warned_and_plays(judge: Judge, wine: None, tmp_path: Path) -> None:
+    compile_house_agent(tmp_path, 64, "-mwindows")
+
+    checked = judge("check", "pbrain-strong.exe", "--policy", "gomocup-freestyle", *HASTY)
+
+    assert checked.code == 0, checked.out
+    assert "warning start: " in checked.out
+    assert "link it with /SUBSYSTEM:CONSOLE or -mconsole" in checked.out
