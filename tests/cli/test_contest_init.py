@@ -14,7 +14,6 @@ from judge.agents.agents import stage_agent
 from judge.agents.store import AgentStore
 from judge.contest.entries import entrants, intake_directory
 from judge.contest.plan import load_plan
-from judge.host.house_agents import build_house_agents
 from judge.store.tokens import TokenRole, Tokens
 from judge.store.types import Allowance, ProcessingResult, State, Upload, UploadStep
 from tests.cli.conftest import Judge
@@ -132,7 +131,6 @@ name = "listed"
 
 
 def test_next_contest_takes_file_agents_tokens_and_key(judge: Judge, tmp_path: Path) -> None:
-    build_house_agents()
     (tmp_path / "last").mkdir()
     (tmp_path / "last" / "contest.toml").write_text(LAST)
     (tmp_path / "last" / "openings.txt").write_text("h8\n")

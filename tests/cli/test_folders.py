@@ -8,10 +8,12 @@ from typing import Any
 import docker
 import pytest
 
+from judge.contest.contest import Contest, open_store
+from judge.contest.plan import load_plan
 from judge.host.build_images import build_images
-from judge.host.house_agents import build_house_agents
 from tests.cli.brains import write_brain
-from tests.cli.conftest import QUICK, Judge, Ran, owner_of
+from tests.cli.conftest import QUICK, SHORT_CLOCK, TINY, Judge, Ran, owner_of
+from tests.cli.contests import write_contest
 from tests.cli.running import begin, thinking
 
 PLAY = ("--policy", "gomocup-fastgame", "--json", *QUICK, "--set", "clock.starved_share=1")
@@ -56,12 +58,6 @@ for line in sys.stdin:
 """
 
 everywhere = pytest.mark.parametrize("box", [pytest.param("docker", marks=pytest.mark.docker), "process"])
-
-
-@pytest.fixture(scope="session", autouse=True)
-def ready() -> None:
-    """The house agents, compiled."""
-    build_house_agents()
 
 
 @pytest.fixture
@@ -230,3 +226,89 @@ def test_a_spoiled_folder_is_refused_in_one_sentence(judge: Judge, tmp_path: Pat
 
     assert (2, "") == (ran.code, ran.out)
     assert "its SHA-256 is not its name" in ran.err.splitlines()[-1]
+
+
+# --- through several contests ----------------------------------------------------------------------------------------
+
+PAUSES = (*SHORT_CLOCK, *TINY, "clock.starved_share=1")
+
+
+LEARNER = """
+[[agents]]
+path = "pbrain-count.py"
+name = "pbrain-count"
+[[agents]]
+path = "house-instant"
+name = "{other}"
+"""
+
+
+def write_cup(folder: Path, more: str = "", other: str = "house-instant") -> None:
+    """A contest of two games between an agent that counts its visits and one that does not."""
+    folder.mkdir()
+    write(folder, pause=0)
+    write_contest(folder, [], change=PAUSES)
+    plan = folder / "contest.toml"
+    plan.write_text(plan.read_text() + more + LEARNER.format(other=other))
+
+
+@pytest.mark.long
+@pytest.mark.docker
+def test_learned_state_carries_over_between_contests(judge: Judge, tmp_path: Path) -> None:
+    """By the file's word, by export and import, and to `judge match` and back."""
+    build_images(["native", "python", "keeper"])
+    write_cup(tmp_path / "one")
+
+    planned = judge("contest", "plan", "one")
+    ran = judge("contest", "run", "one")
+
+    assert "folders  the agents' persistent folders begin empty" in planned.out
+    assert 0 == ran.code, ran.err
+    assert "the agents' persistent folders begin empty" in ran.err
+    assert ["0 of the run, 0 ever", "1 of the run, 1 ever"] == counted(tmp_path / "one")["pbrain-count"]
+
+    # The second contest names the first.
+    write_cup(tmp_path / "two", '[folders]\nfrom = "../one"\n', other="newcomer")
+    planned = judge("contest", "plan", "two")
+    assert "with those of ../one; pbrain-count; empty: newcomer" in planned.out
+    ran = judge("contest", "run", "two")
+    assert 0 == ran.code, ran.err
+    assert ["0 of the run, 2 ever", "1 of the run, 3 ever"] == counted(tmp_path / "two")["pbrain-count"]
+    late = judge("contest", "folders", "import", "learned", "two")
+    assert (2, True) == (late.code, "has begun and is locked in" in late.err)
+
+    # Taken out, and brought into a third.
+    out = judge("contest", "folders", "export", "learned", "two")
+    assert (0, True) == (out.code, "wrote learned: 1 folders" in out.out), out.err
+    assert "--force replaces it" in judge("contest", "folders", "export", "learned", "two").err
+    write_cup(tmp_path / "three")
+    brought = judge("contest", "folders", "import", "learned", "three")
+    assert 0 == brought.code, brought.err
+    assert "begin with those of learned; pbrain-count; empty: house-instant" in judge("contest", "plan", "three").out
+    ran = judge("contest", "run", "three")
+    assert 0 == ran.code, ran.err
+    assert ["0 of the run, 4 ever", "1 of the run, 5 ever"] == counted(tmp_path / "three")["pbrain-count"]
+
+    # `judge match` goes on from there, and a contest from what that leaves.
+    sets = [word for change in PAUSES for word in ("--set", change)]
+    game = judge(
+        "match", "three/pbrain-count.py", "house-instant", "--policy", "gomocup-fastgame",
+        "--folders", "learned", "--json", *sets,
+    )  # fmt: skip
+    record = json.loads((tmp_path / game.games[0]["record"]).read_text())["record"]
+    assert "0 of the run, 4 ever" == record["seats"][0]["about"]["name"]
+    write_cup(tmp_path / "four", '[folders]\nfrom = "../learned"\n')
+    assert "with those of ../learned; pbrain-count" in judge("contest", "plan", "four").out
+    assert [] == remains()
+
+
+def counted(folder: Path) -> dict[str, list[str]]:
+    """What each agent found in its folders, in the order of the schedule."""
+    planned = load_plan(folder)
+    found: dict[str, list[str]] = {}
+    with closing(open_store(planned)) as store:
+        contest = Contest(store, planned)
+        for result in contest.results():
+            for seat in contest.record(result.record).record.seats:
+                found.setdefault(seat.name, []).append(seat.about["name"])
+    return found
