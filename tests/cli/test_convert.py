@@ -71,19 +71,6 @@ def test_games_go_to_one_file_to_numbered_files_or_to_a_directory(record: Path, 
     assert ["cup.pgn", "game.pgn", "game.sgf"] == sorted(path.name for path in (folder / "new").iterdir())
 
 
-def test_game_is_written_in_the_formats_of_its_family(game: Path, tmp_path: Path) -> None:
-    """Of every game, by what its entry says; no format takes two kinds."""
-    path = tmp_path / "chess.json"
-    write_record(path, recorded.chess())
-
-    assert [f"{path.with_suffix('.log')}: 1 game"] == convert(path, "--to", "log")
-    assert ["quantum-chess"] == [read_games(path.with_suffix(".log")).entry.name]
-    convert(path.with_suffix(".log"), "--to", "log", "-o", tmp_path / "again.log")
-    assert path.with_suffix(".log").read_bytes() == (tmp_path / "again.log").read_bytes()
-    with pytest.raises(InputError, match=r"chess.json: a game of quantum-chess cannot be written as sgf, only as log"):
-        convert(game, path, "--to", "sgf")
-
-
 def test_encoding_option_reads_a_file_that_names_none(tmp_path: Path) -> None:
     path = tmp_path / "old.pgn"
     path.write_bytes('[White "Иванов"]\n[Black "b"]\n[Result "1-0"]\n\n1-0\n'.encode("cp1251"))
@@ -121,12 +108,15 @@ def test_nothing_is_written_where_anything_is_wrong(game: Path, cup: Path, tmp_p
     small.write_bytes(GOMOKU_FORMATS.write([replace(GAME, width=15, height=15, moves=(), opening=0)], "sgf"))
     twin = tmp_path / "game.other"
     twin.write_bytes(game.read_bytes())
+    chess = tmp_path / "chess.json"
+    write_record(chess, recorded.chess())
     before = sorted(tmp_path.iterdir())
 
     for words, said in (
         ([game, bad, "--to", "pgn"], "bad.psq, line 2: 99,1,0 is off"),
         ([game, small, "--to", "rec"], "small.rec: a .rec is always of a 20x20 board"),
         ([game, twin, "--to", "sgf"], "two of the files would be written here"),
+        ([game, chess, "--to", "sgf"], "chess.json: a game of quantum-chess cannot be written as sgf, only as log"),
         ([game, cup, "--to", "psq", "-o", tmp_path / "one.psq"], "holds one game, not 4"),
         ([game, "--to", "p\x1bgn"], r"--to p\x1bgn: use one of psq, psq-gomocupjudge, sgf"),
         ([tmp_path / "nowhere", "--to", "sgf"], "nowhere: No such file"),

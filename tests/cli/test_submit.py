@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import structlog
@@ -225,6 +226,7 @@ TAKES_PART = "it takes part; you may replace it until the contest begins; its pa
     ],
 )
 def test_passed_upload_is_told_whether_it_plays(has_begun: bool, joins_later: bool, words: str) -> None:
-    contest = ContestInfo.model_construct(has_begun=has_begun, joins_later=joins_later)
+    fields: dict[str, Any] = {"has_begun": has_begun, "joins_later": joins_later}
+    contest = ContestInfo.model_construct(None, **fields)
 
     assert words == next_words(contest, "/1")

@@ -150,8 +150,11 @@ def test_live_games_are_evaluated_as_their_records(cup: Cup) -> None:
         log.finish()
         evaluated = now(followed).evaluated[1]
 
-    steps = [step for step in steps_of(file).steps if step.seat is not None]
-    values = [(step.seat, search_figures(step.search, step.messages, step.ms).evaluation) for step in steps]
+    values = [
+        (step.seat, search_figures(step.search, step.messages, step.ms).evaluation)
+        for step in steps_of(file).steps
+        if step.seat is not None
+    ]
     expected = evaluate_game(values, file.record.winner)
     assert expected is not None
     assert expected == evaluated

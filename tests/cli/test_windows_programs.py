@@ -1,8 +1,6 @@
-"""Windows programs: our own house agent and a faulty brain, and programs that others have built, brains among them
-where some are at hand.
+"""Windows programs: our own house agent, and programs that others have built, brains among them where some are at hand.
 
-Those that are always there start other programs for Python's package managers: they are no brains, but real programs of
-a foreign compiler, for consoles and with windows, of 32 and 64 bits and for ARM.
+Those that are always there are no brains, but real programs of a foreign compiler.
 """
 
 import os
@@ -15,7 +13,6 @@ from typing import TypeVar
 
 import pytest
 
-from judge.agents.programs import has_window, is_dotnet, width_of
 from judge.base.resources import IMAGES
 from judge.host.build_images import build_images
 from judge.referee.spec import read_record
@@ -26,16 +23,6 @@ Test = TypeVar("Test", bound=Callable[..., None])
 
 BRAINS = os.environ.get("JUDGE_TEST_BRAINS", "")
 """A directory of archives with Gomocup brains, as Gomocup has them."""
-
-LAUNCHERS = {
-    "setuptools/cli-32.exe": (32, False),
-    "setuptools/cli-64.exe": (64, False),
-    "pip/_vendor/distlib/t32.exe": (32, False),
-    "pip/_vendor/distlib/t64.exe": (64, False),
-    "pip/_vendor/distlib/w32.exe": (32, True),
-    "pip/_vendor/distlib/w64.exe": (64, True),
-}
-"""Programs of two installed packages: their bits, and whether they are linked as programs with windows."""
 
 
 def launcher(name: str) -> Path:
@@ -56,14 +43,6 @@ def needs_wine(test: Test) -> Test:
 def wine() -> None:
     """The runtime, which `judge images build` alone leaves out."""
     build_images(["native", "wine"])
-
-
-@pytest.mark.parametrize("name", LAUNCHERS)
-def test_the_header_of_a_real_program_is_read(name: str) -> None:
-    path = launcher(name)
-
-    assert LAUNCHERS[name] == (width_of(path), has_window(path))
-    assert not is_dotnet(path)
 
 
 @needs_wine
