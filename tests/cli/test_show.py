@@ -15,8 +15,6 @@ from tests.cli.conftest import Judge
 from tests.cli.terminal import Terminal, is_in_order
 from tests.records import recorded
 
-FORMAT = ("--policy", "gomocup-standard:fast", "--box", "process", "--json")
-
 
 def written(directory: Path, file: RecordFile) -> str:
     path = directory / "game.json"

@@ -1,4 +1,4 @@
-"""Windows programs: our own house agent, and programs that others have built, brains among them where some are at hand.
+"""Windows programs: our house agent, a faulty brain, and programs that others have built: brains where some are at hand.
 
 Those that are always there are no brains, but real programs of a foreign compiler.
 """
@@ -17,7 +17,7 @@ from judge.base.resources import IMAGES
 from judge.host.build_images import build_images
 from judge.referee.spec import read_record
 from tests.cli.conftest import QUICK, Judge
-from tests.sandbox.mingw import NEEDS_WINE, WIDTHS, compile_windows, packaged_programs
+from tests.sandbox.mingw import HERE, NEEDS_WINE, WIDTHS, compile_windows, packaged_programs
 
 Test = TypeVar("Test", bound=Callable[..., None])
 
@@ -144,3 +144,18 @@ def test_a_program_with_a_window_is_warned_and_plays(judge: Judge, wine: None, t
     assert checked.code == 0, checked.out
     assert "warning start: " in checked.out
     assert "link it with /SUBSYSTEM:CONSOLE or -mconsole" in checked.out
+
+
+@needs_wine
+@pytest.mark.parametrize(("how", "verdict"), [("null", "crash"), ("memory", "memory")])
+def test_failing_program_loses_by_its_failure(judge: Judge, wine: None, tmp_path: Path, how: str, verdict: str) -> None:
+    brain = tmp_path / "brain"
+    brain.mkdir()
+    compile_windows([HERE / "faulty.c"], brain / "faulty.exe", 64)
+    (brain / "agent.toml").write_text(f'name = "faulty"\nruntime = "wine"\ncommand = ["faulty.exe", "{how}"]\n')
+
+    played = judge("match", "brain", *PLAY, "--set", "limits.memory_bytes=67108864")
+
+    [game] = played.games
+    assert (game["verdict"], game["winner"]) == (verdict, 1)
+    assert ("code 5" in game["reason"]) == (how == "null")
