@@ -1,4 +1,4 @@
-"""Windows programs: our house agent, a faulty brain, and programs that others have built: brains where some are at hand.
+"""Windows programs: our house agent, a faulty brain, and programs of others, brains where some are at hand.
 
 Those that are always there are no brains, but real programs of a foreign compiler.
 """
