@@ -1,6 +1,7 @@
 """Small brains for whole games: correct but for one thing, which they do when they must move (or start)."""
 
 from pathlib import Path
+from textwrap import indent
 
 _BRAIN = """#!/usr/bin/env python3
 import os, signal, subprocess, sys, time
@@ -11,6 +12,9 @@ def say(text):
 
 def trick():
 {trick}
+
+def other(word, rest):
+{other}
 
 {at_once}
 taken, side, board = set(), 20, False
@@ -46,13 +50,29 @@ for line in sys.stdin:
         say('name="brain", version="1"')
     elif word == "END":
         break
+    else:
+        other(word, rest)
+
+{at_end}
 """
 
 
-def write_brain(directory: Path, name: str, trick: str = "pass", at_once: str = "", start: str = "OK") -> str:
-    """Write an executable brain; `trick` runs before each move, `at_once` before anything. Returns its path."""
+def write_brain(
+    directory: Path,
+    name: str,
+    trick: str = "pass",
+    at_once: str = "",
+    start: str = "OK",
+    other: str = "pass",
+    at_end: str = "",
+) -> str:
+    """Write an executable brain; returns its path.
+
+    `trick` runs before each move, `at_once` before anything, `other` for a `word` that a brain does not know, with the
+    `rest` of its line, and `at_end` after the last line.
+    """
     path = directory / f"{name}.py"
-    lines = "\n".join("    " + line for line in trick.splitlines())
-    path.write_text(_BRAIN.format(trick=lines, at_once=at_once, start=start))
+    trick, other = (indent(code.strip("\n"), "    ") for code in (trick, other))
+    path.write_text(_BRAIN.format(trick=trick, other=other, at_once=at_once, start=start, at_end=at_end))
     path.chmod(0o755)
     return str(path)

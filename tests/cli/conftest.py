@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,13 +65,17 @@ def house() -> None:
     build_house_agents()
 
 
+@pytest.fixture
+def client() -> Iterator[docker.DockerClient]:
+    """A client of the Engine."""
+    with closing(docker.from_env()) as found:
+        yield found
+
+
 def orphans() -> Mapping[str, int]:
     """The ids of containers, in whatever state, whose judge is gone, and the number that its process had."""
-    client = docker.from_env()
-    try:
+    with closing(docker.from_env()) as client:
         ours = client.api.containers(all=True, filters={"label": "judge.owner"})
-    finally:
-        client.close()
     owners = {c["Id"]: owner_of(c["Labels"]) for c in ours}
     return {each: owner.pid for each, owner in owners.items() if owner.fate() is Fate.GONE}
 

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -94,20 +94,6 @@ def workers(judge: int) -> list[int]:
     for pid in found:  # grows in the loop
         found += children_of(pid)
     return found
-
-
-def playing(
-    client: docker.DockerClient,
-    process: subprocess.Popen[str],
-    is_so: Callable[[Container], bool],
-) -> Container:
-    """Wait for a box of a judge's of which something is so."""
-    while process.poll() is None:
-        for container in client.containers.list(filters={"label": "judge.owner"}, ignore_removed=True):
-            mine = {process.pid, *workers(process.pid)}
-            if owner_of(container.labels).pid in mine and is_so(container):
-                return container
-    raise AssertionError(f"the judge ended with code {process.returncode} before that")
 
 
 def is_of(box: Container, folder: Path, number: int) -> bool:

@@ -1,4 +1,4 @@
-"""A `judge match` that runs, looked at from outside: which container its thinking agent is in."""
+"""A `judge` command that runs, looked at from outside: which container its thinking agent is in."""
 
 import subprocess
 import sys
@@ -12,19 +12,20 @@ from docker.models.containers import Container
 from judge.sandbox.host_activity.interference import is_ordered_frozen
 from judge.sandbox.machine.cgroup import find_cgroups
 from tests.cli.conftest import owner_of
+from tests.cli.contests import workers
 from tests.forked import ForkedProcess
 
 
-def begin_game(directory: Path, *arguments: str) -> subprocess.Popen[str]:
-    """Start `judge match ARGUMENTS...` in a directory, with pipes for what it says."""
-    command = [sys.executable, "-m", "judge.cli", "match", *arguments]
+def begin(directory: Path, *arguments: str) -> subprocess.Popen[str]:
+    """Start `judge ARGUMENTS...` in a directory, with pipes for its output."""
+    command = [sys.executable, "-m", "judge.cli", *arguments]
     pipe = subprocess.PIPE
     return ForkedProcess(command, cwd=directory, stdout=pipe, stderr=pipe, text=True)
 
 
-def thinking(client: docker.DockerClient, judge: subprocess.Popen[str]) -> Container:
-    """Wait for the box of a judge's first seat whose agent, a program in Python, runs."""
-    return box_of(client, judge, runs_python)
+def thinking(client: docker.DockerClient, judge: subprocess.Popen[str], seat: int | None = 0) -> Container:
+    """Wait for the box of a judge's seat whose agent, a program in Python, runs."""
+    return box_of(client, judge, runs_python, seat)
 
 
 def in_its_turn(client: docker.DockerClient, judge: subprocess.Popen[str]) -> Container:
@@ -42,13 +43,13 @@ def box_of(
     client: docker.DockerClient,
     judge: subprocess.Popen[str],
     is_so: Callable[[Container], bool] = lambda _: True,
-    seat: int = 0,
+    seat: int | None = 0,
 ) -> Container:
-    """Wait for a box of a judge's of which something is so; at first it is made, and runs no agent."""
+    """Wait for a box of a judge's or its workers' of which something is so; at first it is made, and runs no agent."""
+    label = "judge.owner" if seat is None else f"judge.seat={seat}"
     while judge.poll() is None:
-        found = client.containers.list(all=True, filters={"label": f"judge.seat={seat}"}, ignore_removed=True)
-        for container in found:
-            if owner_of(container.labels).pid == judge.pid and is_so(container):
+        for container in client.containers.list(all=True, filters={"label": label}, ignore_removed=True):
+            if owner_of(container.labels).pid in (judge.pid, *workers(judge.pid)) and is_so(container):
                 return container
     raise AssertionError(f"the judge ended with code {judge.returncode} before that")
 

@@ -1,6 +1,5 @@
 """`judge check`: what an author sees, and what a script gets."""
 
-import sys
 from itertools import takewhile
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import pytest
 from judge.submissions.check import CheckReport, Grade
 from tests.cli.brains import write_brain
 from tests.cli.conftest import SHORT, Judge
-from tests.forked import ForkedProcess
+from tests.cli.running import begin
 from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.docker
@@ -48,62 +47,29 @@ def test_agent_output_reaches_the_terminal_escaped(judge: Judge, tmp_path: Path)
     assert "\x1b" not in checked.out
 
 
-def test_an_agent_that_is_not_there_is_the_users_mistake(judge: Judge) -> None:
-    checked = judge("check", "nowhere")
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("nowhere", "unknown agent 'nowhere'"),
+        ("starter-gomocup-python", "starter-gomocup-python mine), and give the copy as ./mine"),
+    ],
+)
+def test_unknown_agent_and_starter_are_the_users_mistake(judge: Judge, name: str, words: str) -> None:
+    checked = judge("check", name)
 
     assert checked.code == 2
-    assert "unknown agent 'nowhere'" in checked.err
-
-
-def test_name_of_a_starter_is_answered_with_the_command_that_copies_it(judge: Judge) -> None:
-    checked = judge("check", "starter-gomocup-python")
-
-    assert checked.code == 2
-    assert "starter-gomocup-python mine), and give the copy as ./mine" in " ".join(checked.err.split())
-
-
-WAITING = """#!/usr/bin/env python3
-import os, sys, time
-taken, turns = set(), 0
-for line in sys.stdin:
-    word, _, rest = line.strip().partition(" ")
-    if word in ("START", "RESTART"):
-        taken, turns = set(), 0
-        print("OK", flush=True)
-    elif word == "ABOUT":
-        print('name="waiting"', flush=True)
-    elif word == "END":
-        break
-    elif word in ("BEGIN", "TURN", "DONE") or word[:1].isdigit():
-        if "," in word + rest:
-            taken.add(",".join((rest or word).split(",")[:2]))
-        if "," in word:
-            continue
-        turns += word == "TURN"
-        while turns > 3 and not os.path.exists({path!r}):
-            time.sleep(0.01)
-        move = next(f"{{x}},{{y}}" for y in range(15) for x in range(15) if f"{{x}},{{y}}" not in taken)
-        taken.add(move)
-        print(move, flush=True)
-"""
+    assert words in " ".join(checked.err.split())
 
 
 def test_each_finding_is_printed_when_it_is_made(tmp_path: Path) -> None:
     """The agent waits in its first whole game until the findings before that are read."""
-    program, goes_on = tmp_path / "waiting.py", tmp_path / "go"
-    program.write_text(WAITING.format(path=str(goes_on)))
-    words = [
-        sys.executable,
-        "-m",
-        "judge.cli",
-        "check",
-        str(program),
-        "--policy",
-        "gomocup-standard",
-        "--box",
-        "process",
-    ]
-    with ForkedProcess[str](words, stdout=-1, text=True) as process:
+    goes_on = tmp_path / "go"
+    waits = (
+        f"turns.append(word == 'TURN')\nwhile sum(turns) > 3 and not os.path.exists({str(goes_on)!r}): time.sleep(0.01)"
+    )
+    restarts = "if word == 'RESTART':\n    taken.clear()\n    turns.clear()\n    say('OK')"
+    brain = write_brain(tmp_path, "waiting", waits, "turns = []", other=restarts)
+    with begin(tmp_path, "check", brain, "--policy", "gomocup-standard", "--box", "process") as process:
         assert process.stdout is not None
         before = list(takewhile(lambda line: not line.startswith(("pass    quiet", "fail")), process.stdout))
         goes_on.touch()

@@ -4,9 +4,9 @@ import hashlib
 import json
 import os
 import platform
+import re
 import shutil
 import signal
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +14,13 @@ import docker
 import pytest
 from sqlalchemy import create_engine, text
 
-from judge.contest.plan import load_plan
 from judge.host.build_images import build_images
+from tests.cli.brains import write_brain
 from tests.cli.conftest import TINY, Judge, Ran
-from tests.cli.contests import (
-    is_of,
-    left,
-    line,
-    playing,
-    running,
-    slow_contest,
-    workers,
-    write_contest,
-)
-from tests.cli.running import runs_python
+from tests.cli.contests import JUDGE, SLOW, is_of, left, line, running, slow_contest, workers, write_contest
+from tests.cli.running import box_of, runs_python, thinking
+from tests.cli.terminal import Terminal
+from tests.examples import evidence
 
 GO_ON = "judge contest run cup"
 ONE = ("--workers", "1")
@@ -61,11 +54,6 @@ def test_from_nothing_to_final_standings(judge: Judge, tmp_path: Path) -> None:
     )  # fmt: skip
     assert 0 == made.code, made.err
     assert "judge contest plan cup/contest.toml" in made.out
-    before = judge("contest", "status", "cup")
-    assert (0, "cup: not begun") == (before.code, before.out.splitlines()[0])
-    assert "cup: not begun, and its journal is empty\n" == judge("contest", "log", "cup").out
-    assert before.out == judge("contest", "standings", "cup").out
-    assert ["contest.toml"] == [path.name for path in (tmp_path / "cup").iterdir()]
     planned = judge("contest", "plan", "cup", "--json")
     assert (0, 2, []) == (planned.code, document(planned)["games"], document(planned)["missing"])
 
@@ -104,17 +92,8 @@ def test_from_nothing_to_final_standings(judge: Judge, tmp_path: Path) -> None:
     cross = document(judge("contest", "crosstable", "cup", "--json"))
     assert [None, None] == [cross["rows"][number][number] for number in range(2)]
     events = [each["event"] for each in json.loads(judge("contest", "log", "cup", "--json").out)]
-    assert [
-        "announced",
-        "frozen",
-        "created",
-        "folders",
-        "scheduled",
-        *["started", "accepted"] * 2,
-        "annulled",
-        "started",
-        "accepted",
-    ] == events
+    begun = ["announced", "frozen", "created", "folders", "scheduled"]
+    assert [*begun, *["started", "accepted"] * 2, "annulled", "started", "accepted"] == events
     assert "game 1, attempt 1: annulled: the wrong board" in judge("contest", "log", "cup").out
 
     out = judge("contest", "disqualify", "house-stamp", "cup", "--why", "it stamps")
@@ -136,10 +115,12 @@ def _records(folder: Path) -> list[Path]:
 
 
 @pytest.mark.docker
-def test_one_folder_has_one_judge_and_pause_ends_it_politely(judge: Judge, tmp_path: Path) -> None:
+def test_one_folder_has_one_judge_and_pause_ends_it_politely(
+    judge: Judge, client: docker.DockerClient, tmp_path: Path
+) -> None:
     slow_contest(tmp_path / "cup", games=8)
-    with closing(docker.from_env()) as client, running(tmp_path, "cup", *ONE) as process:
-        playing(client, process, runs_python)
+    with running(tmp_path, "cup", *ONE) as process:
+        thinking(client, process, seat=None)
 
         second = judge("contest", "run", "cup", "--json")
         assert (2, "") == (second.code, second.out)
@@ -162,10 +143,10 @@ def test_one_folder_has_one_judge_and_pause_ends_it_politely(judge: Judge, tmp_p
 
 
 @pytest.mark.docker
-def test_ctrl_c_once_finishes_running_games(judge: Judge, tmp_path: Path) -> None:
+def test_ctrl_c_once_finishes_running_games(judge: Judge, client: docker.DockerClient, tmp_path: Path) -> None:
     slow_contest(tmp_path / "cup", games=8)
-    with closing(docker.from_env()) as client, running(tmp_path, "cup", *ONE) as process:
-        playing(client, process, runs_python)
+    with running(tmp_path, "cup", *ONE) as process:
+        thinking(client, process, seat=None)
         mine = [process.pid, *workers(process.pid)]
         os.killpg(process.pid, signal.SIGINT)
         assert "finishing the running games" in line(process)["note"]
@@ -180,38 +161,32 @@ def test_ctrl_c_once_finishes_running_games(judge: Judge, tmp_path: Path) -> Non
 
 
 @pytest.mark.docker
-def test_ctrl_c_twice_abandons_running_games(judge: Judge, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_second_ctrl_c_and_other_signals_abandon_running_games(
+    judge: Judge, client: docker.DockerClient, tmp_path: Path, number: signal.Signals
+) -> None:
     slow_contest(tmp_path / "cup")
-    with closing(docker.from_env()) as client, running(tmp_path, "cup") as process:
-        playing(client, process, runs_python)
+    with running(tmp_path, "cup") as process:
+        thinking(client, process, seat=None)
         mine = [process.pid, *workers(process.pid)]
-        os.killpg(process.pid, signal.SIGINT)
-        line(process)
-        os.killpg(process.pid, signal.SIGINT)
-        assert "abandoning the running games; they will be played again" in line(process)["note"]
+        if number == signal.SIGINT:
+            os.killpg(process.pid, number)
+            line(process)
+        os.killpg(process.pid, number)
         out, err = process.communicate()
 
-    assert (0, "") == (process.returncode, out)
-    assert f"judge: to continue: {GO_ON}/contest.toml" in err
-    assert [] == left(mine)
-    assert {"pending": 2} == _counts(judge)
-
-
-@pytest.mark.docker
-def test_sigterm_leaves_nothing(judge: Judge, tmp_path: Path) -> None:
-    slow_contest(tmp_path / "cup")
-    with closing(docker.from_env()) as client, running(tmp_path, "cup") as process:
-        playing(client, process, runs_python)
-        mine = [process.pid, *workers(process.pid)]
-        process.terminate()
-        out, err = process.communicate()
-
-    assert (143, "") == (process.returncode, out)
+    if number == signal.SIGINT:
+        assert 0 == process.returncode
+        assert "abandoning the running games; they will be played again" in out
+        assert f"judge: to continue: {GO_ON}/contest.toml" in err
+    else:
+        assert (143, "") == (process.returncode, out)
+    assert (number == signal.SIGHUP) == ("the terminal was closed" in err)
     assert "Traceback" not in err
     assert [] == left(mine)
     ran = judge("contest", "run", "cup", "--json")
     assert (0, {1, 2}) == (ran.code, {each["game"] for each in lines(ran)})
-    assert "abandoned: the judge that played it was stopped" in judge("contest", "log", "cup").out
+    assert "abandoned: " in judge("contest", "log", "cup").out
 
 
 @pytest.mark.docker
@@ -230,12 +205,14 @@ def test_ctrl_c_before_the_first_game_costs_nothing(judge: Judge, tmp_path: Path
 
 
 @pytest.mark.docker
-def test_voids_in_a_row_stop_the_contest_until_the_organiser_has_fixed_it(judge: Judge, tmp_path: Path) -> None:
+def test_voids_in_a_row_stop_the_contest_until_the_organiser_has_fixed_it(
+    judge: Judge, client: docker.DockerClient, tmp_path: Path
+) -> None:
     """Somebody kills the box of the first game, as often as the policy plays it again."""
     cup = slow_contest(tmp_path / "cup", games=1, pause=2)
-    with closing(docker.from_env()) as client, running(tmp_path, "cup") as process:
+    with running(tmp_path, "cup") as process:
         for attempt in (1, 2, 3):
-            first = playing(client, process, lambda box: is_of(box, cup, 1) and runs_python(box))
+            first = box_of(client, process, lambda box: is_of(box, cup, 1) and runs_python(box), seat=None)
             first.kill()
             told = line(process)
             assert ("void", attempt) == (told["state"], told["attempt"])
@@ -312,103 +289,63 @@ def test_incomplete_plan_lists_all_missing_parts_and_fails(judge: Judge, tmp_pat
     assert "\x1b" not in planned.out
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (("games = 2", "gmaes = 2"), "line 7: unknown key 'format.gmaes'; did you mean 'games'?"),
-        (("[format]", 'box = "process"\n[format]'), "no contest is played in it"),
-        (('"cup"', '"c\\u001b[31mup"'), "line 2: name: String should match pattern"),
-        (("gomocup-fastgame", "gomocup"), "policy: "),
-        (
-            ("clock.turn_ms=60000", "clock.turn_ms=soon"),
-            "policy: change 'clock.turn_ms=soon': clock.turn_ms: Input should be a valid integer",
-        ),
-    ],
-)
-def test_a_wrong_file_is_named_with_its_line_by_every_command(
-    judge: Judge, tmp_path: Path, change: tuple[str, str], words: str
-) -> None:
+def test_a_wrong_file_is_named_with_its_line_by_every_command(judge: Judge, tmp_path: Path) -> None:
     toml = write_contest(tmp_path / "cup", ["house-instant"]) / "contest.toml"
-    toml.write_text(toml.read_text().replace(*change))
+    toml.write_text(toml.read_text().replace("games = 2", "gmaes = 2"))
 
-    for command in ("plan", "run"):
+    for command in ("plan", "run", "status", "announce"):
         ran = judge("contest", command, "cup")
         assert (2, "") == (ran.code, ran.out)
-        assert words in ran.err
+        assert "line 7: unknown key 'format.gmaes'; did you mean 'games'?" in ran.err
         assert ran.err.startswith("judge: cup/contest.toml")
-        assert "\x1b" not in ran.err
     assert [tmp_path / "cup" / "contest.toml"] == list((tmp_path / "cup").iterdir())
 
 
-def test_an_agent_with_a_hostile_name_is_refused_and_shown_escaped(judge: Judge, tmp_path: Path) -> None:
-    cup = write_contest(tmp_path / "cup", ["evil", "house-instant"])
-    toml = cup / "contest.toml"
-    toml.write_text(toml.read_text().replace('name = "agent-1"\n', ""))
-    (cup / "evil").mkdir()
-    (cup / "evil" / "agent.toml").write_text('name = "e\\u001b]0;owned\\u0007vil"\ncommand = ["./a"]\n')
+# --- on a terminal ---------------------------------------------------------------------------------------------------
 
-    planned = judge("contest", "plan", "cup")
-
-    assert 1 == planned.code
-    assert "only A-Z, a-z, 0-9, dash, underscore and dot" in planned.out
-    assert "\x1b" not in planned.out + planned.err
+REFUSES = "ERROR \x1b]0;owned\x07 [red]no[/]"
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (("init", "a b"), "a b: a contest's name has 1 to 64 letters"),
-        (("init", "cup", "--format", "chess"), "--format chess: use one of"),
-        (("init", "cup", "--agent", "b\udcff/x"), "is not UTF-8"),
-        (("init", "cup", "--agent", "house-renjo"), "or a house agent such as house-renju"),
-    ],
-)
-def test_init_refuses_an_unrunnable_contest(
-    judge: Judge, tmp_path: Path, words: tuple[str, ...], sentence: str
-) -> None:
-    ran = judge("contest", *words, "--policy", "gomocup-fastgame")
+@pytest.mark.docker
+@pytest.mark.parametrize("size", [(80, 24), pytest.param((140, 40), marks=evidence)], ids=["80x24", "140x40"])
+def test_a_panel_shows_how_far_it_is_and_ctrl_c_ends_it(tmp_path: Path, size: tuple[int, int]) -> None:
+    """The organiser types Ctrl-C while a game runs; an agent refuses to start, in words that a terminal would obey."""
+    cup = tmp_path / "cup"
+    cup.mkdir()
+    write_brain(cup, "slow", SLOW.format(pause=2))
+    write_brain(cup, "refuses", start=REFUSES)
+    write_contest(cup, ["slow.py", "refuses.py", "slow.py"], games=1)
+    terminal = Terminal([*JUDGE, "contest", "run", "cup", "--workers", "1"], tmp_path, *size)
 
-    assert (2, "") == (ran.code, ran.out)
-    assert sentence in ran.err
-    assert [] == list(tmp_path.iterdir())
+    terminal.until(lambda text: re.search("cup  0 of 3 games, [12] running", text) is not None)
+    parts = (
+        r"^cup  2 of 3 games, 1 running, [\d.]+ a minute",
+        r"^ +1 +agent-2 - agent-3 +0-1 ",
+        r"^ +2 +agent-1 - agent-2 +1-0 ",
+        r"^failures since the start: agent-2 2",
+        r"^Ctrl-C finishes the running games and stops",
+    )
+    terminal.until(lambda text: all(re.search(part, text, re.MULTILINE) for part in parts))
+    terminal.type("\x03")
+    terminal.until(lambda text: "finishing the running games; Ctrl-C again" in text)
+    end = terminal.to_the_end()
 
-
-def test_chance_is_drawn_unless_a_seed_is_asked_for(judge: Judge, tmp_path: Path) -> None:
-    """A file of `init` has no seed, and the plan says what one means."""
-    for name, options in (("drawn", ()), ("fixed", ("--seed", "7"))):
-        made = judge("contest", "init", name, "--policy", "gomocup-fastgame", *options)
-        assert 0 == made.code, made.err
-    seeds = [load_plan(tmp_path / name).plan.seed for name in ("drawn", "fixed")]
-    drawn, fixed = (judge("contest", "plan", name).out for name in ("drawn", "fixed"))
-
-    assert [None, 7] == seeds
-    assert "chance   secret, drawn and committed to when the contest is announced or begins" in drawn
-    assert "chance   fixed by seed = 7: all random choices are predictable" in fixed
-
-
-def test_init_and_plan_have_the_time_control(judge: Judge, tmp_path: Path) -> None:
-    agents = ("--agent", "house-instant", "--agent", "house-python")
-    made = judge("contest", "init", "cup", "--policy", "gomocup-fastgame", "--clock", "600|3x30", *agents)
-    assert 0 == made.code, made.err
-    shown = judge("contest", "plan", "cup").out
-
-    assert "600|3x30" == load_plan(tmp_path / "cup").policy.clock.control
-    assert "clocks   600|3x30 (600 s a game, then 3 x 30 s byo-yomi), 350 MiB" in shown
-    assert "about 2 h 4 min with 40 answers of each seat, 1 h 2 min a game" in shown
+    assert 0 == terminal.code
+    assert "cup  3 of 3 games, 0 running" in end
+    assert "judge: to continue: judge contest run cup/contest.toml" in end
+    assert b"\x1b]0;owned" not in terminal.written
+    assert b"\x1b[?25h" in terminal.written[-200:]
 
 
-def test_init_writes_the_given_options(judge: Judge, tmp_path: Path) -> None:
-    """An agent beside it, one with a name beyond 16 bits, in the current directory itself, and not a second time."""
-    for name in ("mine.py", "🤖 \x7f.py"):
-        (tmp_path / name).write_text("#!/usr/bin/env python3\n")
-    agents = ("--agent", "mine.py", "--agent", "./🤖 \x7f.py", "--agent", "house-strong")
-    made = judge("contest", "init", "cup", "--policy", "gomocup-fastgame", *agents)
-    assert 0 == made.code, made.err
+@pytest.mark.docker
+def test_a_contest_that_is_over_leaves_its_panel_on_the_screen(tmp_path: Path) -> None:
+    write_contest(tmp_path / "cup", ["house-instant", "house-instant"], games=1)
+    terminal = Terminal([*JUDGE, "contest", "run", "cup"], tmp_path, 100, 30)
 
-    planned = document(judge("contest", "plan", "cup", "--json"))
+    end = terminal.to_the_end()
 
-    assert ["mine", "____", "house-strong"][0::2] == planned["agents"][0::2]
-    assert not [each for each in planned["missing"] if "no file or directory" in each]
-    again = judge("contest", "init", "cup", "--policy", "gomocup-fastgame")
-    assert (2, True) == (again.code, "exists: edit it" in again.err)
-    assert [tmp_path / "cup" / "contest.toml"] == list((tmp_path / "cup").iterdir())
+    assert 0 == terminal.code
+    assert "cup  1 of 1 games" in end
+    assert "judge: cup is over; judge contest standings cup/contest.toml" in end
+    standings = Terminal([*JUDGE, "contest", "standings", "cup"], tmp_path, 100, 30)
+    assert "rating (95 %)" in standings.to_the_end()

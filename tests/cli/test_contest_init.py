@@ -14,7 +14,6 @@ from judge.agents.agents import stage_agent
 from judge.agents.store import AgentStore
 from judge.contest.entries import entrants, intake_directory
 from judge.contest.plan import load_plan
-from judge.host.house_agents import build_house_agents
 from judge.store.tokens import TokenRole, Tokens
 from judge.store.types import Allowance, ProcessingResult, State, Upload, UploadStep
 from tests.cli.conftest import Judge
@@ -36,22 +35,54 @@ def test_options_fill_title_clocks_and_schedule(judge: Judge, tmp_path: Path) ->
     assert datetime(2027, 3, 31, 16, 30, tzinfo=UTC) == planned.plan.windows.starts
 
 
+def test_init_writes_agents_and_a_time_control_and_no_second_file(judge: Judge, tmp_path: Path) -> None:
+    """An agent beside it, one with a name beyond 16 bits, in the current directory itself."""
+    for name in ("mine.py", "🤖 \x7f.py"):
+        (tmp_path / name).write_text("#!/usr/bin/env python3\n")
+    agents = ("--agent", "mine.py", "--agent", "./🤖 \x7f.py", "--agent", "house-strong")
+    words = ("contest", "init", "cup", "--policy", "gomocup-fastgame", "--clock", "600|3x30", *agents)
+    made, again = judge(*words), judge(*words)
+    assert (0, 2, True) == (made.code, again.code, "exists: edit it" in again.err), made.err
+
+    planned = json.loads(judge("contest", "plan", "cup", "--json").out)
+    shown = judge("contest", "plan", "cup").out
+
+    assert ["mine", "____", "house-strong"][0::2] == planned["agents"][0::2]
+    assert not [each for each in planned["missing"] if "no file or directory" in each]
+    assert "600|3x30" == load_plan(tmp_path / "cup").policy.clock.control
+    assert "clocks   600|3x30 (600 s a game, then 3 x 30 s byo-yomi), 350 MiB" in shown
+    assert "with 40 answers of each seat, 1 h 2 min a game" in shown
+    assert "chance   secret, drawn and committed to when the contest is announced or begins" in shown
+    assert [tmp_path / "cup" / "contest.toml"] == list((tmp_path / "cup").iterdir())
+
+
+def test_fixed_seed_is_called_predictable(judge: Judge, tmp_path: Path) -> None:
+    judge("contest", "init", "cup", "--policy", "gomocup-fastgame", "--seed", "7")
+
+    assert 7 == load_plan(tmp_path / "cup").plan.seed
+    assert "fixed by seed = 7: all random choices are predictable" in judge("contest", "plan", "cup").out
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        ((), "--policy is missing"),
-        (("--game", "chess"), "--game chess"),
-        (("--game", "gomoku", "--policy", "renju-15"), "give one of them"),
-        (("--game", "gomoku", "--closes", "Friday 18:00"), "write such as '2027-03-31 18:00'"),
-        (("--game", "gomoku", "--closes", "2027-03-31 18:00"), "or use --zone"),
-        (("--game", "gomoku", "--closes", "2027-03-31 18:00", "--zone", "Atlantis"), "zone 'Atlantis' is not known"),
-        (("--from", "nowhere"), "nowhere"),
+        ("cup", "--policy is missing"),
+        ("cup --game chess", "--game chess"),
+        ("cup --game gomoku --policy renju-15", "give one of them"),
+        ("cup --game gomoku --closes Friday", "write such as '2027-03-31 18:00'"),
+        ("cup --game gomoku --closes 2027-03-31T18:00", "or use --zone"),
+        ("cup --game gomoku --closes 2027-03-31T18:00 --zone Atlantis", "zone 'Atlantis' is not known"),
+        ("cup --from nowhere", "nowhere"),
+        ("a\xa0b --game gomoku", "a contest's name has 1 to 64 letters"),
+        ("cup --game gomoku --format chess", "--format chess: use one of"),
+        ("cup --game gomoku --agent b\udcff/x", "is not UTF-8"),
+        ("cup --game gomoku --agent house-renjo", "or a house agent such as house-renju"),
     ],
 )
-def test_refused_options_leave_nothing(judge: Judge, tmp_path: Path, words: tuple[str, ...], why: str) -> None:
-    ran = judge("contest", "init", "cup", *words)
+def test_refused_options_leave_nothing(judge: Judge, tmp_path: Path, words: str, why: str) -> None:
+    ran = judge("contest", "init", *words.split(" "))
 
-    assert 2 == ran.code
+    assert (2, "") == (ran.code, ran.out)
     assert why in ran.err
     assert [] == list(tmp_path.iterdir())
 
@@ -100,7 +131,6 @@ name = "listed"
 
 
 def test_next_contest_takes_file_agents_tokens_and_key(judge: Judge, tmp_path: Path) -> None:
-    build_house_agents()
     (tmp_path / "last").mkdir()
     (tmp_path / "last" / "contest.toml").write_text(LAST)
     (tmp_path / "last" / "openings.txt").write_text("h8\n")

@@ -1,15 +1,19 @@
-"""`judge contest status` and `standings` of a contest that runs, and after its end."""
+"""`judge contest status`, and how far a contest is: its games are counted to its end, also those drawn later."""
 
+import json
+from itertools import count
 from pathlib import Path
 
 import pytest
 
-from judge.cli.contest.tables import standings, status, status_of
-from judge.cli.contest.verify import verify
+from judge.cli.contest.tables import status, status_of
+from judge.contest.attempts import EndedAttempt
 from judge.contest.run_lock import alone
-from judge.export.export import publish
-from judge.transparency.keys import make_key
-from tests.publish.cups import Cup, crasher, player
+from judge.contest_games import AttemptState
+from judge.terminal.contest_progress import Lines, RunTally
+from judge.tournament.formats.groups import Leagues
+from tests.contest.cups import better_seed, cup, play
+from tests.publish.cups import STRONG_TO_WEAK, Cup, crasher, player
 
 CAST = {
     "anna": player("anna", 0.95),
@@ -19,10 +23,9 @@ CAST = {
 }
 
 
-@pytest.mark.parametrize("form", ["round-robin", "swiss"])
-def test_status_agrees_with_the_standings(tmp_path: Path, form: str) -> None:
-    more = "\nrounds = 3" if form == "swiss" else ""
-    with Cup(tmp_path / "cup", CAST, f'name = "{form}"\ngames = 2{more}', more="[failures]\nafter = 1000") as cup:
+def test_status_agrees_with_the_standings(tmp_path: Path) -> None:
+    form = 'name = "swiss"\ngames = 2\nrounds = 3'
+    with Cup(tmp_path / "cup", CAST, form, more="[failures]\nafter = 1000") as cup:
         for out in ("", "crash.one"):
             if out:
                 cup.store.disqualify(cup.contest.name, out, "a test")
@@ -53,34 +56,72 @@ def test_status_names_agents_with_the_same_files_while_they_take_part(
     assert "same files" not in capsys.readouterr().out
 
 
-def test_standings_have_place_range_title_and_state(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    cast = {name: CAST[name] for name in ("anna", "bert", "crash.one")}
+def test_status_shows_whether_a_judge_plays_the_contest(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """tests/corpus has the tables of contests that run and are over."""
     folder = tmp_path / "cup"
-    with Cup(folder, cast, 'name = "round-robin"\ngames = 2', more='title = "Weekend Cup"') as cup:
-        cup.play(4)
-        standings(folder)
-        running = capsys.readouterr().out.splitlines()
-        status(folder)
-        assert "Weekend Cup (spring-cup): open, 4 of 6 games done" == capsys.readouterr().out.splitlines()[0]
-        cup.play(2)
-        standings(folder)
-        final = capsys.readouterr().out.splitlines()
-        publish(cup.contest, tmp_path / "public", tmp_path / "private", make_key(tmp_path / "organiser.key"))
-        verify(tmp_path / "public")
-        assert "public: ok: Weekend Cup (spring-cup), 6 games replayed" in capsys.readouterr().out
-        cup.store.annul(cup.store.games(cup.contest.name)[0].id, "a test")
+    with Cup(folder, CAST, more='title = "Weekend Cup"') as cup:
+        cup.play(1)
         cup.store.issue(cup.contest.name, "here", cup.contest.alone)
         status(folder)
         interrupted = capsys.readouterr().out.splitlines()
-        assert "Weekend Cup (spring-cup): interrupted, 5 of 6 games done" == interrupted[0]
-        assert "  1 interrupted, 5 done" == interrupted[1]
-        assert f"no judge plays the contest; judge contest run {folder} continues it" in interrupted[2]
         with alone(cup.planned):
             status(folder)
-        assert "Weekend Cup (spring-cup): playing, 5 of 6 games done" == capsys.readouterr().out.splitlines()[0]
-    assert "Weekend Cup (spring-cup)" == final[0].strip()
-    assert ["place", "range", "agent", "points"] == final[1].split()[:4]
-    assert ["1", "2", "3"] == [line.split()[0] for line in final[2:5]]
-    assert all("-" in line.split()[1] for line in final[2:5])
-    assert "Final." in final
-    assert "Not finished: 4 of 6 games" in running
+        playing = capsys.readouterr().out.splitlines()
+    assert "Weekend Cup (spring-cup): interrupted, 1 of 12 games done" == interrupted[0]
+    assert f"no judge plays the contest; judge contest run {folder} continues it" in interrupted[2]
+    assert "Weekend Cup (spring-cup): playing, 1 of 12 games done" == playing[0]
+
+
+def test_games_of_the_leagues_above_are_left_to_play() -> None:
+    """Six of the last league are drawn, and six of the first one are to come."""
+    with cup(Leagues(games=2, sizes=(2,), promoted=1), 5) as contest:
+        now = count(0, 60)
+        tally = RunTally(contest, lambda: float(next(now)))
+        assert (12, True) == (tally.left, tally.is_exact)
+
+        for _ in range(3):
+            (game,) = play(contest, better_seed, 1)
+            tally.add(EndedAttempt(game, better_seed(game), state=AttemptState.ACCEPTED))
+
+        assert 9 == tally.left
+        assert 3.0 == tally.minutes_left
+        for game in play(contest, better_seed):
+            tally.add(EndedAttempt(game, better_seed(game), state=AttemptState.ACCEPTED))
+        assert (12, 0) == (tally.done, tally.left)
+
+
+def test_a_run_without_a_terminal_prints_sentences_or_json(capsys: pytest.CaptureFixture[str]) -> None:
+    with cup(Leagues(games=2, sizes=(2,), promoted=1), 5) as contest:
+        sentences, documents = Lines(contest, as_json=False), Lines(contest, as_json=True)
+        (game,) = play(contest, better_seed, 1)
+        ended = EndedAttempt(game, better_seed(game), state=AttemptState.ACCEPTED, why="five in a row\x1b")
+        sentences.report(ended)
+        sentences.notify("finishing the running games")
+        documents.report(ended)
+        documents.notify("finishing")
+        (other,) = play(contest, better_seed, 1)
+        sentences.report(EndedAttempt(other, None, state=AttemptState.VOID, why="the Engine was gone"))
+
+    said = capsys.readouterr().out.splitlines()
+    assert f"game 1: {game.first} - {game.second} {'1 : 0' if game.first < game.second else '0 : 1'}" in said[0]
+    assert said[0].endswith(r"five in a row\x1b; 1 of 12 games done")
+    assert 1 == json.loads(said[1])["game"]
+    assert "void: the Engine was gone; 2 of 12 games done" in said[2]
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ('name = "leagues"\ngames = 2\nsizes = [2]\npromoted = 1', "2 of 12 games done"),
+        ('name = "knockout"\ngames = 2', "2 of at least 8 games done"),
+    ],
+    ids=["leagues", "knockout"],
+)
+def test_a_status_counts_games_that_are_drawn_later(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str, said: str
+) -> None:
+    with Cup(tmp_path, STRONG_TO_WEAK, form) as found:
+        found.play(2)
+        status(found.planned.path)
+
+    assert f"spring-cup: open, {said}\n" in capsys.readouterr().out

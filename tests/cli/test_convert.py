@@ -16,8 +16,6 @@ from tests.records import recorded
 from tests.records.gomoku.test_formats import GAME
 from tests.referee.games import BLACK_ROW, WHITE_ROW, a_file, brain, play
 
-FORMATS = GOMOKU_FORMATS.by_name
-
 
 def convert(*words: str | Path) -> Sequence[str]:
     """What `judge convert` prints, line by line."""
@@ -51,55 +49,26 @@ def cup(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("to", FORMATS)
-def test_converted_game_is_written_next_to_its_source(game: Path, to: str) -> None:
-    target = game.with_suffix(FORMATS[to].ending)
-    words = ["--force"] if target == game else []
-
-    assert [f"{target}: 1 game"] == convert(game, "--to", to, *words)
-    assert [GAME.outcome] == [read.outcome for read in read_games(target).games]
-
-
-def test_a_record_of_the_judge_is_a_source(record: Path) -> None:
-    convert(record, "--to", "sgf")
+def test_converted_record_is_written_next_to_its_source(record: Path) -> None:
+    """tests/corpus has all formats."""
+    assert [f"{record.with_suffix('.sgf')}: 1 game"] == convert(record, "--to", "sgf")
     (game,) = read_games(record.with_suffix(".sgf")).games
 
     assert (("black", "white"), "black", "win") == (game.names, game.outcome, game.verdict)
 
 
-def test_all_games_go_to_one_file(record: Path, game: Path, cup: Path, tmp_path: Path) -> None:
-    """For a rating program; games without a result are counted, for it will not count them."""
-    target = tmp_path / "all.pgn"
+def test_games_go_to_one_file_to_numbered_files_or_to_a_directory(record: Path, game: Path, cup: Path) -> None:
+    """Games without a result are counted, for a rating program will not count them."""
+    folder = cup.parent
+    target = folder / "all.pgn"
 
     assert [f"{target}: 5 games, 1 without a result"] == convert(record, game, cup, "--to", "pgn", "-o", target)
     assert ["black", "white", "white", "white", ""] == [read.outcome for read in read_games(target).games]
-
-
-def test_games_are_numbered_where_a_file_holds_one(cup: Path) -> None:
     convert(cup, "--to", "psq")
-
-    assert ["cup-1.psq", "cup-2.psq", "cup-3.psq"] == sorted(path.name for path in cup.parent.glob("*.psq"))
-
-
-def test_a_directory_takes_them_all(game: Path, cup: Path, tmp_path: Path) -> None:
-    """One that is there, or one that a slash names."""
-    convert(game, cup, "--to", "pgn", "-o", f"{tmp_path}/new/")
-    convert(game, "--to", "sgf", "-o", tmp_path / "new")
-
-    assert ["cup.pgn", "game.pgn", "game.sgf"] == sorted(path.name for path in (tmp_path / "new").iterdir())
-
-
-def test_game_is_written_in_the_formats_of_its_family(game: Path, tmp_path: Path) -> None:
-    """Of every game, by what its entry says; no format takes two kinds."""
-    path = tmp_path / "chess.json"
-    write_record(path, recorded.chess())
-
-    assert [f"{path.with_suffix('.log')}: 1 game"] == convert(path, "--to", "log")
-    assert ["quantum-chess"] == [read_games(path.with_suffix(".log")).entry.name]
-    convert(path.with_suffix(".log"), "--to", "log", "-o", tmp_path / "again.log")
-    assert path.with_suffix(".log").read_bytes() == (tmp_path / "again.log").read_bytes()
-    with pytest.raises(InputError, match=r"chess.json: a game of quantum-chess cannot be written as sgf, only as log"):
-        convert(game, path, "--to", "sgf")
+    assert ["cup-1.psq", "cup-2.psq", "cup-3.psq"] == sorted(path.name for path in folder.glob("cup-*.psq"))
+    convert(game, cup, "--to", "pgn", "-o", f"{folder}/new/")
+    convert(game, "--to", "sgf", "-o", folder / "new")
+    assert ["cup.pgn", "game.pgn", "game.sgf"] == sorted(path.name for path in (folder / "new").iterdir())
 
 
 def test_encoding_option_reads_a_file_that_names_none(tmp_path: Path) -> None:
@@ -139,12 +108,15 @@ def test_nothing_is_written_where_anything_is_wrong(game: Path, cup: Path, tmp_p
     small.write_bytes(GOMOKU_FORMATS.write([replace(GAME, width=15, height=15, moves=(), opening=0)], "sgf"))
     twin = tmp_path / "game.other"
     twin.write_bytes(game.read_bytes())
+    chess = tmp_path / "chess.json"
+    write_record(chess, recorded.chess())
     before = sorted(tmp_path.iterdir())
 
     for words, said in (
         ([game, bad, "--to", "pgn"], "bad.psq, line 2: 99,1,0 is off"),
         ([game, small, "--to", "rec"], "small.rec: a .rec is always of a 20x20 board"),
         ([game, twin, "--to", "sgf"], "two of the files would be written here"),
+        ([game, chess, "--to", "sgf"], "chess.json: a game of quantum-chess cannot be written as sgf, only as log"),
         ([game, cup, "--to", "psq", "-o", tmp_path / "one.psq"], "holds one game, not 4"),
         ([game, "--to", "p\x1bgn"], r"--to p\x1bgn: use one of psq, psq-gomocupjudge, sgf"),
         ([tmp_path / "nowhere", "--to", "sgf"], "nowhere: No such file"),

@@ -19,21 +19,16 @@ def test_a_report_fits_a_mail() -> None:
 
 
 @pytest.mark.docker
-def test_a_host_is_described_in_plain_lines(judge: Judge) -> None:
+def test_a_host_is_described_in_plain_lines_with_the_worst_first(judge: Judge) -> None:
     build_images(["native", "python"])
     ran, problems = judge("doctor", "--all"), judge("doctor")
     lines = ran.out.splitlines()
-    assert ran.err == ""
     lights = [line.split()[0] for line in lines if line.startswith(("green", "yellow", "red"))]
     assert sorted(lights, key=["red", "yellow", "green"].index) == lights
-    assert "green " not in "".join(line for line in problems.out.splitlines()[1:-1] if not line.startswith(" "))
     assert f"{lights.count('green')} checks passed (judge doctor --all prints them)" in problems.out
     assert max(map(len, lines)) <= 80
-    assert "\x1b" not in ran.out
-    assert lines[0].startswith("judge doctor: ")
-    told = [line.split()[1] for line in lines if line.startswith(("green", "yellow", "red"))]
-    assert {"engine", "cgroups", "swap", "pipes", "freezer", "folders", "cores", "clock"} <= set(told)
-    assert ran.code == int(" 0 red" not in lines[-1])
+    assert ("", False) == (ran.err, "\x1b" in ran.out)
+    assert ran.code == int("red" in lights)
 
 
 def test_a_script_gets_a_document_and_a_code(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,17 +1,13 @@
 """`judge evaluate`, whole: a frozen pool, a kill in the middle, a signed verdict, and what `judge verify` finds."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.brains import write_brain
 from tests.cli.conftest import TINY, Judge
-from tests.forked import ForkedProcess
+from tests.cli.running import begin
 
 POOL = f"""
 policy = "gomocup-fastgame"
@@ -46,12 +42,11 @@ def records(pool: Path) -> dict[str, int]:
 def test_an_evaluation_survives_a_kill_and_ends_in_a_verdict_that_verify_checks(
     judge: Judge, tmp_path: Path, pool: Path
 ) -> None:
-    command = [sys.executable, "-m", "judge.cli", *EVALUATE]
-    running = ForkedProcess(command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    running = begin(tmp_path, *EVALUATE)
     assert running.stderr
     while " games  " not in running.stderr.readline():
         assert running.poll() is None
-    os.kill(running.pid, signal.SIGKILL)
+    running.kill()
     running.communicate(timeout=60)
     before = records(pool)
 

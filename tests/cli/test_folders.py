@@ -1,20 +1,20 @@
 """Folders through whole runs of `judge match`: what an agent learns, what a run forgets, what a void changes."""
 
 import json
-import subprocess
-import sys
-from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import docker
 import pytest
 
+from judge.contest.contest import Contest, open_store
+from judge.contest.plan import load_plan
 from judge.host.build_images import build_images
-from judge.host.house_agents import build_house_agents
-from tests.cli.conftest import QUICK, Judge, Ran, owner_of
-from tests.forked import ForkedProcess
+from tests.cli.brains import write_brain
+from tests.cli.conftest import QUICK, SHORT_CLOCK, TINY, Judge, Ran, owner_of
+from tests.cli.contests import write_contest
+from tests.cli.running import begin, thinking
 
 PLAY = ("--policy", "gomocup-fastgame", "--json", *QUICK, "--set", "clock.starved_share=1")
 
@@ -58,12 +58,6 @@ for line in sys.stdin:
 """
 
 everywhere = pytest.mark.parametrize("box", [pytest.param("docker", marks=pytest.mark.docker), "process"])
-
-
-@pytest.fixture(scope="session", autouse=True)
-def ready() -> None:
-    """The house agents, compiled."""
-    build_house_agents()
 
 
 @pytest.fixture
@@ -129,25 +123,16 @@ def test_a_run_shares_the_temporary_folder_and_runs_share_the_persistent_one(
 def test_the_temporary_folder_has_the_brain_s_own_name_whatever_the_agent_is_called(
     judge: Judge, tmp_path: Path
 ) -> None:
-    """The same program alone, in an archive and with a manifest: what it keeps in ./pbrain-count is found again."""
-    archive, described = tmp_path / "archive", tmp_path / "described"
-    archive.mkdir()
+    """The same program in a folder with a manifest: what it keeps in ./pbrain-count is found again."""
+    described = tmp_path / "described"
     described.mkdir()
-    alone = write(tmp_path, pause=0)
-    write(archive, pause=0)
     write(described, pause=0)
     (described / "agent.toml").write_text('name = "learner"\ncommand = ["./pbrain-count.py"]\nruntime = "python"\n')
 
-    for entry in (alone, str(archive), str(described)):
-        words = ("match", entry, "house-instant", *PLAY, "--box", "process", "--games", "2")
-        ran = judge(*words)
-        abouts = [
-            seat["about"]["name"]
-            for record in records(ran, tmp_path)
-            for seat in record["seats"]
-            if seat["name"] != "house-instant"
-        ]
-        assert ["0 of the run, 0 ever", "1 of the run, 1 ever"] == abouts, entry
+    ran = judge("match", "described", "house-instant", *PLAY, "--box", "process", "--games", "2")
+
+    seats = [seat for record in records(ran, tmp_path) for seat in record["seats"] if seat["name"] == "learner"]
+    assert ["0 of the run, 0 ever", "1 of the run, 1 ever"] == [seat["about"]["name"] for seat in seats]
 
 
 def test_of_a_round_that_starts_from_the_first_state_only_the_last_game_counts(
@@ -162,50 +147,26 @@ def test_of_a_round_that_starts_from_the_first_state_only_the_last_game_counts(
     assert ["0 of the run, 1 ever"] * 3 == [name for name, _ in found(second, tmp_path)]
 
 
-# Knows neither RESTART nor SWAP2BOARD. When it is told to end it takes a while, and counts that in both folders.
-ENDS = """#!/usr/bin/env python3
-import os, sys, time
-
-def say(text):
-    sys.stdout.write(text + "\\r\\n")
-    sys.stdout.flush()
+AT_ONCE = """
+folders = ["."]
 
 def ends(folder):
     path = folder + "/pbrain-ends/ends"
     return int(open(path).read()) if os.path.exists(path) else 0
-
-folders, taken, rows, is_board = ["."], set(), 0, False
-for line in sys.stdin:
-    word, _, rest = line.strip().partition(" ")
-    if line.startswith("INFO folder "):
-        folders.append(rest.partition(" ")[2])
-        say("MESSAGE ends so far: %s" % [ends(folder) for folder in folders])
-    elif word == "START":
-        say("OK")
-    elif word == "ABOUT":
-        say('name="ends"')
-    elif word == "BOARD":
-        is_board = True
-    elif is_board and word != "DONE":
-        taken.add(tuple(map(int, word.split(",")[:2])))
-    elif word in ("TURN", "BEGIN") or is_board:
-        is_board = False
-        if word == "TURN":
-            taken.add(tuple(map(int, rest.split(","))))
-        move = next((x, y) for y in range(15) for x in range(15) if (x, y) not in taken)
-        taken.add(move)
-        say("%d,%d" % move)
-    elif word in ("SWAP2BOARD", "RESTART"):
-        say("UNKNOWN")
-    elif word == "DONE":
-        say("UNKNOWN")
-    elif word == "END":
-        time.sleep(0.2)
-        for folder in folders:
-            os.makedirs(folder + "/pbrain-ends", exist_ok=True)
-            count = ends(folder) + 1
-            open(folder + "/pbrain-ends/ends", "w").write(str(count))
-        break
+"""
+KNOWS_NEITHER = """
+if line.startswith("INFO folder "):
+    folders.append(rest.partition(" ")[2])
+    say("MESSAGE ends so far: %s" % [ends(folder) for folder in folders])
+elif word in ("SWAP2BOARD", "RESTART", "DONE"):
+    say("UNKNOWN")
+"""
+COUNTS_ENDS = """
+time.sleep(0.2)
+for folder in folders:
+    os.makedirs(folder + "/pbrain-ends", exist_ok=True)
+    count = ends(folder) + 1
+    open(folder + "/pbrain-ends/ends", "w").write(str(count))
 """
 
 
@@ -217,14 +178,12 @@ def test_state_saved_by_a_replaced_process_at_its_end_is_there_for_the_next(
     again."""
     if box == "docker":
         build_images(["keeper", "python"])
-    agent = tmp_path / "pbrain-ends.py"
-    agent.write_text(ENDS)
-    agent.chmod(0o755)
+    agent = write_brain(tmp_path, "pbrain-ends", at_once=AT_ONCE, other=KNOWS_NEITHER, at_end=COUNTS_ENDS)
 
     game = ("--policy", "gomocup-swap2:fast", "--json", "--set", "game.options.draw_at=20")
     slow = ("--set", "clock.close_ms=10000", "--set", "clock.tolerance_ms=10000")
     folders = ("--set", "folders.temporary=true", "--set", "folders.persistent=true")
-    ran = judge("match", str(agent), "house-instant", *game, *slow, *folders, "--box", box)
+    ran = judge("match", agent, "house-instant", *game, *slow, *folders, "--box", box)
 
     (record,) = records(ran, tmp_path)
     (seat,) = (seat for seat in record["seats"] if seat["name"] == "pbrain-ends")
@@ -233,39 +192,16 @@ def test_state_saved_by_a_replaced_process_at_its_end_is_there_for_the_next(
     assert 0 == judge("verify", *(game["record"] for game in ran.games)).code
 
 
-def test_a_policy_without_folders_keeps_nothing(judge: Judge, tmp_path: Path, counts: str) -> None:
-    off = ("--set", "folders.temporary=false", "--set", "folders.persistent=false")
-
-    ran = judge(
-        "match",
-        counts,
-        "house-instant",
-        *PLAY,
-        *off,
-        "--box",
-        "process",
-        "--games",
-        "2",
-        "--folders",
-        "kept",
-    )
-
-    assert ["0 of the run, nowhere ever"] * 2 == [name for name, _ in found(ran, tmp_path)]
-    assert [{}, {}] == [seat_of(record)["folders"] for record in records(ran, tmp_path)]
-    assert not (tmp_path / "kept").exists()
-
-
 @pytest.mark.docker
-def test_a_void_game_changes_no_folder(judge: Judge, tmp_path: Path, counts: str) -> None:
+def test_a_void_game_changes_no_folder(judge: Judge, tmp_path: Path, counts: str, client: docker.DockerClient) -> None:
     """A game lost on time counts, and so does what it left; one whose container somebody kills does not."""
     write(tmp_path, pause=60)
     words = ("match", counts, "house-instant", *PLAY, "--folders", "kept", "--set", "attempts=1")
     judge(*words, "--set", "clock.turn_ms=500", "--set", "clock.tolerance_ms=0")
     heads = {path: path.read_text() for path in (tmp_path / "kept").rglob("heads.json")}
-    command = [sys.executable, "-m", "judge.cli", *words, "--set", "clock.turn_ms=60000"]
 
-    with ForkedProcess(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
-        kill_the_agent_of(process)
+    with begin(tmp_path, *words, "--set", "clock.turn_ms=60000") as process:
+        thinking(client, process).kill()
         out, _ = process.communicate()
 
     (game,) = json.loads(out)["games"]
@@ -279,81 +215,100 @@ def test_a_void_game_changes_no_folder(judge: Judge, tmp_path: Path, counts: str
     assert [] == remains()
 
 
-def kill_the_agent_of(judge: subprocess.Popen[str]) -> None:
-    """Kill the box of a judge's first seat, from outside, when its agent runs."""
-    with closing(docker.from_env()) as client:
-        while judge.poll() is None:
-            for container in client.containers.list(filters={"label": "judge.seat=0"}, ignore_removed=True):
-                if owner_of(container.labels).pid == judge.pid and has_agent(container.id or ""):
-                    container.kill()
-                    return
-    raise AssertionError("the judge ended before its agent ran")
-
-
-def has_agent(container: str) -> bool:
-    """Whether the agent itself, not only PID 1, runs in a container."""
-    for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            words = (process / "cmdline").read_bytes().split(b"\0")
-            if words[0].endswith(b"python3") and container in (process / "cgroup").read_text():
-                return True
-    return False
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (lambda path: path.write_bytes(path.read_bytes()[::-1]), "its SHA-256 is not its name"),
-        (lambda path: path.unlink(), "No such file"),
-    ],
-)
-def test_a_spoiled_folder_is_refused_in_one_sentence(
-    judge: Judge, tmp_path: Path, counts: str, change: Callable[[Path], object], words: str
-) -> None:
+def test_a_spoiled_folder_is_refused_in_one_sentence(judge: Judge, tmp_path: Path, counts: str) -> None:
+    """Other changes: tests/agents/test_kept_folders.py."""
     game = ("match", counts, "house-instant", *PLAY, "--box", "process", "--folders", "kept")
     judge(*game)
     (state,) = (tmp_path / "kept").rglob("*.tar")
-    change(state)
+    state.write_bytes(state.read_bytes()[::-1])
 
     ran = judge(*game)
 
     assert (2, "") == (ran.code, ran.out)
-    assert words in ran.err.splitlines()[-1]
-    assert "Traceback" not in ran.err
+    assert "its SHA-256 is not its name" in ran.err.splitlines()[-1]
 
 
-def test_a_folder_that_a_policy_has_no_room_for_is_refused(judge: Judge, tmp_path: Path, counts: str) -> None:
-    game = ("match", counts, "house-instant", *PLAY, "--box", "process", "--folders", "kept")
-    fills = "open(rest.partition(' ')[2] + '/big', 'w').write('x' * 5000)"
-    agent = Path(counts)
-    agent.write_text(
-        agent.read_text().replace('    elif word == "START"', f'        {fills}\n    elif word == "START"')
-    )
-    judge(*game)
+# --- through several contests ----------------------------------------------------------------------------------------
 
-    ran = judge(*game, "--set", "folders.persistent_bytes=8192")
-
-    assert 2 == ran.code
-    assert "takes 12288 bytes and 3 files and directories, more than policy" in ran.err
+PAUSES = (*SHORT_CLOCK, *TINY, "clock.starved_share=1")
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (lambda seat: seat["folders"].pop("temporary"), "names other folders than the spec"),
-        (lambda seat: seat["folders"].clear(), "names other folders than the spec"),
-    ],
-)
-def test_a_record_with_other_folders_does_not_verify(
-    judge: Judge, tmp_path: Path, counts: str, change: Callable[[Any], object], words: str
-) -> None:
-    ran = judge("match", counts, "house-instant", *PLAY, "--box", "process")
-    path = tmp_path / ran.games[0]["record"]
-    document = json.loads(path.read_text())
-    change(document["record"]["seats"][0])
-    path.write_text(json.dumps(document))
+LEARNER = """
+[[agents]]
+path = "pbrain-count.py"
+name = "pbrain-count"
+[[agents]]
+path = "house-instant"
+name = "{other}"
+"""
 
-    verified = judge("verify", str(path))
 
-    assert 1 == verified.code
-    assert words in verified.out
+def write_cup(folder: Path, more: str = "", other: str = "house-instant") -> None:
+    """A contest of two games between an agent that counts its visits and one that does not."""
+    folder.mkdir()
+    write(folder, pause=0)
+    write_contest(folder, [], change=PAUSES)
+    plan = folder / "contest.toml"
+    plan.write_text(plan.read_text() + more + LEARNER.format(other=other))
+
+
+@pytest.mark.long
+@pytest.mark.docker
+def test_learned_state_carries_over_between_contests(judge: Judge, tmp_path: Path) -> None:
+    """By the file's word, by export and import, and to `judge match` and back."""
+    build_images(["native", "python", "keeper"])
+    write_cup(tmp_path / "one")
+
+    planned = judge("contest", "plan", "one")
+    ran = judge("contest", "run", "one")
+
+    assert "folders  the agents' persistent folders begin empty" in planned.out
+    assert 0 == ran.code, ran.err
+    assert "the agents' persistent folders begin empty" in ran.err
+    assert ["0 of the run, 0 ever", "1 of the run, 1 ever"] == counted(tmp_path / "one")["pbrain-count"]
+
+    # The second contest names the first.
+    write_cup(tmp_path / "two", '[folders]\nfrom = "../one"\n', other="newcomer")
+    planned = judge("contest", "plan", "two")
+    assert "with those of ../one; pbrain-count; empty: newcomer" in planned.out
+    ran = judge("contest", "run", "two")
+    assert 0 == ran.code, ran.err
+    assert ["0 of the run, 2 ever", "1 of the run, 3 ever"] == counted(tmp_path / "two")["pbrain-count"]
+    late = judge("contest", "folders", "import", "learned", "two")
+    assert (2, True) == (late.code, "has begun and is locked in" in late.err)
+
+    # Taken out, and brought into a third.
+    out = judge("contest", "folders", "export", "learned", "two")
+    assert (0, True) == (out.code, "wrote learned: 1 folders" in out.out), out.err
+    assert "--force replaces it" in judge("contest", "folders", "export", "learned", "two").err
+    write_cup(tmp_path / "three")
+    brought = judge("contest", "folders", "import", "learned", "three")
+    assert 0 == brought.code, brought.err
+    assert "begin with those of learned; pbrain-count; empty: house-instant" in judge("contest", "plan", "three").out
+    ran = judge("contest", "run", "three")
+    assert 0 == ran.code, ran.err
+    assert ["0 of the run, 4 ever", "1 of the run, 5 ever"] == counted(tmp_path / "three")["pbrain-count"]
+
+    # `judge match` goes on from there, and a contest from what that leaves.
+    sets = [word for change in PAUSES for word in ("--set", change)]
+    game = judge(
+        "match", "three/pbrain-count.py", "house-instant", "--policy", "gomocup-fastgame",
+        "--folders", "learned", "--json", *sets,
+    )  # fmt: skip
+    record = json.loads((tmp_path / game.games[0]["record"]).read_text())["record"]
+    assert "0 of the run, 4 ever" == record["seats"][0]["about"]["name"]
+    write_cup(tmp_path / "four", '[folders]\nfrom = "../learned"\n')
+    assert "with those of ../learned; pbrain-count" in judge("contest", "plan", "four").out
+    assert [] == remains()
+
+
+def counted(folder: Path) -> dict[str, list[str]]:
+    """What each agent found in its folders, in the order of the schedule."""
+    planned = load_plan(folder)
+    found: dict[str, list[str]] = {}
+    with closing(open_store(planned)) as store:
+        contest = Contest(store, planned)
+        for result in contest.results():
+            for seat in contest.record(result.record).record.seats:
+                found.setdefault(seat.name, []).append(seat.about["name"])
+    return found

@@ -1,6 +1,5 @@
 """Commands of a ladder show ratings, intervals, trends, games and times, and no rounds."""
 
-import json
 import re
 from contextlib import closing
 from functools import partial
@@ -10,41 +9,12 @@ import pytest
 from rich.console import Console
 
 from judge.cli import ladder
-from judge.cli.contest.tables import standings, status
 from judge.cli.contest.watch import Followed
-from judge.cli.stats import stats
 from judge.publish.load import load_store
 from judge.terminal.contest_screen import overview
 from tests.broadcast.logs import recorder
 from tests.cli.test_watch import written
 from tests.verify.test_ladder import joins
-
-
-def test_commands_show_the_ladder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with joins(tmp_path / "cup") as cup:
-        cup.play(14)
-        cup.contest.schedule_next()
-        contest = load_store(cup.contest)
-    folder = tmp_path / "cup"
-    for command in (standings, lambda path: stats([path])):
-        command(folder)
-        text = capsys.readouterr().out
-        for agent, found in contest.ladder.items():
-            row = next(line for line in text.splitlines() if re.search(rf" {agent} ", line))
-            assert f" {found.elo:.0f} " in row
-            assert ("fixed" if agent == "dora" else f" {found.reach:.0f} ") in row
-            assert found.trend is None or f" {found.trend:+.0f} " in row
-            assert re.search(r"\d+ (s|min|h)( \d+ (s|min))? ago$", row.rstrip())
-        assert "valid at any time" in text
-        assert not re.search(r"\brounds?\b", text)
-    standings(folder, as_json=True)
-    shown = json.loads(capsys.readouterr().out)["ladder"]
-    assert {agent: found.elo for agent, found in contest.ladder.items()} == {
-        a: each["elo"] for a, each in shown.items()
-    }
-    assert sorted(game for each in shown.values() for game in each["open"]) == [20, 20]
-    status(folder, games=True)
-    assert not re.search(r"\brounds?\b", capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("width", [60, 100, None])

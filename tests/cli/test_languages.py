@@ -1,6 +1,5 @@
 """A program in each language is built in its image and plays a game in its runtime, where the policy admits it."""
 
-import tarfile
 import zipfile
 from pathlib import Path
 from shutil import copytree
@@ -12,13 +11,14 @@ from judge.agents.builds import Kind
 from judge.agents.manifest import read_manifest
 from judge.base.owner import owned_directory
 from judge.host.build_images import build_images
+from judge.referee.spec import read_record
 from judge.sandbox import BoxPolicy
 from judge.sandbox.docker.images import missing_images
 from judge.sandbox.runtimes import image_that_builds
 from judge.sandbox.static_builds import compile_java
 from judge.submissions.intake import IntakeLimits
 from judge.submissions.trees import TaskHost, build_of, build_tree
-from tests.cli.conftest import Judge
+from tests.cli.conftest import QUICK, Judge
 from tests.cli.test_windows_programs import launcher
 from tests.examples import evidence
 
@@ -136,11 +136,8 @@ def _write_library(path: Path) -> None:
     path.write_bytes(data)
 
 
-@pytest.mark.parametrize("command", ["check", "match"])
-def test_a_runtime_that_the_policy_does_not_admit_is_refused(judge: Judge, command: str) -> None:
-    opponent = ["house-instant"] if command == "match" else []
-
-    refused = judge(command, str(PLAYERS["numpy"]), *opponent, "--policy", "gomocup-freestyle")
+def test_a_runtime_that_the_policy_does_not_admit_is_refused(judge: Judge) -> None:
+    refused = judge("check", str(PLAYERS["numpy"]), "--policy", "gomocup-freestyle")
 
     assert refused.code != 0
     assert "runtime 'numpy': policy gomocup-freestyle admits native, python, java, wine, mono; ask" in refused.err
@@ -161,22 +158,51 @@ def test_a_file_is_for_one_runtime(judge: Judge, tmp_path: Path) -> None:
         assert (2, True) == (refused.code, why in refused.err), refused.err
 
 
-def test_contest_reports_a_missing_runtime_before_it_begins(judge: Judge) -> None:
-    made = judge("contest", "init", "cup", "--policy", "gomocup-freestyle", "--agent", str(PLAYERS["numpy"]))
-    planned = judge("contest", "plan", "cup")
+# --- Java: classes or a .jar, in an image built when it is asked for, with a heap that fits the box -------------------
 
-    said = made.out + made.err + planned.out + planned.err
-    assert "numpy: runtime 'numpy': policy gomocup-freestyle admits native, python, java, wine, mono; ask for" in said
-    assert planned.code != 0
+BRAIN = """
+public class Main {
+    public static void main(String[] arguments) {
+        var requests = new java.util.Scanner(System.in);
+        while (requests.hasNextLine()) {
+            String line = requests.nextLine();
+            if (line.startsWith("START")) System.out.println("OK");
+            if (line.equals("ABOUT")) System.out.printf("heap=\\"%d\\"%n", Runtime.getRuntime().maxMemory());
+            if (line.equals("BEGIN")) System.out.println("0,nothing");
+            if (line.equals("END")) return;
+        }
+    }
+}
+"""
 
 
-def test_a_submission_is_refused_for_a_runtime_that_is_not_admitted(judge: Judge, tmp_path: Path) -> None:
-    judge("contest", "init", "cup", "--policy", "gomocup-freestyle")
-    with tarfile.open(tmp_path / "mine.tar", "w") as archive:
-        for path in sorted((HERE / "numpy").iterdir()):
-            archive.add(path, path.name)
+def test_the_house_agent_in_java_plays(judge: Judge) -> None:
+    build_images(["java"])
 
-    refused = judge("submit", "mine.tar", "cup")
+    played = judge("match", "house-java", "house-instant", "--policy", "gomocup-standard", *QUICK, "--json")
 
-    assert refused.code == 1
-    assert "refused: numpy: runtime 'numpy': policy gomocup-freestyle admits" in refused.out
+    assert [("win", 0)] == [(game["verdict"], game["winner"]) for game in played.games]
+
+
+def test_heap_of_a_jar_keeps_below_its_cap_and_an_author_s_option_goes_first(judge: Judge, tmp_path: Path) -> None:
+    """Of classes that say how large their heap may become."""
+    build_images(["java"])
+    (tmp_path / "Main.java").write_text(BRAIN)
+    folder = tmp_path / "brain"
+    folder.mkdir()
+    compile_java([tmp_path / "Main.java"], folder)
+    command = '["java", "-Xmx64m", "-cp", ".", "Main"]'
+    (folder / "agent.toml").write_text(f'name = "talker"\nruntime = "java"\ncommand = {command}\n')
+    with zipfile.ZipFile(tmp_path / "talker.jar", "w") as jar:
+        jar.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\nMain-Class: Main\n")
+        jar.write(folder / "Main.class", "Main.class")
+
+    game = ("house-instant", "--policy", "gomocup-freestyle", *QUICK, "--set", "limits.memory_bytes=500000000")
+    of_jar, of_folder = (
+        read_record(tmp_path / judge("match", agent, *game, "--json").games[0]["record"]).record
+        for agent in ("talker.jar", "brain")
+    )
+
+    cap = of_jar.spec.policy.enforced().cap_bytes
+    assert 0.55 < int(of_jar.seats[0].about["heap"]) / cap <= 0.6
+    assert int(of_folder.seats[0].about["heap"]) <= 64 << 20

@@ -14,7 +14,7 @@ from tests.golden.commands import all_commands
 from tests.publish.cups import Cast, Cup, player
 
 CAST: Cast = {"anna": player("anna", 0.9), "bert": player("bert", 0.5)}
-UNUSABLE = ("nan", "-nan", "inf", "-inf", "1e308", "1e999", "", "x", "1_0x", "٣x")
+UNUSABLE = ("nan", "-inf", "1e308", "1e999", "", "x", "1_0x", "٣x")
 
 
 @pytest.fixture(scope="module")
@@ -24,27 +24,19 @@ def cup(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found.folder
 
 
-@pytest.mark.parametrize("number", UNUSABLE)
-@pytest.mark.parametrize("options", [(), pytest.param(("--json",), marks=evidence)])
-def test_an_anchor_is_a_finite_rating(judge: Judge, cup: Path, number: str, options: tuple[str, ...]) -> None:
-    ran = judge("stats", str(cup), "--anchor", f"anna={number}", *options)
-
-    assert (2, "") == (ran.code, ran.out)
-    assert f"--anchor anna={number}: write NAME=ELO" in ran.err
-
-
 @pytest.mark.parametrize(
     ("anchors", "problem"),
     [
-        (["=5"], "--anchor =5: write NAME=ELO"),
-        (["anna"], "write NAME=ELO"),
-        (["anna=1", "anna=2"], "anna is given twice"),
+        *((f"anna={number}", f"--anchor anna={number}: write NAME=ELO") for number in UNUSABLE),
+        ("=5", "--anchor =5: write NAME=ELO"),
+        ("anna", "write NAME=ELO"),
+        ("anna=1 anna=2", "anna is given twice"),
     ],
 )
-def test_an_anchor_is_given_once_and_has_a_name(judge: Judge, cup: Path, anchors: list[str], problem: str) -> None:
-    ran = judge("stats", str(cup), *(word for anchor in anchors for word in ("--anchor", anchor)))
+def test_an_anchor_is_a_finite_rating_of_one_agent(judge: Judge, cup: Path, anchors: str, problem: str) -> None:
+    ran = judge("stats", str(cup), *(word for anchor in anchors.split(" ") for word in ("--anchor", anchor)))
 
-    assert 2 == ran.code
+    assert (2, "") == (ran.code, ran.out)
     assert problem in ran.err
 
 

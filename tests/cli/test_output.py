@@ -1,23 +1,17 @@
 """A command whose output is lost, whose terminal is closed, or which meets an unexpected error ends with a sentence."""
 
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import IO
 
 import pytest
 
 from judge.cli.guard import TRACEBACK_VARIABLE
-from judge.contest.contest import Contest, open_store
-from judge.contest.plan import load_plan
-from judge.contest_games import GameState
-from tests.cli.brains import write_brain
-from tests.cli.conftest import SHORT, Judge
-from tests.cli.contests import JUDGE, left, line, running, slow_contest, workers, write_contest
+from tests.cli.conftest import Judge
+from tests.cli.contests import JUDGE, running, slow_contest, write_contest
 from tests.forked import ForkedProcess
 from tests.patience import PATIENCE_S
 
@@ -51,25 +45,17 @@ FULL = "judge: standard output cannot be written: No space left on device"
 @pytest.mark.docker
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_command_whose_output_is_lost_ends_with_one_sentence(folder: Path, kind: str) -> None:
-    with Path("/dev/full").open("wb") as full:
-        code, said = end_of(KINDS[kind], folder, full)
-
-    assert (1, [FULL]) == (code, said.splitlines()[-1:])
-    assert "Traceback" not in said
-    assert "Exception ignored" not in said
-
-
-@pytest.mark.docker
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_command_whose_reader_has_ended_says_nothing_of_it(folder: Path, kind: str) -> None:
+    """Without one if only its reader has ended."""
     reader, writer = os.pipe()
     os.close(reader)
-    with os.fdopen(writer, "wb") as pipe:
-        code, said = end_of(KINDS[kind], folder, pipe)
+    with Path("/dev/full").open("wb") as full, os.fdopen(writer, "wb") as pipe:
+        (code, said), (code_without_reader, nothing) = (end_of(KINDS[kind], folder, each) for each in (full, pipe))
 
-    assert 141 == code
-    assert "standard output" not in said
-    assert "Traceback" not in said
+    assert (1, [FULL]) == (code, said.splitlines()[-1:])
+    assert 141 == code_without_reader
+    assert "standard output" not in nothing
+    assert "Traceback" not in said + nothing
+    assert "Exception ignored" not in said + nothing
 
 
 def end_of(words: Sequence[str], folder: Path, output: IO[bytes]) -> tuple[int, str]:
@@ -142,72 +128,21 @@ def test_an_unexpected_error_is_one_sentence_that_names_its_details(error: str, 
         assert 0o600 == path.stat().st_mode & 0o777
     assert ("unexpected" in said) is bool(list(tmp_path.iterdir()))
 
-    asked = subprocess.run(
-        words,
-        env=environment | {TRACEBACK_VARIABLE: "1"},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
-    )
+    shown = environment | {TRACEBACK_VARIABLE: "1"}
+    asked = subprocess.run(words, env=shown, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert ("unexpected" in said) is ("Traceback" in asked.stderr)
 
 
 @pytest.mark.docker
 def test_contest_that_lost_its_output_ends_and_resumes_later(tmp_path: Path, judge: Judge) -> None:
     slow_contest(tmp_path / "cup", pause=0)
-    command = f"exec {sys.executable} -m judge.cli contest run cup > /dev/full"
-    ended = subprocess.run(
-        ["bash", "-c", command], cwd=tmp_path, stderr=subprocess.PIPE, timeout=PATIENCE_S, text=True, check=False
-    )
+    with Path("/dev/full").open("wb") as full:
+        code, said = end_of(("contest", "run", "cup"), tmp_path, full)
 
-    assert 1 == ended.returncode
-    assert "judge: standard output cannot be written: No space left on device" == ended.stderr.splitlines()[-1]
-    assert "Traceback" not in ended.stderr
-    assert 0 == judge("contest", "run", "cup").code
-    planned = load_plan(tmp_path / "cup")
-    with closing(open_store(planned)) as store:
-        assert 2 == store.counts(Contest(store, planned).name)[GameState.DONE]
-
-
-@pytest.mark.docker
-def test_contest_leaves_nothing_after_its_terminal_closes(tmp_path: Path) -> None:
-    slow_contest(tmp_path / "cup", games=4, pause=1)
-    with running(tmp_path, "cup") as process:
-        line(process)
-        pids = [process.pid, *workers(process.pid)]
-        os.killpg(process.pid, signal.SIGHUP)
-        _, said = process.communicate(timeout=PATIENCE_S)
-
-    assert 143 == process.returncode
-    assert "the terminal was closed" in said
+    assert (1, FULL) == (code, said.splitlines()[-1])
     assert "Traceback" not in said
-    assert [] == left(pids)
-
-
-@pytest.mark.docker
-def test_match_leaves_no_container_after_its_terminal_closes(tmp_path: Path) -> None:
-    write_brain(tmp_path, "slow", "time.sleep(0.3)")
-    words = ["match", "./slow.py", "house-instant", "--policy", "gomocup-fastgame", *SHORT]
-    with subprocess.Popen(
-        [*JUDGE, *words],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as process:
-        assert process.stdout
-        for said in process.stdout:
-            if said.strip().startswith("3."):
-                break
-        pids = [process.pid, *workers(process.pid)]
-        os.killpg(process.pid, signal.SIGHUP)
-        _, errors = process.communicate(timeout=PATIENCE_S)
-
-    assert 143 == process.returncode
-    assert "judge: the terminal was closed; the command ends" in errors
-    assert [] == left(pids)
+    assert 0 == judge("contest", "run", "cup").code
+    assert judge("contest", "status", "cup").out.startswith("cup: over, 2 of 2 games done\n")
 
 
 def test_nohup_keeps_a_command_alive(tmp_path: Path) -> None:

@@ -2,16 +2,14 @@
 
 import json
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import docker
 import pytest
 
 from judge.base.owner import directories
-from tests.cli.conftest import Judge, owner_of
-from tests.forked import ForkedProcess
+from tests.cli.conftest import Judge
+from tests.cli.running import begin, box_of
 
 
 @pytest.mark.docker
@@ -53,24 +51,12 @@ def test_an_attack_that_there_is_not_is_a_mistake(judge: Judge, name: str) -> No
 
 @pytest.mark.docker
 @pytest.mark.usefixtures("nothing_left")
-def test_nothing_is_left_when_a_person_ends_it(tmp_path: Path) -> None:
+def test_nothing_is_left_when_a_person_ends_it(tmp_path: Path, client: docker.DockerClient) -> None:
     """Ctrl-C in the middle of an attack."""
-    command = [sys.executable, "-m", "judge.cli", "selftest", "--only", "A1"]
-    with ForkedProcess(command, cwd=tmp_path, stdout=subprocess.DEVNULL, text=True) as process:
-        wait_for_a_box(process)
+    with begin(tmp_path, "selftest", "--only", "A1") as process:
+        box_of(client, process)
         process.send_signal(signal.SIGINT)
+        process.communicate()
 
     assert 0 != process.returncode
     assert [] == [path for path, owner in directories() if owner and owner.pid == process.pid]
-
-
-def wait_for_a_box(judge: subprocess.Popen[str]) -> None:
-    client = docker.from_env()
-    try:
-        while judge.poll() is None:
-            boxes = client.containers.list(filters={"label": ["judge.seat=0"]}, ignore_removed=True)
-            if any(owner_of(box.labels).pid == judge.pid for box in boxes):
-                return
-    finally:
-        client.close()
-    raise AssertionError(f"it ended with code {judge.returncode} before it had a box")

@@ -18,8 +18,7 @@ from judge.host.build_images import build_images
 from judge.sandbox.machine.cores import CoreLocks, whole_cores
 from tests.cli.brains import write_brain
 from tests.cli.conftest import QUICK, orphans
-from tests.cli.contests import playing, running, slow_contest
-from tests.cli.running import runs_python, thinking
+from tests.cli.running import thinking
 from tests.web.intake.conftest import make_contest
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("two_cores", "images")]
@@ -91,34 +90,6 @@ def test_second_of_two_matches_waits_and_plays_when_the_first_is_killed(
     assert not orphans()
 
 
-def test_two_matches_alternate_game_by_game(tmp_path: Path) -> None:
-    """Neither has to wait for the last game of the other."""
-    words = ("match", "house-instant", "house-instant", *GAME, "--quiet", "--games", "3", "--out")
-    with begun(tmp_path, *words, "one") as one, begun(tmp_path, *words, "two") as two:
-        ends = {process: process.communicate() for process in (one, two)}
-
-    assert [0, 0] == [one.returncode, two.returncode], ends
-    for out, _ in ends.values():
-        assert 3 == out.count("drawn (draw)")
-
-
-def test_an_agent_is_checked_between_two_games_of_a_contest(two_cores: tuple[int, ...], tmp_path: Path) -> None:
-    slow_contest(tmp_path / "cup", games=40, pause=1)
-    with closing(docker.from_env()) as client, running(tmp_path, "cup", is_new=True) as contest:
-        playing(client, contest, runs_python)
-        with begun(tmp_path, "check", "house-instant", "--policy", "gomocup-fastgame") as check:
-            said = complaint(check)
-            assert waits_for(said, two_cores, "contest run cup", contest.pid), said
-            out, err = check.communicate()
-        assert contest.poll() is None
-        contest.terminate()
-        contest.communicate()
-
-    assert "house-instant, gomocup-fastgame" in out
-    assert check.returncode in (0, 1), err
-    assert "void" not in err
-
-
 def test_an_upload_is_built_at_once_and_examined_when_a_core_is_free(
     two_cores: tuple[int, ...], tmp_path: Path
 ) -> None:
@@ -139,22 +110,3 @@ def test_an_upload_is_built_at_once_and_examined_when_a_core_is_free(
 
     assert [["ok", stage] for stage in ("received", "unpacked", "built", "staged")] == told[1:]
     assert "passed: mine version 1" in out, err
-
-
-def test_contest_reports_which_agents_its_first_game_waits_for(two_cores: tuple[int, ...], tmp_path: Path) -> None:
-    """And not before it has said what is wrong with it."""
-    slow_contest(tmp_path / "cup", games=1, pause=0)
-    core = CoreLocks(two_cores, lambda _: None)
-    with core:
-        with running(tmp_path, "cup", "--workers", "9") as wrong:
-            _, err = wrong.communicate()
-            assert "waiting" not in err
-        with running(tmp_path, "cup", is_new=True) as contest:
-            said = complaint(contest)
-            assert said.startswith(f"judge: waiting for core {two_cores[0]}: "), said
-            assert f"(process {os.getpid()}, " in said
-            core.__exit__()
-            out, err = contest.communicate()
-
-    assert 0 == contest.returncode, err
-    assert 1 == len(out.splitlines())

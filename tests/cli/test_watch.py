@@ -143,22 +143,18 @@ def test_a_contest_is_over_though_an_absent_agent_has_games_that_are_not_played(
 
 def test_live_games_are_evaluated_as_their_records(cup: Cup) -> None:
     with recorder(cup) as log, closing(Followed(cup.contest)) as followed:
-        files = []
-        for _ in range(2):
-            game, file, told = told_by(cup, log)
-            for _ in told:
-                pass
-            accept(cup, game, file)
-            files.append(file)
+        game, file, told = told_by(cup, log)
+        for _ in told:
+            pass
+        accept(cup, game, file)
         log.finish()
-        list(followed.news())
-        for number, file in enumerate(files, 1):
-            replay = steps_of(file)
-            values = [
-                (step.seat, search_figures(step.search, step.messages, step.ms).evaluation)
-                for step in replay.steps
-                if step.seat is not None
-            ]
-            expected = evaluate_game(values, file.record.winner)
-            assert expected is not None
-            assert expected == followed.live.evaluated[number]
+        evaluated = now(followed).evaluated[1]
+
+    values = [
+        (step.seat, search_figures(step.search, step.messages, step.ms).evaluation)
+        for step in steps_of(file).steps
+        if step.seat is not None
+    ]
+    expected = evaluate_game(values, file.record.winner)
+    assert expected is not None
+    assert expected == evaluated

@@ -1,11 +1,9 @@
-"""Windows programs that others have built: what is said of them, and games of real brains where some are at hand.
+"""Windows programs: our house agent, a faulty brain, and programs of others, brains where some are at hand.
 
-Those that are always there start other programs for Python's package managers: they are no brains, but real programs of
-a foreign compiler, for consoles and with windows, of 32 and 64 bits and for ARM.
+Those that are always there are no brains, but real programs of a foreign compiler.
 """
 
 import os
-import shutil
 import sys
 import zipfile
 from collections.abc import Callable
@@ -15,28 +13,16 @@ from typing import TypeVar
 
 import pytest
 
-from judge.agents.agents import stage_agent
-from judge.agents.programs import read_pe, width_of
-from judge.base.errors import InputError
+from judge.base.resources import IMAGES
 from judge.host.build_images import build_images
+from judge.referee.spec import read_record
 from tests.cli.conftest import QUICK, Judge
-from tests.examples import evidence
-from tests.sandbox.mingw import NEEDS_WINE, WIDTHS, packaged_programs
+from tests.sandbox.mingw import HERE, NEEDS_WINE, WIDTHS, compile_windows, packaged_programs
 
 Test = TypeVar("Test", bound=Callable[..., None])
 
 BRAINS = os.environ.get("JUDGE_TEST_BRAINS", "")
 """A directory of archives with Gomocup brains, as Gomocup has them."""
-
-LAUNCHERS = {
-    "setuptools/cli-32.exe": (32, False),
-    "setuptools/cli-64.exe": (64, False),
-    "pip/_vendor/distlib/t32.exe": (32, False),
-    "pip/_vendor/distlib/t64.exe": (64, False),
-    "pip/_vendor/distlib/w32.exe": (32, True),
-    "pip/_vendor/distlib/w64.exe": (64, True),
-}
-"""Programs of two installed packages: their bits, and whether they are linked as programs with windows."""
 
 
 def launcher(name: str) -> Path:
@@ -59,21 +45,6 @@ def wine() -> None:
     build_images(["native", "wine"])
 
 
-@pytest.mark.parametrize("name", LAUNCHERS)
-def test_the_header_of_a_real_program_is_read(name: str) -> None:
-    path = launcher(name)
-
-    assert (found := read_pe(path)) is not None
-    assert LAUNCHERS[name] == (width_of(path), found.has_window)
-    assert not found.is_dotnet
-
-
-@pytest.mark.parametrize("name", ["setuptools/cli-arm64.exe", "pip/_vendor/distlib/t64-arm.exe"])
-def test_a_program_for_another_machine_is_refused_in_words(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InputError, match="is a Windows program for ARM64: compile it for x86 or x86-64"):
-        stage_agent(str(launcher(name)), tmp_path)
-
-
 @needs_wine
 @pytest.mark.parametrize("width", WIDTHS)
 def test_real_program_that_ends_reports_why(judge: Judge, wine: None, width: int) -> None:
@@ -94,22 +65,6 @@ def test_the_dlls_that_a_real_program_misses_are_named(judge: Judge, wine: None,
 
     assert 1 == checked.code, checked.err
     assert "these DLLs are missing: libgcrypt-20.dll, libgpg-error-0.dll: link them statically" in checked.out
-
-
-@needs_wine
-@pytest.mark.parametrize("width", [64, pytest.param(32, marks=evidence)])
-def test_with_its_dlls_it_starts_and_is_no_brain(judge: Judge, wine: None, tmp_path: Path, width: int) -> None:
-    folder = tmp_path / "mpicalc"
-    folder.mkdir()
-    for name in ("mpicalc.exe", "libgcrypt-20.dll", "libgpg-error-0.dll"):
-        shutil.copy(packaged_programs(width) / name, folder)
-    (folder / "agent.toml").write_text('name = "mpicalc"\nruntime = "wine"\ncommand = ["mpicalc.exe"]\n')
-
-    checked = judge("check", "mpicalc", "--policy", "gomocup-freestyle", *QUICK)
-
-    assert 1 == checked.code, checked.err
-    assert "it did not answer 'START 6'" in checked.out
-    assert "DLLs" not in checked.out
 
 
 CUP = """
@@ -151,3 +106,56 @@ def test_real_brains_are_submitted_and_play(judge: Judge, wine: None, tmp_path: 
         assert 0 == judge("contest", "game", str(game), "cup", "--record", f"{game}.json").code
         verified = judge("verify", f"{game}.json")
         assert 0 == verified.code, verified.out + verified.err
+
+
+HASTY = (*QUICK, "--set", "clock.turn_ms=500", "--set", "clock.tolerance_ms=5000")
+"""For agents that use their time."""
+PLAY = ("house-instant", "--policy", "gomocup-freestyle", *HASTY, "--json")
+
+
+def compile_house_agent(folder: Path, width: int, *options: str) -> None:
+    names = ("house-strong", "house-five", "house-gomocup")
+    sources = [file for name in names for file in sorted((IMAGES / name).glob("*.c"))]
+    compile_windows(sources, folder / "pbrain-strong.exe", width, *options)
+
+
+@needs_wine
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_house_agent_plays_as_a_program_for_windows(judge: Judge, wine: None, tmp_path: Path, width: int) -> None:
+    compile_house_agent(tmp_path, width)
+
+    played = judge("match", "pbrain-strong.exe", *PLAY)
+
+    [game] = played.games
+    assert (game["verdict"], game["winner"]) == ("win", 0)
+    record = tmp_path / game["record"]
+    assert "INFO folder Z:\\\\persistent\\r\\n" in record.read_text()
+    seat = read_record(record).record.seats[0]
+    assert seat.about["name"] == "house-strong"
+    assert judge("verify", game["record"]).code == 0
+
+
+@needs_wine
+def test_a_program_with_a_window_is_warned_and_plays(judge: Judge, wine: None, tmp_path: Path) -> None:
+    compile_house_agent(tmp_path, 64, "-mwindows")
+
+    checked = judge("check", "pbrain-strong.exe", "--policy", "gomocup-freestyle", *HASTY)
+
+    assert checked.code == 0, checked.out
+    assert "warning start: " in checked.out
+    assert "link it with /SUBSYSTEM:CONSOLE or -mconsole" in checked.out
+
+
+@needs_wine
+@pytest.mark.parametrize(("how", "verdict"), [("null", "crash"), ("memory", "memory")])
+def test_failing_program_loses_by_its_failure(judge: Judge, wine: None, tmp_path: Path, how: str, verdict: str) -> None:
+    brain = tmp_path / "brain"
+    brain.mkdir()
+    compile_windows([HERE / "faulty.c"], brain / "faulty.exe", 64)
+    (brain / "agent.toml").write_text(f'name = "faulty"\nruntime = "wine"\ncommand = ["faulty.exe", "{how}"]\n')
+
+    played = judge("match", "brain", *PLAY, "--set", "limits.memory_bytes=67108864")
+
+    [game] = played.games
+    assert (game["verdict"], game["winner"]) == (verdict, 1)
+    assert ("code 5" in game["reason"]) == (how == "null")

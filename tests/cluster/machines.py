@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -85,15 +86,9 @@ class Machines:
         return f"{self.scheme}://{self.host}:{self.port}"
 
     def start_scheduler(self) -> None:
-        self.scheduler = self._judge(
-            "scheduler",
-            (),
-            "scheduler",
-            "--listen",
-            f"{self.scheme}://{self.listens or self.host}:{self.port}",
-            "--lost-after",
-            str(LOST_AFTER_S),
-        )
+        listen = f"{self.scheme}://{self.listens or self.host}:{self.port}"
+        words = ("scheduler", "--listen", listen, "--lost-after", str(LOST_AFTER_S))
+        self.scheduler = self._judge("scheduler", (), *words)
 
     def start_worker(self, name: str, prefix: Sequence[str] = (), address: str = "", slots: int = 1) -> None:
         """`prefix` are words before the command, such as those that enter a network namespace."""
@@ -110,10 +105,7 @@ class Machines:
     def wait_for_scheduler(self) -> None:
         assert self.scheduler
         process = self.scheduler
-        until(
-            lambda: "scheduler listens" in self.says("scheduler") or process.poll() is not None,
-            "a scheduler",
-        )
+        until(lambda: "scheduler listens" in self.says("scheduler") or process.poll() is not None, "a scheduler")
         assert process.poll() is None, self.says("scheduler")
 
     def says(self, name: str) -> str:
@@ -198,13 +190,14 @@ class Cup:
             cluster.start(self.job(issued))
         until(lambda: self.waiting() >= games or bool(cluster.wait(0.1)), "all games have begun")
 
-    def begin_when_free(self, cluster: Cluster) -> None:
+    def begin_when_free(self, cluster: Cluster) -> ScheduledGame:
         """Give out one game as soon as a worker is there."""
         while not cluster.free:
             cluster.wait(1.0)
         issued = self.store.issue("cup", cluster.host)
         assert issued
         cluster.start(self.job(issued))
+        return issued
 
     def games(self, first: int, last: int) -> list[ScheduledGame]:
         found = []
@@ -254,15 +247,9 @@ class Cup:
             return bool(found)
 
         runner = ContestRunner(
-            self.store,
-            self.files,
-            "cup",
-            cluster,
-            job_of=self.job,
-            schedule_next=schedule_next,
-            attempts=2,
-            check=check,
-        )
+            self.store, self.files, "cup", cluster,
+            job_of=self.job, schedule_next=schedule_next, attempts=2, check=check,
+        )  # fmt: skip
         return runner.run(self.told.append)
 
     def play_while_lost(
@@ -316,11 +303,8 @@ class Cup:
             "select m.number, a.number, a.state, a.host from attempts a join games m on a.game = m.id "
             "order by m.number, a.number"
         )
-        connection = sqlite3.connect(self.database)
-        try:
+        with closing(sqlite3.connect(self.database)) as connection:
             return list(connection.execute(query))
-        finally:
-            connection.close()
 
     def states(self) -> list[AttemptState]:
         return [happened.state for happened in self.told]

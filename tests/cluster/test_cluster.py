@@ -5,6 +5,7 @@ import shutil
 import signal
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,7 @@ from judge.agents.agents import stage_agent
 from judge.agents.store import AgentStore
 from judge.base.procfs import started_ticks
 from judge.cluster.cluster import Cluster
-from judge.contest.attempts import EndedAttempt, Job
-from judge.contest.hosts import contest_hosts
+from judge.contest.attempts import Job
 from judge.contest.runner import StopReason
 from judge.contest_games import AttemptState, ScheduledGame
 from judge.referee.spec import RecordFile
@@ -65,31 +65,9 @@ def no_garbage_is_collected() -> Iterator[None]:
 
 @pytest.mark.usefixtures("no_garbage_is_collected")
 def test_every_worker_plays_and_gets_an_agent_once(cup: Cup, machines: Machines, cluster: Cluster) -> None:
-    """And answers that have come are forgotten: dask would have the games of a lost worker played again for them."""
-    cup.store.schedule("cup", cup.games(1, 6))
-
-    def open_when_all_play() -> None:
-        if cup.waiting() == 3:
-            cup.open_gate()
-
-    assert StopReason.FINISHED is cup.play(cluster, open_when_all_play)
-
-    assert [1] * 6 == [attempt for _, attempt, _, _ in cup.attempts()]
-    assert set(WORKERS) == {host for *_, host in cup.attempts()}
-    records = [RecordFile.model_validate_json(cup.files.get(result.record)) for result in cup.store.results("cup")]
-    assert all(() == tuple(verify(record).problems) for record in records)
-    assert set(WORKERS) == {record.record.placement.host for record in records}
-    for name in WORKERS:
-        agents = {path.name for path in (machines.folder / name / "agents").iterdir()}
-        assert {agent.digest for agent in cup.agents} <= agents
-        assert f"worker {name} plays: 1 slots" in cup.journal()
-    with Client(machines.address, set_as_default=False) as other:
-        until(lambda: other.who_has() == {}, "the answers are forgotten")
-
-
-def test_a_game_waits_for_the_first_slot_that_is_free(cup: Cup, machines: Machines, cluster: Cluster) -> None:
-    """And not with dask, where it waits for one worker: while the first answers are checked, which say that agents are
-    lacked, as many games are begun again."""
+    """A game waits for the first slot that is free, and not with dask, where it waits for one worker: while the first
+    answers are checked, which say that agents are lacked, as many games are begun again. Answers that have come are
+    forgotten: dask would have the games of a lost worker played again for them."""
     for name in WORKERS:
         for agent in (machines.folder / name).glob("agents/[!.]*"):
             shutil.rmtree(agent)
@@ -103,8 +81,18 @@ def test_a_game_waits_for_the_first_slot_that_is_free(cup: Cup, machines: Machin
                 cup.open_gate()
 
         assert StopReason.FINISHED is cup.play(cluster, open_when_all_play)
+        until(lambda: other.who_has() == {}, "the answers are forgotten")
 
     assert [3] == with_dask[:1]
+    assert [1] * 6 == [attempt for _, attempt, _, _ in cup.attempts()]
+    assert set(WORKERS) == {host for *_, host in cup.attempts()}
+    records = [RecordFile.model_validate_json(cup.files.get(result.record)) for result in cup.store.results("cup")]
+    assert all(() == tuple(verify(record).problems) for record in records)
+    assert set(WORKERS) == {record.record.placement.host for record in records}
+    for name in WORKERS:
+        agents = {path.name for path in (machines.folder / name / "agents").iterdir()}
+        assert {agent.digest for agent in cup.agents} <= agents
+        assert f"worker {name} plays: 1 slots" in cup.journal()
 
 
 def test_a_worker_that_joins_gets_a_waiting_game_at_once(
@@ -146,18 +134,17 @@ def test_the_game_of_a_killed_worker_is_played_elsewhere_and_it_leaves_no_proces
     cup: Cup, machines: Machines, cluster: Cluster
 ) -> None:
     cup.store.schedule("cup", cup.games(1, 3))
+    victim = machines.workers["w2"]
     its_children: list[int] = []
 
-    def kill_one() -> None:
-        victim = machines.workers["w2"]
-        if cup.waiting() >= 3 and not its_children:
-            its_children.extend(children(victim.pid))
-            victim.kill()
-            victim.wait()
-        elif its_children and "worker w2 is lost" in cup.journal():
-            cup.open_gate()
+    def kill() -> None:
+        its_children.extend(children(victim.pid))
+        victim.kill()
+        victim.wait()
 
-    assert StopReason.FINISHED is cup.play(cluster, kill_one)
+    cup.play_in_steps(
+        cluster, (lambda: cup.waiting() >= 3, kill), (lambda: "worker w2 is lost" in cup.journal(), cup.open_gate)
+    )
 
     cup.assert_played_once_without("w2")
     until(lambda: all(started_ticks(pid) is None for pid in its_children), "its processes end")
@@ -168,14 +155,9 @@ def test_the_game_of_a_frozen_worker_is_played_elsewhere_and_counted_once(
 ) -> None:
     """It is taken for dead, its game is given to another, and it comes back with the game in its hands."""
     cup.store.schedule("cup", cup.games(1, 3))
-    victim = machines.workers["w1"]
+    freeze, thaw = (partial(machines.workers["w1"].send_signal, each) for each in (signal.SIGSTOP, signal.SIGCONT))
 
-    cup.play_while_lost(
-        cluster,
-        "w1",
-        lambda: victim.send_signal(signal.SIGSTOP),
-        lambda: victim.send_signal(signal.SIGCONT),
-    )
+    cup.play_while_lost(cluster, "w1", freeze, thaw)
 
     cup.assert_played_once_without("w1")
 
@@ -183,19 +165,14 @@ def test_the_game_of_a_frozen_worker_is_played_elsewhere_and_counted_once(
 def test_games_of_a_killed_scheduler_are_replayed(cup: Cup, machines: Machines, cluster: Cluster) -> None:
     """The workers end its games, find the new one, and are given the same attempts."""
     cup.store.schedule("cup", cup.games(1, 4))
-    killed: list[int] = []
 
     def restart() -> None:
         assert machines.scheduler
-        if cup.waiting() >= 3 and not killed:
-            killed.append(machines.scheduler.pid)
-            machines.scheduler.kill()
-            machines.scheduler.wait()
-            machines.start_scheduler()
-        elif killed and cup.waiting() >= 6:
-            cup.open_gate()
+        machines.scheduler.kill()
+        machines.scheduler.wait()
+        machines.start_scheduler()
 
-    assert StopReason.FINISHED is cup.play(cluster, restart)
+    cup.play_in_steps(cluster, (lambda: cup.waiting() >= 3, restart), (lambda: cup.waiting() >= 6, cup.open_gate))
 
     assert [(n, 1, "accepted") for n in (1, 2, 3, 4)] == [row[:3] for row in cup.attempts()]
     assert {AttemptState.ACCEPTED} == set(cup.states())
@@ -233,36 +210,3 @@ def test_abandoned_games_end_on_the_workers(cup: Cup, machines: Machines, cluste
             lambda name=name: machines.says(name).count("removed leftovers of a lost game") > before[name],  # type: ignore[misc]
             "its boxes are cleared away",
         )
-
-
-def _playing(cup: Cup) -> list[tuple[str, int]]:
-    """The hosts that play now, each with its games, as a status shows them."""
-    return [(host.name, host.running) for host in contest_hosts(cup.store, "cup") if host.running]
-
-
-def test_the_game_of_a_lost_worker_is_played_by_one_that_has_just_come(
-    cup: Cup, machines: Machines, cluster: Cluster
-) -> None:
-    """And a status shows which worker plays it."""
-    for name in WORKERS[1:]:
-        machines.workers[name].kill()
-    cup.store.schedule("cup", cup.games(1, 1))
-    cup.begin(cluster, 1)
-    assert [(WORKERS[0], 1)] == _playing(cup)
-    machines.workers[WORKERS[0]].kill()
-    machines.start_worker("latecomer")
-
-    ends: list[EndedAttempt] = []
-    try:
-        while not ends:
-            ends += cluster.wait(1.0)
-            if [("latecomer", 1)] == _playing(cup):
-                cup.open_gate()
-    finally:
-        latecomer = machines.workers.pop("latecomer")
-        latecomer.kill()
-        latecomer.wait()
-
-    assert [("latecomer", None)] == [(end.host, end.error) for end in ends]
-    assert f"game 1, attempt 1, of worker {WORKERS[0]} starts again" in cup.journal()
-    assert "refused" not in cup.journal()

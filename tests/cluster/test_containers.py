@@ -64,11 +64,7 @@ def test_a_worker_that_is_killed_removes_its_containers_when_it_starts_again(
     cup = Cup(tmp_path, box="docker")  # in a container there is no gate: the brain waits for ever
     cup.store.schedule("cup", cup.games(1, 1))
     with closing(cup.store), closing(cup.cluster(machines, ["native", "python"])) as cluster:
-        while not cluster.free:
-            cluster.wait(1.0)
-        issued = cup.store.issue("cup", cluster.host)
-        assert issued
-        cluster.start(cup.job(issued))
+        issued = cup.begin_when_free(cluster)
         until(lambda: len(boxes(engine, issued.id)) == 2 or bool(cluster.wait(0.1)), "two boxes")
         machines.workers["w1"].kill()
         machines.workers["w1"].wait()
@@ -123,11 +119,7 @@ def test_worker_with_different_images_gets_no_games(
     monkeypatch.setattr("judge.cluster.cluster.image_contents", lambda names: dict.fromkeys(names, "other"))
     cup.store.schedule("cup", cup.games(1, 1))
     with closing(cup.store), closing(cup.cluster(machines, ["native"])) as cluster:
-        while not cluster.free:
-            cluster.wait(1.0)
-        issued = cup.store.issue("cup", cluster.host)
-        assert issued
-        cluster.start(cup.job(issued))
+        cup.begin_when_free(cluster)
         while "given no games" not in cup.journal():
             cluster.wait(1.0)
 

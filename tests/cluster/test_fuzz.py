@@ -37,6 +37,7 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("keys")
     make_keys(folder, ["here"], 1)
     invite(folder, ["worker"], SCHEDULER, 1)
+    join(folder / "worker.join")
     return folder
 
 
@@ -68,43 +69,30 @@ def test_any_value_of_a_join_file_is_read_or_refused(keys: Path, field: str, val
     read_or_refuse(join, keys / "any.join", data)
 
 
-def test_an_unchanged_join_file_is_read(keys: Path) -> None:
-    join(keys / "worker.join")
-
-
 # --- keys ------------------------------------------------------------------------------------------------------------
 
+AUTHORITY_KEY = AUTHORITY.replace(".pem", "-key.pem")
+HERE: dict[str, Callable[[Path], object]] = {
+    **dict.fromkeys((AUTHORITY, AUTHORITY_KEY), lambda folder: load_authority(folder, AUTHORITY, 1)),
+    **dict.fromkeys(
+        (f"here/{name}" for name in (AUTHORITY, CERTIFICATE, KEY, WORKERS)),
+        lambda folder: security_of(SCHEDULER, folder / "here", takes_workers=True).get_listen_args("scheduler"),
+    ),
+}
+"""Files of keys, and what reads them in the folder of all keys."""
 
-@pytest.mark.parametrize("name", [AUTHORITY, CERTIFICATE, KEY, WORKERS])
+
+@pytest.mark.parametrize("name", HERE)
 @given(st.data())
 @settings(max_examples=examples(40))
 def test_any_file_of_keys_is_read_or_refused(keys: Path, name: str, data: st.DataObject) -> None:
-    folder = keys / "any"
+    folder = keys.with_name("changed-keys")
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(keys / "here", folder)
+    shutil.copytree(keys, folder)
     valid = (folder / name).read_bytes()
 
-    def use(_: Path) -> None:
-        security_of(SCHEDULER, folder, takes_workers=True).get_listen_args("scheduler")
-
     (folder / name).chmod(0o600)
-    read_or_refuse(use, folder / name, data.draw(byte_changes(valid)))
-
-
-@pytest.mark.parametrize("name", [AUTHORITY, AUTHORITY.replace(".pem", "-key.pem")])
-@given(st.data())
-@settings(max_examples=examples(40))
-def test_any_authority_is_read_or_refused(keys: Path, name: str, data: st.DataObject) -> None:
-    folder = keys / "authority"
-    folder.mkdir(exist_ok=True)
-    for other in (AUTHORITY, AUTHORITY.replace(".pem", "-key.pem")):
-        shutil.copy(keys / other, folder)
-
-    read_or_refuse(
-        lambda _: load_authority(folder, AUTHORITY, 1),
-        folder / name,
-        data.draw(byte_changes((keys / name).read_bytes())),
-    )
+    read_or_refuse(lambda _: HERE[name](folder), folder / name, data.draw(byte_changes(valid)))
 
 
 # --- messages --------------------------------------------------------------------------------------------------------

@@ -36,25 +36,26 @@ def bound(tmp_path: Path) -> Iterator[Scheduler]:
         yield found
 
 
-@pytest.mark.parametrize(
-    "frames",
-    [
-        core.dumps({"op": "x", "y": ToPickle(b"z")}),
-        [msgpack.dumps({"__Enum__": True, "__module__": "distributed.core", "__name__": "Status", "name": "running"})],
-        [msgpack.dumps({"__Serialized__": True, "data": [{}, []]})],
-        [msgpack.dumps({"__Serialized__": 7})],
-        [msgpack.dumps({"__Serialized__": 1}), msgpack.dumps({"num-sub-frames": 10**6})],
-        [msgpack.dumps([[]] * 50_000)],
-        [msgpack.dumps([{}] * 15_000 + [[{}] * 15_000])],
-        [b"\xdd\x7f\xff\xff\xff"],
-        [b"\xc1"],
-        [b""],
+FRAMES = {
+    "pickle": core.dumps({"op": "x", "y": ToPickle(b"z")}),
+    "enum": [
+        msgpack.dumps({"__Enum__": True, "__module__": "distributed.core", "__name__": "Status", "name": "running"})
     ],
-    ids=["pickle", "enum", "plain data", "no frame", "no frames", "lists", "maps", "long list", "no code", "nothing"],
-)
-def test_non_plain_values_in_a_worker_message_are_not_read(frames: list[bytes]) -> None:
+    "plain data": [msgpack.dumps({"__Serialized__": True, "data": [{}, []]})],
+    "no frame": [msgpack.dumps({"__Serialized__": 7})],
+    "no frames": [msgpack.dumps({"__Serialized__": 1}), msgpack.dumps({"num-sub-frames": 10**6})],
+    "lists": [msgpack.dumps([[]] * 50_000)],
+    "maps": [msgpack.dumps([{}] * 15_000 + [[{}] * 15_000])],
+    "long list": [b"\xdd\x7f\xff\xff\xff"],
+    "no code": [b"\xc1"],
+    "nothing": [b""],
+}
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_non_plain_values_in_a_worker_message_are_not_read(name: str) -> None:
     with pytest.raises(Exception, match=r".|^$"):
-        plain_message(frames)
+        plain_message(FRAMES[name])
 
 
 def test_an_answer_passes_with_a_header_that_cannot_repeat_it() -> None:
@@ -122,21 +123,17 @@ def test_a_scheduler_computes_with_no_measurement_of_a_worker() -> None:
 SLOTS = [math.inf, -math.inf, math.nan, 0, -1, 0.5, 1.5, MAX_SLOTS + 1, 1e300, True, "1", None, [1], {"slot": 1}]
 
 
-@pytest.mark.parametrize("slots", SLOTS, ids=repr)
-def test_worker_with_an_invalid_slot_count_gets_no_games(slots: object) -> None:
+def test_worker_with_an_invalid_slot_count_gets_no_games() -> None:
     """A scheduler of another kind passes on what a worker says of itself."""
     said: list[str] = []
     roster = Roster(said.append)
+    wrong = [{"name": f"{slots!r}", "resources": {"slot": slots}} for slots in SLOTS]
 
-    roster.meet({"tls://a:1": {"name": "liar", "resources": {"slot": slots}}, "tls://b:1": {"name": "no resources"}})
+    roster.meet({f"tls://a:{number}": each for number, each in enumerate([*wrong, {"name": "no resources"}], 1)})
 
-    assert [0, 0] == [worker.slots for worker in roster.workers.values()]
+    assert [0] * (len(SLOTS) + 1) == [worker.slots for worker in roster.workers.values()]
     assert all("is given no games: it does not announce 1 to 1024 slots" in line for line in said)
-
-
-@pytest.mark.parametrize("slots", [1, 1.0, MAX_SLOTS])
-def test_slots_are_a_whole_number(slots: float) -> None:
-    assert slots == slots_in({"slot": slots})
+    assert [1, 1, MAX_SLOTS] == [slots_in({"slot": slots}) for slots in (1, 1.0, MAX_SLOTS)]
 
 
 def test_scheduler_refuses_a_worker_with_an_invalid_registration(bound: Scheduler) -> None:
@@ -207,12 +204,8 @@ def machines(tmp_path: Path) -> Iterator[Machines]:
     folder.mkdir()
     (keys,) = make_keys(folder / "keys", ["everybody"], 1)
     found = Machines(folder, scheme="tls", keys=keys)
-    invite(
-        folder / "keys",
-        ["huge", "liar", "never", "broken", "stopped", "lacks", "raises", "honest"],
-        parse_address(found.address),
-        1,
-    )
+    names = ["huge", "liar", "never", "broken", "stopped", "lacks", "raises", "honest"]
+    invite(folder / "keys", names, parse_address(found.address), 1)
     found.start_scheduler()
     found.wait_for_scheduler()
     yield found
@@ -272,11 +265,8 @@ def test_game_of_a_silent_worker_goes_to_another_worker(
 ) -> None:
     """After the longest time that its clocks allow. Without one it stays there for as long as the worker lives."""
     cup.store.schedule("cup", cup.games(1, 1))
-    monkeypatch.setattr(
-        clusters._Attempt,
-        "is_overdue",
-        lambda attempt: is_given_again and attempt.placed_at == "never",
-    )
+    overdue = "never" if is_given_again else ""
+    monkeypatch.setattr(clusters._Attempt, "is_overdue", lambda attempt: overdue == attempt.placed_at)
     with closing(cup.cluster(machines)) as cluster:
         evil(machines, "never")
         if is_given_again:
@@ -340,9 +330,7 @@ def test_worker_is_barred_after_games_that_others_finish() -> None:
     [
         (["clock.match_ms=180000", "clock.turn_ms=30000"], 2 * 360, 2000),
         (["clock.match_ms=2000", "clock.turn_ms=500"], 10, 700),
-        (["clock.match_ms=0", "clock.turn_ms=1000"], 225, 4000),
         (["clock.match_ms=0", "clock.turn_ms=0"], 225, 4000),
-        (["clock.control=180"], 2 * 360, 2000),
         (["clock.control=180+1"], 2 * (360 + 223), 3000),
         (["clock.control=@1"], 225, 4000),
     ],

@@ -81,16 +81,3 @@ def test_program_with_large_weights_plays_on_another_machine_and_uses_its_memory
     assert MEMORY_BYTES < seat["memory_peak_bytes"]  # pages of the weights count too where the box has read them
     arrived = [int(found) for found in re.findall(r"\bbytes=(\d+)", machine.says("n1"))]
     assert max(arrived) > WEIGHTS_BYTES
-
-
-@pytest.mark.docker
-def test_the_limit_of_an_upload_is_named_with_the_setting_that_raises_it(judge: Judge, tmp_path: Path) -> None:
-    (tmp_path / "cup").mkdir()
-    (tmp_path / "cup" / "contest.toml").write_text(CUP.replace("134217728", "1048576"))
-    with (tmp_path / "weights.zip").open("wb") as file:
-        file.truncate(2 << 20)
-
-    refused = judge("submit", "weights.zip", "cup", "--name", "weights", "--author", "me")
-
-    assert 2 == refused.code
-    assert "[intake] upload_bytes" in refused.err

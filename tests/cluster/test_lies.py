@@ -48,53 +48,38 @@ def played(file: Any, states: dict[str, bytes] | None = None) -> Played:
     return Played(record=json.dumps(file).encode(), states=states or {})
 
 
-def turn_over(file: Any) -> None:
-    file["record"]["winner"] = 1 - file["record"]["winner"]
+def moment(days: int) -> str:
+    return (datetime.now(UTC) + timedelta(days=days)).isoformat(timespec="seconds")
 
 
-def say_draw(file: Any) -> None:
-    file["record"].update(verdict="draw", winner=None)
-
-
-def say_void(file: Any) -> None:
-    file["record"]["verdict"] = "void"
+RECORDS: dict[str, tuple[Callable[[], dict[str, Any]], str]] = {
+    "other winner": (lambda: {"winner": 1}, "does not replay: winner"),
+    "draw": (lambda: {"verdict": "draw", "winner": None}, "does not replay: verdict"),
+    "void": (lambda: {"verdict": "void"}, "does not replay: a void game has no winner"),
+    "other game": (lambda: {"id": "0" * 20}, "of another game"),
+    "other attempt": (lambda: {"attempt": 7}, "of attempt 7, not 1"),
+    "too long": (lambda: {"seconds": 60.0}, r"does not replay: seconds: the replay gives .*, the record has 60\.0"),
+    "less than nothing": (lambda: {"seconds": -1.0}, r"does not replay: seconds: .*, the record has -1\.0"),
+    "clock of a day ago": (
+        lambda: {"started_at": moment(-1)},
+        r"8640\d s from now, and the worker had it for 2 s: set the clocks of both machines",
+    ),
+    "clock of tomorrow": (lambda: {"started_at": moment(1)}, "from now, and the worker had it for 2 s"),
+}
+"""Values of a record that are replaced, and the reason of the refusal."""
 
 
 def other_seed(file: Any) -> None:
     file["record"]["spec"]["seed"] = 5
 
 
-def other_game(file: Any) -> None:
-    file["record"]["id"] = "0" * 20
-
-
-def clock_of_a_day_ago(file: Any) -> None:
-    file["record"]["started_at"] = (datetime.now(UTC) - timedelta(days=1)).isoformat(timespec="seconds")
-
-
-def clock_of_tomorrow(file: Any) -> None:
-    file["record"]["started_at"] = (datetime.now(UTC) + timedelta(days=1)).isoformat(timespec="seconds")
-
-
 def longer_policy(file: Any) -> None:
     file["record"]["spec"]["policy"]["clock"]["turn_ms"] = 10**6
-
-
-def older(file: Any) -> None:
-    file["record"]["attempt"] = 7
 
 
 def halve_charges(file: Any) -> None:
     for seat in file["record"]["seats"]:
         seat["charged_ms"] = round(seat["charged_ms"] / 2, 3)
-
-
-def last_too_long(file: Any) -> None:
-    file["record"]["seconds"] = 60.0
-
-
-def last_less_than_nothing(file: Any) -> None:
-    file["record"]["seconds"] = -1.0
 
 
 def slow_down(file: Any) -> None:
@@ -119,32 +104,28 @@ def name_a_state(file: Any) -> None:
     file["record"]["seats"][0]["folders"] = {"persistent": folder}
 
 
-@pytest.mark.parametrize(
-    ("lie", "why"),
-    [
-        (turn_over, "does not replay: winner"),
-        (say_draw, "does not replay: verdict"),
-        (say_void, "does not replay: a void game has no winner"),
-        (other_seed, "of another game"),
-        (other_game, "of another game"),
-        (longer_policy, "of another game"),
-        (older, "of attempt 7, not 1"),
-        (halve_charges, "does not replay: seats.0.charged_ms"),
-        (last_too_long, r"does not replay: seconds: the replay gives .*, the record has 60\.0"),
-        (last_less_than_nothing, r"does not replay: seconds: the replay gives .*, the record has -1\.0"),
-        (slow_down, "does not replay"),
-        (other_move, "does not replay"),
-        (cut_short, "does not replay"),
-        (name_a_state, "does not replay: seat 0: the record names other folders"),
-        (clock_of_a_day_ago, r"8640\d s from now, and the worker had it for 2 s: set the clocks of both machines"),
-        (clock_of_tomorrow, "from now, and the worker had it for 2 s"),
-        (dict.clear, "the record cannot be read"),
-    ],
-)
-def test_a_lie_is_refused_with_its_reason(lie: Callable[[Any], None], why: str) -> None:
+FILES: dict[Callable[[Any], None], str] = {
+    other_seed: "of another game",
+    longer_policy: "of another game",
+    halve_charges: "does not replay: seats.0.charged_ms",
+    slow_down: "does not replay",
+    other_move: "does not replay",
+    cut_short: "does not replay",
+    name_a_state: "does not replay: seat 0: the record names other folders",
+    dict.clear: "the record cannot be read",
+}
+
+
+@pytest.mark.parametrize("lie", [*RECORDS, *FILES])
+def test_a_lie_is_refused_with_its_reason(lie: str | Callable[[Any], None]) -> None:
     asked = job()
     file = record(asked)
-    lie(file)
+    if isinstance(lie, str):
+        changes, why = RECORDS[lie]
+        file["record"] |= changes()
+    else:
+        why = FILES[lie]
+        lie(file)
 
     with pytest.raises(InputError, match=why):
         checked(asked, played(file), ELAPSED_S)
@@ -241,9 +222,7 @@ QUOTA_BYTES, QUOTA_INODES = 64 << 10, 16
 
 def keeping_job() -> Job:
     """A game whose agents keep a folder of at most 64 KiB and 16 files; the second one's has a file."""
-    plain = spec(
-        folders={"persistent": True, "persistent_bytes": QUOTA_BYTES, "persistent_inodes": QUOTA_INODES},
-    )
+    plain = spec(folders={"persistent": True, "persistent_bytes": QUOTA_BYTES, "persistent_inodes": QUOTA_INODES})
     seats = [
         seat.model_copy(update={"folders": KeptFolders(name=seat.name, persistent=digest)})
         for seat, digest in zip(plain.seats, (EMPTY.digest, BOOK.digest), strict=True)

@@ -4,6 +4,7 @@ import hashlib
 import os
 from collections import namedtuple
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -37,9 +38,8 @@ def program(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Iterator[Machine]:
-    found = Machine("one", tmp_path / "worker", [Slot()], allows_processes=True)
-    yield found
-    found.close()
+    with closing(Machine("one", tmp_path / "worker", [Slot()], allows_processes=True)) as found:
+        yield found
 
 
 @pytest.fixture
@@ -105,11 +105,8 @@ def test_broken_transfer_resumes_where_it_stopped(machine: Machine, sender: Send
     sender.piece(machine, 0, 40_000)
     machine.close()
 
-    again = Machine("one", tmp_path / "worker", [Slot()], allows_processes=True)
-    try:
+    with closing(Machine("one", tmp_path / "worker", [Slot()], allows_processes=True)) as again:
         assert Arrived(bytes=40_000) == sender.ask(again)
-    finally:
-        again.close()
 
 
 def test_forgotten_files_are_removed(machine: Machine, sender: Sender, tmp_path: Path) -> None:
@@ -172,23 +169,19 @@ def test_more_than_the_disk_has_is_refused_at_once(
 
 def test_worker_runs_agents_only_in_containers_by_default(order: Order, tmp_path: Path) -> None:
     """Whoever has a key of the cluster may send it orders."""
-    machine = Machine("one", tmp_path, [Slot()])
-    try:
+    with closing(Machine("one", tmp_path, [Slot()])) as machine:
         answer = machine.play(order, lambda: True)
-    finally:
-        machine.close()
+        with pytest.raises(InputError, match="is used by a running worker"):
+            Machine("two", tmp_path, [Slot()])
 
     assert isinstance(answer, Unfit)
     assert "one plays in containers only" in answer.why
 
 
 def test_worker_without_cores_for_pondering_is_unfit(order: Order, tmp_path: Path) -> None:
-    machine = Machine("one", tmp_path, [Slot((1, 2), (0,)), Slot((3,), (0,))])
     wanted = replace(order.game, spec=spec(clock={"ponder": True}).model_dump_json())
-    try:
+    with closing(Machine("one", tmp_path, [Slot((1, 2), (0,)), Slot((3,), (0,))])) as machine:
         answer = machine.play(order.model_copy(update={"game": wanted}), lambda: True)
-    finally:
-        machine.close()
 
     assert isinstance(answer, Unfit)
     assert "need 2 cores for a game, and a slot has 1; start judge worker with more --cores" in answer.why
@@ -198,15 +191,6 @@ def test_worker_without_cores_for_pondering_is_unfit(order: Order, tmp_path: Pat
 def test_invalid_answer_is_refused(data: object) -> None:
     with pytest.raises(InputError, match=r"the answer (is not JSON|has an unknown or invalid form)"):
         read_answer(data)
-
-
-def test_two_workers_do_not_share_a_folder(tmp_path: Path) -> None:
-    machine = Machine("one", tmp_path, [Slot()])
-    try:
-        with pytest.raises(InputError, match="is used by a running worker"):
-            Machine("two", tmp_path, [Slot()])
-    finally:
-        machine.close()
 
 
 def test_worker_is_sent_only_the_images_of_its_game() -> None:

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,15 @@ class PlainDask(Machines):
             words += ["--preload", str(self.folder / f"{name}.py")]
         self.workers[name] = self._dask(name, *words, "--local-directory", str(self.folder / name))
 
+    @contextmanager
+    def added(self, name: str, preload: str) -> Iterator[None]:
+        """Such a worker, which is killed in the end."""
+        self.add(name, preload)
+        try:
+            yield
+        finally:
+            self.workers[name].kill()
+
     def _dask(self, name: str, *words: str) -> subprocess.Popen[bytes]:
         with (self.folder / f"{name}.log").open("ab") as log:
             command = [sys.executable, "-m", "dask", *words]
@@ -115,16 +125,23 @@ class PlainDask(Machines):
             return subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log, env=environment)
 
 
-@pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlainDask]:
-    found = PlainDask(tmp_path_factory.mktemp("dask"))
+@contextmanager
+def plain_dask(folder: Path, worker: str, preload: str = "") -> Iterator[PlainDask]:
+    """A cluster with one worker."""
+    found = PlainDask(folder)
     try:
         found.start_scheduler()
         found.wait_for_scheduler()
-        found.add("honest")
+        found.add(worker, preload)
         yield found
     finally:
         found.stop()
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlainDask]:
+    with plain_dask(tmp_path_factory.mktemp("dask"), "honest") as found:
+        yield found
 
 
 @pytest.fixture
@@ -138,9 +155,7 @@ def cup(tmp_path: Path) -> Iterator[Cup]:
 def test_plain_cluster_plays_a_contest_and_rejects_false_results(cup: Cup, plain: PlainDask) -> None:
     """dask gives it games until it has lied once; they are played again by the other."""
     cup.store.schedule("cup", cup.games(1, 2))
-    cluster = cup.cluster(plain)
-    try:
-        plain.add("liar", LIAR)
+    with closing(cup.cluster(plain)) as cluster, plain.added("liar", LIAR):
         while cluster.free < 2:
             cluster.wait(1.0)
 
@@ -155,28 +170,19 @@ def test_plain_cluster_plays_a_contest_and_rejects_false_results(cup: Cup, plain
         assert ("honest", 1, 2, "") == (honest.name, honest.slots, honest.played, honest.barred)
         assert ("liar", 1, 0, refused[0]) == (liar.name, liar.slots, liar.played, liar.barred)
         assert 1 == cluster.free
-    finally:
-        cluster.close()
-        plain.workers["liar"].kill()
 
 
 def test_a_game_that_its_worker_stopped_is_given_again_as_the_same_attempt(tmp_path: Path, plain: PlainDask) -> None:
     cup, stopped = Cup(tmp_path), tmp_path / "stopped"
     cup.store.schedule("cup", cup.games(1, 2))
-    cluster = cup.cluster(plain)
-    try:
-        plain.add("stopper", f"STOPPED = {str(stopped)!r}\n{STOPPER}")
+    stopper = f"STOPPED = {str(stopped)!r}\n{STOPPER}"
+    with closing(cup.store), closing(cup.cluster(plain)) as cluster, plain.added("stopper", stopper):
         while cluster.free < 2:
             cluster.wait(1.0)
 
         cup.play_in_steps(cluster, (stopped.exists, cup.open_gate))
 
         assert {(1, "accepted")} == {row[1:3] for row in cup.attempts()}
-    finally:
-        cup.open_gate()
-        cluster.close()
-        plain.workers["stopper"].kill()
-        cup.store.close()
 
 
 HOST = """
@@ -203,14 +209,9 @@ cluster.kill()
 @pytest.fixture(scope="module")
 def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlainDask]:
     """Its only worker makes a directory `canary` wherever its objects are made."""
-    found = PlainDask(tmp_path_factory.mktemp("attacked"))
-    try:
-        found.start_scheduler()
-        found.wait_for_scheduler()
-        found.add("attacker", f"CANARY = {str(found.folder / 'canary')!r}\n{ATTACKER}")
+    folder = tmp_path_factory.mktemp("attacked")
+    with plain_dask(folder, "attacker", f"CANARY = {str(folder / 'canary')!r}\n{ATTACKER}") as found:
         yield found
-    finally:
-        found.stop()
 
 
 @pytest.mark.parametrize("pickles", ["refused", pytest.param("read", marks=evidence)])

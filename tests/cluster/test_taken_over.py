@@ -24,6 +24,7 @@ from judge.transparency.keys import make_key
 from judge.transparency.log import KEY_FILE, SignedLog
 from judge.transparency.tiles import CHECKPOINT
 from tests.cli.conftest import SMALL, Judge
+from tests.cli.contests import write_contest
 from tests.cluster.cables import Cable
 from tests.cluster.conftest import WORKERS
 from tests.cluster.machines import Machines, until
@@ -31,22 +32,6 @@ from tests.examples import evidence
 from tests.store.server import Server, running
 
 GAMES = 9
-
-PLAN = """
-name = "cup"
-policy = "gomocup-fastgame"
-change = {change}
-store = "{store}"
-[format]
-name = "round-robin"
-games = {games}
-[[agents]]
-path = "house-instant"
-name = "left"
-[[agents]]
-path = "house-python"
-name = "right"
-"""
 
 
 @pytest.fixture
@@ -66,10 +51,11 @@ class Host:
     process: subprocess.Popen[bytes] | None = None
 
     def prepare(self, server: Server, key: Path) -> None:
-        (self.folder / "cup").mkdir(parents=True)
+        self.folder.mkdir()
+        agents, change = ["house-instant", "house-python"], [*SMALL, "clock.starved_share=1"]
+        path = write_contest(self.folder / "cup", agents, GAMES, change) / "contest.toml"
         store = f"postgresql+psycopg://judge@{self.cable.here}:{server.port}/postgres"
-        change = json.dumps([*SMALL, "clock.starved_share=1"])
-        (self.folder / "cup" / "contest.toml").write_text(PLAN.format(change=change, store=store, games=GAMES))
+        path.write_text(f"store = {json.dumps(store)}\n{path.read_text()}")
         shutil.copy(key, self.folder / "cup" / KEY_FILE)
         locks = self.folder / "locks"
         locks.mkdir()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from judge.host.build_images import build_images
-from tests.cli.conftest import house, judge, nothing_left  # noqa: F401 - fixtures of whole commands
+from tests.cli.conftest import client, house, judge, nothing_left  # noqa: F401 - fixtures of whole commands
 from tests.cluster.conftest import cables, joined  # noqa: F401 - fixtures of several machines
 from tests.private_engine import PrivateEngine, private_engine
 

@@ -46,40 +46,16 @@ def left_in(temporary: Path) -> list[Path]:
     return [path for path in temporary.iterdir() if mark_of(path).exists()]
 
 
-def in_a_fork(work: Callable[[], object], last_call: int) -> int:
-    """Do the work in a fork that is killed at its call of this number of a function written in C.
-
-    The exit code; the number of a signal below 0.
-    """
-    child = os.fork()
-    if child == 0:
-        code = 1
-        left = last_call
-
-        def count(_frame: FrameType, event: str, _function: object) -> None:
-            nonlocal left
-            if event == "c_call":
-                left -= 1
-                if left == 0:
-                    os.kill(os.getpid(), signal.SIGKILL)
-
-        try:
-            sys.setprofile(count)
-            work()
-            code = 0
-        finally:
-            os._exit(code)
-    _, status = os.waitpid(child, 0)
-    return os.waitstatus_to_exitcode(status)
-
-
-def calls_of(work: Callable[[], object]) -> int:
-    """The number of calls of functions written in C."""
+def calls_of(work: Callable[[], object], last: int = 0) -> int:
+    """Do the work; the number of its calls of functions written in C. This process is killed at call number `last`."""
     calls = 0
 
     def count(_frame: FrameType, event: str, _function: object) -> None:
         nonlocal calls
-        calls += event == "c_call"
+        if event == "c_call":
+            calls += 1
+            if calls == last:
+                os.kill(os.getpid(), signal.SIGKILL)
 
     sys.setprofile(count)
     try:
@@ -87,6 +63,20 @@ def calls_of(work: Callable[[], object]) -> int:
     finally:
         sys.setprofile(None)
     return calls
+
+
+def in_a_fork(work: Callable[[], object], last_call: int) -> int:
+    """The exit code of a fork that does the work, and is killed at a call; the number of a signal below 0."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            calls_of(work, last_call)
+            code = 0
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status)
 
 
 def test_backup_killed_at_any_moment_keeps_the_former_one(running: Cup, tmp_path: Path, temporary: Path) -> None:

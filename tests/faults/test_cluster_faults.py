@@ -24,6 +24,7 @@ from tests.cluster.cables import Cable
 from tests.cluster.conftest import WORKERS
 from tests.cluster.machines import Cup, Machines, children, until
 from tests.examples import EVIDENCE, sized
+from tests.faults.test_contest_killed import seeded
 from tests.store.server import Server, running
 
 FAULTS = sized(7, 100)
@@ -180,9 +181,7 @@ def machines(joined: Machines, tmp_path: Path) -> Machines:
 def test_no_fault_loses_a_game_or_counts_one_twice(
     machines: Machines, cables: list[Cable], server: Server, tmp_path: Path
 ) -> None:
-    seed = int(os.environ.get("JUDGE_TEST_SEED") or random.SystemRandom().randrange(10**6))
-    print(f"JUDGE_TEST_SEED={seed}")  # noqa: T201 shown where the test fails: with it, it is tried again
-    storm = Storm(random.Random(seed), machines, cables, server)
+    storm = Storm(seeded(), machines, cables, server)
     storm.files = {name: tmp_path / f"{name}.clock" for name in WORKERS}
     for name in WORKERS:
         storm.join(name)

@@ -23,16 +23,17 @@ from judge.base.owner import DIRECTORY_PREFIX, kill_marked
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
 from judge.contest_games import GameState
-from judge.referee.spec import public_part
+from judge.referee.spec import RecordFile, public_part
 from judge.referee.verify import verify
 from tests.cli.conftest import Judge
-from tests.cli.contests import left, playing, running, workers
+from tests.cli.contests import left, running, workers
+from tests.cli.running import box_of
 from tests.contest.racers import AT_ONCE, write_contest
-from tests.examples import of_evidence, sized
+from tests.examples import sized
 from tests.faults.lives import POINTS
 from tests.patience import PATIENCE_S
 
-KILLS = sized(17, 50)
+KILLS = sized(18, 50)
 GAMES_OF_A_TABLE = sized(2, 4)
 
 PLAN = f"""
@@ -56,12 +57,19 @@ SEVEN = (0, 0, 1, 1, 2, 3, 4)
 
 ROUNDS = ("round is to be scheduled", "round is scheduled")
 
-FIRST = ("file is copied", "agent is kept", "agent is kept#2", "contest is created", ROUNDS[0])
-"""Where lives end before the first game."""
+FIRST = ("file is copied", "file is copied#15", "agent is kept", "agent is kept#2", "contest is created", ROUNDS[0])
+"""Where lives end before the first game. The racers have 14 files: the next is that of an agent that is kept."""
 
 ENTRIES = ("agent is to enter", "agent is entered")
 
 IN_A_GAME = sorted(POINTS.keys() - {*FIRST, *ROUNDS, *ENTRIES})
+
+
+def seeded() -> random.Random:
+    """A generator whose seed is shown where a test fails: with `JUDGE_TEST_SEED`, it is tried again."""
+    seed = int(os.environ.get("JUDGE_TEST_SEED") or random.SystemRandom().randrange(10**6))
+    print(f"JUDGE_TEST_SEED={seed}")  # noqa: T201
+    return random.Random(seed)
 
 
 class Lives:
@@ -165,9 +173,7 @@ def lives(tmp_path: Path) -> Iterator[Lives]:
 @pytest.mark.long
 def test_kills_lose_nothing_and_count_nothing_twice(lives: Lives, tmp_path: Path) -> None:
     """Some lives end where something is half done, the others at a moment by chance or between two rounds."""
-    seed = int(os.environ.get("JUDGE_TEST_SEED") or random.SystemRandom().randrange(10**6))
-    print(f"JUDGE_TEST_SEED={seed}")  # noqa: T201 shown where the test fails: with it, it is tried again
-    chance = random.Random(seed)
+    chance = seeded()
     undisturbed, killed = (write_contest(tmp_path / name, PLAN, SEVEN) for name in ("whole", "killed"))
     lives.begin(undisturbed)
     assert 0 == lives.end()
@@ -183,7 +189,8 @@ def test_kills_lose_nothing_and_count_nothing_twice(lives: Lives, tmp_path: Path
     assert 0 == lives.end()
 
     with _opened(undisturbed) as one, _opened(killed) as other:
-        _is_whole(other)
+        is_whole(other, GAMES)
+        other.check_agents()
         assert _told(one) == _told(other)
         assert one.store.pairings("killed") == other.store.pairings("killed")
         assert _table(one) == _table(other)
@@ -220,37 +227,34 @@ def _opened(folder: Path) -> Iterator[Contest]:
         yield Contest(store, planned)
 
 
-def _is_whole(contest: Contest) -> None:
+def is_whole(contest: Contest, games: int) -> None:
     """All games have a result each, of one attempt; every attempt has one end, and every record is what it says."""
     results = contest.results()
-    assert GAMES == len(results) == contest.store.counts(contest.name)[GameState.DONE]
-    assert GAMES == len({result.id for result in results})
+    assert games == len(results) == len({result.id for result in results})
+    assert {GameState.DONE: games} == {state: n for state, n in contest.store.counts(contest.name).items() if n}
     assert contest.is_over()
     lines = contest.store.journal(contest.name)
     assert [*range(len(lines))] == [line.number for line in lines]
     leaves = {(line.game, line.attempt): line.digest for line in lines if line.event == "accepted"}
     events = Counter(line.event for line in lines)
-    assert GAMES == events["accepted"]
+    assert games == events["accepted"]
     assert events["started"] == events["accepted"] + events["abandoned"]
     for result in results:
         file = contest.record(result.record)
         assert (result.id, result.attempt) == (file.record.spec.id, file.record.attempt)
-        public = hashlib.sha256(public_part(file).to_json()).hexdigest()
-        assert public == leaves[(result.id, result.attempt)]
+        assert digest_of(file) == leaves[result.id, result.attempt]
         assert () == tuple(verify(file).problems)
+
+
+def digest_of(file: RecordFile) -> str:
+    """Of the public part, which is in the log."""
+    return hashlib.sha256(public_part(file).to_json()).hexdigest()
 
 
 def _told(contest: Contest) -> list[tuple[object, ...]]:
     """What must not depend on when it was played: everything but times."""
     return [
-        (
-            result.id,
-            result.verdict,
-            result.winner,
-            result.reason,
-            result.faults,
-            result.replies,
-        )
+        (result.id, result.verdict, result.winner, result.reason, result.faults, result.replies)
         for result in contest.results()
     ]
 
@@ -260,22 +264,6 @@ def _table(contest: Contest) -> list[tuple[object, ...]]:
         (line.place, line.agent, line.points, line.byes, line.done.wins, line.done.losses)
         for line in contest.standing().table.lines
     ]
-
-
-@pytest.mark.parametrize("copied", [2, *of_evidence(1)])
-def test_an_agent_that_was_half_copied_is_copied_again(lives: Lives, tmp_path: Path, copied: int) -> None:
-    """Two racers, two files each: the fifth and the sixth to be copied are those of the first agent that is kept."""
-    contest = write_contest(tmp_path / "killed", PLAN.replace("rounds = 5", "rounds = 1"), (0, 1))
-    lives.begin(contest, f"file is copied#{4 + copied}")
-    assert -signal.SIGKILL == lives.end()
-
-    lives.begin(contest)
-
-    assert 0 == lives.end()
-    with _opened(contest) as found:
-        found.check_agents()
-        assert GAMES_OF_A_TABLE == len(found.results())
-    assert 2 == sum(path.is_dir() for path in (contest / "agents").iterdir())
 
 
 def test_workers_that_start_while_their_judge_is_killed_end(lives: Lives, tmp_path: Path) -> None:
@@ -299,34 +287,30 @@ games = 2
 @pytest.mark.long
 @pytest.mark.alone
 @pytest.mark.docker
-def test_the_command_itself_is_killed_five_times_with_games_in_containers(judge: Judge, tmp_path: Path) -> None:
+def test_the_command_itself_is_killed_five_times_with_games_in_containers(
+    judge: Judge, client: docker.DockerClient, tmp_path: Path
+) -> None:
     """Four racers of whom the better always wins; kept folders are with their keepers in containers of their own.
 
     Each judge has one slot and dies when its first game has ended, if not before: five cannot end twelve games.
     """
     cup = write_contest(tmp_path / "cup", ROUND_ROBIN, (0, 1, 2, 3))
-    seed = int(os.environ.get("JUDGE_TEST_SEED") or random.SystemRandom().randrange(10**6))
-    print(f"JUDGE_TEST_SEED={seed}")  # noqa: T201 shown where the test fails: with it, it is tried again
-    chance = random.Random(seed)
+    chance = seeded()
     pids = []
-    with closing(docker.from_env()) as client:
-        for _ in range(5):
-            with running(tmp_path, "cup", "--workers", "1") as process:
-                playing(client, process, lambda _: True)
-                assert process.stdout
-                select([process.stdout], [], [], 2 * chance.random())
-                assert process.poll() is None
-                pids += [process.pid, *workers(process.pid)]
-                process.kill()
+    for _ in range(5):
+        with running(tmp_path, "cup", "--workers", "1") as process:
+            box_of(client, process, seat=None)
+            assert process.stdout
+            select([process.stdout], [], [], 2 * chance.random())
+            assert process.poll() is None
+            pids += [process.pid, *workers(process.pid)]
+            process.kill()
 
     ran = judge("contest", "run", "cup")
 
     assert 0 == ran.code, ran.err
     assert [] == left(pids)
     with _opened(cup) as contest:
-        assert 12 == len(contest.results())
-        assert 12 == contest.store.counts("killed")[GameState.DONE]
+        is_whole(contest, 12)
         assert [f"racer-{number}" for number in range(4)] == [line[1] for line in _table(contest)]
         assert [6.0, 4.0, 2.0, 0.0] == [line[2] for line in _table(contest)]
-        for result in contest.results():
-            assert () == tuple(verify(contest.record(result.record)).problems)

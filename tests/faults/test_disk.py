@@ -39,16 +39,6 @@ def test_record_that_does_not_fit_is_reported_and_leaves_nothing(judge: Judge, t
     assert [] == names_in(tiny_disk)
 
 
-def test_a_game_is_played_again_when_there_is_room(judge: Judge, tiny_disk: Path, tmp_path: Path) -> None:
-    game = ("match", "house-instant", "house-instant", *GOMOKU)
-    assert 1 == judge(*game, "--out", str(tiny_disk)).code
-
-    again = judge(*game)
-
-    assert (0, "draw") == (again.code, again.games[0]["verdict"])
-    assert 0 == judge("verify", again.games[0]["record"]).code
-
-
 def test_lack_of_room_for_a_game_is_reported(judge: Judge, tiny_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The agents are copied to TMPDIR before they play."""
     fill(tiny_disk, left=8192)

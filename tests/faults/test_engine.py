@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.brains import write_brain
 from tests.cli.conftest import SHORT, Judge
-from tests.cli.running import begin_game, in_its_turn
+from tests.cli.running import begin, in_its_turn
 from tests.examples import of_evidence
 from tests.private_engine import PrivateEngine
 
@@ -36,7 +36,7 @@ def test_a_game_plays_on_when_its_engine_is_killed_and_its_result_counts(
 ) -> None:
     """The container is there, and so is the agent; what it leaves behind the next judge removes."""
     paced = [write_brain(tmp_path, name, "time.sleep(0.03)") for name in ("one", "two")]
-    with begin_game(tmp_path, *paced, *GOMOKU, *NO_FOLDERS) as process:
+    with begin(tmp_path, "match", *paced, *GOMOKU, *NO_FOLDERS) as process:
         assert process.stdout
         told = [next(process.stdout) for _ in range(8)]
         engine.end(signal.SIGKILL)
@@ -58,7 +58,7 @@ def test_game_is_void_when_its_container_ends_with_the_engine(
 ) -> None:
     """An Engine that stops ends its containers; one that was killed ends them when it comes back."""
     slow = write_brain(tmp_path, "slow", "time.sleep(60)")
-    with begin_game(tmp_path, "house-instant", slow, *GOMOKU, *NO_FOLDERS, *ONCE) as process:
+    with begin(tmp_path, "match", "house-instant", slow, *GOMOKU, *NO_FOLDERS, *ONCE) as process:
         with closing(engine.client()) as client:
             in_its_turn(client, process)
         engine.end(end)

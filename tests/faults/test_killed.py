@@ -1,46 +1,51 @@
-"""`kill -9` of the judge: nothing of it is left after the next start, no record is half there, and the game is played.
-
-That it is killed in the middle of a turn is told in `tests/cli/test_match.py`.
-"""
+"""`kill -9` of the judge: the next start removes what it left, no record is half there, and the game is played."""
 
 import json
 import os
+import subprocess
 from collections.abc import Callable
-from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import docker
 import pytest
-from docker.models.containers import Container
 
 from judge.base.owner import directories
 from tests.cli.brains import write_brain
 from tests.cli.conftest import SHORT, Judge, orphans
-from tests.cli.running import begin_game, box_of, runs_python
+from tests.cli.running import begin, box_of, in_its_turn, thinking
 
 pytestmark = pytest.mark.alone
+
+Running = subprocess.Popen[str]
 
 GOMOKU = ("--policy", "gomocup-fastgame", *SHORT, "--set", "clock.starved_share=1")
 PROCESS = ("--box", "process", "--json")
 
 
+SLEEPS = "time.sleep(60)"
+MOMENTS: dict[str, tuple[dict[str, str], Callable[[docker.DockerClient, Running], object]]] = {
+    "box is made": ({"at_once": SLEEPS}, box_of),
+    "box runs": ({"at_once": SLEEPS}, partial(box_of, is_so=lambda box: box.status == "running")),
+    "agent starts up": ({"at_once": SLEEPS}, thinking),
+    "turn": ({"trick": SLEEPS}, in_its_turn),
+}
+
+
 @pytest.mark.docker
-@pytest.mark.parametrize(
-    "is_so",
-    [lambda _: True, lambda container: container.status == "running", runs_python],
-    ids=["box-is-made", "box-runs", "agent-starts-up"],
-)
-def test_killed_before_a_game_has_begun(judge: Judge, tmp_path: Path, is_so: Callable[[Container], bool]) -> None:
-    slow = write_brain(tmp_path, "slow", at_once="time.sleep(60)")
-    patient = ("--set", "clock.start_ms=60000")
-    with begin_game(tmp_path, slow, "house-instant", *GOMOKU, *patient) as process:
-        with closing(docker.from_env()) as client:
-            box_of(client, process, is_so)
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_killed_in_a_game(judge: Judge, tmp_path: Path, client: docker.DockerClient, moment: str) -> None:
+    brain, wait = MOMENTS[moment]
+    seats = [write_brain(tmp_path, "slow", **brain), "house-instant"][:: -1 if moment == "turn" else 1]
+    patient = ("--set", "clock.start_ms=60000", "--set", "clock.turn_ms=60000")
+    with begin(tmp_path, "match", *seats, *GOMOKU, *patient) as process:
+        wait(client, process)
         process.kill()
 
     again = judge("match", "house-instant", "house-instant", *GOMOKU, "--json")
 
     assert (0, "draw") == (again.code, again.games[0]["verdict"]), again.err
+    # Another judge on this host may have cleaned up before this one.
     assert not orphans()
     assert [] == _directories_of(process.pid)
     assert [Path(again.games[0]["record"]).name] == _records(tmp_path / "records")
@@ -54,7 +59,7 @@ def test_killed_while_it_writes_the_record(judge: Judge, tmp_path: Path) -> None
     records.mkdir()
     partial = records / f"{name}.partial"
     os.mkfifo(partial)
-    with begin_game(tmp_path, *game) as process:
+    with begin(tmp_path, "match", *game) as process:
         with partial.open("rb", buffering=0) as pipe:
             half = pipe.read(1000)
             process.kill()

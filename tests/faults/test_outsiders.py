@@ -1,11 +1,7 @@
-"""Somebody outside holds an agent still in its own turn: the game is void, replayed, and at last the organiser's.
-
-That an outsider's `docker kill` is void is told in `tests/cli/test_match.py`.
-"""
+"""Another process holds or kills an agent in its own turn: the game is void, replayed, and at last the organiser's."""
 
 import json
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import docker
@@ -16,7 +12,7 @@ from docker.models.containers import Container
 from judge.sandbox.machine import cgroup
 from tests.cli.brains import write_brain
 from tests.cli.conftest import SHORT, Judge
-from tests.cli.running import begin_game, in_its_turn
+from tests.cli.running import begin, in_its_turn
 from tests.examples import of_evidence
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("nothing_left")]
@@ -29,10 +25,7 @@ QUICK = ("--set", "clock.turn_ms=5000")
 def freeze(container: Container) -> None:
     """As somebody who may write the container's cgroup."""
     groups = cgroup.find_cgroups(int(container.attrs["State"]["Pid"]), str(container.id)) or {}
-    for hierarchy, file, word in (
-        (cgroup.UNIFIED, "cgroup.freeze", "1"),
-        ("freezer", "freezer.state", "FROZEN"),
-    ):
+    for hierarchy, file, word in ((cgroup.UNIFIED, "cgroup.freeze", "1"), ("freezer", "freezer.state", "FROZEN")):
         if hierarchy in groups:
             (groups[hierarchy] / file).write_text(word)
             return
@@ -60,13 +53,12 @@ def pause_for_a_turn(container: Container) -> None:
 
 @pytest.mark.parametrize("hold", [freeze, *of_evidence(pause, pause_for_a_turn)])
 def test_an_agent_held_still_from_outside_is_not_to_blame(
-    judge: Judge, tmp_path: Path, hold: Callable[[Container], None]
+    judge: Judge, tmp_path: Path, client: docker.DockerClient, hold: Callable[[Container], None]
 ) -> None:
     slow = write_brain(tmp_path, "slow", "time.sleep(60)")
     once = ("--set", "attempts=1")
-    with begin_game(tmp_path, "house-instant", slow, *GOMOKU, *QUICK, *once) as process:
-        with closing(docker.from_env()) as client:
-            hold(in_its_turn(client, process))
+    with begin(tmp_path, "match", "house-instant", slow, *GOMOKU, *QUICK, *once) as process:
+        hold(in_its_turn(client, process))
         _, err = process.communicate()
 
     (path,) = (tmp_path / "records").glob("*.json")
@@ -85,20 +77,17 @@ def test_same_agent_loses_when_not_held(judge: Judge, tmp_path: Path) -> None:
     assert ("turn-time", 0) == (game["verdict"], game["winner"])
 
 
-def test_a_void_that_comes_again_goes_to_the_organiser(judge: Judge, tmp_path: Path) -> None:
+def test_a_void_that_comes_again_goes_to_the_organiser(tmp_path: Path, client: docker.DockerClient) -> None:
     """As often as the policy says, each attempt with its record; then the command says so and fails."""
     slow = write_brain(tmp_path, "slow", "time.sleep(60)")
     turn = ("--set", "clock.turn_ms=60000", "--set", "attempts=2")
-    with begin_game(tmp_path, "house-instant", slow, *GOMOKU, *turn) as process:
-        with closing(docker.from_env()) as client:
-            for _ in range(2):
-                in_its_turn(client, process).kill()
+    with begin(tmp_path, "match", "house-instant", slow, *GOMOKU, *turn) as process:
+        for _ in range(2):
+            in_its_turn(client, process).kill()
         _, err = process.communicate()
 
     assert 1 == process.returncode
     assert "a game stayed void; its record has the reason" in err
-    records = sorted((tmp_path / "records").glob("*.json"))
-    found = {json.loads(path.read_text())["record"]["attempt"]: path.stem for path in records}
-    assert {1: found[1], 2: f"{found[1]}-2"} == found
-    verdicts = [json.loads(path.read_text())["record"]["verdict"] for path in records]
-    assert ["void", "void"] == verdicts
+    records = [json.loads(path.read_text())["record"] for path in (tmp_path / "records").glob("*.json")]
+    assert {1: "void", 2: "void"} == {record["attempt"]: record["verdict"] for record in records}
+    assert all("another client of the Engine ended its container" in record["reason"] for record in records)

@@ -22,49 +22,29 @@ from tests.examples import evidence
 from tests.forked import ForkedProcess
 from tests.patience import PATIENCE_S
 
-SLOW = """#!/usr/bin/env python3
-import os, sys, time
+IS_ASKED = """
+if not os.path.exists(marks + "/asked"):
+    open(marks + "/asked", "w").close()
+    while not os.path.exists(marks + "/stopped") or not answers:
+        time.sleep(0.001)
+"""
+MARKS = """
 marks, answers = {marks!r}, {answers!r}
+plain = say
 
 def say(text):
-    sys.stdout.write(text + "\\n")
-    sys.stdout.flush()
-
-def move():
-    is_first = not os.path.exists(marks + "/asked")
-    if is_first:
-        open(marks + "/asked", "w").close()
-        while not os.path.exists(marks + "/stopped") or not answers:
-            time.sleep(0.001)
-    x, y = next((x, y) for y in range(side) for x in range(side) if (x, y) not in taken)
-    taken.add((x, y))
-    say("%d,%d" % (x, y))
-    if is_first:
+    plain(text)
+    if "," in text:
         open(marks + "/answered", "w").close()
-
-taken, side = set(), 20
-for line in sys.stdin:
-    word, _, rest = line.strip().partition(" ")
-    if word == "START":
-        side = int(rest)
-        say("OK")
-    elif word == "TURN":
-        taken.add(tuple(map(int, rest.split(","))))
-        move()
-    elif word == "BEGIN":
-        move()
-    elif word == "RESTART":
-        taken = set()
-        say("OK")
-    elif word == "BOARD":
-        taken = {{tuple(map(int, row.split(",")[:2])) for row in iter(sys.stdin.readline, "DONE\\r\\n")}}
-        move()
-    elif word == "ABOUT":
-        say('name="slow"')
-    elif word == "END":
-        break
 """
 """Is asked its first move, and answers when the judge has been stopped, or never. Later it plays at once."""
+RESTARTS = """
+if word == "RESTART":
+    taken.clear()
+    say("OK")
+"""
+
+MANIFEST = 'name = "slow"\ncommand = ["python3", "slow.py"]\nruntime = "python"\n'
 
 TURN_MS = 1000
 PAUSE_S = 1.5
@@ -76,8 +56,8 @@ def write_slow(folder: Path, *, answers: bool = True) -> Path:
     build_house_agents()
     agent = folder / "slow"
     agent.mkdir()
-    (agent / "slow.py").write_text(SLOW.format(marks=str(folder), answers=answers))
-    (agent / "agent.toml").write_text('name = "slow"\ncommand = ["python3", "slow.py"]\nruntime = "python"\n')
+    write_brain(agent, "slow", IS_ASKED, MARKS.format(marks=str(folder), answers=answers), other=RESTARTS)
+    (agent / "agent.toml").write_text(MANIFEST)
     return agent
 
 
@@ -140,19 +120,20 @@ def paused_ms(entries: Sequence[Entry]) -> float:
 
 
 @pytest.mark.parametrize(
-    ("where", "whom"),
+    ("where", "is_group"),
     [
-        ("main", "the one that plays"),
-        ("worker", "its group"),
-        ("crew", "the one that plays"),
-        pytest.param("main", "its group", marks=evidence),
-        pytest.param("worker", "the one that plays", marks=evidence),
-        pytest.param("crew", "its group", marks=evidence),
+        ("main", False),
+        ("worker", True),
+        ("crew", False),
+        pytest.param("main", True, marks=evidence),
+        pytest.param("worker", False, marks=evidence),
+        pytest.param("crew", True, marks=evidence),
     ],
 )
-def test_an_answer_that_came_while_the_judge_was_stopped_is_void(tmp_path: Path, where: str, whom: str) -> None:
+def test_an_answer_that_came_while_the_judge_was_stopped_is_void(tmp_path: Path, where: str, is_group: bool) -> None:
+    """Stopped is the process that plays, or its whole group."""
     with asked(tmp_path, where, str(TURN_MS)) as (process, player):
-        stop_for(PAUSE_S, tmp_path, [player] if whom == "the one that plays" else sorted({player, process.pid}))
+        stop_for(PAUSE_S, tmp_path, sorted({player, process.pid}) if is_group else [player])
 
     void, scored = records(tmp_path)
     assert Verdict.VOID is void.record.verdict
@@ -232,13 +213,11 @@ def test_an_agent_in_a_container_does_not_lose_while_the_judge_is_stopped(tmp_pa
 
     It sleeps, because it is in a container and sees nothing of this test.
     """
-    brain = Path(write_brain(tmp_path, "slow", "if len(taken) < 4: time.sleep(0.5)"))
-    (tmp_path / "slow").mkdir()
-    brain.rename(tmp_path / "slow" / "slow.py")
-    (tmp_path / "slow" / "agent.toml").write_text(
-        'name = "slow"\ncommand = ["python3", "slow.py"]\nruntime = "python"\n'
-    )
     build_house_agents()
+    agent = tmp_path / "slow"
+    agent.mkdir()
+    write_brain(agent, "slow", "if len(taken) < 4: time.sleep(0.5)")
+    (agent / "agent.toml").write_text(MANIFEST)
     command = [sys.executable, "-m", "tests.faults.paused_judge", "main", str(tmp_path), "3000", "docker"]
     with ForkedProcess(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
         assert process.stdout

@@ -149,10 +149,7 @@ def check_results(store: Store, orders: int) -> None:
 @pytest.mark.usefixtures("house")
 def test_everything_at_once_on_one_database_that_is_killed_loses_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "cup"
-    with (
-        running() as server,
-        receiving(says(OK)) as receiver,
-    ):
+    with running() as server, receiving(says(OK)) as receiver:
         make_cup(folder, server)
         tokens, organiser = make_tokens(folder)
         set_targets(folder, receiver)

@@ -8,13 +8,9 @@ from tests.golden.commands import commands_text
 from tests.golden.database import schema_text
 from tests.golden.export_files import export, export_text
 from tests.golden.routes import openapi_text, routes_text
-from tests.golden.schedules import schedules_text
 from tests.golden.schemas import schema_files
 
 DIRECTORY = Path(__file__).parent
-
-VARIANTS = ("schedules_of_variants.txt",)
-"""A file that only the evidence compares."""
 
 
 def _site(folder: Path) -> Mapping[str, str]:
@@ -30,8 +26,6 @@ SOURCES: Mapping[tuple[str, ...], Callable[[Path], Mapping[str, str]]] = {
     ("access.txt",): lambda folder: {"access.txt": access_text(folder)},
     ("openapi.json",): lambda folder: {"openapi.json": openapi_text(folder)},
     ("export.txt", "routes.txt"): _site,
-    ("schedules.txt",): lambda _: {"schedules.txt": schedules_text(are_variants=False)},
-    VARIANTS: lambda _: {VARIANTS[0]: schedules_text(are_variants=True)},
 }
 """By the patterns of golden files, a function from an empty directory to the contents of the files by name."""
 

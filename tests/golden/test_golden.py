@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.examples import evidence
-from tests.golden.files import SOURCES, VARIANTS, stored
+from tests.golden.files import SOURCES, stored
 
 OF_SERVICES = {("access.txt",), ("export.txt", "routes.txt")}
 """What takes a contest and services to make."""
@@ -16,12 +15,7 @@ HINT = "If you intend this difference, write the golden files again: python -m t
 
 @pytest.mark.parametrize(
     "patterns",
-    [
-        pytest.param(
-            each, marks=[evidence] * (each == VARIANTS) + [pytest.mark.slow] * (each in OF_SERVICES), id=" ".join(each)
-        )
-        for each in SOURCES
-    ],
+    [pytest.param(each, marks=[pytest.mark.slow] * (each in OF_SERVICES), id=" ".join(each)) for each in SOURCES],
 )
 def test_interface_matches_its_golden_files(patterns: tuple[str, ...], tmp_path: Path) -> None:
     golden, now = stored(patterns), SOURCES[patterns](tmp_path)

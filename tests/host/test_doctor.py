@@ -1,7 +1,9 @@
 """What is said of a host: whole hosts as they look, a check at a time, and this one for real."""
 
 import gc
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -162,13 +164,6 @@ def test_a_host_made_for_contests_is_green() -> None:
     assert not [finding for finding in run_checks(SERVER) if finding.fix]
 
 
-def test_doctor_reports_whether_records_can_have_interrupt_shares() -> None:
-    assert "interrupts" not in lights(SERVER)
-    assert one("interrupts", replace(SERVER, counts_interrupts=True)).says.startswith("the kernel measures them")
-    finding = one("interrupts", replace(SERVER, counts_interrupts=False))
-    assert (Light.GREEN, True) == (finding.light, "CONFIG_IRQ_TIME_ACCOUNTING" in finding.says)
-
-
 def test_a_laptop_will_do() -> None:
     assert of_light(LAPTOP, Light.RED) == set()
     assert of_light(LAPTOP, Light.YELLOW) == {
@@ -203,34 +198,107 @@ def test_every_finding_that_is_not_green_names_the_fix(host: Host) -> None:
 # --- single checks -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("case", "kind"), [(V1, "v1"), (V2, "v2"), (HYBRID, "hybrid")])
+def with_caches(level_3: list[str]) -> dict[str, str]:
+    """Caches of each core's own, and over them one of the third level that these processors share."""
+    files: dict[str, str] = {}
+    for core, shared in enumerate(level_3):
+        files |= {CACHE.format(core, 2, "level"): "2\n", CACHE.format(core, 2, "shared_cpu_list"): f"{core}\n"}
+        files |= {CACHE.format(core, 3, "level"): "3\n", CACHE.format(core, 3, "shared_cpu_list"): f"{shared}\n"}
+    return files
+
+
+def engine(**changes: object) -> dict[str, Any]:
+    return {"engine": {**(SERVER.engine or {}), **changes}}
+
+
+def loads_modules(program: str, disabled: str, kernel: str = "6.1.0-44-amd64") -> dict[str, Any]:
+    settings = {"kernel.modprobe": program, "kernel.modules_disabled": disabled}
+    return {"kernel": kernel, "settings": settings}
+
+
+GREEN, YELLOW, RED = Light.GREEN, Light.YELLOW, Light.RED
+SWAPS = {"files": {"/proc/swaps": SWAP_FILE}}
+PINNED = {"dockerd": frozenset({0}), "containerd": frozenset({0})}
+
+CHECKS: Sequence[tuple[str, dict[str, Any], Light, str]] = (
+    ("interrupts", {"counts_interrupts": True}, GREEN, "the kernel measures them"),
+    ("interrupts", {"counts_interrupts": False}, GREEN, "CONFIG_IRQ_TIME_ACCOUNTING"),
+    ("cgroups", {"files": {}}, YELLOW, "v2, as the Engine reports; hidden from this process"),
+    (
+        "runtimes",
+        engine(Runtimes={"runc": {}, "crun": {}}),
+        GREEN,
+        "with box.runtime = 'crun' boxes start in 20 % less",
+    ),
+    ("swap", SWAPS, YELLOW, ""),
+    ("swap", {**SWAPS, **engine(SwapLimit=False)}, RED, ""),
+    (
+        "box",
+        {"trial": None, "lacks": {"trial": "The image judge/native:1 is missing"}},
+        RED,
+        "judge/native:1 is missing",
+    ),
+    # A setting that this kernel has not is passed over.
+    ("kernel", {"settings": {"fs.protected_fifos": "0"}}, YELLOW, "fix: sysctl -w fs.protected_fifos=1"),
+    ("watches", {"settings": {"fs.epoll.max_user_watches": "16385"}}, RED, "fix: sysctl -w fs.epoll.max_user_watches="),
+    ("watches", {"settings": {"fs.epoll.max_user_watches": "16384"}}, GREEN, ""),
+    ("watches", {"settings": {"fs.epoll.max_user_watches": "8192"}}, GREEN, ""),
+    (
+        "watches",
+        {"settings": {"fs.epoll.max_user_watches": "8191"}},
+        YELLOW,
+        "fix: sysctl -w fs.epoll.max_user_watches=",
+    ),
+    ("maps", {"settings": {"vm.max_map_count": "2048"}}, GREEN, ""),
+    ("maps", {"settings": {"vm.max_map_count": "65530"}}, YELLOW, ""),
+    ("modules", loads_modules("/sbin/modprobe", "0"), YELLOW, ""),
+    ("modules", loads_modules("", "0"), GREEN, ""),
+    ("modules", loads_modules("/sbin/modprobe", "1"), GREEN, ""),
+    ("modules", loads_modules("/sbin/modprobe", "0", "6.14.0"), GREEN, ""),
+    ("queues", engine(SecurityOptions=["name=userns"]), YELLOW, ""),
+    ("vsock", {"files": {"/proc/net/protocols": "AF_VSOCK 1320 0"}}, GREEN, "the judge's profiles deny"),
+    ("vsock", {}, GREEN, "not available"),
+    ("cache", {"files": with_caches(["0-1", "0-1", "2", "3"])}, GREEN, ""),
+    ("cache", {"files": with_caches(["0-1", "0-1", "2-3", "2-3"])}, YELLOW, "up to 2 slots share a last-level cache"),
+    ("stalls", {"kernel": "6.1.0-18-amd64", "cores": (*range(5),)}, GREEN, "6.1.0-18-amd64: 4 games at the same time"),
+    ("stalls", {"kernel": "6.1.0-18-amd64", "cores": (*range(6),)}, YELLOW, "6.1.0-18-amd64: 5 games at the same time"),
+    ("stalls", {"kernel": "6.3.0", "cores": (*range(64),)}, GREEN, ""),
+    ("pinned", {"engine_cores": PINNED}, GREEN, ""),
+    (
+        "pinned",
+        {"engine_cores": {**PINNED, "containerd": frozenset({0, 3})}},
+        YELLOW,
+        "containerd can run on the cores",
+    ),
+)
+
+
+@pytest.mark.parametrize("number", range(len(CHECKS)), ids=lambda number: f"{CHECKS[number][0]} {number}")
+def test_a_check_of_a_host_has_its_light_and_words(number: int) -> None:
+    check, changes, light, words = CHECKS[number]
+
+    finding = one(check, replace(SERVER, **changes))
+
+    assert light is finding.light
+    assert words in f"{finding.says}; fix: {finding.fix}"
+    assert (light is not Light.GREEN) == bool(finding.fix) or check == "box"
+
+
+def test_checks_that_do_not_concern_a_host_are_left_out() -> None:
+    maps = replace(SERVER, kernel="5.10.0", settings={"vm.max_map_count": "65530"})
+    assert {"interrupts", "crun"}.isdisjoint(lights(SERVER))
+    assert "maps" not in lights(maps)  # these kernels charge all of them
+    assert {"stalls", "cache", "pinned"}.isdisjoint(lights(VETERAN))  # it has no cores for slots
+
+
+@pytest.mark.parametrize(("case", "kind"), [(V1, "v1"), (V2, "v2"), (HYBRID, "hybrid"), (("", "rubbish\n", {}), "")])
 def test_cgroup_hierarchies_are_distinguished(case: tuple[str, str, object], kind: str) -> None:
     assert doctor.cgroup_kind(case[1]) == kind
 
 
-def test_hierarchies_that_cannot_be_seen_are_the_engine_s_word() -> None:
-    assert doctor.cgroup_kind("") == doctor.cgroup_kind("rubbish\n") == ""
-    blind = replace(SERVER, files={})
-    assert one("cgroups", blind).says.startswith("v2, as the Engine reports; hidden from this process")
-
-
-def test_a_runtime_that_starts_boxes_sooner_is_named_where_the_engine_has_it() -> None:
-    assert "crun" not in one("runtimes", SERVER).says
-    with_crun = replace(SERVER, engine={**(SERVER.engine or {}), "Runtimes": {"runc": {}, "crun": {}}})
-    assert one("runtimes", with_crun).says.endswith("; with box.runtime = 'crun' boxes start in 20 % less time")
-
-
-def test_swap_that_the_engine_counts_is_no_hole() -> None:
-    swapping = replace(SERVER, files={"/proc/swaps": SWAP_FILE})
-    assert one("swap", swapping).light is Light.YELLOW
-    uncounted = replace(swapping, engine={**(SERVER.engine or {}), "SwapLimit": False})
-    assert one("swap", uncounted).light is Light.RED
-
-
 def test_processor_shares_include_other_work_and_steal_time() -> None:
     assert shares(STAT, STAT_A_SECOND_LATER) == {"cpu0": (0.0, 0.02), "cpu1": (1.0, 0.0)}
-    since_boot = shares("", STAT)
-    assert round(since_boot["cpu0"][1], 3) == 0.085
+    assert round(shares("", STAT)["cpu0"][1], 3) == 0.085  # since the start of the host
     assert shares(STAT, STAT) == {"cpu0": (0.0, 0.0), "cpu1": (0.0, 0.0)}
     assert shares("", "cpu0 1 1 1 1\n") == {"cpu0": (0.75, 0.0)}  # a kernel that tells no more
     assert shares("", "") == {}
@@ -239,68 +307,6 @@ def test_processor_shares_include_other_work_and_steal_time() -> None:
 def test_siblings_are_groups_of_more_than_one() -> None:
     assert hyperthread_groups({TOPOLOGY.format(0): "0-1\n", TOPOLOGY.format(1): "0-1\n"}) == ["0-1"]
     assert hyperthread_groups({TOPOLOGY.format(0): "0\n"}) == hyperthread_groups({}) == []
-
-
-def test_failed_box_creation_reports_the_reason() -> None:
-    broken = replace(SERVER, trial=None, lacks={"trial": "The image judge/native:1 is missing"})
-    assert one("box", broken) == HostFinding("box", Light.RED, "The image judge/native:1 is missing")
-
-
-def test_a_setting_that_this_kernel_has_not_is_passed_over() -> None:
-    few = replace(SERVER, settings={"fs.protected_fifos": "0"})
-    finding = one("kernel", few)
-    assert finding.light is Light.YELLOW
-    assert finding.fix.startswith("sysctl -w fs.protected_fifos=1")
-
-
-@pytest.mark.parametrize(
-    ("value", "light"),
-    [
-        ("16385", Light.RED),
-        ("5491489", Light.RED),
-        ("16384", Light.GREEN),
-        ("8192", Light.GREEN),
-        ("8191", Light.YELLOW),
-    ],
-)
-def test_more_epoll_watches_than_pid_1_can_keep_are_red(value: str, light: Light) -> None:
-    finding = one("watches", replace(SERVER, settings={"fs.epoll.max_user_watches": value}))
-    assert light is finding.light
-    assert (light is not Light.GREEN) == finding.fix.startswith("sysctl -w fs.epoll.max_user_watches=8192")
-
-
-@pytest.mark.parametrize(
-    ("kernel", "value", "light"),
-    [("6.12.48", "2048", Light.GREEN), ("6.12.48", "65530", Light.YELLOW), ("6.12.48", "1048576", Light.YELLOW)],
-)
-def test_maps_that_use_much_memory_outside_of_the_cap_are_reported(kernel: str, value: str, light: Light) -> None:
-    finding = one("maps", replace(SERVER, kernel=kernel, settings={"vm.max_map_count": value}))
-    assert light is finding.light
-
-
-def test_maps_of_kernels_that_charge_all_of_them_are_not_reported() -> None:
-    old = replace(SERVER, kernel="5.10.0", settings={"vm.max_map_count": "65530"})
-    assert not [finding for finding in run_checks(old) if finding.check == "maps"]
-
-
-@pytest.mark.parametrize(
-    ("kernel", "settings", "light"),
-    [
-        ("6.1.0-44-amd64", {"kernel.modprobe": "/sbin/modprobe", "kernel.modules_disabled": "0"}, Light.YELLOW),
-        ("6.1.0-44-amd64", {"kernel.modprobe": "", "kernel.modules_disabled": "0"}, Light.GREEN),
-        ("6.1.0-44-amd64", {"kernel.modprobe": "/sbin/modprobe", "kernel.modules_disabled": "1"}, Light.GREEN),
-        ("6.14.0", {"kernel.modprobe": "/sbin/modprobe", "kernel.modules_disabled": "0"}, Light.GREEN),
-    ],
-)
-def test_a_kernel_that_loads_modules_for_unknown_programs_is_reported(
-    kernel: str, settings: dict[str, str], light: Light
-) -> None:
-    assert light is one("modules", replace(SERVER, kernel=kernel, settings=settings)).light
-
-
-def test_mapped_users_are_reported_as_long_queues() -> None:
-    mapped = {**(SERVER.engine or {}), "SecurityOptions": ["name=userns"]}
-    assert Light.YELLOW is one("queues", replace(SERVER, engine=mapped)).light
 
 
 def test_limits_of_the_whole_host_are_shown_with_their_numbers() -> None:
@@ -316,67 +322,6 @@ def test_a_limit_that_boxes_could_use_up_is_red(name: str, least: int) -> None:
     for value, light in ((least, Light.GREEN), (least - 1, Light.RED)):
         found = [f for f in run_checks(replace(SERVER, settings={name: str(value)})) if f.check == "shared"]
         assert light is worst_light(found)
-
-
-def test_host_with_hypervisor_sockets_reports_what_denies_them() -> None:
-    virtual = replace(SERVER, files={**SERVER.files, "/proc/net/protocols": "AF_VSOCK 1320 0"})
-    assert "the judge's profiles deny" in one("vsock", virtual).says
-    assert "not available" in one("vsock", SERVER).says
-
-
-def with_caches(host: Host, level_3: list[str]) -> Host:
-    """The host with caches of each core's own, and over them one of the third level that these processors share."""
-    files = dict(host.files)
-    for core, shared in enumerate(level_3):
-        files |= {CACHE.format(core, 2, "level"): "2\n", CACHE.format(core, 2, "shared_cpu_list"): f"{core}\n"}
-        files |= {CACHE.format(core, 3, "level"): "3\n", CACHE.format(core, 3, "shared_cpu_list"): f"{shared}\n"}
-    return replace(host, files=files)
-
-
-def test_slots_sharing_a_cache_differ_from_a_slot_sharing_it_with_the_judge() -> None:
-    assert (
-        one("cache", SERVER).light is one("cache", with_caches(SERVER, ["0-1", "0-1", "2", "3"])).light is Light.GREEN
-    )
-
-    finding = one("cache", with_caches(SERVER, ["0-1", "0-1", "2-3", "2-3"]))
-
-    assert finding.light is Light.YELLOW
-    assert finding.says.startswith("up to 2 slots share a last-level cache")
-    assert "--slots" in finding.fix
-
-
-@pytest.mark.parametrize(
-    ("kernel", "cores", "light"),
-    [
-        ("6.1.0-18-amd64", 5, Light.GREEN),
-        ("6.1.0-18-amd64", 6, Light.YELLOW),
-        ("5.15.0", 64, Light.YELLOW),
-        ("6.3.0", 64, Light.GREEN),
-        ("6.12.48", 64, Light.GREEN),
-    ],
-)
-def test_old_kernels_are_warned_of_where_there_are_many_slots(kernel: str, cores: int, light: Light) -> None:
-    host = replace(SERVER, kernel=kernel, cores=tuple(range(cores)))
-
-    finding = one("stalls", host)
-
-    assert light is finding.light
-    assert finding.says.startswith(f"{kernel}: {cores - 1} games at the same time")
-
-
-def test_an_engine_that_may_run_on_a_slot_s_core_is_named() -> None:
-    pinned = replace(SERVER, engine_cores={"dockerd": frozenset({0}), "containerd": frozenset({0})})
-    assert one("pinned", pinned).light is Light.GREEN
-
-    finding = one("pinned", replace(pinned, engine_cores={**pinned.engine_cores, "containerd": frozenset({0, 3})}))
-
-    assert Light.YELLOW is finding.light
-    assert finding.says.startswith("containerd can run on the cores of slots")
-    assert "CPUAffinity=0 " in finding.fix
-
-
-def test_without_slots_of_their_own_no_stalls_are_looked_for() -> None:
-    assert {"stalls", "cache", "pinned"}.isdisjoint(lights(VETERAN))
 
 
 # --- this host -----------------------------------------------------------------------------------

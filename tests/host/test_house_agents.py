@@ -1,5 +1,6 @@
 """House agents are compiled when their sources changed, and a failed build leaves the old one."""
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -101,3 +102,16 @@ def test_a_folder_that_this_user_cannot_build_in_is_named(tmp_path: Path) -> Non
         HostError, match=f"^{lock}: Is a directory: nothing can be built; give the folder {lock.parent}"
     ):
         build_house_agents()
+
+
+@pytest.mark.usefixtures("sources")
+def test_an_agent_in_java_is_left_out_without_javac(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    java = sources / "house-java"
+    java.mkdir()
+    (java / "agent.toml").write_text('name = "house-java"\n')
+    (java / "Main.java").write_text("class Main {}\n")
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    lines: list[str] = []
+
+    assert ["house-c", "house-py"] == list(build_house_agents(lines.append))
+    assert "house-java is left out: there is no javac here (apt-get install default-jdk-headless)" in lines
