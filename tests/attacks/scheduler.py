@@ -122,7 +122,7 @@ def claim_long_message(directory: Path, is_off: bool) -> Result:
 
 
 def _send(directory: Path, sent: Sequence[bytes], is_off: bool) -> Result:
-    with closing(Scheduler(directory, without=["message bound"] if is_off else [])) as scheduler:
+    with closing(Scheduler(directory, without=["message bound"] * is_off)) as scheduler:
         grown = sum(cost_mb(scheduler, each) for each in sent)
         ended = ", and it ended" if scheduler.process.poll() is not None else ""
     return Result(grown >= 100 or bool(ended), f"the scheduler grows by {grown} MiB{ended}")
