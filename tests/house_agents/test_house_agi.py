@@ -228,5 +228,3 @@ def test_fifth_is_chosen_by_the_side_that_may(engine: Talk, rule: str, asked_bef
         best(engine, "GO TIME 2000")
 
     assert best(engine, f"GO SEARCH {agi((9, 9))}01 TIME 5000") == kept
-
-

@@ -227,5 +227,3 @@ def test_house_strong_plays_two_rules_and_no_swap2(agent: StartAgent) -> None:
 
     assert ["OK", *["UNKNOWN command"] * 2] == [talk.ask(line) for line in ("START 15", "SWAP2BOARD", "DONE")]
     assert "ERROR only rules 0 and 1 are supported" == talk.ask("INFO rule 4", "BEGIN")
-
-

@@ -8,6 +8,7 @@ python -m tests.sandbox.killed_judges reuse PROGRAM STEP                        
 import os
 import select
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -93,5 +94,7 @@ def _play_once(program: Path, stop_at: str) -> None:
     box.close()
 
 
+COMMANDS: dict[str, Callable[..., None]] = {"box": keep_box, "folders": keep_folders, "reuse": reuse}
+
 if __name__ == "__main__":
-    {"box": keep_box, "folders": keep_folders, "reuse": reuse}[sys.argv[1]](*sys.argv[2:])
+    COMMANDS[sys.argv[1]](*sys.argv[2:])

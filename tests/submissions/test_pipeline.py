@@ -348,7 +348,7 @@ def test_host_failure_does_not_blame_the_upload(send: Send, tmp_path: Path) -> N
     upload = tmp_path / "upload"
     upload.write_bytes(zipped(files_of(STARTER)))
     alone = {**os.environ, "DOCKER_HOST": f"unix://{tmp_path}/nobody"}
-    words = [sys.executable, "-c", JUDGE, upload, tmp_path / "agents"]
+    words = [sys.executable, "-c", JUDGE, str(upload), str(tmp_path / "agents")]
     done = subprocess.run(words, env=alone, capture_output=True, text=True, check=False)
     assert "judge.base.errors.HostError" in done.stderr
 

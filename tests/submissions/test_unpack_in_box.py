@@ -136,7 +136,7 @@ NAMES = {  # H1: names that lead out
     "a/b/c/d/e": "deeper than 4 names",
     "x" * 41: "has a name of more than 40 bytes",
 }
-PAIRS = {  # H3: names that are two, files that are more
+PAIRS: dict[tuple[str, ...], str] = {  # H3: names that are two, files that are more
     ("a", "a"): "is in it twice",
     ("a", "A"): "are one name on a file system without case",
     ("Dir/a", "dir/b"): "are one name on a file system without case",

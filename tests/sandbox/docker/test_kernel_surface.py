@@ -213,8 +213,8 @@ def test_node_uses_sockets_workers_children_and_timers(tmp_path: Path) -> None:
 
 def test_java_uses_selectors_locks_children_and_timers(tmp_path: Path) -> None:
     build_images(["java"])
-    words = ["javac", "--release", "17", "-d", tmp_path, PROGRAMS / "Main.java"]
-    subprocess.run(words, check=True, capture_output=True)
+    source = PROGRAMS / "Main.java"
+    subprocess.run(["javac", "--release", "17", "-d", tmp_path, source], check=True, capture_output=True)
     command = ("/usr/bin/java", "-cp", "/agent", "Main")
     expected = ["selected 1", "read 5", "piped 1", "scheduled 7", "locked true", "child", "heap true"]
     assert expected == run(tmp_path, "", *command, image="java", name="none").splitlines()

@@ -111,23 +111,6 @@ def test_the_next_game_of_the_same_agent_finds_the_same_container_as_new(lodge: 
     assert seen == [second.ask(line) for line in ASKED]
 
 
-def test_counters_belong_to_the_current_game(lodge: Lodge) -> None:
-    first = begin(lodge)
-    first.tell("burn-alone")
-    first.until(lambda: first.cpu_ns() > 50_000_000)
-    used = first.cpu_ns()
-    first.box.close()
-    second = begin(lodge)
-    finish(second)
-    third = begin(lodge)
-    peak = third.box.meter.readings().memory_peak_bytes
-
-    assert third.box.is_reused
-    assert third.cpu_ns() < used
-    assert peak is not None
-    assert peak < 16 << 20
-
-
 def test_a_box_serves_no_other_agent_and_no_other_policy(lodge: Lodge) -> None:
     first = begin(lodge)
     finish(first)

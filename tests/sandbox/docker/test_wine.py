@@ -1,6 +1,5 @@
 """Windows programs of both widths live in the same box as all others, with the same quotas, freezer and reports."""
 
-import shutil
 from collections.abc import Callable, Collection
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from judge.sandbox.runtimes import path_for
 from tests import examples
 from tests.sandbox.conftest import ATTACH, PIPES, Lodge, of
 from tests.sandbox.guest import Guest, work_for
-from tests.sandbox.mingw import HERE, NEEDS_WINE, WIDTHS, compile_windows, packaged_programs
+from tests.sandbox.mingw import HERE, NEEDS_WINE, WIDTHS, compile_windows
 
 ACCESS_VIOLATION = 0xC0000005
 SMALL = Limits(memory_bytes=96 << 20)
@@ -99,22 +98,6 @@ def test_a_program_writes_to_its_folders_and_nowhere_else(windows: Windows, widt
         "Z:\\book.txt",
     ):
         assert said(guest, f"write {path}") != "written"
-
-
-# --- programs that others built --------------------------------------------------------------------
-
-
-@of_width(*WIDTHS)
-def test_a_program_of_the_distribution_is_talked_with(lodge: Lodge, tmp_path: Path, width: int) -> None:
-    """A calculator, with its two DLLs beside it."""
-    staged = tmp_path / "calculator"
-    staged.mkdir(mode=0o755)
-    for name in ("mpicalc.exe", "libgcrypt-20.dll", "libgpg-error-0.dll"):
-        shutil.copy(packaged_programs(width) / name, staged)
-
-    guest = lodge("wine", "mpicalc.exe", staged=staged, runtime="wine").move_in()
-
-    assert "23" == said(guest, "5 7 * p")  # 35, which it writes to base 16
 
 
 # --- its quotas ----------------------------------------------------------------------------------

@@ -53,7 +53,7 @@ def changed(changes: Mapping[str, str | list[str]]) -> str:
     source = HOUSE_PYTHON
     for name, what in changes.items():
         if isinstance(what, list):
-            source = source.replace(*what)
+            source = source.replace(what[0], what[1])
         elif name == "engine":
             source = engine.thinking(what)
         else:
