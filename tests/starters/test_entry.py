@@ -14,8 +14,7 @@ from judge.referee.spec import GameSpec
 from judge.sandbox.docker import images
 from judge.submissions.check import Grade, examine
 from tests.examples import evidence, of_evidence
-from tests.starters.building import STARTERS, protocol_of
-from tests.starters.conftest import Built
+from tests.starters.conftest import STARTERS, Built, protocol_of
 
 POLICIES = {
     "gomocup": ("gomocup-freestyle", "gomocup-standard", "gomocup-caro", "gomocup-swap2", "renju-15"),

@@ -19,8 +19,7 @@ from judge.referee.transcript import EntryKind, unseal
 from judge.referee.verify import verify
 from tests.examples import evidence
 from tests.starters import hostile_stratego
-from tests.starters.building import LANGUAGES
-from tests.starters.conftest import Built
+from tests.starters.conftest import LANGUAGES, Built
 
 MANIFEST = f"""name = "hostile"
 command = ["{sys.executable}", "hostile_stratego.py"]

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.house_agents.talk import SILENCE_S, Square, Talk, agi, best, board, from_agi, square_of, squares
-from tests.starters.building import LANGUAGES
-from tests.starters.conftest import Built
+from tests.starters.conftest import LANGUAGES, Built
 
 FORBIDDEN: list[tuple[list[Square], set[Square]]] = [
     (squares(vector["moves"]), set(squares(" ".join(vector["forbidden"]))))

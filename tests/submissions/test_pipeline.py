@@ -187,17 +187,6 @@ def test_one_file_is_enough(send: Send, policy: Policy) -> None:
     assert ("theirs", "mine") == (agent.manifest.name, agent.calls_itself(policy))
 
 
-def test_info_file_names_the_built_program(send: Send) -> None:
-    files = {
-        "x/info": b"player --quick\nAnn\nC++\n",
-        "x/player.cpp": (STARTER / "starter.cpp").read_bytes(),
-    }
-
-    manifest = taken(send(zipped(files), "ann.zip")).manifest
-
-    assert ("x", "Ann", ("player", "--quick")) == (manifest.name, manifest.author, manifest.command)
-
-
 def test_missing_keys_of_a_source_manifest_follow_from_the_build(send: Send) -> None:
     """As the report of a refused build proposes it: a table with flags, and nothing else."""
     source = (IMAGES / "starter-qchess-java" / "Starter.java").read_text()
@@ -304,12 +293,6 @@ REFUSED = {
         "agents.zip",
         Stage.BUILT,
         "there are the agents 'a', 'b': call the archive",
-    ),
-    "no-program": (
-        zipped({"Makefile": b"all:\n\tgcc -static -o gomoku main.c\n", "main.c": b"int main(void) {}"}),
-        "bot.zip",
-        Stage.BUILT,
-        "(programs in it: gomoku)",
     ),
     "protocol": (
         zipped({"agent.toml": b'name = "a"\ncommand = ["./a"]\nprotocol = "agi"', "a": b"#!"}),
