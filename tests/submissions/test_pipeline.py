@@ -291,7 +291,7 @@ REFUSED = {
     "choice": (
         zipped({"a/info": b"x", "b/info": b"x"}),
         "agents.zip",
-        Stage.BUILT,
+        Stage.UNPACKED,
         "there are the agents 'a', 'b': call the archive",
     ),
     "protocol": (
