@@ -3,7 +3,7 @@
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -162,33 +162,39 @@ OFTEN_MS = 25.0
 """More than a game's sum, in which one helper a turn uses about 10 ms."""
 
 
-def is_fast(seen: Observed) -> str:
-    kibibytes = seen.done("kibibytes")
-    return "" if kibibytes > proofs.FLOOD_KIBIBYTES else f"the judge read only {kibibytes} KiB"
+def more(measure: Callable[[Observed], float], least: float, text: str) -> Callable[[Observed], str]:
+    """A proof that a measure is more than a bound."""
+
+    def proof(seen: Observed) -> str:
+        found = measure(seen)
+        return "" if found > least else text.format(found)
+
+    return proof
 
 
-def keeps_all_of_stderr(seen: Observed) -> str:
-    kept = len(seen.bytes_of(EntryKind.STDERR))
-    return "" if kept > 1 << 20 else f"only {kept} bytes of stderr were kept"
+def _spans(seen: Observed, kind: EntryKind, seat: int) -> Sequence[bytes]:
+    return [entry.data for entry in seen.entries if (entry.kind, entry.seat) == (kind, seat)]
 
 
-def grows_long(seen: Observed) -> str:
-    entries = len(seen.entries)
-    return "" if entries > proofs.MAX_ENTRIES else f"the transcript has only {entries} entries"
+def stopped_ms(seen: Observed) -> float:
+    return sum(StoppedCpu.decode(data).ns for data in _spans(seen, EntryKind.STOPPED_CPU, seen.seat)) / 1e6
+
+
+is_fast = more(lambda seen: seen.done("kibibytes"), proofs.FLOOD_KIBIBYTES, "the judge read only {} KiB")
+keeps_all_of_stderr = more(
+    lambda seen: len(seen.bytes_of(EntryKind.STDERR)), 1 << 20, "only {} bytes of stderr were kept"
+)
+grows_long = more(lambda seen: len(seen.entries), proofs.MAX_ENTRIES, "the transcript has only {} entries")
+judge_spins = more(lambda seen: seen.judge_cpu_ms, BUSY_MS, "the judge used only {:.0f} ms of processor time")
+was_read_then = more(proofs.bytes_in_opponents_time, CHUNK_BYTES, "only {} bytes were read in the opponent's time")
+is_uncharged = more(stopped_ms, UNCHARGED_MS, "it used only {:.0f} ms while it was stopped")
+is_often_uncharged = more(stopped_ms, OFTEN_MS, "it used only {:.0f} ms while it was stopped")
+box_outlived_the_game = more(lambda seen: seen.record.seats[0].lingered_ms, 0, "its box was gone before it was left")
 
 
 def is_whole(seen: Observed) -> str:
     whole = any(len(note) > 131000 for note in seen.record.seats[0].notes)
     return "" if whole else "the line is not in the notes"
-
-
-def judge_spins(seen: Observed) -> str:
-    return "" if seen.judge_cpu_ms > BUSY_MS else f"the judge used only {seen.judge_cpu_ms:.0f} ms of processor time"
-
-
-def was_read_then(seen: Observed) -> str:
-    read = proofs.bytes_in_opponents_time(seen)
-    return "" if read > CHUNK_BYTES else f"only {read} bytes were read in the opponent's time"
 
 
 def takes_much(seen: Observed) -> str:
@@ -208,24 +214,6 @@ def has_not_saved(seen: Observed) -> str:
     return "" if proofs.has_saved(seen) else "the opponent has saved its data"
 
 
-def _spans(seen: Observed, kind: EntryKind, seat: int) -> Sequence[bytes]:
-    return [entry.data for entry in seen.entries if (entry.kind, entry.seat) == (kind, seat)]
-
-
-def _more_than(seen: Observed, least_ms: float) -> str:
-    stopped = _spans(seen, EntryKind.STOPPED_CPU, seen.seat)
-    used_ms = sum(StoppedCpu.decode(data).ns for data in stopped) / 1e6
-    return "" if used_ms > least_ms else f"it used only {used_ms:.0f} ms while it was stopped"
-
-
-def is_uncharged(seen: Observed) -> str:
-    return _more_than(seen, UNCHARGED_MS)
-
-
-def is_often_uncharged(seen: Observed) -> str:
-    return _more_than(seen, OFTEN_MS)
-
-
 def is_charged(seen: Observed) -> str:
     attacker, opponent = (
         sum(RanOn.decode(data).cpu_ns or 0 for data in _spans(seen, EntryKind.RAN_ON, seat)) / 1e6 for seat in (0, 1)
@@ -234,11 +222,6 @@ def is_charged(seen: Observed) -> str:
         return f"it ran on for {attacker:.0f} ms, and its opponent for {opponent:.0f} ms"
     charged = seen.record.seats[0].charged_ms
     return "" if charged >= attacker else f"it was charged {charged:.0f} of {attacker:.0f} ms"
-
-
-def box_outlived_the_game(seen: Observed) -> str:
-    lingered = seen.record.seats[0].lingered_ms
-    return "" if lingered > 0 else "its box was gone before it was left"
 
 
 BY_ID: Mapping[str, Attack] = {attack.id: attack for attack in ATTACKS}

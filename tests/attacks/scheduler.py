@@ -122,7 +122,7 @@ def claim_long_message(directory: Path, is_off: bool) -> Result:
 
 
 def _send(directory: Path, sent: Sequence[bytes], is_off: bool) -> Result:
-    with closing(Scheduler(directory, without=["message bound"] if is_off else [])) as scheduler:
+    with closing(Scheduler(directory, without=["message bound"] * is_off)) as scheduler:
         grown = sum(cost_mb(scheduler, each) for each in sent)
         ended = ", and it ended" if scheduler.process.poll() is not None else ""
     return Result(grown >= 100 or bool(ended), f"the scheduler grows by {grown} MiB{ended}")
@@ -130,27 +130,23 @@ def _send(directory: Path, sent: Sequence[bytes], is_off: bool) -> Result:
 
 def keep_others_out(directory: Path, is_off: bool) -> Result:
     """Keep connections without a certificate open while a worker connects."""
-    with closing(Scheduler(directory, without=["message bound"] if is_off else [])) as scheduler, ExitStack() as stack:
+    with closing(Scheduler(directory, without=["message bound"] * is_off)) as scheduler, ExitStack() as stack:
         count = 3 * MAX_WAITING_PER_ADDRESS
         peers = [stack.enter_context(socket.create_connection(scheduler.door, PATIENCE_S)) for _ in range(count)]
         scheduler.connection().close()
-        left = len(still_open(peers))
+        left = sum(map(is_open, peers))
     return Result(left > MAX_WAITING_PER_ADDRESS, f"{left} of {count} connections stay open")
 
 
-def still_open(peers: Sequence[socket.socket]) -> list[socket.socket]:
-    """Connections that the peer has not closed."""
-
-    def is_open(peer: socket.socket) -> bool:
-        peer.setblocking(False)
-        try:
-            return bool(peer.recv(1))
-        except BlockingIOError:
-            return True
-        except OSError:
-            return False
-
-    return [each for each in peers if is_open(each)]
+def is_open(connection: socket.socket) -> bool:
+    """The peer has not closed it."""
+    connection.setblocking(False)
+    try:
+        return bool(connection.recv(1))
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
 
 
 def connect_without_certificate(directory: Path, is_off: bool) -> Result:

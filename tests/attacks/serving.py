@@ -10,14 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-import judge
 from judge.base.errors import HostError
 from judge.contest.plan import Planned, load_plan
-from judge.referee.spec import SeatSpec
 from judge.store.contests import Store
 from judge.store.types import EntryRow
-from judge.tournament.snapshot import Snapshot, SnapshotEntry
 from tests.attacks.defences import weak_command
+from tests.contest.cups import snapshot
 from tests.forked import ForkedProcess
 from tests.patience import PATIENCE_S
 
@@ -109,33 +107,17 @@ def make_contest(folder: Path, intake: str = "", broadcast: str = "") -> Planned
 
 def begin_contest(planned: Planned) -> None:
     """Two agents without files; its games cannot be played."""
+    document = snapshot(planned.plan.format, 2, name=planned.name, policy=planned.policy)
     entries = tuple(
-        SnapshotEntry(
-            name=name,
-            rank=rank,
-            seat=SeatSpec(name=name, digest="0" * 64, command=("./a",), runtime="native", protocol="gomocup"),
-            calls_itself=name,
+        entry.model_copy(
+            update={"name": name, "calls_itself": name, "seat": entry.seat.model_copy(update={"name": name})}
         )
-        for rank, name in enumerate(("one", "two"), 1)
+        for name, entry in zip(("one", "two"), document.entries, strict=True)
     )
-    snapshot = Snapshot(
-        judge=judge.__version__,
-        name=planned.name,
-        frozen_at="2000-01-01T00:00:00+00:00",
-        plan_sha256="0" * 64,
-        policy=planned.policy,
-        format=planned.plan.format,
-        failures=planned.plan.failures,
-        seed=planned.plan.seed,
-        openings=((),),
-        shuffle=False,
-        transform=False,
-        entries=entries,
-        images={},
-    )
+    document = document.model_copy(update={"entries": entries})
     with closing(Store(planned.store_url)) as store:
         rows = [EntryRow(each.name, each.rank, each.model_dump_json()) for each in entries]
-        store.create(planned.name, snapshot.model_dump_json(), rows)
+        store.create(planned.name, document.model_dump_json(), rows)
 
 
 def open_request(

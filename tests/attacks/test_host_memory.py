@@ -2,30 +2,24 @@
 
 import logging
 import os
-import time
-import uuid
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import pytest
 
-from judge.agents.program_files import program_digest
 from judge.attacks.runner import ATTACKER
 from judge.games.types import Verdict
-from judge.host.build_images import build_images
 from judge.host.kernel_limits import MAX_MAPS, UNCHARGED_MAP_BYTES
-from judge.referee.play import Slot, Venue, play
-from judge.referee.policy import load_policy
-from judge.referee.spec import GameSpec, RecordFile, SeatSpec
-from judge.referee.verify import verify
+from judge.referee.blame import Evidence
+from judge.referee.play import Slot
+from judge.referee.spec import GameRecord
 from judge.sandbox import BoxPolicy, Limits, Tenant, open_box
-from judge.sandbox.machine.cgroup import UNIFIED, find_cgroups, parse_mounts
-from judge.sandbox.static_builds import compile_static
+from judge.sandbox.machine.cgroup import UNIFIED, find_cgroups
+from tests.attacks.games import NAMES, compiled, new_cgroup, play_commands
 from tests.attacks.weak_box import below, weak_boxes, with_long_queues
 from tests.examples import EVIDENCE, evidence, of_evidence
-from tests.patience import PATIENCE_S
 from tests.sandbox.guest import Guest
 
 pytestmark = [
@@ -33,7 +27,6 @@ pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="only root makes cgroups"),
 ]
 
-AGENTS = Path(__file__).parent / "agents"
 MIB, PAGE_BYTES = 1 << 20, 4096
 ROOM_MIB, CAP_MIB = 64, 200
 """What the cgroup above the box has, and what the box itself may use."""
@@ -42,71 +35,41 @@ ROOM_MIB, CAP_MIB = 64, 200
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The directory of the programs."""
-    build_images(["native"])
-    folder = tmp_path_factory.mktemp("grows")
-    folder.chmod(0o755)
-    for name in ("grows", "fills", "holes"):
-        compile_static([AGENTS / f"{name}.c"], folder / name)
-    return folder
+    return compiled(tmp_path_factory.mktemp("grows"), "grows", "fills", "holes")
 
 
 @pytest.fixture
 def small_host() -> Iterator[str]:
     """A cgroup with too little memory for the box in it, as on a host whose memory is used up."""
-    name = f"judge-test-{uuid.uuid4().hex[:12]}"
-    mounts = parse_mounts(Path("/proc/self/mountinfo").read_text())
-    above = mounts["memory" if "memory" in mounts else UNIFIED][1] / name
-    above.mkdir()
-    limit = "memory.limit_in_bytes" if "memory" in mounts else "memory.max"
-    (above / limit).write_text(str(ROOM_MIB * MIB))
-    yield f"/{name}"
-    for mount in {point for _, point in mounts.values()}:
-        deadline = time.monotonic() + PATIENCE_S
-        while (mount / name).is_dir():  # the Engine removes the cgroup of a container after the container
-            with suppress(OSError):
-                # The judge's own stall probe stays where its last box was.
-                for pid in (mount / name / "cgroup.procs").read_text().split():
-                    (mount / "cgroup.procs").write_text(pid)
-            with suppress(OSError):
-                (mount / name).rmdir()
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+    with new_cgroup() as (name, group):
+        limit = group / "memory.limit_in_bytes"
+        (limit if limit.exists() else group / "memory.max").write_text(str(ROOM_MIB * MIB))
+        yield name
 
 
-def game(slot: Slot, program: Path, above: str, *attack: str) -> RecordFile:
-    """A game of a program in seat 0."""
-
-    def seat(name: str, words: tuple[str, ...]) -> SeatSpec:
-        return SeatSpec(name=name, digest=digest, command=words, runtime="native", protocol="gomocup")
-
-    digest = program_digest(program)
-    seats = (seat(ATTACKER, attack), seat("small", ("grows", "0")))
-    policy = load_policy("gomocup-freestyle", [f"limits.memory_bytes={CAP_MIB * MIB}"])
-    spec = GameSpec(seats=seats, policy=policy)
-    with weak_boxes([below(above)], {}, [ATTACKER]):
-        return play(spec, {digest: program}, 1, Venue(slot))
+def game(slot: Slot, program: Path, above: str, *attack: str) -> tuple[GameRecord, Evidence | None]:
+    """A game of a program in seat 0, and the evidence about it."""
+    with weak_boxes([below(above)], {}, NAMES[:1]):
+        record = play_commands(slot, program, (attack, ("grows", "0")), f"limits.memory_bytes={CAP_MIB * MIB}").record
+    return record, record.seats[0].evidence
 
 
 def test_a_kill_below_the_cap_is_void(slot: Slot, program: Path, small_host: str) -> None:
-    file = game(slot, program, small_host, "grows", str(CAP_MIB - 50))
-    evidence = file.record.seats[0].evidence
+    record, evidence = game(slot, program, small_host, "grows", str(CAP_MIB - 50))
 
-    assert Verdict.VOID is file.record.verdict
-    assert "its box was never at its cap" in file.record.reason
+    assert Verdict.VOID is record.verdict
+    assert "its box was never at its cap" in record.reason
     assert evidence is not None
     assert evidence.oom_kills
     assert False is evidence.reached_cap
-    assert not verify(file).problems
 
 
 def test_a_kill_at_the_cap_is_the_fault_of_the_agent(slot: Slot, program: Path) -> None:
-    file = game(slot, program, "", "grows", str(4 * CAP_MIB))
-    evidence = file.record.seats[0].evidence
+    record, evidence = game(slot, program, "", "grows", str(4 * CAP_MIB))
 
-    assert (Verdict.MEMORY, 1) == (file.record.verdict, file.record.winner)
+    assert (Verdict.MEMORY, 1) == (record.verdict, record.winner)
     assert evidence is not None
     assert evidence.reached_cap
-    assert not verify(file).problems
 
 
 # --- objects of the kernel -----------------------------------------------------------------------
@@ -191,11 +154,8 @@ class Filled(NamedTuple):
 
 def fill(program: Path, kind: str, most: int) -> Filled:
     """Fill a box with objects of a kind."""
-    tenant = Tenant(ATTACKER, program, ("fills", kind, str(most), str(MAX_MAPS)), "native", 0, "fills")
-    with closing(Guest(open_box("docker", tenant, Limits(), BoxPolicy()), program)) as guest:
-        guest.move_in()
+    with begun(program, "fills", kind, str(most), str(MAX_MAPS)) as (guest, pid):
         assert "ready" == guest.line()
-        pid = getattr(guest.box, "_container").first.pid  # noqa: B009 - PID 1 of a box of the Engine
         before = sample(pid)
         made = int(guest.ask("fill").split()[1])
         after = sample(pid)
@@ -212,8 +172,6 @@ def fill(program: Path, kind: str, most: int) -> Filled:
 
 
 NEEDS_SLABS = pytest.mark.skipif(not os.access(SLABS, os.R_OK), reason="this kernel shows no slabs")
-
-
 T = TypeVar("T")
 
 
@@ -225,6 +183,15 @@ def repeated(make: Callable[[], T], is_good: Callable[[T], bool]) -> list[T]:
         if is_good(found[-1]) and not EVIDENCE:
             break
     return found
+
+
+@contextmanager
+def begun(program: Path, *command: str) -> Iterator[tuple[Guest, int]]:
+    """A program in a box under default limits, and the process of its PID 1."""
+    tenant = Tenant(ATTACKER, program, command, "native", 0, command[0])
+    with closing(Guest(open_box("docker", tenant, Limits(), BoxPolicy()), program)) as guest:
+        guest.move_in()
+        yield guest, getattr(guest.box, "_container").first.pid  # noqa: B009 - PID 1 of a box of the Engine
 
 
 OF_FULL_LANE = ("connections", "mappings", "page-tables", "files")
@@ -286,11 +253,8 @@ def slab_bytes() -> int:
 
 def leave_holes(program: Path, charge: int) -> Holes:
     """Have a box leave pages, with a charge that is at no time more."""
-    tenant = Tenant(ATTACKER, program, ("holes", str(charge), str(MAX_MAPS - 148)), "native", 0, "holes")
-    with closing(Guest(open_box("docker", tenant, Limits(), BoxPolicy()), program)) as guest:
-        guest.move_in()
+    with begun(program, "holes", str(charge), str(MAX_MAPS - 148)) as (guest, pid):
         guest.ask("START 20")
-        pid = getattr(guest.box, "_container").first.pid  # noqa: B009 - PID 1 of a box of the Engine
         before, charged_before = slab_bytes(), sample(pid).kernel_bytes
         guest.ask("BEGIN")
         outside = slab_bytes() - before - (sample(pid).kernel_bytes - charged_before)
@@ -313,20 +277,14 @@ def test_without_the_limit_such_pages_use_more_than_the_cap_again(program: Path)
     assert leave_holes(program, UNLIMITED_BYTES).outside_bytes > Limits().cap_bytes
 
 
-def test_agent_that_leaves_more_pages_loses(slot: Slot, program: Path) -> None:
-    file = game(slot, program, "", "holes", str(CAP_MIB * MIB), "0")
-    evidence = file.record.seats[0].evidence
+def test_agent_that_leaves_more_pages_loses_and_below_the_limit_it_plays_on(slot: Slot, program: Path) -> None:
+    record, evidence = game(slot, program, "", "holes", str(CAP_MIB * MIB), "0")
 
-    assert (Verdict.MEMORY, 1) == (file.record.verdict, file.record.winner)
-    assert "the kernel's memory" in file.record.reason
+    assert (Verdict.MEMORY, 1) == (record.verdict, record.winner)
+    assert "the kernel's memory" in record.reason
     assert evidence is not None
     assert evidence.kernel_limit_bytes == Limits(memory_bytes=CAP_MIB * MIB).kernel_bytes
     assert (evidence.kernel_peak_bytes or 0) > evidence.kernel_limit_bytes
-    assert not verify(file).problems
 
-
-def test_agent_below_the_limit_plays_on(slot: Slot, program: Path) -> None:
-    file = game(slot, program, "", "holes", str(Limits(memory_bytes=CAP_MIB * MIB).kernel_bytes - PROCESSES_BYTES), "0")
-
-    assert None is file.record.seats[0].fault
-    assert not verify(file).problems
+    record, _ = game(slot, program, "", "holes", str(evidence.kernel_limit_bytes - PROCESSES_BYTES), "0")
+    assert None is record.seats[0].fault

@@ -48,32 +48,27 @@ def once(slot: Slot) -> Iterator[Suite]:
         yield suite
 
 
+STARVED = Expected(verdict=Verdict.VOID, because="the agent was starved: others took ")
+
+
 @pytest.mark.parametrize("attack", [BURNS, HAS_EIGHT_THREADS], ids=["burns", "eight-threads"])
 def test_two_burners_on_its_core_make_an_overrun_void(once: Suite, slot: Slot, attack: Attack) -> None:
-    starved = Expected(verdict=Verdict.VOID, because="the agent was starved: others took ")
-
-    trial = once.attack(replace(attack, scene=burners(slot), expected=starved))
+    trial = once.attack(replace(attack, scene=burners(slot), expected=STARVED))
 
     assert () == trial.problems
     assert " % of its cores during its time" in trial.reason
 
 
-def test_seat_that_sleeps_over_its_turn_loses_even_on_a_busy_core(once: Suite, slot: Slot) -> None:
-    """It wanted no core: a lost game would be played again whenever the host is busy."""
-    trial = once.attack(replace(SLEEPS, scene=burners(slot)))
-
-    assert (Verdict.TURN_TIME, ()) == (trial.verdict, trial.problems)
-
-
-def test_late_game_without_a_core_wait_measurement_is_void(
+def test_seat_that_sleeps_loses_even_on_a_busy_core_if_its_wait_for_the_core_is_measured(
     once: Suite, slot: Slot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """It wanted no core: a lost game would be played again whenever the host is busy."""
+    trial = once.attack(replace(SLEEPS, scene=burners(slot)))
+    assert (Verdict.TURN_TIME, ()) == (trial.verdict, trial.problems)
+
     monkeypatch.setattr(blame, "WAITED_SHARE", 0.0)
-    starved = Expected(verdict=Verdict.VOID, because="the agent was starved")
-
-    trial = once.attack(replace(SLEEPS, scene=burners(slot), expected=starved))
-
-    assert () == trial.problems
+    expected = replace(STARVED, because="the agent was starved")
+    assert () == once.attack(replace(SLEEPS, scene=burners(slot), expected=expected)).problems
 
 
 @pytest.mark.parametrize("attack", [BURNS, HAS_EIGHT_THREADS], ids=["burns", "eight-threads"])

@@ -89,25 +89,21 @@ def unfiltered(config: Config, _names: Names) -> None:
     config["HostConfig"]["SecurityOpt"] = [*options, "seccomp=unconfined"]
 
 
-def unmasked(config: Config, _names: Names) -> None:
-    """Mask no paths."""
-    config["HostConfig"]["MaskedPaths"] = []
+def setting(**options: object) -> Weakening:
+    """Replace options of the host."""
+
+    def weaken(config: Config, _names: Names) -> None:
+        config["HostConfig"].update(options)
+
+    return weaken
 
 
-def with_writable_proc(config: Config, _names: Names) -> None:
-    """Make /proc writable."""
-    config["HostConfig"]["ReadonlyPaths"] = []
-
-
-def with_a_lower_score(config: Config, names: Names) -> None:
-    """Let the agent lower its OOM score to 500."""
-    with_writable_proc(config, names)
-    config["HostConfig"]["OomScoreAdj"] = 500
-
-
-def with_long_queues(config: Config, _names: Names) -> None:
-    """Let connections wait at a socket."""
-    config["HostConfig"]["Sysctls"] = {"net.core.somaxconn": "4096"}
+unmasked = setting(MaskedPaths=[])
+with_writable_proc = setting(ReadonlyPaths=[])
+with_a_lower_score = setting(ReadonlyPaths=[], OomScoreAdj=500)
+"""Let the agent lower its OOM score."""
+with_long_queues = setting(Sysctls={"net.core.somaxconn": "4096"})
+"""Let connections wait at a socket."""
 
 
 def with_counters_of_the_host(config: Config, _names: Names) -> None:

@@ -26,6 +26,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    from tests.faults import paused_judge  # a worker does not run the program that started it, and finds tasks by name
-
-    paused_judge.main()
+    main()

@@ -72,6 +72,12 @@ class Talk:
         self.process.communicate()
 
 
+def best(talk: Talk, *lines: str) -> str:
+    """Say lines of AGI; what follows the next BESTMOVE."""
+    talk.say(*lines)
+    return talk.hear_until("BESTMOVE ").split()[1]
+
+
 def start(program: Path) -> Talk:
     """Start an agent."""
     return Talk(subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE))

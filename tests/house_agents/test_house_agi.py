@@ -4,7 +4,7 @@ import pytest
 
 from tests.examples import of_evidence
 from tests.house_agents.conftest import StartAgent
-from tests.house_agents.talk import Square, Talk, agi, from_agi, squares
+from tests.house_agents.talk import Square, Talk, agi, best, from_agi, squares
 
 AGENTS = ["house-agi", "house-agi-instant"]
 GREETING = ["ID NAME", "ID AUTHOR", "OPTION OWNBOOK", "AGIOK"]
@@ -13,12 +13,6 @@ GREETING = ["ID NAME", "ID AUTHOR", "OPTION OWNBOOK", "AGIOK"]
 @pytest.fixture
 def engine(agent: StartAgent) -> Talk:
     return agent("house-agi")
-
-
-def best(talk: Talk, *lines: str) -> str:
-    """Say lines and return what stands behind the next BESTMOVE."""
-    talk.say(*lines)
-    return talk.hear_until("BESTMOVE ").split()[1]
 
 
 def position(text: str) -> str:
@@ -30,14 +24,14 @@ def position(text: str) -> str:
 
 
 @pytest.mark.parametrize("name", AGENTS)
-@pytest.mark.parametrize("word", ["AGI", "agi", "Agi\r"])
-def test_it_greets_in_any_letter_case(agent: StartAgent, name: str, word: str) -> None:
+@pytest.mark.parametrize("ends", ["\n", "\r\n"], ids=["LF", "CR LF"])
+def test_it_greets_and_plays_in_any_letter_case_and_with_any_line_end(agent: StartAgent, name: str, ends: str) -> None:
     talk = agent(name)
-    talk.say(word, "isready")
+    talk.say("aGi", "isready", "setrule forbidden", "position moves 786869", "go time 2000", end=ends)
 
-    for begins in GREETING:
+    for begins in (*GREETING, "READYOK"):
         assert talk.hear().startswith(begins)
-    assert "READYOK" == talk.hear()
+    assert from_agi(talk.hear_until("BESTMOVE").split()[1])[0] not in from_agi("786869")
 
 
 def test_the_sample_conversation_of_the_protocol(engine: Talk) -> None:
@@ -72,19 +66,12 @@ def test_agent_reports_its_search(engine: Talk) -> None:
     assert "PONDER" == answer[2]
 
 
-def test_it_is_ready_while_it_thinks(engine: Talk) -> None:
-    engine.say("POSITION MOVES 78685A69", "GO TIME INFINITE")
+def test_it_is_ready_and_leaves_while_it_thinks(engine: Talk) -> None:
+    engine.say("STOP", "POSITION MOVES 78685A69", "GO TIME INFINITE")  # nothing is stopped yet
     engine.hear_until("INFO DEPTH 1")
     for _ in range(3):
         engine.say("ISREADY")
         engine.hear_until("READYOK")
-    engine.say("STOP")
-    engine.hear_until("BESTMOVE")
-
-
-def test_it_leaves_while_it_thinks(engine: Talk) -> None:
-    engine.say("POSITION MOVES 78685A69", "GO INFINITE")
-    engine.hear_until("INFO DEPTH 1")
     engine.say("quit")
 
     engine.hear_until("BYE")
@@ -101,20 +88,6 @@ def test_it_ponders_without_an_answer(engine: Talk) -> None:
 
     assert "READYOK" == engine.hear()
     assert 1 == sum(line.startswith("BESTMOVE") for line in engine.heard)
-
-
-def test_stop_where_nothing_is_thought_about_has_no_answer(engine: Talk) -> None:
-    engine.say("STOP", "DOMOVE 78", "ISREADY")
-
-    assert "READYOK" == engine.hear()
-
-
-@pytest.mark.parametrize("name", AGENTS)
-def test_lower_case_and_carriage_returns_do_not_matter(agent: StartAgent, name: str) -> None:
-    talk = agent(name)
-    talk.say("agi", "setrule forbidden", "position moves 786869", "go time 2000", end="\r\n")
-
-    assert from_agi(talk.hear_until("BESTMOVE").split()[1])[0] not in from_agi("786869")
 
 
 def test_a_position_may_be_stones_without_an_order_and_moves(engine: Talk) -> None:
@@ -138,18 +111,11 @@ def test_black_makes_six_only_where_nothing_is_forbidden(engine: Talk, rule: str
 
 
 @pytest.mark.parametrize("name", AGENTS)
-@pytest.mark.parametrize("time", ["0", "1", "40", "500"])
-def test_it_answers_with_any_time_left(agent: StartAgent, name: str, time: str) -> None:
-    assert best(agent(name), "POSITION MOVES 786869", f"GO TIME {time}") not in ("78", "68", "69")
-
-
-@pytest.mark.parametrize("name", AGENTS)
-def test_it_chooses_only_among_the_points_that_are_named(agent: StartAgent, name: str) -> None:
-    assert best(agent(name), "POSITION MOVES 7868695979", "GO SEARCH 01E1EF TIME 2000") in (
-        "01",
-        "E1",
-        "EF",
-    )
+def test_it_answers_with_any_time_left_and_only_with_the_points_that_are_named(agent: StartAgent, name: str) -> None:
+    talk = agent(name)
+    for time in ("0", "1", "40", "500"):
+        assert best(talk, "POSITION MOVES 786869", f"GO TIME {time}") not in ("78", "68", "69")
+    assert best(talk, "POSITION MOVES 7868695979", "GO SEARCH 01E1EF TIME 2000") in ("01", "E1", "EF")
 
 
 # ---- opening procedures ----
@@ -185,28 +151,24 @@ def test_placing_the_stones_does_not_change_colours(engine: Talk, rule: str) -> 
     assert best(engine, "GO TIME 1000") != "CHANGE"
 
 
-def test_it_changes_to_the_better_side_after_three_stones(engine: Talk) -> None:
-    """Black has two together in the middle and White one in a corner."""
-    engine.say("SETRULE UNFORBIDDEN THIRDCHANGE", "POSITION", "DOMOVE 78", "DOMOVE 01", "DOMOVE 79")
+@pytest.mark.parametrize(
+    ("rule", "stones", "changes"),
+    [
+        # Black has two together in the middle and White one in a corner.
+        ("UNFORBIDDEN THIRDCHANGE", ("78", "01", "79"), True),
+        ("UNFORBIDDEN FIRSTCHANGE", ("01",), False),
+        ("UNFORBIDDEN FIRSTCHANGE", ("78",), True),
+        ("FORBIDDEN", ("78",), False),
+        ("FORBIDDEN", ("78", "68", "89"), False),
+        ("FORBIDDEN", ("78", "68", "89", "79"), False),
+    ],
+)
+def test_it_changes_to_the_better_side_if_it_may(
+    engine: Talk, rule: str, stones: tuple[str, ...], changes: bool
+) -> None:
+    engine.say(f"SETRULE {rule}", "POSITION", *(f"DOMOVE {stone}" for stone in stones))
 
-    assert "CHANGE" == best(engine, "GO TIME 5000")
-
-
-def test_it_stays_white_where_black_opened_badly(engine: Talk) -> None:
-    engine.say("SETRULE UNFORBIDDEN FIRSTCHANGE", "POSITION", "DOMOVE 01")
-
-    assert best(engine, "GO TIME 5000") != "CHANGE"
-
-
-def test_it_changes_where_the_first_stone_is_in_the_middle(engine: Talk) -> None:
-    engine.say("SETRULE UNFORBIDDEN FIRSTCHANGE", "POSITION", "DOMOVE 78")
-
-    assert "CHANGE" == best(engine, "GO TIME 5000")
-
-
-@pytest.mark.parametrize("stones", ["78", "786889", "78688979"])
-def test_change_without_the_right_is_refused(engine: Talk, stones: str) -> None:
-    assert best(engine, "SETRULE FORBIDDEN", f"POSITION MOVES {stones}", "GO TIME 1000") != "CHANGE"
+    assert changes == ("CHANGE" == best(engine, "GO TIME 5000"))
 
 
 # ---- fifths ----
@@ -250,42 +212,19 @@ def test_black_offers_many_fifths_one_by_one(engine: Talk, stones: str) -> None:
         offer = from_agi(best(engine, f"GO SEARCH {allowed} TIME 1000"))
 
 
-def test_white_keeps_the_fifth_that_is_worst_for_black(engine: Talk) -> None:
-    """One of the offers gives Black an open three, the others lie in corners."""
-    engine.say("SETRULE FORBIDDEN FIVETWINE", position("h8a15i9o1"))
+@pytest.mark.parametrize(
+    ("rule", "asked_before", "kept"),
+    [
+        ("FORBIDDEN FIVETWINE", False, "01"),
+        ("FORBIDDEN FIVEMULITY", True, agi((9, 9))),
+        ("FORBIDDEN", False, agi((9, 9))),
+    ],
+    ids=["white keeps the worst", "black asked again chooses for black", "without fifths the search is black's own"],
+)
+def test_fifth_is_chosen_by_the_side_that_may(engine: Talk, rule: str, asked_before: bool, kept: str) -> None:
+    """One of the offers gives Black an open three, the other is in a corner."""
+    engine.say(f"SETRULE {rule}", position("h8a15i9o1"))
+    if asked_before:
+        best(engine, "GO TIME 2000")
 
-    assert best(engine, f"GO SEARCH {agi((9, 9))}01 TIME 5000") == "01"
-
-
-def test_black_asked_again_chooses_for_black(engine: Talk) -> None:
-    engine.say("SETRULE FORBIDDEN FIVEMULITY", position("h8a15i9o1"), "GO TIME 2000")
-    engine.hear_until("BESTMOVE")
-
-    assert best(engine, f"GO SEARCH {agi((9, 9))}01 TIME 5000") == agi((9, 9))
-
-
-def test_without_fifths_a_search_at_four_stones_is_blacks_own(engine: Talk) -> None:
-    engine.say("SETRULE FORBIDDEN", position("h8a15i9o1"))
-
-    assert best(engine, f"GO SEARCH {agi((9, 9))}01 TIME 5000") == agi((9, 9))
-
-
-# ---- whole games ----
-
-
-def test_it_plays_a_whole_game_against_the_instant_agent(agent: StartAgent) -> None:
-    """Black by thought, White by rings: Black makes five long before the board is full."""
-    black, white = agent("house-agi"), agent("house-agi-instant")
-    stones: list[str] = []
-    for talk in (black, white):
-        talk.say("SETRULE FORBIDDEN", "POSITION")
-    while len(stones) < 60:
-        mover = (black, white)[len(stones) % 2]
-        stones.append(best(mover, "GO TIME 1500"))
-        for talk in (black, white):
-            talk.say(f"DOMOVE {stones[-1]}")
-        rows = [from_agi(stone)[0] for stone in stones[::2]]
-        if any({(x + i * dx, y + i * dy) for i in range(5)} <= set(rows)
-               for x, y in rows for dx, dy in ((1, 0), (0, 1), (1, 1), (1, -1))):  # fmt: skip
-            return
-    pytest.fail("no five in 60 stones")
+    assert best(engine, f"GO SEARCH {agi((9, 9))}01 TIME 5000") == kept

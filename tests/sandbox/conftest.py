@@ -4,17 +4,17 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import docker
 import pytest
 
 from judge.host.build_images import build_images
 from judge.sandbox import BoxKind, BoxPolicy, Limits, Tenant, open_box
-from judge.sandbox.box import FolderKind
 from judge.sandbox.machine import cgroup
 from judge.sandbox.static_builds import GCC_FLAGS, compile_static
 from tests import examples
@@ -122,7 +122,7 @@ def without_root() -> Iterator[None]:
 
 @pytest.fixture
 def lodge(variant: Variant, program: Path) -> Iterator[Lodge]:
-    """Make boxes of the test's kind; all are closed at its end."""
+    """Make boxes of the test's kind; all are closed at its end. `fields` are those of a tenant."""
     guests: list[Guest] = []
 
     def make(
@@ -130,31 +130,14 @@ def lodge(variant: Variant, program: Path) -> Iterator[Lodge]:
         limits: Limits | None = None,
         policy: BoxPolicy | None = None,
         staged: Path = program,
-        seat: int = 0,
-        cores: tuple[int, ...] = (),
-        parking_cores: tuple[int, ...] = (),
-        runtime: str = "native",
-        folders: Mapping[FolderKind, str] | None = None,
-        uid: int | None = None,
-        digest: str = "",
+        **fields: Any,
     ) -> Guest:
-        tenant = Tenant(
-            name="puppet",
-            program=staged,
-            command=command or ("puppet",),
-            runtime=runtime,
-            seat=seat,
-            game_id="test",
-            cores=cores,
-            parking_cores=parking_cores,
-            folders=folders or {},
-            uid=uid,
-            digest=digest,
-        )
+        usual = Tenant("puppet", staged, command or ("puppet",), "native", 0, "test")
         chosen = policy or BoxPolicy()
         if variant.transport != "auto":
             chosen = chosen.model_copy(update={"transport": variant.transport})
-        guests.append(Guest(open_box(variant.kind, tenant, limits or Limits(), chosen), staged))
+        box = open_box(variant.kind, replace(usual, **fields), limits or Limits(), chosen)
+        guests.append(Guest(box, staged))
         return guests[-1]
 
     yield make

@@ -1,6 +1,8 @@
-"""Builds each starter once for all tests, also of other processes of the same run."""
+"""The starters for authors, built as each tells: `make` in a copy of its folder."""
 
 import os
+import shutil
+import subprocess
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -8,14 +10,19 @@ from pathlib import Path
 import pytest
 
 from judge.base.locks import locked
-from tests.starters.building import build
+from judge.base.resources import IMAGES
+from judge.sandbox.static_builds import JAVAC_PACKAGE
+
+PROTOCOLS = ("gomocup", "agi", "stratego", "qchess")
+LANGUAGES = ("c", "cpp", "python", "java")
+STARTERS = [f"starter-{protocol}-{language}" for protocol in PROTOCOLS for language in LANGUAGES]
 
 Built = Callable[[str], Path]
 
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """The folder of a starter, by name."""
+    """The folder of a starter, by name; each is built once for all processes of a run."""
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent
@@ -27,8 +34,23 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
         is_built = folder / f"{name}.built"
         with locked(folder / f"{name}.lock"):
             if not is_built.exists():
-                build(name, folder)
+                build(name, folder / name)
                 is_built.touch()
         return folder / name
 
     return build_once
+
+
+def build(name: str, agent: Path) -> None:
+    """A compiler's warning fails the test."""
+    if name.endswith("-java") and not shutil.which("javac"):
+        pytest.skip(f"there is no javac here: apt-get install {JAVAC_PACKAGE}")
+    # Not what an author has compiled there.
+    shutil.copytree(IMAGES / name, agent, ignore=shutil.ignore_patterns("starter", "*.class"))
+    if (agent / "Makefile").exists():
+        made = subprocess.run(["make"], cwd=agent, capture_output=True, text=True, check=False)
+        assert (made.returncode, made.stderr) == (0, "")
+
+
+def protocol_of(name: str) -> str:
+    return name.split("-")[1]

@@ -1,7 +1,7 @@
 """What an agent prints changes no line that another agent reads: every byte, in both seats, against every starter."""
 
-import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,24 +19,21 @@ from judge.referee.transcript import EntryKind, unseal
 from judge.referee.verify import verify
 from tests.examples import evidence
 from tests.starters import hostile_stratego
-from tests.starters.building import LANGUAGES
-from tests.starters.conftest import Built
+from tests.starters.conftest import LANGUAGES, Built
 
-MANIFEST = """name = "hostile"
-command = [{python!r}, "hostile_stratego.py"]
+MANIFEST = f"""name = "hostile"
+command = ["{sys.executable}", "hostile_stratego.py"]
 runtime = "native"
 protocol = "stratego"
 """
 PATIENT = ("clock.turn_ms=60000", "clock.start_ms=60000", "clock.starved_share=1")
 
 
-@pytest.fixture(scope="module")
-def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An agent whose replies are all odd."""
-    folder = tmp_path_factory.mktemp("agents") / "hostile"
+def written(folder: Path, change: Callable[[str], str] = str) -> Path:
+    """An agent whose replies are all odd, in a folder."""
     folder.mkdir()
-    shutil.copy(hostile_stratego.__file__, folder)
-    (folder / "agent.toml").write_text(MANIFEST.replace("{python!r}", f'"{sys.executable}"'))
+    (folder / "hostile_stratego.py").write_text(change(Path(hostile_stratego.__file__).read_text()))
+    (folder / "agent.toml").write_text(MANIFEST)
     return folder
 
 
@@ -60,8 +57,9 @@ def game_of(hostile: Path, starter: Path, seat: int, policy: str, *changes: str)
     ],
 )
 def test_a_starter_reads_its_own_lines_whatever_its_opponent_prints(
-    built: Built, hostile: Path, language: str, seat: int
+    built: Built, tmp_path: Path, language: str, seat: int
 ) -> None:
+    hostile = written(tmp_path / "hostile")
     turns = len(hostile_stratego.replies()) + 1
     limit = f"game.options.turn_limit={turns + 1}"
 
@@ -84,12 +82,8 @@ def test_a_starter_reads_its_own_lines_whatever_its_opponent_prints(
 @pytest.mark.parametrize("policy", ["stratego-2011", "stratego-2012"])
 @pytest.mark.parametrize("odd", ["\r", "\0", "\x0b", "\x0c", "\x1b", "\x7f", "\x85", "\xa0", "\xe9", "\xff"])
 def test_a_move_with_another_byte_after_it_is_unreadable(built: Built, tmp_path: Path, odd: str, policy: str) -> None:
-    agent = tmp_path / "odd"
-    agent.mkdir()
-    text = Path(hostile_stratego.__file__).read_text()
     line = f"0 3 DOWN 1{odd}QUIT".encode("latin-1")
-    (agent / "hostile_stratego.py").write_text(text.replace("iter(replies())", f"iter([{line!r}])"))
-    (agent / "agent.toml").write_text(MANIFEST.replace("{python!r}", f'"{sys.executable}"'))
+    agent = written(tmp_path / "odd", lambda text: text.replace("iter(replies())", f"iter([{line!r}])"))
 
     file = game_of(agent, built("starter-stratego-c"), 0, policy)
 

@@ -9,18 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.house_agents.talk import (
-    SILENCE_S,
-    Square,
-    Talk,
-    agi,
-    board,
-    from_agi,
-    square_of,
-    squares,
-)
-from tests.starters.building import LANGUAGES
-from tests.starters.conftest import Built
+from tests.house_agents.talk import SILENCE_S, Square, Talk, agi, best, board, from_agi, square_of, squares
+from tests.starters.conftest import LANGUAGES, Built
 
 FORBIDDEN: list[tuple[list[Square], set[Square]]] = [
     (squares(vector["moves"]), set(squares(" ".join(vector["forbidden"]))))
@@ -71,10 +61,14 @@ def test_gomocup_is_answered_word_by_word(start: Start, language: str) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_gomocup_is_played_on_a_rectangle_to_its_last_point(start: Start, language: str) -> None:
+def test_gomocup_is_played_on_boards_that_are_sent_and_to_the_last_point(start: Start, language: str) -> None:
     talk = start(f"starter-gomocup-{language}")
-    free = {(x, y) for x in range(7) for y in range(5)}
+    talk.ask("START 15")
+    assert talk.ask("BOARD", "1,1,1", "1,1,2", "DONE").startswith("ERROR ")
+    for _ in range(2):
+        assert "11,7" == talk.ask(*board(squares("h8g8i8b2j8c13k8")))
 
+    free = {(x, y) for x in range(7) for y in range(5)}
     assert "OK" == talk.ask("RECTSTART 7,5")
     answer = square_of(talk.ask("BEGIN"))
     while len(free) > 1:
@@ -85,31 +79,18 @@ def test_gomocup_is_played_on_a_rectangle_to_its_last_point(start: Start, langua
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_board_in_gomocup_takes_the_place_of_the_one_before(start: Start, language: str) -> None:
-    talk = start(f"starter-gomocup-{language}")
-    talk.ask("START 15")
-
-    assert talk.ask("BOARD", "1,1,1", "1,1,2", "DONE").startswith("ERROR ")
-    for _ in range(2):
-        assert "11,7" == talk.ask(*board(squares("h8g8i8b2j8c13k8")))
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_black_lays_no_forbidden_point_in_gomocup(start: Start, language: str) -> None:
-    talk = start(f"starter-gomocup-{language}")
-    talk.ask("INFO rule 4", "START 15")
+def test_black_lays_no_forbidden_point(start: Start, language: str) -> None:
+    gomocup, engine = start(f"starter-gomocup-{language}"), start(f"starter-agi-{language}")
+    gomocup.ask("INFO rule 4", "START 15")
+    engine.say("SETRULE FORBIDDEN")
 
     for stones, forbidden in FORBIDDEN:
-        assert square_of(talk.ask(*board(stones))) not in forbidden
+        assert square_of(gomocup.ask(*board(stones))) not in forbidden
+        played = best(engine, "POSITION MOVES " + "".join(map(agi, stones)), "GO TIME 1000")
+        assert from_agi(played)[0] not in forbidden
 
 
 # ---- AGI ----
-
-
-def best(talk: Talk, *lines: str) -> str:
-    """What an engine decides."""
-    talk.say(*lines)
-    return talk.hear_until("BESTMOVE ").split()[1]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -142,22 +123,8 @@ def test_agi_answers_by_a_point_that_is_named(start: Start, language: str) -> No
     talk = start(f"starter-agi-{language}")
 
     for rules in ("FORBIDDEN FIVETWINE", "UNFORBIDDEN"):
-        question = [
-            f"SETRULE {rules}",
-            "POSITION STATU 786879 MOVES 6A",
-            "GO SEARCH 8889 TIME 10000",
-        ]
-        assert best(talk, *question) in ("88", "89")
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_black_lays_no_forbidden_point_in_agi(start: Start, language: str) -> None:
-    talk = start(f"starter-agi-{language}")
-    talk.say("SETRULE FORBIDDEN")
-
-    for stones, forbidden in FORBIDDEN:
-        played = best(talk, "POSITION MOVES " + "".join(map(agi, stones)), "GO TIME 1000")
-        assert from_agi(played)[0] not in forbidden
+        talk.say(f"SETRULE {rules}", "POSITION STATU 786879 MOVES 6A")
+        assert best(talk, "GO SEARCH 8889 TIME 10000") in ("88", "89")
 
 
 # ---- the games of the UCC ----

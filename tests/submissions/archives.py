@@ -22,36 +22,29 @@ Files = dict[str, bytes]
 
 def zipped(files: Files, **fields: Any) -> bytes:
     """A zip file; `fields` are set on each of its members."""
+    return zip_of_members(*files.items(), **fields)
+
+
+def zip_of_members(*members: tuple[str | zipfile.ZipInfo, bytes], **fields: Any) -> bytes:
+    """A zip file with these members, also two of one name; `fields` are set on those that are given by name."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
-        for name, data in files.items():
-            info = zipfile.ZipInfo(name)
-            info.compress_type = zipfile.ZIP_DEFLATED
-            for field, value in fields.items():
-                setattr(info, field, value)
+        for what, data in members:
+            info = what
+            if isinstance(info, str):
+                info = zipfile.ZipInfo(info)
+                info.compress_type = zipfile.ZIP_DEFLATED
+                for field, value in fields.items():
+                    setattr(info, field, value)
             archive.writestr(info, data)
     return buffer.getvalue()
 
 
 def zip_of_link(name: str, target: str, files: Files) -> bytes:
     """A zip file with a symbolic link and these files."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        info = zipfile.ZipInfo(name)
-        info.create_system, info.external_attr = 3, SYMLINK
-        archive.writestr(info, target)
-        for path, data in files.items():
-            archive.writestr(zipfile.ZipInfo(path), data)
-    return buffer.getvalue()
-
-
-def zip_twice(name: str, other: str) -> bytes:
-    """A zip file with two members of these names."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for one in (name, other):
-            archive.writestr(zipfile.ZipInfo(one), b"x")
-    return buffer.getvalue()
+    link = zipfile.ZipInfo(name)
+    link.create_system, link.external_attr = 3, SYMLINK
+    return zip_of_members((link, target.encode()), *files.items())
 
 
 def renamed(data: bytes, old: bytes, new: bytes) -> bytes:

@@ -1,15 +1,15 @@
 """Sources are built in a box: each language once, each attack once, the same bytes twice."""
 
 import re
-from pathlib import Path
 
 import pytest
 
-from judge.agents.builds import BuildTable, Sources, build_for
 from judge.agents.program_files import program_digest
+from judge.base.errors import NotReadyError
 from judge.sandbox.machine.users import AGENT_IDS, FIRST_AGENT_ID
 from judge.submissions.intake import BuildLimits, IntakeLimits, TreeLimits
 from judge.submissions.trees import Built, TaskHost, build_of, build_tree
+from tests.submissions.building import Files, built, laid
 
 pytestmark = pytest.mark.docker
 
@@ -27,34 +27,9 @@ LIMITS = IntakeLimits(
     ),
 )
 
-C = "#include <stdio.h>\nint main(void) { puts(__DATE__ __TIME__ __FILE__); }\n"
-CPP = '#include <iostream>\nextern "C" int one(void);\nint main() { std::cout << one(); }\n'
-RUST = 'mod a;\nfn main() { println!("{}", a::ONE); }\n'
-JAVA = "package p; class Main { public static void main(String[] w) { Runnable r = () -> {}; } }"
 
-LANGUAGES = {
-    "c": ({"main.c": C, "src/two.c": "int two(void) { return 2; }\n"}, "bot"),
-    "c++": ({"main.cpp": CPP, "one.c": "int one(void) { return 1; }\n"}, "bot"),
-    "rust": ({"src/main.rs": RUST, "src/a.rs": "pub const ONE: u8 = 1;\n"}, "bot"),
-    "java": ({"p/Main.java": JAVA}, "p/Main.class"),
-    "python": ({"bot.py": "print(1)\n"}, "bot.py"),
-    "make": ({"Makefile": "bot: bot.c\n\tcc -static -o $@ $<\n", "bot.c": C}, "bot"),
-}
-
-
-def laid(task_host: TaskHost, files: dict[str, str], name: str = "sent") -> Path:
-    tree = task_host.room / name
-    for path, text in files.items():
-        (tree / path).parent.mkdir(parents=True, exist_ok=True)
-        (tree / path).write_text(text)
-    return tree
-
-
-def built(task_host: TaskHost, files: dict[str, str], limits: IntakeLimits = LIMITS, **table: object) -> Built:
-    tree = laid(task_host, files)
-    build = build_for(Sources(tree, "bot", table=BuildTable.model_validate(table) if table else None))
-    assert build
-    return build_tree(tree, build, task_host.room / "built", limits, task_host)
+def limited(**build: object) -> IntakeLimits:
+    return LIMITS.model_copy(update={"build": LIMITS.build.model_copy(update=build)})
 
 
 def made(task_host: TaskHost, makefile: str, limits: IntakeLimits = LIMITS) -> Built:
@@ -65,131 +40,227 @@ def made(task_host: TaskHost, makefile: str, limits: IntakeLimits = LIMITS) -> B
 
 # --- what is built ----------------------------------------------------------------------------------------------------
 
+C = "#include <stdio.h>\nint main(void) { puts(__DATE__ __TIME__ __FILE__); }\n"
+CPP = '#include <iostream>\nextern "C" int one(void);\nint main() { std::cout << one(); }\n'
+RUST = 'mod a;\nfn main() { println!("{}", a::ONE); }\n'
+JAVA = "package p; class Main { public static void main(String[] w) { Runnable r = () -> {}; } }"
+POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>org.example</groupId><artifactId>player</artifactId><version>1.0</version>
+  <properties>
+    <maven.compiler.release>11</maven.compiler.release>
+    <project.build.sourceEncoding>UTF-8</project.build.sourceEncoding>
+  </properties>
+</project>
+"""
+MAIN_JAVA = "class Main { public static void main(String[] w) {} }"
+MAVEN_MAIN = "src/main/java/p/Main.java"
+
+LANGUAGES: dict[str, tuple[Files, str]] = {
+    "c": ({"main.c": C, "src/two.c": "int two(void) { return 2; }\n"}, "bot"),
+    "c++": ({"main.cpp": CPP, "one.c": "int one(void) { return 1; }\n"}, "bot"),
+    "rust": ({"src/main.rs": RUST, "src/a.rs": "pub const ONE: u8 = 1;\n"}, "bot"),
+    "java": ({"p/Main.java": JAVA}, "p/Main.class"),
+    "python": ({"bot.py": "print(1)\n"}, "bot.py"),
+    "make": ({"Makefile": "bot: bot.c\n\tcc -static -o $@ $<\n", "bot.c": C}, "bot"),
+    "maven": ({"pom.xml": POM, MAVEN_MAIN: JAVA}, "target/player-1.0.jar"),
+}
+
 
 @pytest.mark.parametrize("kind", LANGUAGES)
 def test_the_same_sources_make_the_same_agent(kind: str, task_host: TaskHost) -> None:
     files, program = LANGUAGES[kind]
-    digests = []
-    for turn in ("first", "second"):
-        tree = laid(task_host, files, turn)
-        build = build_for(Sources(tree, "bot"))
-        assert build
-        assert kind == build.kind
-        come = build_tree(tree, build, task_host.room / f"{turn}-built", LIMITS, task_host)
+    digests = set()
+    for to in ("first", "second"):
+        come = built_or_skipped(task_host, files, to=to)
         assert "" == come.failure, come.log
-        assert (task_host.room / f"{turn}-built" / program).is_file()
-        digests.append(program_digest(task_host.room / f"{turn}-built"))
+        assert (task_host.room / to / program).is_file()
+        digests.add(program_digest(task_host.room / to))
 
-    assert digests[0] == digests[1]
+    assert 1 == len(digests)
+
+
+def built_or_skipped(task_host: TaskHost, files: Files, **options: object) -> Built:
+    try:
+        return built(task_host, files, LIMITS, **options)  # type: ignore[arg-type]
+    except NotReadyError as error:
+        pytest.skip(str(error))
+
+
+MAIN_GO = "package main\n\nfunc main() {}\n"
+GO_MODULE = "module mine\n\ngo 1.19\n"
+MEMBER = '[package]\nname = "NAME"\nversion = "0.1.0"\nedition = "2021"\n'
+ASSEMBLY = 'using System.Reflection;\n[assembly: AssemblyTitle("x")]\n[assembly: AssemblyVersion("1.0")]\n'
+WORKSPACE = {
+    "Cargo.toml": '[workspace]\nmembers = ["board", "engine"]\n',
+    "board/Cargo.toml": MEMBER.replace("NAME", "board"),
+    "board/src/lib.rs": "pub const SIZE: u8 = 15;\n",
+    "engine/Cargo.toml": MEMBER.replace("NAME", "engine") + '[dependencies]\nboard = { path = "../board" }\n',
+    "engine/src/main.rs": 'fn main() { println!("{}", board::SIZE); }\n',
+}
+SEVERAL_UNITS: dict[str, tuple[Files, dict[str, str], str]] = {
+    "Go packages without a module": ({"board/board.go": "package board\n", "engine/main.go": MAIN_GO}, {}, ""),
+    "Go program below its module": (
+        {
+            "go.mod": GO_MODULE,
+            "bot/main.go": 'package main\n\nimport "mine/board"\n\nfunc main() { board.New() }\n',
+            "board/board.go": "package board\n\nfunc New() {}\n",
+        },
+        {},
+        "",
+    ),
+    "Go tool beside the program": (
+        {"go.mod": GO_MODULE, "cmd/engine/main.go": MAIN_GO, "tools/gen/main.go": MAIN_GO},
+        {},
+        "",
+    ),
+    "C# solution": (
+        {
+            "App/P.cs": "class P { static void Main() { System.Console.WriteLine(Lib.One); } }\n",
+            "App/Properties/AssemblyInfo.cs": ASSEMBLY,
+            "Lib/Lib.cs": "public class Lib { public const int One = 1; }\n",
+            "Lib/Properties/AssemblyInfo.cs": ASSEMBLY,
+            "Lib.Tests/LibTest.cs": "using NUnit.Framework;\n[TestFixture] class LibTest {}\n",
+        },
+        {},
+        ".exe",
+    ),
+    "Cargo workspace": (WORKSPACE, {}, ""),
+    "Cargo workspace, named": (WORKSPACE, {"main": "engine"}, ""),
+    "Maven modules, as Java": (
+        {
+            "pom.xml": "<project><modules><module>core</module><module>app</module></modules></project>\n",
+            "core/src/main/java/Lib.java": "class Lib { static int one() { return 1; } }\n",
+            "app/src/main/java/Main.java": MAIN_JAVA.replace("{}", "{ Lib.one(); }"),
+        },
+        {"kind": "java"},
+        "Main.class",
+    ),
+    "JUnit test beside the program": (
+        {
+            "src/org/mine/Main.java": f"package org.mine;\npublic {MAIN_JAVA}",
+            "src/org/mine/MainTest.java": "package org.mine;\nimport org.junit.*;\nclass MainTest { @Test int t; }\n",
+        },
+        {},
+        "Main.class",
+    ),
+}
+"""What is sent, its [build], and the program, or what follows the name of the agent in that of the program."""
+
+
+@pytest.mark.parametrize("name", ["mine", "engine"])
+@pytest.mark.parametrize("case", SEVERAL_UNITS)
+def test_tree_of_several_units_is_built(case: str, name: str, task_host: TaskHost) -> None:
+    files, table, program = SEVERAL_UNITS[case]
+
+    come = built_or_skipped(task_host, files, name=name, **table)
+
+    assert "" == come.failure, come.log
+    expected = program if program.endswith(".class") else name + program
+    found = {path.name for path in (task_host.room / "built").rglob("*") if path.is_file()}
+    assert found & {expected, f"{name}.bin"}
 
 
 def test_names_of_files_are_words_and_nothing_more(task_host: TaskHost) -> None:
     names = ["-fplugin=x.c", "$(touch hacked).c", "a b;touch hacked;.c", "`touch hacked`.c", "@x.c"]
     files = {name: f"int f{number};\n" for number, name in enumerate(names)}
 
-    come = built(task_host, {"main.c": C, **files})
+    come = built(task_host, {"main.c": C, **files}, LIMITS)
 
     assert "" == come.failure, come.log
     assert not list((task_host.room / "built").rglob("hacked"))
     assert (task_host.room / "built" / "bot").stat().st_mode & 0o100
 
 
-# --- what fails, and attacks ------------------------------------------------------------------------------------------
+def test_a_link_that_a_build_makes_is_replaced_by_its_file(task_host: TaskHost) -> None:
+    come = built(task_host, {"Makefile": "all:\n\tln -s src/*.py .\n", "src/board.py": "SIZE = 20\n"}, LIMITS)
+
+    assert not come.failure, come.log
+    link = task_host.room / "built" / "board.py"
+    assert "SIZE = 20\n" == link.read_text()
+    assert not link.is_symlink()
 
 
-def test_an_error_is_in_the_log(task_host: TaskHost) -> None:
-    come = built(task_host, {"main.c": "int main(void) { return x; }\n"})
+# --- what fails -------------------------------------------------------------------------------------------------------
 
-    assert come.failure.startswith("the build failed: ./main.c:1:25: error: ")
-    assert "main.c:1:25: error: 'x' undeclared" in come.log.replace("\u2018", "'").replace("\u2019", "'")
-    assert not (task_host.room / "built").exists()
-
-
-COMPLAINTS: dict[str, tuple[dict[str, bytes], str]] = {
-    "UTF-16": (
-        {"main.cpp": "int main() {}\n".encode("utf-16")},
-        "'main.cpp' is UTF-16: save it as UTF-8",
-    ),
+PLUGIN = (
+    "<build><plugins><plugin><artifactId>maven-compiler-plugin</artifactId><version>99.0</version></plugin></plugins>"
+    "</build></project>"
+)
+USES_LIBRARY = "class Main { org.example.Words w; public static void main(String[] a) {} }"
+COMPLAINTS: dict[str, tuple[Files, str]] = {
+    "UTF-16": ({"main.cpp": "int main() {}\n".encode("utf-16")}, "'main.cpp' is UTF-16: save it as UTF-8"),
     "windows": (
-        {"main.cpp": b"#include <windows.h>\nint main() {}\n"},
+        {"main.cpp": "#include <windows.h>\nint main() {}\n"},
         "windows.h belongs to Windows: send the .exe, or sources for Linux",
     ),
     "elsewhere": (
-        {"main.c": b'#include "x/y.h"\nint main(void) {}\n', "ext/lib/x/y.h": b""},
+        {"main.c": '#include "x/y.h"\nint main(void) {}\n', "ext/lib/x/y.h": ""},
         '[build] flags = ["-I./ext/lib"]',
-    ),
-    "gone": (
-        {"main.c": b'#include "json.h"\nint main(void) {}\n'},
-        "'json.h' is missing here and in the upload",
     ),
     "Latin-1": (
         {"Main.java": "class Main { String é; public static void main(String[] w) {} }".encode("latin-1")},
         '[build] flags = ["-encoding", "ISO-8859-1"]',
     ),
     "a library in Java": (
-        {"Main.java": b"class Main { org.example.Words w; public static void main(String[] a) {} }"},
+        {"Main.java": USES_LIBRARY},
         "org.example is missing in Java and in the upload: send its .jar files",
     ),
+    "a library in Maven": (
+        {"pom.xml": POM, "src/main/java/Main.java": USES_LIBRARY},
+        "org.example is missing in Java and in the upload",
+    ),
+    "a plugin of Maven": (
+        {"pom.xml": POM.replace("</project>", PLUGIN), "src/main/java/Main.java": MAIN_JAVA},
+        "leave out the versions of plugins",
+    ),
     "a makefile elsewhere": (
-        {"Makefile": b"all: x.o\nx.o: x.cpp\n", "src/x.cpp": "int main() {}".encode("utf-16")},
+        {"Makefile": "all: x.o\nx.o: x.cpp\n", "src/x.cpp": "int main() {}".encode("utf-16")},
         "make: *** No rule to make target 'x.cpp'",
     ),
-    "a tool that make has not": ({"Makefile": b"all:\n\tcd . && cmake ..\n"}, '[build] kind = "cmake"'),
-    "another": ({"Makefile": b"all:\n\tpyinstaller main.py\n"}, "send it without the Makefile"),
-    "linker": (
-        {"main.c": b"int f(void);\nint main(void) { return f(); }\n"},
-        "undefined reference to `f'",
+    "a tool that make has not": ({"Makefile": "all:\n\tcd . && cmake ..\n"}, '[build] kind = "cmake"'),
+    "another": ({"Makefile": "all:\n\tpyinstaller main.py\n"}, "send it without the Makefile"),
+    "a module for Python 2": ({"main.py": "import board\n", "board.py": "print 'x'\n"}, 'runtime = "python2"'),
+    "an error in a module of Python": (
+        {"main.py": "from lib.deep import board\n", "lib/deep/board.py": "x = 1\ndef f(:\n"},
+        "SyntaxError: lib/deep/board.py, line 2: invalid syntax",
     ),
-    "rust": ({"main.rs": b"fn main() { x }\n"}, "error[E0425]: cannot find value `x`"),
-    "a module for Python 2": (
-        {"main.py": b"import board\n", "board.py": b"print 'x'\n"},
-        'runtime = "python2"',
+    "a tool beside the program": (
+        {"main.c": "int main(void) { return x; }\n", "tools/gen.c": '#include "none.h"\n'},
+        "./main.c:1:25: error: ",
     ),
 }
-"""What is sent, and what its author has to hear."""
+"""What is sent, and what its author has to hear. `build_failures` has more, one of each message of a tool."""
 
 
 @pytest.mark.parametrize("case", COMPLAINTS)
 def test_first_error_and_its_fix_are_reported(task_host: TaskHost, case: str) -> None:
     files, words = COMPLAINTS[case]
-    tree = task_host.room / "sent"
-    for name, content in files.items():
-        (tree / name).parent.mkdir(parents=True, exist_ok=True)
-        (tree / name).write_bytes(content)
-    build = build_for(Sources(tree, "bot"))
-    assert build
 
-    come = build_tree(tree, build, task_host.room / "built", LIMITS, task_host)
+    come = built_or_skipped(task_host, files)
 
     assert come.failure.startswith("the build failed: ")
     assert words in come.failure
+    assert "none.h" not in come.failure
+    assert not (task_host.room / "built").exists()
 
 
-ASIDE: dict[str, tuple[dict[str, bytes], str]] = {
-    "a tool with a main of its own": (
-        {"main.c": b"int main(void) {}\n", "gen.c": b"int main(void) {}\n"},
-        "bot",
-    ),
+MAIN_C = "int main(void) {}\n"
+ASIDE: dict[str, tuple[Files, str]] = {
+    "a tool with a main of its own": ({"main.c": MAIN_C, "gen.c": MAIN_C}, "bot"),
     "a tool with a main, named": (
-        {
-            "a.c": b"int main(void) {}\n",
-            "b.c": b"int main(void) {}\n",
-            "agent.toml": b'[build]\nmain = "b.c"\n',
-        },
+        {"a.c": MAIN_C, "b.c": MAIN_C, "agent.toml": '[build]\nmain = "b.c"\n'},
         "bot",
     ),
     "a tool that does not compile": (
-        {"bot.cpp": b"int main() {}\n", "tools/x.cpp": b"#include <qt.h>\nint main() {}\n", "tests/y.c": b"int main(;"},
+        {"bot.cpp": "int main() {}\n", "tools/x.cpp": "#include <qt.h>\nint main() {}\n", "tests/y.c": "int main(;"},
         "bot",
     ),
-    "tests in Java": (
-        {"Main.java": b"class Main { public static void main(String[] w) {} }", "test/T.java": b"import org.junit.*;"},
-        "Main.class",
-    ),
-    "Python 2": ({"main.py": b"print('x')\n", "tools/convert.py": b"print 'x'\n", "old.py": b"print 'x'\n"}, "main.py"),
-    "a NUL": ({"main.py": b"print('x')\n", "data.py": b"\0\5\x16\7"}, "main.py"),
+    "tests in Java": ({"Main.java": MAIN_JAVA, "test/T.java": "import org.junit.*;"}, "Main.class"),
+    "Python 2": ({"main.py": "print('x')\n", "tools/convert.py": "print 'x'\n", "old.py": "print 'x'\n"}, "main.py"),
+    "a NUL": ({"main.py": "print('x')\n", "data.py": b"\0\5\x16\7"}, "main.py"),
     "modules that may be missing": (
-        {"main.py": b"try:\n import old\nexcept Exception:\n pass\n", "old.py": b"print 'x'\n"},
+        {"main.py": "try:\n import old\nexcept Exception:\n pass\n", "old.py": "print 'x'\n"},
         "main.py",
     ),
 }
@@ -199,10 +270,7 @@ ASIDE: dict[str, tuple[dict[str, bytes], str]] = {
 @pytest.mark.parametrize("case", ASIDE)
 def test_sources_that_play_no_part_decide_nothing(task_host: TaskHost, case: str) -> None:
     files, program = ASIDE[case]
-    tree = laid(task_host, {})
-    for name, content in files.items():
-        (tree / name).parent.mkdir(parents=True, exist_ok=True)
-        (tree / name).write_bytes(content)
+    tree = laid(task_host.room / "sent", files)
     build = build_of(tree, "bot")
     assert build
 
@@ -212,22 +280,7 @@ def test_sources_that_play_no_part_decide_nothing(task_host: TaskHost, case: str
     assert (task_host.room / "built" / program).is_file()
 
 
-def test_program_error_is_reported_when_all_attempts_fail(task_host: TaskHost) -> None:
-    files = {"main.c": "int main(void) { return x; }\n", "tools/gen.c": '#include "none.h"\n'}
-
-    come = built(task_host, files)
-
-    assert "./main.c:1:25: error: " in come.failure
-    assert "none.h" not in come.failure
-
-
-def test_an_error_in_a_module_of_python_has_its_file_and_line(task_host: TaskHost) -> None:
-    files = {"main.py": "from lib.deep import board\n", "lib/deep/board.py": "x = 1\ndef f(:\n"}
-
-    come = built(task_host, files)
-
-    assert "SyntaxError: lib/deep/board.py, line 2: invalid syntax" in come.failure
-
+# --- attacks ----------------------------------------------------------------------------------------------------------
 
 INCLUDES = {
     "/dev/zero": "the build took more memory than it may",
@@ -237,7 +290,7 @@ INCLUDES = {
 
 @pytest.mark.parametrize("path", INCLUDES)
 def test_included_file_is_not_read_from_the_host(path: str, task_host: TaskHost) -> None:  # H4
-    come = built(task_host, {"main.c": f'#include "{path}"\nint main(void) {{}}\n'})
+    come = built(task_host, {"main.c": f'#include "{path}"\nint main(void) {{}}\n'}, LIMITS)
 
     assert come.failure.startswith(INCLUDES[path])
     assert "root:" not in come.log
@@ -251,40 +304,51 @@ int main() { return A<800>::f(); }
 
 
 def test_a_flood_of_errors_is_cut(task_host: TaskHost) -> None:  # H5
-    few = LIMITS.model_copy(update={"build": LIMITS.build.model_copy(update={"log_bytes": 20_000})})
-
-    come = built(task_host, {"main.cpp": FLOOD}, few)
+    come = built(task_host, {"main.cpp": FLOOD}, limited(log_bytes=20_000))
 
     assert "the build printed more than 20000 bytes" == come.failure
     assert "bytes are left out here]" in come.log
     assert len(come.log) < 8192
 
 
-def test_a_compiler_bomb_ends_at_the_cap(task_host: TaskHost) -> None:  # H5, H7
-    come = built(task_host, {"main.c": "int big[1 << 28] = {1};\nint main(void) { return big[0]; }\n"})
+ENDED: dict[str, tuple[Files, IntakeLimits, str, str]] = {
+    "a compiler bomb": (  # H5, H7
+        {"main.c": "int big[1 << 28] = {1};\nint main(void) { return big[0]; }\n"},
+        LIMITS,
+        "the build failed: ",
+        "File size limit exceeded",
+    ),
+    "a build without end": (
+        {"Makefile": "all:\n\t@echo begun; while :; do :; done"},
+        limited(seconds=2),
+        "the build took more than 2 s",
+        "begun$",
+    ),
+    # `task_host` looks for what is left. Make's shell forks, too, until it is refused; then it ends.
+    "an endlessly forking build": (
+        {"Makefile": "all:\n\t@bash -c ':(){ :|:& };:'; while (:); do :; done"},
+        limited(seconds=60),
+        "the build failed: ",
+        "fork: retry: Resource temporarily unavailable|Cannot fork",
+    ),
+    "a built program that is run": (  # H7
+        {"Makefile": "all:\n\tcc -o gen gen.c\n\t./gen\n", "gen.c": C},
+        LIMITS,
+        "the build failed",
+        "Permission denied",
+    ),
+}
+"""What is sent, its limits, how the failure begins, and a pattern of the log."""
 
-    assert come.failure.startswith("the build failed: ")
-    assert "File size limit exceeded" in come.log
 
+@pytest.mark.parametrize("case", ENDED)
+def test_build_beyond_its_limits_is_ended(case: str, task_host: TaskHost) -> None:
+    files, limits, failure, log = ENDED[case]
 
-def test_a_build_without_end_is_ended(task_host: TaskHost) -> None:
-    come = made(task_host, "@echo begun; while :; do :; done", hasty(2))
+    come = built(task_host, files, limits)
 
-    assert "the build took more than 2 s" == come.failure
-    assert come.log.endswith("begun")
-
-
-def test_endlessly_forking_build_leaves_no_process(task_host: TaskHost) -> None:
-    """`task_host` looks for what is left. Make's shell forks, too, until it is refused; then it ends."""
-    come = made(task_host, "@bash -c ':(){ :|:& };:'; while (:); do :; done", hasty(60))
-
-    assert come.failure.startswith("the build failed: ")
-    assert re.search("fork: retry: Resource temporarily unavailable|Cannot fork", come.log)
-
-
-def hasty(seconds: float) -> IntakeLimits:
-    """The same limits, but for the time."""
-    return LIMITS.model_copy(update={"build": LIMITS.build.model_copy(update={"seconds": seconds})})
+    assert come.failure.startswith(failure)
+    assert re.search(log, come.log), come.log
 
 
 def test_a_build_reaches_nothing(task_host: TaskHost) -> None:  # H6, H10
@@ -303,13 +367,6 @@ def test_a_build_reaches_nothing(task_host: TaskHost) -> None:  # H6, H10
     assert "/dev/tcp" in come.log
     user = int(come.log.splitlines()[-4])
     assert user in range(FIRST_AGENT_ID, FIRST_AGENT_ID + AGENT_IDS)
-
-
-def test_built_program_is_not_run_where_it_is_built(task_host: TaskHost) -> None:  # H7
-    come = built(task_host, {"Makefile": "all:\n\tcc -o gen gen.c\n\t./gen\n", "gen.c": C})
-
-    assert come.failure.startswith("the build failed")
-    assert "Permission denied" in come.log
 
 
 ATTACKS = {
@@ -345,12 +402,3 @@ def test_build_output_is_only_displayed(task_host: TaskHost) -> None:
     assert "\x1b" not in come.log
     assert "\\x1b[2Jred\\x1b[31m \\xff" in come.log
     assert all(line.isprintable() for line in come.log.split("\n"))
-
-
-def test_a_link_that_a_build_makes_is_replaced_by_its_file(task_host: TaskHost) -> None:
-    come = built(task_host, {"Makefile": "all:\n\tln -s src/*.py .\n", "src/board.py": "SIZE = 20\n"})
-
-    assert not come.failure, come.log
-    link = task_host.room / "built" / "board.py"
-    assert "SIZE = 20\n" == link.read_text()
-    assert not link.is_symlink()

@@ -1,14 +1,16 @@
 """Build scripts and macros of crates run where they are built, and reach no more than compilers do."""
 
+import re
+
 import pytest
 
-from judge.agents.builds import Sources, build_for
 from judge.agents.program_files import program_digest
 from judge.sandbox.docker.images import missing_images
 from judge.sandbox.machine.users import AGENT_IDS, FIRST_AGENT_ID
 from judge.sandbox.runtimes import recipes
 from judge.submissions.intake import BuildLimits, IntakeLimits
-from judge.submissions.trees import Built, TaskHost, build_tree
+from judge.submissions.trees import Built, TaskHost
+from tests.submissions.building import built
 
 pytestmark = pytest.mark.docker
 
@@ -25,16 +27,10 @@ def cargo() -> None:
         pytest.skip(f"needs the image {IMAGE}: ./scripts/test --evidence languages")
 
 
-def built(task_host: TaskHost, script: str, limits: IntakeLimits | None = None, to: str = "built") -> Built:
+def built_package(task_host: TaskHost, script: str, limits: IntakeLimits | None = None, to: str = "built") -> Built:
     """What comes of a package whose build script does this first."""
-    tree = task_host.room / f"sent-{to}"
-    (tree / "src").mkdir(parents=True)
-    (tree / "Cargo.toml").write_text(PACKAGE)
-    (tree / "src" / "main.rs").write_text(MAIN)
-    (tree / "build.rs").write_text(f"fn main() {{\n{script}\n{MADE}\n}}\n")
-    build = build_for(Sources(tree, "bot"))
-    assert build
-    return build_tree(tree, build, task_host.room / to, limits or IntakeLimits(), task_host)
+    files = {"Cargo.toml": PACKAGE, "src/main.rs": MAIN, "build.rs": f"fn main() {{\n{script}\n{MADE}\n}}\n"}
+    return built(task_host, files, limits, to=to)
 
 
 def limited(**build: object) -> IntakeLimits:
@@ -43,7 +39,7 @@ def limited(**build: object) -> IntakeLimits:
 
 def test_the_same_sources_make_the_same_agent(task_host: TaskHost) -> None:
     for to in ("first", "second"):
-        come = built(task_host, "", to=to)
+        come = built_package(task_host, "", to=to)
         assert "" == come.failure, come.log
 
     assert program_digest(task_host.room / "first") == program_digest(task_host.room / "second")
@@ -56,7 +52,7 @@ def test_no_script_runs_without_the_right_to_run_build_results(
     without = recipes() | {IMAGE: recipes()[IMAGE].model_copy(update={"runs_built": False})}
     monkeypatch.setattr("judge.submissions.trees.recipes", lambda: without)
 
-    come = built(task_host, "")
+    come = built_package(task_host, "")
 
     assert "Permission denied" in come.log
     assert come.failure.startswith("the build failed: ")
@@ -79,7 +75,7 @@ REACHES = r"""
 
 
 def test_a_build_script_reaches_nothing(task_host: TaskHost) -> None:
-    come = built(task_host, REACHES)
+    come = built_package(task_host, REACHES)
 
     assert "" == come.failure, come.log
     said = dict(
@@ -94,17 +90,23 @@ def test_a_build_script_reaches_nothing(task_host: TaskHost) -> None:
     assert "PermissionDenied" in said["tree"]
 
 
-def test_a_build_script_without_end_is_ended(task_host: TaskHost) -> None:
-    come = built(task_host, "loop {}", limited(seconds=5))
+ENDLESS = {
+    "loop {}": (limited(seconds=5), "the build took more than 5 s"),
+    "let mut all = Vec::new();\nloop { all.push(vec![1u8; 1 << 24]); }": (
+        limited(memory_bytes=400 << 20, work_bytes=64 << 20, scratch_bytes=64 << 20),
+        "took more memory|SIGKILL",
+    ),
+}
 
-    assert "the build took more than 5 s" == come.failure
 
+@pytest.mark.parametrize("script", ENDLESS, ids=["time", "memory"])
+def test_a_build_script_has_the_limits_of_a_build(task_host: TaskHost, script: str) -> None:
+    limits, why = ENDLESS[script]
 
-def test_a_build_script_cannot_use_more_memory_than_a_build(task_host: TaskHost) -> None:
-    script = "let mut all = Vec::new();\nloop { all.push(vec![1u8; 1 << 24]); }"
-    come = built(task_host, script, limited(memory_bytes=400 << 20, work_bytes=64 << 20, scratch_bytes=64 << 20))
+    come = built_package(task_host, script, limits)
 
-    assert "took more memory" in come.failure or "SIGKILL" in come.log, (come.failure, come.log)
+    assert come.failure
+    assert re.search(why, f"{come.failure}\n{come.log}")
 
 
 def test_processes_left_by_a_build_script_end_with_the_build(task_host: TaskHost) -> None:
@@ -116,13 +118,13 @@ def test_processes_left_by_a_build_script_end_with_the_build(task_host: TaskHost
         sleep.arg("100000").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     }"""
 
-    come = built(task_host, script)
+    come = built_package(task_host, script)
 
     assert "" == come.failure, come.log
 
 
 def test_a_build_script_that_kills_all_fails_its_own_build(task_host: TaskHost) -> None:
-    come = built(task_host, 'std::process::Command::new("bash").args(["-c", "kill -9 -1"]).status().unwrap();')
+    come = built_package(task_host, 'std::process::Command::new("bash").args(["-c", "kill -9 -1"]).status().unwrap();')
 
     assert come.failure
     assert not (task_host.room / "built").exists()
@@ -130,16 +132,13 @@ def test_a_build_script_that_kills_all_fails_its_own_build(task_host: TaskHost) 
 
 def test_crates_that_were_not_sent_are_asked_for(task_host: TaskHost) -> None:
     """They are wanted by a crate that was sent."""
-    tree = task_host.room / "sent"
-    for name, more in (("src", ""), ("near/src", "")):
-        (tree / name).mkdir(parents=True)
-        (tree / name / "lib.rs").write_text(more)
-    (tree / "src" / "main.rs").write_text("fn main() {}")
-    (tree / "Cargo.toml").write_text(f'{PACKAGE}[dependencies]\nnear = {{ path = "near" }}\n')
-    (tree / "near" / "Cargo.toml").write_text(f'{PACKAGE.replace("player", "near")}[dependencies]\nrand = "0.8"\n')
-    build = build_for(Sources(tree, "bot"))
-    assert build
+    files = {
+        "Cargo.toml": f'{PACKAGE}[dependencies]\nnear = {{ path = "near" }}\n',
+        "src/main.rs": "fn main() {}",
+        "near/Cargo.toml": f'{PACKAGE.replace("player", "near")}[dependencies]\nrand = "0.8"\n',
+        "near/src/lib.rs": "",
+    }
 
-    come = build_tree(tree, build, task_host.room / "built", IntakeLimits(), task_host)
+    come = built(task_host, files)
 
     assert "run `cargo vendor`, and send vendor/ too" in come.failure, come.log

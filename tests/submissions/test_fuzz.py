@@ -1,15 +1,12 @@
 """Whatever bytes an archive has: a tree or a sentence, within a bound of work, also where the damage is inside it."""
 
-import gzip
 import io
 import json
-import lzma
 import shutil
 import sys
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Callable
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,7 +23,7 @@ from judge.submissions.unpack_in_box import REFUSED, main
 from tests.attacks.uploads import special, tarred
 from tests.examples import examples, sized
 from tests.hostile import byte_changes, cost
-from tests.submissions.archives import zip_of_link, zipped
+from tests.submissions.archives import PACKERS, zip_of_link, zipped
 
 TREE = TreeLimits(total_bytes=200_000, file_bytes=100_000, entries=40, depth=6)
 JOB = {"bounds": TREE.model_dump(), "ratio": 50, "ratio_from_bytes": 20_000}
@@ -51,9 +48,7 @@ ARCHIVES = {
     "zip": zipped({"bot/": b"", "bot/run": b"#!/bin/sh\n", "bot/inner.zip": INNER, "bot/inner.tar": TAR[:2048]}),
     "stored zip": zipped({"a": b"12345", "b/c": bytes(100)}, compress_type=zipfile.ZIP_STORED),
     "zip with a link": zip_of_link("a", "b", {"b": b"1"}),
-    "tar": TAR,
-    "tar.gz": gzip.compress(TAR),
-    "tar.xz": lzma.compress(TAR),
+    **{kind: pack(TAR) for kind, pack in PACKERS.items() if kind != "tar.zst"},
 }
 PIECES = (
     b"",
@@ -104,8 +99,7 @@ def damaged(kind: str) -> st.SearchStrategy[bytes]:
     """Damage to an archive; of one that is packed, also to what is packed."""
     plain = byte_changes(ARCHIVES[kind], PIECES)
     inside = byte_changes(TAR, PIECES).map(with_checksums)
-    pack: dict[str, Callable[[bytes], bytes]] = {"tar": bytes, "tar.gz": gzip.compress, "tar.xz": lzma.compress}
-    return plain | inside.map(pack[kind]) if kind in pack else plain
+    return plain | inside.map(PACKERS[kind]) if kind in PACKERS else plain
 
 
 @pytest.mark.parametrize("kind", ARCHIVES)

@@ -1,15 +1,27 @@
 """Archives are read in a box, and what leaves it is read again."""
 
-import gzip
-import zipfile
+import io
+import re
+import stat
+import tarfile
 from pathlib import Path
 
 import pytest
 
 from judge.submissions.intake import IntakeLimits, TreeLimits, UnpackLimits
 from judge.submissions.path_checks import RefusedError
-from judge.submissions.trees import TaskHost, is_archive, name_of, stem_of, unpack_upload
-from tests.attacks.uploads import tarred
+from judge.submissions.trees import (
+    HERE,
+    SHARED,
+    TaskHost,
+    is_archive,
+    name_of,
+    receive_tree,
+    root_of,
+    stem_of,
+    unpack_upload,
+)
+from tests.attacks.uploads import special, tarred
 from tests.submissions import archives
 from tests.submissions.archives import zipped
 
@@ -53,12 +65,9 @@ def test_every_kind_of_archive_arrives(kind: str, task_host: TaskHost) -> None:
     [
         (zipped({"../up": b"x"}), "'../up' leads out of the archive"),  # H1
         (archives.overlapping(100, 50_000), "shares its bytes"),  # H2
-        (gzip.compress(tarred(("z", bytes(8 * MIB)))), "so do bombs"),  # H2
         (archives.zst_bomb(15 * MIB), "so do bombs"),  # H2
-        (tarred(("run", b""), mode=0o4755), "has a setuid, setgid or sticky bit"),  # H3
         (tarred(("a", b""), ("A", b"")), "on a file system without case"),  # H3
         (b"no archive at all", "it is no archive, but text or another file"),
-        (zipped({}), "it holds no files"),
     ],
 )
 def test_hostile_input_is_refused_with_a_sentence(data: bytes, why: str, task_host: TaskHost) -> None:
@@ -66,7 +75,7 @@ def test_hostile_input_is_refused_with_a_sentence(data: bytes, why: str, task_ho
 
 
 @pytest.mark.docker
-def test_a_directory_of_a_million_members_needs_too_much_memory(task_host: TaskHost) -> None:
+def test_upload_that_needs_too_much_memory_or_time_is_refused(task_host: TaskHost) -> None:
     """The standard library reads all of a zip file's directory before anybody can look at it."""
     frugal = IntakeLimits(unpack=UnpackLimits(memory_bytes=64 * MIB))
     name = b"n" * 20
@@ -80,12 +89,7 @@ def test_a_directory_of_a_million_members_needs_too_much_memory(task_host: TaskH
     with pytest.raises(RefusedError, match="it takes more than 67108864 bytes of memory"):
         unpack_upload(upload, "bot.zip", task_host.room / "tree", frugal, task_host)
 
-
-@pytest.mark.docker
-def test_too_slow_operation_is_refused(task_host: TaskHost) -> None:
-    upload = task_host.room / "upload"
-    with zipfile.ZipFile(upload, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("zeros", bytes(64 * MIB))
+    upload.write_bytes(zipped({"zeros": bytes(64 * MIB)}))
     generous = IntakeLimits(unpack=UnpackLimits(ratio=10_000, seconds=0.01))
 
     with pytest.raises(RefusedError, match=r"it takes more than 0.01 s to unpack"):
@@ -103,7 +107,6 @@ def test_file_without_an_archive_suffix_is_one_file(room: Path) -> None:
 @pytest.mark.parametrize(
     ("filename", "why"),
     [
-        ("bot.rar", "archives are .zip, .tar"),
         ("bot.c.gz", "archives are .zip, .tar"),
         ("con.py", "a device name of Windows"),
         ("", "has an empty name"),
@@ -128,3 +131,79 @@ def test_a_file_has_a_name_as_a_member_has(filename: str, why: str, room: Path) 
 )
 def test_names_of_uploads(filename: str, name: str, stem: str, archive: bool) -> None:
     assert (name, stem, archive) == (name_of(filename), stem_of(filename), is_archive(filename))
+
+
+# --- what comes out of a box, read as if the box had been taken over --------------------------------------------------
+
+STREAM_LIMITS = TreeLimits(total_bytes=10_000, file_bytes=8_000, entries=10)
+
+
+def gnu(*members: tuple[str, bytes] | tarfile.TarInfo, mode: int = 0o644) -> bytes:
+    """A tar file as our own programs write it."""
+    return tarred(*members, format=tarfile.GNU_FORMAT, mode=mode)
+
+
+def received(data: bytes, tmp_path: Path) -> Path:
+    receive_tree(io.BytesIO(data), tmp_path / "tree", STREAM_LIMITS)
+    return tmp_path / "tree"
+
+
+def test_files_and_directories_arrive_with_plain_modes(tmp_path: Path) -> None:
+    long = "d" * 90 + "/" + "n" * 90
+    tree = received(gnu((long, b"x" * 700), special("e", tarfile.DIRTYPE), mode=0o4711), tmp_path)
+
+    assert b"x" * 700 == (tree / long).read_bytes()
+    assert [0o755] * 3 == [stat.S_IMODE(path.stat().st_mode) for path in (tree, tree / "e", tree / long)]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        gnu(("../up", b"x")),
+        gnu(("/tmp/up", b"x")),
+        gnu(special("link", tarfile.SYMTYPE, "/etc/passwd")),
+        gnu(special("link", tarfile.LNKTYPE, "a")),
+        gnu(special("device", tarfile.CHRTYPE)),
+        gnu(special("pipe", tarfile.FIFOTYPE)),
+        gnu(special("sparse", tarfile.GNUTYPE_SPARSE)),
+        gnu(("a", b"1"), ("a", b"2")),
+        gnu(("a", b"1"), ("A", b"2")),
+        gnu(("a", b"1"), ("a/b", b"2")),
+        gnu(("large", bytes(8_001))),
+        gnu(("a", bytes(6_000)), ("b", bytes(6_000))),
+        gnu(*((str(number), b"") for number in range(11))),
+        tarred(("é" * 60, b"x"), format=tarfile.PAX_FORMAT),
+        gnu(("long" * 200, b"x")),
+        gnu(("a", b"1"))[:700],
+        gnu(("a", b"1"))[:1024],
+        gnu(("a", b"1")) + b"more",
+        gnu(("a", b"1")).replace(b"ustar", b"wrong"),
+        b"no tar file, but longer than a block" * 100,
+        b"",
+    ],
+)
+def test_anything_else_is_refused(data: bytes, tmp_path: Path) -> None:
+    with pytest.raises(RefusedError):
+        received(data, tmp_path)
+
+    assert not (tmp_path / "up").exists()
+
+
+def test_an_archive_that_is_one_directory_counts_as_that(tmp_path: Path) -> None:
+    tree = received(gnu(("bot/in/a", b""), ("__MACOSX/._a", b""), (".DS_Store", b"")), tmp_path)
+
+    assert tree / "bot" / "in" == root_of(tree)
+
+
+@pytest.mark.parametrize("program", ["unpack_in_box.py", "build_in_box.py"])
+def test_a_program_in_a_box_finds_every_module_of_ours_that_it_imports(program: str) -> None:
+    pending = [HERE / program]
+    found: set[str] = set()
+    while pending:
+        text = pending.pop().read_text(encoding="utf-8")
+        names = {f"{name.replace('.', '/')}.py" for name in re.findall(r"(?m)^from judge\.([\w.]+) import", text)}
+        pending += [HERE.parent / name for name in names - found]
+        found |= names
+
+    assert found
+    assert found <= set(SHARED)

@@ -4,6 +4,8 @@ import select
 import socket
 import struct
 from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
 
 import pytest
 
@@ -30,12 +32,8 @@ def control(kind: bytes, payload: bytes) -> bytes:
 def test_frames_are_found_however_they_are_cut(size: int) -> None:
     data = engine_frame(1, b"one") + engine_frame(2, b"") + engine_frame(1, b"x" * 300)
     frames = Frames(8)
-    pieces = [data[at : at + size] for at in range(0, len(data), size)]
-    found = [frame for piece in pieces for frame in frames.feed(piece)]
+    found = [frame for at in range(0, len(data), size) for frame in frames.feed(data[at : at + size])]
     assert found == [(1, b"one"), (2, b""), (1, b"x" * 300)]
-
-
-def test_a_frame_that_cannot_be_one_is_the_engine_s_fault() -> None:
     with pytest.raises(HostError):
         list(Frames(8).feed(struct.pack(">BxxxL", 1, 1 << 31)))
 
@@ -53,43 +51,33 @@ def test_the_mark_is_found_however_it_is_cut(cut: int) -> None:
     assert over_now
 
 
-def test_a_line_is_never_held_back() -> None:
-    assert EndMark().feed(b"5,5\n") == (b"5,5\n", False)
-
-
-def test_partial_marker_is_returned_as_text() -> None:
+def test_line_and_part_of_a_mark_are_text() -> None:
     end = EndMark()
     other = bytes([end.mark[1] ^ 1 or 2])  # 0 could begin the mark again
+    assert end.feed(b"5,5\n") == (b"5,5\n", False)
     assert end.feed(b"a\0") == (b"a", False)
     assert end.feed(other) == (b"\0" + other, False)
-
-
-def test_two_marks_differ() -> None:
     assert EndMark().mark != EndMark().mark
 
 
 # --- the stream ----------------------------------------------------------------------------------
 
 
+@dataclass
 class Wire:
     """An attach stream and the Engine's end of it."""
 
-    def __init__(self) -> None:
-        ours, self.engine = socket.socketpair()
-        ours.setblocking(False)
-        self.engine.setblocking(False)
-        self.stream = AttachStream(ours, ProcessReport.decode, lambda: [LOST])
-
-    def close(self) -> None:
-        self.stream.close()
-        self.engine.close()
+    stream: AttachStream
+    engine: socket.socket
 
 
 @pytest.fixture
 def wire() -> Iterator[Wire]:
-    made = Wire()
-    yield made
-    made.close()
+    ours, engine = socket.socketpair()
+    ours.setblocking(False)
+    engine.setblocking(False)
+    with closing(AttachStream(ours, ProcessReport.decode, lambda: [LOST])) as stream, engine:
+        yield Wire(stream, engine)
 
 
 def test_reports_come_over_stderr_and_stdout_belongs_to_no_one_with_pipes(wire: Wire) -> None:
@@ -119,13 +107,10 @@ def test_all_three_streams_come_over_one_socket_without_pipes(wire: Wire) -> Non
 
 def test_agent_output_is_never_a_report(wire: Wire) -> None:
     wire.stream.say_attach()
+    assert not wire.stream.read()
     forged = control(b"R", b"exited 0")
     wire.engine.send(engine_frame(STDOUT, forged))
     assert wire.stream.read() == [(Channel.OUT, forged)]
-
-
-def test_nothing_to_read_is_nothing(wire: Wire) -> None:
-    assert not wire.stream.read()
 
 
 def test_a_stream_that_breaks_off_ends_everything_once(wire: Wire) -> None:
@@ -139,15 +124,11 @@ def test_a_stream_that_breaks_off_ends_everything_once(wire: Wire) -> None:
     assert wire.stream.write(b"x") == -1
 
 
-def test_a_full_socket_takes_nothing_more_and_no_harm_is_done(wire: Wire) -> None:
+def test_room_to_write_is_polled_under_a_second_number_and_a_full_socket_takes_nothing_more(wire: Wire) -> None:
+    with closing(select.epoll()) as poll:
+        poll.register(wire.stream.fd, select.EPOLLIN)
+        poll.register(wire.stream.stdin_fd, select.EPOLLOUT)
+        assert poll.poll(0) == [(wire.stream.stdin_fd, select.EPOLLOUT)]
     while wire.stream.write(b"x" * 65536):
         pass
     assert wire.stream.write(b"x" * 65536) == 0
-
-
-def test_room_to_write_is_polled_under_a_second_number(wire: Wire) -> None:
-    poll = select.epoll()
-    poll.register(wire.stream.fd, select.EPOLLIN)
-    poll.register(wire.stream.stdin_fd, select.EPOLLOUT)
-    assert poll.poll(0) == [(wire.stream.stdin_fd, select.EPOLLOUT)]
-    poll.close()

@@ -150,13 +150,9 @@ def test_option_changes_only_these_values(options: dict[str, Any], expected: dic
     assert expected == changes
 
 
-def test_pid_1_gets_the_limits_of_address_space_and_open_files() -> None:
-    found = config(limits=Limits(address_bytes=0, open_files=20))
+def test_pid_1_gets_limits_and_the_agent_the_environment_of_its_manifest() -> None:
+    found = config(replace(TENANT, environment=(("DEPTH", "3"),)), Limits(address_bytes=0, open_files=20))
     assert ["/judge/init", "0", "20", "20002"] == found["Entrypoint"]
-
-
-def test_manifest_adds_to_the_environment() -> None:
-    found = config(replace(TENANT, environment=(("DEPTH", "3"),)))
     assert {"DEPTH=3"} == {*found["Env"]} - {*EXPECTED["Env"]}
 
 
@@ -170,26 +166,29 @@ def test_kept_folder_is_a_volume() -> None:
 
 def test_files_of_the_kernel_that_lock_or_show_others_are_masked() -> None:
     masked = config()["HostConfig.MaskedPaths"]
-    assert {"/dev/ptmx", "/dev/pts", "/proc/kcore", "/proc/keys", "/sys/firmware"} <= masked
-    assert {"/proc/locks", "/proc/pressure", "/proc/zoneinfo", "/proc/sys/fs", "/sys/kernel", "/dev/mqueue"} <= masked
-    assert {"/sys/fs/cgroup/cgroup.events", "/sys/fs/cgroup/cpu.pressure"} <= masked
+    assert {
+        "/dev/ptmx",
+        "/dev/pts",
+        "/proc/kcore",
+        "/proc/keys",
+        "/proc/locks",
+        "/proc/sys/fs",
+        "/sys/kernel",
+    } <= masked
+    assert {"/sys/fs/cgroup/cgroup.events", "/sys/fs/cgroup/cpu.pressure", "/dev/mqueue"} <= masked
     assert not masked & {"/proc/cpuinfo", "/proc/cgroups", "/sys/fs/cgroup"}
 
 
 def test_counters_of_the_whole_host_are_files_of_the_judge_or_masked() -> None:
+    accounts = [PROGRAM, bind("/x/passwd", "/etc/passwd"), bind("/x/group", "/etc/group")]
     mounted = config(accounts=Path("/x"))
-    assert [PROGRAM, bind("/x/passwd", "/etc/passwd"), bind("/x/group", "/etc/group")] == mounted["HostConfig.Mounts"][
-        :3
-    ]
+    assert accounts == mounted["HostConfig.Mounts"][:3]
     assert COUNTERS <= {mount["Target"] for mount in mounted["HostConfig.Mounts"]}
     assert not COUNTERS & mounted["HostConfig.MaskedPaths"]
     assert COUNTERS <= config()["HostConfig.MaskedPaths"]
-
-
-def test_box_with_a_separate_kernel_has_its_counters() -> None:
-    alone = config(policy=BoxPolicy(runtime="runsc"), accounts=Path("/x"))
-    assert not [mount for mount in alone["HostConfig.Mounts"] if mount["Target"].startswith("/proc/")]
-    assert "/proc/stat" not in alone["HostConfig.MaskedPaths"]
+    alone = config(policy=BoxPolicy(runtime="runsc"), accounts=Path("/x"))  # with its own kernel
+    assert accounts == alone["HostConfig.Mounts"]
+    assert not COUNTERS & alone["HostConfig.MaskedPaths"]
 
 
 @pytest.mark.skipif(not Path("/sys/devices/system/cpu").exists(), reason="this host shows no devices")
@@ -220,12 +219,8 @@ def staged(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        (("brain",), ("/agent/brain",)),
         (("./brain", "-v"), ("/agent/brain", "-v")),
-        (("python3", "main.py"), ("python3", "/agent/main.py")),
         (("brain", "lib/book.bin"), ("/agent/brain", "/agent/lib/book.bin")),
-        (("brain", "lib"), ("/agent/brain", "lib")),
-        (("java", "-cp", ".", "Main"), ("java", "-cp", "/agent", "Main")),
         (("brain", "./lib", ".."), ("/agent/brain", "/agent/lib", "..")),
         (("brain", "out"), ("/agent/brain", "out")),
         (("brain", "../x", "lib/../main.py"), ("/agent/brain", "../x", "/agent/main.py")),

@@ -46,27 +46,21 @@ def drop(path: Path) -> None:
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
-def test_files_are_loaded_and_links_and_other_file_systems_are_not_followed(tmp_path: Path) -> None:
+def test_files_are_loaded_unless_they_are_too_large_and_links_are_not_followed(tmp_path: Path) -> None:
     elsewhere, tree = tmp_path / "elsewhere", tmp_path / "tree"
-    (tree / "deep").mkdir(parents=True)
-    for path in (elsewhere, tree / "deep" / "data"):
+    data = tree / "deep" / "data"
+    data.parent.mkdir(parents=True)
+    for path in (elsewhere, data):
         path.write_bytes(bytes(1 << 20))
         drop(path)
     (tree / "link").symlink_to(elsewhere)
     (tree / "away").symlink_to(tmp_path)
 
-    assert 1 << 20 == load_files(tree, 1 << 20)
-    await_in_memory(tree / "deep" / "data")
-    assert not is_in_memory(elsewhere)
-
-
-def test_too_large_a_tree_is_left(tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    data.write_bytes(bytes(1 << 20))
-    drop(data)
-
-    assert 0 == load_files(tmp_path, (1 << 20) - 1)
+    assert 0 == load_files(tree, (1 << 20) - 1)
     assert not is_in_memory(data)
+    assert 1 << 20 == load_files(tree, 1 << 20)
+    await_in_memory(data)
+    assert not is_in_memory(elsewhere)
 
 
 @only_root
@@ -88,9 +82,5 @@ def _largest_file(box: object) -> Path:
     box.prepare()
     first = box._container.first
     assert first is not None
-    libraries = Path(f"/proc/{first.pid}/root/usr/lib")
-    return max((path for path in libraries.rglob("*") if path.is_file() and not path.is_symlink()), key=_size)
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size
+    libraries = Path(f"/proc/{first.pid}/root/usr/lib").rglob("*")
+    return max((path for path in libraries if path.is_file() and not path.is_symlink()), key=lambda p: p.stat().st_size)

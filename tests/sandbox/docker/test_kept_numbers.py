@@ -1,19 +1,18 @@
 """A kept box equals a fresh one in every number that an agent can read, but for those that are listed here."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from judge.sandbox import BoxPolicy
 from judge.sandbox.box import Channel
 from judge.sandbox.docker.kept import KEPT
 from tests.sandbox.conftest import Lodge
-from tests.sandbox.docker.test_reuse import REUSE, pytestmark
+from tests.sandbox.docker.test_reuse import REUSE, nothing_kept, pytestmark
 from tests.sandbox.guest import Guest
 
-__all__ = ["pytestmark"]
+__all__ = ["nothing_kept", "pytestmark"]
 
 ALLOWED: Mapping[str, tuple[str, ...]] = {
     "of the whole host, the same in every box at that moment": (
@@ -84,26 +83,19 @@ def queue_ms(text: str) -> float:
     return found[WORK] - found["se.sum_exec_runtime"]
 
 
-@pytest.fixture(autouse=True)
-def nothing_kept() -> Iterator[None]:
-    KEPT.close()
-    yield
-    KEPT.close()
-
-
 def after_a_game_of_work(lodge: Lodge) -> str:
-    worked = begin(lodge)
+    worked = begin_numbers(lodge)
     printed(worked, "work")
     end(worked)
-    kept = begin(lodge)
+    kept = begin_numbers(lodge)
     assert kept.box.is_reused
     found = printed(kept, "print")
     end(kept)
     return found
 
 
-def begin(lodge: Lodge, policy: BoxPolicy = REUSE) -> Guest:
-    return lodge("numbers", policy=policy, digest="one").move_in()
+def begin_numbers(lodge: Lodge) -> Guest:
+    return lodge("numbers", policy=REUSE, digest="one").move_in()
 
 
 def end(guest: Guest) -> None:
@@ -114,7 +106,7 @@ def end(guest: Guest) -> None:
 
 
 def test_kept_box_after_a_game_of_work_shows_the_numbers_of_a_fresh_box(lodge: Lodge) -> None:
-    first = begin(lodge)
+    first = begin_numbers(lodge)
     fresh = numbers(printed(first, "print"))
     end(first)
     KEPT.close()

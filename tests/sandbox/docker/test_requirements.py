@@ -19,12 +19,7 @@ from tests.sandbox.conftest import Lodge
 
 BARE = {"SecurityOptions": ["name=seccomp,profile=default"], "Runtimes": {"runc": {"path": "runc"}}}
 FULL = {
-    "SecurityOptions": [
-        "name=apparmor",
-        "name=seccomp,profile=builtin",
-        "name=userns",
-        "name=cgroupns",
-    ],
+    "SecurityOptions": ["name=apparmor", "name=seccomp,profile=builtin", "name=userns", "name=cgroupns"],
     "Runtimes": {"runc": {"path": "runc"}, "runsc": {"path": "/usr/bin/runsc"}},
 }
 
@@ -33,17 +28,12 @@ def test_options_are_read_from_an_engine_s_description() -> None:
     assert security_options(BARE) == {"seccomp"}
     assert security_options(FULL) == {"apparmor", "seccomp", "userns", "cgroupns"}
     assert security_options({"SecurityOptions": None}) == set()
+    assert [True, True, False] == [maps_users(info) for info in ({"SecurityOptions": ["name=rootless"]}, FULL, BARE)]
 
 
 def test_sufficient_host_passes() -> None:
     assert [] == list(unmet_requirements(BoxPolicy(), BARE))
     assert [] == list(unmet_requirements(BoxPolicy(runtime="runsc"), FULL))
-
-
-def test_users_of_a_rootless_engine_are_shifted() -> None:
-    assert maps_users({"SecurityOptions": ["name=seccomp", "name=rootless"]})
-    assert maps_users(FULL)
-    assert not maps_users(BARE)
 
 
 @pytest.mark.parametrize(
@@ -62,33 +52,22 @@ def test_missing_host_features_are_reported_with_the_fix(
     assert fix in sentence
 
 
-@pytest.mark.parametrize("label", ["", "unconfined", "docker-default (enforce)", "runc (unconfined)"])
-def test_one_profile_of_apparmor_is_fine(label: str) -> None:
-    refuse_stack(label)
-
-
-def test_a_stack_of_profiles_is_refused_with_the_fix() -> None:
+def test_a_stack_of_profiles_of_apparmor_is_refused_with_the_fix() -> None:
+    for label in ("", "unconfined", "docker-default (enforce)", "runc (unconfined)"):
+        refuse_stack(label)
     with pytest.raises(HostError, match=r"crun//&docker-default, so .*apparmor_parser -R /etc/apparmor\.d/crun\)"):
         refuse_stack("crun//&docker-default (mixed)")
 
 
 @pytest.mark.docker
-def test_this_engine_is_asked() -> None:
+def test_this_engine_is_asked_before_play_and_a_box_is_not_made_with_less(lodge: Lodge) -> None:
     require(BoxPolicy())
     with pytest.raises(HostError, match=r"box\.runtime = 'no-such'"):
         require(BoxPolicy(runtime="no-such"))
-
-
-@pytest.mark.docker
-def test_a_box_is_not_made_with_less(lodge: Lodge) -> None:
-    with pytest.raises(HostError, match="the policy requires it"):
-        lodge("puppet", policy=BoxPolicy(runtime="no-such")).move_in()
-
-
-@pytest.mark.docker
-def test_a_profile_that_is_not_there_is_found_before_play() -> None:
     with pytest.raises(InputError, match="no seccomp profile 'defualt'"):
         require(BoxPolicy(seccomp_of={"python": "defualt"}))
+    with pytest.raises(HostError, match="the policy requires it"):
+        lodge("puppet", policy=BoxPolicy(runtime="no-such")).move_in()
 
 
 @pytest.mark.docker

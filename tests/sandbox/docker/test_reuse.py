@@ -7,13 +7,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import docker
 import pytest
+from docker.models.containers import Container
 from structlog.testing import capture_logs
 
 from judge.base.owner import Owner
@@ -31,7 +32,7 @@ from tests.examples import of_evidence
 from tests.patience import PATIENCE_S
 from tests.sandbox.conftest import GROUP, Lodge, of
 from tests.sandbox.guest import Guest
-from tests.sandbox.reuser import play
+from tests.sandbox.killed_judges import play
 
 KERNEL = tuple(map(int, platform.release().split(".")[:2]))
 IS_UNIFIED = Path("/sys/fs/cgroup/cgroup.controllers").exists()
@@ -80,57 +81,34 @@ def own_containers() -> list[str]:
         return [each["Id"] for each in engine.labelled(f"judge.owner={Owner.me().encode()}")]
 
 
+def owned_by(pid: int) -> list[str]:
+    """The containers of a judge process."""
+    with closing(Engine(PATIENCE_S)) as engine:
+        owners = [each["Labels"]["judge.owner"] for each in engine.labelled("judge.owner")]
+    return [owner for owner in owners if f":{pid}:" in owner]
+
+
 def why_thrown_away(logs: list[Any]) -> list[str]:
     return [line["why"] for line in logs if line["event"] == THROWN_AWAY]
 
 
-def test_the_next_game_of_the_same_agent_has_the_same_container(lodge: Lodge) -> None:
+ASKED = (
+    *("list /tmp", "list /home/agent", "list /dev/shm", "cwd", "status Pid", "status SigIgn"),
+    *("write /tmp/a", "write b"),
+)
+
+
+def test_the_next_game_of_the_same_agent_finds_the_same_container_as_new(lodge: Lodge) -> None:
     first = begin(lodge)
     container, is_reused = container_of(first), first.box.is_reused
+    seen = [first.ask(line) for line in ASKED]
+    for path in ("/tmp/full", "full", "/dev/shm/full"):
+        first.ask(f"fill {path}")
     finish(first)
     second = begin(lodge, seat=1)
 
     assert (container, False, True) == (container_of(second), is_reused, second.box.is_reused)
-
-
-def test_it_finds_the_box_as_new(lodge: Lodge) -> None:
-    asked = (
-        "list /tmp",
-        "list /home/agent",
-        "list /dev/shm",
-        "cwd",
-        "status Pid",
-        "status SigIgn",
-        "write /tmp/a",
-        "write b",
-    )
-    first = begin(lodge)
-    seen = [first.ask(line) for line in asked]
-    first.ask("fill /tmp/full")
-    first.ask("fill full")
-    first.ask("fill /dev/shm/full")
-    finish(first)
-    second = begin(lodge)
-
-    assert second.box.is_reused
-    assert seen == [second.ask(line) for line in asked]
-
-
-def test_counters_belong_to_the_current_game(lodge: Lodge) -> None:
-    first = begin(lodge)
-    first.tell("burn-alone")
-    first.until(lambda: first.cpu_ns() > 50_000_000)
-    used = first.cpu_ns()
-    first.box.close()
-    second = begin(lodge)
-    finish(second)
-    third = begin(lodge)
-    peak = third.box.meter.readings().memory_peak_bytes
-
-    assert third.box.is_reused
-    assert third.cpu_ns() < used
-    assert peak is not None
-    assert peak < 16 << 20
+    assert seen == [second.ask(line) for line in ASKED]
 
 
 def test_a_box_serves_no_other_agent_and_no_other_policy(lodge: Lodge) -> None:
@@ -174,45 +152,35 @@ def test_an_agent_that_was_killed_gets_a_fresh_box(lodge: Lodge) -> None:
     assert not begin(lodge).box.is_reused
 
 
-def test_a_container_that_is_killed_between_games_costs_a_fresh_start(
-    lodge: Lodge, outsider: docker.DockerClient
+def run_process(container: Container) -> None:
+    container.exec_run(["sleep", "1000"], detach=True)
+    await_second_process(str(container.id))
+
+
+MEDDLING: dict[str, tuple[Callable[[Container], object], str]] = {
+    "killed": (Container.kill, "its PID 1 has ended"),
+    "paused": (Container.pause, "another program has frozen it"),
+    "entered": (run_process, "there are other processes"),
+}
+"""What an outsider does to a container between two games, and why it is thrown away."""
+
+
+@pytest.mark.parametrize("how", MEDDLING)
+def test_a_container_that_is_changed_between_games_costs_a_fresh_start(
+    lodge: Lodge, outsider: docker.DockerClient, how: str
 ) -> None:
+    meddle, why = MEDDLING[how]
     first = begin(lodge)
     container = container_of(first)
     finish(first)
-    outsider.containers.get(container).kill()
+    meddle(outsider.containers.get(container))
     with capture_logs() as logs:
         second = begin(lodge)
 
-    assert ["its PID 1 has ended"] == why_thrown_away(logs)
+    assert why in why_thrown_away(logs)[0]
     assert not second.box.is_reused
-    assert "said hello" == f"said {second.ask('say hello')}"
+    assert "hello" == second.ask("say hello")
     assert container not in own_containers()
-
-
-def test_a_container_that_is_paused_between_games_is_thrown_away(lodge: Lodge, outsider: docker.DockerClient) -> None:
-    first = begin(lodge)
-    container = container_of(first)
-    finish(first)
-    outsider.containers.get(container).pause()
-    with capture_logs() as logs:
-        second = begin(lodge)
-
-    assert ["another program has frozen it"] == why_thrown_away(logs)
-    assert (False, False) == (second.box.is_reused, container in own_containers())
-
-
-def test_a_process_of_an_outsider_in_it_is_noticed(lodge: Lodge, outsider: docker.DockerClient) -> None:
-    first = begin(lodge)
-    container = container_of(first)
-    finish(first)
-    outsider.containers.get(container).exec_run(["sleep", "1000"], detach=True)
-    await_second_process(container)
-    with capture_logs() as logs:
-        second = begin(lodge)
-
-    assert "there are other processes" in why_thrown_away(logs)[0]
-    assert not second.box.is_reused
 
 
 def test_where_the_helper_ends_the_next_box_has_another_one(lodge: Lodge) -> None:
@@ -263,18 +231,15 @@ STEPS = ("_renew", "waiting", *of_evidence("_clean", "_give_memory_back", "prove
 
 @pytest.mark.parametrize("step", STEPS)
 def test_a_judge_that_is_killed_in_the_middle_of_a_reuse_leaves_nothing(step: str, program: Path, native: None) -> None:
-    words = [sys.executable, "-m", "tests.sandbox.reuser", str(program), step]
+    words = [sys.executable, "-m", "tests.sandbox.killed_judges", "reuse", str(program), step]
     with subprocess.Popen(words, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as judge:
         assert judge.stdout
         assert "ready\n" in judge.stdout
-        mark = f":{judge.pid}:"
         helpers = children_of(judge.pid)
         judge.send_signal(signal.SIGKILL)
     reap()
 
-    with closing(Engine(PATIENCE_S)) as engine:
-        owners = [each["Labels"]["judge.owner"] for each in engine.labelled("judge.owner")]
-    assert [] == [owner for owner in owners if mark in owner]
+    assert [] == owned_by(judge.pid)
     assert helpers
     for each in helpers:
         await_end(each)
@@ -290,23 +255,14 @@ def await_end(pid: int) -> None:
             os.close(handle)
 
 
-def test_a_worker_that_ends_leaves_nothing(program: Path, native: None) -> None:
+def test_a_worker_and_a_judge_that_end_leave_nothing(program: Path, native: None) -> None:
     worker: Worker[int] = Worker()
     worker.start(play, program, "end")
     pid = worker.result()
-    with closing(Engine(PATIENCE_S)) as engine:
-        kept = [each["Labels"]["judge.owner"] for each in engine.labelled("judge.owner")]
-        worker.close()
-        left = [each["Labels"]["judge.owner"] for each in engine.labelled("judge.owner")]
+    assert 1 == len(owned_by(pid))
+    worker.close()
+    assert [] == owned_by(pid)
 
-    assert [1, 0] == [sum(f":{pid}:" in owner for owner in owners) for owners in (kept, left)]
-
-
-def test_a_judge_that_ends_leaves_nothing(program: Path, native: None) -> None:
-    words = [sys.executable, "-m", "tests.sandbox.reuser", str(program), "end"]
+    words = [sys.executable, "-m", "tests.sandbox.killed_judges", "reuse", str(program), "end"]
     done = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True, timeout=PATIENCE_S)
-
-    with closing(Engine(PATIENCE_S)) as engine:
-        marks = [each["Labels"]["judge.owner"] for each in engine.labelled("judge.owner")]
-    pid = done.stdout.split()[-1]
-    assert [] == [mark for mark in marks if f":{pid}:" in mark]
+    assert [] == owned_by(int(done.stdout.split()[-1]))

@@ -1,20 +1,18 @@
 """Windows programs of both widths live in the same box as all others, with the same quotas, freezer and reports."""
 
-import shutil
 from collections.abc import Callable, Collection
 from pathlib import Path
 
 import pytest
 
 from judge.host.build_images import build_images
-from judge.sandbox import BoxPolicy, Limits, persistent_path
+from judge.sandbox import Limits, persistent_path
 from judge.sandbox.box import Channel, ProcessReport
-from judge.sandbox.docker import seccomp
-from judge.sandbox.runtimes import path_for, recipes
+from judge.sandbox.runtimes import path_for
 from tests import examples
 from tests.sandbox.conftest import ATTACH, PIPES, Lodge, of
 from tests.sandbox.guest import Guest, work_for
-from tests.sandbox.mingw import HERE, NEEDS_WINE, WIDTHS, compile_windows, packaged_programs
+from tests.sandbox.mingw import HERE, NEEDS_WINE, WIDTHS, compile_windows
 
 ACCESS_VIOLATION = 0xC0000005
 SMALL = Limits(memory_bytes=96 << 20)
@@ -66,40 +64,24 @@ def of_width(*widths: int, evidence: Collection[int] = ()) -> pytest.MarkDecorat
 def test_a_path_is_written_as_the_programs_of_a_runtime_write_it() -> None:
     assert path_for("wine", "/agent/book 1.txt") == "Z:\\agent\\book 1.txt"
     assert path_for("wine", "../persistent") == "..\\persistent"
-    assert path_for("native", "/agent/book.txt") == "/agent/book.txt"
     assert path_for("local/wine:1", "/agent/book.txt") == "/agent/book.txt"
-
-
-def test_the_persistent_folder_has_a_name_for_windows() -> None:
     assert persistent_path("docker", "wine") == "Z:\\persistent"
     assert persistent_path("docker", "java") == "/persistent"
-
-
-def test_wine_has_the_profile_that_it_needs_and_a_policy_may_give_another() -> None:
-    needed = {name: recipe.seccomp for name, recipe in recipes().items()}
-    assert seccomp.profile_for(BoxPolicy(), "wine", needed["wine"]) == "wine32"
-    assert seccomp.profile_for(BoxPolicy(seccomp_of={"native": "engine"}), "wine", needed["wine"]) == "wine32"
-    assert seccomp.profile_for(BoxPolicy(seccomp_of={"wine": "ours.toml"}), "wine", needed["wine"]) == "ours.toml"
-    assert seccomp.profile_for(BoxPolicy(), "java", needed["java"]) == "native"
 
 
 # --- how a program finds its box ------------------------------------------------------------------
 
 
+@of(PIPES, evidence=[ATTACH])
 @of_width(*WIDTHS)
-def test_windows_program_gets_windows_paths(windows: Windows, width: int) -> None:
+def test_windows_program_gets_windows_paths_and_lines_end_as_the_judge_ends_them(windows: Windows, width: int) -> None:
     guest = windows("book.txt", "-v", width=width)
 
     assert said(guest, "argv") == f"Z:\\agent\\puppet {width}.exe|Z:\\agent\\book.txt|-v"
     assert said(guest, "read Z:\\agent\\book.txt") == "h8"
     assert said(guest, "cwd") == "Z:\\home\\agent"
     assert said(guest, "temp") == "Z:\\tmp\\"
-
-
-@of(PIPES, evidence=[ATTACH])
-@of_width(64)
-def test_lines_end_as_the_judge_ends_them(windows: Windows, width: int) -> None:
-    assert said(windows(width=width), "hello\r") == "hello"
+    assert said(guest, "hello\r") == "hello"
 
 
 @of_width(64, evidence=[32])
@@ -118,36 +100,14 @@ def test_a_program_writes_to_its_folders_and_nowhere_else(windows: Windows, widt
         assert said(guest, f"write {path}") != "written"
 
 
-# --- programs that others built --------------------------------------------------------------------
-
-
-@of_width(*WIDTHS)
-def test_a_program_of_the_distribution_is_talked_with(lodge: Lodge, tmp_path: Path, width: int) -> None:
-    """A calculator, with its two DLLs beside it."""
-    staged = tmp_path / "calculator"
-    staged.mkdir(mode=0o755)
-    for name in ("mpicalc.exe", "libgcrypt-20.dll", "libgpg-error-0.dll"):
-        shutil.copy(packaged_programs(width) / name, staged)
-
-    guest = lodge("wine", "mpicalc.exe", staged=staged, runtime="wine").move_in()
-
-    assert "23" == said(guest, "5 7 * p")  # 35, which it writes to base 16
-
-
 # --- its quotas ----------------------------------------------------------------------------------
-
-
-@of_width(64, evidence=[32])
-def test_wine_takes_little_of_the_memory(windows: Windows, width: int) -> None:
-    guest = windows(width=width)
-    said(guest, "hello")
-
-    assert (guest.box.meter.readings().memory_peak_bytes or 0) < WINE_BYTES
 
 
 @of_width(64, evidence=[32])
 def test_the_cap_holds_for_the_program_and_wine_together(windows: Windows, width: int) -> None:
     guest = windows(width=width, limits=SMALL)
+    said(guest, "hello")
+    assert (guest.box.meter.readings().memory_peak_bytes or 0) < WINE_BYTES
 
     assert said(guest, f"fill {(SMALL.memory_bytes - WINE_BYTES) >> 20}") == "filled"
     guest.tell(f"fill {SMALL.cap_bytes >> 20}")
@@ -170,7 +130,7 @@ def test_the_other_processes_are_left_to_the_program(windows: Windows, width: in
 
 
 @of_width(64, evidence=[32])
-def test_a_frozen_program_uses_no_time_nor_does_wine(windows: Windows, width: int) -> None:
+def test_a_frozen_program_uses_no_time_nor_does_wine_and_both_can_be_killed(windows: Windows, width: int) -> None:
     guest = windows(width=width)
     assert said(guest, "burn") == "burning"
 
@@ -181,65 +141,43 @@ def test_a_frozen_program_uses_no_time_nor_does_wine(windows: Windows, width: in
     assert guest.cpu_ns() - before < STILL_NS
     guest.box.thaw()
     guest.until_busy()
+    guest.box.kill()
+    assert guest.end() == ProcessReport("signalled", 9)
 
 
 # --- its end -------------------------------------------------------------------------------------
 
 
-@of_width(64, evidence=[32])
-@pytest.mark.parametrize(("code", "reported"), [(3, 3), (256, 1), pytest.param(0, 0, marks=examples.evidence)])
-def test_an_exit_code_arrives_and_none_of_them_turns_into_success(
-    windows: Windows, width: int, code: int, reported: int
-) -> None:
-    guest = windows(width=width)
-    guest.tell(f"exit {code}")
-
-    assert guest.end() == ProcessReport("exited", reported)
-    assert guest.heard[Channel.ERR] == b""
+ENDS = {"exit 3": 3, "exit 256": 1, "null": ACCESS_VIOLATION & 0xFF, "abort": None}
+"""What ends a program, and the code with which it exits: any but 0 where it is None."""
+MORE_ENDS = {"exit 0": 0, "overflow": None}
 
 
 @of_width(64, evidence=[32])
-def test_an_access_violation_is_an_exit_code_and_a_line_of_wine_s(windows: Windows, width: int) -> None:
-    guest = windows(width=width)
-    guest.tell("null")
-
-    assert guest.end() == ProcessReport("exited", ACCESS_VIOLATION & 0xFF)
-    [line] = guest.heard[Channel.ERR].splitlines()
-    assert line.startswith(b"wine: Unhandled page fault on write access to 0000")
-
-
-@of_width(64, evidence=[32])
-@pytest.mark.parametrize("act", ["abort", *examples.of_evidence("overflow")])
-def test_other_ends_are_no_success_either(windows: Windows, width: int, act: str) -> None:
+@pytest.mark.parametrize("act", [*ENDS, *examples.of_evidence(*MORE_ENDS)])
+def test_an_exit_code_arrives_and_none_of_them_turns_into_success(windows: Windows, width: int, act: str) -> None:
     guest = windows(width=width)
     guest.tell(act)
 
-    report = guest.end()
-    assert (report.kind, report.number != 0) == ("exited", True)
+    report, code = guest.end(), (ENDS | MORE_ENDS)[act]
+    assert "exited" == report.kind
+    assert report.number == code if code is not None else report.number != 0
+    lines = guest.heard[Channel.ERR].splitlines()
+    if act.startswith("exit"):
+        assert [] == lines
+    if act == "null":
+        assert [b"wine: Unhandled page fault on write access to 0000"] == [line[:50] for line in lines]
 
 
 @of_width(64)
 def test_leftovers_of_a_program_do_not_block_the_box(windows: Windows, width: int) -> None:
     """A program of its own that still runs, and Wine's server: the output ends with the agent's first process."""
     guest = windows(width=width)
+    assert said(guest, "window") != "1"  # one that cannot be opened keeps no caller waiting
     assert said(guest, "start") == "started"
     guest.tell("exit 0")
 
     assert guest.end() == ProcessReport("exited", 0)
-
-
-@of_width(64)
-def test_a_program_is_killed_with_wine(windows: Windows, width: int) -> None:
-    guest = windows(width=width)
-    said(guest, "burn")
-    guest.box.kill()
-
-    assert guest.end() == ProcessReport("signalled", 9)
-
-
-@of_width(64)
-def test_unopenable_window_keeps_no_caller_waiting(windows: Windows, width: int) -> None:
-    assert said(windows(width=width), "window") != "1"
 
 
 @of_width(64)

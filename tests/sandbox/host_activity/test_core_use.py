@@ -60,29 +60,21 @@ def test_judge_usage_is_not_counted_as_load_of_others() -> None:
         assert worker.stdout is not None
         assert b"done\n" == worker.stdout.readline()
         pool.submit(work_for, 0.2).result()
-        core_use_lists_again(own)
+        own._listed_at = float("-inf")  # as when a second has passed
         grown = own.ns() - before
         worker.kill()
 
     assert grown >= 400_000_000
 
 
-def test_processes_of_another_program_are_others() -> None:
+def test_processes_of_another_program_are_others_and_a_judge_elsewhere_uses_none_of_these() -> None:
     with Popen(["sleep", "60"]) as other:
         try:
             assert other.pid not in own_processes()
             assert os.getpid() in own_processes()
         finally:
             other.kill()
-
-
-def test_a_judge_on_other_cores_uses_none_of_these() -> None:
     assert 0 == OwnTime([os.sysconf("SC_NPROCESSORS_CONF")]).ns()
-
-
-def core_use_lists_again(own: OwnTime) -> None:
-    """As when a second has passed."""
-    own._listed_at = float("-inf")
 
 
 BURNS = """

@@ -66,41 +66,29 @@ HYBRID: Case = (
     },
 )
 
-PARTLY_MOUNTED: Case = (
-    f"0::/machine/judge/docker/{ID}\n",
-    "41 31 0:38 /machine/judge /cgroups\\040here rw - cgroup2 none rw\n",
-    {"": f"/cgroups here/docker/{ID}"},
-)
+CASES: dict[str, Case] = {
+    "v2": V2,
+    "v1": V1,
+    "hybrid": HYBRID,
+    "partly mounted": (
+        f"0::/machine/judge/docker/{ID}\n",
+        "41 31 0:38 /machine/judge /cgroups\\040here rw - cgroup2 none rw\n",
+        {"": f"/cgroups here/docker/{ID}"},
+    ),
+    "outside of the mount": (f"0::/other/{ID}\n", "41 31 0:38 /machine /cg rw - cgroup2 none rw\n", {}),
+    "outside of our namespace": (f"0::/../{ID}\n", V2[1], {}),
+    "not mounted": (f"4:memory:/docker/{ID}\n", V2[1], {}),
+}
 
-OUTSIDE_OF_THE_MOUNT: Case = (
-    f"0::/other/{ID}\n",
-    "41 31 0:38 /machine /cg rw - cgroup2 none rw\n",
-    {},
-)
-OUTSIDE_OF_OUR_NAMESPACE: Case = (f"0::/../{ID}\n", V2[1], {})
-NOT_MOUNTED: Case = (f"4:memory:/docker/{ID}\n", V2[1], {})
 
-
-@pytest.mark.parametrize(
-    ("memberships", "mountinfo", "directories"),
-    [
-        pytest.param(*V2, id="v2"),
-        pytest.param(*V1, id="v1"),
-        pytest.param(*HYBRID, id="hybrid"),
-        pytest.param(*PARTLY_MOUNTED, id="partly mounted"),
-        pytest.param(*OUTSIDE_OF_THE_MOUNT, id="outside of the mount"),
-        pytest.param(*OUTSIDE_OF_OUR_NAMESPACE, id="outside of our namespace"),
-        pytest.param(*NOT_MOUNTED, id="not mounted"),
-    ],
-)
-def test_a_process_s_cgroups_are_found(memberships: str, mountinfo: str, directories: dict[str, str]) -> None:
+@pytest.mark.parametrize("case", CASES)
+def test_a_process_s_cgroups_are_found(case: str) -> None:
+    memberships, mountinfo, directories = CASES[case]
     assert locate(memberships, mountinfo) == {name: Path(path) for name, path in directories.items()}
 
 
 def test_another_s_process_number_is_not_taken_for_the_container_s() -> None:
-    assert cgroup.find_cgroups(os.getpid(), ID) is None
-    assert cgroup.find_cgroups(2**22 + 1, ID) is None
-    assert cgroup.find_cgroups(0, ID) is None
+    assert [None] * 3 == [cgroup.find_cgroups(pid, ID) for pid in (os.getpid(), 2**22 + 1, 0)]
 
 
 # --- what the files say --------------------------------------------------------------------------
@@ -114,18 +102,48 @@ def write(directory: Path, **files: str) -> Path:
     return directory
 
 
-def test_a_meter_reads_v2(tmp_path: Path) -> None:
-    directory = write(
-        tmp_path,
-        memory__peak="5000\n",
-        memory__max="9000\n",
-        memory__events="low 0\nhigh 0\nmax 12\noom 3\noom_kill 2\noom_group_kill 0\n",
-        cpu__stat="usage_usec 77\nuser_usec 70\nsystem_usec 7\n",
-    )
-    meter = CgroupMeter({"": directory})
-    assert meter.readings() == Readings(5000, 9000, 2, 77_000, reached_cap=True)
-    assert meter.memory_bytes() is None
-    meter.close()
+READINGS: dict[str, tuple[dict[str, str], Readings, int | None]] = {
+    "v2": (
+        {
+            "memory.peak": "5000\n",
+            "memory.max": "9000\n",
+            "memory.events": "low 0\nhigh 0\nmax 12\noom 3\noom_kill 2\noom_group_kill 0\n",
+            "cpu.stat": "usage_usec 77\nuser_usec 70\nsystem_usec 7\n",
+        },
+        Readings(5000, 9000, 2, 77_000, reached_cap=True),
+        None,
+    ),
+    "v2 whose own limit did not run out": (
+        {"memory.events": "low 0\nhigh 0\nmax 12\noom 0\noom_kill 2\noom_group_kill 0\n"},
+        Readings(None, None, 2, None, reached_cap=False),
+        None,
+    ),
+    "hybrid": (
+        {
+            "memory/memory.max_usage_in_bytes": "5000\n",
+            "memory/memory.kmem.max_usage_in_bytes": "700\n",
+            "memory/memory.limit_in_bytes": "9000\n",
+            "memory/memory.usage_in_bytes": "3000\n",
+            "memory/memory.oom_control": "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n",
+            "cpuacct/cpuacct.usage": "123456789\n",
+            "cpu.stat": "usage_usec 1\n",
+        },
+        Readings(5000, 9000, 1, 123456789, reached_cap=True, kernel_peak_bytes=700),
+        3000,
+    ),
+}
+"""Files of cgroups, what a meter reads, and what is in use."""
+
+
+@pytest.mark.parametrize("case", READINGS)
+def test_a_meter_reads_its_host(tmp_path: Path, case: str) -> None:
+    files, readings, used = READINGS[case]
+    for name, text in files.items():
+        write((tmp_path / name).parent, **{Path(name).name: text})
+    of_v1 = {name: tmp_path / name for name in ("memory", "cpuacct") if (tmp_path / name).is_dir()}
+    with closing(CgroupMeter({**of_v1, "": tmp_path})) as meter:
+        assert meter.readings() == readings
+        assert meter.memory_bytes() == used
 
 
 @pytest.mark.parametrize(("peak", "reached"), [(99 << 20, False), ((100 << 20) - 4096, True), (100 << 20, True)])
@@ -133,12 +151,6 @@ def test_v1_was_at_its_cap_if_its_peak_was(tmp_path: Path, peak: int, reached: b
     memory = write(tmp_path, memory__max_usage_in_bytes=f"{peak}\n", memory__limit_in_bytes=f"{100 << 20}\n")
     with closing(CgroupMeter({"memory": memory})) as meter:
         assert reached is meter.readings().reached_cap
-
-
-def test_v2_was_at_its_cap_if_its_own_limit_ran_out(tmp_path: Path) -> None:
-    events = "low 0\nhigh 0\nmax 12\noom 0\noom_kill 2\noom_group_kill 0\n"
-    with closing(CgroupMeter({"": write(tmp_path, memory__events=events)})) as meter:
-        assert False is meter.readings().reached_cap
 
 
 @pytest.mark.parametrize(
@@ -170,23 +182,6 @@ def test_a_meter_of_an_older_v2_keeps_the_most_that_it_saw(tmp_path: Path) -> No
     meter.close()
 
 
-def test_a_meter_of_a_hybrid_host_reads_v1(tmp_path: Path) -> None:
-    memory = write(
-        tmp_path / "memory",
-        memory__max_usage_in_bytes="5000\n",
-        memory__kmem__max_usage_in_bytes="700\n",
-        memory__limit_in_bytes="9000\n",
-        memory__usage_in_bytes="3000\n",
-        memory__oom_control="oom_kill_disable 0\nunder_oom 0\noom_kill 1\n",
-    )
-    cpuacct = write(tmp_path / "cpuacct", cpuacct__usage="123456789\n")
-    unified = write(tmp_path / "unified", cpu__stat="usage_usec 1\n")
-    meter = CgroupMeter({"memory": memory, "cpuacct": cpuacct, "": unified})
-    assert meter.readings() == Readings(5000, 9000, 1, 123456789, reached_cap=True, kernel_peak_bytes=700)
-    assert meter.memory_bytes() == 3000
-    meter.close()
-
-
 def test_kernel_memory_of_v2_is_the_highest_value_that_was_read(tmp_path: Path) -> None:
     def use(count: int) -> None:
         write(tmp_path, memory__stat=f"anon 1\nfile 2\nkernel {count}\nkernel_stack 16384\npagetables 4096\nslab 9\n")
@@ -200,10 +195,8 @@ def test_kernel_memory_of_v2_is_the_highest_value_that_was_read(tmp_path: Path) 
 
         assert [500, 900, 900] == seen
         assert 900 == meter.readings().kernel_peak_bytes
-
-
-def test_kernel_memory_is_unknown_before_linux_5_18(tmp_path: Path) -> None:
-    with closing(CgroupMeter({"": write(tmp_path, memory__stat="anon 1\nfile 2\nkernel_stack 16384\n")})) as meter:
+    write(tmp_path, memory__stat="anon 1\nfile 2\nkernel_stack 16384\n")  # before Linux 5.18
+    with closing(CgroupMeter({"": tmp_path})) as meter:
         assert None is meter.kernel_bytes()
 
 
@@ -278,9 +271,6 @@ def test_a_counter_keeps_its_value_when_its_file_has_gone(tmp_path: Path) -> Non
     assert counter.read() == 42
     os.close(fd)
     assert counter.read() == 42
-
-
-def test_unknown_counter_reports_it(tmp_path: Path) -> None:
     fd = os.open(tmp_path, os.O_RDONLY)
     assert Counter(fd, "oom_kill").read() is None
     os.close(fd)
@@ -339,15 +329,14 @@ def test_pause_that_is_refused_is_tried_again_before_the_game_but_not_without_en
 
 def test_unified_is_preferred_and_confirmed_by_its_events(tmp_path: Path) -> None:
     directory = write(tmp_path, cgroup__freeze="0", cgroup__events="populated 1\nfrozen 0\n")
-    chosen = freezer.choose_freezer("auto", {"": directory, "freezer": tmp_path}, Pausing(), ID)
-    chosen.freeze()
-    assert (directory / "cgroup.freeze").read_text(encoding="ascii") == "1"
-    assert not chosen.is_frozen()
-    write(directory, cgroup__events="populated 1\nfrozen 1\n")
-    assert chosen.is_frozen()
-    chosen.thaw()
-    assert (directory / "cgroup.freeze").read_text(encoding="ascii") == "0"
-    chosen.close()
+    with closing(freezer.choose_freezer("auto", {"": directory, "freezer": tmp_path}, Pausing(), ID)) as chosen:
+        chosen.freeze()
+        assert (directory / "cgroup.freeze").read_text(encoding="ascii") == "1"
+        assert not chosen.is_frozen()
+        write(directory, cgroup__events="populated 1\nfrozen 1\n")
+        assert chosen.is_frozen()
+        chosen.thaw()
+        assert (directory / "cgroup.freeze").read_text(encoding="ascii") == "0"
 
 
 @pytest.mark.parametrize("wish", ["unified", "v1"])

@@ -85,17 +85,14 @@ def test_processors_are_grouped_by_core(available: set[int], siblings: list[set[
     assert parsed(cores) == list(group_cores(available, siblings))
 
 
-def test_every_processor_of_this_host_is_in_one_core() -> None:
-    assert sorted(available()) == sorted(sum(whole_cores(), ()))
-
-
 @pytest.mark.parametrize(("text", "processors"), [("0\n", {0}), ("0-2,8\n", {0, 1, 2, 8}), ("3,1", {1, 3})])
 def test_a_list_of_processors_is_read(text: str, processors: set[int]) -> None:
     assert processors == parse_processors(text)
 
 
-def test_process_moved_to_a_processor_can_see_all_its_processors() -> None:
+def test_every_processor_of_this_host_is_in_one_core_and_is_seen_from_any_of_them() -> None:
     given = available()
+    assert sorted(given) == sorted(sum(whole_cores(), ()))
     os.sched_setaffinity(0, {min(given)})
     try:
         with on_all_processors():

@@ -97,36 +97,32 @@ print(os.path.expanduser("~agent"), pwd.getpwnam("agent").pw_uid == os.getuid(),
 os.environ.clear()
 print(getpass.getuser(), os.path.expanduser("~"))
 """
+ASK_NODE = "const u = require('os').userInfo(); console.log(u.username, u.homedir)"
+NAMED: dict[str, tuple[tuple[str, ...], str, set[str]]] = {
+    "python": (
+        ("python3", "main"),
+        ASK_PYTHON,
+        {"agent agent agent", "/home/agent True agent", "agent /home/agent"},
+    ),
+    "node": (("node", "main"), ASK_NODE, {"agent /home/agent"}),
+    "java": (
+        ("java", "-XshowSettings:properties", "-version"),
+        "",
+        {"user.name = agent", "user.home = /home/agent"},
+    ),
+}
+"""By runtime: a command, its program, and lines that it prints."""
 
 
 @of(PIPES, ATTACH)
-def test_the_user_of_python_has_a_name(lodge: Lodge, tmp_path: Path) -> None:
-    build_images(["python"])
-    guest = lodge("python3", "main.py", staged=_staged(tmp_path, "main.py", ASK_PYTHON), runtime="python").move_in()
-
-    assert ["agent agent agent", "/home/agent True agent", "agent /home/agent"] == [guest.line() for _ in range(3)]
-
-
-@pytest.mark.docker
-def test_the_user_of_node_has_a_name(lodge: Lodge, tmp_path: Path) -> None:
-    build_images(["node"])
-    program = "const u = require('os').userInfo(); console.log(u.username, u.homedir)"
-    guest = lodge("node", "main.js", staged=_staged(tmp_path, "main.js", program), runtime="node").move_in()
-
-    assert "agent /home/agent" == guest.line()
-
-
-@pytest.mark.docker
-def test_the_user_of_java_has_a_name(lodge: Lodge) -> None:
-    build_images(["java"])
-    guest = lodge("java", "-XshowSettings:properties", "-version", runtime="java").move_in()
+@pytest.mark.parametrize("runtime", NAMED)
+def test_the_user_of_an_agent_has_a_name(lodge: Lodge, tmp_path: Path, runtime: str) -> None:
+    build_images([runtime])
+    command, program, lines = NAMED[runtime]
+    tmp_path.chmod(0o755)
+    (tmp_path / "main").write_text(program, encoding="ascii")
+    guest = lodge(*command, staged=tmp_path, runtime=runtime).move_in()
     guest.end()
 
-    properties = (guest.heard[Channel.OUT] + guest.heard[Channel.ERR]).decode().split("\n")
-    assert {"user.name = agent", "user.home = /home/agent"} <= {line.strip() for line in properties}
-
-
-def _staged(directory: Path, name: str, text: str) -> Path:
-    directory.chmod(0o755)
-    (directory / name).write_text(text, encoding="ascii")
-    return directory
+    said = (guest.heard[Channel.OUT] + guest.heard[Channel.ERR]).decode().split("\n")
+    assert lines <= {line.strip() for line in said}

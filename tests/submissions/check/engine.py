@@ -1,7 +1,8 @@
 """A sound AGI engine: the house agent in Python, whose main loop speaks AGI instead."""
 
-from tests.submissions.check.flawed import HOUSE_PYTHON
+from judge.base.resources import IMAGES
 
+_RULES = (IMAGES / "house-python" / "house-python.py").read_text(encoding="utf-8").partition("class Agent:")[0]
 _MAIN = """
 def squares(text):
     digits = [int(digit, 16) for digit in text]
@@ -43,8 +44,4 @@ if __name__ == "__main__":
 
 def thinking(code: str) -> str:
     """An engine that runs `code` (with `ms`, the time that it is told) before it decides."""
-    rules = HOUSE_PYTHON.partition("class Agent:")[0]
-    return rules.replace("import sys\n", "import sys\nimport time\n") + _MAIN.replace("THINK", code)
-
-
-SOUND = thinking("pass")
+    return _RULES.replace("import sys\n", "import sys\nimport time\n") + _MAIN.replace("THINK", code)

@@ -1,9 +1,11 @@
 """Agents that are the house agent in Python but for one thing, which they do wrong."""
 
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 
 from judge.base.resources import IMAGES
+from tests.submissions.check import engine
 
 HOUSE_PYTHON = (IMAGES / "house-python" / "house-python.py").read_text(encoding="utf-8")
 _ANSWERS = "            print(answer, flush=True)\n"
@@ -11,39 +13,55 @@ _CASES = '        if command == "ABOUT":\n'
 _ENDS = "\n\nif __name__"
 
 
-def _replaced(sound: str, flawed: str, source: str = HOUSE_PYTHON) -> str:
+def _replaced(sound: str, flawed: str, source: str) -> str:
     assert source.count(sound) == 1, sound
     return source.replace(sound, flawed)
 
 
-def answering(code: str) -> str:
+def answering(code: str, source: str = HOUSE_PYTHON) -> str:
     """An agent that runs `code` (with `answer` and `agent`) where the sound one prints its answer."""
-    return _replaced(_ANSWERS, "".join(f"            {line}\n" for line in code.splitlines()))
+    return _replaced(_ANSWERS, "".join(f"            {line}\n" for line in code.splitlines()), source)
 
 
-def hearing(code: str) -> str:
+def hearing(code: str, source: str = HOUSE_PYTHON) -> str:
     """An agent that runs `code` (with `self`, `command` and `rest`) on each request, before it is looked at."""
-    return _replaced(_CASES, "".join(f"        {line}\n" for line in code.splitlines()) + _CASES)
+    return _replaced(_CASES, "".join(f"        {line}\n" for line in code.splitlines()) + _CASES, source)
 
 
-def ending(code: str) -> str:
+def ending(code: str, source: str = HOUSE_PYTHON) -> str:
     """An agent that runs `code` where the sound one exits."""
-    return _replaced(_ENDS, "".join(f"\n    {line}" for line in code.splitlines()) + _ENDS)
+    return _replaced(_ENDS, "".join(f"\n    {line}" for line in code.splitlines()) + _ENDS, source)
 
 
-def reading(code: str) -> str:
+def reading(code: str, source: str = HOUSE_PYTHON) -> str:
     """An agent whose lines are what `code` makes of stdin."""
-    return _replaced("filter(None, map(str.strip, sys.stdin))", code)
+    return _replaced("filter(None, map(str.strip, sys.stdin))", code, source)
 
 
-def knowing(rules: str) -> str:
+def knowing(rules: str, source: str = HOUSE_PYTHON) -> str:
     """An agent that plays under these rules as it does under the others."""
-    return _replaced("self.rule not in (0, 1)", f"self.rule not in {rules}")
+    return _replaced("self.rule not in (0, 1)", f"self.rule not in {rules}", source)
 
 
 def remembering(what: str, source: str = HOUSE_PYTHON) -> str:
     """An agent that makes `what` at its start and keeps it, as `kept`."""
     return source.replace("import sys\n", f"import sys\n\nkept = {what}\n", 1)
+
+
+def changed(changes: Mapping[str, str | list[str]]) -> str:
+    """The house agent with changes by name: `CHANGES`, `engine`: a sound AGI engine, `replacing`: a text by another."""
+    source = HOUSE_PYTHON
+    for name, what in changes.items():
+        if isinstance(what, list):
+            source = source.replace(what[0], what[1])
+        elif name == "engine":
+            source = engine.thinking(what)
+        else:
+            source = CHANGES[name](what, source)
+    return source
+
+
+CHANGES = {each.__name__: each for each in (answering, hearing, ending, reading, knowing, remembering)}
 
 
 def write(directory: Path, source: str, manifest: str = "") -> str:

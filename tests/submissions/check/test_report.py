@@ -1,8 +1,13 @@
-"""The error and its place are read from an agent's last lines."""
+"""Parts of a report: the error in an agent's last lines, the advice for an illegal move, the clocks of a check."""
 
 import pytest
 
+from judge.games.types import Verdict
+from judge.referee.policy import load_policy
+from judge.submissions.check.diagnosis import fix_for
+from judge.submissions.check.interview import hurried
 from judge.submissions.check.report import failed, passed, warned, without_repetitions
+from judge.submissions.check.runner import within
 from judge.submissions.check.tracebacks import headline
 
 CASES = {
@@ -93,3 +98,36 @@ def test_equal_crashes_are_shown_once() -> None:
     assert ["the same crash as in begin", findings[0].evidence] == [
         each.evidence for each in without_repetitions([late, findings[0]])
     ]
+
+
+@pytest.mark.parametrize(
+    ("said", "fix"),
+    [
+        ("15,3 (p4) is off the 15x15 board", "coordinates count from 0: the largest are 14,14"),
+        ("3,15 is off the 15x15 board", "coordinates count from 0: the largest are 14,14"),
+        ("3,15 is off the 20x15 board", "coordinates count from 0: the largest are 19,14"),
+        ("-1,-1 is off the 15x15 board", "its search found no square: when no square is good enough"),
+        ("40,3 is off the 15x15 board", "are x and y exchanged?"),
+        ("8,5 is taken by stone 14", "are x and y exchanged?"),
+        ("the stone is nowhere", "put each stone or piece that the judge sends on the board"),
+    ],
+)
+def test_coordinates_of_an_illegal_move_suggest_the_fix(said: str, fix: str) -> None:
+    assert fix in fix_for(Verdict.ILLEGAL, said, "gomocup")
+
+
+@pytest.mark.parametrize(
+    ("control", "notation", "tolerance_ms"),
+    [("60+0.6", "@1", 59_000), ("600|3x30@20", "@1", 19_000), ("0.2+0.002", "@0.2", 0), ("30,0.5", "@1", 29_000)],
+)
+def test_questions_have_a_limit_of_an_answer_alone(control: str, notation: str, tolerance_ms: int) -> None:
+    clock = hurried(load_policy("gomocup-freestyle", ["clock.tolerance_ms=0"], clock=control)).clock
+
+    assert (notation, tolerance_ms) == (clock.notation, clock.tolerance_ms)
+
+
+def test_a_check_shortens_only_longer_answers() -> None:
+    policy = load_policy("gomocup-freestyle", clock="60+0.6")
+
+    assert policy == within(policy, 61_000)
+    assert "60+0.6@5" == within(policy, 5000).clock.notation
