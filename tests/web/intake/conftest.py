@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from judge.cli.submit import open_intake
-from judge.store.tokens import Tokens
+from judge.store.tokens import TokenRole, Tokens
 from judge.submissions.service import IntakeDirectory
 from judge.transparency.keys import make_key
 from judge.transparency.log import KEY_FILE
@@ -56,9 +56,9 @@ def make_contest(folder: Path, intake: str = "") -> IntakeDirectory:
     return open_intake(folder)
 
 
-def make_token(desk: IntakeDirectory, author: str) -> str:
+def make_token(desk: IntakeDirectory, name: str, role: TokenRole = TokenRole.AUTHOR) -> str:
     with closing(Tokens(desk.store_url, desk.contest)) as tokens:
-        return tokens.make(author, "organiser")
+        return tokens.make(name, "organiser", role)
 
 
 @contextmanager

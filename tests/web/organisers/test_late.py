@@ -7,7 +7,7 @@ import pytest
 
 from judge.contest.contest import open_store
 from judge.store.types import NotNowError
-from tests.web.organisers.office import Office, office, unbegun
+from tests.web.organisers.office import Office, unbegun
 
 CLOSED = "[submissions]\ncloses = 2020-03-31T18:00:00Z\n"
 FINAL = b"The contest has begun: a late submission cannot be permitted any more."
@@ -45,9 +45,3 @@ def test_author_with_permission_submits_after_the_end_until_the_start(tmp_path: 
         status, _, body = found.post({**form, "id": "0" * 32})
         assert (422, True) == (status, FINAL in body)
         assert "action=late" not in found.page("authors.html")
-
-
-def test_permission_is_refused_after_the_start(tmp_path: Path) -> None:
-    with office(tmp_path / "cup", played=0) as found:
-        status, _, body = found.ask("GET", "/organiser/order.html?action=late&target=ada", found.tokens["act"])
-        assert (422, True) == (status, FINAL in body)
