@@ -85,7 +85,7 @@ class Served:
 
     def seat(self, author: str, game: str) -> int:
         """The seat of an author's agent in a game or an attempt."""
-        paths = [f"/author/games/{game}.seat-{seat}.json" for seat in (0, 1)]
+        paths = [f"/author/{game}.seat-{seat}.json" for seat in (0, 1)]
         return [self.ask("GET", path, self.tokens[author])[0] for path in paths].index(200)
 
 

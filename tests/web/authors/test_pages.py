@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from typing import Any
 from urllib.parse import quote, urlencode, urljoin
 
 import pytest
@@ -11,13 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.base.parsing import parse_json
+from judge.catalog.files import steps_of
 from judge.referee.spec import RecordFile
 from judge.referee.verify import verify
 from judge.store.tokens import TokenRole, Tokens
+from judge.testing import Act, Say
+from judge.web.authors.games import move_logs
 from judge.web.kit.forms import proof_of
 from judge.web.kit.session import CHANGE
 from tests.examples import examples, sized
-from tests.publish.cups import SECRET
+from tests.publish.cups import SECRET, referee
+from tests.referee.games import BLACK_ROW, WHITE_ROW, brain, spec
 from tests.web.authors.desk import AUTHORS, HOSTS, HOUSE, Served, mark, other_of, secrets, served
 from tests.web.service import Answer, call
 
@@ -60,27 +65,56 @@ def test_refused_submission_names_stage_reason_and_next_step(desk: Served) -> No
 
 
 @pytest.mark.parametrize("author", AUTHORS)
-def test_an_own_game_has_its_page_with_stderr_and_debug_of_the_own_seat(desk: Served, author: str) -> None:
-    agent, seat = AUTHORS[author], desk.seat(author, "00001")
-    page = desk.page("/author/games/00001.html", author)
+@pytest.mark.parametrize(
+    ("game", "words"),
+    [
+        ("games/00001", ("Why <bdi>crasher</bdi> lost", "PID 1 reports: ", "stderr is stored for you")),
+        ("games/00002.attempt-1", ("This is attempt 1, which does not count.",)),
+        ("practice/{own}", ("Practice game",)),
+    ],
+)
+def test_page_of_a_game_has_the_output_of_the_own_agent_alone(
+    desk: Served, author: str, game: str, words: tuple[str, ...]
+) -> None:
+    """That others do not see the page and its files is in tests/golden/access.txt."""
+    game = game.format(own=practice_of(author))
+    agent, seat = AUTHORS[author], desk.seat(author, game)
+    page = desk.page(f"/author/{game}.html", author)
 
-    assert SECRET not in desk.ask("GET", "/games/00001.html")[2].decode()
-    assert not any(secret.decode() in page for secret in secrets(other_of(author)))
-    assert "Why <bdi>crasher</bdi> lost" in page
-    assert 2 == page.count("stderr is stored for you")
-    assert "PID 1 reports: " in page
+    assert [] == [word for word in words if word not in page]
     assert f"{SECRET} of {agent}: " in page
-    assert f"DEBUG {SECRET} {agent}" in page
     assert 'class="plot' in page
+    assert not any(secret.decode() in page for secret in secrets(other_of(author)))
+    assert f"{SECRET} {HOUSE}" not in page
     logs = re.findall(
         r'<div data-agent-log="\d+"><p class="quiet">[^<]+<bdi>(\w+)</bdi></p><pre>(.*?)</pre>', page, re.DOTALL
     )
     assert {agent} == {name for name, _ in logs}
     assert any(f"DEBUG {SECRET} {agent}" in text for _, text in logs)
-    stderr = desk.ask("GET", f"/author/games/00001.seat-{seat}.stderr", desk.tokens[author])[2]
-    assert stderr.startswith(f"{SECRET} of {agent}: ".encode())
-    debug = desk.ask("GET", f"/author/games/00001.seat-{seat}.debug", desk.tokens[author])[2]
-    assert f"{SECRET} {agent}".encode() in debug
+    for kind, begin in (("stderr", f"{SECRET} of {agent}: "), ("debug", "")):
+        status, _, data = desk.ask("GET", f"/author/{game}.seat-{seat}.{kind}", desk.tokens[author])
+        assert (200, True) == (status, data.startswith(begin.encode()) and SECRET.encode() in data)
+
+
+def practice_of(author: str) -> str:
+    return f"{list(AUTHORS).index(author) + 1:05d}"
+
+
+@pytest.mark.parametrize("author", AUTHORS)
+def test_pages_link_to_practice_games_and_void_attempts(desk: Served, author: str) -> None:
+    stem = practice_of(author)
+    submission = desk.page(f"/author/submissions/{int(stem) + 2}.html", author)
+    assert [stem] == re.findall(r'href="../../author/practice/(\d+)\.html"', submission)
+    assert "Cvičná partie" in desk.page(f"/cs/author/practice/{stem}.html", author)
+    assert 'href="games/00002.attempt-1.html"' in desk.page("/author/index.html", author)
+    record = desk.ask("GET", f"/author/practice/{stem}.json", desk.tokens[author])[2]
+    assert not verify(parse_json(RecordFile, record, "a record")).problems
+    assert SECRET.encode() not in record
+    for missing in (
+        *(f"practice/{stem}.{end}" for end in ("seat-0.stderr", "seat-0.json", "stderr", "seat-1.html")),
+        *(f"games/{name}.html" for name in ("00002", "00002.attempt-2", "00001.attempt-1", "2.attempt-1")),
+    ):
+        assert 401 == desk.ask("GET", f"/author/{missing}", desk.tokens[author])[0], missing
 
 
 @pytest.mark.parametrize("author", AUTHORS)
@@ -98,28 +132,6 @@ def test_list_of_own_games_says_who_won_and_why(desk: Served, author: str) -> No
     ):
         filtered = desk.ask("GET", "/author/index.html", desk.tokens[author], query=query)[2]
         assert is_shown == (b"games/00001.html" in filtered), query
-
-
-@pytest.mark.parametrize("author", AUTHORS)
-def test_a_practice_game_is_a_page_that_only_its_author_sees(desk: Served, author: str) -> None:
-    agent = AUTHORS[author]
-    stem = f"{list(AUTHORS).index(author) + 1:05d}"
-    submission = desk.page(f"/author/submissions/{int(stem) + 2}.html", author)
-    page = desk.page(f"/cs/author/practice/{stem}.html", author)
-
-    assert [stem] == re.findall(r'href="../../author/practice/(\d+)\.html"', submission)
-    assert "Cvičná partie" in page
-    assert f"{SECRET} of {agent}: " in page
-    assert f"DEBUG {SECRET} {agent}" in page
-    assert f"{SECRET} {HOUSE}" not in page
-    assert 'class="plot' in page
-    record = desk.ask("GET", f"/author/practice/{stem}.json", desk.tokens[author])[2]
-    assert not verify(parse_json(RecordFile, record, "a record")).problems
-    assert SECRET.encode() not in record
-    stderr = desk.ask("GET", f"/author/practice/{stem}.seat-1.stderr", desk.tokens[author])[2]
-    assert stderr.startswith(f"{SECRET} of {agent}: ".encode())
-    for path in ("seat-0.stderr", "seat-0.json", "stderr", "seat-1.html"):
-        assert 401 == desk.ask("GET", f"/author/practice/{stem}.{path}", desk.tokens[author])[0]
 
 
 def test_an_author_lets_a_submission_play_again_and_no_other(desk: Served) -> None:
@@ -161,26 +173,11 @@ def test_a_webhook_is_set_on_the_page_and_refused_with_the_fix(desk: Served) -> 
         assert before.secret != after.secret
         assert ["given up"] == [each.state for each in notices.of("ada", 99) if each.kind == "refused"]
         assert {"waiting"} == {each.state for each in notices.of("eve", 99)}
-
-
-@pytest.mark.parametrize("author", AUTHORS)
-def test_author_sees_their_agents_output_in_a_void_attempt(desk: Served, author: str) -> None:
-    agent, seat = AUTHORS[author], desk.seat(author, "00002.attempt-1")
-    assert 'href="games/00002.attempt-1.html"' in desk.page("/author/index.html", author)
-    page = desk.page("/author/games/00002.attempt-1.html", author)
-
-    assert "This is attempt 1, which does not count." in page
-    assert f"DEBUG {SECRET} {agent}" in page
-    assert f"{SECRET} {AUTHORS[other_of(author)]}" not in page
-    assert f'href="00002.attempt-1.seat-{seat}.stderr"' in page
-    stderr = desk.ask("GET", f"/author/games/00002.attempt-1.seat-{seat}.stderr", desk.tokens[author])[2]
-    assert stderr.startswith(f"{SECRET} of {agent}: ".encode())
-    for missing in ("00002.html", "00002.attempt-2.html", "00001.attempt-1.html", "2.attempt-1.html"):
-        assert 401 == desk.ask("GET", f"/author/games/{missing}", desk.tokens[author])[0]
+        assert (303, "") == (post("")[0], notices.targets("ada").webhook)
 
 
 def test_an_upload_from_the_page_is_received_and_counts_as_any_other(desk: Served) -> None:
-    upload = {"query": "filename=a.zip", "body": b"x"}
+    upload: dict[str, Any] = {"query": "filename=a.zip", "body": b"x"}
     assert 401 == desk.ask("POST", "/author/submissions", **upload)[0]
     status, _, body = desk.ask("POST", "/author/submissions", desk.tokens["eve"], **upload)
     assert (201, b'{"id":5}') == (status, body)
@@ -308,7 +305,7 @@ def test_there_is_no_way_in_without_the_token_of_the_author(desk: Served) -> Non
         revoked, organiser = tokens.make("rita", "o"), tokens.make("olga", "o", TokenRole.ACT)
         tokens.revoke("rita", "o")
     own, there = desk.tokens["ada"], desk.tokens["eve"]
-    seats = {"eve": desk.seat("eve", "00001"), "other": desk.seat("eve", "00002.attempt-1")}
+    seats = {"eve": desk.seat("eve", "games/00001"), "other": desk.seat("eve", "games/00002.attempt-1")}
     theirs = THEIRS.format(**seats).split()
     bad = ["judge-" + "A" * 43, revoked, organiser, there[:-1], f"{there}A", "x" * 5000, "\0"]
     with closing(desk.directory.notices()) as notices:
@@ -428,3 +425,26 @@ def test_the_secrets_would_be_seen(desk: Served) -> None:
     seen = desk.page("/author/submissions/2.html", "eve") + desk.page("/author/games/00001.html", "eve")
 
     assert all(secret.decode() in seen for secret in secrets("eve"))
+
+
+def test_private_output_belongs_to_the_move_during_which_it_was_written() -> None:
+    plain, count = brain(*BLACK_ROW), 0
+
+    def hear(line: str) -> Sequence[Act]:
+        nonlocal count
+        acts = plain(line)
+        if line.split()[:1] in (["BEGIN"], ["TURN"]):
+            count += 1
+            return [Say(f"DEBUG move {count}\r\n".encode()), *acts]
+        return acts
+
+    file = referee(spec(), [hear, brain(*WHITE_ROW)])
+    replay = steps_of(file)
+
+    logs = move_logs(file, replay, 0)
+
+    own = [number for number, step in enumerate(replay.steps) if step.seat == 0]
+    assert [(own[at], f"DEBUG move {at + 1}") for at in range(len(own))] == [
+        (log["step"], "".join(map(str, log["shown"])).strip()) for log in logs
+    ]
+    assert [] == list(move_logs(file, replay, 1))

@@ -17,7 +17,14 @@ from judge.base.errors import HostError
 from judge.base.locks import lock
 from judge.store.types import UploadStep
 from judge.submissions.check import CheckReport, Finding, Grade
-from judge.submissions.pipeline import OnStep, Stage, UploadJob, UploadOutcome
+from judge.submissions.pipeline import OnStep, Processor, Stage, UploadJob, UploadOutcome
+
+GATE = f"judge.cli.submit:hosting={__name__}:hosting"
+
+
+def hosting(*_: object) -> tuple[Processor, None]:
+    """In place of `judge.cli.submit.hosting`."""
+    return process, None
 
 
 def process(job: UploadJob, tell: OnStep) -> UploadOutcome:

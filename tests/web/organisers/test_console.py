@@ -20,9 +20,8 @@ from judge.verify.export import verify_export
 from judge.web.organisers import views
 from judge.web.organisers.console import Console
 from tests.patience import PATIENCE_S
-from tests.publish.cups import Cup
 from tests.verify.test_ladder import joins
-from tests.web.organisers.office import CAST, FORM, PATIENCE, Office, office, office_of, proof, submit, unbegun
+from tests.web.organisers.office import FORM, PATIENCE, Office, office, office_of, proof, submit, unbegun
 
 PAGES = ("index", "games", "submissions", "authors", "orders", "journal", "settings")
 
@@ -69,18 +68,6 @@ def test_first_page_shows_running_waiting_and_failed_items(own: Office) -> None:
     assert "is prepared while" not in page
     assert own.cup.store.issue(own.cup.contest.name, "host-7", slot="cores 2, 3")
     assert "is prepared while" in own.page("index.html")
-
-
-def test_every_game_has_its_league_and_those_to_be_drawn_are_counted(tmp_path: Path) -> None:
-    leagues = 'name = "leagues"\ngames = 2\nsizes = [1]\npromoted = 1'
-    with Cup(tmp_path / "cup", CAST, leagues, PATIENCE.format(strangers=20)) as cup, office_of(cup) as found:
-        cup.store.issue(cup.contest.name, "host-7", slot="core 1")
-
-        page = found.page("index.html")
-
-        assert 2 == page.count("<td>League 2</td>")
-        assert "<b>2</b> to be drawn" in page
-        assert 2 == found.page("games.html").count("<td>League 2</td>")
 
 
 def test_pages_change_nothing_and_offer_orders_only_to_those_who_may_act(seen: Office) -> None:
