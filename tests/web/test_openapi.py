@@ -3,7 +3,6 @@ answers as it says."""
 
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -91,7 +90,9 @@ def test_answers_are_those_of_the_description_and_grant_no_access(
     app.include_router(router)
     public = schemathesis.openapi.from_url(f"{url}/openapi.json")
     for described in (public, schemathesis.openapi.from_dict(app.openapi())):
-        for path, operation in ((place, described[place][method]) for place in described for method in described[place]):
+        for path, operation in (
+            (place, described[place][method]) for place in described for method in described[place]
+        ):
             # Where nothing is asked of whoever asks, nothing can be wrong.
             can_be_wrong = bool(operation.query or operation.path_parameters)
             if path not in LEFT_OUT and (mode is GenerationMode.POSITIVE or can_be_wrong):

@@ -50,7 +50,8 @@ def test_the_page_of_a_long_game_weighs_no_more_than_any_other(family: str) -> N
     """A full board of 20x20, and both agents say much of each search; also boards with pieces."""
     files = {"board": lambda: recorded.full_board(20), "chess": recorded.chess, "stratego": recorded.stratego_game}
     file, live = files[family](), Live()
-    for event in (started(1, *(seat.name for seat in file.record.seats)), *events_of_record(file, 1)):
+    first, second = (seat.name for seat in file.record.seats)
+    for event in (started(1, first, second), *events_of_record(file, 1)):
         live.apply(event)
     pages = running_pages(file.record.spec.policy)
     for language in LANGUAGES:
@@ -121,8 +122,8 @@ def test_followed_agent_has_its_last_five_results_newest_first() -> None:
     others, own = [("bert", "<carl>")] * 20, [("anna", "bert"), ("<carl>", "anna")] * 4
     for game, (first, second) in enumerate([*own, *others], 1):
         live.apply(started(game, first, second))
-        result = {"verdict": "win", "winner": 0, "score": "1 : 0", "outcome": "", "moves": 9, "record": ""}
-        live.apply(Ended(game=game, attempt=1, at=AT, **result))
+        result: dict[str, Any] = {"verdict": "win", "winner": 0, "score": "1 : 0", "moves": 9}
+        live.apply(Ended(game=game, attempt=1, at=AT, outcome="", record="", **result))
     page = running_pages().all(live, 0, 1, ALL_GAMES, agent="anna").data.decode()
     results = page[page.index('id="ended"') : page.index('id="next"')]
 
