@@ -443,3 +443,26 @@ def test_store_change_wakes_waiting_processes(cup: Cup) -> None:
         assert select.select([changes], [], [], PATIENCE_S)[0]
         changes.take()
         assert ([], [], []) == select.select([changes], [], [], 0)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_log_with_a_damaged_line_is_completed_from_the_store(cup: Cup, share: float) -> None:
+    """Each kind of damage is in test_log.py."""
+    with recorder(cup) as log:
+        log.read_store()
+        for _ in range(2):
+            told_game(log, cup)
+        log.finish()
+    path, before = cup.folder / LOG_FILE, events(cup)
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines[round(share * (len(lines) - 1))] = b'{"seq": 99999999, "type":\n\xff\n'
+    path.write_bytes(b"".join(lines))
+
+    with recorder(cup) as log:
+        log.finish()
+    after = events(cup)
+    assert list(range(1, len(after) + 1)) == [event["seq"] for event in after]
+    assert of_games(before) == of_games(after)
+    assert before[0]["log"] != after[0]["log"]
+    tables = [[event["lines"] for event in found if event["type"] == "table"] for found in (before, after)]
+    assert tables[0][-1] == tables[1][-1]

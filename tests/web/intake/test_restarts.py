@@ -15,7 +15,7 @@ from sqlalchemy import create_engine, text
 from judge.base.procfs import children_of
 from judge.base.worker_processes import Worker, wait
 from judge.sandbox.machine.cores import CoreLocks
-from judge.submissions.service import waits_for_a_core
+from judge.submissions.service import is_worker_gone, requeue_lost, waits_for_a_core, working
 from judge.web.intake.background_jobs import Running
 from tests.web.intake.conftest import POLL_INTERVAL_S, Service, ended, make_contest, make_token, send, serving
 from tests.web.live.watching import until
@@ -101,6 +101,16 @@ def test_waiting_for_a_core_is_no_time_of_the_submission(tmp_path: Path) -> None
         run.counted_at -= 1000
         run.count_time()
         assert 1000 <= run.spent_s
+
+
+def test_worker_is_gone_when_its_file_lock_is_free(tmp_path: Path) -> None:
+    desk = make_contest(tmp_path)
+    with working(desk) as worker:
+        assert not is_worker_gone(desk, worker)
+    assert is_worker_gone(desk, worker)
+    assert is_worker_gone(desk, "0" * 32)
+    with closing(desk.register()) as register:
+        assert [] == requeue_lost(desk, register, "1" * 32)
 
 
 # --- who asks too often -----------------------------------------------------------------------------------------------
