@@ -1,7 +1,7 @@
 """A running game as events: the same as its record says, however its transcript is cut, and nothing that is hidden."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -13,12 +13,7 @@ from judge.referee.transcript import unpack_entries, unseal
 from tests.broadcast.logs import shares
 from tests.records import recorded
 
-FAMILIES = {
-    "gomoku": recorded.gomoku,
-    "chess": recorded.chess,
-    "quantum": recorded.quantum,
-    "stratego": recorded.stratego_game,
-}
+FAMILIES = (recorded.gomoku, recorded.chess, recorded.quantum, recorded.stratego_game)
 
 
 def heard(file: RecordFile, parts: int, sent_ms: float = 1_700_000_000_000) -> list[AnyEvent]:
@@ -34,10 +29,10 @@ def moves(events: Sequence[AnyEvent]) -> list[MoveMade]:
     return [event for event in events if isinstance(event, MoveMade)]
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
 @pytest.mark.parametrize("parts", [1, 7, 100_000])
-def test_moves_are_those_of_the_record_however_they_come(family: str, parts: int) -> None:
-    file = FAMILIES[family]()
+def test_moves_are_those_of_the_record_however_they_come(family: Callable[[], RecordFile], parts: int) -> None:
+    file = family()
     told = moves(heard(file, min(parts, len(unseal(file.transcript)))))
 
     plies = file.record.plies
@@ -118,7 +113,7 @@ def test_unknown_types_are_not_revealed() -> None:
 
 
 def test_a_record_gives_the_same_moves_as_its_game() -> None:
-    for family in FAMILIES.values():
+    for family in FAMILIES:
         file = family()
         live = [event for event in heard(file, 30) if isinstance(event, Playing | MoveMade)]
         again = events_of_record(file, 1)

@@ -148,20 +148,29 @@ class Mailbox:
         return "451 later" if len(self.mails) == 1 else "250 OK"
 
 
-def test_author_is_notified_by_mail(notices: Notices, store: str, tmp_path: Path) -> None:
+@contextmanager
+def mail_server() -> Iterator[tuple[int, Mailbox]]:
+    """A mail server that takes the first mail at its second try; its port."""
     mailbox = Mailbox()
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     controller = Controller(mailbox, hostname="127.0.0.1", port=port)
     controller.start()
     try:
-        with sending(notices, tmp_path, smtp=f"127.0.0.1:{port}", security="none", sender="judge@example.org"):
-            notices.set_email("ada", "ada@example.org")
-            ended(notices, "ada", 1)
-            refuse(store, "ada", "it is slow\r\nBcc: eve@example.org\x1b[31m")
-            found = ended(notices, "ada", 2)
+        yield port, mailbox
     finally:
         controller.stop()
+
+
+def test_author_is_notified_by_mail(notices: Notices, store: str, tmp_path: Path) -> None:
+    with (
+        mail_server() as (port, mailbox),
+        sending(notices, tmp_path, smtp=f"127.0.0.1:{port}", security="none", sender="judge@example.org"),
+    ):
+        notices.set_email("ada", "ada@example.org")
+        ended(notices, "ada", 1)
+        refuse(store, "ada", "it is slow\r\nBcc: eve@example.org\x1b[31m")
+        found = ended(notices, "ada", 2)
     assert ["sent", "sent"] == [each.state for each in found]
     assert [["ada@example.org"]] * 3 == [to for to, _ in mailbox.mails]
     mails = [message_from_bytes(data, policy=default) for _, data in mailbox.mails]
@@ -185,20 +194,6 @@ def rewrite(path: Path, text: str) -> None:
     before = path.stat().st_mtime_ns
     path.write_text(text)
     os.utime(path, ns=(before + 10**9, before + 10**9))
-
-
-@contextmanager
-def mail_server() -> Iterator[tuple[int, Mailbox]]:
-    """A mail server that takes the first mail at its second try; its port."""
-    mailbox = Mailbox()
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    controller = Controller(mailbox, hostname="127.0.0.1", port=port)
-    controller.start()
-    try:
-        yield port, mailbox
-    finally:
-        controller.stop()
 
 
 def test_mail_waits_for_a_server_that_the_file_names_later(notices: Notices, store: str, tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def test_address_that_does_not_answer_leaves_time_for_the_next(monkeypatch: pyte
 
 def test_host_without_an_answering_address_is_not_reached(monkeypatch: pytest.MonkeyPatch) -> None:
     has_addresses(monkeypatch, "127.0.0.2", "127.0.0.3")
-    with receiving(says(OK)) as receiver, pytest.raises(NotDeliveredError, match="not reached"):
+    with receiving(says(OK)) as receiver, pytest.raises(NotDeliveredError, match="was not reached: Connection refused"):
         call(receiver.url.replace("127.0.0.1", "two.example"))
 
 
@@ -165,10 +165,3 @@ def test_receiver_without_a_valid_certificate_gets_no_notice() -> None:
     with receiving(says(OK)) as receiver, pytest.raises(NotDeliveredError, match=why):
         call(receiver.url.replace("http:", "https:"))
     assert [] == receiver.requests
-
-
-def test_missing_listener_is_reported() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    with pytest.raises(NotDeliveredError, match="was not reached: Connection refused"):
-        call(f"http://127.0.0.1:{port}/")

@@ -1,11 +1,14 @@
 """Boards as text: every piece and every mark can be told without colour, and in ASCII."""
 
+from collections.abc import Callable
+
 import pytest
 from rich.cells import cell_len
 
 from judge.catalog.files import steps_of
 from judge.records.gomoku.view import bare_stones_view
-from judge.records.views import BoardView, Face, Mark, Surface, Token
+from judge.records.views import BoardView, Face, Mark, Token
+from judge.referee.spec import RecordFile
 from judge.terminal.board_text import board_lines, board_width, token_text
 from tests.records import recorded
 
@@ -65,11 +68,12 @@ def test_lakes_and_both_armies() -> None:
 
 
 @pytest.mark.parametrize("family", [recorded.gomoku, recorded.stratego_game, recorded.quantum])
-def test_every_line_of_a_board_is_as_wide_as_promised(family: object) -> None:
-    view = steps_of(family()).steps[-1].view  # type: ignore[operator]
+def test_a_board_is_as_wide_as_promised_and_can_be_ascii(family: Callable[[], RecordFile]) -> None:
+    view = steps_of(family()).steps[-1].view
     widths = {cell_len(line.plain) for line in board_lines(view, 200, 100)[1:]}
 
     assert {board_width(view)} == widths
+    assert text(view, ascii_only=True).isascii()
 
 
 def test_of_a_board_that_does_not_fit_the_part_around_the_last_move_is_seen() -> None:
@@ -82,16 +86,3 @@ def test_of_a_board_that_does_not_fit_the_part_around_the_last_move_is_seen() ->
     assert max(cell_len(line.plain) for line in lines) <= 43
     assert "[●]" in text(view, 43, 21)
     assert ["ba", "bc", "be"] == lines[0].plain.split()[6:9]
-
-
-def test_ascii_is_ascii() -> None:
-    for family in (recorded.gomoku, recorded.stratego_game, recorded.quantum):
-        view = steps_of(family()).steps[-1].view
-        assert text(view, ascii_only=True).isascii()
-
-
-def test_surfaces_are_those_of_the_families() -> None:
-    families = (recorded.gomoku, recorded.stratego_game, recorded.quantum)
-    assert [Surface.LINES, Surface.SQUARES, Surface.CHEQUERED] == [
-        steps_of(family()).steps[0].view.surface for family in families
-    ]

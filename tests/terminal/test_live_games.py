@@ -37,10 +37,6 @@ def shown(file: RecordFile, share: float = 1.0, games: int = 1) -> tuple[GameVie
     return views, screen
 
 
-def test_nothing_is_shown_before_the_first_game() -> None:
-    assert None is GameViews(Follower, os.getpid()).screen()
-
-
 def test_the_end_of_a_game_is_that_of_its_record() -> None:
     for family in (recorded.gomoku, recorded.stratego_game, recorded.chess, recorded.quantum):
         file = family()
@@ -62,42 +58,26 @@ def test_output_of_agents_and_their_clocks() -> None:
     first = screen.seats[0]
 
     assert "\x1b[2J[red]boo[/]" == first.messages[-1]
-    assert ("4,0", 3.0, 5000, 120_000) == (
-        first.said,
-        first.turn_ms,
-        first.turn_limit_ms,
-        first.match_ms,
-    )
+    assert ("4,0", 3.0, 5000, 120_000) == (first.said, first.turn_ms, first.turn_limit_ms, first.match_ms)
     assert 119_984.0 == first.left_ms
     assert [False, False] == [seat.is_asked for seat in screen.seats]
 
 
-def test_a_series_is_counted_for_the_first_agent() -> None:
-    _, screen = shown(recorded.gomoku(), games=4)
-
-    assert screen.series is not None
-    assert ((1.0,), 4, "game 1 of 4") == (
-        screen.series.results,
-        screen.series.games,
-        screen.title[:11],
-    )
-
-
-def test_an_attempt_that_is_followed_by_another_is_no_result() -> None:
+def test_a_series_is_counted_for_the_first_agent_without_attempts_that_are_repeated() -> None:
     views, _ = shown(recorded.gomoku(), games=4)
-    file = recorded.gomoku()
-    views.hear(pipe.BEGIN, file.record.spec.model_dump_json().encode())
+    views.hear(pipe.BEGIN, recorded.gomoku().record.spec.model_dump_json().encode())
     views.hear(pipe.END, b'{"result": "void", "points": null, "is_last_attempt": false}')
 
     screen = views.screen()
 
     assert screen is not None
     assert screen.series is not None
-    assert (1.0,) == screen.series.results
+    assert ((1.0,), 4, "game 1 of 4") == (screen.series.results, screen.series.games, screen.title[:11])
 
 
-def test_one_game_has_no_score() -> None:
+def test_one_game_has_no_score_and_none_has_no_screen() -> None:
     assert None is shown(recorded.gomoku())[1].series
+    assert None is GameViews(Follower, os.getpid()).screen()
 
 
 def test_a_transcript_that_makes_no_sense_is_shown_as_far_as_it_does() -> None:

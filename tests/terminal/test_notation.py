@@ -13,18 +13,12 @@ from judge.terminal.contest_screen import line_of
 from tests.records import recorded
 
 
-def move(notation: str) -> MoveMade:
-    return MoveMade(
+@pytest.mark.parametrize(("notation", "shown"), [("11. f12", "11. f12"), ("0 6 UP", "9. 0 6 UP")])
+def test_watch_shows_the_number_of_a_stone_or_else_the_count_of_moves_once(notation: str, shown: str) -> None:
+    move = MoveMade(
         at="", game=1, attempt=1, seat=0, ply=9, said="5,11", notation=notation, charged_ms=3.0, left_ms=(None, None)
     )
-
-
-def test_watch_shows_the_number_of_the_stone_once() -> None:
-    assert "game 1: 11. f12 3.0 ms" == line_of(move("11. f12"), Live())
-
-
-def test_watch_shows_moves_without_a_number_by_their_count() -> None:
-    assert "game 1: 9. 0 6 UP 3.0 ms" == line_of(move("0 6 UP"), Live())
+    assert f"game 1: {shown} 3.0 ms" == line_of(move, Live())
 
 
 def test_list_of_moves_has_answer_and_square() -> None:

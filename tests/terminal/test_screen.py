@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from io import StringIO
+from typing import Any
 
 import pytest
 from rich.cells import cell_len
@@ -10,7 +11,7 @@ from rich.console import Console
 from judge.catalog.files import steps_of
 from judge.records.gomoku.view import bare_stones_view
 from judge.terminal.browse import step_screen
-from judge.terminal.screen import MoveShown, Screen, SeatShown, SeriesScore
+from judge.terminal.screen import MoveShown, Screen, SeatShown, SeriesScore, clock_words, score_words, wilson_interval
 from tests.cli.golden import assert_golden
 from tests.records import recorded
 
@@ -18,9 +19,9 @@ SIZES = [(80, 24), (200, 60)]
 SEARCH = {"depth": "12", "score": "+34", "nps": "1200000", "pv": "h8 i9 k10 \x1b[31m"}
 
 
-def rendered(screen: Screen, width: int, height: int) -> str:
+def rendered(screen: Screen, width: int = 80, height: int = 24, file: StringIO | None = None, **options: Any) -> str:
     """What a terminal of that size shows."""
-    console = Console(record=True, width=width, height=height, file=StringIO(), legacy_windows=False)
+    console = Console(record=True, width=width, height=height, file=file or StringIO(), legacy_windows=False, **options)
     console.print(screen, end="")
     return console.export_text()
 
@@ -82,25 +83,17 @@ def test_a_recorded_game_in_the_middle(width: int, height: int) -> None:
     assert_golden(f"step-{width}x{height}", rendered(screen, width, height))
 
 
+COLOURED: dict[str, Any] = {"force_terminal": True, "color_system": "truecolor"}
+
+
 def test_colour_changes_no_letter() -> None:
     """What is said with colour is said without it too."""
-    plain = rendered(live(), 80, 24)
-    console = Console(
-        record=True, width=80, height=24, file=StringIO(), force_terminal=True, color_system="truecolor",
-    )  # fmt: skip
-    console.print(live(), end="")
-
-    assert plain == console.export_text()
+    assert rendered(live()) == rendered(live(), **COLOURED)
 
 
 def test_no_color_leaves_no_colour(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    file = StringIO()
-    console = Console(
-        width=80, height=24, file=file, force_terminal=True, color_system="truecolor",
-        legacy_windows=False,
-    )  # fmt: skip
-    console.print(live(), end="")
+    rendered(live(), file=(file := StringIO()), **COLOURED)
 
     assert "38;" not in file.getvalue()
     assert "48;" not in file.getvalue()
@@ -120,10 +113,7 @@ def test_a_terminal_without_utf_8_gets_ascii() -> None:
     class Old(StringIO):
         encoding = "ascii"
 
-    console = Console(width=80, height=24, file=Old(), record=True, legacy_windows=False)
-    console.print(live(), end="")
-
-    text = console.export_text()
+    text = rendered(live(), file=Old())
     assert_golden("live-ascii-80x24", text)
     assert text.isascii()
 
@@ -135,3 +125,37 @@ def test_no_size_breaks_it(width: int, height: int) -> None:
         lines = rendered(screen, width, height).splitlines()
         assert max(map(cell_len, lines)) <= width
         assert len(lines) <= height
+
+
+@pytest.mark.parametrize(
+    ("points", "games", "expected"),
+    [
+        # Wilson's interval at z = 1.96, as tables have it.
+        (5, 10, (0.5, 0.237, 0.763)),
+        (10, 10, (1.0, 0.722, 1.0)),
+        (0, 10, (0.0, 0.0, 0.278)),
+        (1, 1, (1.0, 0.207, 1.0)),
+        (550, 1000, (0.55, 0.519, 0.581)),
+    ],
+)
+def test_an_interval_of_95_percent(points: float, games: int, expected: tuple[float, float, float]) -> None:
+    assert expected == tuple(round(number, 3) for number in wilson_interval(points, games))
+
+
+def test_void_counts_for_no_agent() -> None:
+    series = SeriesScore(("a", "b"), 10, (1.0, None, 0.5, 0.0), 8.0)
+
+    assert ((1, 1), 1, 12.0) == (series.wins, series.draws, series.seconds_left)
+    assert "50 % (13-87)  a 1 - 1 b, 1 drawn" == score_words(series)
+
+
+def test_before_the_first_game_nothing_is_claimed() -> None:
+    series = SeriesScore(("a", "b"), 10)
+
+    assert (None, None) == (series.share(), series.seconds_left)
+    assert "a 0 - 0 b, 0 drawn" == score_words(series)
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(7, "0:07"), (750, "12:30"), (3723, "1:02:03")])
+def test_a_span_as_a_clock_shows_it(seconds: float, words: str) -> None:
+    assert words == clock_words(seconds)

@@ -1,4 +1,4 @@
-"""The tree of RFC 6962 against the reference vectors of Certificate Transparency, and against a naive tree."""
+"""The tree of RFC 6962 against reference vectors and a naive tree; its files, as C2SP's tlog-tiles lays them out."""
 
 import hashlib
 
@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judge.base.errors import InputError
 from judge.transparency.merkle import (
     EMPTY_ROOT,
     StoredTree,
@@ -14,6 +15,7 @@ from judge.transparency.merkle import (
     node_hash,
     verify_inclusion,
 )
+from judge.transparency.tiles import read_leaves, tile_files, tile_path
 from tests.examples import examples
 from tests.transparency.standard_witness import is_continued
 
@@ -57,31 +59,19 @@ def test_the_roots_are_those_of_certificate_transparency() -> None:
     assert "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" == tree.root(0).hex()
 
 
-def test_inclusion_proofs_are_those_of_certificate_transparency() -> None:
+def test_proofs_are_those_of_certificate_transparency() -> None:
     tree = Tree(LEAVES)
-
-    assert [
-        "96a296d224f285c67bee93c30f8a309157f0daa35dc5b87e410b78630a09cfc7",
-        "5f083f0a1a33ca076a95279832580db3e0ef4584bdff1f54c8a360f50de3031e",
-        "6b47aaf29ee3c2af9af889bc1fb9254dabd31177f16232dd6aab035ca39bf6e4",
-    ] == [node.hex() for node in tree.inclusion(0, 8)]
-    assert ["fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125"] == [
-        node.hex() for node in tree.inclusion(2, 3)
-    ]
-
-
-def test_consistency_proofs_are_those_of_certificate_transparency() -> None:
-    tree = Tree(LEAVES)
-
-    assert [
-        "96a296d224f285c67bee93c30f8a309157f0daa35dc5b87e410b78630a09cfc7",
-        "5f083f0a1a33ca076a95279832580db3e0ef4584bdff1f54c8a360f50de3031e",
-        "6b47aaf29ee3c2af9af889bc1fb9254dabd31177f16232dd6aab035ca39bf6e4",
-    ] == [node.hex() for node in tree.consistency(1, 8)]
-    assert [
-        "5f083f0a1a33ca076a95279832580db3e0ef4584bdff1f54c8a360f50de3031e",
-        "bc1a0643b12e4d2d7c77918f44e0f4f79a838b6cf9ec5b5c283e1f4d88599e6b",
-    ] == [node.hex() for node in tree.consistency(2, 5)]
+    right = "96a296d224f285c67bee93c30f8a309157f0daa35dc5b87e410b78630a09cfc7"
+    middle = "5f083f0a1a33ca076a95279832580db3e0ef4584bdff1f54c8a360f50de3031e"
+    upper = "6b47aaf29ee3c2af9af889bc1fb9254dabd31177f16232dd6aab035ca39bf6e4"
+    other = "bc1a0643b12e4d2d7c77918f44e0f4f79a838b6cf9ec5b5c283e1f4d88599e6b"
+    for proof, expected in (
+        (tree.inclusion(0, 8), [right, middle, upper]),
+        (tree.inclusion(2, 3), [ROOTS[1]]),
+        (tree.consistency(1, 8), [right, middle, upper]),
+        (tree.consistency(2, 5), [middle, other]),
+    ):
+        assert expected == [node.hex() for node in proof]
 
 
 @settings(max_examples=examples(60), deadline=None)
@@ -151,3 +141,47 @@ def test_a_tree_of_leaves_that_are_stored_elsewhere_has_the_same_proofs(data: st
     assert (size, plain.root(), plain.root(old)) == (stored.size, stored.root(), stored.root(old))
     assert plain.inclusion(index, size) == stored.inclusion(index, size)
     assert plain.consistency(old, size) == stored.consistency(old, size)
+
+
+def files_of(leaves: list[bytes], since: int = 0) -> dict[str, bytes]:
+    return dict(tile_files(Tree(leaves), lambda start, end: leaves[start:end], since))
+
+
+def log(count: int) -> list[bytes]:
+    return [str(number).encode() * (number % 5) for number in range(count)]
+
+
+def test_paths_are_those_of_the_standard() -> None:
+    assert "tile/0/x001/x234/067" == tile_path("0", 1234067, 256)
+    assert "tile/entries/000.p/12" == tile_path("entries", 0, 12)
+
+
+def test_a_log_of_70_000_leaves_has_three_levels() -> None:
+    """70,000 leaves are 273 full tiles and one of 112; these are one full tile and one of 17; and that is one hash."""
+    leaves = log(70_000)
+    files = files_of(leaves)
+
+    assert {"tile/0/000", "tile/0/272", "tile/0/273.p/112", "tile/1/000", "tile/1/001.p/17", "tile/2/000.p/1"} < {
+        *files
+    }
+    assert 2 * 274 + 2 + 1 == len(files)
+    assert b"".join(leaf_hash(leaf) for leaf in leaves[:256]) == files["tile/0/000"]
+    assert Tree(leaves[:65536]).root() == files["tile/2/000.p/1"]
+    assert leaves == read_leaves(files.__getitem__, 70_000)
+
+
+@settings(max_examples=examples(25), deadline=None)
+@given(st.integers(0, 1200), st.integers(0, 1200))
+def test_a_log_that_grows_adds_the_files_that_are_new(one: int, other: int) -> None:
+    old, new = sorted((one, other))
+    leaves = log(new)
+    before, added, whole = files_of(leaves[:old]), files_of(leaves, old), files_of(leaves)
+
+    assert whole == {path: data for path, data in {**before, **added}.items() if path in whole}
+    assert leaves[old:] == read_leaves(whole.__getitem__, new, old)
+
+
+@pytest.mark.parametrize("data", [b"", b"\x00", b"\x00\x05abc", b"\x00\x01a\x00\x01b", b"\x00\x01a\x00"])
+def test_a_tile_with_other_contents_is_refused(data: bytes) -> None:
+    with pytest.raises(InputError, match="not a tile of 1 leaves"):
+        read_leaves(lambda _: data, 1)

@@ -1,6 +1,7 @@
 """The whole service of a contest in this process."""
 
 import asyncio
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
@@ -16,11 +17,16 @@ from judge.web.intake.upload import Receiver
 from judge.web.kit.middleware import Asgi
 from judge.web.kit.session import Authenticator
 from judge.web.live.app import BegunContest, Site
+from judge.web.live.hub import ContestHub
 from judge.web.live.pages import LivePages
 from judge.web.live.serve import create_service, hub_of, publish_once
 from judge.web.organisers.console import Console, opened_console
+from tests.publish.cups import Cup
 
 Answer = tuple[int, Mapping[str, str], bytes]
+
+INLINE = re.compile(rb"<script(?![^>]*\bsrc=)|<[^>]+\s(on\w+|style)=")
+"""Scripts and styles that the policy of the pages forbids."""
 
 
 @contextmanager
@@ -51,6 +57,35 @@ def service_of(folder: Path) -> Iterator[tuple[Asgi, Console]]:
         yield create_service(planned, site, state, console), console
 
 
+@contextmanager
+def live_pages(cup: Cup) -> Iterator[tuple[ContestHub, LivePages]]:
+    """The hub of a contest, which has read all events so far, and its pages."""
+    with closing(hub_of(cup.planned)) as hub, closing(LivePages(cup.planned, hub.painter)) as pages:
+        hub.catch_up()
+        yield hub, pages
+
+
+def scope_of(
+    method: str, path: str, headers: Sequence[tuple[str, str]] = (), query: str = "", client: str = "127.0.0.1"
+) -> dict[str, Any]:
+    """A request, as a server describes it to an application."""
+    return {
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.4"},
+        "http_version": "1.1",
+        "method": method,
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode("utf-8", "replace"),
+        "query_string": query.encode("utf-8", "replace"),
+        "root_path": "",
+        "headers": [(k.lower().encode("latin-1", "replace"), v.encode("latin-1", "replace")) for k, v in headers],
+        "client": (client, 1000),
+        "server": ("127.0.0.1", 80),
+        "state": {},
+    }
+
+
 async def call(
     service: Asgi,
     method: str,
@@ -60,8 +95,10 @@ async def call(
     body: bytes = b"",
     client: str = "127.0.0.1",
 ) -> Answer:
-    """One request to an ASGI application, as a server would give it; a header may come twice."""
-    pairs = list(headers.items()) if isinstance(headers, Mapping) else headers
+    """One request to an ASGI application, as a server would give it; a header may come twice.
+
+    No page has an inline script or style.
+    """
     sent: list[Any] = []
     asked = [{"type": "http.request", "body": body, "more_body": False}]
 
@@ -73,21 +110,9 @@ async def call(
     async def send(message: Any) -> None:
         sent.append(message)
 
-    scope = {
-        "type": "http",
-        "asgi": {"version": "3.0", "spec_version": "2.4"},
-        "http_version": "1.1",
-        "method": method,
-        "scheme": "http",
-        "path": path,
-        "raw_path": path.encode("utf-8", "replace"),
-        "query_string": query.encode("utf-8", "replace"),
-        "root_path": "",
-        "headers": [(k.lower().encode("latin-1", "replace"), v.encode("latin-1", "replace")) for k, v in pairs],
-        "client": (client, 1000),
-        "server": ("127.0.0.1", 80),
-        "state": {},
-    }
-    await service(scope, receive, send)
+    pairs = list(headers.items()) if isinstance(headers, Mapping) else headers
+    await service(scope_of(method, path, pairs, query, client), receive, send)
     found = {k.decode("latin-1"): v.decode("latin-1") for k, v in sent[0]["headers"]}
-    return sent[0]["status"], found, b"".join(message.get("body", b"") for message in sent[1:])
+    answer = b"".join(message.get("body", b"") for message in sent[1:])
+    assert not found.get("content-type", "").startswith("text/html") or not INLINE.search(answer), path
+    return sent[0]["status"], found, answer

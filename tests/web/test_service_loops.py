@@ -1,13 +1,12 @@
-"""Each loop of a service survives each error in each of its steps, and then does its work."""
+"""The queues and the recorder survive each error in each of their steps, and lose nothing.
 
-import asyncio
+That any loop continues is in tests/base/test_service_loop.py.
+"""
+
 import errno
 import re
-import socket
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing
 from pathlib import Path
-from socketserver import BaseServer
 from threading import Thread
 from typing import Any
 
@@ -16,26 +15,16 @@ from sqlalchemy.exc import OperationalError
 
 from judge.base import service_loop
 from judge.base.errors import HostError
-from judge.base.service_loop import ServiceLoop
 from judge.base.worker_processes import Worker
 from judge.broadcast.log import LOG_FILE
-from judge.broadcast.pipe import END, Feed
 from judge.contest.event_log import recorder as recorder_module
 from judge.contest.event_log.recorder import Recorder, record
-from judge.contest.plan import load_plan
-from judge.contest.window_keeper import PlanFile, WindowKeeper
-from judge.notices.policy import NoticePolicy
-from judge.notices.sender import NoticeSender
 from judge.store.types import State
-from judge.submissions.intake import IntakePolicy
 from judge.submissions.service import receive_file, working
-from judge.submissions.windows import SubmissionGate
 from judge.web.intake import background_jobs
-from judge.web.intake.queues import PracticeQueue, SubmissionQueue, submission_jobs
-from judge.web.live.app import Site
-from judge.web.live.front import FrontPage, HostedContest
-from judge.web.live.metrics import Metrics, served_metrics
+from judge.web.intake.queues import SubmissionQueue, submission_jobs
 from tests.broadcast.logs import PAIR, events
+from tests.broadcast.test_recorder import end_recorder
 from tests.publish.cups import Cup
 from tests.web.intake.conftest import make_contest
 from tests.web.intake.standing_in import process
@@ -134,124 +123,6 @@ def test_failed_fork_ends_no_processing_of_submissions(
         assert State.FAILED not in {entry.state for entry in register.journal(number)}
 
 
-@pytest.mark.parametrize("point", ["sweep", "take", "start", "must_end", "ended", "failed"])
-def test_practice_queue_has_each_step_of_a_queue(point: str) -> None:
-    """Its steps run in the same loop."""
-    assert callable(getattr(PracticeQueue, point))
-
-
-# --- other loops ------------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def keeper(folder: Path) -> Iterator[object]:
-    desk = make_contest(folder)
-    with closing(desk.register()) as register:
-        yield WindowKeeper(load_plan(folder), register, SubmissionGate(desk.windows), lambda: False)
-
-
-@contextmanager
-def notices(folder: Path) -> Iterator[object]:
-    desk = make_contest(folder)
-    with closing(desk.notices()) as opened:
-        yield NoticeSender(opened, "cup", NoticePolicy(), folder, folder / "lock")
-
-
-@contextmanager
-def metrics(_folder: Path) -> Iterator[object]:
-    listener = socket.create_server(("127.0.0.1", 0))
-    yield served_metrics(Metrics(), listener)
-
-
-LOOPS: list[tuple[str, Callable[[Path], Any], Any, str]] = [
-    ("schedule", keeper, WindowKeeper, "_lock_directory"),
-    ("schedule", keeper, PlanFile, "current_value"),
-    ("schedule", keeper, WindowKeeper, "look"),
-    ("notices", notices, NoticeSender, "_look"),
-    ("notices", notices, NoticeSender, "_renew"),
-    ("metrics", metrics, BaseServer, "handle_request"),
-]
-
-
-@pytest.mark.parametrize(("loop", "make", "target", "name"), LOOPS)
-def test_thread_continues_after_errors_in(
-    loop: str, make: Callable[[Path], Any], target: Any, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    started: list[str] = []
-    begin = ServiceLoop._begin
-
-    def note(self: ServiceLoop) -> None:
-        started.append(self.name)
-        begin(self)
-
-    monkeypatch.setattr(ServiceLoop, "_begin", note)
-    with make(tmp_path) as service:
-        if name == "_lock_directory":
-            service._lock_directory()
-            monkeypatch.setattr(WindowKeeper, "__enter__", lambda self: self._loop.__enter__())
-        left, done = failing(monkeypatch, target, name)
-        with service:
-            until(lambda: not left and bool(done), "the loop has ended")
-    assert [loop] == started
-
-
-def test_live_events_continue_after_errors_before_and_after_the_beginning(tmp_path: Path) -> None:
-    left = [*errors(), *errors()]
-    done = asyncio.Event()
-
-    class Hub:
-        live = None
-
-        def step(self) -> float:
-            if left:
-                raise left.pop()
-            done.set()
-            return 0.01
-
-        def close(self) -> None:
-            """Nothing is open."""
-
-    class Begun:
-        hub = Hub()
-
-    begins = [None]
-
-    def begin() -> Any:
-        if begins:
-            return begins.pop()
-        if len(left) > len(errors()):
-            raise left.pop()
-        return Begun()
-
-    make_contest(tmp_path)
-
-    async def run() -> None:
-        site = Site(begin, PlanFile(load_plan(tmp_path)))
-        async with site.running(None), asyncio.timeout(120):  # type: ignore[arg-type]
-            await done.wait()
-
-    asyncio.run(run())
-    assert not left
-
-
-@pytest.mark.parametrize(("target", "name"), [(HostedContest, "edition"), (FrontPage, "_count"), (FrontPage, "_step")])
-def test_front_page_continues_after_errors_in(
-    target: Any, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    make_contest(tmp_path)
-    planned = load_plan(tmp_path)
-    hosted = HostedContest(planned, Site(lambda: None, PlanFile(planned)), lambda *_: None)  # type: ignore[arg-type]
-    front = FrontPage("All", [hosted], 100, IntakePolicy())
-    left, done = failing(monkeypatch, target, name)
-
-    async def run() -> None:
-        async with front._running(None), asyncio.timeout(120):  # type: ignore[arg-type]
-            while left or not done:
-                await asyncio.sleep(0.01)
-
-    asyncio.run(run())
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "name"), [(Recorder, "_read_log"), (Recorder, "read_store"), (recorder_module._Loop, "_read")]
@@ -271,16 +142,6 @@ def test_recorder_completes_the_log_after_errors_in(
             running.join(0.2)
         assert 2 == sum(event["type"] == "ended" for event in events(cup))
         assert (cup.folder / LOG_FILE).stat().st_size
-
-
-def end_recorder(address: Path) -> None:
-    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    with suppress(OSError):
-        connection.connect(str(address))
-        feed = Feed(connection.detach())
-        feed.send(END, b"")
-        feed.close()
-    connection.close()
 
 
 # --- structure --------------------------------------------------------------------------------------------------------

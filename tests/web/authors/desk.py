@@ -16,11 +16,12 @@ from judge.notices.sender import new_secret
 from judge.referee.spec import GameSpec, RecordFile, SeatSpec
 from judge.store.practice_games import PracticeResult
 from judge.store.types import WORKER, ProcessingResult, Upload, UploadStep
-from judge.submissions.check import CheckReport, Finding, Grade
+from judge.submissions.check import Finding, Grade
 from judge.submissions.service import IntakeDirectory
 from judge.web.kit.middleware import Asgi
 from tests.broadcast.logs import accept, play_next, recorder
 from tests.publish.cups import SECRET, Cast, Cup, crasher, player, referee
+from tests.web.intake.standing_in import check_report
 from tests.web.service import Answer, call, service_of
 
 AUTHORS = {"ada": "anna", "eve": "crasher"}
@@ -30,10 +31,10 @@ CAST: Cast = {"anna": player("anna", 0.95), "crasher": crasher("crasher", 1)}
 """One of them loses by a fault, which the pages of both explain."""
 
 HOUSE = "house"
+"""The opponent in practice games."""
 
 HOSTS = ("host-7", "host-8")
 """The machines that play, of 2 and 3 slots."""
-"""The opponent in practice games."""
 
 PATIENCE = """
 [intake]
@@ -49,6 +50,10 @@ requests_per_minute = 10000000
 def mark(author: str) -> str:
     """A text in everything that an author has sent."""
     return f"private-words-of-{author}"
+
+
+def other_of(author: str) -> str:
+    return next(each for each in AUTHORS if each != author)
 
 
 def secrets(author: str) -> Sequence[bytes]:
@@ -77,6 +82,11 @@ class Served:
         status, _, body = self.ask("GET", path, self.tokens[author])
         assert 200 == status, (path, status)
         return body.decode()
+
+    def seat(self, author: str, game: str) -> int:
+        """The seat of an author's agent in a game or an attempt."""
+        paths = [f"/author/{game}.seat-{seat}.json" for seat in (0, 1)]
+        return [self.ask("GET", path, self.tokens[author])[0] for path in paths].index(200)
 
 
 @contextmanager
@@ -152,20 +162,8 @@ def _submit(directory: IntakeDirectory, author: str, agent: str) -> None:
         finding = Finding(
             check="time", tried="a turn", grade=Grade.FAIL, evidence=words, fix=f"think less, {words}", stderr=stderr
         )
-        report = CheckReport(
-            judge="0",
-            agent=agent,
-            digest=digest,
-            policy="gomocup-standard",
-            protocol="gomocup",
-            box="docker-pipes",
-            partner="house-instant",
-            findings=(finding,),
-        )
-        log, stored = (
-            directory.files.put(f"cc {words}".encode()),
-            directory.files.put(report.model_dump_json().encode()),
-        )
-        register.finish(
-            taken.id, taken.attempt, ProcessingResult(f"it failed: {words}", agent, None, None, log, stored)
-        )
+        report = check_report(agent, digest, finding)
+        log = directory.files.put(f"cc {words}".encode())
+        stored = directory.files.put(report.model_dump_json().encode())
+        result = ProcessingResult(f"it failed: {words}", agent, None, None, log, stored)
+        register.finish(taken.id, taken.attempt, result)

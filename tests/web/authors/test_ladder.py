@@ -17,20 +17,31 @@ from typer.testing import CliRunner, Result
 
 from judge.cli import app
 from judge.contest.entries import intake_directory
-from judge.contest.orders import disqualify, end_season, enter_passed, withdraw
+from judge.contest.orders import (
+    disqualify,
+    end_season,
+    enter_passed,
+    freeze_admissions,
+    reopen_admissions,
+    withdraw,
+)
 from judge.contest.plan import load_plan
 from judge.contest_games import GameState
 from judge.publish.load import load_store
 from judge.store.orders import OrganiserOrder
 from judge.store.practice_games import GONE, PracticeGames, PracticeResult
+from judge.store.types import NOT_ENTERED, WITHDRAWN, NameTakenError, State, Upload
 from judge.submissions.service import IntakeDirectory
-from tests.contests import JOINING, LADDER, with_a_submission
-from tests.publish.cups import Cup
-from tests.site.browser import VIEWS, WIDTHS, Browser
+from judge.verify.export import verify_export
+from tests.contests import JOINING, LADDER, submit, with_a_submission
+from tests.publish.cups import Cup, player
+from tests.site.browser import WIDTHS, Browser
+from tests.verify.second_opinion import second_opinion
 from tests.verify.test_ladder import joins
-from tests.web.intake.conftest import POLL_INTERVAL_S, ended, make_token, send
+from tests.web.intake.conftest import POLL_INTERVAL_S, make_token
 from tests.web.live.serving import serving_all
 from tests.web.service import Answer, call, service_of
+from tests.web.views import check_views, without_scripts
 
 INTAKE = """
 [intake]
@@ -55,14 +66,14 @@ class Desk:
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         self.cup: Cup = stack.enter_context(AT_THE_DESK.contest(folder))
         self.cup.contest.enter_passed = enter_passed
+        self.cup.cast = {**self.cup.cast, "zoe.2": player("zoe.2", 0.9)}
         self.directory: IntakeDirectory = intake_directory(load_plan(folder))
         self.service, self.console = stack.enter_context(service_of(folder))
-        console, self.site = self.console, "same-origin"
-        self.token = console.state.authors.tokens.make("eve", "organiser")
-        self.other = console.state.authors.tokens.make("bob", "organiser")
+        tokens = self.console.state.authors.tokens
+        self.token, self.other = (tokens.make(author, "organiser") for author in ("eve", "bob"))
 
     def ask(self, path: str, token: str, form: Mapping[str, str] | None = None) -> Answer:
-        headers = {"cookie": f"judge-author={token}", "sec-fetch-site": self.site}
+        headers = {"cookie": f"judge-author={token}", "sec-fetch-site": "same-origin"}
         if form is None:
             return asyncio.run(call(self.service, "GET", path, headers))
         headers["content-type"] = "application/x-www-form-urlencoded"
@@ -113,16 +124,14 @@ def test_page_shows_rating_place_opponents_and_results_with_evidence(desk: Desk)
     status, _, body = desk.ask(f"/author/games/{number[1]}.html", desk.token)
     assert status == 200
     assert b"zoe" in body
-
-
-def test_another_author_has_no_section(desk: Desk) -> None:
-    status, _, body = desk.ask("/author/index.html", desk.other)
-    assert status == 200
-    assert b'id="ladder"' not in body
+    assert b'id="ladder"' not in desk.ask("/author/index.html", desk.other)[2]
 
 
 def test_a_challenge_is_queued_and_stays_out_of_the_ladder(desk: Desk) -> None:
     before = load_store(desk.cup.contest)
+    assert desk.challenge("anna", token=desk.other)[0] == 401
+    assert desk.challenge("anna", submission="x")[0] == 401
+    assert "does not take part: choose another opponent" in desk.challenge("nobody")[1]
     assert desk.challenge("anna")[0] == 303
     page = desk.page()
     assert "It never counts" in page
@@ -134,17 +143,6 @@ def test_a_challenge_is_queued_and_stays_out_of_the_ladder(desk: Desk) -> None:
         (game,) = games.challenges("eve", 9)
         assert ("anna", "anna", 1) == (game.challenged, game.opponent, game.submission)
         assert games.take("1" * 32) is not None
-
-
-def test_challenges_have_a_limit_and_need_an_own_agent_and_an_opponent(desk: Desk) -> None:
-    assert desk.challenge("anna", token=desk.other)[0] == 401
-    assert "does not take part: choose another opponent" in desk.challenge("nobody")[1]
-    assert desk.challenge("anna", submission="x")[0] == 401
-    for opponent in ("anna", "bert", "dora"):
-        assert desk.challenge(opponent)[0] == 303
-    status, page = desk.challenge("anna")
-    assert status == 409
-    assert "an author may request 3 challenges in 24 hours" in page
 
 
 def test_a_challenge_of_an_agent_that_leaves_is_cancelled(desk: Desk) -> None:
@@ -170,37 +168,31 @@ def test_programs_challenge_over_the_api_with_the_limits_of_the_page(desk: Desk)
     status, found = api(desk, "POST", path, desk.token, opponent="anna")
     assert 201 == status
     (game,) = found["games"]
-    assert ("pending", "zoe", "anna", "anna") == tuple(
-        game[key] for key in ("state", "agent", "challenged", "opponent")
-    )
+    assert {"state": "pending", "agent": "zoe", "challenged": "anna", "opponent": "anna"}.items() <= game.items()
     assert (200, found) == api(desk, "GET", path, desk.token)
     assert desk.challenge("bert")[0] == 303
     assert ["bert", "anna"] == [each["challenged"] for each in api(desk, "GET", path, desk.token)[1]["games"]]
     assert 201 == api(desk, "POST", path, desk.token, opponent="dora")[0]
     status, refused = api(desk, "POST", path, desk.token, opponent="anna")
-    assert (429, "an author may request 3 challenges in 24 hours: try again later") == (status, refused["error"])
+    words = "an author may request 3 challenges in 24 hours: try again later"
+    assert (429, words) == (status, refused["error"])
+    status, page = desk.challenge("anna")
+    assert (409, True) == (status, words.partition(":")[0] in page)
 
 
-@pytest.mark.parametrize(
-    ("number", "opponent", "author", "status", "words"),
-    [
-        ("1", "nobody", "eve", 409, "nobody does not take part: choose another opponent"),
-        ("1", "Anne", "eve", 409, "Anne does not take part: did you mean 'anna'?"),
-        ("1", "ZOE", "eve", 409, "an agent does not play against itself: choose another opponent"),
-        ("1", "", "eve", 422, "opponent"),
-        ("1", "x" * 65, "eve", 422, "opponent"),
-        ("2", "anna", "eve", 404, "there is no submission 2"),
-        ("1", "anna", "bob", 404, "there is no submission 1"),
+def test_the_api_refuses_challenges_with_the_reason(desk: Desk) -> None:
+    for number, opponent, token, status, words in (
+        ("1", "nobody", desk.token, 409, "nobody does not take part: choose another opponent"),
+        ("1", "Anne", desk.token, 409, "Anne does not take part: did you mean 'anna'?"),
+        ("1", "ZOE", desk.token, 409, "an agent does not play against itself: choose another opponent"),
+        ("1", "", desk.token, 422, "opponent"),
+        ("1", "x" * 65, desk.token, 422, "opponent"),
+        ("2", "anna", desk.token, 404, "there is no submission 2"),
+        ("1", "anna", desk.other, 404, "there is no submission 1"),
         ("1", "anna", "", 401, "token"),
-    ],
-)
-def test_the_api_refuses_challenges_with_the_reason(
-    desk: Desk, number: str, opponent: str, author: str, status: int, words: str
-) -> None:
-    token = {"eve": desk.token, "bob": desk.other}.get(author, "")
-    found, body = api(desk, "POST", f"/submissions/{number}/challenges", token, opponent=opponent)
-    assert found == status
-    assert words in body["error"]
+    ):
+        found, body = api(desk, "POST", f"/submissions/{number}/challenges", token, opponent=opponent)
+        assert (status, True) == (found, words in body["error"]), body
 
 
 def test_disqualified_agent_plays_no_challenges(desk: Desk) -> None:
@@ -258,22 +250,6 @@ def test_command_requests_a_challenge_of_a_running_service_and_prints_its_result
             assert "--token-file is missing" in str(challenge("zoe", "anna", "--url", service.url).exception)
 
 
-@pytest.mark.slow
-def test_name_of_a_listed_agent_is_refused_when_it_is_uploaded(tmp_path: Path) -> None:
-    with joins(tmp_path / "cup", INTAKE) as cup:
-        directory = intake_directory(load_plan(tmp_path / "cup"))
-        taken = "the contest's file lists an agent called 'ANNA': choose another name"
-        with serving_all(directory.folder) as service, service.client(make_token(directory, "eve")) as eve:
-            named = eve.post("/submissions", params={"filename": "a.zip", "name": "ANNA"}, content=b"good five")
-            assert (409, taken) == (named.status_code, named.json()["error"])
-            found = ended(eve, send(eve, "good ANNA"))
-            assert ("refused", taken) == (found["state"], found["why"])
-            assert "passed" == ended(eve, send(eve, "good five", title="Žofinka 五"))["state"]
-        enter_passed(cup.contest)
-        cup.contest.refresh()
-        assert "Žofinka 五" == cup.contest.snapshot.by_name()["five"].title
-
-
 def finish_next(games: PracticeGames, opponent: str, result: PracticeResult) -> None:
     while (taken := games.take("1" * 32)) is None:
         time.sleep(POLL_INTERVAL_S)
@@ -293,18 +269,225 @@ def test_page_and_challenge_work_in_a_browser_without_script(
         browser.leave()
         browser.visit(f"{service.url}/author/index.html#{make_token(directory, 'eve')}")
         browser.wait_for("document.querySelector('#ladder') !== null")
-        for folder, width, dark in VIEWS:
-            browser.visit(f"{service.url}/{folder}author/index.html")
-            browser.look(width, dark)
-            assert browser.ask("document.documentElement.scrollWidth") <= width
-            assert [] == browser.violations()
+        check_views(browser, service.url, "author/index.html")
         browser.look(acting_width)
-        browser.block_scripts(True)
-        try:
+        with without_scripts(browser):
             browser.visit(f"{service.url}/author/index.html")
             browser.ask("document.querySelector('button[name=opponent]').click()")
             browser.wait_for("document.querySelector('#challenges ~ .wide tbody th') !== null")
             assert "#challenges" == browser.ask("location.hash")
-        finally:
-            browser.block_scripts(False)
+    browser.look(1280)
+
+
+# --- withdrawals -----------------------------------------------------------------------------------------------------
+
+
+IN = "You take part with version"
+REPLACED = "a new version that passes its check replaces it."
+
+
+def sentence(desk: Desk, folder: str = "", agent: str = "zoe") -> str:
+    """The state of an agent on eve's page."""
+    page = desk.page(folder)
+    found = re.search(rf"<h3><bdi>{agent}</bdi></h3>\s*<p>(.*?)</p>", page, re.DOTALL)
+    assert found is not None
+    return re.sub(r"<[^>]*>|\s+(?=\s)", "", found[1]).strip()
+
+
+def leave(desk: Desk, token: str = "", agent: str = "zoe") -> tuple[int, str]:
+    status, _, body = desk.ask("/author/agents", token or desk.token, {"name": agent})
+    return status, body.decode()
+
+
+def withdrawals(desk: Desk) -> list[tuple[str, str | None]]:
+    lines = desk.cup.store.last_lines(desk.cup.contest.name, 9, WITHDRAWN)
+    assert all(line.number is not None for line in lines)
+    return [(line.text, line.who) for line in reversed(lines)]
+
+
+def test_withdrawal_by_the_author_is_one_public_order_and_can_be_repeated(desk: Desk) -> None:
+    assert f"{IN} 1; {REPLACED}" == sentence(desk)
+    assert "it is not paired any more" in desk.page()
+    drawn = len(desk.cup.store.games(desk.cup.contest.name))
+    for _ in range(2):
+        assert 303 == leave(desk)[0]
+    assert [("zoe: withdrawn by its author", "eve")] == withdrawals(desk)
+    assert "You no longer take part: withdrawn by its author" == sentence(desk)
+    assert "Již nesoutěžíte" in sentence(desk, "cs/")
+    assert "您不再参赛" in sentence(desk, "zh/")
+    assert 'name="name" value="zoe"' not in desk.page()
+    desk.cup.play(6)
+    games = desk.cup.store.games(desk.cup.contest.name)
+    assert len(games) > drawn
+    assert not [game for game in games[drawn:] if "zoe" in (game.first, game.second)]
+    (latest,) = desk.console.orders.latest(1)
+    order = latest.order
+    assert ("eve", "withdraw-agent", "zoe", "withdrawn by its author") == (
+        order.who,
+        order.action,
+        order.target,
+        order.why,
+    )
+
+
+def test_only_own_agents_are_withdrawn(desk: Desk) -> None:
+    status, page = leave(desk, desk.other)
+    assert (409, True) == (status, "you have no agent &#39;zoe&#39; that takes part" in page)
+    assert 409 == leave(desk, agent="anna")[0]
+    assert 404 == api(desk, "POST", "/submissions/1/withdrawal", desk.other)[0]
+    assert 404 == api(desk, "DELETE", "/submissions/1", desk.other)[0]
+    assert 401 == api(desk, "POST", "/submissions/1/withdrawal", "")[0]
+    assert [] == withdrawals(desk)
+
+
+@pytest.mark.parametrize(("method", "path"), [("POST", "/submissions/1/withdrawal"), ("DELETE", "/submissions/1")])
+def test_programs_withdraw_over_the_api_repeatedly(desk: Desk, method: str, path: str) -> None:
+    for _ in range(2):
+        status, found = api(desk, method, path, desk.token)
+        assert (200, "withdrawn", "zoe") == (status, found["state"], found["name"])
+    assert [("zoe: withdrawn by its author", "eve")] == withdrawals(desk)
+
+
+@pytest.mark.slow
+def test_agent_that_left_returns_as_a_new_version_with_its_rating_and_both_verifiers_follow(
+    desk: Desk, tmp_path: Path
+) -> None:
+    assert 303 == leave(desk)[0]
+    submit(desk.cup, "zoe", "eve")
+    entry = desk.cup.contest.snapshot.by_name()["zoe"]
+    enter_passed(desk.cup.contest)
+    desk.cup.contest.refresh()
+    back = desk.cup.contest.snapshot.by_name()["zoe.2"]
+    assert ("zoe", 2, entry.seat.digest) == (back.parent, back.submission, back.seat.digest)
+    assert f"{IN} 2; {REPLACED}" == sentence(desk)
+    desk.cup.play()
+    assert "the season has ended" in sentence(desk)
+    public = desk.cup.export(tmp_path)
+    assert [] == list(verify_export(public.directory, public.public_key).problems)
+    assert [] == second_opinion(public.directory, public.public_key)
+
+
+def test_withdrawal_includes_versions_that_are_still_processed(desk: Desk) -> None:
+    with closing(desk.directory.register()) as register:
+        number = register.receive(Upload("eve", "zoe", "zoe.zip", desk.directory.files.put(b"zoe 2"), 5)).id
+        assert 303 == leave(desk)[0]
+        assert State.WITHDRAWN == register.get(number).state
+        with pytest.raises(NameTakenError):
+            register.receive(Upload("bob", "ZOE", "zoe.zip", desk.directory.files.put(b"bob"), 3))
+
+
+def test_agent_that_is_withdrawn_while_it_is_entered_does_not_join(desk: Desk) -> None:
+    submit(desk.cup, "zoe", "eve", "2")
+    store = desk.cup.contest.store
+
+    def carry_out(*given: object) -> object:
+        assert 303 == leave(desk)[0]
+        return type(store).carry_out(store, *given)  # type: ignore[arg-type]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store, "carry_out", carry_out, raising=False)
+        enter_passed(desk.cup.contest)
+    assert "zoe.2" not in {entry.name for entry in desk.cup.store.entries(desk.cup.contest.name)}
+
+
+def test_page_states_why_an_agent_no_longer_takes_part(desk: Desk) -> None:
+    contest = desk.cup.contest
+    withdraw(contest, OrganiserOrder("Olga", "withdraw-agent", "zoe", "it is ill"))
+    assert "You no longer take part: it is ill" == sentence(desk)
+    submit(desk.cup, "zoe", "eve", "2")
+    assert "Newer:" in desk.page()
+    enter_passed(contest)
+    assert f"{IN} 2; {REPLACED}" == sentence(desk)
+    disqualify(contest, OrganiserOrder("Olga", "disqualify", "zoe.2", "it cheats"))
+    assert "You no longer take part: disqualified, it cheats" == sentence(desk)
+
+
+def test_page_states_that_admissions_are_frozen_or_the_season_has_ended(desk: Desk) -> None:
+    contest = desk.cup.contest
+    freeze_admissions(contest, OrganiserOrder("Olga", "freeze-admissions", "", "the last week"))
+    assert f"{IN} 1; a new version waits until admissions are open again." == sentence(desk)
+    end_season(contest, OrganiserOrder("Olga", "end-season", "", "the term is over"))
+    assert f"{IN} 1; the season has ended." == sentence(desk)
+    status, page = leave(desk)
+    assert (409, True) == (status, "has ended already" in page)
+    assert 409 == api(desk, "POST", "/submissions/1/withdrawal", desk.token)[0]
+    assert [] == withdrawals(desk)
+
+
+def test_page_states_why_an_agent_that_passed_has_not_joined(desk: Desk) -> None:
+    contest = desk.cup.contest
+    submit(desk.cup, "kim", "eve")
+    submission = "You do not take part yet: submission 2 passed and"
+    assert f"{submission} joins before the next game is drawn." == sentence(desk, agent="kim")
+    contest.store.log_once(contest.name, NOT_ENTERED, "kim: kim needs a runtime", "judge")
+    assert "You do not take part yet: kim needs a runtime" == sentence(desk, agent="kim")
+    freeze_admissions(contest, OrganiserOrder("Olga", "freeze-admissions", "", "the last week"))
+    assert f"{submission} waits until admissions are open again." == sentence(desk, agent="kim")
+    assert api(desk, "GET", "/contest", "")[1]["joins_later"]
+    end_season(contest, OrganiserOrder("Olga", "end-season", "", "the term is over"))
+    assert "You do not take part: no version had joined when the season ended." == sentence(desk, agent="kim")
+    assert "The season has ended: new submissions are checked" in desk.page()
+    assert not api(desk, "GET", "/contest", "")[1]["joins_later"]
+
+
+def rename(desk: Desk, name: str, title: str) -> tuple[int, str]:
+    status, _, body = desk.ask("/author/agents", desk.token, {"action": "rename", "name": name, "title": title})
+    return status, body.decode()
+
+
+def test_agent_that_joins_a_running_ladder_has_the_name_that_its_author_chose(desk: Desk) -> None:
+    contest, title = desk.cup.contest, "Žofinka 五"
+    assert 303 == rename(desk, "zoe", title)[0]
+    page = desk.page()
+    assert "<h3><bdi>zoe</bdi></h3>" in page
+    assert f'value="{title}"' in page
+    freeze_admissions(contest, OrganiserOrder("Olga", "freeze-admissions", "", "the last week"))
+    submit(desk.cup, "kim", "eve")
+    assert 303 == rename(desk, "kim", "킴")[0]
+    for taken in ("anna", title):
+        status, refused = rename(desk, "kim", taken)
+        assert (409, True) == (status, "another agent is called" in refused)
+    reopen_admissions(contest, OrganiserOrder("Olga", "reopen-admissions", "", "again"))
+    submit(desk.cup, "zoe", "eve", "2")
+    enter_passed(contest)
+    contest.refresh()
+    entries = contest.snapshot.by_name()
+    assert ["", title, "킴"] == [entries[name].title for name in ("zoe", "zoe.2", "kim")]
+
+    assert f'<h3><bdi>{title}</bdi> <span class="quiet">zoe</span></h3>' in desk.page()
+    end_season(contest, OrganiserOrder("Olga", "end-season", "", "the term is over"))
+    status, refused = rename(desk, "kim", "k")
+    assert (409, True) == (status, "its names no longer change" in refused)
+
+
+def test_command_notes_that_an_agent_of_a_withdrawn_submission_continues(desk: Desk) -> None:
+    words = ["submissions", "withdraw", "1", str(desk.cup.folder), "--why", "its author asked"]
+    done = CliRunner().invoke(app, words, env={"COLUMNS": "200"})
+    assert (0, True) == (done.exit_code, "zoe continues to take part; next: judge contest withdraw zoe" in done.stderr)
+    assert f"{IN} 1; {REPLACED}" == sentence(desk)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("acting_width", WIDTHS)
+def test_author_leaves_in_a_browser_by_a_double_click_without_script(
+    browser: Browser, tmp_path: Path, acting_width: int
+) -> None:
+    with joins(tmp_path / "cup", INTAKE) as cup:
+        cup.play(10)
+        directory = intake_directory(load_plan(tmp_path / "cup"))
+        with serving_all(directory.folder) as service:
+            browser.leave()
+            browser.visit(f"{service.url}/author/index.html#{make_token(directory, 'eve')}")
+            browser.wait_for("document.querySelector('article.own') !== null")
+            browser.ask("document.querySelectorAll('article.own details').forEach((each) => each.open = true)")
+            browser.look(acting_width)
+            assert [] == browser.violations()
+            with without_scripts(browser):
+                browser.visit(f"{service.url}/author/index.html")
+                button = "document.querySelector('article.own details:last-of-type button')"
+                browser.ask(f"{button}.click(), {button}.click()")
+                browser.wait_for("document.querySelector('article.own p')?.innerText.startsWith('You no longer')")
+            check_views(browser, service.url, "author/index.html")
+        (line,) = cup.store.last_lines(cup.contest.name, 9, WITHDRAWN)
+        assert ("zoe: withdrawn by its author", "eve") == (line.text, line.who)
     browser.look(1280)

@@ -1,10 +1,8 @@
 """A contest's folder, and the real intake of it: a process with a socket of this machine."""
 
 import json
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,13 +11,14 @@ import httpx
 import pytest
 
 from judge.cli.submit import open_intake
-from judge.store.tokens import Tokens
+from judge.store.tokens import TokenRole, Tokens
 from judge.submissions.service import IntakeDirectory
 from judge.transparency.keys import make_key
 from judge.transparency.log import KEY_FILE
 from tests.attacks.serving import RunningService
-from tests.forked import ForkedProcess
+from tests.attacks.serving import serving as judge_serve
 from tests.patience import PATIENCE_S
+from tests.web.intake.standing_in import GATE
 
 CONTEST = """
 name = "cup"
@@ -56,31 +55,16 @@ def make_contest(folder: Path, intake: str = "") -> IntakeDirectory:
     return open_intake(folder)
 
 
-def make_token(desk: IntakeDirectory, author: str) -> str:
+def make_token(desk: IntakeDirectory, name: str, role: TokenRole = TokenRole.AUTHOR) -> str:
     with closing(Tokens(desk.store_url, desk.contest)) as tokens:
-        return tokens.make(author, "organiser")
+        return tokens.make(name, "organiser", role)
 
 
 @contextmanager
-def serving(desk: IntakeDirectory) -> Iterator[Service]:
-    """The service of a contest, until the test is through with it."""
-    log = desk.folder / "intake.log"
-    with log.open("a") as stderr:
-        process = ForkedProcess(
-            [sys.executable, "-m", "tests.web.intake.serving", str(desk.folder)],
-            stdout=subprocess.PIPE,
-            stderr=stderr,
-            text=True,
-        )
-    assert process.stdout
-    port = process.stdout.readline()
-    assert port, log.read_text()
-    try:
-        yield Service(process, int(port), log)
-    finally:
-        process.terminate()
-        process.wait()
-        process.stdout.close()
+def serving(desk: IntakeDirectory, *, is_alone: bool = True, without: Sequence[str] = (GATE,)) -> Iterator[Service]:
+    """The intake of a contest, `alone` or with the pages, and with a check for tests unless it is left out."""
+    with judge_serve(desk.folder, *["--intake-only"] * is_alone, without=without) as running:
+        yield Service(running.process, running.port, running.log)
 
 
 @pytest.fixture(autouse=True)

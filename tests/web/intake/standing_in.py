@@ -15,10 +15,16 @@ from judge.agents.agents import Agent
 from judge.agents.manifest import AgentManifest
 from judge.base.errors import HostError
 from judge.base.locks import lock
-from judge.referee.policy import Policy
 from judge.store.types import UploadStep
 from judge.submissions.check import CheckReport, Finding, Grade
-from judge.submissions.pipeline import OnStep, Stage, UploadJob, UploadOutcome
+from judge.submissions.pipeline import OnStep, Processor, Stage, UploadJob, UploadOutcome
+
+GATE = f"judge.cli.submit:hosting={__name__}:hosting"
+
+
+def hosting(*_: object) -> tuple[Processor, None]:
+    """In place of `judge.cli.submit.hosting`."""
+    return process, None
 
 
 def process(job: UploadJob, tell: OnStep) -> UploadOutcome:
@@ -47,30 +53,33 @@ def process(job: UploadJob, tell: OnStep) -> UploadOutcome:
     manifest = AgentManifest(name=name or rest[-1], command=("./five",), author=author)
     is_good = word != "bad"
     tell(UploadStep(Stage.CHECKED, is_good, "1 finding", 0.2))
+    finding = Finding(
+        check="time",
+        tried="a turn",
+        grade=Grade.PASS if is_good else Grade.FAIL,
+        evidence="" if is_good else "it took 9000 of 5000 ms \x1b[31m",
+        fix="" if is_good else "think less",
+    )
     return UploadOutcome(
         (),
         Agent(manifest, program, digest),
         "sha256:1234",
         log,
-        _report(manifest.name, digest, job.policy, is_good),
+        check_report(manifest.name, digest, finding, job.policy.name, job.policy.clock.words),
         "" if is_good else "failed checks: time (see the report)",
     )
 
 
-def _report(agent: str, digest: str, policy: Policy, is_good: bool) -> CheckReport:
-    finding = Finding(
-        check="time",
-        tried="a turn",
-        grade=Grade.PASS if is_good else Grade.FAIL,
-        evidence="it took 9000 of 5000 ms \x1b[31m" if not is_good else "",
-        fix="" if is_good else "think less",
-    )
+def check_report(
+    agent: str, digest: str, finding: Finding, policy: str = "gomocup-standard", clock: str = ""
+) -> CheckReport:
+    """A report with one finding."""
     return CheckReport(
         judge="0",
         agent=agent,
         digest=digest,
-        policy=policy.name,
-        clock=policy.clock.words,
+        policy=policy,
+        clock=clock,
         protocol="gomocup",
         box="docker-pipes",
         partner="house-instant",

@@ -4,17 +4,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from judge.submissions.pipeline import Processor
 from tests.attacks.serving import serving
 from tests.web.intake.conftest import Service
-from tests.web.intake.standing_in import process
-
-GATE = f"judge.cli.submit:hosting={__name__}:hosting"
-
-
-def hosting(*_: object) -> tuple[Processor, None]:
-    """In place of `judge.cli.submit.hosting`."""
-    return process, None
+from tests.web.intake.standing_in import GATE
 
 
 @contextmanager

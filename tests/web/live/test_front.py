@@ -14,11 +14,8 @@ from xml.etree import ElementTree
 import httpx
 import pytest
 
-from judge.cup.export import CupSite
 from judge.cup.plan import load_cup
 from judge.cup.results import CupResults, current_results
-from judge.publish.model import Stream
-from judge.site.pages import PagePlace
 from judge.submissions.intake import IntakePolicy
 from judge.web.live.front import FrontPage
 from tests import forked
@@ -27,10 +24,11 @@ from tests.broadcast.test_recorder import until
 from tests.examples import of_evidence
 from tests.forked import ForkedProcess
 from tests.publish.cups import Cup
-from tests.site.browser import VIEWS, Browser
+from tests.site.browser import Browser
 from tests.web.live.serving import serving_all
 from tests.web.live.watching import free_port
 from tests.web.service import call
+from tests.web.views import check_views
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 COMING = """
@@ -44,9 +42,32 @@ format = { name = "round-robin" }
 """
 
 
-def serve(folder: Path, *words: str, port: int) -> ForkedProcess[str]:
+def started(stack: ExitStack, folder: Path, port: int, *words: str) -> ForkedProcess[str]:
+    """A read-only service that listens; the stack ends it."""
     command = [sys.executable, "-m", "judge.cli", "serve", *words, "--read-only", "--listen", f"127.0.0.1:{port}"]
-    return ForkedProcess(command, cwd=folder, stderr=-1, text=True)
+    process = ForkedProcess[str](command, cwd=folder, stderr=-1, text=True)
+    assert process.stderr is not None
+    for end in (process.stderr.close, process.wait, process.kill):
+        stack.callback(end)
+    said = process.stderr.readline()
+    assert f" contests on http://127.0.0.1:{port}" in said, said + process.stderr.read()
+    return process
+
+
+def begun(stack: ExitStack, folder: Path, name: str, games: int, **options: Any) -> Callable[[], None]:
+    """A contest of two games, of which the first are over; plays the next one."""
+    form = 'name = "round-robin"\ngames = 2'
+    cup = stack.enter_context(Cup(folder, PAIR, form=form, name=name, **options))
+    log = stack.enter_context(recorder(cup))
+
+    def play() -> None:
+        accept(cup, *play_next(cup))
+        log.finish()
+
+    log.finish()
+    for _ in range(games):
+        play()
+    return play
 
 
 @pytest.fixture(scope="module")
@@ -55,22 +76,11 @@ def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("front")
     with ExitStack() as stack:
         for name, games in (("last-cup", 2), ("this-cup", 1)):
-            form = 'name = "round-robin"\ngames = 2'
-            cup = stack.enter_context(Cup(folder / name, PAIR, form=form, name=name, about=f"About {name}."))
-            log = stack.enter_context(recorder(cup))
-            for _ in range(games):
-                accept(cup, *play_next(cup))
-            log.finish()
+            begun(stack, folder / name, name, games, about=f"About {name}.")
         (folder / "next").mkdir()
         (folder / "next/contest.toml").write_text(COMING)
         port = free_port()
-        process = serve(folder, "last-cup", "this-cup", "next", "--title", "Our contests", port=port)
-        stack.callback(process.wait)
-        stack.callback(process.kill)
-        assert process.stderr is not None
-        stack.callback(process.stderr.close)
-        said = process.stderr.readline()
-        assert f"Our contests, 3 contests on http://127.0.0.1:{port}" in said, said + process.stderr.read()
+        started(stack, folder, port, "last-cup", "this-cup", "next", "--title", "Our contests")
         yield f"http://127.0.0.1:{port}"
 
 
@@ -157,13 +167,9 @@ def served_cup(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     (folder / "cup.toml").write_text(SERVED_CUP)
     with ExitStack() as stack:
         for league, games in (("fast", 2), ("standard", 1)):
-            form = 'name = "round-robin"\ngames = 2'
-            cup = stack.enter_context(Cup(folder / league, PAIR, form=form, name=f"spring-{league}"))
-            log = stack.enter_context(recorder(cup))
-            for _ in range(games):
-                accept(cup, *play_next(cup))
-            log.finish()
-        served(stack, folder, port := free_port())
+            begun(stack, folder / league, f"spring-{league}", games)
+        port = free_port()
+        started(stack, folder, port, "cup.toml")
         yield f"http://127.0.0.1:{port}"
 
 
@@ -219,18 +225,8 @@ def test_agent_of_a_served_cup_has_a_page_with_all_its_leagues(served_cup: str) 
 
 def test_axe_finds_nothing_wrong_with_the_pages_of_a_served_cup(browser: Browser, served_cup: str) -> None:
     browser.leave()
-    for folder, width, dark in VIEWS:
-        browser.look(width, dark)
-        for path in ("index.html", "agents.html", "agents/001.html", "schedule.html"):
-            browser.visit(f"{served_cup}/{folder}{path}")
-            assert [] == browser.violations(), (folder, path)
-            assert browser.ask("document.documentElement.scrollWidth") <= width, (folder, path)
+    check_views(browser, served_cup, "index.html", "agents.html", "agents/001.html", "schedule.html")
     assert [] == browser.errors
-    browser.look(1280)
-
-
-def shows(browser: Browser, words: str) -> Callable[[], bool]:
-    return lambda: words in str(browser.ask("document.querySelector('main')?.textContent"))
 
 
 @pytest.mark.parametrize("folder", [*of_evidence(""), "cs/"])
@@ -238,49 +234,33 @@ def test_open_page_of_a_cup_shows_a_new_result_and_a_new_league(browser: Browser
     """Without a reload, and again after a restart of the service."""
     (tmp_path / "cup.toml").write_text(SERVED_CUP)
     (tmp_path / "standard").mkdir()
-    form = 'name = "round-robin"\ngames = 2'
+
+    def shows(words: str) -> bool:
+        return words in str(browser.ask("document.querySelector('main')?.textContent"))
+
     with ExitStack() as stack:
-        cup = stack.enter_context(Cup(tmp_path / "fast", PAIR, form=form, name="spring-fast"))
-        log = stack.enter_context(recorder(cup))
-        accept(cup, *play_next(cup))
-        log.finish()
+        play = begun(stack, tmp_path / "fast", "spring-fast", 1)
         plan = (tmp_path / "fast/contest.toml").read_text()
         (tmp_path / "standard/contest.toml").write_text(plan.replace("spring-fast", "spring-standard"))
         port = free_port()
-        process = served(stack, tmp_path, port)
+        process = started(stack, tmp_path, port, "cup.toml")
         browser.visit(f"http://127.0.0.1:{port}/{folder}index.html")
-        assert shows(browser, "1 / 2")()
+        assert shows("1 / 2")
         browser.ask("window.kept = 1")
 
-        accept(cup, *play_next(cup))
-        log.finish()
-        until(shows(browser, "2 / 2"), "the new result is not shown")
-        second = stack.enter_context(Cup(tmp_path / "standard", PAIR, form=form, name="spring-standard"))
-        log = stack.enter_context(recorder(second))
-        log.finish()
-        until(shows(browser, "0 / 2"), "the league that began is not shown")
+        play()
+        until(lambda: shows("2 / 2"), "the new result is not shown")
+        play = begun(stack, tmp_path / "standard", "spring-standard", 0)
+        until(lambda: shows("0 / 2"), "the league that began is not shown")
         assert 1 == browser.ask("window.kept")
 
         process.kill()
         process.wait()
-        accept(second, *play_next(second))
-        log.finish()
-        served(stack, tmp_path, port)
-        until(shows(browser, "1 / 2"), "the page does not continue after a restart")
+        play()
+        started(stack, tmp_path, port, "cup.toml")
+        until(lambda: shows("1 / 2"), "the page does not continue after a restart")
         browser.leave()
         browser.errors.clear()  # of the time without a service
-
-
-def served(stack: ExitStack, folder: Path, port: int) -> ForkedProcess[str]:
-    """A service of the cup in a folder, which answers."""
-    process = serve(folder, "cup.toml", port=port)
-    stack.callback(process.wait)
-    stack.callback(process.kill)
-    assert process.stderr is not None
-    stack.callback(process.stderr.close)
-    said = process.stderr.readline()
-    assert "spring, 2 contests" in said, said + process.stderr.read()
-    return process
 
 
 CUP = """
@@ -365,28 +345,3 @@ def test_results_of_a_cup_are_computed_once_for_all_pages(
 
     assert [200, 200, 200, 404, 404, 200, 404] == asyncio.run(run())
     assert 1 == len(calls)
-
-
-def test_networks_get_their_turns_at_the_front_page(cup_front: FrontPage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One client's many requests for missing pages are before that of another one."""
-    order: list[str] = []
-    render = CupSite.page
-
-    def note(site: CupSite, place: PagePlace, stream: Stream | None = None) -> bytes | None:
-        order.append(place.path)
-        return render(site, place, stream)
-
-    monkeypatch.setattr(CupSite, "page", note)
-
-    async def ask(path: str, address: str) -> None:
-        await call(cup_front, "GET", path, {}, client=address)
-
-    async def run() -> None:
-        asked = [asyncio.create_task(ask(f"/{number}.html", "10.0.0.1")) for number in range(20)]
-        await asyncio.sleep(0)
-        asked.append(asyncio.create_task(ask("/agents.html", "10.9.0.1")))
-        await asyncio.gather(*asked)
-
-    asyncio.run(run())
-    assert 21 == len(order)
-    assert order.index("agents.html") < 5

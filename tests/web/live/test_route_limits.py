@@ -1,7 +1,7 @@
 """Each route of each application that `judge serve` runs is within the limits of a client."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from typing import Any
 
@@ -21,7 +21,7 @@ from tests.golden.export_files import small_cup
 from tests.golden.routes import AUTHORS, INTAKE, ORGANISERS, OTHERS, PAGES, addresses, application
 from tests.patience import PATIENCE_S
 from tests.web.organisers.office import PATIENCE
-from tests.web.service import service_of
+from tests.web.service import scope_of, service_of
 
 LIMIT, ROOM = 4, 12
 
@@ -64,22 +64,8 @@ class Call:
         self.status = 0
         self._is_slow_body = is_slow_body
         self._has_sent = False
-        scope = {
-            "type": "http",
-            "asgi": {"version": "3.0", "spec_version": "2.4"},
-            "http_version": "1.1",
-            "method": method,
-            "scheme": "http",
-            "path": path,
-            "raw_path": path.encode(),
-            "query_string": b"",
-            "root_path": "",
-            "headers": [(b"host", b"here")],
-            "client": (host, 1000),
-            "server": ("127.0.0.1", 80),
-            "state": {},
-        }
-        self.task: asyncio.Task[None] = asyncio.create_task(self._ask(app, scope))
+        scope = scope_of(method, path, [("host", "here")], client=host)
+        self.task = asyncio.create_task(self._ask(app, scope))
 
     async def _ask(self, app: Asgi, scope: dict[str, Any]) -> None:
         await app(scope, self._receive, self._send)
@@ -102,14 +88,22 @@ class Call:
             await self.task
 
 
+async def until(is_so: Callable[[], bool]) -> None:
+    async with asyncio.timeout(PATIENCE_S):
+        while not is_so():
+            await asyncio.sleep(0.001)
+
+
+async def until_answered(*calls: Call) -> None:
+    await until(lambda: all(call.status for call in calls))
+
+
 async def refused(app: Asgi, hosts: list[str], method: str, path: str, expected: int, *, is_slow_body: bool) -> int:
     """How many of these requests at once are refused; and one of another client is not."""
     calls = [Call(app, host, method, path, is_slow_body=is_slow_body) for host in hosts]
     other = Call(app, "203.0.113.1", "GET", "/health/live")
     try:
-        async with asyncio.timeout(PATIENCE_S):
-            while sum(call.status in (429, 503) for call in calls) < expected or not other.status:
-                await asyncio.sleep(0.001)
+        await until(lambda: sum(call.status in (429, 503) for call in calls) >= expected and other.status > 0)
         assert 200 <= other.status < 429, (path, other.status)
         return sum(call.status in (429, 503) for call in calls)
     finally:
@@ -157,9 +151,7 @@ def test_no_network_takes_the_room_of_others(
         calls = [Call(limited, host, method, path, is_slow_body=True) for host in hosts]
         for other in range(3):
             honest = Call(limited, f"203.0.{other}.1", "GET", path if method == "GET" else "/health")
-            async with asyncio.timeout(PATIENCE_S):
-                while not honest.status:
-                    await asyncio.sleep(0.001)
+            await until_answered(honest)
             assert honest.status not in (429, 503)
             calls.append(honest)
         for call in calls:
@@ -169,23 +161,20 @@ def test_no_network_takes_the_room_of_others(
 
 
 def test_streams_take_no_room_of_requests(services: Mapping[str, tuple[Asgi, list[str]]]) -> None:
+    """A client may have one of each."""
     app, _ = services["several contests"]
 
     async def run() -> None:
-        limited = ClientLimits(app, IntakePolicy(connections_per_address=LIMIT), Rooms(2, 2))
+        limited = ClientLimits(app, IntakePolicy(connections_per_address=1), Rooms(2, 2))
         streams = [Call(limited, f"10.0.{number}.1", "GET", "/events") for number in range(4)]
         pages = [Call(limited, f"10.0.{number}.1", "GET", "/health/live") for number in range(2)]
-        async with asyncio.timeout(PATIENCE_S):
-            while not all(call.status for call in (*streams, *pages)):
-                await asyncio.sleep(0.001)
+        await until_answered(*streams, *pages)
         assert [200, 200, 503, 503] == sorted(call.status for call in streams)
         assert [200, 200] == [call.status for call in pages]
         # The rooms of requests are full; the state of the service is still told.
         health = Call(limited, "10.0.9.1", "GET", "/health")
         page = Call(limited, "10.0.8.1", "GET", "/index.html")
-        async with asyncio.timeout(PATIENCE_S):
-            while not (health.status and page.status):
-                await asyncio.sleep(0.001)
+        await until_answered(health, page)
         assert (200, 503) == (health.status, page.status)
         for call in (*streams, *pages, health, page):
             await call.end()
@@ -213,9 +202,7 @@ def test_burst_is_refused_before_the_work_for_it_begins(
             calls += [Call(limited, "198.51.100.9", "GET", "/hostile") for _ in range(2)]
             await asyncio.sleep(0)
         calls.append(Call(limited, "203.0.113.1", "GET", "/honest"))
-        async with asyncio.timeout(PATIENCE_S):
-            while not all(call.status for call in calls):
-                await asyncio.sleep(0)
+        await until_answered(*calls)
         assert 200 == calls[-1].status
         if first == "honest":
             assert ["hostile", "hostile", "honest", "hostile", "hostile"] == begun

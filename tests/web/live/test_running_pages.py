@@ -2,6 +2,7 @@
 
 import re
 from html import unescape
+from typing import Any
 
 import pytest
 
@@ -18,6 +19,7 @@ from judge.broadcast.events import (
 from judge.broadcast.running import events_of_record
 from judge.broadcast.state import Live
 from judge.contest.hosts import ContestHost
+from judge.referee.policy import Policy
 from judge.site.pages import STYLE, PagePlace, asset
 from judge.site.rules import rules_in_words
 from judge.site.site import MAX_PAGE_BYTES
@@ -27,21 +29,33 @@ from judge.web.live.running_pages import NEW_EVENTS, RunningPages
 from tests.records import recorded
 
 FIXED = len(asset(STYLE)) + len(asset("live.js", "judge.web.live"))
+AT = "2026-01-01T00:00:00+00:00"
+GAME = recorded.gomoku()
+FIRST, SECOND = (seat.name for seat in GAME.record.seats)
+BEGAN = next(event for event in events_of_record(GAME, 1) if isinstance(event, Playing))
+ALL_GAMES, ONE_GAME = PagePlace("live.html"), PagePlace("games/00001.html")
+LANGUAGES = languages(CODES)
+
+
+def running_pages(policy: Policy = GAME.record.spec.policy, **options: Any) -> RunningPages:
+    return RunningPages("cup", policy, Painter(policy), **options)
+
+
+def started(game: int, first: str = FIRST, second: str = SECOND, attempt: int = 1, seq: int = 0) -> GameStarted:
+    return GameStarted(seq=seq, game=game, attempt=attempt, at=AT, first=first, second=second)
 
 
 @pytest.mark.parametrize("family", ["board", "chess", "stratego"])
 def test_the_page_of_a_long_game_weighs_no_more_than_any_other(family: str) -> None:
     """A full board of 20x20, and both agents say much of each search; also boards with pieces."""
-    file = {"board": lambda: recorded.full_board(20), "chess": recorded.chess, "stratego": recorded.stratego_game}[
-        family
-    ]()
-    live, seats = Live(), file.record.seats
-    live.apply(GameStarted(game=1, attempt=1, at=file.record.started_at, first=seats[0].name, second=seats[1].name))
-    for event in events_of_record(file, 1):
+    files = {"board": lambda: recorded.full_board(20), "chess": recorded.chess, "stratego": recorded.stratego_game}
+    file, live = files[family](), Live()
+    first, second = (seat.name for seat in file.record.seats)
+    for event in (started(1, first, second), *events_of_record(file, 1)):
         live.apply(event)
-    pages = RunningPages("cup", file.record.spec.policy, Painter(file.record.spec.policy))
-    for language in languages(CODES):
-        page = pages.one(live.games[1], live, 0, PagePlace("games/00001.html", language, languages(CODES)))
+    pages = running_pages(file.record.spec.policy)
+    for language in LANGUAGES:
+        page = pages.one(live.games[1], live, 0, PagePlace("games/00001.html", language, LANGUAGES))
 
         assert len(page.data) <= MAX_PAGE_BYTES - FIXED, language.code
         assert len(file.record.plies) == page.data.count(b'<tr id="')
@@ -49,29 +63,21 @@ def test_the_page_of_a_long_game_weighs_no_more_than_any_other(family: str) -> N
 
 
 def test_a_script_that_has_the_boards_is_sent_those_of_new_games_alone() -> None:
-    file = recorded.gomoku()
-    live, seats = Live(), file.record.seats
-    began = next(event for event in events_of_record(file, 1) if isinstance(event, Playing))
+    live = Live()
     for game, seq in ((1, 5), (2, 6 + NEW_EVENTS)):
-        started = GameStarted(game=game, attempt=1, at=began.at, first=seats[0].name, second=seats[1].name)
-        live.apply(started.model_copy(update={"seq": seq - 1}))
-        live.apply(began.model_copy(update={"seq": seq, "game": game}))
-    pages, place = (
-        RunningPages("cup", file.record.spec.policy, Painter(file.record.spec.policy)),
-        PagePlace("live.html"),
-    )
-    whole, new = (pages.all(live, 0, 2, place, only_new=only_new).data for only_new in (False, True))
+        live.apply(started(game, seq=seq - 1))
+        live.apply(BEGAN.model_copy(update={"seq": seq, "game": game}))
+    whole, new = (running_pages().all(live, 0, 2, ALL_GAMES, only_new=only_new).data for only_new in (False, True))
 
     assert (2, 2) == (whole.count(b"<article"), whole.count(b"</svg>"))
     assert (2, 1) == (new.count(b"<article"), new.count(b"</svg>"))
     assert b'data-game="1" data-attempt="1" hidden></article>' in new
 
 
-@pytest.mark.parametrize("place", [PagePlace("live.html", each, languages(CODES)) for each in languages(CODES)])
+@pytest.mark.parametrize("place", [PagePlace("live.html", each, LANGUAGES) for each in LANGUAGES])
 def test_rules_and_limits_are_on_the_page_of_all_games(place: PagePlace) -> None:
-    policy = recorded.gomoku().record.spec.policy
-    page = unescape(RunningPages("cup", policy, Painter(policy)).all(Live(), 0, 1, place).data.decode())
-    goal, limits = rules_in_words(policy, place.language)
+    page = unescape(running_pages().all(Live(), 0, 1, place).data.decode())
+    goal, limits = rules_in_words(GAME.record.spec.policy, place.language)
     (shown,) = re.findall(r"<details><summary>[^<]+</summary>\s*<p>(.*?)</p>", page)
 
     assert shown.startswith(place.language.sentence(goal[0]) or "missing")
@@ -80,37 +86,23 @@ def test_rules_and_limits_are_on_the_page_of_all_games(place: PagePlace) -> None
 
 def test_clocks_are_shown_as_soon_as_the_game_is_played() -> None:
     """While it is made ready nothing is left or used yet."""
-    file = recorded.gomoku()
-    seats, began = file.record.seats, next(each for each in events_of_record(file, 1) if isinstance(each, Playing))
-    painter, live = Painter(file.record.spec.policy), Live()
-
-    def empty_clocks() -> list[int]:
-        pages = RunningPages("cup", file.record.spec.policy, painter)
-        all_games = pages.all(live, 0, 1, PagePlace("live.html"))
-        one = pages.one(live.games[1], live, 0, PagePlace("games/00001.html"))
-        return [page.data.count(b'role="timer" aria-live="off"></time>') for page in (all_games, one)]
-
-    live.apply(GameStarted(game=1, attempt=1, at=began.at, first=seats[0].name, second=seats[1].name))
-    assert [2, 2] == empty_clocks()
-
-    live.apply(began)
-    assert [0, 0] == empty_clocks()
+    live = Live()
+    for event, count in ((started(1), 2), (BEGAN, 0)):
+        live.apply(event)
+        pages = running_pages()
+        for page in (pages.all(live, 0, 1, ALL_GAMES), pages.one(live.games[1], live, 0, ONE_GAME)):
+            assert count == page.data.count(b'role="timer" aria-live="off"></time>')
 
 
 def test_the_machines_of_a_contest_are_shown_if_there_are_several() -> None:
-    policy = recorded.gomoku().record.spec.policy
-    here, lost, other = (
-        ContestHost("here", played=3),
-        ContestHost("w1", slots=2, lost_since="2026-11-23T04:05:06.000007+00:00", running=1, played=7, voids=2),
-        ContestHost(
-            "w2", slots=1, barred="/a/path of that machine", stands_out=["2 of its 9 games are void, p = 0.01"]
-        ),
-    )
-    place = PagePlace("live.html", languages(CODES)[1], languages(CODES))
+    here = ContestHost("here", played=3)
+    lost = ContestHost("w1", slots=2, lost_since="2026-11-23T04:05:06.000007+00:00", running=1, played=7, voids=2)
+    notes = ["2 of its 9 games are void, p = 0.01"]
+    other = ContestHost("w2", slots=1, barred="/a/path of that machine", stands_out=notes)
 
     def page(*hosts: ContestHost) -> str:
-        pages = RunningPages("cup", policy, Painter(policy), hosts=lambda: hosts)
-        return pages.all(Live(), 0, 1, place).data.decode()
+        place = PagePlace("live.html", LANGUAGES[1], LANGUAGES)
+        return running_pages(hosts=lambda: hosts).all(Live(), 0, 1, place).data.decode()
 
     alone, all_three = page(here), page(here, lost, other)
 
@@ -126,17 +118,13 @@ def test_the_machines_of_a_contest_are_shown_if_there_are_several() -> None:
 
 def test_followed_agent_has_its_last_five_results_newest_first() -> None:
     """However many games of others ended since."""
-    policy, at = recorded.gomoku().record.spec.policy, "2026-01-01T00:00:00+00:00"
     live = Live(agents={"anna": 1, "bert": 2, "<carl>": 3})
     others, own = [("bert", "<carl>")] * 20, [("anna", "bert"), ("<carl>", "anna")] * 4
     for game, (first, second) in enumerate([*own, *others], 1):
-        live.apply(GameStarted(game=game, attempt=1, at=at, first=first, second=second))
-        ended = Ended(
-            game=game, attempt=1, at=at, verdict="win", winner=0, score="1 : 0", outcome="", moves=9, record=""
-        )
-        live.apply(ended)
-    pages = RunningPages("cup", policy, Painter(policy))
-    page = pages.all(live, 0, 1, PagePlace("live.html"), agent="anna").data.decode()
+        live.apply(started(game, first, second))
+        result: dict[str, Any] = {"verdict": "win", "winner": 0, "score": "1 : 0", "moves": 9}
+        live.apply(Ended(game=game, attempt=1, at=AT, outcome="", record="", **result))
+    page = running_pages().all(live, 0, 1, ALL_GAMES, agent="anna").data.decode()
     results = page[page.index('id="ended"') : page.index('id="next"')]
 
     assert ["00008", "00007", "00006", "00005", "00004"] == re.findall(r'href="games/(\d+)\.html"', results)
@@ -150,23 +138,19 @@ def test_followed_agent_has_its_last_five_results_newest_first() -> None:
 
 def test_each_game_and_each_agent_is_shown_with_its_league() -> None:
     """In the language of the page; also a game that is played again."""
-    file = recorded.gomoku()
-    seats, began = file.record.seats, next(each for each in events_of_record(file, 1) if isinstance(each, Playing))
-    first, second = seats[0].name, seats[1].name
-    live, at = Live(agents={first: 1}), began.at
-    coming = [NextGame(game=game, round=1, table=game, first=first, second=second, stage="League 2") for game in (1, 2)]
-    line = StandingLine(place=1, agent=first, points=0, games=0, wins=0, draws=0, losses=0, stage="League 1")
-    live.apply(Scheduled(at=at, games=tuple(coming)))
-    live.apply(TableChanged(at=at, lines=(line,)))
-    live.apply(GameStarted(game=1, attempt=1, at=at, first=first, second=second))
-    live.apply(Unscored(game=1, attempt=1, at=at, state="void", reason=""))
-    live.apply(GameStarted(game=1, attempt=2, at=at, first=first, second=second))
-    found = languages(CODES)
+    live = Live(agents={FIRST: 1})
+    coming = [NextGame(game=game, round=1, table=game, first=FIRST, second=SECOND, stage="League 2") for game in (1, 2)]
+    line = StandingLine(place=1, agent=FIRST, points=0, games=0, wins=0, draws=0, losses=0, stage="League 1")
+    live.apply(Scheduled(at=AT, games=tuple(coming)))
+    live.apply(TableChanged(at=AT, lines=(line,)))
+    live.apply(started(1))
+    live.apply(Unscored(game=1, attempt=1, at=AT, state="void", reason=""))
+    live.apply(started(1, attempt=2))
     words = {"en": ("League 1", "League 2"), "cs": ("1. liga", "2. liga"), "zh": ("第 1 级联赛", "第 2 级联赛")}
-    for language in found:
-        pages = RunningPages("cup", file.record.spec.policy, Painter(file.record.spec.policy))
-        page = pages.all(live, 0, 1, PagePlace("live.html", language, found)).data.decode()
-        one = pages.one(live.games[1], live, 0, PagePlace("games/00001.html", language, found)).data.decode()
+    for language in LANGUAGES:
+        pages = running_pages()
+        page = pages.all(live, 0, 1, PagePlace("live.html", language, LANGUAGES)).data.decode()
+        one = pages.one(live.games[1], live, 0, PagePlace("games/00001.html", language, LANGUAGES)).data.decode()
 
         assert (1, 2) == tuple(page.count(word) for word in words[language.code])
         assert 1 == one.count(words[language.code][1])
@@ -178,12 +162,8 @@ def test_standings_by_rating_show_the_rating() -> None:
         StandingLine(place=2, agent="b", points=2, games=3, wins=2, draws=0, losses=1, rating=1599.6),
     )
     live = Live(agents={"a": 1, "b": 2})
-    live.apply(TableChanged(at="2026-11-23T04:05:06.000Z", lines=lines))
-    [english] = languages(["en"])
-    policy = recorded.gomoku().record.spec.policy
-    page = RunningPages("cup", policy, Painter(policy), has_rounds=False).all(
-        live, 0, 1, PagePlace("live.html", english, [english])
-    )
+    live.apply(TableChanged(at=AT, lines=lines))
+    page = running_pages(has_rounds=False).all(live, 0, 1, ALL_GAMES)
     table = page.data.decode().split('id="table"')[1]
 
     assert ["1", "1712", "1", "3", "2", "1600", "2", "3"] == re.findall(r'<td class="num[^>]*>([^<]*)<', table)

@@ -3,7 +3,6 @@
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -11,7 +10,6 @@ import pytest
 
 from judge.base.locks import lock
 from judge.cli.submit import open_intake
-from judge.store.tokens import TokenRole, Tokens
 from judge.transparency.checkpoint import read_checkpoint
 from judge.transparency.keys import make_key
 from judge.transparency.log import KEY_FILE
@@ -88,21 +86,6 @@ def test_pages_before_the_start_report_it_and_receive_agents(ada: httpx.Client) 
     assert 404 == ada.get("/log/tile/0/001").status_code
 
 
-def test_an_organiser_sees_a_contest_that_has_not_begun(folder: Path, service: Service) -> None:
-    directory = open_intake(folder)
-    with closing(Tokens(directory.store_url, directory.contest)) as tokens:
-        signed_in = {"cookie": f"judge-organiser={tokens.make('Olga', 'test', TokenRole.ACT)}"}
-    with httpx.Client(base_url=f"{service.url}/organiser/", headers=signed_in, timeout=60) as olga:
-        page = olga.get("index.html")
-        said = {path: olga.get(f"{path}.html").status_code for path in ("submissions", "orders", "games", "journal")}
-        games = olga.get("games.html").text
-
-    assert 200 == page.status_code
-    assert '<b id="state">not begun</b>' in page.text
-    assert {200} == set(said.values())
-    assert "The contest has not begun" in games
-
-
 @pytest.mark.usefixtures("begun")
 def test_it_is_shown_as_soon_as_it_has_begun_and_still_receives(ada: httpx.Client, service: Service) -> None:
     assert 200 == ada.get("/feed").status_code
@@ -130,43 +113,6 @@ def test_submission_waiting_for_a_slot_reports_it(folder: Path, service: Service
         taken.close()
         assert "passed" == ended(ola, number)["state"]
         assert "waiting for a free slot" not in page()
-
-
-@pytest.mark.usefixtures("begun")
-def test_one_document_describes_all_paths(ada: httpx.Client) -> None:
-    described = ada.get("/openapi.json").json()
-
-    assert {"/feed", "/events", "/submissions", "/submissions/{id}", "/contest"} <= set(described["paths"])
-    assert {"HTTPBearer"} == set(described["components"]["securitySchemes"])
-    assert "curl" in described["info"]["description"]
-
-
-@pytest.mark.usefixtures("begun")
-@pytest.mark.parametrize(
-    "path",
-    [
-        *("/", "/live.html", "/games/00001.html", "/cs/index.html", "/records/00001.json", "/style.css", "/feed"),
-        *("/openapi.json", "/contest", "/submissions", "/author/index.html", "/nothing", "/plots/00009.json"),
-    ],
-)
-def test_a_request_for_the_head_is_answered_as_one_for_the_page(ada: httpx.Client, path: str) -> None:
-    whole, head = ada.get(path), ada.head(path)
-
-    assert 405 != whole.status_code == head.status_code
-    assert b"" == head.content
-    changing = {"date", "x-request-id"} | (
-        {"content-length", "judge-now-ms"} if path in ("/live.html", "/feed") else set()
-    )
-    assert {k: v for k, v in whole.headers.items() if k not in changing} == {
-        k: v for k, v in head.headers.items() if k not in changing
-    }
-
-
-@pytest.mark.usefixtures("begun")
-def test_the_head_of_a_stream_ends(ada: httpx.Client) -> None:
-    head = ada.head("/events")
-
-    assert (200, "text/event-stream") == (head.status_code, head.headers["content-type"].partition(";")[0])
 
 
 def test_a_link_signs_in_and_an_upload_is_followed_to_its_end(

@@ -1,27 +1,38 @@
-"""The public pages before a contest begins."""
+"""Before a contest begins: its public pages, its deadlines, and a service that starts it at the time of its file."""
 
+import os
 import re
+import signal
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import product
 from pathlib import Path
 
 import httpx
 import pytest
 
-from judge.contest.contest import open_store
-from judge.contest.plan import load_plan
-from judge.store.tokens import TokenRole, Tokens
+from judge.cli.submit import open_intake
+from judge.contest.contest import Contest, has_begun, open_store
+from judge.contest.plan import Planned, load_plan
+from judge.contest.run_lock import player_of
+from judge.contest.window_keeper import PlanFile
+from judge.store.tokens import TokenRole
 from judge.store.types import ANNOUNCED
 from judge.submissions.service import IntakeDirectory
 from judge.transparency.keys import make_key
 from judge.transparency.log import KEY_FILE
+from judge.web.live.pages import LivePages
+from judge.web.live.serve import hub_of
+from judge.web.live.waiting import WaitingContest
+from tests.broadcast.logs import recorder
 from tests.patience import PATIENCE_S
-from tests.site.browser import VIEWS, Browser
+from tests.publish.cups import STRONG_TO_WEAK, Cup
+from tests.site.browser import Browser
 from tests.web.intake.conftest import Service, ended, make_contest, make_token, send
 from tests.web.live.serving import serving_all
 from tests.web.live.watching import until
+from tests.web.views import check_views
 
 STARTS = datetime(2090, 3, 1, 18, 30, tzinfo=UTC)
 MORE = f"""
@@ -105,30 +116,21 @@ def test_page_says_when_the_first_game_begins(own_service: Service, directory: I
     until(lambda: "No time is announced for the first game." in page(own_service), "the page does not follow the file")
 
 
-@pytest.mark.parametrize("name", ["live", "index", "crosstable", "games", "rounds", "journal", "fairness", "verify"])
-def test_every_page_of_the_menu_exists_before_the_start(service: Service, name: str) -> None:
-    assert ABOUT in page(service, f"{name}.html")
+def test_every_page_of_the_menu_exists_before_the_start(service: Service) -> None:
+    """The addresses are in tests/golden/routes.txt."""
+    for name in ("live", "index", "crosstable", "games", "rounds", "journal", "fairness", "verify"):
+        assert ABOUT in page(service, f"{name}.html"), name
 
 
-def test_menu_offers_no_page_without_contents(service: Service) -> None:
-    menu = re.search(r'<nav aria-label="Pages">(.*?)</nav>', page(service), re.DOTALL)
-
-    assert menu is not None
-    assert ["index.html", "author/index.html"] == re.findall(r'href="([^"]*)"', menu[1])
-
-
-def test_menus_of_authors_and_organisers_offer_no_page_without_contents(
-    own_service: Service, directory: IntakeDirectory
-) -> None:
-    """Signed in or not."""
+def test_menus_offer_no_page_without_contents(own_service: Service, directory: IntakeDirectory) -> None:
+    """On public pages, and on those of authors and organisers, signed in or not."""
     author = make_token(directory, "ada")
-    with closing(Tokens(directory.store_url, directory.contest)) as tokens:
-        organiser = tokens.make("Olga", "test", TokenRole.ACT)
+    organiser = make_token(directory, "Olga", TokenRole.ACT)
     with own_service.client(author) as ada:
         assert "passed" == ended(ada, send(ada, "good five"))["state"]
     cookies = {"author": f"judge-author={author}", "organiser": f"judge-organiser={organiser}", "": ""}
     paths = {
-        "": ["author/index.html", "organiser/index.html"],
+        "": ["index.html", "author/index.html", "organiser/index.html"],
         "author": ["author/index.html", "author/submissions/1.html"],
         "organiser": [f"organiser/{name}.html" for name in ("index", "submissions", "authors", "settings", "orders")],
     }
@@ -146,13 +148,118 @@ def test_menus_of_authors_and_organisers_offer_no_page_without_contents(
 
 def test_waiting_page_works_in_a_browser(browser: Browser, service: Service) -> None:
     browser.leave()
-    for folder, width, dark in VIEWS:
-        browser.visit(f"{service.url}/{folder}index.html")
-        browser.wait_for("document.querySelector('.moments .left')?.textContent")
-        browser.look(width, dark)
-        assert browser.ask("document.documentElement.scrollWidth") <= width
-        assert [] == browser.violations()
+    check_views(browser, service.url, "index.html")
+    browser.wait_for("document.querySelector('.moments .left')?.textContent")
     # The page asks for events, which do not exist before the start.
     assert [] == [error for error in browser.errors if f"{service.url}/events" not in error]
-    browser.look(1280)
     browser.leave()
+
+
+PLAN = """\
+name = "cup"
+policy = "gomocup-fastgame"
+[format]
+name = "round-robin"
+games = 1
+[submissions]
+closes = {closes}
+[contest]
+starts = {starts}
+[[agents]]
+path = "house-instant"
+name = "one"
+[[agents]]
+path = "house-instant"
+name = "two"
+"""
+
+CLOSES_S, STARTS_S = 1, 4
+
+
+@pytest.fixture
+def planned(tmp_path: Path) -> Iterator[Planned]:
+    """A contest that is to start in a few seconds; what plays it ends with the test."""
+    now = datetime.now(UTC)
+    closes, starts = (now + timedelta(seconds=each) for each in (CLOSES_S, STARTS_S))
+    path = tmp_path / "contest.toml"
+    path.write_text(PLAN.format(closes=closes.isoformat(), starts=starts.isoformat()))
+    found = load_plan(path)
+    yield found
+    player = player_of(found)
+    if player is not None and player.isdigit():
+        os.kill(int(player), signal.SIGKILL)
+
+
+def events(planned: Planned) -> list[str]:
+    with closing(open_store(planned)) as store:
+        return [line.event for line in store.leaves(planned.name, 0, 1000)]
+
+
+def is_over(planned: Planned) -> bool:
+    with closing(open_store(planned)) as store:
+        if not has_begun(store, planned) or not store.pairings(planned.name):
+            return False
+        return Contest(store, planned).is_over()
+
+
+MOMENTS = """
+[submissions]
+opens = 2027-03-01T09:30:00+01:00
+closes = 2027-03-31T23:59:59Z
+"""
+SHOWN = {
+    "": ("Start of submissions", "2027-03-01, 08:30 UTC", "2027-03-31, 23:59:59 UTC"),
+    "cs/": ("Začátek příjmu programů", "01. 03. 2027, 08:30 UTC", "31. 03. 2027, 23:59:59 UTC"),
+    "zh/": ("提交开始", "2027年03月01日 08:30 UTC", "2027年03月31日 23:59:59 UTC"),
+}
+
+
+def test_deadlines_are_shown_before_and_during_the_contest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Cup(tmp_path, STRONG_TO_WEAK, more=MOMENTS) as cup, recorder(cup) as log:
+        log.read_store()
+        file = PlanFile(cup.planned)
+        with closing(hub_of(cup.planned)) as hub, closing(LivePages(cup.planned, hub.painter)) as pages:
+            hub.catch_up()
+
+            def page(path: str, version: int) -> str:
+                place = pages.place(path)
+                if place.path == "live.html":
+                    return pages.games.all(hub.live, 0, 1, place).data.decode()
+                monkeypatch.setattr(pages, "_load_at", 0.0)  # else it is not read so soon again
+                return (pages.get(path, hub.live, version) or pytest.fail(path)).data.decode()
+
+            for folder, words in SHOWN.items():
+                waiting = WaitingContest(file, None, tuple, True).page(f"{folder}index.html")
+                assert waiting is not None
+                for shown in (waiting.data.decode(), page(f"{folder}index.html", 1), page(f"{folder}live.html", 1)):
+                    assert [] == [each for each in words if each not in shown]
+                    assert '<time datetime="2027-03-01T08:30:00+00:00" data-moment>' in shown
+            plan = cup.planned.path.read_text()
+            cup.planned.path.write_text(plan.replace("2027-03-31T23:59:59Z", "2027-04-02T12:00:00Z"))
+            assert "2027-04-02, 12:00 UTC" in page("index.html", 2)
+            cup.planned.path.write_text("name =")
+            assert "2027-04-02, 12:00 UTC" in page("index.html", 3)
+            cup.planned.path.write_text(plan.replace(MOMENTS, ""))
+            assert "<time" not in page("index.html", 4)
+
+
+@pytest.mark.docker
+def test_it_closes_starts_and_plays_once_although_the_service_is_killed(planned: Planned) -> None:
+    folder = planned.folder
+    token = make_token(open_intake(folder), "ada")
+    with serving_all(folder) as service:
+        until(lambda: "closed" in events(planned), "submissions are not closed")
+        with service.client(token) as ada:
+            refused = ada.post("/submissions", params={"filename": "a.zip"}, content=b"x")
+            assert ada.get("/contest").json()["starts"].startswith(str(datetime.now(UTC).year))
+        assert 409 == refused.status_code
+        assert f"submissions closed at {planned.plan.submissions.closes:%Y-%m-%d %H:%M:%S} UTC" in refused.text
+        until(lambda: player_of(planned) is not None, "nobody plays it")
+        service.process.kill()
+    with serving_all(folder) as service:
+        until(lambda: is_over(planned), "it was not played")
+        until(lambda: player_of(planned) is None, "its process does not end")
+        assert 200 == httpx.get(f"{service.url}/index.html", timeout=PATIENCE_S).status_code
+    found = events(planned)
+    assert 1 == found.count("accepted") == found.count("begins") == found.count("created") == found.count("closed")
+    assert found.index("closed") < found.index("begins") < found.index("created")

@@ -4,16 +4,15 @@ import contextlib
 import socket
 import ssl
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 
 import httpx
 
 from judge.contest.event_log.moves import Connection
 from judge.contest.event_log.recorder import Recorder
-from judge.contest.plan import BroadcastPlan
 from judge.contest_games import ScheduledGame
 from judge.referee.spec import RecordFile
 from tests.broadcast.logs import accept, play_next, recorder
@@ -28,10 +27,10 @@ TLS = ssl.create_default_context()
 class Watched:
     """A contest with its recorder and its service."""
 
-    def __init__(self, cup: Cup, delay: BroadcastPlan | None = None) -> None:
+    def __init__(self, cup: Cup) -> None:
         self.cup = cup
         self._stack = contextlib.ExitStack()
-        self.recorder = self._stack.enter_context(recorder(cup, delay))
+        self.recorder = self._stack.enter_context(recorder(cup))
         self.recorder.read_store()
         self.port = free_port()
         self.start()
@@ -67,24 +66,36 @@ class Watched:
         """The next game, and what tells it piece by piece."""
         return told_by(self.cup, self.recorder, parts)
 
-    def end(self, game: ScheduledGame, file: RecordFile) -> None:
-        """A game has its result, and the standings are told."""
+    def end(self, game: ScheduledGame, file: RecordFile, told: Iterator[None]) -> None:
+        """The rest of a game is told, it has its result, and the standings are told."""
+        tell(told)
         accept(self.cup, game, file)
         self.recorder.finish()
 
 
 @contextmanager
 def watched(
-    folder: Path, cast: Cast, games: int = 2, delay: BroadcastPlan | None = None, more: str = "", form: str = ""
+    folder: Path,
+    cast: Cast,
+    games: int = 2,
+    more: str = "",
+    form: str = "",
+    titles: Mapping[str, str] | None = None,
 ) -> Iterator[Watched]:
     """A contest that is watched, of a format or else a round robin of so many games a pairing."""
     form = form or f'name = "round-robin"\ngames = {games}'
-    with Cup(folder / "cup", cast, form=form, more=f"[failures]\nafter = 1000\n{more}") as cup:
-        found = Watched(cup, delay)
+    with Cup(folder / "cup", cast, form=form, more=f"[failures]\nafter = 1000\n{more}", titles=titles) as cup:
+        found = Watched(cup)
         try:
             yield found
         finally:
             found.close()
+
+
+def tell(told: Iterator[None], parts: int | None = None) -> None:
+    """The next parts of a game, or all that are left."""
+    for _ in islice(told, parts):
+        pass
 
 
 def told_by(cup: Cup, log: Recorder, parts: int = 20) -> tuple[ScheduledGame, RecordFile, Iterator[None]]:
@@ -108,56 +119,4 @@ def free_port() -> int:
         return port
 
 
-class Network:
-    """A way to a port of this machine, which can be cut with everything that is on it."""
-
-    def __init__(self, target: int) -> None:
-        self._target = target
-        self.port = free_port()
-        self._open: list[socket.socket] = []
-        self._lock = threading.Lock()
-        self._listener: socket.socket | None = None
-        self.restore()
-
-    def restore(self) -> None:
-        self._listener = listener = socket.create_server(("127.0.0.1", self.port))
-        threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
-
-    def cut(self) -> None:
-        """Nobody can connect, and whoever was connected is not."""
-        if self._listener is not None:
-            with suppress(OSError):
-                self._listener.shutdown(socket.SHUT_RDWR)
-            self._listener.close()
-        with self._lock:
-            ends, self._open = self._open, []
-        for end in ends:
-            with suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
-            end.close()
-
-    def _accept(self, listener: socket.socket) -> None:
-        with suppress(OSError):
-            while True:
-                near, _ = listener.accept()
-                try:
-                    far = socket.create_connection(("127.0.0.1", self._target))
-                except OSError:
-                    near.close()
-                    continue
-                with self._lock:
-                    self._open += [near, far]
-                for one, other in ((near, far), (far, near)):
-                    threading.Thread(target=_copy, args=(one, other), daemon=True).start()
-
-
-def _copy(one: socket.socket, other: socket.socket) -> None:
-    with suppress(OSError):
-        while data := one.recv(1 << 16):
-            other.sendall(data)
-    for end in (one, other):
-        with suppress(OSError):
-            end.shutdown(socket.SHUT_RDWR)
-
-
-__all__ = ["Network", "Watched", "until", "watched"]
+__all__ = ["Watched", "tell", "told_by", "until", "watched"]

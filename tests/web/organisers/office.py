@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
@@ -96,8 +97,6 @@ class Office:
 
     def dump(self) -> Sequence[str]:
         """All that the database has."""
-        import sqlite3
-
         with closing(sqlite3.connect(self.cup.folder / "contest.db")) as database:
             return list(database.iterdump())
 

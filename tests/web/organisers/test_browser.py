@@ -2,18 +2,20 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
 from judge.cli.submit import open_intake
-from judge.store.tokens import TokenRole, Tokens
+from judge.store.tokens import TokenRole
 from tests.publish.cups import Cup
 from tests.site.browser import VIEWS, WIDTHS, Browser
 from tests.verify.test_ladder import joins
+from tests.web.intake.conftest import Service, make_token
 from tests.web.live.serving import serving_all
 from tests.web.organisers.office import CAST, PATIENCE
+from tests.web.views import check_views, text_of, without_scripts
 
 PAGES = (
     *(f"{page}.html" for page in ("index", "games", "submissions", "orders", "journal", "settings", "authors")),
@@ -30,126 +32,91 @@ def cup(tmp_path: Path) -> Iterator[Cup]:
         yield found
 
 
-def test_a_link_signs_in_and_an_order_is_shown_given_and_done(browser: Browser, cup: Cup) -> None:
-    directory = open_intake(cup.folder)
-    with closing(Tokens(directory.store_url, directory.contest)) as tokens:
-        token = tokens.make("Olga", "test", TokenRole.ACT)
+@contextmanager
+def signed_in(browser: Browser, cup: Cup) -> Iterator[Service]:
+    """The first page of an organiser, who followed a link."""
+    token = make_token(open_intake(cup.folder), "Olga", TokenRole.ACT)
     with serving_all(cup.folder) as service:
         browser.leave()
         browser.visit(f"{service.url}/organiser/index.html#{token}")
         browser.wait_for("document.getElementById('state')?.textContent === 'open'")
         assert "" == browser.ask("location.hash + document.cookie")
-        browser.ask("[...document.querySelectorAll('a')].find(a => a.href.includes('disqualify&target=anna')).click()")
-        browser.wait_for("document.querySelector('input[name=why]') !== null")
-        assert "Changes of the standings" in browser.ask("document.querySelector('main').innerText")
-        browser.ask("document.querySelector('input[name=why]').value = 'two entries'")
-        browser.ask("document.querySelector('input[name=why]').form.querySelector('button').click()")
-        browser.wait_for("document.querySelector('h1')?.textContent === 'Done'")
-        assert "anna is disqualified" in browser.ask("document.querySelector('main').innerText")
+        yield service
+        assert token not in service.log.read_text()
+        browser.look(1000)
+        browser.leave()
+
+
+def order(browser: Browser, link: str, why: str, preview: str = "") -> str:
+    """Give an order by keyboard; what the page says that reports it."""
+    browser.ask(f"[...document.links].find(a => a.href.includes('{link}')).focus()")
+    browser.press("Enter")
+    browser.wait_for("document.querySelector('input[name=why]') !== null")
+    assert preview in text_of(browser)
+    browser.ask(f"document.querySelector('input[name=why]').value = '{why}'")
+    browser.ask("document.querySelector('input[name=why]').focus()")
+    browser.press("Enter")
+    browser.wait_for("document.querySelector('h1')?.textContent === 'Done'")
+    return text_of(browser)
+
+
+def test_a_link_signs_in_and_an_order_is_shown_given_and_done(browser: Browser, cup: Cup) -> None:
+    with signed_in(browser, cup) as service:
+        done = order(browser, "disqualify&target=anna", "two entries", "Changes of the standings")
+        assert "anna is disqualified" in done
         browser.visit(f"{service.url}/organiser/index.html")
         # A page follows the contest by itself.
         cup.store.set_state(cup.contest.name, "paused", "lunch")
         browser.wait_for("document.getElementById('state')?.textContent === 'paused'")
         assert [] == browser.errors
-        assert token not in service.log.read_text()
-        for page in PAGES:
-            for language, width, dark in VIEWS:
-                browser.visit(f"{service.url}/{language}organiser/{page}")
-                browser.look(width, dark)
-                assert browser.ask("document.documentElement.scrollWidth") <= width, page
-                assert [] == browser.violations(), (language, page)
-        browser.look(1000)
-        browser.leave()
+        check_views(browser, service.url, *(f"organiser/{page}" for page in PAGES))
 
 
 def test_agent_is_withdrawn_by_keyboard_and_pages_show_it(browser: Browser, cup: Cup) -> None:
-    tokens = Tokens(open_intake(cup.folder).store_url, open_intake(cup.folder).contest)
-    with closing(tokens), serving_all(cup.folder) as service:
-        browser.leave()
-        browser.visit(f"{service.url}/organiser/index.html#{tokens.make('Olga', 'test', TokenRole.ACT)}")
-        browser.wait_for("document.getElementById('state')?.textContent === 'open'")
-        browser.ask("[...document.links].find(a => a.href.includes('withdraw-agent&target=anna')).focus()")
-        browser.press("Enter")
-        browser.wait_for("document.querySelector('input[name=why]') !== null")
-        assert "Played games of anna that no longer count" in browser.ask("document.querySelector('main').innerText")
-        for language, width, dark in VIEWS:
-            browser.visit(f"{service.url}/{language}organiser/order.html?action=withdraw-agent&target=anna")
-            browser.look(width, dark)
-            assert [] == browser.violations(), language
-        browser.visit(f"{service.url}/organiser/order.html?action=withdraw-agent&target=anna")
-        browser.ask("document.querySelector('input[name=why]').value = 'the author asked for it'")
-        browser.ask("document.querySelector('input[name=why]').focus()")
-        browser.press("Enter")
-        browser.wait_for("document.querySelector('h1')?.textContent === 'Done'")
-        assert "anna is withdrawn; its games do not count" in browser.ask("document.querySelector('main').innerText")
-        for page in ("organiser/index.html", "index.html", "agents/001.html"):
-            for language, width, dark in VIEWS:
+    with signed_in(browser, cup) as service:
+        check_views(browser, service.url, "organiser/order.html?action=withdraw-agent&target=anna")
+        browser.visit(f"{service.url}/organiser/index.html")
+        why = "the author asked for it"
+        done = order(browser, "withdraw-agent&target=anna", why, "Played games of anna that no longer count")
+        assert "anna is withdrawn; its games do not count" in done
+        pages = ("organiser/index.html", "index.html", "agents/001.html")
+        check_views(browser, service.url, *pages)
+        for page in pages:
+            for language, _, _ in VIEWS:
                 browser.visit(f"{service.url}/{language}{page}")
-                browser.look(width, dark)
-                assert browser.ask("document.documentElement.scrollWidth") <= width, page
-                assert [] == browser.violations(), (language, page)
-                assert "the author asked for it" in browser.ask("document.querySelector('main').innerText"), page
-        words = r"Its \d+ games? (do|does) not count, because it has withdrawn\."
-        assert re.search(words, _text(browser, f"{service.url}/agents/001.html"))
+                assert why in text_of(browser), (language, page)
+        browser.visit(f"{service.url}/agents/001.html")
+        assert re.search(r"Its \d+ games? (do|does) not count, because it has withdrawn\.", text_of(browser))
         assert [] == browser.errors
-        browser.look(1000)
-        browser.leave()
-
-
-def _text(browser: Browser, address: str) -> str:
-    browser.visit(address)
-    return str(browser.ask("document.querySelector('main').innerText"))
 
 
 def test_link_of_a_mail_works_by_keyboard_without_script(browser: Browser, cup: Cup) -> None:
     with closing(open_intake(cup.folder).notices()) as notices, serving_all(cup.folder) as service:
         notices.set_email("ada", "ada@example.org")
         (mail,) = notices.of("ada", 9)
+        page = f"author/unsubscribe.html?notice={mail.id}"
         browser.leave()
-        for language, width, dark in VIEWS:
-            browser.visit(f"{service.url}/{language}author/unsubscribe.html?notice={mail.id}")
-            browser.look(width, dark)
-            assert [] == browser.violations(), language
-        browser.block_scripts(True)
-        try:
-            browser.visit(f"{service.url}/author/unsubscribe.html?notice={mail.id}")
+        check_views(browser, service.url, page)
+        with without_scripts(browser):
+            browser.visit(f"{service.url}/{page}")
             while browser.ask("document.activeElement.tagName") != "BUTTON":
                 browser.press("Tab")
             browser.press("Enter")
             browser.wait_for("document.querySelector('.lead') !== null")
-        finally:
-            browser.block_scripts(False)
         assert "" == notices.targets("ada").email
-        browser.look(1000)
 
 
 @pytest.mark.parametrize("acting_width", WIDTHS)
 def test_a_season_is_ended_by_keyboard_without_script(browser: Browser, tmp_path: Path, acting_width: int) -> None:
-    with joins(tmp_path / "cup", PATIENCE.format(strangers=1000)) as cup:
-        directory = open_intake(cup.folder)
-        with closing(Tokens(directory.store_url, directory.contest)) as tokens, serving_all(cup.folder) as service:
-            browser.leave()
-            browser.visit(f"{service.url}/organiser/index.html#{tokens.make('Olga', 'test', TokenRole.ACT)}")
-            browser.wait_for("document.getElementById('state')?.textContent === 'open'")
-            for language, width, dark in VIEWS:
-                browser.look(width, dark)
-                for page in ("index.html", "games.html", "order.html?action=end-season"):
-                    browser.visit(f"{service.url}/{language}organiser/{page}")
-                    assert browser.ask("document.documentElement.scrollWidth") <= width, page
-                    assert [] == browser.violations(), (language, page)
-            browser.look(acting_width)
-            browser.block_scripts(True)
-            try:
-                browser.visit(f"{service.url}/organiser/index.html")
-                browser.ask("[...document.links].find(a => a.href.includes('end-season')).focus()")
-                browser.press("Enter")
-                browser.wait_for("document.querySelector('input[name=why]') !== null")
-                browser.ask("document.querySelector('input[name=why]').value = 'it is decided'")
-                browser.ask("document.querySelector('input[name=why]').focus()")
-                browser.press("Enter")
-                browser.wait_for("document.querySelector('h1')?.textContent === 'Done'")
-            finally:
-                browser.block_scripts(False)
-            (line,) = cup.store.last_lines(cup.contest.name, 1, "season-ended")
-            assert line.text == "it is decided"
-    browser.look(1000)
+    with (
+        joins(tmp_path / "cup", PATIENCE.format(strangers=1000)) as cup,
+        signed_in(browser, cup) as service,
+    ):
+        pages = ("index.html", "games.html", "order.html?action=end-season")
+        check_views(browser, service.url, *(f"organiser/{page}" for page in pages))
+        browser.look(acting_width)
+        with without_scripts(browser):
+            browser.visit(f"{service.url}/organiser/index.html")
+            order(browser, "end-season", "it is decided")
+        (line,) = cup.store.last_lines(cup.contest.name, 1, "season-ended")
+        assert line.text == "it is decided"

@@ -1,6 +1,8 @@
 """The service is killed in the middle of orders: each is carried out as a whole or not at all, and then once."""
 
+import asyncio
 import json
+import logging
 import random
 import select
 import signal
@@ -12,12 +14,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlencode
 
+from judge.base.logs import set_level
 from judge.contest_games import GameState
 from judge.store.orders import new_order_id
 from tests.examples import sized
 from tests.forked import ForkedProcess
 from tests.patience import PATIENCE_S
-from tests.web.organisers.office import Office, office, proof, submit
+from tests.web.organisers.office import FORM, Office, office, proof, submit
+from tests.web.service import call, service_of
 
 KILLS = sized(10, 50)
 """Each at a random moment of an order; the long proof takes 200."""
@@ -26,10 +30,24 @@ LATEST_S = 0.03
 """An order takes a third of it."""
 
 
+def serve_orders(folder: Path) -> None:
+    """A service that is sent orders: a line of stdin is a cookie's token and a form, as JSON; stdout is for answers."""
+    set_level(logging.ERROR)
+    with service_of(folder) as (app, _):
+        sys.stdout.write("ready\n")
+        sys.stdout.flush()
+        for line in sys.stdin:
+            token, body = json.loads(line)
+            headers = {**FORM, "cookie": f"judge-organiser={token}"}
+            status, _, found = asyncio.run(call(app, "POST", "/organiser/orders", headers, "", body.encode()))
+            sys.stdout.write(json.dumps([status, found.decode()]) + "\n")
+            sys.stdout.flush()
+
+
 @contextmanager
 def service(folder: Path) -> Iterator[subprocess.Popen[str]]:
     """A service that is ready."""
-    command = [sys.executable, "-m", "tests.web.organisers.ordering", str(folder)]
+    command = [sys.executable, "-m", __name__, str(folder)]
     with ForkedProcess(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert "ready\n" == answer(process)
@@ -126,3 +144,7 @@ def test_no_order_is_half_done_and_none_is_done_twice(tmp_path: Path) -> None:
             assert (lines if is_noted else 0) == told(found, why), (action, is_noted)
             last = (why, action, form, lines)
         assert KILLS == len(found.console.orders.latest(KILLS + 1))
+
+
+if __name__ == "__main__":
+    serve_orders(Path(sys.argv[1]))

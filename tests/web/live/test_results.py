@@ -1,0 +1,283 @@
+"""Results on live pages: places, the end and the winner, the archive of the export, feeds of agents, display names."""
+
+import io
+import re
+import tarfile
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from xml.etree import ElementTree
+
+import httpx
+import pytest
+from rich.console import Console
+
+from judge.cli.contest.game import game
+from judge.cli.contest.watch import Followed
+from judge.contest.contest import open_store
+from judge.export.export import publish
+from judge.terminal.contest_screen import game_screen, line_of, overview
+from judge.transparency.keys import make_key, public_pem
+from judge.verify.export import verify_export
+from judge.web.live.serve import publish_once
+from tests.broadcast.logs import PAIR, accept, play_next, recorder
+from tests.publish.cups import STRONG_TO_WEAK, Cup
+from tests.site.browser import Browser
+from tests.web.live.serving import serving_all
+from tests.web.live.watching import Watched, tell, told_by, until, watched
+from tests.web.views import check_views, text_of
+
+PAGES = ("live", "index", "crosstable", "rounds", "rounds/001", "journal", "fairness", "verify", "games/00001")
+PLAYED = re.compile(r"still played|being played|no game is scheduled", re.IGNORECASE)
+
+
+def visible_text(contest: Watched, page: str) -> str:
+    """The page without what it hides."""
+    found = contest.get(f"{page}.html").text
+    return re.sub(r"<(\w+)[^>]* hidden>.*?</\1>", "", found, flags=re.DOTALL)
+
+
+def test_pages_show_the_end_and_the_winner(tmp_path: Path) -> None:
+    with watched(tmp_path, PAIR, games=2) as contest:
+        assert "/live.html" == contest.get("").headers["location"]
+        assert "Games being played" in visible_text(contest, "live")
+        assert "This contest has not ended." in visible_text(contest, "verify")
+        (status,) = re.findall(r'<p id="connection"[^>]*>', visible_text(contest, "live"))
+        assert " hidden " in status  # a script shows it
+        assert "Results appear automatically" in status
+        for page in ("index", "crosstable", "rounds", "games", "agents/001"):
+            assert "Final." not in visible_text(contest, page)
+
+        for _ in range(2):
+            contest.end(*contest.play(3))
+
+        until(lambda: "The contest is over" in visible_text(contest, "live"), "the live page does not say so")
+        assert "/index.html" == contest.get("").headers["location"]
+        with closing(open_store(contest.cup.planned)) as store:
+            first = [line for line in contest.cup.contest.standing().table.lines if line.place == 1]
+            assert store.results(contest.cup.contest.name)
+        for page in ("live", "index", "crosstable", "rounds", "games", "agents/001"):
+            (line,) = re.findall(r'<p class="lead" id="over">.*?</p>', visible_text(contest, page), re.DOTALL)
+            assert "<b>Final.</b>" in line
+            assert all(f"<bdi>{each.agent}</bdi>" in line for each in first)
+            assert re.search(r"Played (on|from) \d{4}-\d\d-\d\d, \d\d:\d\d (to .* )?UTC", line)
+        assert "This contest is over." in visible_text(contest, "verify")
+        for page in ("live", "index", "games/00001"):
+            assert "Results appear automatically" not in visible_text(contest, page)
+        for page in PAGES:
+            assert not PLAYED.search(visible_text(contest, page)), page
+
+
+RULE = {"": "share a place, and the next places", "cs/": "sdílejí místo", "zh/": "并列同一名次"}
+
+
+def has_played(contest: Watched, games: int) -> bool:
+    return f"<b>{games}</b> game" in contest.get("index.html").text
+
+
+def test_live_page_and_first_page_show_the_same_places(tmp_path: Path) -> None:
+    """While the contest runs and after its end, with the rule of shared places."""
+    row = r'<tr>\s*<td class="num[^"]*">(.*?)</td>.*?<bdi>(.*?)</bdi>'
+    with watched(tmp_path, PAIR, games=2) as contest:
+        for played in (1, 2):
+            contest.end(*contest.play(3))
+            until(partial(has_played, contest, played), "the first page does not show the result")
+            for folder, words in RULE.items():
+                found = []
+                for page in ("live", "index"):
+                    text = contest.get(f"{folder}{page}.html").text
+                    assert words in text, page
+                    table = text[text.index("<thead>") :]
+                    found.append(re.findall(row, table[: table.index("</table>")], re.DOTALL))
+                assert found[0] == found[1]
+                assert 2 == len(found[0])
+
+
+def test_live_page_has_the_next_game_and_the_reason_of_a_disqualification(tmp_path: Path) -> None:
+    """Each a click from the first page, which names the next game and links to its time."""
+    cast = {name: STRONG_TO_WEAK[name] for name in ("anna", "bert", "-carl")}
+    headings = {"": "Disqualified:", "cs/": "Diskvalifikace:", "zh/": "取消资格"}
+    with watched(tmp_path, cast, games=2) as contest:
+        contest.end(*contest.play(3))
+        contest.cup.store.disqualify(contest.cup.contest.name, "bert", "two programs")
+        contest.recorder.finish()
+        until(lambda: "two programs" in visible_text(contest, "live"), "the live page has no reason")
+        games = contest.cup.store.games(contest.cup.contest.name)
+        played = next(game for game in games if "bert" in (game.first, game.second) and game.state == "done")
+        coming = next(game for game in games if game.state == "pending")
+        for folder, heading in headings.items():
+            live, index = visible_text(contest, f"{folder}live"), visible_text(contest, f"{folder}index")
+            gone = live[live.index(heading) :]
+            assert re.match(r".*?agents/002\.html\"><bdi>bert</bdi></a> .*?two programs", gone, re.DOTALL)
+            assert "\N{EN DASH}</td>" in live
+            results = live[live.index('id="ended"') : live.index('id="next"')]
+            assert re.search(rf"<a href=\"games/{played.number:05d}.html\">[^\n]*</s>", results)
+            assert '<p class="notice">' in visible_text(contest, f"{folder}games/{played.number:05d}")
+            (line,) = re.findall(r'<p id="next-game">(.*?)</p>', index)
+            assert f"<bdi>{coming.first}</bdi>" in line
+            assert 'href="live.html#next"' in line
+            upcoming = live[live.index('id="next"') :]
+            assert f"<bdi>{coming.first}</bdi>" in upcoming[: upcoming.index("</ul>")]
+
+
+def test_live_page_without_scheduled_games_says_why(tmp_path: Path) -> None:
+    with watched(tmp_path, PAIR, games=1) as contest:
+        _, _, told = contest.play(3)
+        next(told)
+        words = "The last scheduled games are being played."
+        until(lambda: words in visible_text(contest, "live"), "the live page does not say so")
+        until(lambda: words in visible_text(contest, "index"), "the first page does not say so")
+
+
+def test_export_of_the_final_results_is_offered_as_an_archive(tmp_path: Path) -> None:
+    """An export during the contest is not; the archive has the signed files, without links and others."""
+    with watched(tmp_path, PAIR, games=2) as contest:
+        key = make_key(contest.cup.folder / "organiser.key")
+        pem = tmp_path / "organiser.pem"
+        pem.write_bytes(public_pem(key.public_key()))
+        contest.kill()
+        contest.start()
+        exports = contest.cup.folder / "exports"
+        contest.end(*contest.play(3))
+        publish(contest.cup.contest, exports / "early" / "public", exports / "early" / "private", key)
+        contest.end(*contest.play(3))
+        until(lambda: "not published the export yet" in visible_text(contest, "verify"), "the page does not say so")
+        assert 404 == contest.get("export.tar.gz").status_code
+
+        final = exports / "final" / "public"
+        publish(contest.cup.contest, final, exports / "final" / "private", key)
+        (final / "extra.txt").write_text("not signed")
+        (final / "link").symlink_to(pem)
+
+        name = f"{contest.cup.contest.name}-export"
+        commands = (
+            "curl -fO ADDRESS/export.tar.gz",
+            "tar -xf export.tar.gz",
+            f"judge contest verify {name} --key organiser.pem",
+        )
+        for folder in ("", "cs/", "zh/"):
+            assert "\n".join(commands) in visible_text(contest, f"{folder}verify")
+        answer = contest.get("export.tar.gz")
+        assert "application/gzip" == answer.headers["content-type"]
+        with tarfile.open(fileobj=io.BytesIO(answer.content), mode="r:gz") as tar:
+            tar.extractall(tmp_path, filter="data")
+        assert [] == verify_export(tmp_path / name, pem).problems
+        assert not (tmp_path / name / "extra.txt").exists()
+
+        (final / "manifest.json").write_text("{}")
+        assert "not published the export yet" in visible_text(contest, "verify")
+
+
+# --- an agent's feed of results --------------------------------------------------------------------------------------
+
+
+ATOM = "{http://www.w3.org/2005/Atom}"
+
+
+def feed_of(data: bytes) -> list[tuple[str, str, str]]:
+    """Title, link and summary of each entry."""
+    feed = ElementTree.fromstring(data)  # noqa: S314 our own
+    return [
+        (
+            entry.findtext(f"{ATOM}title") or "",
+            entry.find(f"{ATOM}link").get("href") or "",  # type: ignore[union-attr]
+            entry.findtext(f"{ATOM}summary") or "",
+        )
+        for entry in feed.iter(f"{ATOM}entry")
+    ]
+
+
+def test_feed_has_each_result_of_the_agent_newest_first(browser: Browser, tmp_path: Path) -> None:
+    form = 'name = "round-robin"\ngames = 4'
+    with Cup(tmp_path / "cup", PAIR, form=form) as cup, recorder(cup) as log:
+        for _ in range(2):
+            accept(cup, *play_next(cup))
+        log.finish()
+        with serving_all(cup.folder) as service:
+            answer = httpx.get(f"{service.url}/agents/001.xml", timeout=60)
+            assert "application/atom+xml" == answer.headers["content-type"].partition(";")[0]
+            found = feed_of(answer.content)
+            assert ["../games/00002.html", "../games/00001.html"] == [link for _, link, _ in found]
+            first, second = PAIR
+            assert found[0][0].startswith(f"{second} – {first} ")  # noqa: RUF001
+            assert 200 == httpx.get(f"{service.url}/agents/{found[0][1]}", timeout=60).status_code
+            czech = feed_of(httpx.get(f"{service.url}/cs/agents/001.xml", timeout=60).content)
+            assert [entry[:2] for entry in found] == [entry[:2] for entry in czech]
+            assert all(one[2] != other[2] for one, other in zip(found, czech, strict=True))
+
+            browser.leave()
+            check_views(browser, service.url, "agents/001.html", "live.html?agent=1")
+            for page in ("agents/001.html", "live.html?agent=1"):
+                browser.visit(f"{service.url}/{page}")
+                browser.ask("[...document.links].find(a => a.href.endsWith('agents/001.xml')).focus()")
+                assert "A" == browser.ask("document.activeElement.tagName")
+            browser.leave()
+        # A repeated game is a new entry.
+        cup.store.annul(cup.store.games(cup.contest.name)[0].id, "the wrong board")
+        accept(cup, *play_next(cup))
+        log.finish()
+        publish_once(cup.planned.path, tmp_path / "public")
+        published = ElementTree.parse(tmp_path / "public/agents/001.xml")  # noqa: S314 our own
+        identities = [entry.findtext(f"{ATOM}id") for entry in published.iter(f"{ATOM}entry")]
+        assert 2 == len(identities) == len(set(identities))
+        assert any(str(identity).endswith(":1:2") for identity in identities)
+
+
+# --- display names ---------------------------------------------------------------------------------------------------
+
+
+FIRST, SECOND = PAIR
+TITLES = {FIRST: "Žofinka 五子", SECOND: "نرد"}
+FORM = 'name = "round-robin"\ngames = 4'
+
+
+@pytest.mark.parametrize("game_is_over", [True, False])
+def test_pages_show_display_names(browser: Browser, tmp_path: Path, game_is_over: bool) -> None:
+    with watched(tmp_path, PAIR, form=FORM, titles=TITLES) as contest:
+        game, file, told = contest.play()
+        tell(told, 6)
+        if game_is_over:
+            contest.end(game, file, told)
+        browser.leave()
+        check_views(browser, contest.url, "live.html", "games/00001.html")
+        for page in ("live.html", "games/00001.html"):
+            browser.visit(f"{contest.url}/{page}")
+            assert all(title in text_of(browser) for title in TITLES.values()), page
+            names = browser.ask("[...document.querySelectorAll('main bdi')].map(e => e.textContent)")
+            assert not {FIRST, SECOND} & set(names), page
+        assert [] == browser.errors
+        browser.leave()
+
+        def are_in_feed() -> bool:
+            return all(title in contest.get("agents/001.xml").text for title in TITLES.values())
+
+        until(lambda: are_in_feed() == game_is_over, "the feed has other names")
+
+
+def test_terminal_shows_display_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Cup(tmp_path, PAIR, form=FORM, titles=TITLES) as cup, recorder(cup) as log:
+        with closing(Followed(cup.contest)) as followed:
+            log.read_store()
+            played, file, told = told_by(cup, log)
+            tell(told, 6)
+            lines = [line_of(event, followed.live) for event in followed.news()]
+            assert f"game 1: {TITLES[played.first]} - {TITLES[played.second]}" in lines
+            for shown in (written(overview(followed.live, 0)), written(game_screen(followed.live, 1, 0))):
+                assert all(title in shown for title in TITLES.values())
+            tell(told)
+            accept(cup, played, file)
+            log.finish()
+            lines = [line_of(event, followed.live) for event in followed.news()]
+            assert any(line.startswith("table: ") and TITLES[FIRST] in line for line in lines)
+            (result,) = [end.outcome for end, _ in followed.live.ended]
+            assert any(result.startswith(title) for title in TITLES.values())
+        capsys.readouterr()
+        game("1", cup.folder)
+        printed = capsys.readouterr().out
+        assert all(title in printed for title in TITLES.values())
+
+
+def written(shown: object) -> str:
+    console = Console(file=io.StringIO(), width=160, height=40)
+    console.print(shown)
+    return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
