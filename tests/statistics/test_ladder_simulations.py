@@ -13,7 +13,6 @@ import pytest
 
 from judge.contest_games import Pairing
 from judge.statistics.online_ratings import OnlineRatings, Prior
-from judge.statistics.rating_model import RatingModel
 from judge.statistics.scales import expected_score
 from judge.tournament.formats.ladder import Matchmaking
 from judge.tournament.matchmaker import LadderGames, next_pair
@@ -36,7 +35,11 @@ def names_of(strengths: Sequence[float]) -> dict[str, float]:
 
 
 class Ratings(OnlineRatings):
-    """Also takes expected scores."""
+    """Without an advantage of the first seat. Also takes expected scores."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._variance[0] = self._covariance[0, 0] = 0
 
     def add_expected(self, first: str, second: str, score: float) -> None:
         """Count a game as a share of a win and the rest of a loss."""
@@ -63,7 +66,7 @@ class Ladder:
 
     def __post_init__(self) -> None:
         self.chance = np.random.default_rng(self.seed)
-        self.ratings = Ratings(RatingModel(advantage=0, draw_elo=0.01, mean=1600))
+        self.ratings = Ratings()
         self.games = LadderGames(self.rules)
         self.running: list[Pairing] = []
         self.ends: list[float] = []
