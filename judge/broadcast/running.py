@@ -25,7 +25,8 @@ from judge.catalog import game_entry
 from judge.games.types import SEATS
 from judge.protocols.types import UNLIMITED_MS
 from judge.records.views import BoardView, Square, Token
-from judge.referee.replay import Replay, SeatViews, rejoined
+from judge.referee.observer import SeatViews
+from judge.referee.replay import Replay, rejoined
 from judge.referee.setup import build_referee
 from judge.referee.side import Ply
 from judge.referee.spec import GameSpec, RecordFile

@@ -18,7 +18,8 @@ from judge.records.outcome import outcome_sentence
 from judge.records.steps import ReplayStep, Stepped
 from judge.records.text_files import GUESS, reencode
 from judge.referee.bounds import MAX_RECORD_BYTES
-from judge.referee.replay import Replay, SeatViews, rejoined, replaying
+from judge.referee.observer import SeatViews
+from judge.referee.replay import Replay, rejoined, replaying
 from judge.referee.setup import build_referee
 from judge.referee.side import Ply
 from judge.referee.spec import GameRecord, RecordFile, read_record

@@ -6,10 +6,11 @@ from typing import Generic, NamedTuple, TypeVar
 
 from judge.base.errors import InputError
 from judge.games.types import Verdict
+from judge.referee.observer import Observer
 from judge.referee.referee import Referee
 from judge.referee.replay import Replay, rejoined, replaying
 from judge.referee.setup import build_referee
-from judge.referee.side import Observer, Ply
+from judge.referee.side import Ply
 from judge.referee.spec import RecordFile
 from judge.referee.transcript import unseal
 

@@ -24,11 +24,12 @@ from judge.referee.bounds import MIN_COUNT_BYTES, STDERR_BYTES
 from judge.referee.drive import drive
 from judge.referee.live_wire import LiveWire
 from judge.referee.make_record import NO_READINGS, Circumstances, RefereedGame, record_of
+from judge.referee.observer import AnswerObserver
 from judge.referee.policy import Policy
 from judge.referee.pulse import Pulse, pulse
 from judge.referee.referee import Referee
 from judge.referee.setup import build_referee
-from judge.referee.side import AnswerObserver, Ply
+from judge.referee.side import Ply
 from judge.referee.spec import FolderRecord, GameSpec, Placement, RecordFile
 from judge.referee.transcript import Transcript, mark_private, seal
 from judge.sandbox import BoxKind, open_box, open_keeper

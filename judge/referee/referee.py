@@ -38,6 +38,7 @@ from judge.protocols.types import (
 from judge.referee.blame import Void, judge_start
 from judge.referee.clock import MS, SeatClock
 from judge.referee.fault_finder import FaultFinder
+from judge.referee.observer import Observer
 from judge.referee.policy import BytesPolicy, ClockPolicy
 from judge.referee.requests import (
     AwaitEvent,
@@ -52,7 +53,7 @@ from judge.referee.requests import (
     Thaw,
     WriteInput,
 )
-from judge.referee.side import Dialogue, FaultError, Observer, Ply, Side
+from judge.referee.side import Dialogue, FaultError, Ply, Side
 from judge.referee.transcript import EntryKind, decode_span
 from judge.referee.wire import Happening
 from judge.sandbox.box import Limits

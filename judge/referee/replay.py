@@ -2,20 +2,16 @@
 
 import re
 import struct
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 from judge.base.errors import HostError, InputError
 from judge.base.text import printable
-from judge.games.types import NATURE, SEATS, End, Event
-from judge.protocols.types import Clock, Note
+from judge.games.types import NATURE, SEATS, End
 from judge.referee.blame import Void
 from judge.referee.drive import answers_of
 from judge.referee.referee import Referee
 from judge.referee.requests import WireRequest
-from judge.referee.side import Observer, Ply
 from judge.referee.transcript import Entry, EntryKind, decode_kernel, decode_memory, decode_span
 from judge.referee.wire import Happening, Measured, MemoryUse, RanOn, StoppedCpu
 from judge.sandbox.box import ProcessReport
@@ -289,45 +285,3 @@ def rejoined(entries: Sequence[Entry]) -> list[Entry]:
         else:
             joined.append(entry)
     return joined
-
-
-MAX_STORED_MESSAGES = 50
-
-
-@dataclass(slots=True)
-class SeatView:
-    """Visible state of one seat."""
-
-    clock: Clock | None = None
-    is_asked: bool = False
-    ply: Ply | None = None
-    search: dict[str, str] = field(default_factory=dict)
-    events: list[Event] = field(default_factory=list)
-    messages: deque[str] = field(default_factory=lambda: deque(maxlen=MAX_STORED_MESSAGES))
-    """Also the judge's public notes on it; unescaped."""
-
-
-class SeatViews(Observer):
-    """Visible state of both seats."""
-
-    def __init__(self) -> None:
-        self.seats = (SeatView(), SeatView())
-
-    def see_request(self, seat: int, clock: Clock) -> None:
-        seen = self.seats[seat]
-        seen.clock, seen.is_asked, seen.search = clock, True, {}
-
-    def see_event(self, seat: int, event: Event) -> None:
-        self.seats[seat].events.append(event)
-
-    def see_search(self, seat: int, values: Mapping[str, str]) -> None:
-        seen = self.seats[seat]
-        seen.search = {**seen.search, **values}
-
-    def see_note(self, seat: int, note: Note) -> None:
-        if not note.private:
-            self.seats[seat].messages.append(note.text)
-
-    def see_answer(self, ply: Ply) -> None:
-        seen = self.seats[ply.seat]
-        seen.ply, seen.is_asked = ply, False

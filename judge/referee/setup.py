@@ -8,10 +8,10 @@ from judge.games import GAMES, new_game
 from judge.games.types import SEATS, Chance, Drawn, Game, Reply, Request, decided
 from judge.protocols import new_protocol, not_carried, protocol_entry
 from judge.protocols.types import AgentProtocol, Open, ToldLimits
+from judge.referee.observer import Observer
 from judge.referee.policy import Policy
 from judge.referee.referee import Referee
 from judge.referee.seeds import Seed, numbers
-from judge.referee.side import Observer
 from judge.referee.spec import GameSpec, SeatSpec
 from judge.sandbox import persistent_path
 

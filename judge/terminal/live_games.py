@@ -21,7 +21,8 @@ from judge.catalog import game_entry
 from judge.games.types import SEATS
 from judge.protocols import PERSON
 from judge.records.views import BoardView
-from judge.referee.replay import Replay, SeatViews
+from judge.referee.observer import SeatViews
+from judge.referee.replay import Replay
 from judge.referee.setup import build_referee
 from judge.referee.side import Ply
 from judge.referee.spec import GameSpec

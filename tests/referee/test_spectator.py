@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from judge.games.types import AgentFault
 from judge.referee.make_record import plies_of
-from judge.referee.replay import Replay, SeatViews
+from judge.referee.observer import SeatViews
+from judge.referee.replay import Replay
 from judge.referee.setup import build_referee
 from judge.referee.side import Ply
 from judge.referee.spec import GameSpec
