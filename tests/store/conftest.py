@@ -18,7 +18,6 @@ def postgresql() -> str:
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of an empty store."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'round.db'}"
     base: str = request.getfixturevalue("postgresql")
@@ -32,7 +31,6 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def store(url: str) -> Iterator[Store]:
-    """An empty store."""
     opened = Store(url)
     yield opened
     opened.close()

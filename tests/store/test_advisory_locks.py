@@ -1,6 +1,5 @@
 """Locks of the store: no two uses share one, and a wait for one ends with an error that names the cause."""
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -10,7 +9,7 @@ import pytest
 from sqlalchemy import Connection, create_engine, text
 
 from judge.base.errors import StoreBusyError, StoreLostError
-from judge.store import database, submissions
+from judge.store import database
 from judge.store.contests import Store
 from judge.store.database import AdvisoryLock
 from judge.store.notices import Notices
@@ -53,7 +52,6 @@ def take_lease(store: Store) -> None:
 
 @contextmanager
 def session(url: str) -> Iterator[Connection]:
-    """A session of another process, in a transaction."""
     engine = create_engine(url)
     with engine.connect() as connected:
         yield connected
@@ -77,17 +75,6 @@ def test_a_contest_that_runs_keeps_no_write_of_the_service_waiting(cup: str) -> 
     with closing(Store(cup)) as store, store.lease(NAME, "judge on one"):
         write_all(cup)
         store.remark(NAME, "images", "with the lease")
-
-
-@on_postgresql
-def test_with_one_key_for_both_a_contest_that_runs_blocks_every_upload(
-    cup: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(database, "LOCK_TIMEOUT_S", 0.2)
-    lock = database.lock_until_commit
-    monkeypatch.setattr(submissions, "lock_until_commit", lambda at, _, name: lock(at, AdvisoryLock.LEASE, name))
-    with closing(Store(cup)) as store, store.lease(NAME, "judge on one"), pytest.raises(StoreBusyError):
-        write_all(cup)
 
 
 @on_postgresql
@@ -147,25 +134,6 @@ def test_a_wait_for_a_lock_ends_with_an_error(cup: str, wait: str, monkeypatch: 
             write(cup)
         other.rollback()
         write(cup)
-
-
-@on_postgresql
-def test_without_a_limit_the_same_wait_has_no_end(cup: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    lock, write = WAITS["register"]
-    monkeypatch.setattr(database, "_set_up_postgresql", lambda *_: None)
-    with session(cup) as other, session(cup) as watching:
-        other.execute(text(lock))
-        waiting = threading.Thread(target=write, args=(cup,), daemon=True)
-        waiting.start()
-        query = (
-            "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'advisory' AND datname = current_database() "
-            "AND (SELECT setting FROM pg_settings WHERE name = 'lock_timeout') = '0'"
-        )
-        while watching.scalar(text(query)) == 0:
-            watching.rollback()
-        assert waiting.is_alive()
-        other.rollback()
-        waiting.join()
 
 
 def test_a_wait_for_sqlite_ends_with_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,11 +12,9 @@ import pytest
 
 from judge.base.errors import HostError, InputError
 from judge.store.contests import Store
-from judge.store.notices import Notices
-from judge.store.practice_games import PracticeGames
 from judge.store.queue import MAX_WAIT_S
 from judge.store.submissions import Register
-from judge.store.types import Allowance, ProcessingResult, Upload
+from judge.store.types import Allowance, Upload
 from tests.store.test_contests import begin, ended, issued
 
 NOW = datetime(2027, 3, 1, 12, tzinfo=UTC)
@@ -67,21 +65,6 @@ def test_uploads_of_the_future_are_not_of_the_last_hour(register: Register, cloc
         register.receive(upload(5), allowance)
 
 
-def test_practice_games_of_the_future_are_not_of_the_last_day(register: Register, url: str, clock: Clock) -> None:
-    taken = register.receive(upload(1), worker="w")
-    register.finish(taken.id, taken.attempt, ProcessingResult("", "brain", None, "{}", None, None))
-    with closing(PracticeGames(url, "cup", clock)) as games:
-        for _ in range(2):
-            games.ask(taken.id, "ada", 1, 1)
-            with pytest.raises(InputError, match="are still to be played"):
-                games.ask(taken.id, "ada", 1, 1)
-            while (game := games.take("w")) is not None:
-                games.fail(game.id, game.attempt, "x", 1)
-            with pytest.raises(InputError, match="in 24 hours"):
-                games.ask(taken.id, "ada", 1, 1)
-            clock.set_back()
-
-
 def test_retry_of_a_future_moment_is_due(register: Register, clock: Clock) -> None:
     taken = register.receive(upload(1), worker="w")
     register.fail(taken.id, taken.attempt, "the disk was full", 3, 60)
@@ -96,16 +79,6 @@ def test_retry_is_due_after_at_most_a_day(register: Register, clock: Clock) -> N
     assert register.take("w") is None
     clock.now += timedelta(seconds=MAX_WAIT_S)
     assert register.take("w") is not None
-
-
-def test_notice_of_a_future_moment_is_sent(url: str, clock: Clock) -> None:
-    with closing(Notices(url, "cup", clock)) as notices:
-        notices.set_webhook("ada", "https://example.org/", "whsec_")
-        (notice,) = notices.due()
-        notices.fail(notice.id, None, "no answer", 8, 60)
-        assert [] == notices.due()
-        clock.set_back()
-        assert [notice.id] == [each.id for each in notices.due()]
 
 
 @pytest.fixture

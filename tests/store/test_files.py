@@ -1,11 +1,15 @@
-"""Records are files named by their digest."""
+"""Records and uploads are files named by their digest: whole, or not there at all."""
 
+import hashlib
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from judge.base.errors import HostError, InputError
-from judge.store.files import Files
+from judge.store.files import Files, Incoming, sweep
 
 
 def test_stored_data_is_found_under_its_digest(tmp_path: Path) -> None:
@@ -39,3 +43,68 @@ def test_a_disk_that_cannot_be_written_is_the_hosts_failure(tmp_path: Path) -> N
     (tmp_path / "file").touch()
     with pytest.raises(HostError, match="make room"):
         Files(tmp_path / "file").put(b"x")
+    with pytest.raises(HostError, match="make room"):
+        Incoming(tmp_path / "file")
+
+
+# --- uploads ---------------------------------------------------------------------------------------------------------
+
+
+def partials(folder: Path) -> list[Path]:
+    return list((folder / "incoming").iterdir())
+
+
+def test_stored_files_are_found_where_they_are_looked_up(tmp_path: Path) -> None:
+    with Incoming(tmp_path) as incoming:
+        incoming.write(b"hel")
+        incoming.write(b"lo")
+        digest = incoming.keep()
+    assert hashlib.sha256(b"hello").hexdigest() == digest
+    assert 0o600 == Files(tmp_path).path(digest).stat().st_mode & 0o777
+    assert (b"hello", 5) == (Files(tmp_path).get(digest), incoming.size)
+    assert [] == partials(tmp_path)
+
+
+def test_unstored_state_leaves_nothing(tmp_path: Path) -> None:
+    with Incoming(tmp_path) as incoming:
+        incoming.write(b"hello")
+    assert ["incoming"] == [path.name for path in tmp_path.iterdir()]
+    assert [] == partials(tmp_path)
+
+
+def test_the_same_file_twice_is_one_file(tmp_path: Path) -> None:
+    for _ in range(2):
+        with Incoming(tmp_path) as incoming:
+            incoming.write(b"hello")
+            digest = incoming.keep()
+    assert [digest] == [path.name for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_files_of_a_killed_process_are_swept_except_those_being_written(
+    tmp_path: Path,
+) -> None:
+    script = (
+        "import os, sys, pathlib; from judge.store.files import Incoming; "
+        "i = Incoming(pathlib.Path(sys.argv[1])); i.write(b'x' * 100000); os.kill(os.getpid(), 9)"
+    )
+    killed = subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=False)
+    assert -9 == killed.returncode
+    (left,) = partials(tmp_path)
+    assert 0 == sweep(tmp_path)
+    with Incoming(tmp_path) as incoming:
+        for path in partials(tmp_path):
+            os.utime(path, (0, 0))
+        assert 1 == sweep(tmp_path)
+        assert not left.exists()
+        incoming.keep()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has it")
+def test_full_disk_is_reported_when_a_file_is_stored(tmp_path: Path) -> None:
+    incoming = Incoming(tmp_path)
+    with incoming, Path("/dev/full").open("wb") as full:
+        os.dup2(full.fileno(), incoming._file.fileno())
+        incoming.write(b"hello")
+        with pytest.raises(HostError, match="No space left"):
+            incoming.keep()
+    assert [] == partials(tmp_path)

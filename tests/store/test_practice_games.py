@@ -68,33 +68,18 @@ def test_the_first_games_of_all_come_before_the_second_ones(register: Register, 
 
 
 def test_only_the_current_attempt_comes_to_an_end(register: Register, games: PracticeGames) -> None:
+    """tests/store/test_queue.py has the rules of all queues."""
     passed(register, practice=1)
     late = taken(games)
     assert [late.id] == games.give_back(lambda _number, _attempt, worker: worker == WORKER, 3)
     again = taken(games, "2" * 32)
     games.finish(late.id, late.attempt, RESULT)
-    games.release(late.id, late.attempt, "late")
 
     assert GameState.RUNNING is games.get(late.id, "ada").state
     games.finish(again.id, again.attempt, RESULT)
     found = games.get(again.id, "ada")
     assert (GameState.DONE, 2, "win", "b" * 64) == (found.state, found.attempt, found.verdict, found.record)
     assert not games.is_due()
-
-
-def test_a_game_that_takes_its_worker_along_is_held_and_one_that_gave_up_its_slot_is_not(
-    register: Register, games: PracticeGames
-) -> None:
-    passed(register, practice=1)
-    for _ in range(5):
-        game = taken(games)
-        games.release(game.id, game.attempt, "it waits")
-    for _ in range(2):
-        game = taken(games)
-        games.fail(game.id, game.attempt, "no Engine", 2)
-
-    assert (GameState.HELD, "no Engine") == (games.get(game.id, "ada").state, games.get(game.id, "ada").why)
-    assert games.take(WORKER) is None
 
 
 def test_a_record_is_forgotten_after_its_days_and_the_result_stays(

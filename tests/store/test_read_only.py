@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from judge.base.errors import HostError, InputError
-from judge.store import database
+from judge.base.errors import InputError
 from judge.store.contests import Store
 from judge.store.types import EntryRow
 
@@ -71,17 +70,7 @@ def test_a_store_that_cannot_be_written_is_read(place: Path) -> None:
     assert before == sorted(path.name for path in place.iterdir())
 
 
-def test_without_that_it_is_not(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "only_reads", lambda _path: False)
-
-    if (place / "contest.db-shm").exists():
-        pytest.skip("this process, which writes it, has its lock")
-    with pytest.raises((HostError, OperationalError)):
-        Store(url(place)).entries("cup")
-
-
 def test_appended_data_is_seen(tmp_path: Path, mounts: ExitStack) -> None:
-    """Also where it closes its store and opens it again meanwhile."""
     folder = tmp_path / "cup"
     folder.mkdir()
     with closing(Store(url(folder))) as writer:

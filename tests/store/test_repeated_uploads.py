@@ -9,7 +9,7 @@ import pytest
 
 from judge.referee.policy import load_policy
 from judge.store.submissions import Register
-from judge.store.types import Allowance, ProcessingResult, State, Submission, Upload
+from judge.store.types import Allowance, ProcessingResult, Submission, Upload
 from judge.submissions.service import IntakeDirectory, ReceivedUpload, receive_upload
 
 FIRST = Upload("ada", "", "mine.zip", "a" * 64, 10)
@@ -86,26 +86,19 @@ def test_other_bytes_author_name_or_title_are_another_submission(
     assert not sent(directory, register, other).is_repeated
 
 
-@pytest.mark.parametrize("state", [State.REFUSED, State.WITHDRAWN])
-def test_upload_that_is_out_is_processed_again(state: State, directory: IntakeDirectory, register: Register) -> None:
-    number = passed(register, sent(directory, register).submission.id, "mine").id
-    (register.refuse if state is State.REFUSED else register.withdraw)(number, "ada", "it loses")
-
-    assert not sent(directory, register).is_repeated
-
-
-def test_former_version_is_processed_again(directory: IntakeDirectory, register: Register) -> None:
-    passed(register, sent(directory, register).submission.id, "mine")
-    passed(register, sent(directory, register, OTHER).submission.id, "mine", "e")
-
-    assert not sent(directory, register).is_repeated
-
-
-def test_version_that_a_waiting_one_could_replace_is_processed_again(
-    directory: IntakeDirectory, register: Register
+@pytest.mark.parametrize("end", ["refused", "withdrawn", "replaced", "perhaps replaced"])
+def test_upload_that_takes_part_no_more_is_processed_again(
+    end: str, directory: IntakeDirectory, register: Register
 ) -> None:
-    passed(register, sent(directory, register).submission.id, "mine")
-    sent(directory, register, OTHER)
+    number = passed(register, sent(directory, register).submission.id, "mine").id
+    if end == "refused":
+        register.refuse(number, "Olga", "it loses")
+    elif end == "withdrawn":
+        register.withdraw(number, "ada", "it loses")
+    else:
+        other = sent(directory, register, OTHER).submission.id
+        if end == "replaced":
+            passed(register, other, "mine", "e")
 
     assert not sent(directory, register).is_repeated
 

@@ -56,8 +56,8 @@ def register(url: str, clock: Clock) -> Iterator[Register]:
     opened.close()
 
 
-def upload(author: str = "ada", name: str = "five", size: int = 100) -> Upload:
-    return Upload(author, name, "five.zip", "a" * 64, size)
+def upload(author: str = "ada", name: str = "five", size: int = 100, title: str = "") -> Upload:
+    return Upload(author, name, "five.zip", "a" * 64, size, title)
 
 
 def good(name: str = "five") -> ProcessingResult:
@@ -74,12 +74,17 @@ def taken(register: Register, worker: str = "w") -> Submission:
     return found
 
 
-def through(register: Register, came: ProcessingResult, author: str = "ada", name: str = "five") -> Submission:
-    """An upload from its receipt to its end."""
-    number = register.receive(upload(author, name)).id
-    found = register.take("w", number)
+def through(
+    register: Register, came: ProcessingResult, author: str = "ada", name: str = "five", title: str = "", **options: int
+) -> Submission:
+    return ended(register, register.receive(upload(author, name, title=title)), came, **options)
+
+
+def ended(register: Register, received: Submission, came: ProcessingResult, **options: int) -> Submission:
+    """The end of an upload that was received."""
+    found = register.take("w", received.id)
     assert found is not None
-    return register.finish(number, found.attempt, came)
+    return register.finish(received.id, found.attempt, came, **options)
 
 
 def told(register: Register, number: int) -> list[tuple[str, str, str]]:
@@ -103,13 +108,8 @@ def test_an_upload_passes_and_becomes_an_entry(register: Register) -> None:
 
 
 def test_author_with_too_many_agents_is_refused(register: Register) -> None:
-    """A new version, another author and a replacement after a withdrawal are accepted."""
-
     def sent(name: str, author: str = "ada") -> Submission:
-        number = register.receive(upload(author, name)).id
-        found = register.take("w", number)
-        assert found is not None
-        return register.finish(number, found.attempt, good(name), agents_per_author=1)
+        return through(register, good(name), author, name, agents_per_author=1)
 
     first = sent("five")
     assert State.PASSED == sent("FIVE").state
@@ -184,13 +184,8 @@ def test_name_from_the_manifest_is_known_after_reading(register: Register) -> No
 
 
 def test_name_belongs_to_the_first_author_who_passed_with_it(register: Register) -> None:
-    """Whether it was asked for, or comes out of the archive."""
     both = [register.receive(upload(author, "")) for author in ("ada", "eve")]
-    for received in both:
-        found = register.take("w", received.id)
-        assert found is not None
-        register.finish(received.id, 1, good("Deep"))
-    states = [register.get(received.id) for received in both]
+    states = [ended(register, received, good("Deep")) for received in both]
     assert [State.PASSED, State.REFUSED] == [one.state for one in states]
     assert "another author is called 'Deep'" in states[1].why
     with pytest.raises(NameTakenError):
@@ -201,7 +196,6 @@ def test_name_belongs_to_the_first_author_who_passed_with_it(register: Register)
 
 
 def test_an_authors_are_processed_in_their_order_and_one_at_a_time(register: Register) -> None:
-    """Nobody's pile holds up the others."""
     first, second = register.receive(upload()), register.receive(upload())
     others = register.receive(upload("bob", "bobs"))
     assert [first.id, others.id] == [taken(register).id, taken(register).id]
@@ -275,59 +269,24 @@ def test_files_that_no_submission_names_are_removed_when_they_are_old(
 
 
 def test_a_failure_of_the_host_is_tried_again_later_and_later(register: Register, clock: Clock) -> None:
+    """tests/store/test_queue.py has the rules of all queues."""
     number = register.receive(upload()).id
     for wait_s in (60, 120):
         work = taken(register)
-        failed = register.fail(number, work.attempt, "no Engine", allowed=3, again_s=60)
-        assert State.FAILED is failed.state
+        assert State.FAILED is register.fail(number, work.attempt, "no Engine", allowed=3, again_s=60).state
         clock.passes(wait_s - 1)
         assert register.take("w") is None
         clock.passes(1)
     failed = register.fail(number, taken(register).attempt, "no Engine", allowed=3, again_s=60)
     assert failed.due_at is None
-    clock.passes(1e6)
-    assert register.take("w") is None
     register.retry(number, "organiser", "the Engine is back")
     work = taken(register)
     assert (number, 4) == (work.id, work.attempt)
+    register.step(number, UploadStep("received", True, "1 MiB", 0.1, attempt=3))
+    register.step(number, UploadStep("built", True, "", 1.0, attempt=4))
+    assert State.PROCESSING is register.finish(number, 3, bad()).state
     assert State.PASSED is register.finish(number, 4, good()).state
-
-
-def test_tasks_of_a_dead_worker_are_due_again_and_its_late_reports_are_ignored(
-    register: Register,
-) -> None:
-    number = register.receive(upload()).id
-    taken(register, "dead")
-    register.step(number, UploadStep("received", True, "1 MiB", 0.1, attempt=1))
-    assert [] == register.give_back(lambda _number, _attempt, worker: worker != "dead", allowed=3)
-    assert [number] == register.give_back(lambda _number, _attempt, worker: worker == "dead", allowed=3)
-    assert 2 == taken(register, "alive").attempt
-    register.step(number, UploadStep("built", True, "", 1.0, attempt=1))
-    assert State.PROCESSING is register.finish(number, 1, bad()).state
-    register.fail(number, 1, "late", allowed=3, again_s=0)
-    register.step(number, UploadStep("received", True, "1 MiB", 0.1, attempt=2))
-    assert State.PASSED is register.finish(number, 2, good()).state
-    assert [(1, "received"), (2, "received")] == [(step.attempt, step.stage) for step in register.steps(number)]
-
-
-def test_released_task_is_due_at_once_without_a_failure(register: Register) -> None:
-    number = register.receive(upload()).id
-    for attempt in (1, 2, 3, 4):
-        assert attempt == taken(register).attempt
-        register.release(number, attempt - 1, "late")
-        released = register.release(number, attempt, "the service was ended")
-        assert State.RECEIVED is released.state
-    register.fail(number, taken(register).attempt, "no Engine", allowed=2, again_s=0)
-    assert register.take("w") is not None
-
-
-def test_task_that_kills_every_worker_is_left_to_the_organiser(register: Register) -> None:
-    number = register.receive(upload()).id
-    for _ in range(3):
-        taken(register)
-        register.give_back(lambda *_: True, allowed=3)
-    assert register.take("w") is None
-    assert (State.FAILED, None) == (register.get(number).state, register.get(number).due_at)
+    assert [(4, "built")] == [(step.attempt, step.stage) for step in register.steps(number)]
 
 
 def test_submission_withdrawn_during_processing_has_no_effect(register: Register) -> None:
@@ -398,7 +357,6 @@ def test_whether_the_contest_has_begun_is_known(register: Register, store: Store
 
 
 def test_no_two_workers_get_the_same_and_no_two_uploads_the_same_version(register: Register, url: str) -> None:
-    """Eight connections at once receive and drain twenty-four uploads of eight authors."""
     got: list[Submission] = []
 
     def receive_and_drain(number: int) -> None:
@@ -419,14 +377,6 @@ def test_no_two_workers_get_the_same_and_no_two_uploads_the_same_version(registe
     assert 24 == len({one.id for one in got}) == len(got)
     assert {1} == {one.attempt for one in got}
     assert {(f"agent{n}", v) for n in range(8) for v in (1, 2, 3)} == {(one.name, one.version) for one in got}
-
-
-def test_everything_is_there_after_a_new_start(register: Register, url: str) -> None:
-    passed = through(register, good())
-    register.close()
-    again = Register(url, "cup")
-    assert [passed] == again.entries()
-    again.close()
 
 
 @settings(deadline=None, max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -468,104 +418,84 @@ def test_only_passed_or_approved_submissions_enter_in_any_order(
 # --- display names ----------------------------------------------------------------------------------------------------
 
 
-def titled(
-    register: Register, name: str, title: str, author: str = "ada", came: ProcessingResult | None = None
-) -> Submission:
-    """An upload with a display name, from its receipt to its end."""
-    number = register.receive(Upload(author, name, "a.zip", "a" * 64, 100, title)).id
-    attempt = register.take("w", number)
-    assert attempt is not None
-    return register.finish(number, attempt.attempt, came or good(name))
-
-
 def test_first_version_has_the_display_name_of_its_upload_and_later_ones_keep_it(register: Register) -> None:
-    assert "Žofinka 五" == titled(register, "five", "Žofinka 五").title
-    assert "Žofinka 五" == titled(register, "five", "").title
-    assert "New" == titled(register, "five", "New").title
+    for title, shown in (("Žofinka 五", "Žofinka 五"), ("", "Žofinka 五"), ("New", "New")):
+        assert shown == through(register, good(), title=title).title
     register.rename("five", "ada", "")
-    titled(register, "five", "")
+    through(register, good())
     assert {""} == {each.title for each in register.submissions()}
-    assert "" == titled(register, "six", "").title
 
 
 def test_display_name_that_is_set_during_the_check_is_kept(register: Register) -> None:
-    titled(register, "five", "Old")
-    waiting = register.receive(Upload("ada", "five", "a.zip", "a" * 64, 100, "Uploaded"))
-    attempt = register.take("w", waiting.id)
-    assert attempt is not None
+    through(register, good(), title="Old")
+    waiting = register.receive(upload(title="Uploaded"))
+    work = taken(register)
     register.rename("five", "ada", "Renamed")
-    assert "Renamed" == register.finish(waiting.id, attempt.attempt, good()).title
+    assert "Renamed" == register.finish(waiting.id, work.attempt, good()).title
 
 
 @pytest.mark.parametrize("shown", ["FIVE", "Zofinka", "zofinka", "Ｚofinka", "Zоfinka", "Zofin\ufe0fka"])  # noqa: RUF001
 def test_names_that_look_like_those_of_another_agent_are_refused(register: Register, shown: str) -> None:
-    titled(register, "five", "Zofinka")
+    through(register, good(), title="Zofinka")
     for author in ("ada", "eve"):
         with pytest.raises(NameTakenError, match=f"another agent is called '{shown}': choose another name"):
-            register.receive(Upload(author, "six", "a.zip", "a" * 64, 100, shown))
+            register.receive(upload(author, "six", title=shown))
         with pytest.raises(NameTakenError):
             register.may_receive(author, "six", 1, Allowance(), shown)
-    unnamed = register.receive(Upload("eve", "", "a.zip", "a" * 64, 100))
-    attempt = register.take("w", unnamed.id)
-    assert attempt is not None
-    refused = register.finish(unnamed.id, attempt.attempt, good("Zofinka"))
+    refused = through(register, good("Zofinka"), "eve", "")
     assert ("refused", "another agent is called 'Zofinka': choose another name") == (refused.state, refused.why)
     with pytest.raises(NameTakenError, match="another agent is called 'Zofinka'"):
-        register.approve(unnamed.id, "Olga", "they are one author")
-    titled(register, "six", "6", "eve")
+        register.approve(refused.id, "Olga", "they are one author")
+    through(register, good("six"), "eve", "six", "6")
     with pytest.raises(NameTakenError):
         register.rename("six", "eve", shown)
 
 
 def test_display_name_of_the_own_agent_is_no_clash(register: Register) -> None:
-    titled(register, "five", "Zofinka")
-    unnamed = register.receive(Upload("ada", "", "a.zip", "a" * 64, 100, "Zofinka"))
-    attempt = register.take("w", unnamed.id)
-    assert attempt is not None
-    assert State.PASSED is register.finish(unnamed.id, attempt.attempt, good("FIVE")).state
+    through(register, good(), title="Zofinka")
+    assert State.PASSED is through(register, good("FIVE"), name="", title="Zofinka").state
 
 
 def test_display_name_that_another_agent_took_in_the_meantime_is_dropped(register: Register) -> None:
-    first = titled(register, "five", "Zofinka")
+    first = through(register, good(), title="Zofinka")
     register.withdraw(first.id, "ada", "it is ill", "ada")
-    assert "Zofinka" == titled(register, "six", "Zofinka", "eve").title
-    again = titled(register, "five", "")
+    assert "Zofinka" == through(register, good("six"), "eve", "six", "Zofinka").title
+    again = through(register, good())
     assert (State.PASSED, "") == (again.state, again.title)
 
 
 def test_display_name_of_a_refused_version_does_not_refuse_the_next_one(register: Register) -> None:
-    titled(register, "five", "Zofinka")
-    waiting = register.receive(Upload("ada", "five", "a.zip", "a" * 64, 100, "Six"))
-    titled(register, "six", "", "eve")
-    attempt = register.take("w", waiting.id)
-    assert attempt is not None
-    refused = register.finish(waiting.id, attempt.attempt, good())
+    through(register, good(), title="Zofinka")
+    waiting = register.receive(upload(title="Six"))
+    through(register, good("six"), "eve", "six")
+    refused = ended(register, waiting, good())
     assert ("refused", "another agent is called 'Six': choose another name") == (refused.state, refused.why)
-    assert "Zofinka" == titled(register, "five", "").title
+    assert "Zofinka" == through(register, good()).title
 
 
 def test_names_of_listed_agents_are_taken_as_display_names_before_the_start(url: str) -> None:
     with closing(Register(url, "cup", listed_names=lambda: ["Anna"])) as register:
-        titled(register, "five", "")
+        through(register, good())
         with pytest.raises(NameTakenError, match="another agent is called 'ANNA'"):
             register.rename("five", "ada", "ANNA")
         with pytest.raises(NameTakenError, match="another agent is called 'аnna'"):  # noqa: RUF001
-            register.receive(Upload("ada", "five", "a.zip", "a" * 64, 100, "аnna"))  # noqa: RUF001
+            register.receive(upload(title="аnna"))  # noqa: RUF001
 
 
 def test_names_that_look_like_versions_are_refused_in_a_ladder(url: str) -> None:
+    def passes(register: Register, name: str, author: str = "ada") -> bool:
+        return State.PASSED is through(register, good(name), author, name).state
+
     with closing(Register(url, "cup", listed_names=lambda: ["Anna"], has_versions=True)) as register:
-        titled(register, "rapfi.2021", "")
-        titled(register, "rapfi", "")
-        assert State.PASSED is titled(register, "rapfi.2021", "").state
+        assert all(passes(register, name) for name in ("rapfi.2021", "rapfi", "rapfi.2021"))
         for name, agent, author in (
             ("RAPFI.2", "rapfi", "ada"),
             ("rapfi.3-17", "rapfi", "eve"),
             ("anna.2", "Anna", "eve"),
         ):
             with pytest.raises(NameTakenError, match=f"'{name}' looks like a version of the agent '{agent}': choose"):
-                register.receive(Upload(author, name, "a.zip", "a" * 64, 100))
-        assert State.PASSED is titled(register, "rapfi.x", "", "eve").state
+                register.receive(upload(author, name))
+        assert passes(register, "rapfi.x", "eve")
     with closing(Register(url, "another cup")) as register:
-        titled(register, "rapfi", "")
-        assert State.PASSED is titled(register, "rapfi.2", "").state
+        assert passes(register, "rapfi")
+        assert passes(register, "rapfi.2")
