@@ -1,7 +1,7 @@
 """Whole contests without games: entries that have no programs, a real store, and results by a rule."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import Any
 
 from judge.contest.contest import Contest
 from judge.contest.plan import Plan, Planned
-from judge.contest_games import GameResult, GameState, Outcome, ScheduledGame, SeatOutcome
+from judge.contest_games import GameState, Outcome, ScheduledGame, SeatOutcome
 from judge.referee.policy import load_policy
 from judge.referee.spec import SeatSpec
 from judge.store.contests import Store
@@ -40,11 +40,6 @@ def won_by(seat: int | None, fault: str | None = None) -> Outcome:
 def better_seed(game: ScheduledGame) -> Outcome:
     """The field as everybody expects it: agents are named by their seeds."""
     return won_by(int(int(game.first) > int(game.second)))
-
-
-def first_seat(_game: ScheduledGame) -> Outcome:
-    """Whoever sits first wins: a pairing with an even number of games ends equal."""
-    return won_by(0)
 
 
 def by_chance(seed: int) -> Rule:
@@ -122,7 +117,6 @@ def play(contest: Contest, rule: Rule, games: int = sys.maxsize) -> list[Schedul
 
 
 def scheduled(contest: Contest) -> list[ScheduledGame]:
-    """Every game so far."""
     return [as_scheduled(game) for game in contest.store.games(contest.name)]
 
 
@@ -134,8 +128,3 @@ def as_scheduled(game: ScheduledGame) -> ScheduledGame:
 def places(contest: Contest) -> dict[str, tuple[int, float]]:
     """Everybody's place and points, in the order of the table."""
     return {line.agent: (line.place, line.points) for line in contest.standing().table.lines}
-
-
-def of_table(results: Sequence[GameResult], round_number: int, table: int) -> list[GameResult]:
-    """The games of one pairing."""
-    return [each for each in results if (each.round, each.table) == (round_number, table)]

@@ -1,9 +1,5 @@
-"""Games for slots: brains whose moves a test holds back, and a judge with slots that a test can kill.
+"""Games for slots: brains whose moves a test holds back."""
 
-python -m tests.contest.house FOLDER: plays two held games in one slot, as `FOLDER` has them, until it is killed.
-"""
-
-import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -14,7 +10,6 @@ from judge.base.procfs import started_ticks
 from judge.contest.attempts import Job
 from judge.contest.executor import LocalExecutor
 from judge.contest_games import ScheduledGame
-from judge.referee.play import Slot
 from judge.referee.policy import load_policy
 from judge.referee.spec import GameSpec, KeptFolders
 from judge.sandbox.archive import EMPTY
@@ -62,15 +57,12 @@ class House:
         return Job(game, programs)
 
     def let_go(self, name: str) -> None:
-        """Let the first agent of a held game go on."""
         (self.folder / f"go-{name}").touch()
 
     def has_begun(self, name: str) -> bool:
-        """Whether the first agent of a held game has been started."""
         return (self.folder / f"begun-{name}").exists()
 
     def wait_for(self, name: str) -> None:
-        """Wait until the first agent of a held game has been started."""
         until(lambda: self.has_begun(name), f"{name} has not begun")
 
 
@@ -89,7 +81,6 @@ def waits_for_a_lock(pid: int) -> bool:
 
 
 def is_gone(pid: int) -> bool:
-    """Whether a process has ended."""
     return started_ticks(pid) is None
 
 
@@ -99,27 +90,10 @@ def agents_alive(folder: Path) -> list[int]:
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             words = (process / "cmdline").read_bytes()
-            if str(folder).encode() in words and b"tests.contest.house" not in words:
+            if str(folder).encode() in words:
                 found.append(int(process.name))
     return found
 
 
 def pids(slots: LocalExecutor) -> Mapping[str, int]:
-    """The processes of the games that run, by their ids."""
     return {game.id: process.worker.pid for process, game in slots._running.items() if process.worker.pid}
-
-
-def main() -> None:
-    """Play two games that are never let go."""
-    house = House(Path(sys.argv[1]))
-    slots = LocalExecutor([Slot()], log=house.folder / "judge.log")  # stdout is for what it says
-    for name in ("one", "two"):
-        slots.start(house.held(name))
-    sys.stdout.write(" ".join(map(str, pids(slots).values())) + "\n")
-    sys.stdout.flush()
-    while True:
-        slots.wait(60)
-
-
-if __name__ == "__main__":
-    main()

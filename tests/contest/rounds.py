@@ -21,7 +21,6 @@ def entries(count: int, out: Sequence[int] = ()) -> list[Competitor]:
 
 
 def better_seed_wins(pairing: Pairing) -> Points:
-    """The field as everybody expects it."""
     if pairing.second is None or int(pairing.first) < int(pairing.second):
         return 2, 0
     return 0, 2
@@ -38,7 +37,6 @@ def play_out(
     play: Play = better_seed_wins,
     seed: int = 0,
 ) -> list[PlayedPairing]:
-    """The whole contest, one draw after another."""
     played: list[PlayedPairing] = []
     while pairings := chosen.next(agents, played, seed):
         assert len(played) < 10_000, "the contest does not end"

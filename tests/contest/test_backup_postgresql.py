@@ -24,14 +24,12 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    """The URL of an empty database server."""
     with running() as found:
         yield found.url
 
 
 @pytest.fixture
 def database(server: str) -> str:
-    """The URL of an empty database."""
     engine = create_engine(server, isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         connection.execute(text("DROP DATABASE IF EXISTS cup WITH (FORCE)"))
@@ -114,14 +112,6 @@ def test_dump_that_was_cut_short_or_damaged_is_refused_and_the_former_backup_sta
     damaged.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(InputError):
         back_up(cup.planned, tmp_path / "backup", dump=damaged, sample=0)
-
-
-def test_older_dump_does_not_replace_a_newer_backup(cup: Cup, database: str, tmp_path: Path) -> None:
-    old = dump(database, tmp_path / "old.dump")
-    cup.play(1)
-    back_up(cup.planned, tmp_path / "backup", dump=dump(database, tmp_path / "new.dump"))
-    with pytest.raises(InputError, match="would fork its history"):
-        back_up(cup.planned, tmp_path / "backup", dump=old)
 
 
 def test_dump_of_a_changed_history_is_refused(cup: Cup, database: str, tmp_path: Path) -> None:

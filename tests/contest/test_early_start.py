@@ -1,9 +1,5 @@
 """A contest does not begin before the moments that its file announces, unless it is told to."""
 
-import os
-import pty
-import select
-import subprocess
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,7 +13,7 @@ from judge.store.types import BEGINS
 from judge.submissions.windows import moment_text
 from tests.cli.conftest import Judge, judge  # noqa: F401 - a fixture
 from tests.cli.contests import JUDGE
-from tests.patience import PATIENCE_S
+from tests.cli.terminal import Terminal
 
 pytestmark = pytest.mark.docker
 
@@ -70,7 +66,6 @@ STARTS = f"it starts by itself at {moment_text(LATER)} while judge serve runs"
 def test_a_contest_does_not_begin_before_its_moments(
     tmp_path: Path, closes: datetime | None, starts: datetime | None, said: str
 ) -> None:
-    """Whoever asks for it: all that begins a contest does it here."""
     plan = planned(tmp_path, closes, starts)
     pattern = said.replace("(", r"\(").replace(")", r"\)")
     with closing(open_store(plan)) as store:
@@ -118,24 +113,13 @@ def test_run_refuses_with_the_moments_and_its_hints_do_not_advise_it(tmp_path: P
 def test_now_asks_on_a_terminal(waiting: Planned, answer: str) -> None:
     with closing(open_store(waiting)) as store:
         announce(store, waiting)
-        ours, theirs = pty.openpty()
-        words = [*JUDGE, "contest", "run", str(waiting.path), "--now"]
-        with subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True) as process:
-            os.close(theirs)
-            said = b""
-            while b"cannot be undone" not in said:
-                assert select.select([ours], [], [], PATIENCE_S)[0]
-                said += os.read(ours, 1 << 16)
-            assert not has_begun(store, waiting)
-            os.write(ours, f"{answer}\n".encode())
-            while True:
-                try:
-                    said += os.read(ours, 1 << 16)
-                except OSError:
-                    break
-            code = process.wait(PATIENCE_S)
-        os.close(ours)
+        command = [*JUDGE, "contest", "run", str(waiting.path), "--now"]
+        terminal = Terminal(command, waiting.folder, columns=100, rows=30)
+        terminal.until(lambda text: "cannot be undone" in text)
+        assert not has_begun(store, waiting)
+        terminal.type(f"{answer}\n")
+        said = terminal.to_the_end()
 
         assert (answer == "y") is has_begun(store, waiting)
-        assert (2 if answer == "n" else 0) == code, said
-        assert (answer == "n") is (b"was not started" in said)
+        assert (2 if answer == "n" else 0) == terminal.code, said
+        assert (answer == "n") is (b"was not started" in terminal.written)

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
@@ -20,7 +18,6 @@ from judge.referee.spec import RecordFile
 from judge.sandbox.docker.reaper import reap
 from judge.sandbox.machine.cores import place_slots, whole_cores
 from tests.contest.house import House, agents_alive, is_gone, pids, until, waits_for_a_lock
-from tests.forked import ForkedProcess
 
 pytestmark = pytest.mark.slow
 
@@ -34,7 +31,7 @@ def house(tmp_path: Path) -> House:
 
 @pytest.fixture
 def begin(house: House) -> Iterator[Play]:
-    """Begin held games in one slot, the first of which plays when the others are started."""
+    """Begin held games. In one slot the first plays, and the second waits for it."""
     open_slots: list[LocalExecutor] = []
 
     def make(*names: str, slots: int = 1) -> LocalExecutor:
@@ -44,6 +41,8 @@ def begin(house: House) -> Iterator[Play]:
             found.start(house.held(name))
             if name == names[0]:
                 house.wait_for(name)
+        if len(names) > slots:
+            until(lambda: waits_for_a_lock(pids(found)[names[1]]), "the second game does not wait")
         return found
 
     yield make
@@ -55,7 +54,6 @@ def begin(house: House) -> Iterator[Play]:
 
 
 def ended(slots: LocalExecutor) -> dict[str, EndedAttempt]:
-    """All games, when they have ended."""
     found: dict[str, EndedAttempt] = {}
     while slots.running:
         found |= {finished.game.id: finished for finished in slots.wait(60)}
@@ -72,7 +70,6 @@ def left_by(pid: int) -> list[Path]:
 
 def test_a_game_is_made_ready_while_another_of_its_slot_plays(house: House, begin: Play) -> None:
     slots = begin("one", "two")
-    until(lambda: waits_for_a_lock(pids(slots)["two"]), "the second game does not wait")
 
     assert (2, 0) == (slots.running, slots.free)
     with pytest.raises(IndexError):
@@ -90,10 +87,8 @@ def test_a_game_is_made_ready_while_another_of_its_slot_plays(house: House, begi
 
 
 def test_waiting_for_the_slot_is_no_time_of_the_game(house: House, begin: Play) -> None:
-    """The second game is ready long before the first, whose agents it waits for, has ended."""
     house.let_go("two")
     slots = begin("one", "two")
-    until(lambda: waits_for_a_lock(pids(slots)["two"]), "the second game does not wait")
     house.let_go("one")
     first, second = (
         RecordFile.model_validate_json(finished.record).record
@@ -126,7 +121,6 @@ def test_no_game_is_made_ready_where_the_judge_has_no_core_for_it() -> None:
 
 
 def test_slots_that_share_their_cores_have_one_process(house: House) -> None:
-    """And whoever kills it breaks the games of all of them, which can be played again."""
     slot = Slot(cores=(0,), judge_cores=(0,))
     slots = LocalExecutor([slot, slot], log=house.folder / "judge.log", holds_cores=True)
     try:
@@ -156,7 +150,6 @@ def test_slots_that_share_their_cores_have_one_process(house: House) -> None:
 def test_waiting_game_continues_when_the_playing_process_is_killed(house: House, begin: Play) -> None:
     house.let_go("two")
     slots = begin("one", "two")
-    until(lambda: waits_for_a_lock(pids(slots)["two"]), "the second game does not wait")
     os.kill(pids(slots)["one"], signal.SIGKILL)
 
     found = ended(slots)
@@ -172,7 +165,6 @@ def test_waiting_game_continues_when_the_playing_process_is_killed(house: House,
 
 def test_playing_game_continues_when_the_waiting_process_is_killed(house: House, begin: Play) -> None:
     slots = begin("one", "two")
-    until(lambda: waits_for_a_lock(pids(slots)["two"]), "the second game does not wait")
     os.kill(killed := pids(slots)["two"], signal.SIGKILL)
 
     (lost,) = slots.wait(60)
@@ -206,7 +198,6 @@ def test_a_process_that_is_killed_between_two_games_is_replaced(house: House, be
 
 def test_all_end_when_they_are_killed(house: House, begin: Play) -> None:
     slots = begin("one", "two")
-    until(lambda: waits_for_a_lock(pids(slots)["two"]), "the second game does not wait")
     workers = list(pids(slots).values())
 
     assert {"one", "two"} == {game.id for game in slots.kill()}
@@ -216,22 +207,6 @@ def test_all_end_when_they_are_killed(house: House, begin: Play) -> None:
     reap(containers=False)
     assert [] == agents_alive(house.folder)
     assert [] == [path for pid in workers for path in left_by(pid)]
-
-
-def test_all_end_with_their_judge(house: House) -> None:
-    words = [sys.executable, "-m", "tests.contest.house", str(house.folder)]
-    with ForkedProcess(words, stdout=subprocess.PIPE, text=True) as judge:
-        assert judge.stdout
-        workers = [int(pid) for pid in judge.stdout.readline().split()]
-        until(lambda: any(map(waits_for_a_lock, workers)), "the second game does not wait")
-        until(lambda: any(map(house.has_begun, ("one", "two"))), "none has begun")
-        judge.kill()
-
-    for pid in workers:
-        until(lambda pid=pid: is_gone(pid), "a process lives")  # type: ignore[misc]
-    reap(containers=False)
-    assert [] == agents_alive(house.folder)
-    assert [] == [path for pid in (*workers, judge.pid) for path in left_by(pid)]
 
 
 # --- with containers -----------------------------------------------------------------------------
@@ -284,7 +259,6 @@ def test_boxes_wait_on_the_judges_core_and_nothing_is_left_of_them(house: House)
 
 
 def things_of(client: docker.DockerClient, makers: set[int]) -> set[str]:
-    """The containers and volumes that processes have made."""
     labelled = {"label": "judge.owner"}
     containers = client.api.containers(all=True, filters=labelled)
     volumes = client.api.volumes(filters=labelled)["Volumes"] or []

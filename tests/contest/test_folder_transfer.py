@@ -86,51 +86,33 @@ def link(state: Path) -> None:
     state.symlink_to(state.parent.parent.parent / "elsewhere")
 
 
-SPOILED: list[tuple[str, Callable[[Path], object], str]] = [
-    ("a changed byte", change_a_byte, "SHA-256 differs from its name"),
-    ("cut short", lambda state: os.truncate(state, 512), "SHA-256 differs from its name"),
-    ("missing", Path.unlink, "missing, but listed"),
-    ("one more", add("readme", b"x"), "not part of any folder here"),
-    ("a judge's intent", add("intent.json", b"{}"), "not part of any folder here"),
-    ("a link", link, "not a regular file"),
-    ("a pipe", lambda state: os.mkfifo(state.parent / "lock"), "not a regular file"),
-    ("a directory", lambda state: (state.parent / "more").mkdir(), "not a regular file"),
-    ("no heads", lambda state: (state.parent / "heads.json").unlink(), "not part of any folder here"),
-    ("spoiled heads", add("heads.json", b"{"), "not written by judge"),
-    ("large heads", add("heads.json", b" " * 5000), "it is too large"),
-    ("odd heads", add("heads.json", b'{"persistent": "../../x"}'), "it contains invalid digests"),
-    (
-        "a stranger beside it",
-        lambda state: (state.parent.parent / "readme").write_text("x"),
-        "not an agent's folder",
-    ),
-    (
-        "a huge sparse file",
-        lambda state: os.truncate(state, 1 << 40),
-        "larger than any folder under this policy",
-    ),
-]
+SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a changed byte": (change_a_byte, "SHA-256 differs from its name"),
+    "cut short": (lambda state: os.truncate(state, 512), "SHA-256 differs from its name"),
+    "missing": (Path.unlink, "missing, but listed"),
+    "one more": (add("readme", b"x"), "not part of any folder here"),
+    "a judge's intent": (add("intent.json", b"{}"), "not part of any folder here"),
+    "a link": (link, "not a regular file"),
+    "a pipe": (lambda state: os.mkfifo(state.parent / "lock"), "not a regular file"),
+    "a directory": (lambda state: (state.parent / "more").mkdir(), "not a regular file"),
+    "no heads": (lambda state: (state.parent / "heads.json").unlink(), "not part of any folder here"),
+    "spoiled heads": (add("heads.json", b"{"), "not written by judge"),
+    "large heads": (add("heads.json", b" " * 5000), "it is too large"),
+    "odd heads": (add("heads.json", b'{"persistent": "../../x"}'), "it contains invalid digests"),
+    "a file of others": (lambda state: (state.parent.parent / "readme").write_text("x"), "not an agent's folder"),
+    "a huge sparse file": (lambda state: os.truncate(state, 1 << 40), "larger than any folder under this policy"),
+}
 
 
-@pytest.mark.parametrize(("spoil", "words"), [row[1:] for row in SPOILED], ids=[r[0] for r in SPOILED])
-def test_damaged_file_is_refused_with_its_path(
-    exported: Path, tmp_path: Path, spoil: Callable[[Path], object], words: str
-) -> None:
+@pytest.mark.parametrize("how", SPOILED)
+def test_damaged_file_is_refused_with_its_path(exported: Path, tmp_path: Path, how: str) -> None:
+    spoil, words = SPOILED[how]
     spoil(state_of(exported, ONE))
 
     with pytest.raises(InputError, match=words) as refused:
         bring(planned(tmp_path / "cup"), exported, replaces=False)
     assert str(exported) in str(refused.value)
     assert None is brought(load_plan(tmp_path / "cup"))
-
-
-def hostile(make: Callable[[Path], None], tmp_path: Path) -> bytes:
-    """The tar of a directory with something in it that no judge packs."""
-    source = tmp_path / "source"
-    source.mkdir()
-    make(source)
-    packing = ["tar", "--create", "--file=-", "--format=gnu", "-C", str(source), "."]
-    return subprocess.run(packing, check=True, capture_output=True).stdout
 
 
 @pytest.mark.parametrize(
@@ -143,8 +125,12 @@ def hostile(make: Callable[[Path], None], tmp_path: Path) -> bytes:
     ],
     ids=["link", "pipe", "deep", "packed otherwise"],
 )
-def test_a_state_that_no_judge_packed_is_refused(tmp_path: Path, make: Callable[[Path], None]) -> None:
-    data = hostile(make, tmp_path)
+def test_a_state_that_no_judge_packed_is_refused(tmp_path: Path, make: Callable[[Path], object]) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    make(source)
+    packing = ["tar", "--create", "--file=-", "--format=gnu", "-C", str(source), "."]
+    data = subprocess.run(packing, check=True, capture_output=True).stdout
     each = AgentFolder("one", "1" * 64, Archive(data, hashlib.sha256(data).hexdigest(), 0, 1))
     write_folders([each], tmp_path / "learned", replaces=False)
 

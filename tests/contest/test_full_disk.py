@@ -56,7 +56,6 @@ def test_the_lock_of_a_full_folder_is_a_sentence(small: Callable[[int], Path]) -
 @pytest.mark.docker
 @pytest.mark.parametrize("room", [0, 64 * KIB, 200 * KIB])
 def test_a_contest_on_a_full_disk_ends_with_a_sentence(small: Callable[[int], Path], tmp_path: Path, room: int) -> None:
-    """Wherever the room ends."""
     build_house_agents()
     place = small(64 * KIB + room)
     write_contest(place / "cup", ["house-instant", "house-instant"])
@@ -81,7 +80,6 @@ def test_a_contest_on_a_full_disk_ends_with_a_sentence(small: Callable[[int], Pa
 
 
 def test_an_agent_that_does_not_fit_is_named_with_the_reason(small: Callable[[int], Path], tmp_path: Path) -> None:
-    """The reason is inside the list of errors of a tree."""
     tree = tmp_path / "agent"
     tree.mkdir()
     for number in range(5):

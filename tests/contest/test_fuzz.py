@@ -104,7 +104,6 @@ read = ["read"]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A contest's folder with openings."""
     found = tmp_path_factory.mktemp("cup")
     (found / "openings.txt").write_text("h8i9j7\n")
     return found
@@ -128,13 +127,11 @@ def use(planned: Planned) -> None:
 
 
 def policy(path: Path) -> None:
-    """Read a policy, its limits and its variant."""
     load_policy(str(path)).enforced()
     load_policy(f"{path}:fast")
 
 
 def profile(path: Path) -> object:
-    """Read a seccomp profile."""
     return load_profile(str(path)).engine_form()
 
 

@@ -56,15 +56,10 @@ def test_host_is_shown_with_slots_games_and_time_of_loss(store: Store, tmp_path:
     assert ("here", None, 1, 1) == (here.name, here.slots, here.running, here.played)
     assert (3, lost_at[0], 0, 2, 1) == (w1.slots, w1.lost_since, w1.running, w1.played, w1.voids)
     assert (2, None, "it has no image") == (w2.slots, w2.lost_since, w2.barred)
-
-
-def test_a_worker_that_comes_back_is_lost_no_more(store: Store) -> None:
-    for text in (worker_joined("w1", 3), worker_lost("w1"), worker_barred("w1", "x"), worker_joined("w1", 4)):
-        store.remark("cup", WORKER, text)
-
-    (found,) = contest_hosts(store, "cup")
-
-    assert (4, None, "") == (found.slots, found.lost_since, found.barred)
+    for number, name in enumerate(("w1", "w2"), 4):
+        store.remark("cup", WORKER, worker_joined(name, number))
+    *_, w1, w2 = contest_hosts(store, "cup")
+    assert [(4, None, ""), (5, None, "")] == [(each.slots, each.lost_since, each.barred) for each in (w1, w2)]
 
 
 def test_host_with_outlying_voids_times_or_results_is_named(store: Store, tmp_path: Path) -> None:

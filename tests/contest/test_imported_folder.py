@@ -11,7 +11,7 @@ from judge.base.errors import InputError
 from judge.base.resources import POLICIES
 from judge.contest.folders.imported import needs_boxes, write_imported
 from judge.contest.league_seats import resolved_format
-from judge.contest.plan import load_plan
+from judge.contest.plan import Planned, load_plan
 from judge.records.managers import ImportedAgent, ImportedContest
 from judge.sandbox.box import BoxPolicy
 from judge.submissions.trees import TaskHost
@@ -20,20 +20,10 @@ from judge.tournament.formats.base import skip_of
 BRAIN = "#!/usr/bin/python3\nprint('OK')\n"
 
 
-class Heard:
-    """What was told of each agent."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-
-    def __call__(self, agent: ImportedAgent, text: str, is_good: bool) -> None:
-        self.lines.append(f"{'ok' if is_good else 'FAIL'} {agent.name}: {text}")
-
-
 def tournament(folder: Path, **programs: str | bytes) -> ImportedContest:
-    """Of single programs, which no box is needed for."""
+    """Of single programs, which no box is needed for; two that can play unless others are given."""
     agents = []
-    for file, text in programs.items():
+    for file, text in (programs or {"pbrain-five.py": BRAIN, "pbrain-six.py": BRAIN}).items():
         path = folder / file
         path.write_bytes(text.encode() if isinstance(text, str) else text)
         agents.append(ImportedAgent(name=path.stem, path=path, named_in="cup.txt, line 5: engines"))
@@ -51,83 +41,69 @@ def tournament(folder: Path, **programs: str | bytes) -> ImportedContest:
     )
 
 
-def host(folder: Path) -> TaskHost:
-    return TaskHost(BoxPolicy(freeze="none"), (), folder)
+def written(contest: ImportedContest, folder: Path, told: list[str], host: TaskHost | None = None) -> Planned:
+    """The plan of the folder that is written; `told` gets a line of each agent."""
+
+    def tell(agent: ImportedAgent, text: str, is_good: bool) -> None:
+        told.append(f"{'ok' if is_good else 'FAIL'} {agent.name}: {text}")
+
+    write_imported(contest, folder / "cup", host or TaskHost(BoxPolicy(freeze="none"), (), folder), tell)
+    return load_plan(folder / "cup")
 
 
 def test_the_folder_is_a_contest_that_can_be_planned(tmp_path: Path) -> None:
-    contest = tournament(tmp_path, **{"pbrain-five.py": BRAIN, "pbrain-six.py": BRAIN})
-    heard = Heard()
+    contest, told = tournament(tmp_path), list[str]()
 
     assert not needs_boxes(contest)
-    write_imported(contest, tmp_path / "cup", host(tmp_path), heard)
-    planned = load_plan(tmp_path / "cup")
+    planned = written(contest, tmp_path, told)
 
-    assert ["ok pbrain-five: one file, 'pbrain-five.py'", "ok pbrain-six: one file, 'pbrain-six.py'"] == heard.lines
+    assert ["ok pbrain-five: one file, 'pbrain-five.py'", "ok pbrain-six: one file, 'pbrain-six.py'"] == told
     assert 3 == len(planned.openings())
     assert ("round-robin", 6) == (planned.plan.format.name, planned.plan.format.games)
     assert BRAIN == (tmp_path / "cup/programs/pbrain-five/pbrain-five.py").read_text()
     assert "# line 13: remote: not imported" in planned.text
     assert ["pbrain-five", "pbrain-six"] == [agent.name for agent in planned.plan.agents]
+    with pytest.raises(InputError, match="exists; a contest is never overwritten"):
+        written(contest, tmp_path, told)
 
 
 def test_ratings_become_a_file_of_the_contest(tmp_path: Path) -> None:
-    contest = replace(
-        tournament(tmp_path, **{"pbrain-five.py": BRAIN, "pbrain-six.py": BRAIN}),
-        skip_difference=400,
-        ratings={"pbrain-five": 1900, "pbrain-six": 0},
-    )
-    write_imported(contest, tmp_path / "cup", host(tmp_path), Heard())
+    ratings = {"pbrain-five": 1900, "pbrain-six": 0}
+    planned = written(replace(tournament(tmp_path), skip_difference=400, ratings=ratings), tmp_path, [])
 
-    rated = resolved_format(load_plan(tmp_path / "cup"), [("pbrain-five", ""), ("pbrain-six", "")])
-    skip = skip_of(rated)
+    skip = skip_of(resolved_format(planned, [(name, "") for name in ratings]))
     assert skip is not None
-    assert (400, 1900, 0) == (skip.rating_difference, skip.rating_of("pbrain-five"), skip.rating_of("pbrain-six"))
+    assert (400, ratings) == (skip.rating_difference, {name: skip.rating_of(name) for name in ratings})
 
 
 def test_programs_that_cannot_play_are_all_named_and_nothing_is_written(tmp_path: Path) -> None:
-    contest = tournament(tmp_path, **{"pbrain-five.py": BRAIN, "OLD.exe": "MZ", "pbrain-six.txt": "no program"})
-    heard = Heard()
+    programs = {"pbrain-five.py": BRAIN, "OLD.exe": "MZ", "pbrain-six.txt": "no program"}
+    told = list[str]()
 
     with pytest.raises(InputError, match="line 5: engines: 2 of 3 programs cannot be played: OLD, pbrain-six;"):
-        write_imported(contest, tmp_path / "cup", host(tmp_path), heard)
+        written(tournament(tmp_path, **programs), tmp_path, told)
 
-    assert ["ok", "FAIL", "FAIL"] == [line.split()[0] for line in heard.lines]
-    assert str(tmp_path) not in "".join(heard.lines)
+    assert ["ok", "FAIL", "FAIL"] == [line.split()[0] for line in told]
+    assert str(tmp_path) not in "".join(told)
     assert not (tmp_path / "cup").exists()
     assert [] == [path for path in tmp_path.iterdir() if "partial" in path.name]
 
 
-def test_a_folder_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
-    contest = tournament(tmp_path, **{"pbrain-five.py": BRAIN, "pbrain-six.py": BRAIN})
-    (tmp_path / "cup").mkdir()
-    (tmp_path / "cup/mine").touch()
-
-    with pytest.raises(InputError, match="exists; a contest is never overwritten"):
-        write_imported(contest, tmp_path / "cup", host(tmp_path), Heard())
-
-
 def test_a_policy_that_is_a_file_comes_along(tmp_path: Path) -> None:
-    """A game of another package has no policy among ours."""
-    contest = tournament(tmp_path, **{"pbrain-five.py": BRAIN, "pbrain-six.py": BRAIN})
     own = tmp_path / "theirs.toml"
     own.write_text((POLICIES / "gomocup-freestyle.toml").read_text().replace("turn_ms = 30000", "turn_ms = 31000"))
 
-    write_imported(replace(contest, policy=f"{own}:fast"), tmp_path / "cup", host(tmp_path), Heard())
+    planned = written(replace(tournament(tmp_path), policy=f"{own}:fast"), tmp_path, [])
     own.unlink()
 
-    planned = load_plan(tmp_path / "cup")
-    assert ("policy.toml:fast", 5000) == (planned.plan.policy, planned.policy.clock.turn_ms)
+    assert ("policy.toml:fast", 5000) == (planned.plan.policy, load_plan(planned.path).policy.clock.turn_ms)
     assert "turn_ms = 31000" in (tmp_path / "cup/policy.toml").read_text()
 
 
 def test_a_remark_cannot_leave_its_comment(tmp_path: Path) -> None:
-    contest = tournament(tmp_path, **{"pbrain-five.py": BRAIN, "pbrain-six.py": BRAIN})
-    hostile = replace(contest, remarks=("a\nseed = 1\r\x00\x1b[2J",))
+    hostile = replace(tournament(tmp_path), remarks=("a\nseed = 1\r\x00\x1b[2J",))
 
-    write_imported(hostile, tmp_path / "cup", host(tmp_path), Heard())
-
-    assert load_plan(tmp_path / "cup").plan.seed is None
+    assert written(hostile, tmp_path, []).plan.seed is None
 
 
 @pytest.mark.docker
@@ -145,12 +121,12 @@ def test_archives_are_unpacked_in_a_box(tmp_path: Path) -> None:
         archives[name] = data.getvalue()
     contest = tournament(tmp_path, **archives)
     (tmp_path / "room").mkdir()
-    heard = Heard()
+    told = list[str]()
 
     assert needs_boxes(contest)
     boxes = TaskHost(BoxPolicy(freeze="none"), tuple(whole_cores()[0]), tmp_path / "room")
     with pytest.raises(InputError, match="1 of 2 programs cannot be played: EVIL"):
-        write_imported(contest, tmp_path / "cup", boxes, heard)
+        written(contest, tmp_path, told, boxes)
 
-    assert heard.lines[0].startswith("ok FIVE: 1 file")
-    assert heard.lines[1].startswith("FAIL EVIL: '../pbrain-evil.py'")
+    assert told[0].startswith("ok FIVE: 1 file")
+    assert told[1].startswith("FAIL EVIL: '../pbrain-evil.py'")

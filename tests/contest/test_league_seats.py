@@ -76,20 +76,6 @@ def rated(*agents: str) -> Skip:
     return Skip(agents={agent: SourcedRating(rating=1500, reason="last year") for agent in agents})
 
 
-@pytest.mark.parametrize(
-    ("old", "first_league"),
-    [(("6",), {"1", "2", "3", "4", "5"}), (("4",), {"1", "2", "3"}), (("3",), {"1", "2", "3"}), ((), set("123456"))],
-)
-def test_more_than_promoted_advance_if_all_first_are_new(old: tuple[str, ...], first_league: set[str]) -> None:
-    """Of the second league 3, 4, 5, 6, in this order, one advances, or all new ones before the first old one."""
-    chosen = Leagues(sizes=(2,), promoted=1, promotes_new=True, skip=rated("1", "2", *old))
-    with cup(chosen, 6) as contest:
-        play(contest, better_seed)
-        pairings = contest.store.pairings(contest.name)
-        assert first_league == {agent for pairing in pairings if pairing.group == "1" for agent in pairing.agents}
-        assert contest.is_over()
-
-
 def test_promoted_agents_stay_if_a_better_old_one_is_disqualified_later() -> None:
     """Without agent 4 also 5 would be among the first new ones, but the first league is drawn."""
     chosen = Leagues(sizes=(2,), promoted=1, promotes_new=True, skip=rated("1", "2", "4"))

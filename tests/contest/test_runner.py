@@ -2,10 +2,11 @@
 
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,19 +58,14 @@ class Cup:
         programs = {agent.digest: agent.program for agent in self.agents}
         return Job(issued, programs)
 
-    def runner(self, more: Callable[[], Sequence[ScheduledGame]] = lambda: ()) -> ContestRunner:
-        """`more` gives the games that follow when all others have ended."""
+    def runner(self, is_broken: Callable[[ScheduledGame], bool] = lambda _: False, **options: Any) -> ContestRunner:
+        """`is_broken`: games that are void by the judge's fault, for their programs are gone."""
 
-        def schedule_next() -> bool:
-            if self.store.counts("cup")[GameState.RUNNING]:
-                return False
-            found = more()
-            self.store.schedule("cup", found)
-            return bool(found)
+        def job_of(issued: ScheduledGame) -> Job:
+            return replace(self.job(issued), programs={}) if is_broken(issued) else self.job(issued)
 
-        return ContestRunner(
-            self.store, self.files, "cup", self.slots, job_of=self.job, schedule_next=schedule_next, attempts=2
-        )
+        options = {"schedule_next": lambda: False, **options}
+        return ContestRunner(self.store, self.files, "cup", self.slots, job_of=job_of, attempts=2, **options)
 
     def record(self, digest: str) -> RecordFile:
         return RecordFile.model_validate_json(self.files.get(digest))
@@ -85,12 +81,15 @@ def cup(tmp_path: Path) -> Iterator[Cup]:
 
 
 def test_every_game_has_its_result_and_its_record(cup: Cup) -> None:
-    """A schedule, then what follows from its results, then the end."""
     cup.store.schedule("cup", cup.games(1, 3))
     follow = [cup.games(4, 4)]
     told: list[EndedAttempt] = []
 
-    assert StopReason.FINISHED is cup.runner(lambda: follow.pop() if follow else []).run(told.append)
+    def schedule_next() -> bool:
+        is_idle = not cup.store.counts("cup")[GameState.RUNNING]
+        return is_idle and bool(follow) and cup.store.schedule("cup", follow.pop())
+
+    assert StopReason.FINISHED is cup.runner(schedule_next=schedule_next).run(told.append)
 
     results = cup.store.results("cup")
     assert [1, 2, 3, 4] == [result.number for result in results]
@@ -109,18 +108,14 @@ def test_a_free_slot_asks_for_more_games_while_another_game_runs(cup: Cup) -> No
         return bool(later) and cup.store.schedule("cup", later.pop())
 
     cup.store.schedule("cup", cup.games(1, 1))
-    loop = ContestRunner(
-        cup.store, cup.files, "cup", cup.slots, job_of=cup.job, schedule_next=schedule_next, attempts=2
-    )
 
-    assert StopReason.FINISHED is loop.run(lambda _: None)
+    assert StopReason.FINISHED is cup.runner(schedule_next=schedule_next).run(lambda _: None)
     assert 4 == len(cup.store.results("cup"))
     assert [1] == running[:1]
     assert 0 == running[-1]
 
 
 def test_results_are_checked_and_priorities_follow_them(cup: Cup) -> None:
-    """Each result is in the store before its check, and before the next priorities are computed."""
     cup.store.schedule("cup", cup.games(1, 4))
     checked: list[tuple[int, int]] = []
     computed: list[int] = []
@@ -132,17 +127,7 @@ def test_results_are_checked_and_priorities_follow_them(cup: Cup) -> None:
         computed.append(len(cup.store.results("cup")))
         return {}
 
-    loop = ContestRunner(
-        cup.store,
-        cup.files,
-        "cup",
-        cup.slots,
-        job_of=cup.job,
-        schedule_next=lambda: False,
-        attempts=2,
-        check_failures=check,
-        priorities=priorities,
-    )
+    loop = cup.runner(check_failures=check, priorities=priorities)
     assert StopReason.FINISHED is loop.run(lambda _: None)
 
     assert [1, 2, 3, 4] == sorted(number for number, _ in checked)
@@ -152,7 +137,6 @@ def test_results_are_checked_and_priorities_follow_them(cup: Cup) -> None:
 
 
 def test_a_killed_worker_costs_its_attempt_and_nothing_else(cup: Cup) -> None:
-    """The first worker that is seen is killed; its game is played again."""
     cup.store.schedule("cup", cup.games(1, 4))
     killed: list[int] = []
 
@@ -201,33 +185,6 @@ def test_second_stop_request_returns_running_games(cup: Cup) -> None:
     assert 2 == cup.store.counts("cup")[GameState.PENDING]
 
 
-def test_two_voids_in_a_row_stop_the_contest_with_the_reason(cup: Cup) -> None:
-    """A program that is no longer there is the judge's fault, twice."""
-    cup.store.schedule("cup", cup.games(1, 1))
-    gone = cup.job
-
-    def broken(issued: ScheduledGame) -> Job:
-        job = gone(issued)
-        return replace(job, programs={})
-
-    loop = ContestRunner(cup.store, cup.files, "cup", cup.slots, job_of=broken, schedule_next=lambda: False, attempts=2)
-
-    assert StopReason.PAUSED is loop.run(lambda _: None)
-
-    assert "stopped" == cup.store.state("cup")
-    assert any("void 2 times in a row" in line.text for line in cup.store.journal("cup"))
-
-
-def without_programs(cup: Cup, broken: Callable[[ScheduledGame], bool]) -> Callable[[ScheduledGame], Job]:
-    """Jobs of which some are void by the judge's fault."""
-
-    def job(issued: ScheduledGame) -> Job:
-        found = cup.job(issued)
-        return replace(found, programs={}) if broken(issued) else found
-
-    return job
-
-
 @pytest.mark.parametrize("is_fixed", [True, False])
 @pytest.mark.parametrize(
     "alone",
@@ -247,11 +204,7 @@ def test_game_that_stays_void_is_set_aside_and_retried_after_the_others(
         tried.append(issued.number)
         return issued.number == 3 and (not is_fixed or issued.attempt <= 2)
 
-    loop = ContestRunner(
-        cup.store, cup.files, "cup", cup.slots, job_of=without_programs(cup, is_broken),
-        schedule_next=lambda: False, attempts=2, alone=lambda: alone, pause_s=0.1,
-    )  # fmt: skip
-    ended = loop.run(lambda _: None)
+    ended = cup.runner(is_broken, alone=lambda: alone, pause_s=0.1).run(lambda _: None)
 
     journal = cup.store.journal("cup")
     (line,) = [line for line in journal if line.event == "set-aside"]
@@ -277,16 +230,16 @@ def test_games_of_other_agents_are_played_while_all_games_of_one_agent_are_held(
 ) -> None:
     pairs = [("three", "one"), ("two", "three"), ("one", "two"), ("one", "three"), ("three", "two"), ("two", "one")]
     cup.store.schedule("cup", [cup.game(number, pair) for number, pair in enumerate(pairs, 1)])
-    loop = ContestRunner(
-        cup.store, cup.files, "cup", cup.slots,
-        job_of=without_programs(cup, lambda issued: "three" in (issued.first, issued.second)),
-        schedule_next=lambda: False, attempts=2, alone=lambda: alone, pause_s=0.1,
-    )  # fmt: skip
+    loop = cup.runner(lambda issued: "three" in (issued.first, issued.second), alone=lambda: alone, pause_s=0.1)
 
     assert StopReason.PAUSED is loop.run(lambda _: None)
     assert [3, 6] == [result.number for result in cup.store.results("cup")]
     aside = [line.game for line in cup.store.journal("cup") if line.event == "set-aside"]
     assert {game.id for game in cup.store.games("cup") if "three" in (game.first, game.second)} == set(aside)
+
+
+def is_first_twice(issued: ScheduledGame) -> bool:
+    return issued.number == 1 and issued.attempt <= 2
 
 
 def test_game_released_by_the_organiser_is_not_waited_for(cup: Cup) -> None:
@@ -297,11 +250,7 @@ def test_game_released_by_the_organiser_is_not_waited_for(cup: Cup) -> None:
         if counts[GameState.HELD] and counts[GameState.DONE]:
             cup.store.release("cup", "looked at it")
 
-    loop = ContestRunner(
-        cup.store, cup.files, "cup", cup.slots,
-        job_of=without_programs(cup, lambda issued: issued.number == 1 and issued.attempt <= 2),
-        schedule_next=lambda: False, attempts=2, check=release_when_all_others_are_over, pause_s=10**9,
-    )  # fmt: skip
+    loop = cup.runner(is_first_twice, check=release_when_all_others_are_over, pause_s=10**9)
 
     assert StopReason.FINISHED is loop.run(lambda _: None)
     assert 2 == len(cup.store.results("cup"))
@@ -319,11 +268,7 @@ def test_game_set_aside_long_ago_is_retried_at_once(cup: Cup, monkeypatch: pytes
         raise AssertionError(f"it waits for {seconds} s")
 
     monkeypatch.setattr("judge.contest.runner.monotonic", lambda: now_s)
-    loop = ContestRunner(
-        cup.store, cup.files, "cup", cup.slots,
-        job_of=without_programs(cup, lambda issued: issued.number == 1 and issued.attempt <= 2),
-        schedule_next=lambda: False, attempts=2, pause_s=300,
-    )  # fmt: skip
+    loop = cup.runner(is_first_twice, pause_s=300)
     monkeypatch.setattr(loop.drain, "wait", never_wait)
 
     assert StopReason.FINISHED is loop.run(tell)
@@ -332,31 +277,24 @@ def test_game_set_aside_long_ago_is_retried_at_once(cup: Cup, monkeypatch: pytes
 
 def test_a_host_on_which_two_games_in_a_row_stay_void_stops_the_contest(cup: Cup) -> None:
     cup.store.schedule("cup", cup.games(1, 6))
-    job_of = without_programs(cup, lambda issued: issued.number > 2)
-    loop = ContestRunner(
-        cup.store, cup.files, "cup", cup.slots, job_of=job_of, schedule_next=lambda: False, attempts=2, pause_s=1
-    )
 
-    assert StopReason.PAUSED is loop.run(lambda _: None)
+    assert StopReason.PAUSED is cup.runner(lambda issued: issued.number > 2, pause_s=1).run(lambda _: None)
     assert "stopped" == cup.store.state("cup")
     assert 2 == len(cup.store.results("cup"))
     assert 2 <= cup.store.counts("cup")[GameState.HELD]
 
 
-def test_agent_whose_games_stop_a_contest_again_is_named(cup: Cup) -> None:
+def test_two_voids_in_a_row_stop_the_contest_with_the_reason_and_name_an_agent_that_did_it_before(cup: Cup) -> None:
+    """A program that is no longer there is the judge's fault, twice."""
     cup.store.schedule("cup", cup.games(1, 1))
-    gone = cup.job
-
-    def broken(issued: ScheduledGame) -> Job:
-        job = gone(issued)
-        return replace(job, programs={})
-
-    loop = ContestRunner(cup.store, cup.files, "cup", cup.slots, job_of=broken, schedule_next=lambda: False, attempts=2)
+    loop = cup.runner(lambda _: True)
     assert StopReason.PAUSED is loop.run(lambda _: None)
+    assert "stopped" == cup.store.state("cup")
     cup.store.release("cup", "looked at it")
     cup.store.set_state("cup", "open", "looked at it")
     assert StopReason.PAUSED is loop.run(lambda _: None)
 
+    assert any("void 2 times in a row" in line.text for line in cup.store.journal("cup"))
     first, second = [line.text for line in cup.store.journal("cup") if line.event == "stopped"]
     assert "stopped this contest before" not in first
     assert "games of one have stopped this contest before (1)" in second

@@ -9,6 +9,7 @@ from judge.contest.contest import Contest
 from judge.contest_games import GameState, Outcome, ScheduledGame
 from judge.statistics.sprt import Sprt, SprtDecision
 from judge.store.contests import Store
+from judge.tournament.formats.ladder import Ladder
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.formats.swiss import Swiss
 from tests.contest.cups import COMMITTED, cup, enter, play, reopen, scheduled, snapshot, won_by
@@ -64,7 +65,6 @@ def test_no_slot_is_idle_before_the_decision_also_after_kills(slots: int) -> Non
 
 
 def test_nothing_is_drawn_while_a_game_is_held() -> None:
-    """It is played after all others, and the decision depends on it."""
     with cup(FORM, 2, **COMMITTED) as contest:
         running: list[ScheduledGame] = []
         fill(contest, running, 3)
@@ -84,10 +84,10 @@ def test_nothing_is_drawn_while_a_game_is_held() -> None:
         assert count < len(scheduled(contest))
 
 
-def test_nothing_is_drawn_while_a_test_is_paused() -> None:
-    with cup(FORM, 2, **COMMITTED) as contest:
-        running: list[ScheduledGame] = []
-        fill(contest, running, 2)
+@pytest.mark.parametrize(("form", "agents", "running"), [(FORM, 2, 2), (Ladder(total_games=60), 4, 1)])
+def test_nothing_is_drawn_while_a_contest_is_paused(form: Sequential | Ladder, agents: int, running: int) -> None:
+    with cup(form, agents, **COMMITTED) as contest:
+        fill(contest, [], running)
         contest.store.set_state(contest.name, "paused", "lunch")
         assert not contest.schedule_next()
         contest.store.set_state(contest.name, "open", "back")

@@ -82,7 +82,6 @@ def test_failed_commit_leaves_file_and_journal(planned: Planned, register: Regis
 
 
 def kill_in(planned: Planned, name: str, is_fatal: Callable[[Path, object], bool]) -> None:
-    """Change the settings in a process that dies in a call of `Path.NAME`."""
     version = settings_of(planned).version
     child = os.fork()
     if not child:
@@ -106,20 +105,19 @@ def kill_after_commit(planned: Planned) -> None:
     assert 1 == events(planned).count("settings")
 
 
-def test_change_of_a_process_killed_after_its_commit_is_finished_by_the_next(planned: Planned) -> None:
+@pytest.mark.parametrize("is_sent_again", [False, True])
+def test_change_of_a_process_killed_after_its_commit_is_finished_by_the_next(
+    planned: Planned, register: Register, is_sent_again: bool
+) -> None:
+    version = settings_of(planned).version
     kill_after_commit(planned)
+    if is_sent_again:
+        change(planned, register, version)
     for _ in range(2):
         finish_change(planned)
         assert TEXT.replace("Spring", "Autumn") == planned.path.read_text()
-    assert [] == list(planned.folder.glob("*.partial*"))
-
-
-def test_order_that_is_sent_again_after_the_kill_finishes_the_change(planned: Planned, register: Register) -> None:
-    version = settings_of(planned).version
-    kill_after_commit(planned)
-    change(planned, register, version)
-    assert TEXT.replace("Spring", "Autumn") == planned.path.read_text()
     assert 1 == events(planned).count("settings")
+    assert [] == list(planned.folder.glob("*.partial*"))
 
 
 def test_file_that_was_edited_after_the_kill_stays(planned: Planned) -> None:

@@ -18,11 +18,8 @@ from judge.contest.plan import AgentPlan, Planned, load_plan
 from judge.contest.take_snapshot import check_terms, take_snapshot
 from judge.sandbox.docker.images import runtime_image
 from judge.store.types import ProcessingResult, State, Upload
-from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.ladder import Ladder
-from judge.tournament.formats.round_robin import RoundRobin
 from judge.tournament.seeds import commitment_to, contest_key
-from judge.tournament.skipped_pairs import Skip
 from judge.tournament.snapshot import Snapshot, ranks_of, read_snapshot
 from tests.contest.cups import CHANCE
 
@@ -82,28 +79,12 @@ def test_document_contains_every_term_of_the_contest(planned: Planned) -> None:
 
 @pytest.mark.docker
 def test_ladder_has_the_images_of_agents_that_may_join(planned: Planned) -> None:
-    """Those that this host has."""
     admitted = planned.policy.model_copy(update={"admits": ("native", "python", "missing")})
 
     found = snapshot(replace(planned, policy=admitted), format=Ladder(name="ladder", total_games=9), seed=None)
 
     assert ["native", "python"] == list(found.images)
     assert runtime_image("native") == found.images["native"].id
-
-
-@pytest.mark.docker
-def test_document_has_the_ratings_that_leave_out_pairs(planned: Planned) -> None:
-    (planned.folder / "ratings.csv").write_text("agent,rating\none,2000\ntwo,1000\n")
-    found = snapshot(planned, format=RoundRobin(skip=Skip(ratings="ratings.csv")))
-
-    skip = skip_of(read_snapshot(found.model_dump_json()).format)
-    assert skip is not None
-    assert ("ratings.csv", 400) == (skip.ratings, skip.rating_difference)
-    assert {
-        "one": (2000, "ratings.csv, line 2"),
-        "two": (1000, "ratings.csv, line 3"),
-        "three": (0, "not in ratings.csv"),
-    } == {name: (rated.rating, rated.reason) for name, rated in skip.agents.items()}
 
 
 @pytest.mark.docker
@@ -117,24 +98,6 @@ def test_agents_are_stored_by_content(planned: Planned) -> None:
     assert {one, three} == AgentStore(planned.agents).digests()
     for digest in (one, three):
         assert digest == program_digest(AgentStore(planned.agents).get(digest))
-
-
-@pytest.mark.docker
-@pytest.mark.parametrize("way", ["changed", "added", "executable", "gone"])
-def test_an_agent_that_was_changed_is_refused(planned: Planned, way: str) -> None:
-    digest = snapshot(planned).entries[0].seat.digest
-    place = planned.agents / digest
-    if way == "changed":
-        (place / "brain.py").write_text("print('better')")
-    elif way == "added":
-        (place / "more").touch()
-    elif way == "executable":
-        (place / "brain.py").chmod(0o644)
-    else:
-        shutil.rmtree(place)
-
-    with pytest.raises(InputError, match=f"{digest}: the agent's files are missing or were changed"):
-        AgentStore(planned.agents).get(digest)
 
 
 @pytest.mark.docker
@@ -154,12 +117,6 @@ def test_agents_that_the_file_names_as_seeds_come_first(planned: Planned) -> Non
     found = snapshot(planned, seeds=("three", "one"))
 
     assert [("three", 1), ("one", 2), ("two", 3)] == [(entry.name, entry.rank) for entry in found.entries]
-
-
-@pytest.mark.docker
-def test_a_seed_that_does_not_take_part_is_named(planned: Planned) -> None:
-    with pytest.raises(InputError, match=r"contest\.toml: seeds names tree, which does not take part"):
-        snapshot(planned, seeds=("three", "tree"))
 
 
 @pytest.mark.parametrize(("most", "is_refused"), [(0, False), (1, True), (2, False)])
@@ -199,20 +156,7 @@ def test_all_seeds_that_do_not_take_part_are_named_in_the_order_of_the_file(plan
 
 
 @pytest.mark.docker
-def test_seeds_are_drawn_by_the_contest_s_seed(planned: Planned) -> None:
-    ranks = [
-        tuple(entry.rank for entry in snapshot(planned, seeding="drawn", seed=seed).entries)
-        for seed in (1, 1, 2, 3, 4, 5, 6)
-    ]
-
-    assert ranks[0] == ranks[1]
-    assert len(set(ranks)) > 1
-    assert {(1, 2, 3)} == {tuple(sorted(drawn)) for drawn in ranks}
-
-
-@pytest.mark.docker
 def test_nothing_is_begun_by_a_contest_that_cannot_be_played(planned: Planned) -> None:
-    """An agent's program is gone: the store has no contest, and the next try begins it."""
     (planned.folder / "other.py").rename(planned.folder / "away")
     store = open_store(planned)
     try:
@@ -260,15 +204,6 @@ def test_submission_with_the_name_of_a_listed_agent_is_named_with_the_fix(planne
     with closing(intake_directory(planned).register()) as register:
         register.withdraw(1, "Olga", "a listed agent has its name")
     check_terms(planned)
-
-
-def test_listed_agents_with_equal_names_are_named_with_the_fix(planned: Planned) -> None:
-    path = planned.folder / "contest.toml"
-    path.write_text(planned.text.replace('name = "two"', 'name = "one"'))
-    with pytest.raises(InputError) as refused:
-        check_terms(load_plan(path))
-    both = "'brain.py' in [[agents]] and 'brain.py' in [[agents]] are both called 'one'"
-    assert f"{path}: {both}: give one of them another name =" == str(refused.value)
 
 
 def test_more_pairings_than_a_contest_may_have_are_refused_before_the_start(planned: Planned) -> None:

@@ -143,7 +143,6 @@ def test_live_site_contains_witness_signatures(true: Public) -> None:
 
 @pytest.fixture
 def announced(service: Service, organiser: Path, tmp_path: Path) -> Iterator[tuple[Store, Path]]:
-    """A contest that was announced, and its folder."""
     (tmp_path / KEY_FILE).write_bytes(organiser.read_bytes())
     (tmp_path / KEY_FILE).chmod(0o600)
     plan = 'name = "spring-cup"\npolicy = "gomocup-standard"\n[format]\nname = "round-robin"\n'
@@ -195,18 +194,16 @@ def test_checkpoint_that_a_witness_signed_elsewhere_is_imported(
         cosign(folder, file)
 
 
-def test_cosign_prints_the_key_of_the_log_that_a_witness_needs(
+def test_cosign_prints_the_key_of_the_log_that_a_witness_needs_and_cannot_be_without_it(
     organiser: Path, announced: tuple[Store, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    cosign(announced[1])
+    _, folder = announced
+    cosign(folder)
     line = verifier_key(ORIGIN, ED25519, load_key(organiser).public_key())
     assert f"log      {line}" == capsys.readouterr().out.splitlines()[0]
-
-
-def test_a_contest_without_its_key_cannot_have_witnesses(announced: tuple[Store, Path]) -> None:
-    (announced[1] / KEY_FILE).unlink()
+    (folder / KEY_FILE).unlink()
     with pytest.raises(InputError, match=r"organiser\.key is missing"):
-        cosign(announced[1])
+        cosign(folder)
 
 
 def test_witnesses_are_asked_while_a_contest_is_played_and_at_its_end(
@@ -307,7 +304,6 @@ def test_a_witness_that_sends_a_byte_now_and_then_does_not_hold_the_contest_up(
 def test_a_log_that_was_rewritten_after_the_witness_signed_is_found_in_the_export_itself(
     true: Public, copy: Public, keys: Path
 ) -> None:
-    """Without any checkpoint that the reader kept."""
     rewrite(copy, lambda lines: lines.__setitem__(5, replace(lines[5], text="other")))
     file = next((true.directory / "log/witness").iterdir())
     (copy.directory / "log/witness").mkdir(exist_ok=True)

@@ -4,36 +4,22 @@ from pathlib import Path
 
 import pytest
 
-from judge.contest.evaluation import FROZEN_FILE, RECORDS, Pool, StopRule, evaluate, evaluation_of
+from judge.contest.evaluation import FROZEN_FILE, RECORDS, StopRule, evaluate, evaluation_of
 from judge.contest_games import Outcome
 from judge.export.evaluation_file import played_game, record_path, verify_evaluation, write_evaluation
 from judge.referee.policy import load_policy
-from judge.referee.spec import GameSpec, SeatSpec, write_record
+from judge.referee.spec import GameSpec, write_record
 from judge.transparency.keys import make_key
+from tests.contest.test_evaluation import pool, seat
 from tests.publish.cups import Player, referee, voided
-
-
-def seat(name: str) -> SeatSpec:
-    return SeatSpec(
-        name=name, digest="1" * 64, command=("./a",), runtime="native", protocol="gomocup", author=f"author of {name}"
-    )
 
 
 def written(folder: Path, is_forged: bool = False) -> Path:
     """The file of an evaluation of two games against dora; `is_forged`: a lost one is called void."""
     records = folder / RECORDS
     records.mkdir()
-    policy = load_policy("gomocup-standard")
-    pool = Pool(
-        policy=policy,
-        box="docker",
-        openings=(((7, 7), (8, 8)),),
-        shuffle=False,
-        transform=False,
-        seed="2" * 64,
-        agents=(seat("dora"),),
-    )
-    (folder / FROZEN_FILE).write_bytes(pool.encoded())
+    against = pool("dora").model_copy(update={"policy": load_policy("gomocup-standard"), "shuffle": False})
+    (folder / FROZEN_FILE).write_bytes(against.encoded())
 
     def play(spec: GameSpec) -> Outcome:
         file = referee(spec, [Player(each.name, 0.9 if each.name == "anna" else 0.2, 3) for each in spec.seats])
@@ -43,10 +29,10 @@ def written(folder: Path, is_forged: bool = False) -> Path:
         return played_game(record_path(records, spec), spec)
 
     seats, rule = (seat("anna"), seat("bert")), StopRule(width=1, pairs=1)
-    *_, (scores, games) = evaluate(pool, *seats, rule, play)
+    *_, (scores, games) = evaluate(against, *seats, rule, play)
     path = folder / "evaluations/it.json"
     path.parent.mkdir()
-    write_evaluation(path, evaluation_of("0.1.0", pool, seats, rule, scores, games), make_key(folder / "my.key"))
+    write_evaluation(path, evaluation_of("0.1.0", against, seats, rule, scores, games), make_key(folder / "my.key"))
     return path
 
 

@@ -1,0 +1,181 @@
+"""Agents that enter a ladder: disqualified ones do not return by themselves, and new versions are limited by day."""
+
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from judge.base.errors import InputError
+from judge.cli.submit import open_intake
+from judge.contest.order_previews import effect_of_disqualify
+from judge.contest.orders import disqualify, enter, enter_passed
+from judge.publish.load import load_store
+from judge.store.orders import OrganiserOrder
+from judge.translations.language import ENGLISH
+from judge.verify.export import verify_export
+from judge.web.authors.ladder import ladder_values
+from tests.contests import submit
+from tests.publish.cups import Cup, player
+from tests.verify.second_opinion import second_opinion
+from tests.verify.test_ladder import joins
+
+NAMES = ("zoe.2", "zoe.3", "yan", "yan.2", "zap")
+
+
+def begun(folder: Path, agents_per_author: int = 0) -> Cup:
+    """A ladder in which zoe of eve takes part."""
+    cup = joins(folder)
+    cup.cast = {**cup.cast, **{name: player(name, 0.7) for name in NAMES}}
+    plan = cup.planned.plan.model_copy(update={"agents_per_author": agents_per_author})
+    cup.contest.planned = replace(cup.planned, plan=plan)
+    cup.play(3)
+    assert "zoe" in cup.contest.snapshot.by_name()
+    return cup
+
+
+def order(action: str, agent: str, why: str = "it cheats") -> OrganiserOrder:
+    return OrganiserOrder("Olga", action, agent, why)
+
+
+def refusals(cup: Cup) -> list[str]:
+    return [line.text for line in cup.store.last_lines(cup.contest.name, 9, "not-entered")]
+
+
+def is_valid(cup: Cup, folder: Path) -> None:
+    cup.play()
+    public = cup.export(folder)
+    assert [] == list(verify_export(public.directory, public.public_key).problems)
+    assert [] == second_opinion(public.directory, public.public_key)
+
+
+WAITING = {
+    "a new version": (
+        ("zoe", "eve"),
+        "zoe: zoe is disqualified: it cheats; only an organiser can enter a new version of it",
+    ),
+    "a copy": (
+        ("zap", "kim"),
+        "zap: it has the files of zoe, which is disqualified; only an organiser can enter it",
+    ),
+    "another agent of its author": (("yan", "eve"), "the author has zoe"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", WAITING)
+def test_agent_related_to_a_disqualified_one_waits_for_an_organiser(case: str, tmp_path: Path) -> None:
+    (name, author), why = WAITING[case]
+    with begun(tmp_path / "cup", agents_per_author=int(case.startswith("another"))) as cup:
+        disqualify(cup.contest, order("disqualify", "zoe"))
+        files = cup.contest.snapshot.by_name()["zoe"].seat.digest
+        if case == "a copy":
+            # The script's name is part of its files.
+            cup.store_files = lambda name: files  # type: ignore[method-assign]
+        submit(cup, name, author, "2")
+        cup.play(2)
+        assert cup.contest.snapshot.by_name().keys().isdisjoint(NAMES)
+        assert (cup.planned.agents / files).exists()
+        (refusal,) = refusals(cup)
+        assert why in refusal
+        if case == "a new version":
+            enter(cup.contest, order("enter", "zoe", "it was repaired"))
+            submit(cup, "zoe", "eve", "3")
+            cup.play(2)
+            assert {"zoe.2", "zoe.3"} <= cup.contest.snapshot.by_name().keys()
+        is_valid(cup, tmp_path)
+
+
+@pytest.mark.slow
+def test_agent_that_failed_too_often_returns_with_other_files(tmp_path: Path) -> None:
+    with begun(tmp_path / "cup", agents_per_author=1) as cup:
+        cup.store.disqualify(cup.contest.name, "zoe", "failed in 30 % of its games; 10 % are allowed")
+        submit(cup, "zoe", "eve", "2")
+        cup.play(2)
+        assert "zoe.2" in cup.contest.snapshot.by_name()
+        assert [] == refusals(cup)
+        is_valid(cup, tmp_path)
+
+
+def test_disqualification_names_a_newer_version_that_still_plays(tmp_path: Path) -> None:
+    with begun(tmp_path / "cup") as cup:
+        submit(cup, "zoe", "eve", "2")
+        cup.play(1)
+        assert effect_of_disqualify(cup.contest, "zoe").note == "Its newer version zoe.2 still takes part."
+        done = disqualify(cup.contest, order("disqualify", "zoe")).done
+        assert done.endswith("; its newer version zoe.2 still takes part")
+
+
+def test_agent_is_disqualified_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with begun(tmp_path / "cup") as cup:
+        disqualify(cup.contest, order("disqualify", "zoe"))
+        with pytest.raises(InputError, match="or it is disqualified already"):
+            disqualify(cup.contest, order("disqualify", "zoe", "again"))
+        # The judge may find the failures of an agent that was disqualified a moment ago.
+        monkeypatch.setattr(cup.contest, "out", dict)
+        monkeypatch.setattr(type(cup.contest.tournament), "failed", lambda *_: {"zoe": 0.5})
+        cup.contest._disqualify_failed(())
+        lines = cup.store.last_lines(cup.contest.name, 9, "disqualified")
+        assert ["zoe: it cheats"] == [line.text for line in lines]
+        monkeypatch.undo()
+        is_valid(cup, tmp_path)
+
+
+# --- new versions per day --------------------------------------------------------------------------------------------
+
+LIMIT = """
+[intake]
+versions_per_day = 2
+"""
+
+
+def entries(cup: Cup) -> list[str]:
+    cup.contest.refresh()
+    return [name for name in cup.contest.snapshot.by_name() if name.startswith(("zoe", "yan"))]
+
+
+def with_versions(folder: Path, count: int) -> Cup:
+    """A ladder with `zoe`, of which new versions have passed one after the other."""
+    cup = joins(folder, LIMIT)
+    assert not enter_passed(cup.contest)
+    for number in range(count):
+        submit(cup, "zoe", "eve", str(number))
+        enter_passed(cup.contest)
+    return cup
+
+
+def test_version_above_the_limit_waits_with_a_reason(tmp_path: Path) -> None:
+    with with_versions(tmp_path / "cup", 3) as cup:
+        assert enter_passed(cup.contest)
+        assert ["zoe", "zoe.2", "zoe.3"] == entries(cup)
+        assert ["zoe: its author entered 2 new versions in 24 hours: the newest one waits"] == refusals(cup)
+
+
+@pytest.mark.parametrize(("versions", "hours"), [(5, 25), (3, -25)], ids=["a day later", "the clock is set back"])
+def test_newest_version_enters_after_a_day(
+    versions: int, hours: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with with_versions(tmp_path / "cup", versions) as cup:
+        later = datetime.now(UTC) + timedelta(hours=hours)
+        monkeypatch.setattr(cup.store, "_now", lambda: later)
+        assert not enter_passed(cup.contest)
+        assert ["zoe", "zoe.2", "zoe.3", f"zoe.{versions + 1}"] == entries(cup)
+
+
+def test_another_author_enters_at_once(tmp_path: Path) -> None:
+    with with_versions(tmp_path / "cup", 3) as cup:
+        submit(cup, "yan", "pat")
+        enter_passed(cup.contest)
+        submit(cup, "yan", "pat", "2")
+        enter_passed(cup.contest)
+        assert ["yan", "yan.2"] == [name for name in entries(cup) if name.startswith("yan")]
+
+
+def test_authors_page_has_the_newest_version_only(tmp_path: Path) -> None:
+    with with_versions(tmp_path / "cup", 2) as cup:
+        with closing(open_intake(cup.folder).register()) as register:
+            own = register.submissions("eve")
+        values = ladder_values(load_store(cup.contest), own, (), 0, ENGLISH)
+        assert values is not None
+        assert ["zoe.3"] == [each["participant"].name for each in values["agents"]]
