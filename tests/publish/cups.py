@@ -307,7 +307,6 @@ class Cup:
 
     @classmethod
     def opened(cls, folder: Path, cast: Cast) -> Self:
-        """The contest in a folder, which was begun before."""
         cup = cls.__new__(cls)
         cup.folder, cup.cast, cup._version = folder, cast, ""
         cup.planned = load_plan(folder / "contest.toml")

@@ -1,34 +1,45 @@
-"""`judge stats` refuses an export whose tables contradict each other, in one sentence that names it."""
+"""Tables of an export that contradict each other are refused by each reader, in one sentence that names the export."""
 
-import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from judge.base.errors import InputError
-from judge.cli.stats import stats
+from judge.contest.earlier_contests import read_earlier
+from judge.publish.load import load_claimed
 from tests.publish.public import Public, change
 
-CHANGES: dict[str, tuple[str, dict[str, Any]]] = {
-    "a round without pairings": ("games", {"round": -1}),
-    "another agent": ("games", {"first": "nobody"}),
-    "a winner that did not play": ("games", {"winner": "nobody"}),
-    "a finished game without a result": ("games", {"verdict": None, "winner": None}),
-    "a result of a game that is open": ("games", {"state": "pending"}),
-    "a pairing of nobody": ("pairings", {"second": "nobody"}),
+CHANGES: dict[str, tuple[str, Callable[[Any], object]]] = {
+    "a round without pairings": ("games", lambda rows: rows[0].update(round=-1)),
+    "no round": ("games", lambda rows: rows[0].update(round="x")),
+    "another agent": ("games", lambda rows: rows[0].update(first="nobody")),
+    "a winner that did not play": ("games", lambda rows: rows[0].update(winner="nobody")),
+    "no verdict": ("games", lambda rows: rows[0].update(verdict="luck")),
+    "a finished game without a result": ("games", lambda rows: rows[0].update(verdict=None, winner=None)),
+    "a result of a game that is open": ("games", lambda rows: rows[0].update(state="pending")),
+    "no games": ("games", lambda rows: rows.clear()),
+    "a pairing of nobody": ("pairings", lambda rows: rows[0].update(second="nobody")),
+    "no pairings": ("pairings", lambda rows: rows.clear()),
+    "a disqualified number": ("disqualified", lambda rows: rows.append({"agent": 3})),
 }
+
+
+ONLY_RATED = "a finished game without a result"
+"""An earlier contest does not count it."""
 
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_contradictory_tables_are_refused(name: str, logged_copy: Public) -> None:
-    table, values = CHANGES[name]
-    change(logged_copy.directory / f"data/{table}.json", lambda rows: rows[0].update(values))
-    with pytest.raises(InputError) as refused:
-        stats([logged_copy.directory])
-    assert str(logged_copy.directory) in str(refused.value)
-
-
-def test_unchanged_tables_are_rated(logged: Public, capsys: pytest.CaptureFixture[str]) -> None:
-    stats([logged.directory], as_json=True)
-    document = json.loads(capsys.readouterr().out)
-    assert {"anna", "bert"} == {rating["agent"] for rating in document["ratings"]["ratings"]}
+    table, how = CHANGES[name]
+    directory = logged_copy.directory
+    readers: list[Callable[[], object]] = [lambda: load_claimed(directory)]
+    if name != ONLY_RATED:
+        readers.append(lambda: read_earlier(None, directory, ""))  # type: ignore[arg-type] # needs no plan
+    for read in readers:
+        read()
+    change(directory / f"data/{table}.json", how)
+    for read in readers:
+        with pytest.raises(InputError) as refused:
+            read()
+        assert str(directory) in str(refused.value) or "games.json" in str(refused.value)

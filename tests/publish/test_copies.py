@@ -7,7 +7,6 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from judge.contest.attempts import moves_of
-from judge.contest.earlier_contests import read_earlier
 from judge.contest_games import GameResult, Pairing, copies, without_copied_pairs, without_copies
 from judge.games.types import Verdict
 from judge.publish.load import load_claimed
@@ -58,16 +57,7 @@ def test_a_copy_has_the_same_agents_in_the_same_seats_and_the_same_moves() -> No
 
 
 def test_a_pair_is_a_copy_only_if_both_games_are() -> None:
-    games = [
-        game(1, "x"),
-        game(2, "y"),
-        game(3, "x"),
-        game(4, "z"),
-        game(5, "x"),
-        game(6, "y"),
-        game(7, ""),
-        game(8, ""),
-    ]
+    games = [game(number, moves) for number, moves in enumerate(["x", "y", "x", "z", "x", "y", "", ""], 1)]
 
     assert [1, 2, 3, 4, 7, 8] == [each.number for each in without_copied_pairs(games)]
     assert [3, 4, 7, 8] == [each.number for each in without_copied_pairs(games, {("a", "b", "x"), ("a", "b", "y")})]
@@ -176,10 +166,3 @@ def test_an_export_that_hides_its_copies_is_refused(exported: tuple[Public, Publ
 
     problems = verify_export(forged.directory, forged.public_key).problems
     assert any("games.json" in problem for problem in problems), problems
-
-
-def test_an_earlier_contest_is_rated_without_copies(exported: tuple[Public, PublishedContest]) -> None:
-    public, contest = exported
-    earlier = read_earlier(None, public.directory, "")  # type: ignore[arg-type] # an export needs no plan
-
-    assert contest.copies == copies(earlier.results)

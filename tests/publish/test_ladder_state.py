@@ -14,7 +14,7 @@ from judge.publish.load import load_store
 from judge.publish.model import PublishedContest
 from tests.contests import LADDER, VERSIONS, with_a_new_version
 from tests.publish.cups import Cup
-from tests.verify.test_ladder import happens, joins
+from tests.verify.test_ladder import happens
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +44,6 @@ def ratings_in(file: Path | None, contest: PublishedContest) -> Mapping[str, Lad
 
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """Each rated game from now on."""
     found: list[object] = []
     count = judge.publish.ladder._Pass._count
 
@@ -135,12 +134,3 @@ def test_states_of_another_log_another_code_or_other_agents_are_ignored(
 def test_a_state_that_cannot_be_stored_changes_nothing(cup: Cup, tmp_path: Path) -> None:
     contest = load_store(cup.contest)
     assert ratings_in(None, contest) == ratings_in(tmp_path / "missing" / ladder_state.FILE, contest)
-
-
-def test_state_of_another_ladder_is_ignored(cup: Cup, tmp_path: Path) -> None:
-    file = tmp_path / ladder_state.FILE
-    ratings_in(file, load_store(cup.contest))
-    with joins(tmp_path / "other") as other:
-        other.play(9)
-        contest = load_store(other.contest)
-        assert ratings_in(None, contest) == ratings_in(file, contest)

@@ -1,21 +1,11 @@
-"""The page of a game for every reader: by the accessibility tree, by keyboard, and in a language with longer words."""
+"""The page of a game for every reader: by the accessibility tree and by keyboard."""
 
 import re
 from collections.abc import Iterator, Mapping
-from gettext import NullTranslations
-from pathlib import Path
 from typing import Any
 
-from judge.catalog.files import steps_of
-from judge.games.types import Verdict
-from judge.site.game_page import GamePageContext, game_page
-from judge.site.pages import ASSETS, PagePlace, asset
-from judge.site.site import Proof, site
-from judge.translations.language import Language
 from tests.publish.public import Public
-from tests.records import recorded
 from tests.site.browser import Browser
-from tests.site.test_site import a_game, many_games
 
 # --- the accessibility tree ------------------------------------------------------------------------------------------
 
@@ -36,11 +26,9 @@ class Tree:
                 yield from self.below(node)
 
     def find(self, role: str, name: str = "") -> Mapping[str, Any]:
-        """The node of a role and a name."""
         return next(node for node in self._nodes.values() if role == _role(node) and (not name or name == _name(node)))
 
     def rows(self, table: Mapping[str, Any]) -> list[list[str]]:
-        """The cells of a table, as they are read."""
         cells = ("cell", "gridcell", "rowheader", "columnheader")
         return [
             [self.text(cell) for cell in self.below(row) if _role(cell) in cells]
@@ -49,7 +37,6 @@ class Tree:
         ]
 
     def text(self, top: Mapping[str, Any]) -> str:
-        """All text in a node."""
         return " ".join(_name(node) for node in self.below(top) if _role(node) == "StaticText")
 
 
@@ -80,6 +67,7 @@ def test_a_screen_reader_can_read_any_square(browser: Browser, exported: Public)
     browser.ask("document.querySelector('.squares').open = true; new Promise((done) => setTimeout(done))")
     tree = Tree(browser)
     head, *rows = tree.rows(tree.find("group", "The position as a table"))
+    move = browser.ask("document.querySelector('.moves .now').cells[2].textContent")
 
     assert list("abcdefghijklmno") == [name for name in head if name]
     assert [str(number) for number in range(1, 16)] == [row[0] for row in rows]
@@ -87,10 +75,10 @@ def test_a_screen_reader_can_read_any_square(browser: Browser, exported: Public)
         f"{column}{row[0]}": text for row in rows for column, text in zip(head[1:], row[1:], strict=True) if text
     }
     assert {"black 1", "white 2", "black 3"} == set(squares.values())
+    assert "black 3" == squares[move]
 
 
 def test_step_is_reported_once(browser: Browser, exported: Public) -> None:
-    """The caption is a status: what is new in it is said, and nothing else on the page is."""
     browser.open(exported.directory / "games/00001.html", "#1")
     browser.ask(
         """globalThis.said = []; new MutationObserver(() => said.push(document.querySelector(".caption").textContent))
@@ -132,66 +120,3 @@ def test_everything_is_reached_by_keyboard_and_shows_where_one_is(browser: Brows
     browser.ask("document.querySelector('.squares summary').focus()")
     browser.press("Enter")
     assert browser.ask("document.querySelector('.squares').open")
-
-
-# --- a language with longer words ------------------------------------------------------------------------------------
-
-
-class Longer(NullTranslations):
-    """Each message in brackets, with accents, and by half longer than English."""
-
-    def gettext(self, message: str) -> str:
-        parts = re.split(r"(%\(\w+\)s|%%|\{\w+\}|<[^>]*>|https?:\S+)", message)
-        letters = str.maketrans("aeiouyACEINOU", "âêîöůÿÄČÉÎÑÔÛ")
-        words = "".join(part if at % 2 else part.translate(letters) for at, part in enumerate(parts))
-        more = " ".join(["žlûť"] * max(1, len(message) // 10))
-        return f"⟦{words} {more}⟧"
-
-    def ngettext(self, one: str, many: str, count: int) -> str:
-        return self.gettext(one if count == 1 else many)
-
-    def pgettext(self, context: str, message: str) -> str:
-        return message if context == "unit" else self.gettext(message)
-
-
-def test_longer_words_are_neither_cut_off_nor_forgotten(browser: Browser, tmp_path: Path) -> None:
-    """What is not in brackets does not come from the catalogue; what is wider than its place is cut off."""
-    language = Language("qps", "qps-ploc", "Pseudo", "en_XA", messages=Longer())
-    file = recorded.gomoku()
-    context = GamePageContext("cup", a_game(1, "anna", "bert", Verdict.WIN, ""), ("001", "002"), address="")
-    game = PagePlace("games/00001.html", language, (language,))
-    pages = dict(site(many_games(5, 40), {}, Proof("k", "0" * 64, []), (language,)))
-    pages[game.file] = game_page(steps_of(file), file.record, context, game)
-    for path, data in [*pages.items(), *((name, asset(name)) for name in ASSETS)]:
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_bytes(data)
-    browser.look(360)
-    for path in ("index", "crosstable", "rounds", "journal", "verify", "rounds/001", "agents/001", "games/00001"):
-        browser.open(tmp_path / f"{path}.html")
-        assert [] == browser.ask(UNTRANSLATED), path
-        assert [] == browser.ask(CUT_OFF), path
-        assert browser.ask("document.documentElement.scrollWidth") <= 360, path
-
-
-UNTRANSLATED = """(() => {
-  const found = [], data = ".squares td, .moves td, .message, td:nth-child(8), dd, time";
-  const own = `${data}, bdi, code, pre, .code, .agent, .verdict, svg, [lang=en]`;
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) {
-    const node = walker.currentNode, parent = node.parentElement;
-    if (parent.closest(own) || parent.closest("script, style, noscript, ul[hidden]")) continue;
-    const block = parent.closest("p, li, th, td, h1, h2, figcaption, summary, footer, button, label, dt, nav a");
-    if (block?.textContent.includes("⟦")) continue;
-    if (/[a-z]{3,}/.test(node.textContent) && !/agent-|anna|bert|CSV|JSON/.test(node.textContent)) {
-      found.push(node.textContent.trim());
-    }
-  }
-  return found;
-})()"""
-
-CUT_OFF = """[...document.querySelectorAll("body *:not(.agent):not(.unseen)")].filter((element) => {
-  const style = getComputedStyle(element);
-  // A row of moves is one line: its end is an ellipsis, and the whole message is below the board.
-  if (style.textOverflow === "ellipsis" && element.closest(".moves")) return false;
-  return style.overflowX === "hidden" && element.scrollWidth > element.clientWidth + 1;
-}).map((element) => element.outerHTML.slice(0, 200))"""

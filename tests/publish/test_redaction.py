@@ -52,7 +52,6 @@ def test_author_gets_only_the_output_of_their_own_agent(file: RecordFile) -> Non
 
 
 def test_both_parts_and_the_public_one_are_the_whole_record(file: RecordFile) -> None:
-    """Nothing is lost: put back at their places, the texts fit the digests."""
     texts = {entry.at: entry.text for seat in (0, 1) for entry in private_part(file, seat).entries}
     public = public_part(file)
     blocks = [
@@ -121,12 +120,6 @@ def test_each_author_has_a_directory_of_his_own(exported: Public) -> None:
         assert stderr.count(SECRET.encode()) == stderr.count(f"{SECRET} of {folder.name}:".encode())
         for path in folder.glob("*.json"):
             assert folder.name == json.loads(path.read_bytes())["agent"]
-
-
-def test_stderr_is_handed_over_byte_by_byte(exported: Public) -> None:
-    path = Path(exported.private / "anna" / "00019.stderr")
-
-    assert path.read_bytes().startswith(f"{SECRET} of anna: (".encode())
 
 
 @pytest.mark.parametrize("private", ["public", "public/authors", "."])

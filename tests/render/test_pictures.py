@@ -37,15 +37,7 @@ def test_every_family_is_drawn_as_svg_and_as_pixels(family: object) -> None:
     assert (scene.width, scene.height) == draw(scene).size
 
 
-def test_stones_are_discs_with_their_numbers() -> None:
-    scene = scenes(steps_of(recorded.gomoku()))[-1]
-    texts = [item.text for item in scene.items if isinstance(item, Text)]
-
-    assert [str(number) for number in range(1, 10)] == [text for text in texts if text.isdecimal()][-9:]
-
-
 def test_hostile_words_are_text_and_nothing_else() -> None:
-    """No element, no entity, no control character and no turned reading direction comes of a name."""
     game = steps_of(recorded.gomoku())
     hostile = recorded.HOSTILE
     view = game.steps[-1].view

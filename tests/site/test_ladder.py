@@ -6,18 +6,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from judge.base.text import number
 from judge.export.export import PageOptions
 from judge.publish.ladder import TREND_GAMES, LadderRatings
 from judge.publish.load import load_claimed, load_store
 from judge.publish.model import PublishedContest
 from judge.site.site import MAX_PAGE_BYTES, Proof, site
-from judge.statistics.certainty import any_time_reach
 from judge.statistics.online_ratings import OnlineRatings, Prior
-from judge.translations.language import CODES, languages
+from judge.translations.language import languages
 from tests.contests import nothing
 from tests.examples import sized
 from tests.publish.cups import Cup, player
@@ -92,16 +89,6 @@ def test_ratings_are_those_of_the_matchmaker_after_each_game(running: Cup) -> No
     assert {agent for agent, each in found.items() if each.open_games} == {game.first, game.second}
 
 
-def test_an_interval_is_right_at_all_looks_together() -> None:
-    """Means of up to 2,000 values, looked at after each one: at most 5 % of them are ever wrong."""
-    chance, numbers = np.random.default_rng(1), np.arange(1, 2001)
-    means = chance.standard_normal((1000, 2000)).cumsum(axis=1) / numbers
-    reach = any_time_reach(1 / numbers)
-    wrong = (abs(means) > reach).any(axis=1).mean()
-    usual = (abs(means) > 1.96 / np.sqrt(numbers)).any(axis=1).mean()
-    assert wrong <= 0.05 < 0.4 < usual
-
-
 def test_a_ladder_that_is_followed_is_the_same_as_one_that_is_read_at_once(tmp_path: Path) -> None:
     """With an agent that joins, results that are withdrawn, and an agent that is disqualified."""
     with joins(tmp_path / "cup") as cup:
@@ -134,45 +121,6 @@ def test_an_export_has_the_same_ratings_as_the_store(running: Cup, public: Publi
         for contest in (load_store(running.contest), load_claimed(public.directory))
     ]
     assert ratings[0] == ratings[1]
-
-
-def test_the_standings_show_rating_interval_trend_games_and_times(running: Cup) -> None:
-    contest = load_store(running.contest)
-    index = pages(contest)["index.html"]
-    found = contest.ladder["agent-0"]
-    row = re.search(r"<tr>(?:(?!</tr>).)*>agent-0<.*?</tr>", index, re.DOTALL)
-    assert row is not None
-    cells = re.findall(r'<td class="num[^"]*">(.*?)</td>', row[0])
-    (line,) = (line for line in contest.table.lines if line.agent == "agent-0")
-    assert number(line.values[contest.table.ranking.index("rating")], 2) == cells[1]
-    widths = {
-        len(re.findall("<t[dh]", row)) for row in re.findall(r"<tr>.*?</tr>", index.partition("</table>")[0], re.DOTALL)
-    }
-    assert len(widths) == 1
-    assert [f"{found.elo:.0f}", f"{found.reach:.0f}"] == cells[2:4]
-    assert re.fullmatch(r'<span class="(up|down|)">[+−]?\d+</span>', cells[4])  # noqa: RUF001
-    assert str(len(found.history)) == cells[5]
-    assert re.fullmatch(r"\d+ (s|min \d+ s|min)", cells[11])
-    assert "fixed" in index
-    (game,) = contest.unfinished
-    assert f'<tr><th scope="row" class="num">{game.number}</th>' in index
-
-
-def test_pages_of_a_ladder_say_nothing_about_rounds(running: Cup, public: Public) -> None:
-    games = {str(page): page.read_text() for page in (public.directory / "games").glob("*.html")}
-    assert games
-    for code in CODES:
-        found = pages(load_store(running.contest), code)
-        assert "rounds.html" not in found
-        assert not [path for path in found if path.startswith("rounds/")]
-        if code == "en":
-            words = {
-                path: re.findall(r"(?i)\brounds?\b", re.sub(r"<[^>]*>", " ", text))
-                for path, text in (found | games).items()
-                if path.endswith(".html") and path != "verify.html"
-            }
-            assert "Scheduled" not in found["journal.html"]
-            assert {} == {path: told for path, told in words.items() if told}
 
 
 def test_pages_stay_readable_with_many_games(played: tuple[Cup, PublishedContest]) -> None:

@@ -1,13 +1,10 @@
 """Which games a contest's first page shows, and why."""
 
-import re
 from dataclasses import replace
 
 from judge.games.types import Verdict
-from judge.records.search_figures import EvaluatedGame
 from judge.site.picks import no_upset, picks
-from judge.site.site import Proof, site
-from judge.translations.language import CODES, ENGLISH, languages
+from judge.translations.language import ENGLISH
 from tests.site.test_site import a_contest, a_game
 
 STRONG, MIDDLE, WEAK = "strong", "middle", "weak"
@@ -33,21 +30,6 @@ def test_game_lost_by_a_failure_is_not_chosen() -> None:
     assert 9 not in [game.number for _, game in picks(a_contest([STRONG, WEAK], games), ENGLISH)]
 
 
-def test_page_says_that_there_was_no_upset_in_each_language() -> None:
-    games = [a_game(number, STRONG, WEAK, Verdict.WIN, "5 in a row") for number in range(1, 9)]
-    words = (
-        "No upset: in every game the higher rated",
-        "Žádné překvapení: v každé partii výše",
-        "没有冷门",
-    )
-    pages = dict(site(a_contest([STRONG, WEAK], games), {}, Proof("", "", ()), languages(CODES)))
-
-    for path, text in zip(("index.html", "cs/index.html", "zh/index.html"), words, strict=True):
-        assert f"<li>{text}" in pages[path].decode()
-    upset = [*games, a_game(9, WEAK, STRONG, Verdict.WIN, "5 in a row")]
-    assert "No upset" not in dict(site(a_contest([STRONG, WEAK], upset), {}, Proof("", "", ())))["index.html"].decode()
-
-
 def test_upset_by_a_failure_is_not_called_a_win_of_the_higher_rated_agent() -> None:
     games = [a_game(number, STRONG, WEAK, Verdict.WIN, "5 in a row") for number in range(1, 9)]
     games.append(a_game(9, WEAK, STRONG, Verdict.CRASH, "it ended"))
@@ -56,34 +38,10 @@ def test_upset_by_a_failure_is_not_called_a_win_of_the_higher_rated_agent() -> N
     assert expected == no_upset(a_contest([STRONG, WEAK], games), ENGLISH)
 
 
-def test_pick_has_the_number_the_agents_and_the_result_of_its_game() -> None:
-    games = [a_game(number, STRONG, WEAK, Verdict.WIN, "5 in a row") for number in range(1, 8)]
-    games.append(a_game(8, STRONG, WEAK, Verdict.WIN, "5 in a row", replies=70))
-    page = dict(site(a_contest([STRONG, WEAK], games), {}, Proof("", "", ())))["index.html"].decode()
-    (pick,) = re.findall(r"<li>(.*longest game.*)</li>", page)
-
-    assert 'href="games/00008.html">Game 8</a>' in pick
-    assert 'href="agents/001.html"><bdi>strong</bdi>' in pick
-    assert "Game 8: strong \N{EN DASH} weak 1 : 0, longest game, 140 moves" == re.sub(r"<[^>]*>", "", pick)
-
-
 def test_small_contest_has_no_picks() -> None:
     games = [a_game(number, STRONG, WEAK, Verdict.WIN, "5 in a row") for number in range(1, 4)]
 
     assert [] == picks(a_contest([STRONG, WEAK], games), ENGLISH)
-
-
-def test_largest_swing_and_latest_decision_are_chosen_with_their_reasons() -> None:
-    games = [a_game(number, STRONG, WEAK, Verdict.WIN, "5 in a row") for number in range(1, 9)]
-    evaluated = {number: EvaluatedGame(0.1, 3, 4) for number in range(1, 9)}
-    evaluated |= {5: EvaluatedGame(1.5, 31, 31), 7: EvaluatedGame(0.2, 5, 40)}
-    contest = replace(a_contest([STRONG, WEAK], games), evaluated=evaluated)
-
-    swing, decided, *_ = picks(contest, ENGLISH)
-
-    assert ("largest swing, both programs saw the lead change by move 31", 5) == (swing[0], swing[1].number)
-    expected = "decided latest, both programs saw the winner ahead only from move 40 on"
-    assert (expected, 7) == (decided[0], decided[1].number)
 
 
 def test_games_without_evaluations_are_not_chosen_for_them() -> None:
