@@ -271,6 +271,15 @@ def test_every_game_and_every_agent_has_its_league(tmp_path: Path) -> None:
         assert 4 == pages[f"{code}/agents/{agent.stem}.html"].count(f"<td>{second}</td>")
 
 
+def test_sums_of_games_that_do_not_count_are_struck_through(cup: Cup, monkeypatch: pytest.MonkeyPatch) -> None:
+    contest = replace(load_store(cup.contest), disqualified={"dora": "two programs"})
+    monkeypatch.setattr("judge.site.site.MOST_IN_CELL", 0)
+    page = dict(site(contest, {}, Proof("", "", ())))["crosstable.html"]
+
+    assert 8 == page.count(b"</s>")
+    assert b"Games that are struck through do not count" in page
+
+
 # --- the film --------------------------------------------------------------------------------------------------------
 
 
