@@ -64,7 +64,7 @@ ENDS: dict[str, tuple[str, str, str, RuleResult | None]] = {
         RuleResult(Verdict.FOUL, 1, "double three at 6,7 (g8)"),
     ),
     "a double three of white": ("renju", "a1 c1 e1 g1 i1", THREES, None),
-    "an overline of black": ("renju", SIX, APART[:19], RuleResult(Verdict.FOUL, 1, "overline at 6,3 (g4)")),
+    "an overline of black": ("renju", SIX, "a15 c15 e15 g15 i15", RuleResult(Verdict.FOUL, 1, "overline at 6,3 (g4)")),
     "an overline of white": ("renju", APART, SIX, RuleResult(Verdict.WIN, 1, "6 in a row, d4 to i4")),
     # Five across, six down.
     "a five beats every foul": (

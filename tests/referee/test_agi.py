@@ -246,6 +246,13 @@ def test_refused_openings(policy: str, first: Agent, second: Agent, loser: int) 
     play(first, second, spec(policy)).assert_lost(loser, Verdict.ILLEGAL)
 
 
+def test_black_loses_by_an_overline_at_once() -> None:
+    """Facts 5.4, transcript 1."""
+    black = engine("73", "74", "75", "77", "78", "76")
+
+    play(black, engine("01", "03", "05", "07", "09"), spec("agi-renju")).assert_lost(0, Verdict.FOUL)
+
+
 def test_two_fifths_by_two_questions() -> None:
     """Facts 5.4, transcript 4: SEARCH has neither the first offer nor what is taken; black's clock runs over both."""
     played = play(laid("67", "59", "99"), engine("5A", "59", "5A"), spec("agi-renju:rif"))

@@ -277,6 +277,15 @@ def test_a_record_in_which_the_host_failed_before_the_end_is_no_ruling() -> None
     assert "the host failed before the game was over, which is a void: the disk is full" in problems
 
 
+def test_entries_after_the_end_are_found() -> None:
+    file = Game(world(), spec()).file()
+    entries = unseal(file.transcript)
+
+    problems = verify(resealed(file, [*entries, Entry(entries[-1].ns, 0, EntryKind.READ, b"x")])).problems
+
+    assert "the record continues after the end of the game" in problems
+
+
 def test_evidence_is_read_as_it_was_written_and_as_an_earlier_judge_wrote_it() -> None:
     measured = Measured(Readings(1, 2, 0, 5_000_000, reached_cap=True), 0.25, False, interrupt_share=0.125)
 

@@ -160,6 +160,19 @@ def test_forged_transcript_is_refused_or_reported(changes: list[tuple[int, int, 
     verify(file)
 
 
+@pytest.mark.parametrize(
+    "entry", [(0, 0, "Z", ""), (0, 0, "<", "五"), (0, 0, "<", -5), (0, 0, "<", 3), (-1, 0, "<", "")]
+)
+def test_a_forged_entry_is_an_input_error(entry: tuple[int, int, str, str | int]) -> None:
+    """No such kind, no byte, no length, fewer private lines than there should be, no time."""
+    file = ended()
+    (block,) = file.transcript.blocks
+    transcript = SealedTranscript(sha256="", blocks=[block.model_copy(update={"entries": [entry]})])
+
+    with pytest.raises(InputError, match=r"not a transcript written by judge|does not match its digest"):
+        five_of(RecordFile(record=file.record, transcript=transcript))
+
+
 def test_a_record_of_another_game_is_refused() -> None:
     file = ended()
     other = spec(game={"name": "stratego", "options": {}}).model_copy(update={"seats": scripted_seats("stratego")})
