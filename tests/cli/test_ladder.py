@@ -1,5 +1,6 @@
 """Commands of a ladder show ratings, intervals, trends, games and times, and no rounds."""
 
+import json
 import re
 from contextlib import closing
 from functools import partial
@@ -9,12 +10,29 @@ import pytest
 from rich.console import Console
 
 from judge.cli import ladder
+from judge.cli.contest.tables import standings
 from judge.cli.contest.watch import Followed
+from judge.cli.stats import stats
 from judge.publish.load import load_store
 from judge.terminal.contest_screen import overview
 from tests.broadcast.logs import recorder
 from tests.cli.test_watch import written
 from tests.verify.test_ladder import joins
+
+
+def test_standings_and_stats_show_the_ladder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "cup"
+    with joins(folder) as cup:
+        cup.play(14)
+        expected = {agent: found.elo for agent, found in load_store(cup.contest).ladder.items()}
+    for command in (standings, lambda path: stats([path])):
+        command(folder)
+        text = capsys.readouterr().out
+        assert all(re.search(rf" {agent} .* {elo:.0f} .* ago$", text, re.MULTILINE) for agent, elo in expected.items())
+        assert "valid at any time" in text
+    standings(folder, as_json=True)
+    shown = json.loads(capsys.readouterr().out)["ladder"]
+    assert expected == {agent: each["elo"] for agent, each in shown.items()}
 
 
 @pytest.mark.parametrize("width", [60, 100, None])
