@@ -1,8 +1,11 @@
 """Every format through the store, from its first game to its last: numbers, ids, colours, byes, and who is out."""
 
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,7 +38,7 @@ from tests.contest.cups import (
     snapshot,
     won_by,
 )
-from tests.examples import examples
+from tests.examples import evidence, examples
 
 OPENINGS = (((7, 7),), ((7, 7), (8, 8)), ((7, 7), (6, 8), (7, 9)))
 
@@ -119,6 +122,16 @@ def test_a_swiss_round_is_scheduled_when_the_one_before_it_has_ended() -> None:
 
         assert contest.schedule_next()
         assert 8 == len(scheduled(contest))
+
+
+def test_the_next_round_of_a_swiss_waits_for_no_bye_and_counts_it() -> None:
+    with cup(Swiss(games=2, rounds=5), 5) as contest:
+        play(contest, better_seed)
+
+        byes = [pair.first for pair in contest.store.pairings("cup") if pair.second is None]
+        assert ["1", "2", "3", "4", "5"] == sorted(byes)
+        assert {"1": (1, 10.0), "2": (2, 8.0), "3": (3, 6.0), "4": (4, 4.0), "5": (5, 2.0)} == (places(contest))
+        assert {1} == {line.byes for line in contest.standing().table.lines}
 
 
 def test_a_disqualification_in_mid_contest_changes_no_earlier_pairing() -> None:
@@ -272,6 +285,45 @@ def test_contests_of_one_store_share_no_game(by: str) -> None:
         play(one, better_seed)
         assert one.is_over()
         assert not other.is_over()
+
+
+_ANOTHER_PROCESS = """
+import sys
+from contextlib import closing
+from judge.tournament.snapshot import read_snapshot
+from judge.store.contests import Store
+from tests.contest.cups import by_chance, play, reopen
+with closing(Store(sys.argv[1])) as store:
+    for game in play(reopen(store, read_snapshot(store.document("cup"))), by_chance(3)):
+        print(game.id)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "format_",
+    [pytest.param(formats(1)[3], id="swiss"), pytest.param(formats(1)[5], id="groups", marks=evidence)],
+)
+def test_another_process_continues_with_the_same_games(tmp_path: Path, format_: AnyFormat) -> None:
+    """It has an order of its own in its sets, and plays what this one would have played."""
+    with cup(format_, 7) as contest:
+        expected = [game.id for game in play(contest, by_chance(3))]
+        table = contest.standing()
+    url = f"sqlite:///{tmp_path / 'cup.db'}"
+    with closing(Store(url)) as store:
+        told = [game.id for game in play(enter(store, snapshot(format_, 7)), by_chance(3), 4)]
+    there = subprocess.run(
+        [sys.executable, "-c", _ANOTHER_PROCESS, url],
+        env={"PYTHONHASHSEED": "7", "PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    told += there.stdout.split()
+
+    assert expected == told
+    with closing(Store(url)) as store:
+        assert table == reopen(store, snapshot(format_, 7)).standing()
 
 
 @pytest.mark.parametrize(
