@@ -87,6 +87,14 @@ def lying(size: int) -> bytes:
     return bytes(data)
 
 
+def reaching(size: int) -> bytes:
+    """A zip file whose only member is packed into `size` bytes, as its directory says: into that directory."""
+    data = bytearray(zipped({"a": b"1234"}))
+    at = data.index(b"PK\1\2")
+    data[at + 20 : at + 24] = struct.pack("<L", size)
+    return bytes(data)
+
+
 def sparse_pax() -> bytes:
     """A sparse file as GNU tar writes it into the extended format: eight gigabytes in one kilobyte."""
     info = tarfile.TarInfo("holes")

@@ -174,6 +174,7 @@ def test_files_and_directories_arrive_with_plain_modes(tmp_path: Path) -> None:
         gnu(*((str(number), b"") for number in range(11))),
         tarred(("é" * 60, b"x"), format=tarfile.PAX_FORMAT),
         gnu(("long" * 200, b"x")),
+        gnu(("\udcff", b"x")),
         gnu(("a", b"1"))[:700],
         gnu(("a", b"1"))[:1024],
         gnu(("a", b"1")) + b"more",

@@ -194,6 +194,7 @@ NOISE = random.Random(1).randbytes(3 * MIB)
 MANY = {f"f{number}": b"" for number in range(51)}
 
 ZIP = zipped({"bot/main.py": b"print()\n" * 20})
+TWO = zipped({"a": b"1", "b": b"2"})
 
 REFUSED: list[tuple[str, bytes, str]] = [
     *(
@@ -226,6 +227,8 @@ REFUSED: list[tuple[str, bytes, str]] = [
     ("gz endless header", gzip.compress(ENDLESS_HEADER), "too large when it is unpacked"),
     ("xz endless header", lzma.compress(ENDLESS_HEADER), "too large when it is unpacked"),
     ("overlapping", archives.overlapping(40, 10_000), "shares its bytes with another member"),
+    ("into the directory", archives.reaching(10_000), "its last member reaches into its directory"),
+    ("elsewhere", b"PK\3\0".join(TWO.rsplit(b"PK\3\4", 1)), "does not match the archive's directory"),
     ("many in zip", zipped(MANY), "more than 50 files and directories"),
     ("many in tar", tarred(*MANY.items()), "more than 50 files and directories"),
     ("many in paths", zipped({f"d{n}/a/b/f": b"" for n in range(13)}), "more than 50 files and directories"),
@@ -284,10 +287,19 @@ def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
     assert not Path("/tmp/judge-was-here").exists()
 
 
-@pytest.mark.parametrize("size", [3, 100])
-def test_a_size_that_is_a_lie_is_refused(size: int, tmp_path: Path) -> None:
+MALFORMED_FILES = {
+    "a size that is a lie": archives.lying(3),
+    "a larger size that is a lie": archives.lying(100),
+    "no entry in the directory of a zip file": archives.renamed(ZIP, b"PK\1\2", b"PK\1\0"),
+    "an xz file that is cut": lzma.compress(tarred(("noise", NOISE)))[:-9999],
+    "a gz file that is cut": gzip.compress(tarred(("noise", NOISE)))[:-9999],
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED_FILES)
+def test_malformed_archive_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises((RefusedError, *MALFORMED)):
-        extracted(archives.lying(size), tmp_path)
+        extracted(MALFORMED_FILES[name], tmp_path)
 
 
 # --- names in other encodings -----------------------------------------------------------------------------------------
