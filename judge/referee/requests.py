@@ -1,7 +1,4 @@
-"""What the referee asks of the world: it yields a request, and is sent the answer.
-
-`judge.referee.wire.Wire` describes each answer, and `judge.referee.drive` carries requests out.
-"""
+"""What the referee asks of the world: it yields a request, and is sent the answer. Times are in nanoseconds."""
 
 from collections.abc import Generator
 from typing import Any, NamedTuple, TypeVar
@@ -10,68 +7,71 @@ Result = TypeVar("Result")
 
 
 class Start(NamedTuple):
-    """Let an agent run for the first time."""
+    """Let an agent run for the first time. Answer: the start of its time."""
 
     seat: int
 
 
 class Restart(NamedTuple):
-    """Start an agent again, in a new box."""
+    """Start an agent again, in a new box. Answer: the start of its time."""
 
     seat: int
 
 
 class WriteInput(NamedTuple):
-    """Send bytes to an agent's stdin."""
+    """Queue bytes for an agent's stdin; the rest of a full pipe is written while the judge waits."""
 
     seat: int
     data: bytes
 
 
 class Thaw(NamedTuple):
-    """Let a frozen agent run."""
+    """Let a frozen agent run. Answer: the start of its clock."""
 
     seat: int
 
 
 class Freeze(NamedTuple):
-    """Stop an agent."""
+    """Stop an agent, which `AwaitStopped` confirms. Answer: its memory in bytes; None: unknown."""
 
     seat: int
 
 
 class AwaitStopped(NamedTuple):
-    """Wait until a frozen or killed agent does not run."""
+    """Wait at most `bound_ns` until a frozen or killed agent is stopped. Answer: RanOn; None: it was so at once."""
 
     seat: int
     bound_ns: int
 
 
 class ReadStoppedCpu(NamedTuple):
-    """CPU time of a stopped agent."""
+    """CPU time of a stopped agent since `AwaitStopped` or the last reading; `asked` is as in `StoppedCpu`.
+
+    0: it runs, its time is unknown, or the freeze itself may have taken it.
+    """
 
     seat: int
     asked: int
 
 
 class ReadPending(NamedTuple):
-    """All events so far."""
+    """Events (Happening) so far, without waiting."""
 
 
 class AwaitEvent(NamedTuple):
-    """The next event, at the latest at `until_ns`."""
+    """The next event (Happening), or one of kind EXPIRED at `until_ns`."""
 
     until_ns: int
 
 
 class Measure(NamedTuple):
-    """Readings for a verdict."""
+    """Readings for a verdict (Measured): its box, the use of its cores by others, and whether it was paused."""
 
     seat: int
 
 
 class ReadMemory(NamedTuple):
-    """Memory of a box, if it is above a limit."""
+    """Memory of a box without the files in its folders (MemoryUse); None: at most `limit_bytes`."""
 
     seat: int
     limit_bytes: int

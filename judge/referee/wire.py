@@ -129,52 +129,38 @@ class Measured(NamedTuple):
 
 
 class Wire(Protocol):
-    """Both seats, as the referee observes them. Every method may raise HostError."""
+    """Both seats, as the referee observes them: a method for each request of `judge.referee.requests`.
 
-    def start(self, seat: int) -> int:
-        """Returns the start of its time."""
+    Every method may raise HostError.
+    """
 
-    def write(self, seat: int, data: bytes) -> None:
-        """Queue bytes for the agent's stdin; the rest of a full pipe is written during waits."""
+    def start(self, seat: int) -> int: ...
 
-    def thaw(self, seat: int) -> int:
-        """Returns the start of its clock."""
+    def respawn(self, seat: int) -> int: ...
 
-    def freeze(self, seat: int) -> int | None:
-        """`await_still` confirms it. Returns the box's memory in bytes, if known."""
+    def write(self, seat: int, data: bytes) -> None: ...
 
-    def await_still(self, seat: int, bound_ns: int) -> RanOn | None:
-        """Wait at most `bound_ns` until a frozen seat is stopped. None: it was stopped at once."""
+    def thaw(self, seat: int) -> int: ...
 
-    def stopped_cpu(self, seat: int, asked: int) -> int:
-        """CPU time in ns of a stopped seat since `await_still` or the last call.
+    def freeze(self, seat: int) -> int | None: ...
 
-        `asked` is as in `StoppedCpu`. 0 if the seat is running, if the time is unknown, or if the freeze itself
-        may have taken it.
-        """
+    def await_still(self, seat: int, bound_ns: int) -> RanOn | None: ...
 
-    def look(self) -> Sequence[Happening]:
-        """Events so far, without waiting, before a request."""
+    def stopped_cpu(self, seat: int, asked: int) -> int: ...
 
-    def wait(self, until_ns: int) -> Happening:
-        """The next event, or one of kind EXPIRED at `until_ns`."""
+    def look(self) -> Sequence[Happening]: ...
 
-    def measure(self, seat: int) -> Measured:
-        """Readings for a verdict: its box, the use of its cores by others, and whether it was paused."""
+    def wait(self, until_ns: int) -> Happening: ...
 
-    def memory_beyond(self, seat: int, limit_bytes: int) -> MemoryUse | None:
-        """Only if a seat used more, without files in its folders."""
+    def measure(self, seat: int) -> Measured: ...
 
-    def respawn(self, seat: int) -> int:
-        """Restart the agent in a new box; returns the start of its time."""
+    def memory_beyond(self, seat: int, limit_bytes: int) -> MemoryUse | None: ...
 
-    def mute(self, seat: int) -> None:
-        """Stop reading a seat."""
+    def mute(self, seat: int) -> None: ...
 
     def kill(self, seat: int) -> None: ...
 
-    def fail(self, why: str) -> None:
-        """The host failed after the game."""
+    def fail(self, why: str) -> None: ...
 
 
 UNENDED_BYTES = 4096
