@@ -29,8 +29,13 @@ from tests.examples import LANE, sized
 ROOT = Path(__file__).parents[1]
 PIP = (sys.executable, "-m", "pip", "--quiet", "--isolated", "--disable-pip-version-check")
 LOCAL = ("--no-index", "--no-deps", "--no-build-isolation")
-PLUGINS = {"chess": "uci", "cecp": "cecp", "go": "gtp"}
-"""By plug-in, a protocol that it registers."""
+PLUGINS = {
+    "chess": ("judge.protocols", "uci"),
+    "cecp": ("judge.protocols", "cecp"),
+    "go": ("judge.protocols", "gtp"),
+    "gomocup": ("judge.commands", "rating-list"),
+}
+"""By plug-in, an entry point that it registers."""
 INSTALLED = [*PLUGINS][: sized(1, len(PLUGINS))]
 """Plug-ins that are built and installed. The first one needs another distribution."""
 NOT_SOURCES = shutil.ignore_patterns("__pycache__", "*.egg-info")
@@ -160,10 +165,11 @@ def test_nothing_in_it_weakens_the_judge_or_attacks_its_services(wheels: Path) -
 @pytest.mark.parametrize("plugin", INSTALLED)
 def test_plugin_is_installed_by_name_without_an_index(plugin: str, wheels: Path, tmp_path: Path) -> None:
     installed = _installed(wheels, tmp_path, plugin)
-    names = "from importlib.metadata import entry_points; print(*entry_points(group='judge.protocols').names)"
+    group, name = PLUGINS[plugin]
+    names = f"from importlib.metadata import entry_points; print(*entry_points(group={group!r}).names)"
 
     assert f"judge {judge.__version__}" == installed.run("judge", "--version").splitlines()[0]
-    assert PLUGINS[plugin] in installed.run("python", "-c", names).split()
+    assert name in installed.run("python", "-c", names).split()
 
 
 def test_it_has_its_policies_and_its_types(installed: Installed) -> None:
