@@ -24,6 +24,7 @@ from judge.referee.policy import policy_names
 from tests.attacks.controls import CONTROLS
 from tests.attacks.test_services import SERVICE_ATTACKS
 from tests.cli.conftest import SHORT
+from tests.corpus.archive import SOURCE, parts, read
 from tests.examples import LANE, sized
 
 ROOT = Path(__file__).parents[1]
@@ -238,6 +239,23 @@ def test_a_compiled_one_is_the_same_judge(compiled: Installed) -> None:
     (record,) = (compiled.directory / "records").glob("*.json")
     assert "ok: win, house-strong wins" in compiled.run("judge", "verify", str(record))
     assert "ok: win, house-strong wins" in _run(sys.executable, "-m", "judge.cli", "verify", str(record))
+
+
+def test_a_compiled_one_verifies_every_record(compiled: Installed, tmp_path: Path) -> None:
+    stored = [read(part, SOURCE) for part in parts() if part.startswith("records")]
+    records = [text for texts in stored for text in texts.values()]
+    for number, text in enumerate(records):
+        (tmp_path / f"{number}.json").write_text(text)
+    script = """
+import sys
+from pathlib import Path
+from judge.referee.spec import read_record
+from judge.referee.verify import verify
+print([problem for path in Path(sys.argv[1]).iterdir() for problem in verify(read_record(path)).problems])
+"""
+
+    assert len(records) == 200
+    assert "[]\n" == compiled.run("python", "-c", script, str(tmp_path))
 
 
 def test_a_compiled_one_writes_the_same_export(compiled: Installed) -> None:

@@ -21,7 +21,7 @@ _MAX_COUNT = 1 << 64
 
 def _count(value: object, is_share: bool = False) -> int:
     """Raises ValueError or TypeError."""
-    if isinstance(value, bool) or not isinstance(value, int | float if is_share else int):
+    if isinstance(value, bool) or not isinstance(value, int | float) or (isinstance(value, float) and not is_share):
         raise TypeError(f"not a number: {value!r:.40}")
     if not 0 <= value < _MAX_COUNT:
         raise ValueError(f"not a count: {value!r:.40}")
