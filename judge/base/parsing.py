@@ -15,7 +15,8 @@ from judge.base.text import printable, suggest
 T = TypeVar("T")
 
 FailFastTuple = Annotated[tuple[T, ...], Field(fail_fast=True)]
-"""A field of models of foreign JSON. It has one error at most, because each takes 700 bytes."""
+FailFastList = Annotated[list[T], Field(fail_fast=True)]
+"""Fields of models of foreign JSON. They have one error at most, because each takes 700 bytes."""
 
 FIRST_YEAR, LAST_YEAR = 1970, 9000
 """Of moments: others may have no equivalent in UTC."""

@@ -379,9 +379,11 @@ def _do_tasks(pipe: connection.Connection, first: Sequence[Callable[[], object]]
 
 
 def _do_tasks_or_exit(pipe: connection.Connection) -> None:
-    """A thread that ends alone would leave its caller waiting."""
+    """A thread that ends alone would leave its caller waiting, unless the caller has closed the pipe."""
     try:
         _do_tasks(pipe)
+    except OSError:
+        return
     except BaseException:  # noqa: BLE001 as in a process with one thread
         traceback.print_exc()
         os._exit(1)

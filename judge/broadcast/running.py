@@ -6,7 +6,6 @@ A referee (`judge.referee.replay`) is fed with its entries.
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
-from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
 from judge.base.text import plain_text
 from judge.broadcast.events import (
@@ -25,9 +24,8 @@ from judge.catalog import game_entry
 from judge.games.types import SEATS
 from judge.protocols.types import UNLIMITED_MS
 from judge.records.views import BoardView, Square, Token
-from judge.referee.observer import SeatViews
-from judge.referee.replay import Replay, rejoined
-from judge.referee.setup import build_referee
+from judge.referee.follow import FollowedGame
+from judge.referee.replay import rejoined
 from judge.referee.side import Ply
 from judge.referee.spec import GameSpec, RecordFile
 from judge.referee.transcript import Entry, unseal
@@ -44,19 +42,15 @@ MOST_KEYWORDS, MOST_MESSAGES = 12, 3
 log = get_logger()
 
 
-class RunningGame(SeatViews):
+class RunningGame(FollowedGame):
     """A running attempt."""
 
     def __init__(self, spec: GameSpec, game: int, attempt: int, play: int = 1) -> None:
         """`game`: number in the contest; `play` counts the attempt's starts. Raises InputError for invalid specs."""
-        super().__init__()
+        super().__init__(spec)
         self.game, self.attempt, self.play = game, attempt, play
         self.plies = 0
-        self._spec = spec
         self._entry = game_entry(spec.policy.game.name)
-        self._referee = build_referee(spec, self)
-        self._replay = Replay(self._referee)
-        self._is_broken = False
         self._origin_ms: float | None = None
         self._view: BoardView | None = None
         self._events: list[AnyEvent] = []
@@ -68,7 +62,7 @@ class RunningGame(SeatViews):
 
     def add(self, entries: Sequence[Entry], sent_ms: float) -> list[AnyEvent]:
         """Events of new entries, which the judge sent at `sent_ms` (Unix time)."""
-        if not entries or self._is_broken or self._replay.end is not None:
+        if not entries or self.is_over:
             return []
         # Entries are sent shortly after the last one was made: the earliest estimate is the best.
         began = sent_ms - entries[-1].ns / MS
@@ -82,31 +76,19 @@ class RunningGame(SeatViews):
             self._events.append(
                 Playing(game=self.game, attempt=self.attempt, play=self.play, at=at, board=board, left_ms=left_ms)
             )
-        if not self._follows(entries) or not self._referee.has_unapplied_answer:
+        if not self.follow(entries) or not self.referee.has_unapplied_answer:
             self._add_answer()
         self._add_clock()
         self._add_search(sent_ms)
         events, self._events = self._events, []
         return events
 
-    def _follows(self, entries: Sequence[Entry]) -> bool:
-        """Whether the game can be replayed as far as these entries."""
-        try:
-            self._replay.feed(entries)
-        except (InputError, HostError):
-            self._is_broken = True  # a void ends early; deviations from the rules are left to `judge verify`
-        except Exception as error:  # noqa: BLE001 spectators lose this game only
-            self._is_broken = True
-            fields = {"game": self.game, "attempt": self.attempt, "error": repr(error)}
-            log.warning("a running game cannot be followed", **fields)
-        return not self._is_broken
-
     def see_answer(self, ply: Ply) -> None:
         """Called before the game applies an answer: the previous answer's effect is now visible."""
         self._add_answer()
         super().see_answer(ply)
         messages = self.seats[ply.seat].messages
-        self._answer = ply, self._replay.now_ns, self._left(), _words(messages)
+        self._answer = ply, self.replay.now_ns, self._left(), _words(messages)
         messages.clear()
         self._search = ({}, ())
 
@@ -119,7 +101,7 @@ class RunningGame(SeatViews):
         self._answer = None
         self.plies += 1
         # Includes time after its turn, which is charged later.
-        ply = self._referee.plies[self.plies - 1]
+        ply = self.referee.plies[self.plies - 1]
         view, before = self._public(), self._view
         self._view = view
         is_public = self._entry.words_are_public
@@ -152,13 +134,13 @@ class RunningGame(SeatViews):
 
     def _add_clock(self) -> None:
         for seat in SEATS:
-            seen, runs_since_ns = self.seats[seat], self._replay.runs_since_ns[seat]
+            seen, runs_since_ns = self.seats[seat], self.replay.runs_since_ns[seat]
             if not seen.is_asked or runs_since_ns is None or self._origin_ms is None or seen.clock is None:
                 continue
             if self._clock == (seat, runs_since_ns):
                 return
             self._clock = seat, runs_since_ns
-            limit = self._spec.policy.clock.told_turn_ms(seat)
+            limit = self.spec.policy.clock.told_turn_ms(seat)
             clock = RunningClock(
                 seat=seat,
                 since_ms=round(self._origin_ms + runs_since_ns / MS),
@@ -184,11 +166,11 @@ class RunningGame(SeatViews):
                 )
 
     def _public(self) -> BoardView | None:
-        view = self._entry.public(self._referee.game)
+        view = self._entry.public(self.referee.game)
         return None if view is None else view.since(self._view)
 
     def _left(self) -> Times:
-        first, second = (side.clock.left_ns() for side in self._referee.sides)
+        first, second = (side.clock.left_ns() for side in self.referee.sides)
         return _milliseconds(first), _milliseconds(second)
 
     def _at(self, ns: int) -> str:

@@ -165,7 +165,7 @@ class Referee:
                 if event.only is None or event.only == seat:
                     self._observer.see_event(seat, event)
                     for effect in self.sides[seat].protocol.feed(told):
-                        if data := self._carry_out_idle(seat, effect):
+                        if (data := self._carry_out_idle(seat, effect)) is not None:
                             yield WriteInput(seat, data)
 
     def _ask(self, request: Request) -> Moves[Reply]:
@@ -199,7 +199,7 @@ class Referee:
         side = self.sides[seat]
         if side.opening.limits.ponder and side.is_living and not side.is_out:
             for effect in side.protocol.feed(Ponder(side.clock.shown(), self.sides[1 - seat].clock.shown())):
-                if data := self._carry_out_idle(seat, effect):
+                if (data := self._carry_out_idle(seat, effect)) is not None:
                     yield WriteInput(seat, data)
 
     def _prepare_start(self, seat: int) -> Moves[None]:
@@ -265,7 +265,7 @@ class Referee:
             return 0
         result = "" if self.game.end is None else self.game.result(side.opening.names)
         for effect in side.protocol.feed(Close(result)):
-            if data := self._carry_out_idle(seat, effect):
+            if (data := self._carry_out_idle(seat, effect)) is not None:
                 yield WriteInput(seat, data)
         return side.clock.deadline(Wait.CLOSE, (yield Thaw(seat))).ns
 
@@ -412,7 +412,7 @@ class Referee:
                     self._note(seat, effect)
         return end
 
-    def _carry_out_idle(self, seat: int, effect: Effect) -> bytes:
+    def _carry_out_idle(self, seat: int, effect: Effect) -> bytes | None:
         """Returns what must be written to the seat."""
         match effect:
             case Write(data):
@@ -423,7 +423,7 @@ class Referee:
                 pass
             case _:
                 raise TypeError(f"{effect!r} outside a conversation")
-        return b""
+        return None
 
     def _note(self, seat: int, note: Note) -> None:
         self.sides[seat].keep(note)
@@ -440,7 +440,7 @@ class Referee:
                 return
             heard = Bytes(happening.data, side.clock.shown())
             for effect in side.protocol.feed(heard):
-                if data := self._carry_out_idle(happening.seat, effect):
+                if (data := self._carry_out_idle(happening.seat, effect)) is not None:
                     yield WriteInput(happening.seat, data)
 
 

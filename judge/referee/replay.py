@@ -99,7 +99,9 @@ class Replay:
         self._breaks_off = breaks_off
         self._entries: list[Entry] = []
         self._next = 0
-        self._is_whole = False
+        self._is_whole = self._has_failed = False
+        self._scanned = 0
+        """Entries before this number have been read ahead."""
         self._append(entries)
 
     @property
@@ -119,8 +121,16 @@ class Replay:
         return self._entries[self._next - 1].ns if self._next else 0
 
     def feed(self, entries: Sequence[Entry]) -> None:
-        """Referee as far as these entries reach."""
-        self._append(entries)
+        """Referee as far as these entries reach: at most to the first that no judge writes."""
+        try:
+            self._append(entries)
+        except InputError:
+            try:
+                for entry in entries:
+                    self._append([entry])
+                    self._proceed()
+            finally:
+                self._has_failed = True
         self._proceed()
 
     def finish(self) -> End | Void:
@@ -128,7 +138,7 @@ class Replay:
         self._is_whole = True
         self._proceed()
         if self.end is None:
-            raise TypeError("the replay has raised an error before")
+            raise TypeError("a replay that goes on has no end")
         return self.end
 
     def _append(self, entries: Sequence[Entry]) -> None:
@@ -138,6 +148,8 @@ class Replay:
     def _proceed(self) -> None:
         if self.end is not None:
             return
+        if self._has_failed:
+            raise TypeError("the replay has raised an error before")
         answers, moves = self._answers, self._moves
         try:
             request = next(moves) if self._request is None else self._request
@@ -153,6 +165,9 @@ class Replay:
                     request = moves.send(answer)
         except StopIteration as end:
             self.end = end.value
+        except BaseException:
+            self._has_failed = True
+            raise
 
     # --- answers to the referee's requests ----------------------------------------------------------------------------
 
@@ -192,9 +207,9 @@ class Replay:
         return used.ns
 
     def look(self) -> Sequence[Happening]:
-        end = self._next
+        end = self._scanned = max(self._next, self._scanned)
         while (entry := self._peek(end)) is not None and entry.kind in _SEEN:
-            end += 1
+            end = self._scanned = end + 1
         if entry is None or entry.kind is not EntryKind.LOOKED:
             return ()
         seen = [Happening(e.ns, e.seat, e.kind, e.data) for e in self._entries[self._next : end]]

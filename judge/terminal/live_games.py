@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from judge.base.errors import HostError, InputError
+from judge.base.errors import HostError
 from judge.base.owner import MARK, Owner
 from judge.base.procfs import children_of, environment_of, stat_fields
 from judge.broadcast import pipe
@@ -21,9 +21,7 @@ from judge.catalog import game_entry
 from judge.games.types import SEATS
 from judge.protocols import PERSON
 from judge.records.views import BoardView
-from judge.referee.observer import SeatViews
-from judge.referee.replay import Replay
-from judge.referee.setup import build_referee
+from judge.referee.follow import FollowedGame
 from judge.referee.side import Ply
 from judge.referee.spec import GameSpec
 from judge.referee.transcript import unpack_entries
@@ -106,16 +104,12 @@ MS = 1_000_000
 MAX_STORED_MOVES = 200
 
 
-class Follower(SeatViews):
+class Follower(FollowedGame):
     """Follows one running game."""
 
     def __init__(self, spec: GameSpec, judge_pid: int) -> None:
-        super().__init__()
-        self.spec = spec
+        super().__init__(spec)
         self.result = ""
-        self.referee = build_referee(spec, self)
-        self._replay = Replay(self.referee)
-        self._is_broken = False
         self._entry = game_entry(spec.policy.game.name)
         agents = [seat for seat in SEATS if spec.seats[seat].protocol != PERSON]
         self._memory = MemoryMonitor(spec.id, spec.box, judge_pid, agents)
@@ -131,12 +125,7 @@ class Follower(SeatViews):
             began = arrived - entries[-1].ns
             # Data arrives shortly after it was written: the earliest estimate is the best.
             self._origin_ns = began if self._origin_ns is None else min(self._origin_ns, began)
-        if self._is_broken:
-            return
-        try:
-            self._replay.feed(entries)
-        except (InputError, HostError):
-            self._is_broken = True  # a void ends early; `judge verify` finds deviations from the rules
+        self.follow(entries)
 
     def end(self, result: str) -> None:
         self._memory.close()
@@ -157,7 +146,7 @@ class Follower(SeatViews):
     def _seat(self, seat: int) -> SeatShown:
         seen, side = self.seats[seat], self.referee.sides[seat]
         clock, memory = self.spec.policy.clock, self._memory.memory[seat]
-        since_ns, running = self._replay.runs_since_ns[seat], 0
+        since_ns, running = self.replay.runs_since_ns[seat], 0
         if seen.is_asked and since_ns is not None and self._origin_ns is not None and not self.result:
             running = max(0, time.monotonic_ns() - self._origin_ns - since_ns)
         left = side.clock.left_ns()

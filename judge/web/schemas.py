@@ -5,6 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
+from judge.base.parsing import FailFastList
 from judge.contest_games import GameState
 from judge.store.types import State
 from judge.submissions.service import (
@@ -116,14 +117,14 @@ class Received(Summary):
 class Detail(Received):
     """A submission with its steps and its journal."""
 
-    steps: list[StepInfo] = Field(description="The steps of the current or last attempt.")
-    journal: list[JournalEvent]
+    steps: FailFastList[StepInfo] = Field(description="The steps of the current or last attempt.")
+    journal: FailFastList[JournalEvent]
 
 
 class Page(JsonAnswer):
     """Submissions, newest first."""
 
-    submissions: list[Summary]
+    submissions: FailFastList[Summary]
     before: int | None = Field(description="The value of `before` for the next page; null on the last page.")
 
 
@@ -146,7 +147,7 @@ class PracticeInfo(JsonAnswer):
 class PracticePage(JsonAnswer):
     """Practice games and challenges of a submission, the last one first."""
 
-    games: list[PracticeInfo]
+    games: FailFastList[PracticeInfo]
 
 
 class Log(JsonAnswer):
@@ -177,7 +178,7 @@ class ContestInfo(JsonAnswer):
     clock: dict[str, Any]
     limits: dict[str, Any]
     folders: dict[str, Any]
-    runtimes: list[str]
+    runtimes: FailFastList[str]
     uploads: Uploads
     opens: datetime | None = Field(None, description="Before it no submissions are taken.")
     closes: datetime | None = Field(None, description="From it on no submissions are taken.")

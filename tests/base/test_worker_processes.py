@@ -311,6 +311,15 @@ def test_a_crew_exits_when_all_have_left_that_had_tasks_or_none(crew: Crewed) ->
 # --- ends ------------------------------------------------------------------------------------------------------------
 
 
+def test_a_member_that_leaves_during_its_task_costs_no_other(crew: Crewed) -> None:
+    one, two = crew
+    one.start(time.sleep, 0.1)
+    two.start(time.sleep, 1)
+    one.close()
+
+    assert two.exception() is None
+
+
 def test_a_crew_whose_task_exits_is_lost(crew: tuple[Worker[Any], Worker[Any]]) -> None:
     for worker in crew:
         worker.start(sys.exit, 3)

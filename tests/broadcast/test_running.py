@@ -11,6 +11,7 @@ from judge.catalog.files import steps_of
 from judge.referee.spec import RecordFile
 from judge.referee.transcript import unpack_entries, unseal
 from tests.broadcast.logs import shares
+from tests.corpus.archive import SOURCE, parts, read
 from tests.records import recorded
 
 FAMILIES = (recorded.gomoku, recorded.chess, recorded.quantum, recorded.stratego_game)
@@ -40,6 +41,15 @@ def test_moves_are_those_of_the_record_however_they_come(family: Callable[[], Re
         (move.ply, move.seat, move.charged_ms) for move in told
     ]
     assert [step.left_ms for step in steps_of(file).steps[1:]][-1] == told[-1].left_ms
+
+
+def test_each_answer_of_every_record_is_a_move() -> None:
+    """Also the last one, if its opponent lost by it or the game became void."""
+    for part in parts():
+        for text in read(part, SOURCE).values() if part.startswith("records") else ():
+            file = RecordFile.model_validate_json(text)
+            told = moves(events_of_record(file, 1))
+            assert [ply.seat for ply in file.record.plies] == [move.seat for move in told], file.record.id
 
 
 def test_a_board_can_be_followed_by_the_changes_alone() -> None:

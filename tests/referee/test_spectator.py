@@ -2,7 +2,10 @@
 
 from collections.abc import Sequence
 
+import pytest
+
 from judge.games.types import AgentFault
+from judge.referee.follow import FollowedGame
 from judge.referee.make_record import plies_of
 from judge.referee.observer import SeatViews
 from judge.referee.replay import Replay
@@ -12,6 +15,7 @@ from judge.referee.spec import GameSpec
 from judge.referee.transcript import SPILL_BYTES, Entry, EntryKind, Transcript, unpack_entries
 from judge.testing import Say, ScriptedGame, World
 from tests.games.stratego_positions import FULL_BLUE, FULL_RED
+from tests.hostile import assert_bounded
 from tests.referee import test_agi as agi
 from tests.referee import test_stratego as stratego
 from tests.referee.games import BLACK_ROW, WHITE_ROW, brain, play, spec
@@ -107,6 +111,47 @@ def test_agents_are_not_asked_after_the_end() -> None:
     assert [number % 2 for number in range(9)] == spectator.answered
     assert [False, False] == [seen.is_asked for seen in spectator.seats]
     assert {} == spectator.seats[0].search
+
+
+def stderr(number: int) -> Entry:
+    return Entry(number, 0, EntryKind.STDERR, b"x", private=False)
+
+
+def test_a_feed_of_single_entries_takes_linear_work() -> None:
+    """Whether events precede a request is only known at its entry."""
+    entries = play(brain(*BLACK_ROW), brain(*WHITE_ROW)).world.entries
+    answered = [number for number, entry in enumerate(entries) if entry.kind is EntryKind.FROZEN][1]
+    game = FollowedGame(spec())
+    assert game.follow(entries[: answered + 1])
+
+    def feed() -> None:
+        for number in range(3000):
+            game.follow([stderr(number)])
+
+    assert_bounded(feed, 3000)
+    assert not game.is_over
+
+
+def test_entries_before_one_that_no_judge_writes_are_seen() -> None:
+    entries = play(brain(*BLACK_ROW), brain(*WHITE_ROW)).world.entries
+    forged = [*entries[:40], Entry(entries[40].ns, 5, EntryKind.READ, b"", private=False), *entries[40:]]
+    whole, single = FollowedGame(spec()), FollowedGame(spec())
+    assert not whole.follow(forged)
+    for entry in forged:
+        single.follow([entry])
+
+    assert plies_of(whole.referee) == plies_of(single.referee) != ()
+    with pytest.raises(TypeError, match="raised an error before"):
+        whole.replay.feed([])
+
+
+def test_an_error_of_a_game_ends_its_view_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    entries = play(brain(*BLACK_ROW), brain(*WHITE_ROW)).world.entries
+    game = FollowedGame(spec())
+    monkeypatch.setattr(game.referee.game, "apply", lambda _: 1 / 0)
+
+    assert not game.follow(entries)
+    assert game.is_over
 
 
 def test_a_follower_is_given_everything_once_and_in_order() -> None:

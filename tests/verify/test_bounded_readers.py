@@ -1,34 +1,34 @@
 """Readers of foreign bytes answer with a value or InputError, within a bound of memory and work for each byte."""
 
+import ast
 import json
 import random
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+import judge
 from judge.base.errors import InputError
 from judge.base.parsing import parse_foreign, parse_json
-from judge.contest.backup_check import BackupManifest
-from judge.contest.evaluation import Pool
-from judge.cup.announcement import Announcement
-from judge.cup.results import CupDocument
 from judge.publish.joined import Joined
 from judge.publish.load import Revealed, load_export
 from judge.publish.manifest import ExportManifest
 from judge.publish.tables import AttemptRow, DisqualifiedRow, GameRow, JournalRow, PairingRow
-from judge.referee.spec import GameSpec, RecordFile
-from judge.sandbox.runtimes import BuiltRuntime
+from judge.referee.spec import RecordFile
 from judge.submissions.check import CheckReport
-from judge.tournament.snapshot import Snapshot, SnapshotEntry, read_snapshot
+from judge.tournament.snapshot import Snapshot, read_snapshot
 from judge.transparency.checkpoint import read_checkpoint, read_verifier_key
 from judge.transparency.keys import read_public_key
-from judge.transparency.receipt import Receipt, read_receipt
+from judge.transparency.receipt import read_receipt
 from judge.transparency.tiles import read_leaves
 from judge.verify.export import difference
+from judge.web.schemas import Page
 from tests.attacks.defences import collecting_reader
 from tests.examples import examples, sized
 from tests.hostile import assert_bounded, byte_changes
@@ -172,11 +172,24 @@ def test_without_failing_fast_the_memory_is_not_bounded() -> None:
     assert found.value.error_count() <= 3
 
 
-FOREIGN = (
-    *(RecordFile, GameSpec, ExportManifest, Joined, Revealed, Snapshot, SnapshotEntry, Receipt, Announcement),
-    *(CupDocument, BackupManifest, Pool, CheckReport, BuiltRuntime),
-    *(GameRow, JournalRow, PairingRow, AttemptRow, DisqualifiedRow),
-)
+def foreign_models() -> Iterator[type[BaseModel]]:
+    """What the judge parses JSON into, by the calls of `judge.base.parsing`."""
+    for path in Path(judge.__path__[0]).rglob("*.py"):
+        module = ".".join(("judge", *path.relative_to(judge.__path__[0]).with_suffix("").parts))
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in PARSERS and node.args:
+                found = getattr(import_module(module), ast.unparse(node.args[0]), None)
+                if isinstance(found, type) and issubclass(found, BaseModel):
+                    yield found
+
+
+PARSERS = ("parse_json", "parse_foreign")
+ROWS = (GameRow, JournalRow, PairingRow, AttemptRow, DisqualifiedRow)
+FOREIGN = sorted({*foreign_models(), *ROWS}, key=lambda kind: kind.__name__)
+
+
+def test_models_of_foreign_json_are_found() -> None:
+    assert {RecordFile, ExportManifest, Snapshot, CheckReport, Page} <= {*FOREIGN}
 
 
 @pytest.mark.parametrize("kind", FOREIGN)
