@@ -225,7 +225,8 @@ class _League:
         order = [self.tally.place[name] for name in sorted(places, key=places.__getitem__) if name in self.tally.place]
         deviance, simulated = self._deviances()
         phi = max(1.0, deviance / float(simulated.mean()))
-        p = (1 + int((simulated >= deviance).sum())) / (1 + len(simulated))
+        is_equal = np.isclose(simulated, deviance, rtol=1e-9, atol=0)  # of mirrored results, but for rounding
+        p = (1 + int(((simulated > deviance) | is_equal).sum())) / (1 + len(simulated))
         drawn = self._drawn_ratings()
         if self.is_running:
             above, above_phi = (self._separated_at_any_time(of) for of in (1.0, phi))

@@ -34,7 +34,7 @@ class SprtProgress:
 
 
 class Sequential(TournamentFormat):
-    """See the module."""
+    """A match of two agents, which ends when its result is significant (SPRT)."""
 
     waits: ClassVar[bool] = False
     agents: ClassVar[tuple[int, int]] = (2, 2)
