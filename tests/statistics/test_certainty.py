@@ -85,6 +85,14 @@ def test_one_pair_by_hand() -> None:
     assert 9_999 == assess({("a", "b"): (60_000, 0, 40_000)}).reversed_games
 
 
+@pytest.mark.parametrize("games", [1, 2, 3, 4])
+def test_the_sign_of_a_score_does_not_change_its_p_value(games: int) -> None:
+    """Simulated scores that equal the real one count, however their sums are rounded."""
+    first, second = (assess({("a", "b"): score}).deviance_p for score in ((games, 0, 0), (0, 0, games)))
+
+    assert first == pytest.approx(second, abs=0.1)
+
+
 def test_ten_times_the_games_separate_the_same_score() -> None:
     found = assess({("a", "b"): (120, 0, 40)})
 
