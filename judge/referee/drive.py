@@ -9,12 +9,12 @@ from judge.referee.requests import (
     Freeze,
     Kill,
     Measure,
-    Moves,
     Mute,
     NoteFailure,
     ReadMemory,
     ReadPending,
     ReadStoppedCpu,
+    Requests,
     Restart,
     Start,
     Thaw,
@@ -46,18 +46,18 @@ def answers_of(wire: Wire) -> Mapping[type[WireRequest], Callable[..., Any]]:
     }
 
 
-def drive(moves: Moves[Result], wire: Wire) -> Result:
+def drive(requests: Requests[Result], wire: Wire) -> Result:
     """Answer all requests by `wire`, and return the result. Errors of the wire are raised where it was asked."""
     answers = answers_of(wire)
     try:
-        request = next(moves)
+        request = next(requests)
         while True:
             try:
                 answer = answers[type(request)](*request)
             except Exception as error:  # noqa: BLE001 the referee handles failures of the host
-                request = moves.throw(error)
+                request = requests.throw(error)
             else:
-                request = moves.send(answer)
+                request = requests.send(answer)
     except StopIteration as end:
         result: Result = end.value
         return result

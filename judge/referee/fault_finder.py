@@ -8,7 +8,7 @@ from judge.protocols.types import Note, Wait
 from judge.referee.blame import LATE_OR_DEAD, Cause, Evidence, judge
 from judge.referee.clock import MS, Deadline
 from judge.referee.policy import BytesPolicy, ClockPolicy
-from judge.referee.requests import AwaitStopped, Measure, Moves, ReadMemory, ReadStoppedCpu
+from judge.referee.requests import AwaitStopped, Measure, ReadMemory, ReadStoppedCpu, Requests
 from judge.referee.side import Dialogue, FaultError, Ply, Side
 from judge.referee.wire import Happening, Measured, RanOn
 
@@ -54,7 +54,7 @@ class FaultFinder:
         self._starved_share = clock.starved_share
         self._still_ns, self._ran_on_ns = STILL_MS * MS, RAN_ON_MS * MS
 
-    def await_still(self, seat: int) -> Moves[None]:
+    def await_still(self, seat: int) -> Requests[None]:
         """Wait until a seat is stopped, before the other seat's clock starts.
 
         Without CPU use, the seat waited for the host and does not lose.
@@ -70,7 +70,7 @@ class FaultFinder:
             if not side.is_out:
                 raise (yield from self._ran_on(seat, ran))
 
-    def await_end(self, seat: int) -> Moves[None]:
+    def await_end(self, seat: int) -> Requests[None]:
         """For a frozen box only while it uses CPU time."""
         is_killed = self._sides[seat].is_ended
         while (ran := (yield AwaitStopped(seat, self._still_ns))) is not None:
@@ -83,7 +83,7 @@ class FaultFinder:
         side.lingered_ns += ran.ns
         side.lingered_cpu_ns += ran.cpu_ns or 0
 
-    def await_ends(self) -> Moves[None]:
+    def await_ends(self) -> Requests[None]:
         for seat, side in enumerate(self._sides):
             if not side.has_exited:
                 yield from self.await_end(seat)
@@ -98,12 +98,12 @@ class FaultFinder:
                 if isinstance(fault, AgentFault):
                     side.fault, side.evidence = fault, evidence
 
-    def settle(self) -> Moves[None]:
+    def settle(self) -> Requests[None]:
         for seat in SEATS:
             yield from self.charge_stopped(seat, NATURE)
             yield from self._note_memory(seat)
 
-    def _note_memory(self, seat: int) -> Moves[None]:
+    def _note_memory(self, seat: int) -> Requests[None]:
         side = self._sides[seat]
         limit = side.opening.limits.memory_bytes
         use = (yield ReadMemory(seat, limit)) if limit and side.has_started else None
@@ -114,7 +114,7 @@ class FaultFinder:
             )
             side.notes.append(Note(without_files))
 
-    def give_back(self, seat: int, talk: Dialogue, charged_ns: int) -> Moves[None]:
+    def give_back(self, seat: int, talk: Dialogue, charged_ns: int) -> Requests[None]:
         """The time that its stopped opponent used, up to its charge since `charged_ns`."""
         clock = self._sides[seat].clock
         if used_ns := (yield from self.charge_stopped(1 - seat, seat)):
@@ -125,7 +125,7 @@ class FaultFinder:
         other.opponent_turns += 1
         other.stopped_in_turn_ns = 0
 
-    def judge_stopped(self, seat: int, span_ns: int = 0) -> Moves[None]:
+    def judge_stopped(self, seat: int, span_ns: int = 0) -> Requests[None]:
         """Raises FaultError if a stopped seat used too much CPU time in `span_ns` of its opponent, or in the game."""
         side = self._sides[seat]
         if side.is_out:
@@ -137,7 +137,7 @@ class FaultFinder:
             sums = {"stopped_cpu_ms": side.stopped_ns / MS, "stopped_turns": side.opponent_turns}
             raise self._found(seat, Cause.RAN_ON, evidence.model_copy(update=sums))
 
-    def charge_stopped(self, seat: int, asked: int) -> Moves[int]:
+    def charge_stopped(self, seat: int, asked: int) -> Requests[int]:
         """`asked` is as in `StoppedCpu`."""
         used_ns: int = yield ReadStoppedCpu(seat, asked)
         if used_ns:
@@ -207,15 +207,15 @@ class FaultFinder:
             missed = talk.deadline.missed or Verdict.TURN_TIME
             talk.deadline = Deadline(deadline, missed, talk.deadline.allowed_ms)
 
-    def missed_deadline(self, seat: int, talk: Dialogue, now: int) -> Moves[FaultError]:
+    def missed_deadline(self, seat: int, talk: Dialogue, now: int) -> Requests[FaultError]:
         if self._sides[seat].stdout_ended or self._sides[seat].report is not None:
             return (yield from self.faulted(seat, Cause.DEATH, talk, now))
         return (yield from self.late(seat, talk, now))
 
-    def late(self, seat: int, talk: Dialogue, now: int) -> Moves[FaultError]:
+    def late(self, seat: int, talk: Dialogue, now: int) -> Requests[FaultError]:
         return (yield from self.faulted(seat, _FAULT_OF_WAIT[talk.deadline.missed or Verdict.TURN_TIME], talk, now))
 
-    def faulted(self, seat: int, cause: Cause, talk: Dialogue | None = None, now: int = 0) -> Moves[FaultError]:
+    def faulted(self, seat: int, cause: Cause, talk: Dialogue | None = None, now: int = 0) -> Requests[FaultError]:
         """The seat's time in `talk` is charged up to `now`.
 
         A late or dead seat is not at fault if the other seat ran in its time.
@@ -241,7 +241,7 @@ class FaultFinder:
             evidence = evidence.model_copy(update={"bytes_read": side.game_bytes})
         return self._found(seat, cause, evidence)
 
-    def _ran_on(self, seat: int, ran: RanOn) -> Moves[FaultError]:
+    def _ran_on(self, seat: int, ran: RanOn) -> Requests[FaultError]:
         evidence = self._evidence(seat, (yield Measure(seat)))
         cpu_ms = None if ran.cpu_ns is None else ran.cpu_ns / MS
         evidence = evidence.model_copy(update={"ran_on_ms": ran.ns / MS, "ran_on_cpu_ms": cpu_ms})

@@ -289,7 +289,7 @@ def play_until_scored(
 
 def _end_of(referee: Referee, wire: LiveWire, spec: GameSpec, transcript: Transcript) -> End | Void:
     try:
-        return drive(referee.moves(), wire)
+        return drive(referee.requests(), wire)
     except (HostError, BrokenPipeError):
         raise
     except Exception as error:  # noqa: BLE001 any error voids the game and keeps the transcript

@@ -44,10 +44,10 @@ from judge.referee.requests import (
     AwaitEvent,
     Freeze,
     Kill,
-    Moves,
     Mute,
     NoteFailure,
     ReadPending,
+    Requests,
     Restart,
     Start,
     Thaw,
@@ -66,7 +66,7 @@ LOOK_GRACE_NS = 5_000_000
 
 
 class Referee:
-    """Plays one game; `moves` may be called once."""
+    """Plays one game; `requests` may be called once."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class Referee:
         self._chance = chance
         self._observer = observer or Observer()
 
-    def moves(self) -> Moves[End | Void]:
+    def requests(self) -> Requests[End | Void]:
         """Requests until the game is over, and its end.
 
         Raises HostError if the host fails before; the caller makes that a void. The result is final at the end: a late
@@ -124,7 +124,7 @@ class Referee:
         self._faults.judge_lingering()
         return end
 
-    def stop_closing(self, end: End, why: str) -> Moves[None]:
+    def stop_closing(self, end: End, why: str) -> Requests[None]:
         self._set_faults(end)
         self.unclosed = why
         yield NoteFailure(why)
@@ -133,7 +133,7 @@ class Referee:
         for fault in faults_of(end):
             self.sides[fault.seat].fault = fault
 
-    def _step(self) -> Moves[None]:
+    def _step(self) -> Requests[None]:
         request = self.game.pending()
         if request.seat == NATURE:
             reply = self._chance(request)
@@ -153,12 +153,12 @@ class Referee:
         self.has_unapplied_answer = False
         yield from self._tell(events)
 
-    def _judge_stopped(self, seat: int, charged_ns: int) -> Moves[None]:
+    def _judge_stopped(self, seat: int, charged_ns: int) -> Requests[None]:
         """After a turn of its opponent, whose clock had `charged_ns` before."""
         if self.sides[seat].stopped_in_turn_ns:
             yield from self._faults.judge_stopped(seat, self.sides[1 - seat].clock.charged_ns - charged_ns)
 
-    def _tell(self, events: Sequence[Event]) -> Moves[None]:
+    def _tell(self, events: Sequence[Event]) -> Requests[None]:
         for event in events:
             told = Tell(event)
             for seat in SEATS:
@@ -168,7 +168,7 @@ class Referee:
                         if (data := self._carry_out_idle(seat, effect)) is not None:
                             yield WriteInput(seat, data)
 
-    def _ask(self, request: Request) -> Moves[Reply]:
+    def _ask(self, request: Request) -> Requests[Reply]:
         seat = request.seat
         side = self.sides[seat]
         yield from self._faults.await_still(1 - seat)
@@ -195,20 +195,20 @@ class Referee:
         self._observer.see_answer(ply)
         return end.reply
 
-    def _let_ponder(self, seat: int) -> Moves[None]:
+    def _let_ponder(self, seat: int) -> Requests[None]:
         side = self.sides[seat]
         if side.opening.limits.ponder and side.is_living and not side.is_out:
             for effect in side.protocol.feed(Ponder(side.clock.shown(), self.sides[1 - seat].clock.shown())):
                 if (data := self._carry_out_idle(seat, effect)) is not None:
                     yield WriteInput(seat, data)
 
-    def _prepare_start(self, seat: int) -> Moves[None]:
+    def _prepare_start(self, seat: int) -> Requests[None]:
         yield from self._faults.await_still(1 - seat)
         yield from self._look()
         if cause := self._faults.cause_of_kernel(1 - seat):
             raise (yield from self._faults.faulted(1 - seat, cause))
 
-    def _open(self, seat: int) -> Moves[None]:
+    def _open(self, seat: int) -> Requests[None]:
         side = self.sides[seat]
         started = (yield Restart(seat)) if side.has_started else (yield Start(seat))
         side.has_started, charged_ns = True, side.clock.charged_ns
@@ -222,14 +222,14 @@ class Referee:
         else:
             raise FaultError(judge_start(seat, end.reply))
 
-    def _reopen(self) -> Moves[None]:
+    def _reopen(self) -> Requests[None]:
         yield from self._close()
         self._unopened = list(SEATS)
         for side in self.sides:
             side.opening.game = self.game.describe()
             side.renew()
 
-    def _look(self) -> Moves[None]:
+    def _look(self) -> Requests[None]:
         if self._ponders:
             yield from self._receive_unread()
         for _ in range(MAX_LOOKS):
@@ -240,13 +240,13 @@ class Referee:
                 self._faults.note(happening)
                 yield from self._receive_unrequested(happening)
 
-    def _receive_unread(self) -> Moves[None]:
+    def _receive_unread(self) -> Requests[None]:
         for side in self.sides if self._ponders else ():
             unread, side.unread = side.unread, []
             for happening in unread:
                 yield from self._receive_unrequested(happening)
 
-    def _close(self) -> Moves[None]:
+    def _close(self) -> Requests[None]:
         yield from self._receive_unread()
         yield from self._faults.settle()
         living = [seat for seat in SEATS if self.sides[seat].is_living]
@@ -258,7 +258,7 @@ class Referee:
             yield from self._await_ends([seat], (yield from self._say_goodbye(seat)))
         yield from self._faults.await_ends()
 
-    def _say_goodbye(self, seat: int) -> Moves[int]:
+    def _say_goodbye(self, seat: int) -> Requests[int]:
         side = self.sides[seat]
         if self._faults.must_end(seat):
             yield from self._end(seat)
@@ -269,7 +269,7 @@ class Referee:
                 yield WriteInput(seat, data)
         return side.clock.deadline(Wait.CLOSE, (yield Thaw(seat))).ns
 
-    def _await_ends(self, leaving: Sequence[int], deadline: int) -> Moves[None]:
+    def _await_ends(self, leaving: Sequence[int], deadline: int) -> Requests[None]:
         while any(self.sides[seat].is_living for seat in leaving):
             happening = yield AwaitEvent(deadline)
             self._faults.note(happening)
@@ -285,7 +285,7 @@ class Referee:
             if self.sides[seat].is_living:
                 yield from self._end(seat)
 
-    def _replace(self, seat: int, talk: Dialogue, now: int) -> Moves[int]:
+    def _replace(self, seat: int, talk: Dialogue, now: int) -> Requests[int]:
         side = self.sides[seat]
         talk.settle(side.clock, now)
         yield from self._await_ends([seat], side.clock.deadline(Wait.CLOSE, now).ns)
@@ -295,14 +295,14 @@ class Referee:
         talk.since, talk.wait = (yield Restart(seat)), None
         return talk.since
 
-    def _end(self, seat: int) -> Moves[None]:
+    def _end(self, seat: int) -> Requests[None]:
         yield Mute(seat)
         yield Kill(seat)
         self.sides[seat].is_ended = True
 
     def _converse(
         self, seat: int, stimulus: Stimulus, started: int | None = None
-    ) -> Moves[tuple[Ready | Answer, Dialogue]]:
+    ) -> Requests[tuple[Ready | Answer, Dialogue]]:
         side = self.sides[seat]
         self._faults.begin_turn(seat)
         talk = Dialogue()
@@ -317,7 +317,7 @@ class Referee:
             yield Freeze(seat)
         return end, talk
 
-    def _next_effects(self, seat: int, talk: Dialogue) -> Moves[Ready | Answer | None]:
+    def _next_effects(self, seat: int, talk: Dialogue) -> Requests[Ready | Answer | None]:
         side = self.sides[seat]
         alarm_at = talk.alarm_at
         happening = yield AwaitEvent(talk.over_at if alarm_at is None else alarm_at)
@@ -358,7 +358,7 @@ class Referee:
             talk.settle(side.clock, now)
         return end
 
-    def _judge_lateness(self, seat: int, talk: Dialogue, now: int) -> Moves[bool]:
+    def _judge_lateness(self, seat: int, talk: Dialogue, now: int) -> Requests[bool]:
         """Whether it is unknown if bytes read `now` were in time. Raises FaultError if they were late.
 
         They are in time if an idle judge reads them as soon as it wakes up. An agent that keeps it busy is late.
@@ -372,7 +372,7 @@ class Referee:
         yield from self._miss_deadline(seat, talk, now)
         return (yield from self._judge_lateness(seat, talk, now))
 
-    def _miss_deadline(self, seat: int, talk: Dialogue, now: int) -> Moves[Ready | Answer | None]:
+    def _miss_deadline(self, seat: int, talk: Dialogue, now: int) -> Requests[Ready | Answer | None]:
         if talk.deadline.missed is None:
             return (yield from self._alarm(seat, talk, now))
         talk.give((yield from self._faults.charge_stopped(1 - seat, seat)))
@@ -380,14 +380,14 @@ class Referee:
             return None
         raise (yield from self._faults.missed_deadline(seat, talk, now))
 
-    def _alarm(self, seat: int, talk: Dialogue, now: int) -> Moves[Ready | Answer | None]:
+    def _alarm(self, seat: int, talk: Dialogue, now: int) -> Requests[Ready | Answer | None]:
         side = self.sides[seat]
         alarm = Alarm(talk.shown(side.clock, now))
         return (yield from self._carry_out(seat, side.protocol.feed(alarm), talk, now))
 
     def _carry_out(
         self, seat: int, effects: Sequence[Effect], talk: Dialogue, now: int | None = None
-    ) -> Moves[Ready | Answer | None]:
+    ) -> Requests[Ready | Answer | None]:
         side = self.sides[seat]
         end: Ready | Answer | None = None
         for effect in effects:
@@ -429,7 +429,7 @@ class Referee:
         self.sides[seat].keep(note)
         self._observer.see_note(seat, note)
 
-    def _receive_unrequested(self, happening: Happening) -> Moves[None]:
+    def _receive_unrequested(self, happening: Happening) -> Requests[None]:
         if happening.kind is EntryKind.READ and happening.data:
             if self._faults.is_too_loud(happening.seat):
                 yield Mute(happening.seat)

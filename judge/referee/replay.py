@@ -93,7 +93,7 @@ class Replay:
         self.end: End | Void | None = None
         self.runs_since_ns: list[int | None] = [None, None]
         """By seat: when its box was thawed, in transcript time; None while frozen."""
-        self._moves = referee.moves()
+        self._requests = referee.requests()
         self._request: WireRequest | None = None
         self._answers = answers_of(self)
         self._breaks_off = breaks_off
@@ -150,9 +150,9 @@ class Replay:
             return
         if self._has_failed:
             raise TypeError("the replay has raised an error before")
-        answers, moves = self._answers, self._moves
+        answers, requests = self._answers, self._requests
         try:
-            request = next(moves) if self._request is None else self._request
+            request = next(requests) if self._request is None else self._request
             while True:
                 self._request = request
                 try:
@@ -160,9 +160,9 @@ class Replay:
                 except _StarvedError:
                     return
                 except Exception as error:  # noqa: BLE001 the referee handles failures of the host
-                    request = moves.throw(error)
+                    request = requests.throw(error)
                 else:
-                    request = moves.send(answer)
+                    request = requests.send(answer)
         except StopIteration as end:
             self.end = end.value
         except BaseException:

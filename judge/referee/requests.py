@@ -112,5 +112,5 @@ WireRequest = (
     | NoteFailure
 )
 
-Moves = Generator[WireRequest, Any, Result]
+Requests = Generator[WireRequest, Any, Result]
 """Yields requests, is sent their answers, and returns a result."""

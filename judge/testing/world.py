@@ -265,7 +265,7 @@ class ScriptedGame:
         """
         self.world = world
         self.referee: Referee = build_referee(game_spec)
-        self.end: End | Void = drive(self.referee.moves(), world)
+        self.end: End | Void = drive(self.referee.requests(), world)
         self.verdict: Verdict = verdict_of(self.end)
         self.winner = winner_of(self.end)
         self.faults = [side.fault and side.fault.verdict for side in self.referee.sides]

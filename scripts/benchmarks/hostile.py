@@ -336,7 +336,7 @@ def _play(folder: Path, large_bytes: int, old_events: int) -> None:
 
 def _record(spec: GameSpec, world: World) -> RecordFile:
     referee = build_referee(spec)
-    end = drive(referee.moves(), world)
+    end = drive(referee.requests(), world)
     sealed = seal(world.entries)
     circumstances = Circumstances(
         attempt=1,

@@ -143,7 +143,7 @@ def _begun(planned: Planned, games: int) -> Sequence[ToldGame]:
 def _played(game: ScheduledGame, spec: GameSpec, detours: int) -> ToldGame:
     """A game between scripts, cut into three pieces a move."""
     world = World(_script(2, detours), _script(4, detours))
-    drive(build_referee(spec).moves(), world)
+    drive(build_referee(spec).requests(), world)
     parts: list[bytes] = []
     transcript = Transcript(parts.append)
     pieces = 3 * 2 * (detours + 5)

@@ -25,7 +25,7 @@ from judge.base.worker_processes import die_with_parent
 from judge.referee.kernel_watch import KernelWatch
 from judge.referee.live_wire import LiveWire
 from judge.referee.referee import Referee
-from judge.referee.requests import Moves
+from judge.referee.requests import Requests
 from judge.sandbox.docker.renewal import NamespaceHelper
 
 _take, _stopped_cpu, _ask = LiveWire._take, LiveWire.stopped_cpu, NamespaceHelper.ask
@@ -48,7 +48,7 @@ def _look_never(watch: KernelWatch) -> Sequence[tuple[int, int]]:
     return ()
 
 
-def _close_at_once(referee: Referee) -> Moves[None]:
+def _close_at_once(referee: Referee) -> Requests[None]:
     living = [seat for seat, side in enumerate(referee.sides) if side.is_living]
     deadline = 0
     for seat in living:

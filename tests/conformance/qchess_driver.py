@@ -194,7 +194,7 @@ def play_again(case: Case) -> Outcome:
         BytesPolicy(),
         chance_of(case.replayed),
     )
-    end = drive(referee.moves(), world)
+    end = drive(referee.requests(), world)
     replies = [read_square(ply.said) for ply in referee.plies]
     log = keep_log(
         QuantumChess.from_options(case.options),

@@ -217,7 +217,7 @@ def referee(spec: GameSpec, agents: Sequence[Agent]) -> RecordFile:
     world = World(*agents, ponders=spec.policy.clock.ponder)
     world.memory_bytes = [5 << 20, 6 << 20]
     done: Referee = build_referee(spec)
-    end = drive(done.moves(), world)
+    end = drive(done.requests(), world)
     tests = [protocol_entry(seat.protocol).is_private for seat in spec.seats]
     sealed = seal(mark_private(world.entries, lambda seat, line: tests[seat](line)))
     return RecordFile(record=a_record(spec, end, done, sealed), transcript=sealed)

@@ -311,7 +311,7 @@ def recorded(spec: GameSpec, wills: Sequence[Will]) -> RecordFile:
     ponders = spec.policy.clock.ponder
     world = Tardy(*agents, ponders=ponders)
     referee = build_referee(spec)
-    end = drive(referee.moves(), world)
+    end = drive(referee.requests(), world)
     cores = ((1,), (2,)) if ponders else ()
     return marked_file(spec, end, referee, world.transcript, cores)
 

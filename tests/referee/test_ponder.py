@@ -124,7 +124,7 @@ def test_output_is_parsed_after_the_opponents_turn() -> None:
         seen.append((ply.seat, is_read, len(referee.sides[0].notes)))
 
     referee = build_referee(spec(clock=PONDER), AnswerObserver(watch))
-    drive(referee.moves(), world)
+    drive(referee.requests(), world)
 
     assert [(0, False, 0), (1, True, 0), (0, True, 1)] == seen[:3]
 
@@ -212,6 +212,7 @@ def test_slot_with_one_core_is_refused(slot: Slot) -> None:
         played_in_boxes(Slot(slot.cores[:1]), "docker", ("honest", "instant"), PONDER, ("honest", "instant"))
 
 
+@pytest.mark.docker
 def test_process_without_cores_may_ponder() -> None:
     file = played_in_boxes(Slot(), "process", ("cpu", "ponder-thread"), PONDER, ("honest", "think", "100"))
 

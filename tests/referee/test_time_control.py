@@ -338,7 +338,7 @@ def test_a_protocol_gets_its_control_and_both_clocks() -> None:
     referee = build_referee(chosen)
     heard: list[Stimulus] = []
     referee.sides[0].protocol = _Listener(referee.sides[0].protocol, heard)
-    drive(referee.moves(), world)
+    drive(referee.requests(), world)
 
     limits = next(each.limits for each in heard if isinstance(each, Open))
     assert TimeControl(10_000, moves=2, increment_ms=1000) == limits.control
