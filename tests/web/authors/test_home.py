@@ -202,6 +202,7 @@ def test_upload_form_checks_the_name_while_it_is_typed(home: Home) -> None:
     assert not any(re.fullmatch(pattern, name) for name in ("emil cpp", "žofinka", ".hidden", ""))
 
 
+@pytest.mark.docker  # `contest plan` asks it for images
 def test_changed_clocks_after_a_check_are_reported(
     home: Home, directory: IntakeDirectory, capsys: pytest.CaptureFixture[str]
 ) -> None:
