@@ -159,8 +159,8 @@ class FaultFinder:
         if happening.seat >= 0:
             self._sides[happening.seat].see(happening.kind, happening.data)
 
-    def cause_before(self, seat: int) -> Cause | None:
-        """A fault since the last request."""
+    def find_cause(self, seat: int) -> Cause | None:
+        """Too much memory or output, or an exit."""
         if cause := self.cause_of_kernel(seat):
             return cause
         if self._sides[seat].killed_for_memory:
@@ -188,14 +188,6 @@ class FaultFinder:
         if side.game_bytes > self._bounds.game_bytes:
             return Cause.GAME_BYTES
         return Cause.TURN_BYTES if side.turn_bytes > self._bounds.turn_bytes else None
-
-    def cause_of_end(self, seat: int) -> Cause | None:
-        """The active seat used too much memory or exited."""
-        if cause := self.cause_of_kernel(seat):
-            return cause
-        if self._sides[seat].killed_for_memory:
-            return Cause.MEMORY
-        return Cause.DEATH if self._sides[seat].is_dead else None
 
     def expect_end(self, seat: int, talk: Dialogue, now: int) -> None:
         """The missing one of report and end of file comes at once or never.

@@ -30,7 +30,7 @@ class FollowedGame(SeatViews):
         return self._is_broken or self.replay.end is not None
 
     def follow(self, entries: Sequence[Entry]) -> bool:
-        """Referee as far as these entries reach; returns whether the game continues. Never raises."""
+        """Continue the game with these entries; returns whether others may follow. Never raises."""
         if self.is_over:
             return False
         try:

@@ -178,7 +178,7 @@ class Referee:
         yield from self._look()
         if cause := self._faults.cause_of_kernel(1 - seat):
             raise (yield from self._faults.faulted(1 - seat, cause))
-        if cause := self._faults.cause_before(seat):
+        if cause := self._faults.find_cause(seat):
             raise (yield from self._faults.faulted(seat, cause))
         if self._ponders:
             yield from self._let_ponder(1 - seat)
@@ -339,7 +339,7 @@ class Referee:
                 if end is not None:
                     talk.settle(side.clock, now)
                     return end
-            if cause := self._faults.cause_of_end(seat):
+            if cause := self._faults.find_cause(seat):
                 raise (yield from self._faults.faulted(seat, cause, talk, now))
             self._faults.expect_end(seat, talk, now)
         elif self._ponders and kind is EntryKind.KERNEL:

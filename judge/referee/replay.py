@@ -88,7 +88,7 @@ class Replay:
     """A referee on the entries of a transcript. Raises InputError if it departs from them."""
 
     def __init__(self, referee: Referee, entries: Sequence[Entry] = (), *, breaks_off: bool = False) -> None:
-        """`entries` may be followed by others (`feed`). If it `breaks_off`, the last answer still reaches the rules."""
+        """`feed` adds further entries. If the transcript `breaks_off`, the last answer still reaches the rules."""
         self.referee = referee
         self.end: End | Void | None = None
         self.runs_since_ns: list[int | None] = [None, None]
@@ -121,7 +121,7 @@ class Replay:
         return self._entries[self._next - 1].ns if self._next else 0
 
     def feed(self, entries: Sequence[Entry]) -> None:
-        """Referee as far as these entries reach: at most to the first that no judge writes."""
+        """Continue the game with these entries, at most to the first that no judge writes. Raises InputError there."""
         try:
             self._append(entries)
         except InputError:
@@ -134,11 +134,11 @@ class Replay:
         self._proceed()
 
     def finish(self) -> End | Void:
-        """Referee to the end; no other entries will follow."""
+        """Continue to the end of the game; no other entries will follow."""
         self._is_whole = True
         self._proceed()
         if self.end is None:
-            raise TypeError("a replay that goes on has no end")
+            raise TypeError("the replay has not ended")
         return self.end
 
     def _append(self, entries: Sequence[Entry]) -> None:
