@@ -22,7 +22,7 @@ from judge.sandbox.layout import PROGRAM
 from tests.attacks.games import NAMES, compiled, play_commands
 from tests.attacks.weak_box import Config, unfiltered, weak_boxes
 
-pytestmark = [pytest.mark.docker, pytest.mark.alone]
+pytestmark = pytest.mark.docker
 
 PAGES_BYTES = 4 << 20
 MISSING_NAMES = 200_000
@@ -118,6 +118,7 @@ def test_two_boxes_at_once_hear_each_other_only_with_shared_files(
     assert [] == [path for path, owner in directories() if owner == Owner.me()], "the copy is gone"
 
 
+@pytest.mark.alone  # the kernel counts the missing names of all processes together
 @pytest.mark.parametrize("is_shared", [False, True], ids=["copied", "shared"])
 def test_names_that_are_not_there_are_forgotten_with_the_copy(slot: Slot, program: Path, is_shared: bool) -> None:
     """What the kernel remembers of missing names counts in dentry-state until their directory is gone."""
