@@ -10,6 +10,7 @@ from judge.cluster.cluster import Cluster
 from tests.cluster.cables import Cable
 from tests.cluster.conftest import WORKERS
 from tests.cluster.machines import Cup, Machines
+from tests.examples import evidence
 
 
 @pytest.fixture
@@ -40,6 +41,7 @@ def test_the_game_of_a_worker_that_is_cut_off_is_played_elsewhere(
     cup.assert_played_once_without("n2")
 
 
+@evidence
 def test_a_game_that_waits_for_a_slot_goes_to_a_worker_that_has_one(
     cup: Cup, cluster: Cluster, cables: list[Cable]
 ) -> None:

@@ -24,7 +24,7 @@ from judge.transparency.merkle import Tree
 from judge.verify.ladder import admission_problems, ladder_problems
 from judge.verify.log import ReadLog, log_problems
 from tests.contest.racers import AT_ONCE, RACER, write_contest
-from tests.examples import sized
+from tests.examples import of_evidence, sized
 from tests.faults.test_contest_killed import (
     ENTRIES,
     FIRST,
@@ -61,7 +61,7 @@ SUBMITTED = (("zoe", 2), ("yan", 0), ("zoe", 1), ("zoe", 0))
 """Names and idle stones of racers that are submitted between two lives: a racer, another one, and two new versions."""
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["postgresql", *of_evidence("sqlite")])
 def store(request: pytest.FixtureRequest) -> Iterator[str]:
     if request.param == "sqlite":
         yield "sqlite:///contest.db"
