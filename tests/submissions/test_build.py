@@ -9,6 +9,7 @@ from judge.base.errors import NotReadyError
 from judge.sandbox.machine.users import AGENT_IDS, FIRST_AGENT_ID
 from judge.submissions.intake import BuildLimits, IntakeLimits, TreeLimits
 from judge.submissions.trees import Built, TaskHost, build_of, build_tree
+from tests.examples import of_evidence
 from tests.submissions.building import Files, built, laid
 
 pytestmark = pytest.mark.docker
@@ -148,7 +149,7 @@ SEVERAL_UNITS: dict[str, tuple[Files, dict[str, str], str]] = {
 """What is sent, its [build], and the program, or what follows the name of the agent in that of the program."""
 
 
-@pytest.mark.parametrize("name", ["mine", "engine"])
+@pytest.mark.parametrize("name", ["mine", *of_evidence("engine")])
 @pytest.mark.parametrize("case", SEVERAL_UNITS)
 def test_tree_of_several_units_is_built(case: str, name: str, task_host: TaskHost) -> None:
     files, table, program = SEVERAL_UNITS[case]

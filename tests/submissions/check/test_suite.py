@@ -15,6 +15,7 @@ from judge.base.errors import InputError
 from judge.sandbox.box import BoxKind
 from judge.submissions.check import CheckReport, Grade
 from judge.submissions.check.report import worst_grade
+from tests.examples import evidence
 from tests.submissions.check import flawed
 from tests.submissions.check.conftest import Examine, finding, problems
 
@@ -66,14 +67,25 @@ def test_weak_play_is_a_warning(examined: Examine) -> None:
 
 FLAWS: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("flaws.toml").read_text(encoding="utf-8"))
 
-LATE_CHECKS = {"start", "restart", "time", "line-ending"}
+LATE_CHECKS = {"start", "about", "restart", "time", "line-ending"}
 """Checks in which the judge waits for an agent."""
 
 SEEN_BY_THE_BOX = {"start", "time", "memory", "quiet", "end"}
 """What a box has to see; the others are seen in what the agent says, in whatever box."""
 
+ONLY_EVIDENCE = {
+    *("keeps what it says in a buffer", "sleeps", "hears DONE where it ends in LF alone, and says so late"),
+    *(
+        "is silent at RESTART",
+        "takes nearly all the memory",
+        "reports an error in the opening",
+        "speaks AGI like a brain",
+    ),
+}
+"""The check that finds such a flaw finds another one in the full lane."""
 
-@pytest.mark.parametrize("name", FLAWS)
+
+@pytest.mark.parametrize("name", [pytest.param(each, marks=[evidence] * (each in ONLY_EVIDENCE)) for each in FLAWS])
 def test_a_flaw_is_found_where_it_is_and_nowhere_else(examined: Examine, tmp_path: Path, name: str) -> None:
     flaw = FLAWS[name]
     source = flaw.get("source", "").lstrip() or flawed.changed(flaw["change"]).replace("IS_MOVE", IS_MOVE)
@@ -84,8 +96,7 @@ def test_a_flaw_is_found_where_it_is_and_nowhere_else(examined: Examine, tmp_pat
         "end" in expected
     )
     quick = [*QUICK, *brief] if "QUICK" in policy else []
-    is_seen = "policy" in flaw or SEEN_BY_THE_BOX.intersection(expected)
-    box: BoxKind = flaw.get("box", "docker" if is_seen else "process")
+    box: BoxKind = flaw.get("box", "docker" if SEEN_BY_THE_BOX.intersection(expected) else "process")
 
     agent = flawed.write(tmp_path, source, flaw.get("manifest", ""))
     report = examined(agent, *(word for word in policy if word != "QUICK"), *quick, box=box)
