@@ -56,12 +56,6 @@ def test_standings_show_the_start_time(judge: Judge, tmp_path: Path) -> None:
     assert ["contest.toml"] == [path.name for path in (tmp_path / "cup").iterdir()]
 
 
-def test_standings_without_a_start_time_explain_how_to_begin(judge: Judge, tmp_path: Path) -> None:
-    make_cup(tmp_path)
-
-    assert "not scheduled: judge contest run begins it" in judge("contest", "standings", "cup").out
-
-
 def test_status_names_entries_submissions_and_the_time_until_each_moment(judge: Judge, tmp_path: Path) -> None:
     at = datetime.now(UTC).replace(microsecond=0)
     closes, starts = at + timedelta(days=2, hours=3), at + timedelta(days=3)

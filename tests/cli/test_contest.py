@@ -20,7 +20,7 @@ from tests.cli.conftest import TINY, Judge, Ran
 from tests.cli.contests import JUDGE, SLOW, is_of, left, line, running, slow_contest, workers, write_contest
 from tests.cli.running import box_of, runs_python, thinking
 from tests.cli.terminal import Terminal
-from tests.examples import evidence
+from tests.examples import evidence, of_evidence
 
 GO_ON = "judge contest run cup"
 ONE = ("--workers", "1")
@@ -161,7 +161,7 @@ def test_ctrl_c_once_finishes_running_games(judge: Judge, client: docker.DockerC
 
 
 @pytest.mark.docker
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, *of_evidence(signal.SIGTERM, signal.SIGHUP)])
 def test_second_ctrl_c_and_other_signals_abandon_running_games(
     judge: Judge, client: docker.DockerClient, tmp_path: Path, number: signal.Signals
 ) -> None:

@@ -28,6 +28,7 @@ from judge.transparency.keys import load_key
 from tests.cli.conftest import TINY, Judge
 from tests.cli.contests import left, workers
 from tests.cli.contests import running as playing_alone
+from tests.examples import evidence
 from tests.forked import ForkedProcess
 from tests.patience import PATIENCE_S
 
@@ -56,14 +57,14 @@ format = {{ name = "round-robin", games = 2 }}
 name = "second"
 policy = "gomocup-freestyle"
 change = {CHANGE}
-format = {{ name = "round-robin", games = 2 }}
+format = {{ name = "round-robin", games = 1 }}
 medals = false
 
 [[leagues]]
 name = "first"
 policy = "gomocup-freestyle"
 change = {CHANGE}
-format = {{ name = "round-robin", games = 2 }}
+format = {{ name = "round-robin", games = 1 }}
 after = "second"
 promoted = 1
 
@@ -84,7 +85,7 @@ leagues = ["fast", "first"]
 _BEFORE, _, _AFTER = CUP.partition('[[leagues]]\nname = "fast"')
 TWO_LEAGUES = (_BEFORE + _AFTER[_AFTER.index("[[leagues]]") :]).replace('"fast", ', "")
 
-GAMES = {"fast": 6, "second": 2, "first": 2}
+GAMES = {"fast": 6, "second": 1, "first": 1}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -127,7 +128,7 @@ def test_cup_is_planned_played_killed_continued_exported_and_verified(judge: Jud
     assert 0 == made.code, made.err
     (tmp_path / "cup/cup.toml").write_text(CUP)
     planned = document(judge, "plan", "cup")
-    assert {"fast": (3, 3, 6), "second": (2, 1, 2), "first": (2, 1, 2)} == {
+    assert {"fast": (3, 3, 6), "second": (2, 1, 1), "first": (2, 1, 1)} == {
         each["league"]: (each["agents"], each["pairs"], each["games"]) for each in planned["leagues"]
     }
     assert 2 == planned["cores"]
@@ -171,7 +172,7 @@ def test_cup_is_planned_played_killed_continued_exported_and_verified(judge: Jud
 
 def _publish(judge: Judge, tmp_path: Path, results: dict[str, Any]) -> None:
     """tests/corpus compares the pages, tests/verify/test_cups.py has forgeries."""
-    exported = judge("cup", "export", "public", "cup")
+    exported = judge("cup", "export", "public", "cup", "--language", "en", "--language", "cs")
     assert 0 == exported.code, exported.err
     public = tmp_path / "public"
     assert {"fast", "second", "first"} == {path.name for path in (tmp_path / "public-private").iterdir()}
@@ -290,6 +291,7 @@ def test_submitted_agent_is_promoted_with_its_files(judge: Judge, tmp_path: Path
     assert digests[0] == digests[1]
 
 
+@evidence
 def test_league_waits_for_its_moment_while_another_one_plays(judge: Judge, tmp_path: Path) -> None:
     starts = datetime.now(UTC) + timedelta(seconds=8)
     text = CUP.replace("medals = false", f"contest = {{ starts = {starts.isoformat(timespec='seconds')} }}")
@@ -306,6 +308,7 @@ def test_league_waits_for_its_moment_while_another_one_plays(judge: Judge, tmp_p
     assert begun["second"] >= starts.replace(microsecond=0)
 
 
+@evidence
 def test_league_that_another_process_plays_is_waited_for(judge: Judge, tmp_path: Path) -> None:
     """As judge serve starts a league at its moment."""
     write_cup(tmp_path, CUP)

@@ -19,28 +19,18 @@ def judge(*arguments: object) -> str:
     return done.stdout
 
 
-@pytest.fixture
-def record(exported: Public) -> Path:
-    return min((exported.directory / "records").glob("*.json"))
-
-
-def test_record_is_verified_without_unix(record: Path) -> None:
-    assert ": ok: " in judge("verify", record)
-
-
-def test_record_is_shown_without_unix(record: Path) -> None:
-    assert " wins" in judge("show", record)
-
-
-def test_record_is_converted_without_unix(record: Path, tmp_path: Path) -> None:
-    judge("convert", "--to", "psq", "--output", tmp_path / "game.psq", record)
-
-    assert (tmp_path / "game.psq").read_text().startswith("Piskvorky")
-
-
-def test_export_is_verified_without_unix(exported: Public) -> None:
-    assert ": ok: " in judge("contest", "verify", exported.directory)
-
-
-def test_ratings_are_computed_without_unix(exported: Public) -> None:
-    assert "ratings fit results" in judge("stats", exported.directory)
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("verify", "{record}"), ": ok: "),
+        (("show", "{record}"), " wins"),
+        (("convert", "--to", "psq", "--output", "{new}", "{record}"), ": 1 game"),
+        (("contest", "verify", "{export}"), ": ok: "),
+        (("stats", "{export}"), "ratings fit results"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_command_works_without_unix(exported: Public, tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    record, new = min((exported.directory / "records").glob("*.json")), tmp_path / "game.psq"
+    assert said in judge(*(word.format(record=record, export=exported.directory, new=new) for word in words))
+    assert words[0] != "convert" or new.read_text().startswith("Piskvorky")
