@@ -54,14 +54,6 @@ def test_line_of_the_log_has_one_form(values: dict[str, Any], logged_copy: Publi
     assert verify_export(logged_copy.directory, logged_copy.public_key).problems
 
 
-@pytest.mark.parametrize("event", ["Disqualified", "\uff41\uff43\uff43\uff45\uff50\uff54\uff45\uff44", "", "rated"])
-def test_event_that_judge_does_not_write_is_a_problem(event: str, logged_copy: Public) -> None:
-    """Only a ladder rates agents."""
-    rewrite(logged_copy, lambda lines: lines.append(replace(lines[-1], event=event, game=None, attempt=None)))
-    problems = verify_export(logged_copy.directory, logged_copy.public_key).problems
-    assert any("judge writes no such event" in problem or "no ladder" in problem for problem in problems)
-
-
 def test_digest_of_a_folder_has_one_form() -> None:
     with pytest.raises(ValidationError, match="digest"):
         FolderRecord(digest="\u202ewinner")

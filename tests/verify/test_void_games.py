@@ -19,7 +19,7 @@ from tests.publish.public import Public, sign_again
 from tests.referee.games import resealed
 from tests.verify import independent_reading
 from tests.verify.forger import Forger, Form, Row
-from tests.verify.forgeries import as_void, cut_off, departing
+from tests.verify.forgeries import as_void, cut_off
 
 
 @pytest.fixture(scope="module")
@@ -70,24 +70,9 @@ def test_game_with_two_records_of_an_attempt_is_found(
     assert independent_reading.problems(forger.directory)
 
 
-def test_games_with_uncounted_attempts_are_named(logged: Public) -> None:
-    assert "1 attempt does not count, void (game.attempt): 1.1" in verify_export(logged.directory, None).decisions
-
-
-@pytest.mark.parametrize("count", range(1, 11))
-def test_record_of_a_finished_game_is_not_void_however_its_end_is_cut(count: int, finished: RecordFile) -> None:
-    """As long as the answer that ends the game is there."""
-    assert list(void_problems(cut_off(count)(finished)))
-    assert list(void_problems(cut_off()(finished)))
-
-
 def test_record_that_is_cut_before_the_last_answer_is_a_void(finished: RecordFile) -> None:
     entries = unseal(cut_off()(finished).transcript)
     for end in range(1, len(entries)):
         problems = set(void_problems(resealed(as_void(finished), entries[:end])))
         assert problems <= {"void, but its moves differ from those of its transcript"}, end
     assert [] == list(void_problems(public_part(voided(finished))))
-
-
-def test_record_with_a_transcript_against_the_rules_is_not_void(finished: RecordFile) -> None:
-    assert any("continues after the end" in problem for problem in void_problems(departing(finished)))
