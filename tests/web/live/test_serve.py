@@ -223,20 +223,6 @@ def test_contest_that_has_not_begun_is_reported(tmp_path: Path) -> None:
         hub_of(planned)
 
 
-def test_without_submissions_it_waits_for_a_contest_that_has_not_begun(tmp_path: Path) -> None:
-    with watched(tmp_path, PAIR) as contest:
-        contest.kill()
-        store = contest.cup.folder / "contest.db"
-        store.rename(tmp_path / "contest.db")
-        contest.start()
-        page = contest.get("live.html").text
-        assert "The contest has not begun" in page
-        assert "author/index.html" not in page
-        assert not store.exists()
-        (tmp_path / "contest.db").rename(store)
-        until(lambda: "The contest has not begun" not in contest.get("live.html").text, "the pages are not there")
-
-
 def test_a_page_of_64_games_weighs_no_more_than_any_other(tmp_path: Path) -> None:
     with watched(tmp_path, PAIR, games=64) as contest:
         for _ in range(64):

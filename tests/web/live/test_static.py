@@ -90,25 +90,6 @@ def test_pages_update_from_any_file_server_until_the_contest_is_over(browser: Br
         assert [] == pages
 
 
-@pytest.mark.parametrize("code", ["", "cs/", "zh/"])
-def test_publishing_after_the_end_replaces_live_pages_by_final_ones(tmp_path: Path, code: str) -> None:
-    public = tmp_path / "public"
-    with Cup(tmp_path / "cup", PAIR, form='name = "round-robin"\ngames = 1') as cup, recorder(cup) as log:
-        log.read_store()
-        assert not follow(cup.planned, public, once=True)
-        assert "data-log=" in (public / code / "index.html").read_text()
-        accept(cup, *play_next(cup))
-        log.finish()
-
-        assert follow(cup.planned, public, once=True)
-
-    for name in ("index", "live", "verify", "journal", "games/00001"):
-        page = (public / code / f"{name}.html").read_text()
-        assert "data-log=" not in page
-        assert "live.js" not in page
-        assert 'id="over"' in page or name not in ("index", "live")
-
-
 ARCHIVE = "https://example.org/spring/cup.tar.gz"
 STEPS = (f"curl -fLO {ARCHIVE}", "mkdir site", "tar -xf cup.tar.gz -C site --strip-components=1")
 

@@ -430,37 +430,6 @@ def test_a_form_that_is_wrong_changes_nothing(seen: Office, change: dict[str, st
     assert before == seen.dump()
 
 
-@pytest.mark.parametrize("kind", ["none", "wrong", "nonsense", "long", "author", "revoked"])
-def test_there_is_no_way_in_without_an_organisers_token(seen: Office, kind: str) -> None:
-    """The answers of all addresses to each role, and to forms of other sites, are in tests/golden/access.txt."""
-    before, words = seen.dump(), b"You are not signed in, or your token is not valid any more."
-    others = {"none": "", "wrong": "judge-" + "A" * 43, "nonsense": "\"'%00", "long": "x" * 5000}
-    token = others.get(kind) or seen.tokens.get(kind, "")
-    form = {"action": "pause", "target": "", "id": "0" * 32, "why": "x", "attempt": "0", "proof": proof(token)}
-    bearer = {"authorization": f"Bearer {seen.tokens['act']}"}
-    for method, path, expected in (("GET", "games", 401), ("POST", "orders", 401), ("GET", "index", 200)):
-        address = f"/organiser/{path}" + ".html" * (method == "GET")
-        answers = [seen.ask(method, address, token, urlencode(form).encode(), **FORM)]
-        answers.append(seen.ask(method, address, "", urlencode(form).encode(), **FORM, **bearer))
-        for status, headers, body in answers:
-            assert (expected, None) == (status, headers.get("set-cookie")), (method, path)
-            assert words in body
-            assert b"spring-cup" in body
-            assert b"anna" not in body
-    assert before == seen.dump()
-
-
-def test_a_watcher_orders_nothing(seen: Office) -> None:
-    before = seen.dump()
-    form = {**seen.form("pause"), "proof": proof(seen.tokens["watch"])}
-
-    status, _, body = seen.post(form, "watch")
-
-    assert 403 == status
-    assert b"your access is read-only" in body
-    assert before == seen.dump()
-
-
 def test_token_guesser_has_to_wait(tmp_path: Path) -> None:
     with office(tmp_path / "cup", played=0, strangers=3) as found:
         answers = [found.ask("GET", "/organiser/games.html", f"judge-{n}")[0] for n in range(5)]
