@@ -297,11 +297,3 @@ def test_pages_name_the_pairs_that_are_left_out(tmp_path: Path) -> None:
     assert "ratings differ by 400 or more" in (public.directory / "index.html").read_text()
     pages = [path.read_text() for path in sorted((public.directory / "agents").glob("*.html"))]
     assert ["2000 (last year)" in page and "Does not meet" in page for page in pages] == [True, False, False, False]
-
-
-def test_export_with_a_broken_document_is_refused(tmp_path: Path) -> None:
-    public = exported(tmp_path)
-    for data in (b"", b"{}", b"[1", b"\xff\xfe", b"[" * 100_000):
-        (public.directory / "contest.json").write_bytes(data)
-        with pytest.raises(InputError):
-            rated(tmp_path / "one", f'ratings = "{public.directory}"', {"anna": "", "dora": ""})
