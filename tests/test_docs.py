@@ -45,7 +45,11 @@ ELSEWHERE = {
 SHORTER = {
     # Agents that do not look for rows fill the board.
     'change = ["clock.turn_ms=300"]': 'change = ["clock.turn_ms=300", "game.options.draw_at=40"]',
-    "--format ladder --set clock.turn_ms=300": "--format ladder --set clock.turn_ms=100",
+    'policy = "gomocup-standard:fast"\nformat': (
+        'policy = "gomocup-standard:fast"\nchange = ["game.options.draw_at=40"]\nformat'
+    ),
+    "--turn-ms 300": "--turn-ms 100",
+    "--format ladder --set clock.turn_ms=300": "--format ladder --set clock.turn_ms=100 --set game.options.draw_at=10",
 }
 """What is typed in place of parts of commands."""
 

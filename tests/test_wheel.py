@@ -95,9 +95,9 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """The wheel, installed; it has the dependencies of the tests."""
+    """The wheels of the judge and of plug-ins, installed by name; they have the dependencies of the tests."""
     build_images()
-    return _installed(wheels, tmp_path_factory.mktemp("installed"))
+    return _installed(wheels, tmp_path_factory.mktemp("installed"), *INSTALLED)
 
 
 @pytest.fixture(scope="module")
@@ -164,8 +164,7 @@ def test_nothing_in_it_weakens_the_judge_or_attacks_its_services(wheels: Path) -
 
 
 @pytest.mark.parametrize("plugin", INSTALLED)
-def test_plugin_is_installed_by_name_without_an_index(plugin: str, wheels: Path, tmp_path: Path) -> None:
-    installed = _installed(wheels, tmp_path, plugin)
+def test_plugin_is_installed_by_name_without_an_index(plugin: str, installed: Installed) -> None:
     group, name = PLUGINS[plugin]
     names = f"from importlib.metadata import entry_points; print(*entry_points(group={group!r}).names)"
 

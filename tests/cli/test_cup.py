@@ -250,7 +250,7 @@ def test_ctrl_c_finishes_the_running_games_of_all_leagues(judge: Judge, tmp_path
 def test_leagues_share_a_core_game_by_game(judge: Judge, tmp_path: Path) -> None:
     """The kernel gives the core's lock to the game that has waited longest."""
     names = ("a", "b", "c")
-    league = 'policy = "gomocup-fastgame"\nformat = { name = "round-robin", games = 4 }\n'
+    league = 'policy = "gomocup-fastgame"\nformat = { name = "round-robin", games = 3 }\n'
     text = 'name = "cup"\n' + "".join(f'[[leagues]]\nname = "{name}"\nchange = {CHANGE}\n{league}' for name in names)
     for agent in ("house-instant", "house-stamp"):
         text += f'[[entries]]\npath = "{agent}"\nleagues = {json.dumps(names)}\n'
@@ -264,9 +264,9 @@ def test_leagues_share_a_core_game_by_game(judge: Judge, tmp_path: Path) -> None
         journal = json.loads(judge("contest", "log", f"cup/{name}", "--json").out)
         results += [(line["at"], name) for line in journal if line["event"] == "accepted"]
     order = [name for _, name in sorted(results)]
-    assert 12 == len(order)
+    assert 9 == len(order)
     # A league that begins a moment earlier may play two games before the others wait.
-    assert all(2 >= order[at : at + 3].count(name) for at in range(10) for name in names), order
+    assert all(2 >= order[at : at + 3].count(name) for at in range(7) for name in names), order
 
 
 @pytest.mark.long

@@ -15,6 +15,7 @@ from tests.cli.brains import write_brain
 from tests.cli.conftest import QUICK, SHORT_CLOCK, TINY, Judge, Ran, owner_of
 from tests.cli.contests import write_contest
 from tests.cli.running import begin, thinking
+from tests.examples import of_evidence
 
 PLAY = ("--policy", "gomocup-fastgame", "--json", *QUICK, "--set", "clock.starved_share=1")
 
@@ -57,7 +58,7 @@ for line in sys.stdin:
         break
 """
 
-everywhere = pytest.mark.parametrize("box", [pytest.param("docker", marks=pytest.mark.docker), "process"])
+everywhere = pytest.mark.parametrize("box", [pytest.param("docker", marks=pytest.mark.docker), *of_evidence("process")])
 
 
 @pytest.fixture

@@ -11,18 +11,21 @@ from judge.export.export import PageOptions, publish
 from judge.publish.load import load_any, with_joined
 from judge.transparency.keys import make_key
 from tests.cli.conftest import Judge
-from tests.contests import nothing
+from tests.contests import Recipe, nothing
 from tests.publish.cups import Cast, Cup, player
 from tests.publish.public import Public
 
 CAST: Cast = {"anna": player("anna", 0.9), "bert": player("bert", 0.5)}
 
+LAST = Recipe(
+    "last-season", CAST, more='change = ["clock.turn_ms=300"]  # fast', options={"name": "last", "drawn": nothing}
+)
+
 
 @pytest.fixture
 def last(tmp_path: Path) -> Path:
-    with Cup(tmp_path / "last", CAST, name="last", more='change = ["clock.turn_ms=300"]  # fast', drawn=nothing) as cup:
-        cup.play()
-    return cup.folder
+    with LAST.contest(tmp_path / "last") as cup:
+        return cup.folder
 
 
 @pytest.mark.parametrize(("turn_ms", "is_joined"), [("500", False), ("300", True)])
@@ -63,7 +66,7 @@ def test_plan_announce_and_export_name_what_is_left_out(judge: Judge, tmp_path: 
     announced = judge("contest", "announce", "new")
     make_key(tmp_path / "new/organiser.key")
     plan = judge("contest", "plan", "new")
-    exported = judge("contest", "export", "public", "new")
+    exported = judge("contest", "export", "public", "new", "--language", "en")
 
     assert (1, True) == (plan.code, REASON in plan.out)
     assert REASON in announced.err

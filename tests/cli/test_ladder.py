@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -17,14 +18,21 @@ from judge.publish.load import load_store
 from judge.terminal.contest_screen import overview
 from tests.broadcast.logs import recorder
 from tests.cli.test_watch import written
+from tests.publish.cups import Cup
 from tests.verify.test_ladder import joins
 
 
-def test_standings_and_stats_show_the_ladder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = tmp_path / "cup"
-    with joins(folder) as cup:
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cup]:
+    """A ladder that runs."""
+    with joins(tmp_path_factory.mktemp("played")) as cup:
         cup.play(14)
-        expected = {agent: found.elo for agent, found in load_store(cup.contest).ladder.items()}
+        yield cup
+
+
+def test_standings_and_stats_show_the_ladder(played: Cup, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = played.folder
+    expected = {agent: found.elo for agent, found in load_store(played.contest).ladder.items()}
     for command in (standings, lambda path: stats([path])):
         command(folder)
         text = capsys.readouterr().out
@@ -37,12 +45,10 @@ def test_standings_and_stats_show_the_ladder(tmp_path: Path, capsys: pytest.Capt
 
 @pytest.mark.parametrize("width", [60, 100, None])
 def test_a_narrow_terminal_shows_fewer_columns(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int | None
+    played: Cup, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int | None
 ) -> None:
     monkeypatch.setattr(ladder, "Console", partial(Console, width=width or 40, force_terminal=width is not None))
-    with joins(tmp_path / "cup") as cup:
-        cup.play(14)
-        contest = load_store(cup.contest)
+    contest = load_store(played.contest)
     ladder.print_ladder(contest)
     title, head, *rows, explanation = re.sub("\x1b[^m]*m", "", capsys.readouterr().out).splitlines()
     assert "valid at any time" in explanation

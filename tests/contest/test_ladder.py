@@ -22,6 +22,7 @@ from judge.store.types import RATED
 from judge.tournament.formats.ladder import Ladder, Matchmaking
 from judge.tournament.formats.round_robin import RoundRobin
 from tests.contest.cups import COMMITTED, by_chance, cup, enter, play, reopen, scheduled, snapshot, won_by
+from tests.examples import of_evidence
 
 SEASON = Ladder(total_games=60)
 
@@ -43,7 +44,7 @@ def test_a_season_has_its_number_of_games_and_ends() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("every", [1, 7])
+@pytest.mark.parametrize("every", [1, *of_evidence(7)])
 def test_a_judge_that_is_killed_after_each_game_draws_the_same_pairs(every: int) -> None:
     with cup(SEASON, 8, **COMMITTED) as whole:
         play(whole, by_chance(1))
@@ -58,7 +59,7 @@ def test_a_judge_that_is_killed_after_each_game_draws_the_same_pairs(every: int)
 def test_pairs_depend_on_the_order_of_results_and_on_the_secret() -> None:
     schedules = set()
     for seed, changes in ((1, COMMITTED), (2, COMMITTED), (1, {"seed": 7})):
-        with cup(SEASON, 8, **changes) as contest:
+        with cup(Ladder(total_games=20), 8, **changes) as contest:
             play(contest, by_chance(seed))
             schedules.add(tuple((game.first, game.second) for game in scheduled(contest)))
     assert len(schedules) == 3
@@ -223,7 +224,7 @@ def test_a_season_cannot_begin_after_its_end(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_each_rating_is_reported_once_when_it_is_certain_enough() -> None:
-    season = Ladder(total_games=200, anchors={"1": 0})
+    season = Ladder(total_games=130, anchors={"1": 0})
     with closing(Store("sqlite:///:memory:")) as store:
         contest = begin(store, season, 5)
         while play(contest, by_chance(1), 37):

@@ -15,7 +15,7 @@ from judge.publish.model import PublishedContest
 from judge.site.site import MAX_PAGE_BYTES, Proof, site
 from judge.statistics.online_ratings import OnlineRatings, Prior
 from judge.translations.language import languages
-from tests.contests import nothing
+from tests.contests import Recipe, nothing
 from tests.examples import sized
 from tests.publish.cups import Cup, player
 from tests.publish.public import Public
@@ -23,35 +23,27 @@ from tests.site.browser import VIEWS, Browser
 from tests.verify.test_ladder import FAILURES, joins
 
 CAST = {f"agent-{number}": player(f"agent-{number}", 0.95 - 0.09 * number) for number in range(8)}
-FORM = 'name = "ladder"\ntotal_games = {}\nanchors = {{ agent-4 = 1500 }}'
+FORM = 'name = "ladder"\ntotal_games = 96\nanchors = { agent-4 = 1500 }'
 
 
-def ladder(folder: Path, games: int) -> Cup:
-    return Cup(folder, CAST, FORM.format(games), FAILURES, drawn=nothing)
+def with_an_open_game(cup: Cup) -> None:
+    """After 88 games: the agents have more than a trend needs."""
+    cup.play(88)
+    cup.contest.schedule_next()
 
 
-@pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Cup, PublishedContest]]:
-    """A ladder of 96 games with one open game, and what was published before it, after 88 games.
-
-    The agents have more games than a trend needs.
-    """
-    with ladder(tmp_path_factory.mktemp("ladder"), 96) as cup:
-        cup.play(88)
-        contest = load_store(cup.contest)
-        cup.contest.schedule_next()
-        yield cup, contest
+LONG = Recipe("long-ladder", CAST, FORM, FAILURES, with_an_open_game, PageOptions(), options={"drawn": nothing})
 
 
 @pytest.fixture(scope="module")
-def running(played: tuple[Cup, PublishedContest]) -> Cup:
-    return played[0]
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cup]:
+    with LONG.contest(tmp_path_factory.mktemp("running")) as cup:
+        yield cup
 
 
 @pytest.fixture(scope="module")
-def public(running: Cup, tmp_path_factory: pytest.TempPathFactory) -> Public:
-    folder = tmp_path_factory.mktemp("exported")
-    return running.export(folder, pages=PageOptions())
+def public(tmp_path_factory: pytest.TempPathFactory) -> Public:
+    return LONG.export(tmp_path_factory.mktemp("exported"))
 
 
 def pages(contest: PublishedContest, code: str = "en") -> dict[str, str]:
@@ -123,8 +115,10 @@ def test_an_export_has_the_same_ratings_as_the_store(running: Cup, public: Publi
     assert ratings[0] == ratings[1]
 
 
-def test_pages_stay_readable_with_many_games(played: tuple[Cup, PublishedContest]) -> None:
-    _, contest = played
+def test_pages_stay_readable_with_many_games(running: Cup) -> None:
+    whole = load_store(running.contest)
+    *games, _open = whole.games
+    contest = replace(whole, games=games, pairings=whole.pairings[:-1], journal=whole.journal[:-1])
     # The same results again, as if so many times as many games were played.
     copies = sized(12, 35)
     journal, games = list(contest.journal), list(contest.games)

@@ -9,7 +9,7 @@ from judge.base.errors import NotReadyError
 from judge.sandbox.machine.users import AGENT_IDS, FIRST_AGENT_ID
 from judge.submissions.intake import BuildLimits, IntakeLimits, TreeLimits
 from judge.submissions.trees import Built, TaskHost, build_of, build_tree
-from tests.examples import of_evidence
+from tests.examples import evidence, of_evidence
 from tests.submissions.building import Files, built, laid
 
 pytestmark = pytest.mark.docker
@@ -234,7 +234,9 @@ COMPLAINTS: dict[str, tuple[Files, str]] = {
 """What is sent, and what its author has to hear. `build_failures` has more, one of each message of a tool."""
 
 
-@pytest.mark.parametrize("case", COMPLAINTS)
+@pytest.mark.parametrize(
+    "case", [pytest.param(each, marks=[evidence] * (each == "a library in Maven")) for each in COMPLAINTS]
+)  # a plugin of Maven and a library in Java have the same
 def test_first_error_and_its_fix_are_reported(task_host: TaskHost, case: str) -> None:
     files, words = COMPLAINTS[case]
 
@@ -268,7 +270,9 @@ ASIDE: dict[str, tuple[Files, str]] = {
 """Sources beside a program that play no part in it."""
 
 
-@pytest.mark.parametrize("case", ASIDE)
+@pytest.mark.parametrize(
+    "case", [pytest.param(each, marks=[evidence] * (each == "tests in Java")) for each in ASIDE]
+)  # SEVERAL_UNITS has a test beside its program
 def test_sources_that_play_no_part_decide_nothing(task_host: TaskHost, case: str) -> None:
     files, program = ASIDE[case]
     tree = laid(task_host.room / "sent", files)

@@ -30,6 +30,7 @@ from judge.store.types import UploadStep
 from judge.submissions.check import Grade
 from judge.submissions.intake import IntakeLimits
 from judge.submissions.pipeline import Anywhere, Stage, UploadJob, UploadOutcome, process_upload
+from tests.examples import evidence
 from tests.patience import PATIENCE_S
 from tests.submissions.archives import Files, renamed, zipped
 from tests.submissions.check import flawed
@@ -209,7 +210,7 @@ TOML = b'name = "own"\ncommand = ["python3", "x.py"]\nruntime = "python"\n[build
 @pytest.mark.parametrize(
     ("data", "filename", "called"),
     [
-        (NEEDS_LF.encode(), "pbrain-x.py", "pbrain-x"),
+        pytest.param(NEEDS_LF.encode(), "pbrain-x.py", "pbrain-x", marks=evidence),
         (zipped({"x.py": NEEDS_LF.encode(), "agent.toml": TOML}), "x.zip", "own"),
     ],
     ids=["a file", "agent.toml"],

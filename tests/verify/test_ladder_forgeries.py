@@ -528,13 +528,14 @@ def season(seed: int, kind: Any = None) -> tuple[int, list[str]]:
 FIRST_SEEDS = {
     "NoAnchor": 2,
     "Starved": 18,
-    "Neighbours": 2,
+    "Neighbours": 3,
     "LateResults": 2,
     "Reordered": 2,
     "KeptResult": 29,
     "Ignored": 2,
     "ParentsPrior": 1,
     "LastPrior": 7,
+    "NarrowPrior": 3,
 }
 """The first season that the forgery changes, where it is not the first one."""
 
