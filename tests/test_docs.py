@@ -48,7 +48,9 @@ SHORTER = {
     'policy = "gomocup-standard:fast"\nformat': (
         'policy = "gomocup-standard:fast"\nchange = ["game.options.draw_at=40"]\nformat'
     ),
-    "--turn-ms 300": "--turn-ms 100",
+    "--turn-ms 300": "--turn-ms 100 --games 1",
+    "--set clock.turn_ms=300 --agent house-python": "--set clock.turn_ms=300 --games 1 --agent house-python",
+    'format = { name = "round-robin" }': 'format = { name = "round-robin", games = 1 }',
     "--format ladder --set clock.turn_ms=300": "--format ladder --set clock.turn_ms=100 --set game.options.draw_at=10",
 }
 """What is typed in place of parts of commands."""
