@@ -24,6 +24,7 @@ from judge.tournament.formats.swiss import Swiss
 from judge.verify.export import verify_export
 from tests.contest.cups import better_seed, cup, play
 from tests.contests import LATE_AND_WITHDRAWN, LATE_ENTRY, SWISS, WITH_ZOE, WITHDRAWN, Recipe, submit
+from tests.examples import of_evidence
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 from tests.publish.public import Public, change, sign_again
 from tests.publish.test_tables import check_columns
@@ -136,7 +137,7 @@ def test_lie_about_a_change_after_the_start_is_found_by_both(lie: str, tmp_path:
     assert any(by_reading in each for each in independent_reading.problems(public.directory))
 
 
-@pytest.mark.parametrize("rounds", [0, 1, 2])
+@pytest.mark.parametrize("rounds", [0, 1, *of_evidence(2)])
 def test_draw_without_an_agent_that_had_entered_is_found(
     rounds: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,7 @@ from judge.publish.manifest import PUBLIC_KEY, write_manifest
 from judge.transparency.checkpoint import read_checkpoint
 from judge.transparency.keys import make_key
 from judge.verify.export import VerificationReport, difference, verify_export
+from tests.contests import PAIR
 from tests.publish.cups import STRONG_TO_WEAK, Cup, crasher, player
 from tests.publish.public import Public, change, sign_again
 
@@ -129,7 +130,7 @@ def test_a_directory_that_was_never_exported_is_refused(tmp_path: Path) -> None:
 def test_a_swiss_contest_is_drawn_again_round_by_round(tmp_path: Path) -> None:
     """With a bye in each round, an agent that fails too often and is put out, and cancelled games."""
     cast = {**STRONG_TO_WEAK, "always": crasher("always", 0), "zoe": player("zoe", 0.7)}
-    form = 'name = "swiss"\nrounds = 5\ngames = 2'
+    form = 'name = "swiss"\nrounds = 4\ngames = 2'
     with Cup(tmp_path / "cup", cast, form, more="[failures]\nlimit = 0.5\nafter = 4") as cup:
         cup.play()
         public = cup.export(tmp_path)
@@ -158,7 +159,7 @@ def test_running_contest_reports_how_much_is_missing(tmp_path: Path) -> None:
 
 
 def test_annulled_game_is_published_with_the_result_that_counts(tmp_path: Path) -> None:
-    with Cup(tmp_path / "cup", STRONG_TO_WEAK) as cup:
+    with Cup(tmp_path / "cup", PAIR) as cup:
         cup.play(2)
         cup.store.annul(cup.contest.results()[0].id, "the wrong opening file")
         cup.play()
