@@ -114,16 +114,6 @@ def _has_all_its_games(contest: Contest, games: list[ScheduledGame]) -> None:
     assert all(times <= 2 for times in from_each.values())
 
 
-def test_a_swiss_round_is_scheduled_when_the_one_before_it_has_ended() -> None:
-    with cup(Swiss(games=2, rounds=3), 4) as contest:
-        assert 4 == len(scheduled(contest))
-
-        play(contest, better_seed, 4)
-
-        assert contest.schedule_next()
-        assert 8 == len(scheduled(contest))
-
-
 def test_the_next_round_of_a_swiss_waits_for_no_bye_and_counts_it() -> None:
     with cup(Swiss(games=2, rounds=5), 5) as contest:
         play(contest, better_seed)

@@ -71,7 +71,3 @@ def test_withdrawn_agent_loses_its_next_pairing_without_a_game() -> None:
 
     assert [] == Knockout().next(entries(4, out=[1]), before, 0)
     assert [["2"], ["1"], ["3", "4"]] == Knockout().order(entries(4, out=[1]), before)
-
-
-def test_contest_without_remaining_agents_plays_nothing() -> None:
-    assert [] == Knockout().next(entries(4, out=[1, 2, 3, 4]), [], 0)

@@ -66,14 +66,6 @@ def test_a_double_round_robin_is_even_in_seats(count: int) -> None:
     assert {0} == set(leans(played).values())
 
 
-def test_all_rounds_are_known_before_the_first_one() -> None:
-    chosen = DoubleRoundRobin()
-    pairings = chosen.next(entries(4), [], seed=0)
-
-    assert [each.pairing for each in play_out(chosen, entries(4))] == pairings
-    assert [0, 0, 0, 1, 1, 1] == [pairing.meeting for pairing in pairings if pairing.table == 1]
-
-
 def test_withdrawal_leaves_other_pairings_unchanged() -> None:
     played = play_out(RoundRobin(), entries(4, out=[4]))
 

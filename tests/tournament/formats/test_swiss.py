@@ -100,7 +100,3 @@ def test_withdrawn_agent_is_not_paired() -> None:
 
     assert {"1", "3", "4", "5", "6"} == {agent for pairing in after for agent in pairing.agents}
     assert 1 == sum(pairing.second is None for pairing in after)
-
-
-def test_one_alone_does_not_play() -> None:
-    assert [] == Swiss(rounds=3).next(entries(2, out=[2]), [], 0)
