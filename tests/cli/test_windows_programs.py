@@ -17,7 +17,8 @@ from judge.base.resources import IMAGES
 from judge.host.build_images import build_images
 from judge.referee.spec import read_record
 from tests.cli.conftest import QUICK, Judge
-from tests.sandbox.mingw import HERE, NEEDS_WINE, WIDTHS, compile_windows, packaged_programs
+from tests.examples import of_evidence
+from tests.sandbox.mingw import HERE, NEEDS_WINE, compile_windows, packaged_programs
 
 Test = TypeVar("Test", bound=Callable[..., None])
 
@@ -46,7 +47,7 @@ def wine() -> None:
 
 
 @needs_wine
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("width", [32, *of_evidence(64)])
 def test_real_program_that_ends_reports_why(judge: Judge, wine: None, width: int) -> None:
     """Nothing is missing but the file that it looks for."""
     checked = judge("check", str(launcher(f"setuptools/cli-{width}.exe")), "--policy", "gomocup-freestyle", *QUICK)
@@ -58,7 +59,7 @@ def test_real_program_that_ends_reports_why(judge: Judge, wine: None, width: int
 
 
 @needs_wine
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("width", [64, *of_evidence(32)])
 def test_the_dlls_that_a_real_program_misses_are_named(judge: Judge, wine: None, width: int) -> None:
     """A calculator of the distribution, without the two DLLs that its package has beside it."""
     checked = judge("check", str(packaged_programs(width) / "mpicalc.exe"), "--policy", "gomocup-freestyle", *QUICK)
@@ -120,7 +121,7 @@ def compile_house_agent(folder: Path, width: int, *options: str) -> None:
 
 
 @needs_wine
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("width", [64, *of_evidence(32)])
 def test_the_house_agent_plays_as_a_program_for_windows(judge: Judge, wine: None, tmp_path: Path, width: int) -> None:
     compile_house_agent(tmp_path, width)
 

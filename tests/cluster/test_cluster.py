@@ -21,6 +21,7 @@ from judge.contest_games import AttemptState, ScheduledGame
 from judge.referee.spec import RecordFile
 from judge.referee.verify import verify
 from tests.cluster.machines import Cup, Machines, children, until
+from tests.examples import evidence
 
 WORKERS = ("w1", "w2", "w3")
 
@@ -150,6 +151,7 @@ def test_the_game_of_a_killed_worker_is_played_elsewhere_and_it_leaves_no_proces
     until(lambda: all(started_ticks(pid) is None for pid in its_children), "its processes end")
 
 
+@evidence
 def test_the_game_of_a_frozen_worker_is_played_elsewhere_and_counted_once(
     cup: Cup, machines: Machines, cluster: Cluster
 ) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.broadcast.test_recorder import until
+from tests.examples import evidence
 from tests.web.live.guest import Guest, booted
 from tests.web.live.test_front import COMING
 
@@ -49,6 +50,7 @@ def test_service_starts_answers_restarts_and_stops(guest: Guest) -> None:
     assert ["inactive", "success"] == guest.state(SERVE, "ActiveState", "Result")
 
 
+@evidence
 def test_worker_joins_restarts_and_stops(guest: Guest, tmp_path: Path) -> None:
     for words in (("keys", "keys", "127.0.0.1"), ("invite", "keys", "one", "--scheduler", "tls://127.0.0.1:8786")):
         made = guest.run(JUDGE, "cluster", *words)
