@@ -1,7 +1,7 @@
 """The browser of the tests, which also checks pages with axe-core."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -17,12 +17,25 @@ _EVERY_RULE = {"rules": [{"id": "target-size", "enabled": True}]}
 """Of the rules for WCAG 2.2 AA, the one that axe-core does not run unless it is asked to."""
 
 
-VIEWS: Sequence[tuple[str, int, bool]] = (
+View = tuple[str, int, bool]
+
+VIEWS: Sequence[View] = (
     [*product(("", "cs/", "zh/"), (1280, 390, 360), (False, True))]
     if EVIDENCE
     else [("", 1280, False), ("cs/", 360, True), ("zh/", 390, False)]
 )
 """Language folders, widths and darkness in which a page is checked. The full lane has each of them once."""
+
+
+def views_of(pages: Sequence[str]) -> Iterator[tuple[View, Sequence[str]]]:
+    """The views, each with the pages that are checked in it. In the full lane every page is in the narrowest view, and
+    several pages share the others."""
+    narrowest = min(width for _, width, _ in VIEWS)
+    wider = [view for view in VIEWS if view[1] > narrowest]
+    for view in VIEWS:
+        is_shared = not EVIDENCE and view in wider and len(pages) > 1
+        yield view, pages[wider.index(view) :: len(wider)] if is_shared else pages
+
 
 WIDTHS = [390, pytest.param(1280, marks=evidence)]
 """Widths of a page on which an author or organiser acts."""
@@ -67,4 +80,4 @@ class Browser(browser.Browser):
         return found
 
 
-__all__ = ["VIEWS", "WIDTHS", "Browser", "find_browser"]
+__all__ = ["VIEWS", "WIDTHS", "Browser", "find_browser", "views_of"]

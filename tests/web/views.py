@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tests.site.browser import VIEWS, Browser
+from tests.site.browser import Browser, views_of
 
 
 def check_views(browser: Browser, url: str, *pages: str) -> None:
     """No page is wider than its window, and axe-core finds nothing wrong with it."""
-    for folder, width, dark in VIEWS:
+    for (folder, width, dark), shown in views_of(pages):
         browser.look(width, dark)
-        for page in pages:
+        for page in shown:
             browser.visit(f"{url}/{folder}{page}")
             assert browser.ask("document.documentElement.scrollWidth") <= width, (folder, page)
             assert [] == browser.violations(), (folder, page)

@@ -37,7 +37,6 @@ from tests.contests import JOINING, LADDER, submit, with_a_submission
 from tests.publish.cups import Cup, player
 from tests.site.browser import WIDTHS, Browser
 from tests.verify.second_opinion import second_opinion
-from tests.verify.test_ladder import joins
 from tests.web.intake.conftest import POLL_INTERVAL_S, make_token
 from tests.web.live.serving import serving_all
 from tests.web.service import Answer, call, service_of
@@ -219,9 +218,8 @@ def test_command_requests_a_challenge_of_a_running_service_and_prints_its_result
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("judge.cli.challenge.POLL_INTERVAL_S", POLL_INTERVAL_S)
-    with joins(tmp_path / "cup", INTAKE) as cup:
-        cup.play(14)
-        directory = intake_directory(load_plan(tmp_path / "cup"))
+    with AT_THE_DESK.contest(tmp_path / "cup") as cup:
+        directory = intake_directory(load_plan(cup.folder))
         link = f"#{make_token(directory, 'eve')}"
         with serving_all(directory.folder) as service, closing(directory.practice_games()) as games:
             url = f"{service.url}/author/index.html{link}"
@@ -259,23 +257,34 @@ def finish_next(games: PracticeGames, opponent: str, result: PracticeResult) -> 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("acting_width", WIDTHS)
-def test_page_and_challenge_work_in_a_browser_without_script(
+def test_author_challenges_and_leaves_by_a_double_click_in_a_browser_without_script(
     browser: Browser, tmp_path: Path, acting_width: int
 ) -> None:
-    with joins(tmp_path / "cup", INTAKE) as cup:
-        cup.play(14)
-    directory = intake_directory(load_plan(tmp_path / "cup"))
-    with serving_all(directory.folder) as service:
-        browser.leave()
-        browser.visit(f"{service.url}/author/index.html#{make_token(directory, 'eve')}")
-        browser.wait_for("document.querySelector('#ladder') !== null")
-        check_views(browser, service.url, "author/index.html")
-        browser.look(acting_width)
-        with without_scripts(browser):
+    with AT_THE_DESK.contest(tmp_path / "cup") as cup:
+        directory = intake_directory(load_plan(cup.folder))
+        with serving_all(directory.folder) as service:
+            browser.leave()
+            browser.visit(f"{service.url}/author/index.html#{make_token(directory, 'eve')}")
+            browser.wait_for("document.querySelector('#ladder') !== null")
+            check_views(browser, service.url, "author/index.html")
+            browser.look(acting_width)
+            with without_scripts(browser):
+                browser.visit(f"{service.url}/author/index.html")
+                browser.ask("document.querySelector('button[name=opponent]').click()")
+                browser.wait_for("document.querySelector('#challenges ~ .wide tbody th') !== null")
+                assert "#challenges" == browser.ask("location.hash")
             browser.visit(f"{service.url}/author/index.html")
-            browser.ask("document.querySelector('button[name=opponent]').click()")
-            browser.wait_for("document.querySelector('#challenges ~ .wide tbody th') !== null")
-            assert "#challenges" == browser.ask("location.hash")
+            browser.ask("document.querySelectorAll('article.own details').forEach((each) => each.open = true)")
+            assert [] == browser.violations()
+            with without_scripts(browser):
+                browser.visit(f"{service.url}/author/index.html")
+                button = "document.querySelector('article.own details:last-of-type button')"
+                browser.ask(f"{button}.click(), {button}.click()")
+                browser.wait_for("document.querySelector('article.own p')?.innerText.startsWith('You no longer')")
+            browser.visit(f"{service.url}/author/index.html")
+            assert [] == browser.violations()
+        (line,) = cup.store.last_lines(cup.contest.name, 9, WITHDRAWN)
+        assert ("zoe: withdrawn by its author", "eve") == (line.text, line.who)
     browser.look(1280)
 
 
@@ -465,29 +474,3 @@ def test_command_notes_that_an_agent_of_a_withdrawn_submission_continues(desk: D
     done = CliRunner().invoke(app, words, env={"COLUMNS": "200"})
     assert (0, True) == (done.exit_code, "zoe continues to take part; next: judge contest withdraw zoe" in done.stderr)
     assert f"{IN} 1; {REPLACED}" == sentence(desk)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("acting_width", WIDTHS)
-def test_author_leaves_in_a_browser_by_a_double_click_without_script(
-    browser: Browser, tmp_path: Path, acting_width: int
-) -> None:
-    with joins(tmp_path / "cup", INTAKE) as cup:
-        cup.play(10)
-        directory = intake_directory(load_plan(tmp_path / "cup"))
-        with serving_all(directory.folder) as service:
-            browser.leave()
-            browser.visit(f"{service.url}/author/index.html#{make_token(directory, 'eve')}")
-            browser.wait_for("document.querySelector('article.own') !== null")
-            browser.ask("document.querySelectorAll('article.own details').forEach((each) => each.open = true)")
-            browser.look(acting_width)
-            assert [] == browser.violations()
-            with without_scripts(browser):
-                browser.visit(f"{service.url}/author/index.html")
-                button = "document.querySelector('article.own details:last-of-type button')"
-                browser.ask(f"{button}.click(), {button}.click()")
-                browser.wait_for("document.querySelector('article.own p')?.innerText.startsWith('You no longer')")
-            check_views(browser, service.url, "author/index.html")
-        (line,) = cup.store.last_lines(cup.contest.name, 9, WITHDRAWN)
-        assert ("zoe: withdrawn by its author", "eve") == (line.text, line.who)
-    browser.look(1280)

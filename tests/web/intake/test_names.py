@@ -24,14 +24,14 @@ address_requests_per_minute = 100000
 
 LISTED = '[[agents]]\npath = "anna"\nname = "Anna"\n[[agents]]\npath = "zoe.py"\n'
 
-FORMATS = ["round-robin", *of_evidence("swiss\nrounds = 3", "knockout"), "ladder\ntotal_games = 9"]
+FORMATS = [*of_evidence("round-robin", "swiss\nrounds = 3", "knockout"), "ladder\ntotal_games = 9"]
 
 
-def write_contest(folder: Path, form: str, listed: str = LISTED) -> IntakeDirectory:
+def write_contest(folder: Path, form: str) -> IntakeDirectory:
     """A contest whose file lists agents. `anna` does not exist yet."""
     folder.mkdir(exist_ok=True)
     (folder / "zoe.py").write_text("print()\n")
-    made = make_contest(folder, LIMITS + listed)
+    made = make_contest(folder, LIMITS + LISTED)
     name, _, more = form.partition("\n")
     file = folder / "contest.toml"
     file.write_text(file.read_text().replace('name = "round-robin"', f'name = "{name}"\n{more}'))
@@ -61,19 +61,16 @@ def test_name_of_a_listed_agent_is_refused_before_the_start(tmp_path: Path, form
         assert "passed" == ended(ada, send(ada, "good five"))["state"]
 
 
-def test_names_of_listed_agents_are_those_of_the_file_now(tmp_path: Path) -> None:
-    desk = write_contest(tmp_path, "round-robin", "")
-    file = tmp_path / "contest.toml"
+def test_names_of_listed_agents_are_those_of_the_file_now(service: Service, desk: IntakeDirectory) -> None:
+    file = desk.folder / "contest.toml"
     text = file.read_text()
-    with (
-        serving(desk) as service,
-        author_of(desk, service, "ada") as ada,
-        closing(desk.register()) as register,
-    ):
-        refused = send(ada, "bad five")
-        ended(ada, refused)
+    with author_of(desk, service, "mia") as mia, closing(desk.register()) as register:
+        refused = send(mia, "bad five")
+        ended(mia, refused)
         file.write_text(f'{text}\n[[agents]]\npath = "anna"\nname = "five"\n')
-        found = ended(ada, send(ada, "good five"))
+        named = mia.post("/submissions", params={"filename": "a.zip", "name": "five"}, content=b"good mias")
+        assert (409, listed("five")) == error_of(named)
+        found = ended(mia, send(mia, "good five"))
         assert ("refused", listed("five")) == (found["state"], found["why"])
         with pytest.raises(NameTakenError, match="lists an agent called 'five'"):
             register.approve(refused, "Olga", "looks well")

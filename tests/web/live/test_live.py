@@ -218,12 +218,15 @@ def test_followed_agent_has_a_page_of_its_games_with_and_without_scripts(witness
             witness.block_scripts(False)
 
 
-def test_an_open_page_changes_when_the_contest_ends(witness: Browser, tmp_path: Path) -> None:
+def test_an_open_page_changes_when_a_result_comes_and_when_the_contest_ends(witness: Browser, tmp_path: Path) -> None:
     witness.leave()
     with watched(tmp_path, PAIR, games=2) as contest:
+        witness.visit(f"{contest.url}/crosstable.html")
+        assert 0 == witness.ask("document.querySelectorAll('.cross a.score').length")
+        contest.end(*contest.play(3))
+        witness.wait_for("document.querySelectorAll('.cross a.score').length == 2")
         witness.visit(f"{contest.url}/live.html")
-        for _ in range(2):
-            contest.end(*contest.play(3))
+        contest.end(*contest.play(3))
         witness.wait_for("document.querySelector('h1').textContent == 'The contest is over'")
         assert witness.ask("document.getElementById('over').textContent.includes('Final.')")
         assert witness.ask("document.getElementById('next').hidden")
@@ -287,14 +290,6 @@ def moves_that_count(contest: Watched) -> Sequence[Mapping[str, Any]]:
     told = [event for event in events(contest.cup) if event["type"] in ("playing", "move")]
     begun = max(number for number, event in enumerate(told) if event["type"] == "playing")
     return told[begun + 1 :]
-
-
-def test_standings_and_crosstable_change_as_results_come(witness: Browser, tmp_path: Path) -> None:
-    with watched(tmp_path, PAIR) as contest:
-        witness.visit(f"{contest.url}/crosstable.html")
-        assert 0 == witness.ask("document.querySelectorAll('.cross a.score').length")
-        contest.end(*contest.play())
-        witness.wait_for("document.querySelectorAll('.cross a.score').length == 2")
 
 
 def test_a_hidden_tab_asks_for_nothing_and_has_everything_when_it_is_looked_at(

@@ -231,27 +231,27 @@ TITLES = {FIRST: "Žofinka 五子", SECOND: "نرد"}
 FORM = 'name = "round-robin"\ngames = 4'
 
 
-@pytest.mark.parametrize("game_is_over", [True, False])
-def test_pages_show_display_names(browser: Browser, tmp_path: Path, game_is_over: bool) -> None:
+def test_pages_show_display_names_during_a_game_and_after_it(browser: Browser, tmp_path: Path) -> None:
     with watched(tmp_path, PAIR, form=FORM, titles=TITLES) as contest:
         game, file, told = contest.play()
         tell(told, 6)
-        if game_is_over:
-            contest.end(game, file, told)
-        browser.leave()
-        check_views(browser, contest.url, "live.html", "games/00001.html")
-        for page in ("live.html", "games/00001.html"):
-            browser.visit(f"{contest.url}/{page}")
-            assert all(title in text_of(browser) for title in TITLES.values()), page
-            names = browser.ask("[...document.querySelectorAll('main bdi')].map(e => e.textContent)")
-            assert not {FIRST, SECOND} & set(names), page
-        assert [] == browser.errors
-        browser.leave()
 
-        def are_in_feed() -> bool:
-            return all(title in contest.get("agents/001.xml").text for title in TITLES.values())
+        def are_in_feed(expected: bool) -> bool:
+            return expected == all(title in contest.get("agents/001.xml").text for title in TITLES.values())
 
-        until(lambda: are_in_feed() == game_is_over, "the feed has other names")
+        for game_is_over in (False, True):
+            if game_is_over:
+                contest.end(game, file, told)
+            until(partial(are_in_feed, game_is_over), "the feed has other names")
+            browser.leave()
+            check_views(browser, contest.url, "live.html", "games/00001.html")
+            for page in ("live.html", "games/00001.html"):
+                browser.visit(f"{contest.url}/{page}")
+                assert all(title in text_of(browser) for title in TITLES.values()), page
+                names = browser.ask("[...document.querySelectorAll('main bdi')].map(e => e.textContent)")
+                assert not {FIRST, SECOND} & set(names), page
+            assert [] == browser.errors
+        browser.leave()
 
 
 def test_terminal_shows_display_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
