@@ -68,7 +68,7 @@ def test_a_person_may_have_a_clock(tmp_path: Path) -> None:
     assert ("turn-time", 1) == (record.verdict, record.winner)
 
 
-@pytest.mark.parametrize("typed", ["", "h8\n", "h8"])
+@pytest.mark.parametrize("typed", ["", *of_evidence("h8\n"), "h8"])
 def test_leaving_early_leaves_no_record(tmp_path: Path, typed: str) -> None:
     """The end of what is typed is the person's leaving; the game counts for nobody."""
     ran = play(tmp_path, typed, "me", "house-instant", *FREESTYLE)

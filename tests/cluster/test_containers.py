@@ -13,12 +13,14 @@ import docker
 import pytest
 
 from judge.base.errors import HostError, InputError
+from judge.broadcast.log import LOG_FILE
 from judge.host.build_images import build_images
 from judge.host.image_files import ImageFacts, export_image, import_image, refuse_unlike
 from judge.referee.spec import RecordFile
 from judge.referee.verify import verify
 from judge.sandbox.docker.images import image_contents
 from judge.store.files import Files
+from tests.broadcast.logs import of_games, whole
 from tests.cli.conftest import Judge
 from tests.cluster.machines import Cup, Machines, until
 from tests.private_engine import PrivateEngine, private_engine
@@ -98,6 +100,10 @@ def test_a_contest_is_played_by_a_worker_that_had_no_image(
         record = RecordFile.model_validate_json(Files(tmp_path / "cup" / "files").get(digest))
         assert () == tuple(verify(record).problems)
         assert {"docker"} == {box.split("-")[0] for box in record.record.placement.box}
+    told = [json.loads(line) for line in (tmp_path / "cup" / LOG_FILE).read_bytes().splitlines()]
+    moves = {(event["game"], event["attempt"]): event["moves"] for event in told if event["type"] == "ended"}
+    assert 2 == len(moves)
+    assert {key: whole(count) for key, count in moves.items()} == of_games(told)
     log = judge("contest", "log", "cup")
     for name in ("native", "keeper"):
         assert f"worker w1 is sent the image {name}" in log.out

@@ -31,6 +31,7 @@ from judge.referee.transcript import Entry, EntryKind, unpack_entries, unseal
 from tests.broadcast.logs import of_games, whole
 from tests.cli.contests import running, slow_contest
 from tests.cluster.machines import Cup, Machines, until
+from tests.examples import evidence
 from tests.patience import PATIENCE_S
 
 
@@ -143,6 +144,7 @@ def test_game_is_broadcast_live_and_restarts_when_its_worker_is_lost(
     assert len(listener.told[0][1]) < len(told)
 
 
+@evidence  # of a contest in tests/cluster/test_containers.py, the log has all moves when it is over
 @pytest.mark.docker
 def test_a_contest_on_a_cluster_has_its_moves_in_the_log_as_they_come(machines: Machines, tmp_path: Path) -> None:
     build_images(["native", "python", "keeper"])

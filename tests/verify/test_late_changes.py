@@ -201,7 +201,7 @@ def test_another_process_pairs_the_late_agent(tmp_path: Path) -> None:
     """The process that plays learns of the order when it draws the next round."""
     with begun(tmp_path) as contest:
         join(Contest(contest.store, contest.planned))
-        contest.play()
+        contest.play(5)
 
         assert any(LATE in each.agents for each in contest.store.pairings(contest.contest.name))
 
