@@ -227,7 +227,8 @@ def test_cup_with_a_league_that_an_entry_cannot_play_writes_nothing(judge: Judge
 
 
 def test_ctrl_c_finishes_the_running_games_of_all_leagues(judge: Judge, tmp_path: Path) -> None:
-    write_cup(tmp_path, CUP)
+    """Of two: the third one does not begin before the second one has played its games."""
+    write_cup(tmp_path, CUP.replace("games = 1 }\nmedals", "games = 6 }\nmedals"))
     with running(tmp_path) as process:
         while not sum(done(judge).values()):
             assert process.poll() is None
