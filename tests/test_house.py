@@ -21,6 +21,7 @@ MAY_IMPORT = {
     "translations": set(),
     "games": {"base"},
     "sandbox": {"base"},
+    "journal": {"base"},
     "host": {"base", "sandbox"},
     "protocols": {"base", "games"},
     "referee": {"base", "games", "sandbox", "protocols"},
@@ -32,18 +33,18 @@ MAY_IMPORT = {
     "render": {"base", "records"},
     "broadcast": {"base", "games", "protocols", "referee", "records", "catalog"},
     "statistics": {"base", "contest_games"},
-    "store": {"base", "games", "contest_games"},
+    "store": {"base", "games", "contest_games", "journal"},
     "notices": {"base", "store"},
-    "transparency": {"base", "store"},
-    "submissions": {"base", "games", "sandbox", "protocols", "referee", "agents", "catalog", "store", "notices"},
-    "tournament": {"base", "games", "referee", "catalog", "contest_games", "statistics", "transparency"},
+    "transparency": {"base", "journal", "store"},
+    "submissions": {"base", "journal", "games", "sandbox", "protocols", "referee", "agents", "catalog", "store", "notices"},
+    "tournament": {"base", "journal", "games", "referee", "catalog", "contest_games", "statistics", "transparency"},
     "contest": {
-        "base", "games", "sandbox", "host", "referee", "agents", "records", "catalog", "contest_games", "broadcast",
+        "base", "journal", "games", "sandbox", "host", "referee", "agents", "records", "catalog", "contest_games", "broadcast",
         "statistics", "store", "transparency", "submissions", "tournament",
     },
-    "cluster": {"base", "sandbox", "host", "referee", "agents", "contest_games", "broadcast", "store", "contest"},
+    "cluster": {"base", "journal", "sandbox", "host", "referee", "agents", "contest_games", "broadcast", "store", "contest"},
     "publish": {
-        "base", "games", "referee", "records", "contest_games", "statistics", "store", "transparency", "tournament",
+        "base", "journal", "games", "referee", "records", "contest_games", "statistics", "store", "transparency", "tournament",
         "contest",
     },
     "terminal": {
@@ -52,11 +53,11 @@ MAY_IMPORT = {
     },
     "attacks": {"base", "games", "sandbox", "host", "referee", "agents", "catalog"},
     "site": {
-        "base", "translations", "games", "referee", "records", "catalog", "contest_games", "render", "statistics",
+        "base", "journal", "translations", "games", "referee", "records", "catalog", "contest_games", "render", "statistics",
         "store", "tournament", "publish",
     },
     "verify": {
-        "base", "games", "sandbox", "referee", "contest_games", "statistics", "store", "transparency",
+        "base", "journal", "games", "sandbox", "referee", "contest_games", "statistics", "store", "transparency",
         "tournament", "contest", "publish",
     },
     "export": {
@@ -64,20 +65,20 @@ MAY_IMPORT = {
         "transparency", "contest", "publish", "site",
     },
     "cup": {
-        "base", "translations", "host", "referee", "agents", "contest_games", "transparency", "submissions",
+        "base", "journal", "translations", "host", "referee", "agents", "contest_games", "transparency", "submissions",
         "tournament", "contest", "publish", "site", "verify", "export",
     },
     "web": {
-        "base", "translations", "sandbox", "host", "referee", "records", "catalog", "contest_games", "render",
+        "base", "journal", "translations", "sandbox", "host", "referee", "records", "catalog", "contest_games", "render",
         "broadcast", "statistics", "store", "notices", "transparency", "submissions", "tournament", "contest",
         "publish", "site", "export", "cup",
     },
     "api": {
-        "base", "games", "host", "protocols", "referee", "agents", "records", "catalog", "contest_games", "sandbox",
+        "base", "journal", "games", "host", "protocols", "referee", "agents", "records", "catalog", "contest_games", "sandbox",
         "statistics", "transparency", "submissions", "contest", "cluster", "publish", "export",
     },
     "cli": {
-        "api", "base", "translations", "games", "sandbox", "host", "referee", "agents", "records", "catalog",
+        "api", "base", "journal", "translations", "games", "sandbox", "host", "referee", "agents", "records", "catalog",
         "contest_games", "render", "broadcast", "statistics", "store", "transparency", "submissions", "tournament",
         "contest", "cluster", "publish", "terminal", "attacks", "site", "verify", "export", "cup", "web",
     },

@@ -16,8 +16,6 @@ Name = Annotated[str, r"[^:]+?"]
 
 Number = Annotated[int, r"0|[1-9][0-9]{0,17}"]
 
-Rating = Annotated[int, r"0|-?[1-9][0-9]{0,5}"]
-
 _WORDS = r".*"
 
 _FIELD = re.compile(r"\{(\w+)\}")

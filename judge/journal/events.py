@@ -3,11 +3,33 @@
 from enum import StrEnum
 from typing import Annotated
 
-from judge.journal.codec import Event, Name, Number, Rating, journal_event
+from judge.base.text import sentence
+from judge.journal.codec import Event, Name, Number, journal_event
 
 Digest = Annotated[str, r"[0-9a-f]{64}"]
 
-Moment = Annotated[str, r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2} UTC"]
+_MOMENT = r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2} \S{1,40}(?: \([A-Za-z0-9_+/-]{1,60}\))?"
+
+Moment = Annotated[str, _MOMENT]
+"""A text of `judge.submissions.windows.moment_text`."""
+
+Schedule = Annotated[
+    str,
+    rf"none|(?:submissions (?:open at {_MOMENT}(?:, close at {_MOMENT})?|close at {_MOMENT})(?:; |\Z))?"
+    rf"(?:the contest starts at {_MOMENT})?",
+]
+"""A text of `judge.submissions.windows.Windows.words`, or `none`."""
+
+Changes = Annotated[str, r"[a-z_]{1,20}: .* -> .*: .*"]
+"""Names of settings with old and new values, and the reason."""
+
+Count = Annotated[int, r"[1-9][0-9]{0,8}"]
+
+Rating = Annotated[int, r"0|-?[1-9][0-9]{0,5}"]
+
+Deviation = Annotated[int, r"0|[1-9][0-9]{0,3}"]
+
+Reason = Annotated[str, r".+"]
 
 HostName = Annotated[str, r".{1,80}?"]
 
@@ -73,14 +95,14 @@ class SubmissionsClosed(Event):
 class ScheduleChanged(Event):
     """The moments at which submissions open and close and the contest starts, in words; `none` without any."""
 
-    schedule: str
+    schedule: Schedule
 
 
 @journal_event("settings", "{changes}")
 class SettingsChanged(Event):
     """An organiser changed the contest file; `changes` has the old and new values and the reason."""
 
-    changes: str
+    changes: Changes
 
 
 @journal_event("begins", "{at}")
@@ -139,7 +161,7 @@ class NotEntered(Event):
     """A passed submission could not enter a ladder."""
 
     agent: Name
-    why: str
+    why: Reason
 
 
 @journal_event("disqualified", "{agent}: {why}")
@@ -164,7 +186,7 @@ class Rated(Event):
 
     agent: Name
     rating: Rating
-    error: Number
+    error: Deviation
 
 
 @journal_event("open", "{why}")
@@ -181,12 +203,13 @@ class Paused(Event):
     why: str
 
 
-@journal_event("stopped", "{first} - {second}: {why}")
+@journal_event("stopped", "{first} - {second}: void {attempts} times in a row: {why}")
 class Stopped(Event):
     """A game of these agents was void too often."""
 
     first: Name
     second: Name
+    attempts: Number
     why: str
 
 
@@ -218,7 +241,7 @@ class AdmissionsReopened(Event):
 class Scheduled(Event):
     """Games were added to the schedule."""
 
-    games: Number
+    games: Count
 
 
 @journal_event("started", "{first} - {second}")
@@ -279,12 +302,12 @@ class Annulled(Event):
     why: str
 
 
-@journal_event("set-aside", "void {voids} times in a row: {why}")
+@journal_event("set-aside", sentence("void {attempts} times in a row: {why}"))
 class SetAside(Event):
     """A void game is retried after all others."""
 
     game: str
-    voids: Number
+    attempts: Number
     why: str
 
 
@@ -304,30 +327,33 @@ class GamesReleased(Event):
     why: str
 
 
+AttemptEvent = Started | Accepted | Voided | Abandoned | Superseded | Annulled
+
+
 # --- machines --------------------------------------------------------------------------------------------------------
 
 
-@journal_event("worker", "worker {host} is given no games: {why}")
+@journal_event("worker", sentence("worker {name} is given no games: {why}"))
 class WorkerBarred(Event):
     """A worker may not play; `why` includes the remedy."""
 
-    host: HostName
+    name: HostName
     why: str
 
 
-@journal_event("worker", "worker {host} plays: {slots} slots")
+@journal_event("worker", sentence("worker {name} plays: {slots} slots"))
 class WorkerJoined(Event):
     """A worker plays games in its slots."""
 
-    host: HostName
+    name: HostName
     slots: Number
 
 
-@journal_event("worker", "worker {host} is lost")
+@journal_event("worker", sentence("worker {name} is lost"))
 class WorkerLost(Event):
     """A worker left or does not answer."""
 
-    host: HostName
+    name: HostName
 
 
 @journal_event("worker", "{words}")
@@ -335,3 +361,6 @@ class WorkerNoted(Event):
     """Another remark about workers."""
 
     words: str
+
+
+WorkerEvent = WorkerJoined | WorkerLost | WorkerBarred | WorkerNoted

@@ -33,7 +33,7 @@ EVENTS = [
     (Line("received", "submission 12"), SubmissionChanged(SubmissionState.RECEIVED, 12)),
     (Line("refused", "submission 12: a: b"), SubmissionChanged(SubmissionState.REFUSED, 12, "a: b")),
     (Line("rated", "anna: -40 Elo, standard error 31"), Rated("anna", -40, 31)),
-    (Line("stopped", "anna - bert: void 3 times: a - b"), Stopped("anna", "bert", "void 3 times: a - b")),
+    (Line("stopped", "anna - bert: void 3 times in a row: a: b - c"), Stopped("anna", "bert", 3, "a: b - c")),
     (Line("started", "anna - bert", GAME, 2), Started(GAME, 2, "anna", "bert")),
     (Line("accepted", "anna won: bert: gave up", GAME, 1), Accepted(GAME, 1, "bert: gave up", winner="anna")),
     (
