@@ -56,6 +56,8 @@ def in_which_zoe_plays(cup: Cup) -> None:
     with_a_submission(cup)
     cup.contest.enter_passed = enter_passed
     cup.play(14)
+    while sum("zoe" in game.agents for game in cup.contest.results()) <= 3:  # pairs are drawn at random
+        cup.play(1)
 
 
 AT_THE_DESK = replace(JOINING, name="joined", form=f"{LADDER}{INTAKE}", happens=in_which_zoe_plays)
