@@ -36,16 +36,20 @@ MAY_IMPORT = {
     "store": {"base", "games", "contest_games", "journal"},
     "notices": {"base", "store"},
     "transparency": {"base", "journal", "store"},
-    "submissions": {"base", "journal", "games", "sandbox", "protocols", "referee", "agents", "catalog", "store", "notices"},
+    "submissions": {
+        "base", "journal", "games", "sandbox", "protocols", "referee", "agents", "catalog", "store", "notices",
+    },
     "tournament": {"base", "journal", "games", "referee", "catalog", "contest_games", "statistics", "transparency"},
     "contest": {
-        "base", "journal", "games", "sandbox", "host", "referee", "agents", "records", "catalog", "contest_games", "broadcast",
-        "statistics", "store", "transparency", "submissions", "tournament",
+        "base", "journal", "games", "sandbox", "host", "referee", "agents", "records", "catalog", "contest_games",
+        "broadcast", "statistics", "store", "transparency", "submissions", "tournament",
     },
-    "cluster": {"base", "journal", "sandbox", "host", "referee", "agents", "contest_games", "broadcast", "store", "contest"},
+    "cluster": {
+        "base", "journal", "sandbox", "host", "referee", "agents", "contest_games", "broadcast", "store", "contest",
+    },
     "publish": {
-        "base", "journal", "games", "referee", "records", "contest_games", "statistics", "store", "transparency", "tournament",
-        "contest",
+        "base", "journal", "games", "referee", "records", "contest_games", "statistics", "store", "transparency",
+        "tournament", "contest",
     },
     "terminal": {
         "base", "games", "sandbox", "protocols", "referee", "agents", "records", "catalog", "contest_games",
@@ -53,29 +57,29 @@ MAY_IMPORT = {
     },
     "attacks": {"base", "games", "sandbox", "host", "referee", "agents", "catalog"},
     "site": {
-        "base", "journal", "translations", "games", "referee", "records", "catalog", "contest_games", "render", "statistics",
-        "store", "tournament", "publish",
+        "base", "journal", "translations", "games", "referee", "records", "catalog", "contest_games", "render",
+        "statistics", "store", "tournament", "publish",
     },
     "verify": {
         "base", "journal", "games", "sandbox", "referee", "contest_games", "statistics", "store", "transparency",
         "tournament", "contest", "publish",
     },
     "export": {
-        "base", "translations", "referee", "records", "catalog", "contest_games", "statistics",
-        "transparency", "contest", "publish", "site",
+        "base", "translations", "referee", "records", "catalog", "contest_games", "statistics", "transparency",
+        "contest", "publish", "site",
     },
     "cup": {
         "base", "journal", "translations", "host", "referee", "agents", "contest_games", "transparency", "submissions",
         "tournament", "contest", "publish", "site", "verify", "export",
     },
     "web": {
-        "base", "journal", "translations", "sandbox", "host", "referee", "records", "catalog", "contest_games", "render",
-        "broadcast", "statistics", "store", "notices", "transparency", "submissions", "tournament", "contest",
+        "base", "journal", "translations", "sandbox", "host", "referee", "records", "catalog", "contest_games",
+        "render", "broadcast", "statistics", "store", "notices", "transparency", "submissions", "tournament", "contest",
         "publish", "site", "export", "cup",
     },
     "api": {
-        "base", "journal", "games", "host", "protocols", "referee", "agents", "records", "catalog", "contest_games", "sandbox",
-        "statistics", "transparency", "submissions", "contest", "cluster", "publish", "export",
+        "base", "journal", "games", "host", "protocols", "referee", "agents", "records", "catalog", "contest_games",
+        "sandbox", "statistics", "transparency", "submissions", "contest", "cluster", "publish", "export",
     },
     "cli": {
         "api", "base", "journal", "translations", "games", "sandbox", "host", "referee", "agents", "records", "catalog",
