@@ -117,6 +117,13 @@ def decode(line: Line) -> Event:
     return UnknownLine(line)
 
 
+def kind_of(event: Event) -> type[Event]:
+    """The class of an event. For a line that no judge writes, the first class with its name, or `UnknownLine`."""
+    if isinstance(event, UnknownLine) and event.line.name in _FORMS:
+        return _FORMS[event.line.name][0].kind
+    return type(event)
+
+
 def _forms(kind: type[Event]) -> Iterator[_Form]:
     texts = {name: _text_of(hint) for name, hint in get_type_hints(kind, include_extras=True).items()}
     for template in kind.TEMPLATES:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from judge.contest_games import PublishedGame
-from judge.journal.codec import Line, UnknownLine, decode
+from judge.journal.codec import Line, UnknownLine, decode, event_names, kind_of
 from judge.journal.events import (
     Abandoned,
     Accepted,
@@ -45,10 +45,10 @@ def text_problems(
     for number, line in enumerate(lines):
         game = games.get(line.game or "")
         where = f"leaf {number} of the log, {line.event}"
-        if isinstance(line.change, UnknownLine) and (columns := _columns_of(line.change.line)):
-            yield f"{where}: judge writes {columns} there"
+        if isinstance(line.change, UnknownLine) and _has_too_many_columns(line.change.line):
+            yield f"{where}: judge writes no game or attempt there"
             continue
-        if line.digest is not None and not isinstance(line.change, _WITH_DIGESTS):
+        if line.digest is not None and not issubclass(kind_of(line.change), _WITH_DIGESTS):
             yield f"{where}: judge writes no digest there"
         if not _is_written(contest, line, game, results, names, voids):
             yield f"{where}: judge does not write {line.text!r:.100} there"
@@ -56,16 +56,12 @@ def text_problems(
             voids[line.change.game] = line.change.why
 
 
-def _columns_of(line: Line) -> str:
-    """The columns of an event with this name and text; empty if there is none."""
-    for game, attempt, columns in (
-        (None, None, "no game or attempt"),
-        ("", None, "a game and no attempt"),
-        ("", 0, "a game and an attempt"),
-    ):
-        if not isinstance(decode(line._replace(game=game, attempt=attempt)), UnknownLine):
-            return columns
-    return ""
+def _has_too_many_columns(line: Line) -> bool:
+    return any(
+        not isinstance(decode(fewer), UnknownLine)
+        for fewer in (line._replace(attempt=None), line._replace(game=None, attempt=None))
+        if fewer != line
+    )
 
 
 def _is_written(
@@ -78,7 +74,7 @@ def _is_written(
 ) -> bool:
     match line.change:
         case UnknownLine():
-            return False
+            return line.event not in event_names()  # an unknown event has its own problem
         case Created(count):
             return count == len(contest.snapshot.entries) - len(contest.entered)
         case Started(first=first, second=second):

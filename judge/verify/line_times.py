@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
+from judge.journal.codec import Event, kind_of
 from judge.journal.events import (
     Abandoned,
     Accepted,
@@ -22,8 +23,7 @@ from judge.verify.records import VerifiedRecord
 
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}\+00:00")
 _UTC = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3}([0-9]{3})?)?\+00:00")
-MOMENT = r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2} \S{1,40}( \([A-Za-z0-9_+/-]{1,60}\))?"
-"""Texts of `judge.submissions.windows.moment_text`."""
+_AT_A_MOMENT = (SubmissionsOpened, SubmissionsClosed, StartTimeReached)
 
 
 def time_of(line: JournalLine) -> datetime | None:
@@ -46,19 +46,19 @@ def time_problems(
             continue
         if before is not None and time < before:
             yield f"leaf {number} of the log, {line.event}: {line.at} is before the time of the line before it"
-        if isinstance(line.change, SubmissionsOpened | SubmissionsClosed | StartTimeReached) and not _has_passed(
-            line.change.at, time
-        ):
+        if issubclass(kind_of(line.change), _AT_A_MOMENT) and not _has_passed(line.change, time):
             yield f"leaf {number} of the log, {line.event}: {line.text!r:.80} is not a moment that had passed"
         before = time
     yield from _snapshot_problems(contest, lines)
     yield from _record_problems(contest, lines, records)
 
 
-def _has_passed(text: str, now: datetime) -> bool:
+def _has_passed(event: Event, now: datetime) -> bool:
     """The zone, which is not read, changes a moment by less than `MAX_CLOCK_STEP`."""
+    if not isinstance(event, _AT_A_MOMENT):
+        return False
     try:
-        return datetime.fromisoformat(f"{text[:19]}+00:00") <= now + MAX_CLOCK_STEP
+        return datetime.fromisoformat(f"{event.at[:19]}+00:00") <= now + MAX_CLOCK_STEP
     except (ValueError, OverflowError):
         return False
 

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
 from judge.contest_games import AttemptState, GameState, PublishedGame, schedule_digest
-from judge.journal.codec import event_names
+from judge.journal.codec import UnknownLine, event_names, kind_of
 from judge.journal.events import (
     Abandoned,
     Accepted,
@@ -145,7 +145,7 @@ def draw_problems(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
     """Signs of a manipulated draw: the commitment must be the first leaf, and the terms must be locked in once,
     before the contest is created.
     """
-    freeze, events = contest.snapshot.freeze, [type(line.change) for line in log.lines]
+    freeze, events = contest.snapshot.freeze, [kind_of(line.change) for line in log.lines]
     if freeze is None:
         if LockedIn in events or Announced in events:
             yield f"the log locks in the entries, but the draw in {DOCUMENT} does not depend on it"
@@ -204,9 +204,11 @@ def _submissions(lines: Sequence[JournalLine]) -> Mapping[int, tuple[SubmissionC
 # --- tables ----------------------------------------------------------------------------------------------------------
 
 
+_OF_SEASON = (SeasonEnded, AdmissionsFrozen, AdmissionsReopened, Rated)
+
 _AFTER_CREATION = (
     *(Scheduled, Started, Accepted, Disqualified, Withdrawn, Entered, Resumed, Paused, Stopped),
-    *(SeasonEnded, AdmissionsFrozen, AdmissionsReopened, Rated),
+    *_OF_SEASON,
 )
 
 
@@ -291,13 +293,14 @@ class _SubmissionHistory:
             yield "judge writes no such event"
         if not 0 <= (line.attempt or 0) <= MAX_MEASURED_VALUE:
             yield "impossible number of an attempt"
-        if isinstance(line.change, _AFTER_CREATION) and not self._created:
+        kind = kind_of(line.change)
+        if issubclass(kind, _AFTER_CREATION) and not self._created:
             yield "it precedes the creation of the contest"
         replaced, self._replaced = self._replaced, ""
         if replaced and not (isinstance(line.change, Withdrawn) and line.change.agent == replaced):
             yield f"it is not the withdrawal of {replaced}, which the last entry replaces"
         match line.change:
-            case Created():
+            case _ if kind is Created:
                 document = hashlib.sha256(f"{self._contest.document}\n".encode()).hexdigest()
                 if self._created or line.digest != document:
                     yield "it is of another contest.json"
@@ -335,8 +338,10 @@ class _SubmissionHistory:
                 self._withdrawn.add(agent)
             case Resumed() | Paused() | Stopped():
                 self._is_open = isinstance(line.change, Resumed)
-            case SeasonEnded() | AdmissionsFrozen() | AdmissionsReopened() | Rated():
+            case _ if issubclass(kind, _OF_SEASON):
                 yield from self._of_season(line)
+            case UnknownLine() if kind is Scheduled:
+                yield "the games of the schedule differ"
             case Started() | Accepted() | Voided() | Abandoned() | Superseded() | Annulled():
                 yield from self._of_attempt(line, line.change)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from judge.contest_games import GameContent, GameResult, Pairing
+from judge.journal.codec import UnknownLine, kind_of
 from judge.journal.events import Accepted, Annulled, Disqualified, Entered, Scheduled, Withdrawn
 from judge.publish.model import PublishedContest
 from judge.store.types import JournalLine
@@ -97,6 +98,9 @@ def _draws_of_log(
                 changes += 1
             case Scheduled(count):
                 yield count // contest.snapshot.format.games, results, changed, changes
+                changed = {}
+            case UnknownLine() if kind_of(line.change) is Scheduled:
+                yield 0, results, changed, changes
                 changed = {}
             case Annulled() if game is not None:
                 results.pop(game.id, None)
