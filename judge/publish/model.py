@@ -151,7 +151,13 @@ class PublishedContest:
     @cached_property
     def changes(self) -> Sequence[EntryChange]:
         """Disqualifications, withdrawals and late entries, in order."""
-        return [change for line in self.journal if isinstance(change := line.change, EntryChange)]
+        changes: list[EntryChange] = [
+            *(Disqualified(agent, why) for agent, why in self.disqualified.items()),
+            *(Withdrawn(agent, why) for agent, why in self.withdrawn.items()),
+            *(Entered(agent, why) for agent, (why, _) in self.entered.items()),
+        ]
+        places = {line.change: place for place, line in reversed([*enumerate(self.journal)])}
+        return sorted(changes, key=lambda change: places.get(change, len(self.journal)))
 
     def absent(self, changes: int | None = None) -> frozenset[str]:
         """Agents not paired after `changes`; None: all."""

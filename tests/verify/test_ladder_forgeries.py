@@ -23,7 +23,16 @@ from judge.contest.orders import end_season, enter_passed, freeze_admissions, re
 from judge.contest.take_snapshot import entry_of
 from judge.contest_games import GameResult, Outcome, Pairing, ScheduledGame
 from judge.journal.codec import Event
-from judge.journal.events import Accepted, AdmissionsReopened, AttemptEvent, ImagesChanged, SeasonEnded
+from judge.journal.events import (
+    Accepted,
+    AdmissionsReopened,
+    AttemptEvent,
+    Disqualified,
+    Entered,
+    ImagesChanged,
+    SeasonEnded,
+    Withdrawn,
+)
 from judge.publish.load import load_store
 from judge.statistics.online_ratings import Prior
 from judge.store.contests import Store
@@ -373,10 +382,10 @@ CHOICES: dict[str, type[Forged]] = {
     "LateResults": LateResults,
     # A result counts after the next one.
     "Reordered": type("Reordered", (LateResults,), {"draws": 1}),
-    "LateDisqualification": type("LateDisqualification", (Late,), {"events": ("disqualified",), "draws": 12}),
-    "LateWithdrawal": type("LateWithdrawal", (Late,), {"events": ("agent-withdrawn",), "draws": 6}),
+    "LateDisqualification": type("LateDisqualification", (Late,), {"events": (Disqualified,), "draws": 12}),
+    "LateWithdrawal": type("LateWithdrawal", (Late,), {"events": (Withdrawn,), "draws": 6}),
     # An agent that entered is not paired for a while.
-    "LateEntry": type("LateEntry", (Late,), {"events": ("entered", "agent-withdrawn"), "draws": 6}),
+    "LateEntry": type("LateEntry", (Late,), {"events": (Entered, Withdrawn), "draws": 6}),
     "KeptResult": KeptResult,
     "Flipped": Flipped,
     "Ignored": Ignored,
