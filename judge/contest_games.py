@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
@@ -101,15 +100,6 @@ def schedule_digest(games: Iterable[ScheduledGame]) -> str:
     """SHA-256 of some games' schedule."""
     rows = [[each.number, each.id, each.round, each.table, each.leg, each.first, each.second] for each in games]
     return hashlib.sha256(json.dumps(rows, separators=(",", ":")).encode()).hexdigest()
-
-
-_SCHEDULED = re.compile(r"([1-9][0-9]{0,8}) games")
-
-
-def scheduled_games(text: str) -> int:
-    """The number in the journal line that schedules games; 0 if it is invalid."""
-    found = _SCHEDULED.fullmatch(text)
-    return int(found[1]) if found else 0
 
 
 @dataclass(frozen=True, slots=True)

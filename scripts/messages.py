@@ -25,8 +25,8 @@ from judge.games.quantum_chess.board import COLOURS as ARMIES
 from judge.games.quantum_chess.board import PieceType
 from judge.games.stratego.types import COLOURS as SIDES
 from judge.games.types import Verdict
+from judge.journal.events import SubmissionState
 from judge.statistics.fairness import FAIRNESS_WORDS
-from judge.store.types import State
 from judge.submissions.check import Grade
 from judge.submissions.pipeline import Stage
 from judge.tournament.standings import CRITERIA
@@ -45,12 +45,12 @@ EVENTS = (
 WORDS = {
     None: [text for criterion in CRITERIA.values() for text in (criterion.head, criterion.meaning)],
     "state": [
-        *(*GameState, *AttemptState, *EVENTS, *State, *Stage, *Grade),
+        *(*GameState, *AttemptState, *EVENTS, *SubmissionState, *Stage, *Grade),
         *("open", "paused", "stopped", "over", "not begun", "admitted"),
     ],
     "unit": ["ms", "s", "min", "h"],
     "fairness": [*FAIRNESS_WORDS],
-    SENTENCE: [*Verdict, "or", "hidden", "unknown", *STONES, *ARMIES, *SIDES, *PieceType, *State],
+    SENTENCE: [*Verdict, "or", "hidden", "unknown", *STONES, *ARMIES, *SIDES, *PieceType, *SubmissionState],
 }
 """Messages that are values of the code, by context."""
 

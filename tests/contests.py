@@ -26,6 +26,7 @@ from judge.base.locks import lock, locked, try_lock
 from judge.cli.submit import open_intake
 from judge.contest.orders import enter, enter_passed, withdraw
 from judge.export.export import PageOptions
+from judge.journal.events import ImagesChanged
 from judge.store.contests import Store
 from judge.store.orders import OrganiserOrder
 from judge.store.types import ProcessingResult, Upload
@@ -161,7 +162,7 @@ def submit(cup: Cup, name: str, author: str, files: str = "") -> None:
 def with_a_remark(cup: Cup) -> None:
     """The first game is void once, and the organiser adds a remark."""
     cup.play(1, [1])
-    cup.store.remark("spring-cup", "images", "a power cut")
+    cup.store.remark("spring-cup", ImagesChanged("a power cut"))
     cup.play()
 
 

@@ -21,6 +21,7 @@ from judge.contest.plan import Planned, load_plan
 from judge.contest.run_lock import alone
 from judge.contest.runner import StopReason
 from judge.contest.take_snapshot import check_terms, images_of
+from judge.journal.events import ImagesChanged
 from judge.publish.model import chance_words
 from judge.sandbox.docker.reaper import reap
 from judge.sandbox.machine.cores import Tell
@@ -265,4 +266,5 @@ def _check_images(contest: Contest, accept: bool) -> None:
             f"the runtimes {', '.join(changed)} were rebuilt since {contest.name} was locked in; accept them with "
             "--accept-images, which is recorded in the journal"
         )
-    contest.store.remark(contest.name, "images", sentence(f"built anew since the start: {', '.join(changed)}"))
+    words = sentence(f"built anew since the start: {', '.join(changed)}")
+    contest.store.remark(contest.name, ImagesChanged(words))

@@ -1,7 +1,8 @@
 """The lines that commands print for a submission: upload, steps, state and findings."""
 
 from judge.base.text import printable
-from judge.store.types import State, UploadStep
+from judge.journal.events import SubmissionState
+from judge.store.types import UploadStep
 from judge.submissions.check import CheckReport, Grade
 from judge.terminal.output import SENTENCE_CHARACTERS, finding_lines, stderr_lines
 
@@ -20,10 +21,10 @@ def step_line(step: UploadStep) -> str:
     return f"{grade:<5} {printable(str(step.stage)):<9} {text} ({step.seconds:.1f} s)"
 
 
-def print_state(state: State, name: str, version: int | None, why: str) -> None:
+def print_state(state: SubmissionState, name: str, version: int | None, why: str) -> None:
     """Print the state of a submission and the reason."""
     said = printable(why, SENTENCE_CHARACTERS)
-    if state is not State.PASSED:
+    if state is not SubmissionState.PASSED:
         print(f"{state.value}: {said}")
         return
     print(f"passed: {printable(name)} version {version}" if version else "passed: it")

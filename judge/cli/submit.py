@@ -19,11 +19,12 @@ from judge.contest.entries import intake_directory
 from judge.contest.host_setup import build_missing_image, clean_up, free_slot, place_on_host, slot_alone
 from judge.contest.orders import joins_later
 from judge.contest.plan import load_plan
+from judge.journal.events import SubmissionState
 from judge.referee.play import Slot
 from judge.sandbox.machine.cores import CoreLocks, CorePlacement, Tell
 from judge.store.submissions import Register
 from judge.store.tokens import checked_author
-from judge.store.types import ENTERS, ORGANISER, State, Submission, UploadStep
+from judge.store.types import ENTERS, ORGANISER, Submission, UploadStep
 from judge.submissions.check import CheckReport
 from judge.submissions.pipeline import Processor, process_upload
 from judge.submissions.practice import PracticeHost
@@ -173,7 +174,7 @@ def print_result(directory: IntakeDirectory, register: Register, ended: Submissi
     """Print findings, state and next step."""
     print_problems(directory, ended)
     print_state(ended.state, ended.name, ended.version, ended.why)
-    if ended.state is State.PASSED:
+    if ended.state is SubmissionState.PASSED:
         if register.has_begun() and joins_later(directory, register):
             note("it joins the contest, which has begun")
         elif register.has_begun():
@@ -183,13 +184,13 @@ def print_result(directory: IntakeDirectory, register: Register, ended: Submissi
             )
         return
     of = f"{ended.id} {contest}"
-    if ended.state is State.REFUSED:
+    if ended.state is SubmissionState.REFUSED:
         note(f"next: fix it and submit it again; the log is in: judge submissions log {of}")
         if ended.agent is not None:
             note(f"or accept it unchanged: judge submissions approve {of} --why REASON")
-    elif ended.state is State.RECEIVED:
+    elif ended.state is SubmissionState.RECEIVED:
         note(f"it waits, and is not refused; next: judge submissions retry {of}")
-    elif ended.state is State.FAILED:
+    elif ended.state is SubmissionState.FAILED:
         note(f"next: fix the host (judge doctor), then: judge submissions retry {of}")
 
 

@@ -19,8 +19,9 @@ from judge.base.os_errors import os_errors_as
 from judge.base.parsing import parse_json
 from judge.base.text import printable, suggest
 from judge.cli.submission_output import REPEATED, print_findings, print_state, received_line, step_line
+from judge.journal.events import SubmissionState
 from judge.records.text_files import decode_file
-from judge.store.types import ENTERS, State, UploadStep
+from judge.store.types import ENTERS, UploadStep
 from judge.submissions.check import CheckReport
 from judge.submissions.windows import moment_text
 from judge.terminal.output import note, print_json
@@ -208,9 +209,9 @@ def submit_remote(
         print_state(ended.state, ended.name, ended.version, ended.why)
         if ended.state in ENTERS:
             note(next_words(service.contest(), page))
-        elif ended.state is State.REFUSED:
+        elif ended.state is SubmissionState.REFUSED:
             note(f"next: fix it and submit it again; report and log: {page}")
-        elif ended.state is State.FAILED:
+        elif ended.state is SubmissionState.FAILED:
             note("next: ask the organiser to retry it")
     return ended.state in ENTERS
 

@@ -32,6 +32,7 @@ from judge.contest.attempts import EndedAttempt, Job
 from judge.contest.estimate import longest_game_s
 from judge.contest.host_setup import KEEPER
 from judge.contest_games import ScheduledGame
+from judge.journal.events import WorkerEvent
 from judge.referee.clock import COURTESY_MS, SYNC_MS
 from judge.referee.fault_finder import STILL_MS
 from judge.referee.policy import Policy
@@ -39,7 +40,6 @@ from judge.referee.spec import GameSpec
 from judge.sandbox.archive import Capacity
 from judge.sandbox.docker.images import image_contents
 from judge.store.contests import Store
-from judge.store.types import WORKER
 
 POLL_INTERVAL_S = 1.0
 
@@ -114,7 +114,7 @@ class Cluster:
         address: Address,
         security: Security,
         parcels: Parcels,
-        remark: Callable[[str], None] = lambda _: None,
+        remark: Callable[[WorkerEvent], None] = lambda _: None,
         place: Callable[[ScheduledGame, str], None] = lambda *_: None,
     ) -> None:
         """Raises HostError if the scheduler does not answer.
@@ -482,17 +482,17 @@ def open_cluster(
     """
     where = parse_address(address)
     security = security_of(where, keys)
-    pending: deque[str] = deque()
+    pending: deque[WorkerEvent] = deque()
 
     def place(game: ScheduledGame, worker: str) -> None:
         with suppress(StoreLostError):
             store.played_by(game.id, game.attempt, worker)
 
-    def remark(text: str) -> None:
-        pending.append(text)
+    def remark(event: WorkerEvent) -> None:
+        pending.append(event)
         with suppress(StoreLostError):
             while pending:
-                store.remark(contest, WORKER, pending[0])
+                store.remark(contest, pending[0])
                 pending.popleft()
 
     parcels = Parcels(folder / PARCELS, image_contents(runtimes) if runtimes else {})

@@ -8,7 +8,8 @@ from typing import Any
 from judge.base.logs import get_logger
 from judge.base.text import printable
 from judge.cluster.tasks import SLOT
-from judge.contest.hosts import worker_barred, worker_joined, worker_lost
+from judge.journal.codec import encode
+from judge.journal.events import WorkerBarred, WorkerEvent, WorkerJoined, WorkerLost, WorkerNoted
 
 MAX_SLOTS = 1024
 
@@ -38,7 +39,7 @@ class WorkerFound:
 class Roster:
     """`remark` writes into the contest's journal."""
 
-    def __init__(self, remark: Callable[[str], None]) -> None:
+    def __init__(self, remark: Callable[[WorkerEvent], None]) -> None:
         self._remark = remark
         self.workers: Mapping[str, WorkerFound] = {}
         """By address. Replaced as a whole: other threads read it."""
@@ -66,14 +67,14 @@ class Roster:
             if isinstance(worker, Mapping)
         }
         for address in self.workers.keys() - found.keys():
-            self.note(worker_lost(self.workers[address].name))
+            self.add(WorkerLost(self.workers[address].name))
         for address in found.keys() - self.workers.keys():
             worker = found[address]
             if worker.slots:
-                self.note(worker_joined(worker.name, worker.slots))
+                self.add(WorkerJoined(worker.name, worker.slots))
             else:
                 why = f"it does not announce 1 to {MAX_SLOTS} slots; start it with --resources {SLOT}=1"
-                self.note(worker_barred(worker.name, why))
+                self.add(WorkerBarred(worker.name, why))
         self.workers = found
         self._unfit &= found.keys()
 
@@ -81,7 +82,7 @@ class Roster:
         """Exclude a worker until its restart. `why` includes the fix."""
         if worker.address not in self._unfit:
             self._unfit.add(worker.address)
-            self.note(worker_barred(worker.name, f"{why}; then start it again"))
+            self.add(WorkerBarred(worker.name, f"{why}; then start it again"))
 
     def bar_twice(self, worker: WorkerFound, why: str) -> None:
         """As `bar`; the second time as `distrust`."""
@@ -109,13 +110,17 @@ class Roster:
         """Exclude the worker's name for this run."""
         if worker.name not in self._liars:
             self._liars.add(worker.name)
-            self.note(worker_barred(worker.name, why))
+            self.add(WorkerBarred(worker.name, why))
 
     def is_distrusted(self, worker: WorkerFound) -> bool:
         """Whether one of its answers was refused."""
         return worker.name in self._liars
 
-    def note(self, text: str) -> None:
-        """Write into the journal."""
-        log.info("cluster", text=text)
-        self._remark(text)
+    def note(self, words: str) -> None:
+        """Write words into the journal."""
+        self.add(WorkerNoted(words))
+
+    def add(self, event: WorkerEvent) -> None:
+        """Write an event into the journal."""
+        log.info("cluster", text=encode(event).text)
+        self._remark(event)

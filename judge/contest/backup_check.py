@@ -31,7 +31,8 @@ from judge.base.progress import Tracker, untracked
 from judge.base.text import printable
 from judge.base.worker_processes import in_parallel
 from judge.contest.postgres_dump import load_dump
-from judge.contest_games import AttemptState, GameResult, ScheduledGame, schedule_digest, scheduled_games
+from judge.contest_games import GameResult, ScheduledGame, schedule_digest
+from judge.journal.events import Accepted, Annulled, Created, Entered, Scheduled
 from judge.referee.bounds import MAX_RECORD_BYTES
 from judge.referee.spec import GameSpec, RecordFile
 from judge.referee.verify import verify
@@ -186,7 +187,7 @@ def read_contents(store: Store, contest: str) -> StoreContents:
     lines = store.journal(contest)
     records = frozenset(attempt.record for attempt in store.attempts(contest) if attempt.record is not None)
     results = {result.record: result for result in store.results(contest)}
-    created = [line.digest for line in lines if line.event == "created" and line.digest is not None]
+    created = [line.digest for line in lines if isinstance(line.change, Created) and line.digest is not None]
     documents = [store.document(contest)] if created else []
     digests = [hashlib.sha256(f"{document}\n".encode()).hexdigest() for document in documents]
     counted = {result.id: result.attempt for result in results.values()}
@@ -206,8 +207,8 @@ def _refuse_other_schedule(games: Sequence[ScheduledGame], lines: Iterable[Journ
     ordered = sorted(games, key=lambda game: game.number)
     for line in lines:
         datetime.fromisoformat(line.at)
-        if line.event == "scheduled":
-            end = start + scheduled_games(line.text)
+        if isinstance(line.change, Scheduled):
+            end = start + line.change.games
             if schedule_digest(ordered[start:end]) != line.digest:
                 raise InputError("the games differ from the log: they were changed or damaged; use another backup")
             start = end
@@ -225,7 +226,7 @@ def _refuse_other_specs(games: Sequence[ScheduledGame], snapshot: Snapshot) -> N
 
 
 def _refuse_other_entries(rows: Iterable[EntryRow], snapshot: Snapshot, lines: Iterable[JournalLine]) -> None:
-    entered, by_name = {line.digest for line in lines if line.event == "entered"}, snapshot.by_name()
+    entered, by_name = {line.digest for line in lines if isinstance(line.change, Entered)}, snapshot.by_name()
     for row in rows:
         entry, digest = by_name.get(row.name), hashlib.sha256(row.entry.encode()).hexdigest()
         if (digest not in entered) if entry is None else entry.model_dump_json() != row.entry:
@@ -254,10 +255,11 @@ def _counted_attempts(lines: Iterable[JournalLine]) -> dict[str, int]:
     """The attempt that counts, by game."""
     counted: dict[str, int] = {}
     for line in lines:
-        if line.event == AttemptState.ACCEPTED:
-            counted[line.game or ""] = line.attempt or 0
-        elif line.event == AttemptState.ANNULLED:
-            counted.pop(line.game or "", None)
+        match line.change:
+            case Accepted(game, attempt):
+                counted[game] = attempt
+            case Annulled(game):
+                counted.pop(game, None)
     return counted
 
 

@@ -13,8 +13,9 @@ from judge.base.errors import HostError
 from judge.contest.contest import announce, open_store
 from judge.contest.entries import intake_directory
 from judge.contest.plan import Planned
+from judge.journal.events import SubmissionState
 from judge.store.submissions import Register
-from judge.store.types import ProcessingResult, State, Submission, Upload
+from judge.store.types import ProcessingResult, Submission, Upload
 from judge.submissions.service import IntakeDirectory, agent_of
 from judge.transparency.log import KEY_FILE
 
@@ -104,7 +105,7 @@ def _copy_submission(
         if step.attempt == submission.attempt:
             new.step(taken.id, replace(step, attempt=taken.attempt))
     reason = f"carried over from {source.contest}"
-    refusal = "" if submission.state is State.PASSED else reason
+    refusal = "" if submission.state is SubmissionState.PASSED else reason
     came = ProcessingResult(
         refusal, submission.name, submission.digest, submission.agent, submission.log, submission.report
     )

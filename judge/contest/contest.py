@@ -24,6 +24,14 @@ from judge.contest.runner import ContestRunner
 from judge.contest.skip_ratings import skip_words
 from judge.contest.take_snapshot import take_snapshot
 from judge.contest_games import GameResult, GameState, ScheduledGame
+from judge.journal.events import (
+    AdmissionsFrozen,
+    AdmissionsReopened,
+    FoldersTransferred,
+    SeasonEnded,
+    StartRatingsRead,
+    StartTimeReached,
+)
 from judge.referee.spec import KeptFolders, RecordFile
 from judge.sandbox.archive import EMPTY
 from judge.sandbox.box import FolderKind
@@ -33,7 +41,7 @@ from judge.store.contests import Store
 from judge.store.damage import damaged
 from judge.store.files import Files
 from judge.store.queries import Reader
-from judge.store.types import ADMISSIONS_FROZEN, ADMISSIONS_REOPENED, BEGINS, SEASON_ENDED, EntryRow
+from judge.store.types import EntryRow
 from judge.submissions.windows import moment_text
 from judge.tournament.results import PlayedPairing
 from judge.tournament.schedule import PendingPairing, Table, Tournament
@@ -292,7 +300,7 @@ class Contest:
     def has_ended(self) -> bool:
         """Whether a ladder's season ended early."""
         is_ladder = not self.snapshot.format.has_rounds
-        return is_ladder and bool(self.store.last_lines(self.name, 1, SEASON_ENDED))
+        return is_ladder and bool(self.store.last_lines(self.name, 1, SeasonEnded))
 
     @property
     def frozen_admissions(self) -> str | None:
@@ -318,8 +326,10 @@ class Contest:
 
 def why_frozen(store: Reader, name: str) -> str | None:
     """Why a ladder's admissions are frozen; None if they are open."""
-    for line in store.last_lines(name, 1, ADMISSIONS_FROZEN, ADMISSIONS_REOPENED):
-        return line.text if line.event == ADMISSIONS_FROZEN else None
+    for line in store.last_lines(name, 1, AdmissionsFrozen, AdmissionsReopened):
+        match line.change:
+            case AdmissionsFrozen(why):
+                return why
     return None
 
 
@@ -339,8 +349,8 @@ def has_begun(store: Store, planned: Planned) -> bool:
 def why_not_yet(store: Store, planned: Planned) -> str:
     """Why a contest may not begin yet; empty if it may. Setting the clock back after the start has no effect."""
     starts = planned.plan.windows.starts
-    begun = store.last_lines(planned.name, 1, BEGINS) if starts is not None else ()
-    if starts is not None and begun and begun[0].text == moment_text(starts):
+    begun = store.last_lines(planned.name, 1, StartTimeReached) if starts is not None else ()
+    if starts is not None and begun and begun[0].change == StartTimeReached(moment_text(starts)):
         return ""
     return planned.waits_for()
 
@@ -353,8 +363,8 @@ def announce(store: Store, planned: Planned) -> None:
     if has_begun(store, planned):
         return
     secret = None if planned.plan.seed is not None else new_secret()
-    store.announce(planned.name, secret, None if secret is None else commitment_to(secret), planned.opening_text)
-    if store.leaves(planned.name, 0, 1)[0].text != planned.opening_text:
+    store.announce(planned.name, secret, None if secret is None else commitment_to(secret), planned.announced)
+    if store.leaves(planned.name, 0, 1)[0].change != planned.announced:
         raise InputError(
             f"{planned.path}: cup was changed since the contest was announced; restore it, or choose another name"
         )
@@ -390,14 +400,15 @@ def begin(store: Store, planned: Planned, host: Mapping[str, Any], *, is_early: 
         entered = [EntryRow(entry.name, entry.rank, entry.model_dump_json()) for entry in snapshot.entries]
         store.create(planned.name, snapshot.model_dump_json(), entered, secret)
         if words := skip_words(planned):
-            store.remark(planned.name, "ratings", words)
+            store.remark(planned.name, StartRatingsRead(words))
         if source := planned.plan.ratings.from_:
-            store.remark(planned.name, "ratings", sentence(f"the agents start from their ratings in {source}"))
+            words = sentence(f"the agents start from their ratings in {source}")
+            store.remark(planned.name, StartRatingsRead(words))
         if snapshot.policy.folders.persistent:
             states = {entry.name: entry.persistent for entry in snapshot.entries if entry.persistent}
             digests = "; ".join(f"{name} {digest}" for name, digest in states.items())
             words = folder_words([entry.name for entry in snapshot.entries], states, snapshot.folders_from)
-            store.remark(planned.name, "folders", f"{words}: {digests}" if digests else words)
+            store.remark(planned.name, FoldersTransferred(f"{words}: {digests}" if digests else words))
     contest = Contest(store, planned)
     share_files(store, planned, contest.snapshot)
     # A ladder first enters submissions that passed.

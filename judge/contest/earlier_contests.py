@@ -15,9 +15,10 @@ from judge.base.parsing import parse_foreign
 from judge.contest.plan import PLAN_FILE, Planned, load_plan
 from judge.contest_games import GameResult, GameState, Pairing, without_copies
 from judge.games.types import Verdict
+from judge.journal.codec import Line, decode
+from judge.journal.events import SeasonEnded
 from judge.statistics.rating_model import BAYESELO_MODEL
 from judge.statistics.ratings import rate
-from judge.store.types import SEASON_ENDED
 from judge.tournament.formats.groups import Leagues
 from judge.tournament.schedule import Tournament
 from judge.tournament.skipped_pairs import PreviousTable
@@ -78,6 +79,7 @@ class _Entered(_Row):
 
 class _Line(_Row):
     event: str
+    text: str
 
 
 Row = TypeVar("Row", bound=_Row)
@@ -111,7 +113,7 @@ def read_earlier(planned: Planned, path: Path, option: str) -> EarlierContest:
         snapshot = read_snapshot(store.document(earlier.name))
         known = snapshot.by_name()
         snapshot = snapshot.with_late(entry.entry for entry in entries if entry.name not in known)
-        has_ended = bool(store.last_lines(earlier.name, 1, SEASON_ENDED))
+        has_ended = bool(store.last_lines(earlier.name, 1, SeasonEnded))
         return _rated(path, snapshot, pairings, store.results(earlier.name), out, waiting, has_ended=has_ended)
 
 
@@ -154,7 +156,9 @@ def _of_export(directory: Path) -> EarlierContest:
             )
     try:
         is_ladder = not snapshot.format.has_rounds
-        has_ended = is_ladder and any(line.event == SEASON_ENDED for line in _rows(directory, "journal", _Line))
+        has_ended = is_ladder and any(
+            isinstance(decode(Line(line.event, line.text)), SeasonEnded) for line in _rows(directory, "journal", _Line)
+        )
         return _rated(directory, snapshot, pairings, results, out, waiting, has_ended=has_ended)
     except (ValueError, LookupError) as error:
         raise InputError(f"{directory}: its tables contradict each other: {error}; export the contest again") from None

@@ -16,7 +16,8 @@ from judge.base.text import quote
 from judge.base.watched_file import WatchedFile
 from judge.contest.plan import Planned, load_plan
 from judge.host.house_agents import house_agent_names
-from judge.store.types import ORGANISER, VERSIONED_CHARACTERS, State, Submission
+from judge.journal.events import SubmissionState
+from judge.store.types import ORGANISER, VERSIONED_CHARACTERS, Submission
 from judge.tournament.snapshot import SnapshotEntry, is_new_version, newest_versions, read_snapshot
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ def _sent(directory: IntakeDirectory, submission: Submission) -> Entrant:
     from judge.submissions.service import agent_of, has_other_clock
 
     agent = agent_of(directory, submission)
-    is_checked = submission.state is State.PASSED and not has_other_clock(directory, submission)
+    is_checked = submission.state is SubmissionState.PASSED and not has_other_clock(directory, submission)
     author = agent.manifest.author if submission.author == ORGANISER else submission.author
     name = submission.name or agent.manifest.name
     return Entrant(name, agent, submission.id, author, is_checked, submission.title, upload=submission.upload)

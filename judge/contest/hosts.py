@@ -1,41 +1,19 @@
 """A contest's hosts: slots, losses, games, and significant differences. Journal lines name idle hosts."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from judge.base.text import sentence
 from judge.contest_games import AttemptState
+from judge.journal.events import WorkerBarred, WorkerJoined, WorkerLost, WorkerNoted
 from judge.statistics.significance import SIGNIFICANCE, holm, hypergeometric_tail
 from judge.store.queries import Reader
-from judge.store.types import WORKER
 
 if TYPE_CHECKING:
     from judge.statistics.fairness import FairnessTest
 
 MAX_LINES = 10_000
-
-_LINE = re.compile(
-    r"worker (?P<name>.{1,80}?) "
-    r"(?:plays: (?P<slots>\d{1,6}) slots|(?P<lost>is lost)|is given no games: (?P<why>.*))",
-    re.DOTALL,
-)
-
-
-def worker_joined(name: str, slots: int) -> str:
-    """Journal line of a worker that joins."""
-    return sentence(f"worker {name} plays: {slots} slots")
-
-
-def worker_lost(name: str) -> str:
-    """Journal line of a worker that left or does not answer."""
-    return sentence(f"worker {name} is lost")
-
-
-def worker_barred(name: str, why: str) -> str:
-    """Journal line of a worker that may not play; `why` includes the remedy."""
-    return sentence(f"worker {name} is given no games: {why}")
 
 
 @dataclass(slots=True)
@@ -67,16 +45,14 @@ def contest_hosts(store: Reader, contest: str, tests: "Sequence[FairnessTest]" =
     def host(name: str) -> ContestHost:
         return found.setdefault(name, ContestHost(name))
 
-    for line in reversed(store.last_lines(contest, MAX_LINES, WORKER)):
-        if (said := _LINE.fullmatch(line.text)) is None:
-            continue
-        of = host(said["name"])
-        if said["lost"]:
-            of.lost_since = line.at
-        else:
-            of.lost_since = None
-            of.slots = int(said["slots"]) if said["slots"] else of.slots
-            of.barred = said["why"] or ""
+    for line in reversed(store.last_lines(contest, MAX_LINES, WorkerNoted)):
+        match line.change:
+            case WorkerLost(name):
+                host(name).lost_since = line.at
+            case WorkerJoined(name, slots):
+                host(name).lost_since, host(name).slots, host(name).barred = None, slots, ""
+            case WorkerBarred(name, why):
+                host(name).lost_since, host(name).barred = None, why
     for name, state, count in store.attempts_by_host(contest):
         if not name:
             continue  # not assigned yet

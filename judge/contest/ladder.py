@@ -5,9 +5,11 @@ from time import monotonic
 
 from judge.contest.attempts import outcome_of
 from judge.contest_games import GameResult, Pairing, ScheduledGame
+from judge.journal.codec import Event
+from judge.journal.events import Accepted, AdmissionsReopened, Entered, Rated, SubmissionChanged, Withdrawn
 from judge.referee.spec import RecordFile
 from judge.store.contests import Store
-from judge.store.types import ADMISSIONS_REOPENED, ENTERS, RATED, WITHDRAWN, JournalLine
+from judge.store.types import ENTERS, JournalLine
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.ladder import LadderHistory, follow
 from judge.tournament.schedule import Tournament
@@ -60,10 +62,10 @@ class LadderScheduler:
             lines = self._store.journal_since(self._name, self._last)
             if lines:
                 self._last = lines[-1][0]
-            if any(line.event == "entered" for _, line in lines):
+            if any(isinstance(line.change, Entered) for _, line in lines):
                 self._tournament = self._now()
-            is_new = any(line.event in (*ENTERS, WITHDRAWN, ADMISSIONS_REOPENED) for _, line in lines)
-            follow(self._history, [line for _, line in lines], self._pairings, self._games)
+            is_new = any(_may_let_enter(line.change) for _, line in lines)
+            follow(self._history, [line.change for _, line in lines], self._pairings, self._games)
             self._report_ratings([line for _, line in lines])
             if is_new or (self._enters_at is not None and monotonic() >= self._enters_at):
                 self._enters_at = monotonic() + ADMISSION_INTERVAL_S if self._enter_passed() else None
@@ -79,14 +81,15 @@ class LadderScheduler:
                 return True
 
     def _report_ratings(self, lines: Sequence[JournalLine]) -> None:
-        self._rated |= {line.text.partition(": ")[0] for line in lines if line.event == RATED}
-        games = [self._by_id[line.game] for line in lines if line.event == "accepted" and line.game in self._by_id]
+        changes = [line.change for line in lines]
+        self._rated |= {change.agent for change in changes if isinstance(change, Rated)}
+        ids = [change.game for change in changes if isinstance(change, Accepted)]
+        games = [self._by_id[game] for game in ids if game in self._by_id]
         for agent in sorted({agent for game in games for agent in (game.first, game.second)} - self._rated):
             ratings = self._history.ratings
             rating, error = ratings.rating(agent), ratings.relative_deviation(agent)
             if rating.deviation and error <= RATED_DEVIATION:
-                text = f"{agent}: {rating.elo:.0f} Elo, standard error {error:.0f}"
-                self._store.remark(self._name, RATED, text)
+                self._store.remark(self._name, Rated(agent, round(rating.elo), round(error)))
                 self._rated.add(agent)
 
     def _entry_of(self, agent: str) -> SnapshotEntry:
@@ -103,3 +106,10 @@ class LadderScheduler:
         if withdrawn is None or withdrawn.record is None:
             raise ValueError(f"game {row.number}: attempt {attempt} has no record")
         return outcome_of(self._record(withdrawn.record), withdrawn.record).row(row, attempt)
+
+
+def _may_let_enter(change: Event) -> bool:
+    """Whether an agent may enter after it that could not before."""
+    if isinstance(change, SubmissionChanged):
+        return change.state in ENTERS
+    return isinstance(change, Withdrawn | AdmissionsReopened)

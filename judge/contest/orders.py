@@ -12,16 +12,23 @@ from judge.contest.folders.kept import share_files
 from judge.contest.runner import STOPPED
 from judge.contest.take_snapshot import entry_of
 from judge.contest_games import GameState
+from judge.journal.events import (
+    AdmissionsFrozen,
+    AdmissionsReopened,
+    Disqualified,
+    Entered,
+    NotEntered,
+    Paused,
+    Resumed,
+    SeasonEnded,
+    SetAside,
+    Stopped,
+)
 from judge.store.contests import Store
 from judge.store.orders import DoneOrder, OrganiserOrder
 from judge.store.queries import Reader
 from judge.store.types import (
-    ADMISSIONS_FROZEN,
-    ADMISSIONS_REOPENED,
     ENTERS,
-    NOT_ENTERED,
-    SEASON_ENDED,
-    SET_ASIDE,
     EntryRow,
     NotNowError,
     Submission,
@@ -48,7 +55,7 @@ def pause(contest: Contest, order: OrganiserOrder) -> DoneOrder:
     def do(store: Store) -> str:
         if is_over:
             raise InputError(sentence(f"{contest.name} is over: there is nothing to pause"))
-        store.set_state(contest.name, "paused", order.why)
+        store.set_state(contest.name, Paused(order.why))
         if running := store.counts(contest.name)[GameState.RUNNING]:
             return sentence(f"{contest.name} is paused; running games that are being finished: {running}")
         return sentence(f"{contest.name} is paused; no game is running")
@@ -62,7 +69,7 @@ def resume(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 
     def do(store: Store) -> str:
         released = store.release(contest.name, order.why, but=aside)
-        store.set_state(contest.name, "open", order.why)
+        store.set_state(contest.name, Resumed(order.why))
         if not released:
             return sentence(f"{contest.name} is open")
         return sentence(f"{contest.name} is open, {released} held games are played again")
@@ -75,10 +82,11 @@ def _set_aside(contest: Contest) -> set[str]:
         return set()
     aside: set[str] = set()
     for line in contest.store.journal(contest.name):
-        if line.event == SET_ASIDE and line.game is not None:
-            aside.add(line.game)
-        elif line.event == STOPPED:
-            aside.clear()
+        match line.change:
+            case SetAside(game):
+                aside.add(game)
+            case Stopped():
+                aside.clear()
     return {game.id for game in contest.store.games(contest.name) if game.state is GameState.HELD} & aside
 
 
@@ -95,7 +103,7 @@ def replay(contest: Contest, order: OrganiserOrder) -> DoneOrder:
                 )
             )
         if store.state(contest.name) == STOPPED:
-            store.set_state(contest.name, "open", order.why)
+            store.set_state(contest.name, Resumed(order.why))
         return sentence(f"game {game.number}, {game.first} - {game.second}, is played again")
 
     return contest.store.carry_out(contest.name, order, do)
@@ -209,7 +217,7 @@ def joins_later(directory: "IntakeDirectory", register: "Register") -> bool:
 
 def season_is_over(reader: Reader, contest: str, form: Ladder) -> bool:
     """Whether no further game is drawn."""
-    has_ended = reader.last_lines(contest, 1, SEASON_ENDED)
+    has_ended = reader.last_lines(contest, 1, SeasonEnded)
     return bool(has_ended) or sum(reader.counts(contest).values()) >= form.total_games
 
 
@@ -264,7 +272,7 @@ def enter_passed(contest: Contest) -> bool:
             _refuse_disqualified(contest, entrant)
             enter(contest, OrganiserOrder("judge", "enter", agent, "its check passed", f"passed-{entrant.submission}"))
         except InputError as error:
-            contest.store.log_once(contest.name, NOT_ENTERED, f"{agent}: {error}", "judge", f"{agent}: ")
+            contest.store.log_once(contest.name, NotEntered(agent, str(error)), "judge", f"{agent}: ")
     return has_to_wait
 
 
@@ -274,9 +282,8 @@ def _reached_limit(contest: Contest, entrant: Entrant) -> int:
     author = entries[entrant.parent].author if entrant.parent else 0
     if not author:
         return 0
-    recent = (
-        entries.get(line.text.partition(": ")[0]) for line in contest.store.recent_lines(contest.name, "entered", 24)
-    )
+    changes = (line.change for line in contest.store.recent_lines(contest.name, Entered, 24))
+    recent = (entries.get(change.agent) for change in changes if isinstance(change, Entered))
     entered = sum(each is not None and each.author == author and bool(each.parent) for each in recent)
     return most if most and entered >= most else 0
 
@@ -296,8 +303,9 @@ def _refuse_disqualified(contest: Contest, entrant: Entrant) -> None:
 
 
 def _disqualified_by_organisers(contest: Contest) -> set[str]:
-    lines = contest.store.last_lines(contest.name, len(contest.snapshot.entries), "disqualified")
-    return {line.text.partition(": ")[0] for line in lines if line.who is not None}
+    lines = contest.store.last_lines(contest.name, len(contest.snapshot.entries), Disqualified)
+    changes = (line.change for line in lines if line.who is not None)
+    return {change.agent for change in changes if isinstance(change, Disqualified)}
 
 
 def end_season(contest: Contest, order: OrganiserOrder) -> DoneOrder:
@@ -306,7 +314,7 @@ def end_season(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 
     def do(store: Store) -> str:
         _refuse_ended(contest, store, left)
-        store.remark(contest.name, SEASON_ENDED, order.why)
+        store.remark(contest.name, SeasonEnded(order.why))
         return sentence(
             f"the season of {contest.name} has ended; games that are being finished: {open_games(store, contest)}"
         )
@@ -321,7 +329,7 @@ def freeze_admissions(contest: Contest, order: OrganiserOrder) -> DoneOrder:
     def do(store: Store) -> str:
         _refuse_ended(contest, store, left)
         _refuse_frozen(why_frozen(store, contest.name))
-        store.remark(contest.name, ADMISSIONS_FROZEN, order.why)
+        store.remark(contest.name, AdmissionsFrozen(order.why))
         return sentence(f"admissions of {contest.name} are frozen; submissions that pass wait")
 
     return contest.store.carry_out(contest.name, order, do)
@@ -335,7 +343,7 @@ def reopen_admissions(contest: Contest, order: OrganiserOrder) -> DoneOrder:
         _refuse_ended(contest, store, left)
         if why_frozen(store, contest.name) is None:
             raise InputError(sentence("admissions are open already"))
-        store.remark(contest.name, ADMISSIONS_REOPENED, order.why)
+        store.remark(contest.name, AdmissionsReopened(order.why))
         return sentence(f"admissions of {contest.name} are open; submissions that passed join now")
 
     return contest.store.carry_out(contest.name, order, do)
@@ -408,7 +416,7 @@ def games_left(contest: Contest) -> int:
 def _refuse_ended(contest: Contest, store: Store, left: int) -> None:
     if contest.snapshot.format.has_rounds:
         raise InputError(sentence(f"the format {contest.snapshot.format.name} has no season, only a ladder has one"))
-    if not left or store.last_lines(contest.name, 1, SEASON_ENDED):
+    if not left or store.last_lines(contest.name, 1, SeasonEnded):
         raise InputError(sentence(f"the season of {contest.name} has ended already"))
 
 

@@ -22,6 +22,7 @@ from judge.contest.opening_files import opening_file, read_openings
 from judge.contest.store_url import is_of_others, refuse_parameters
 from judge.games.types import Opening
 from judge.host.house_agents import house_agent_names
+from judge.journal.events import Announced
 from judge.referee.policy import Policy, load_policy
 from judge.sandbox.box import BoxKind
 from judge.submissions.intake import IntakePolicy
@@ -147,9 +148,9 @@ class CupReference(FrozenModel):
     """SHA-256 of the cup's announcement."""
 
     @property
-    def words(self) -> str:
-        """Text of the log's first leaf."""
-        return f"league of the cup {self.name}, announcement {self.announcement}"
+    def announced(self) -> Announced:
+        """The first event of the league's log."""
+        return Announced(self.name, self.announcement)
 
 
 class Plan(FrozenModel):
@@ -298,9 +299,9 @@ class Planned:
         return self.plan.name
 
     @property
-    def opening_text(self) -> str:
-        """Text of its log's first leaf."""
-        return self.plan.cup.words if self.plan.cup else ""
+    def announced(self) -> Announced:
+        """The first event of its log."""
+        return self.plan.cup.announced if self.plan.cup else Announced()
 
     @property
     def folder(self) -> Path:

@@ -10,12 +10,12 @@ from time import monotonic
 
 from judge.base.errors import StoreLostError
 from judge.base.logs import get_logger
-from judge.base.text import sentence
 from judge.contest.attempts import EndedAttempt, Executor, Job, describe_loss
 from judge.contest_games import AttemptState, GameState, ScheduledGame
+from judge.journal.events import SetAside, Stopped
 from judge.store.contests import Store
 from judge.store.files import Files
-from judge.store.types import SET_ASIDE, FileKind
+from judge.store.types import FileKind
 
 POLL_INTERVAL_S = 1.0
 
@@ -48,7 +48,7 @@ def again_at(store: Store, contest: str) -> str | None:
     """UTC time at which a running contest retries its set-aside games; None if it does not."""
     if store.state(contest) != "open":
         return None
-    aside = [line.at for line in store.journal(contest) if line.event == SET_ASIDE]
+    aside = [line.at for line in store.journal(contest) if isinstance(line.change, SetAside)]
     if not aside:
         return None
     return (datetime.fromisoformat(aside[-1]) + timedelta(seconds=PAUSE_S)).isoformat(" ", "seconds")
@@ -239,8 +239,7 @@ class ContestRunner:
             self._suspects = pair if self._has_played or self._is_first else pair & self._suspects
             is_host_well = self._has_played or has_others or self._has_games_without(self._suspects)
             if is_host_well and game.id not in self._set_aside():
-                text = sentence(f"void {self._attempts} times in a row: {why}")
-                self._store.remark(self._contest, SET_ASIDE, text, game.id)
+                self._store.remark(self._contest, SetAside(game.id, self._attempts, why))
                 self._has_played = self._is_first = False
                 self._set_aside_at = monotonic()
                 self._log.warning("set aside", game=game.id, why=why)
@@ -254,7 +253,7 @@ class ContestRunner:
         return any(game.state in open_states and not {game.first, game.second} & agents for game in games)
 
     def _set_aside(self) -> set[str | None]:
-        return {line.game for line in self._store.journal(self._contest) if line.event == SET_ASIDE}
+        return {line.game for line in self._store.journal(self._contest) if isinstance(line.change, SetAside)}
 
     def _try_again(self) -> bool:
         before = self._set_aside()
@@ -276,15 +275,12 @@ class ContestRunner:
 
     def _stop(self, game: ScheduledGame, why: str, record: str | None) -> None:
         pair = (game.first, game.second)
-        stops = [
-            line.text.partition(":")[0].split(" - ")
-            for line in self._store.journal(self._contest)
-            if line.event == STOPPED
-        ]
-        text = f"{' - '.join(pair)}: void {self._attempts} times in a row: {why}"
+        changes = [line.change for line in self._store.journal(self._contest)]
+        stops = [(change.first, change.second) for change in changes if isinstance(change, Stopped)]
+        text = why
         if record is not None:
             text += f"; record {record}"
         for name in pair:
             if count := sum(name in names for names in stops):
                 text += f"; games of {name} have stopped this contest before ({count})"
-        self._store.set_state(self._contest, STOPPED, text)
+        self._store.set_state(self._contest, Stopped(*pair, self._attempts, text))

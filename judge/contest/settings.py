@@ -21,6 +21,7 @@ from judge.base.toml_files import read_text, toml_quoted
 from judge.contest.next_plan import with_changes
 from judge.contest.plan import Planned, load_plan
 from judge.contest.run_lock import alone
+from judge.journal.events import SettingsChanged
 from judge.store.orders import DoneOrder, Orders, OrganiserOrder
 from judge.store.submissions import Register
 
@@ -95,7 +96,7 @@ def change_settings(
         text = _changed_text(current, changed)
         _prepare(prepared, current, text)
         told = "; ".join(f"{name}: {before.values[name] or 'none'} -> {to or 'none'}" for name, to in changed.items())
-        inner.note("settings", f"{told}: {order.why}")
+        inner.note(SettingsChanged(f"{told}: {order.why}"))
         return sentence(f"settings changed: {told}")
 
     order = order.with_id()

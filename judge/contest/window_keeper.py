@@ -25,10 +25,17 @@ from judge.contest.folder_names import KEEPER_DIRECTORY
 from judge.contest.plan import Plan, Planned, load_plan
 from judge.contest.run_lock import player_of
 from judge.contest_games import GameState
+from judge.journal.codec import Event, encode
+from judge.journal.events import (
+    ScheduleChanged,
+    StartTimeReached,
+    SubmissionsClosed,
+    SubmissionsOpened,
+    SubmissionState,
+)
 from judge.sandbox.machine.cores import on_all_processors
 from judge.store.submissions import Register
-from judge.store.types import BEGINS, CLOSED, OPENED, WINDOW, State
-from judge.submissions.windows import SubmissionGate, Windows, moment_text
+from judge.submissions.windows import SubmissionGate, WindowEvent, Windows, moment_text
 
 WHO = "the clock"
 """Actor in the journal."""
@@ -140,7 +147,7 @@ class WindowKeeper:
         self._is_done = is_done
         self._now = now
         self._file = PlanFile(planned)
-        self._told: set[tuple[str, str]] = set()
+        self._written: dict[type[Event], Event] = {}
         self._loop = ServiceLoop("schedule", self._step)
         self._lock: IO[bytes] | None = None
 
@@ -167,29 +174,31 @@ class WindowKeeper:
         """Perform due actions. Raises InputError and HostError; the next call continues."""
         windows = self._file.windows()
         self._gate.change(windows)
-        self._tell(WINDOW, windows.words or "none")
-        for event, text in self._gate.happened().items():
-            self._tell(event, text)
-        if windows.starts is not None and (self._now() >= windows.starts or self._has_told(BEGINS, windows.starts)):
+        self._write(ScheduleChanged(windows.words or "none"))
+        for event in self._gate.happened():
+            self._write(event)
+        if windows.starts is not None and (self._now() >= windows.starts or self._has_started(windows.starts)):
             self._play(moment_text(windows.starts), windows.starts)
 
-    def _tell(self, event: str, text: str) -> None:
-        if (event, text) in self._told:
+    def _write(self, event: Event) -> None:
+        if self._written.get(type(event)) == event:
             return
         with closing(open_store(self._planned)) as store:
-            if event == WINDOW and text == "none" and not store.last_lines(self._planned.name, 1, WINDOW):
+            is_first = not store.last_lines(self._planned.name, 1, type(event))
+            if is_first and event == ScheduleChanged("none"):
                 return
-            if store.log_once(self._planned.name, event, text, WHO):
-                log.info("window", kind=event, text=text)
-        self._told = {told for told in self._told if told[0] != event} | {(event, text)}
+            if store.log_once(self._planned.name, event, WHO):
+                log.info("window", kind=event.NAME, text=encode(event).text)
+        self._written[type(event)] = event
 
-    def _has_told(self, event: str, moment: datetime) -> bool:
+    def _has_started(self, moment: datetime) -> bool:
         """True even if the clock was set back since."""
-        if (event, moment_text(moment)) in self._told:
+        event = StartTimeReached(moment_text(moment))
+        if self._written.get(StartTimeReached) == event:
             return True
         with closing(open_store(self._planned)) as store:
-            lines = store.last_lines(self._planned.name, 1, event)
-        return bool(lines) and lines[0].text == moment_text(moment)
+            lines = store.last_lines(self._planned.name, 1, StartTimeReached)
+        return bool(lines) and lines[0].change == event
 
     def _play(self, text: str, starts: datetime) -> None:
         with closing(open_store(self._planned)) as store:
@@ -197,7 +206,7 @@ class WindowKeeper:
             if not begun and (waits := self._underway(starts)):
                 log.info("the contest waits for submissions that came before its start", submissions=waits)
                 return
-            self._tell(BEGINS, text)
+            self._write(StartTimeReached(text))
             if begun:
                 if store.state(self._planned.name) != "open":
                     return
@@ -210,12 +219,16 @@ class WindowKeeper:
     def _underway(self, starts: datetime) -> int:
         before = starts.astimezone(UTC).isoformat(timespec="milliseconds")
         early = [each for each in self._register.submissions() if each.received_at < before]
-        is_tried_again = sum(each.state is State.FAILED and each.due_at is not None for each in early)
-        return is_tried_again + sum(each.state in (State.RECEIVED, State.PROCESSING) for each in early)
+        is_tried_again = sum(each.state is SubmissionState.FAILED and each.due_at is not None for each in early)
+        return is_tried_again + sum(
+            each.state in (SubmissionState.RECEIVED, SubmissionState.PROCESSING) for each in early
+        )
 
 
-def remembered(planned: Planned) -> dict[str, str]:
-    """Scheduled actions in the journal."""
+def past_windows(planned: Planned) -> Sequence[WindowEvent]:
+    """The last opening and end of submissions in the journal."""
     with closing(open_store(planned)) as store:
-        found = {event: store.last_lines(planned.name, 1, event) for event in (OPENED, CLOSED)}
-    return {event: lines[0].text for event, lines in found.items() if lines}
+        lines = [
+            line for kind in (SubmissionsOpened, SubmissionsClosed) for line in store.last_lines(planned.name, 1, kind)
+        ]
+    return [line.change for line in lines if isinstance(line.change, SubmissionsOpened | SubmissionsClosed)]

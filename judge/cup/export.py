@@ -18,11 +18,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from judge.base.errors import InputError
 from judge.base.progress import Tracker, untracked
 from judge.contest.contest import Contest, open_store
-from judge.contest_games import AttemptState
 from judge.cup.announcement import ANNOUNCEMENT
 from judge.cup.plan import PlannedCup
 from judge.cup.results import CUP_DOCUMENT, CupResults, LeagueResults, read_exported
 from judge.export.export import ExportSummary, PageOptions, new_export, publish
+from judge.journal.events import Accepted, Started
 from judge.publish.manifest import write_manifest
 from judge.publish.model import Stream, minute
 from judge.site.pages import POLICY, STYLE, VERIFIER, Page, PagePlace, asset, render
@@ -124,8 +124,8 @@ def _place(league: LeagueResults, agent: str) -> str:
 def _schedule_row(planned: PlannedCup, league: LeagueResults) -> Mapping[str, Any]:
     starts = dict(planned.contest(league.name).plan.windows.moments).get("starts")
     journal = () if league.contest is None else league.contest.journal
-    began = [line.at for line in journal if line.event == "started"]
-    ended = [line.at for line in journal if line.event == AttemptState.ACCEPTED]
+    began = [line.at for line in journal if isinstance(line.change, Started)]
+    ended = [line.at for line in journal if isinstance(line.change, Accepted)]
     return {
         "league": league,
         "after": league.after,

@@ -35,6 +35,8 @@ from judge.contest.plan import (
 )
 from judge.cup.announcement import ANNOUNCEMENT, AnnouncedLeague, Announcement, league_terms
 from judge.host.house_agents import house_agent_names
+from judge.journal.codec import Event
+from judge.journal.events import Announced
 from judge.referee.policy import Policy
 from judge.referee.spec import OpeningField
 from judge.submissions.intake import IntakePolicy
@@ -207,23 +209,23 @@ class PlannedCup:
     def refuse_changes(self) -> None:
         """Raises InputError if other leagues were announced."""
         for league in self.cup.leagues:
-            text = self._opening_text(league.name)
-            if text == "":
+            announced = self._announced(league.name)
+            if announced == Announced():
                 raise InputError(f"{self.file_of(league.name)}: announced without its cup; use a new folder and name")
-            if text is not None and text != self.reference.words:
+            if announced is not None and announced != self.reference.announced:
                 raise InputError(f"{self.path}: the leagues differ from those that were announced: {self._changes()}")
 
     def _stored(self, league: str) -> Planned | None:
         planned = load_plan(self.file_of(league)) if self._former_text(league) else None
         return None if planned is None or planned.has_no_store else planned
 
-    def _opening_text(self, league: str) -> str | None:
+    def _announced(self, league: str) -> Event | None:
         planned = self._stored(league)
         if planned is None:
             return None
         with closing(open_store(planned)) as store:
             lines = store.leaves(planned.name, 0, 1)
-        return lines[0].text if lines else None
+        return lines[0].change if lines else None
 
     def _changes(self) -> str:
         path = self.folder / ANNOUNCEMENT

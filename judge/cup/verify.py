@@ -12,17 +12,15 @@ from judge.base.errors import InputError
 from judge.base.parsing import parse_foreign
 from judge.base.progress import Tracker, untracked
 from judge.contest.plan import CupReference
-from judge.contest_games import AttemptState
 from judge.cup.announcement import ANNOUNCEMENT, Announcement, league_terms
 from judge.cup.results import CUP_DOCUMENT, CupDocument, CupResults, LeagueResults, advancing, results_of
+from judge.journal.events import Accepted, Annulled, Created, Disqualified
 from judge.publish.manifest import PUBLIC_KEY, ManifestCheck, check_manifest
 from judge.verify.copies import original_line_ends
 from judge.verify.export import VerificationReport, verify_export
 from judge.verify.sample import Sample
 
 MAX_DOCUMENT_BYTES = 4 << 20
-
-_CHANGES_PLACES = frozenset({AttemptState.ACCEPTED, AttemptState.ANNULLED, "disqualified"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +115,12 @@ def _announced_problems(document: CupDocument, announced: Announcement) -> Itera
 
 
 def _opening_problems(results: CupResults, announced: Announcement, digest: str) -> Iterator[str]:
-    words = CupReference(name=announced.name, announcement=digest).words
+    first = CupReference(name=announced.name, announcement=digest).announced
     terms = {league.name: league.terms for league in announced.leagues}
     for league in results.leagues:
         if league.contest is None:
             continue
-        first = league.contest.journal[0]
-        if (first.event, first.text) != ("announced", words):
+        if league.contest.journal[0].change != first:
             yield f"{league.name}: its log does not begin with the digest of {ANNOUNCEMENT}"
         if league_terms(json.loads(league.contest.document)) != terms[league.name]:
             yield f"{league.name}: its terms are not those of {ANNOUNCEMENT}"
@@ -146,8 +143,8 @@ def _check_promotion(results: CupResults, league: LeagueResults, problems: list[
     if below is None or below.contest is None:
         problems.append(f"{league.name}: {league.after} has not begun, so no agent advances from it")
         return
-    created = [line.at for line in league.contest.journal if line.event == "created"]
-    changed = [line.at for line in below.contest.journal if line.event in _CHANGES_PLACES]
+    created = [line.at for line in league.contest.journal if isinstance(line.change, Created)]
+    changed = [line.at for line in below.contest.journal if isinstance(line.change, Accepted | Annulled | Disqualified)]
     if not below.is_over or max(changed, default="") > min(created, default=""):
         decisions.append(f"{league.name} was locked in before the last change of {league.after}")
         return

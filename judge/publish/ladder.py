@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from judge.contest_games import GameResult, GameState, Pairing, PublishedGame
+from judge.journal.codec import Event
+from judge.journal.events import Accepted, Annulled, Entered
 from judge.publish import ladder_state
 from judge.statistics.scales import ELO
 
@@ -138,13 +140,13 @@ class _Pass:
         lines = log.journal[: header["lines"]]
         for line in lines:
             self._hash.update(_hashed(line))
-        accepted = {(line.game, line.attempt) for line in lines if line.event == "accepted"}
+        accepted = _accepted(lines)
         self._left_out = _withdrawn(lines)
         if self._digest(log) != header["digest"] or self._left_out != left_out & accepted:
             raise ValueError("the state is of another log")
         for line in lines:
-            if line.event not in ("accepted", "annulled") or (line.game, line.attempt) not in left_out:
-                follow(self._history, [line], log.pairings, log.games)
+            if not _is_left_out(line.change, left_out):
+                follow(self._history, [line.change], log.pairings, log.games)
         ratings = OnlineRatings.restored(header["agents"], arrays)
         self._history.restore(ratings, {agent: Prior(*each) for agent, each in header["priors"].items()})
         self._starts = {agent: header["starts"][agent] for agent in header["agents"]}
@@ -177,7 +179,7 @@ class _Pass:
 
     def precedes(self, log: LadderLog, left_out: frozenset[_Attempt]) -> bool:
         read = len(self._read)
-        counted = {(line.game, line.attempt) for line in self._read if line.event == "accepted"} - self._left_out
+        counted = _accepted(self._read) - self._left_out
         is_same = not read or (read <= len(log.journal) and self._read[-1] == log.journal[read - 1])
         return is_same and not left_out & counted
 
@@ -191,15 +193,16 @@ class _Pass:
         for at, line in enumerate(log.journal[len(self._read) :], len(self._read)):
             self._read.append(line)
             self._hash.update(_hashed(line))
-            if line.event in ("accepted", "annulled") and (line.game, line.attempt) in left_out:
+            if _is_left_out(line.change, left_out):
                 continue
-            follow(self._history, [line], log.pairings, log.games)
-            if line.event == "entered":
-                self._begin(line.text.partition(": ")[0])
-            elif line.event == "accepted":
-                self._count(line, at)
-                if len(self._counted) >= self._saved + SAVED_RESULTS:
-                    save(self, log)
+            follow(self._history, [line.change], log.pairings, log.games)
+            match line.change:
+                case Entered(agent):
+                    self._begin(agent)
+                case Accepted():
+                    self._count(line, at)
+                    if len(self._counted) >= self._saved + SAVED_RESULTS:
+                        save(self, log)
         reaches = dict(zip(self._history.ratings.agents, self._reaches(), strict=True))
         unfinished: dict[str, list[PublishedGame]] = {}
         for game in log.games:
@@ -265,10 +268,14 @@ def _hashed(line: JournalLine) -> bytes:
     return "\0".join(map(str, (line.at, line.event, line.game, line.attempt, line.digest, line.text))).encode() + b"\n"
 
 
+def _accepted(journal: Sequence[JournalLine]) -> frozenset[_Attempt]:
+    return frozenset((line.game, line.attempt) for line in journal if isinstance(line.change, Accepted))
+
+
 def _withdrawn(journal: Sequence[JournalLine]) -> frozenset[_Attempt]:
-    accepted = {(line.game, line.attempt) for line in journal if line.event == "accepted"}
-    return frozenset(
-        (line.game, line.attempt)
-        for line in journal
-        if line.event == "annulled" and (line.game, line.attempt) in accepted
-    )
+    annulled = frozenset((line.game, line.attempt) for line in journal if isinstance(line.change, Annulled))
+    return annulled & _accepted(journal)
+
+
+def _is_left_out(event: Event, left_out: frozenset[_Attempt]) -> bool:
+    return isinstance(event, Accepted | Annulled) and (event.game, event.attempt) in left_out

@@ -21,13 +21,14 @@ from judge.contest.foreign_store import open_foreign
 from judge.contest.plan import Planned, load_plan
 from judge.contest_games import Attempt, GameResult, GameState, Pairing, PublishedGame
 from judge.games.types import Verdict
+from judge.journal.events import Disqualified, Entered, Withdrawn
 from judge.publish.joined import JOINED, MAX_JOINED_BYTES, FormerContest, Joined
 from judge.publish.manifest import MANIFEST, MAX_MANIFEST_BYTES
 from judge.publish.model import PublishedContest
 from judge.publish.tables import AttemptRow, DisqualifiedRow, EnteredRow, GameRow, JournalRow, PairingRow, WithdrawnRow
 from judge.referee.policy import Policy
 from judge.referee.seeds import Key
-from judge.store.types import WITHDRAWN, JournalLine
+from judge.store.types import JournalLine
 from judge.tournament.comparable import policy_difference
 from judge.tournament.schedule import Tournament
 from judge.tournament.seeds import commitment_to
@@ -88,18 +89,19 @@ def load_store(contest: Contest) -> PublishedContest:
     published = PublishedContest(snapshot, document, pairings, games, _in_order(out, journal), journal)
     withdrawn = {entry.name: entry.withdrawn for entry in entries if entry.withdrawn is not None}
     known = contest.first.by_name()
-    texts = {line.text.partition(": ")[0]: line.text.partition(": ")[2] for line in journal if line.event == "entered"}
-    entered = {each.name: (texts.get(each.name, ""), each.entry) for each in entries if each.name not in known}
+    reasons = {change.agent: change.why for line in journal if isinstance(change := line.change, Entered)}
+    entered = {each.name: (reasons.get(each.name, ""), each.entry) for each in entries if each.name not in known}
     published = replace(published, withdrawn=_in_order(withdrawn, journal), entered=entered)
     return replace(published, secret=contest.secret) if published.is_over else published
 
 
 def _in_order(out: Mapping[str, str], journal: Sequence[JournalLine]) -> Mapping[str, str]:
-    lines = [line.text for line in journal if line.event in ("disqualified", WITHDRAWN)]
+    gone = [
+        (change.agent, change.why) for line in journal if isinstance(change := line.change, Disqualified | Withdrawn)
+    ]
 
     def place(agent: str) -> int:
-        line = f"{agent}: {out[agent]}"
-        return lines.index(line) if line in lines else len(lines)
+        return gone.index((agent, out[agent])) if (agent, out[agent]) in gone else len(gone)
 
     return {agent: out[agent] for agent in sorted(out, key=lambda agent: (place(agent), agent))}
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from judge.base.text import sentence
 from judge.contest_games import (
-    AttemptState,
     GameResult,
     Pairing,
     PublishedGame,
@@ -18,6 +17,7 @@ from judge.contest_games import (
     without_copied_pairs,
     without_copies,
 )
+from judge.journal.events import Accepted, Disqualified, Entered, SeasonEnded, Started, Withdrawn
 from judge.publish.joined import Joined
 from judge.publish.ladder import OPEN, LadderAgent, LadderLog, LadderRatings
 from judge.records.search_figures import EvaluatedGame
@@ -26,7 +26,7 @@ from judge.statistics.match_estimate import Candidate, compare_candidates, inter
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.ratings import RatedContest, Rating, RatingList, Version, join_contests, rate
 from judge.statistics.sprt import SprtState
-from judge.store.types import SEASON_ENDED, WITHDRAWN, JournalLine
+from judge.store.types import JournalLine
 from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.points import points_table
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from judge.statistics.fairness import FairnessTest
     from judge.tournament.certain_places import StageCertainty
 
-CHANGES = frozenset({"disqualified", WITHDRAWN, "entered"})
+EntryChange = Disqualified | Withdrawn | Entered
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,26 +149,24 @@ class PublishedContest:
         return {**annulled, **self.disqualified}
 
     @cached_property
-    def changes(self) -> Sequence[tuple[str, str]]:
-        """Event and agent of disqualifications, withdrawals and late entries, in order."""
-        texts = [f"{line.event} {line.text}" for line in self.journal if line.event in CHANGES]
-        found = [
-            *(("disqualified", agent, why) for agent, why in self.disqualified.items()),
-            *((WITHDRAWN, agent, why) for agent, why in self.withdrawn.items()),
-            *(("entered", agent, why) for agent, (why, _) in self.entered.items()),
+    def changes(self) -> Sequence[EntryChange]:
+        """Disqualifications, withdrawals and late entries, in order."""
+        changes: list[EntryChange] = [
+            *(Disqualified(agent, why) for agent, why in self.disqualified.items()),
+            *(Withdrawn(agent, why) for agent, why in self.withdrawn.items()),
+            *(Entered(agent, why) for agent, (why, _) in self.entered.items()),
         ]
-        places = {text: number for number, text in reversed([*enumerate(texts)])}
-        found.sort(key=lambda each: places.get(f"{each[0]} {each[1]}: {each[2]}", len(texts)))
-        return [(event, agent) for event, agent, _ in found]
+        places = {line.change: place for place, line in reversed([*enumerate(self.journal)])}
+        return sorted(changes, key=lambda change: places.get(change, len(self.journal)))
 
     def absent(self, changes: int | None = None) -> frozenset[str]:
         """Agents not paired after `changes`; None: all."""
         absent = set(self.entered)
-        for event, agent in self.changes[:changes]:
-            if event == "entered":
-                absent.discard(agent)
+        for change in self.changes[:changes]:
+            if isinstance(change, Entered):
+                absent.discard(change.agent)
             else:
-                absent.add(agent)
+                absent.add(change.agent)
         return frozenset(absent)
 
     # --- the schedule ------------------------------------------------------------------------------------------------
@@ -259,7 +257,9 @@ class PublishedContest:
     @cached_property
     def has_ended(self) -> bool:
         """Whether a ladder's season ended early."""
-        return not self.snapshot.format.has_rounds and any(line.event == SEASON_ENDED for line in self.journal)
+        return not self.snapshot.format.has_rounds and any(
+            isinstance(line.change, SeasonEnded) for line in self.journal
+        )
 
     @cached_property
     def to_come(self) -> PendingPairing:
@@ -285,8 +285,8 @@ class PublishedContest:
         if not self.is_over or not self.results:
             return None
         first = [line for line in self.table.lines if line.place == 1 and line.agent not in self.out]
-        begun = [line.at for line in self.journal if line.event == "started"]
-        ended = [line.at for line in self.journal if line.event == AttemptState.ACCEPTED]
+        begun = [line.at for line in self.journal if isinstance(line.change, Started)]
+        ended = [line.at for line in self.journal if isinstance(line.change, Accepted)]
         return Ending(
             tuple(line.agent for line in first),
             first[0].points if first else 0.0,

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from xml.etree import ElementTree
 
 from judge.base.text import plain_text
+from judge.journal.events import Accepted
 from judge.publish.model import Participant, PublishedContest
 from judge.records.outcome import outcome_sentence, score_text
 from judge.translations.language import Language
@@ -52,7 +53,7 @@ def _add(parent: ElementTree.Element, name: str, text: str) -> None:
 
 def agent_feed(contest: PublishedContest, agent: Participant, language: Language) -> bytes:
     """An agent's last results. A repeated game is a new entry."""
-    ended = {(line.game, line.attempt): line.at for line in contest.journal if line.event == "accepted"}
+    ended = {(line.game, line.attempt): line.at for line in contest.journal if isinstance(line.change, Accepted)}
     found: list[FeedEntry] = []
     for game in contest.games:
         result, at = game.result, ended.get((game.id, game.attempt))

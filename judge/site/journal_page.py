@@ -1,31 +1,59 @@
 """Pages of a contest's journal."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from judge.base.text import plain_text, sentence
 from judge.contest_games import PublishedGame
+from judge.journal.codec import Event, encode
+from judge.journal.events import (
+    Abandoned,
+    Accepted,
+    AdmissionsFrozen,
+    AdmissionsReopened,
+    Announced,
+    Annulled,
+    Created,
+    Disqualified,
+    Entered,
+    FoldersTransferred,
+    GameReleased,
+    GamesReleased,
+    ImagesChanged,
+    LateAllowed,
+    LockedIn,
+    Paused,
+    Rated,
+    Resumed,
+    ScheduleChanged,
+    Scheduled,
+    SeasonEnded,
+    SetAside,
+    SettingsChanged,
+    Started,
+    StartRatingsRead,
+    StartTimeReached,
+    Stopped,
+    SubmissionChanged,
+    SubmissionsClosed,
+    SubmissionsOpened,
+    Superseded,
+    Voided,
+    Withdrawn,
+    WorkerBarred,
+    WorkerJoined,
+    WorkerLost,
+    WorkerNoted,
+)
 from judge.publish.model import PublishedContest
 from judge.records.outcome import outcome_sentence
 from judge.site.pages import PagePlace, render_for
-from judge.store.types import (
-    ADMISSIONS_FROZEN,
-    ADMISSIONS_REOPENED,
-    ANNOUNCED,
-    FROZEN,
-    RATED,
-    SEASON_ENDED,
-    WITHDRAWN,
-    JournalLine,
-    State,
-)
 
 PER_PAGE = 300
 """Entries on one page."""
 
-_HIDDEN = frozenset({"started", ANNOUNCED, FROZEN, *State})
+_HIDDEN: tuple[type[Event], ...] = (Started, Announced, LockedIn, SubmissionChanged)
 """Events that later lines repeat, and those before the contest."""
 
 
@@ -63,78 +91,72 @@ def journal_entries(contest: PublishedContest) -> Sequence[JournalEntry]:
     games = {game.id: game for game in contest.games}
     entries = []
     # In a ladder, each game is drawn alone.
-    hidden = _HIDDEN if contest.has_rounds else {*_HIDDEN, "scheduled"}
+    hidden = _HIDDEN if contest.has_rounds else (*_HIDDEN, Scheduled)
     for line in contest.journal:
-        if line.event not in hidden:
+        if not isinstance(line.change, hidden):
             game = games.get(line.game or "")
             # The kind is a CSS class: letters only.
             kind = "".join(letter for letter in line.event.lower() if "a" <= letter <= "z")
-            text = _describe(line) if game is None else _describe_game(line, game)
+            text = _describe(line.change) if game is None else _describe_game(line.change, game)
             entries.append(JournalEntry(line.at, kind, text, game))
     return entries
 
 
-def _describe(line: JournalLine) -> str:
-    event, text = _EVENTS.get(line.event, line.event), line.text
-    if counted := _COUNTED.fullmatch(text):
-        count, why = counted[1], counted[2]
-        match line.event:
-            case "created":
-                return sentence(f"Contest created, entries: {count}")
-            case "scheduled":
-                return sentence(f"Scheduled, games: {count}")
-            case "released":
-                return sentence(f"Tried again, games: {count}: {why}")
-    return sentence(f"{event}: {text}") if text else event
+def _describe(event: Event) -> str:
+    match event:
+        case Created(count):
+            return sentence(f"Contest created, entries: {count}")
+        case Scheduled(count):
+            return sentence(f"Scheduled, games: {count}")
+        case GamesReleased(count, why):
+            return sentence(f"Tried again, games: {count}: {why}")
+    line = encode(event)
+    head, text = _HEADS.get(type(event), line.name), line.text
+    return sentence(f"{head}: {text}") if text else head
 
 
-def _describe_game(line: JournalLine, game: PublishedGame) -> str:
+def _describe_game(event: Event, game: PublishedGame) -> str:
     first, second = names = (plain_text(game.first, 40), plain_text(game.second, 40))
-    attempt, why = line.attempt, line.text
-    match line.event:
-        case "accepted" if game.result is not None and attempt == game.attempt:
+    match event:
+        case Accepted(attempt=attempt) if game.result is not None and attempt == game.attempt:
             result = game.result
             what = outcome_sentence(result.verdict, result.winning_seat, names, result.reason)
-        case "accepted":
+        case Accepted(attempt=attempt):
             what = sentence(f"attempt {attempt} ended; its result was annulled later")
-        case "void":
+        case Voided(attempt=attempt, why=why):
             what = sentence(f"attempt {attempt} is void and does not count: {why}")
-        case "abandoned":
+        case Abandoned(attempt=attempt, why=why):
             what = sentence(f"attempt {attempt} was interrupted and is played again: {why}")
-        case "superseded":
+        case Superseded(attempt=attempt):
             what = sentence(f"attempt {attempt} ended after a later attempt had started; it does not count")
-        case "annulled":
+        case Annulled(attempt=attempt, why=why):
             what = sentence(f"the organiser annulled the result of attempt {attempt}: {why}")
         case _:
-            what = _describe(line)
+            what = _describe(event)
     return sentence(f"{first} - {second}: {what}")
 
 
-_COUNTED = re.compile(r"([0-9]+) (?:entries|games)(?:: (.*))?", re.DOTALL)
-
-_EVENTS = {
-    "created": sentence("Contest created"),
-    "scheduled": sentence("Scheduled"),
-    "disqualified": sentence("Disqualified"),
-    WITHDRAWN: sentence("Withdrawn"),
-    "entered": sentence("Entered after the start"),
-    RATED: sentence("Rated"),
-    SEASON_ENDED: sentence("Season ended"),
-    ADMISSIONS_FROZEN: sentence("Admissions frozen"),
-    ADMISSIONS_REOPENED: sentence("Admissions reopened"),
-    "open": sentence("Contest resumed"),
-    "paused": sentence("Contest paused"),
-    "stopped": sentence("Contest stopped"),
-    "set-aside": sentence("Set aside"),
-    "released": sentence("Tried again"),
-    "ratings": sentence("Ratings"),
-    "folders": sentence("Persistent folders"),
-    "settings": sentence("Settings changed"),
-    "images": sentence("Runtime images"),
-    "worker": sentence("Machine"),
-    "late": sentence("Late submission permitted"),
-    "window": sentence("Schedule"),
-    "opened": sentence("Submissions opened"),
-    "closed": sentence("Submissions closed"),
-    "begins": sentence("Start"),
+_HEADS: Mapping[type[Event], str] = {
+    Disqualified: sentence("Disqualified"),
+    Withdrawn: sentence("Withdrawn"),
+    Entered: sentence("Entered after the start"),
+    Rated: sentence("Rated"),
+    SeasonEnded: sentence("Season ended"),
+    AdmissionsFrozen: sentence("Admissions frozen"),
+    AdmissionsReopened: sentence("Admissions reopened"),
+    Resumed: sentence("Contest resumed"),
+    Paused: sentence("Contest paused"),
+    Stopped: sentence("Contest stopped"),
+    SetAside: sentence("Set aside"),
+    GameReleased: sentence("Tried again"),
+    StartRatingsRead: sentence("Ratings"),
+    FoldersTransferred: sentence("Persistent folders"),
+    SettingsChanged: sentence("Settings changed"),
+    ImagesChanged: sentence("Runtime images"),
+    **dict.fromkeys((WorkerJoined, WorkerLost, WorkerBarred, WorkerNoted), sentence("Machine")),
+    LateAllowed: sentence("Late submission permitted"),
+    ScheduleChanged: sentence("Schedule"),
+    SubmissionsOpened: sentence("Submissions opened"),
+    SubmissionsClosed: sentence("Submissions closed"),
+    StartTimeReached: sentence("Start"),
 }

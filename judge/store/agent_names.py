@@ -11,10 +11,11 @@ from sqlalchemy import Connection, Row, func, select
 
 from judge.base.lookalikes import appearances
 from judge.base.text import sentence
+from judge.journal.events import SubmissionState
 from judge.store.database import count
 from judge.store.submission_queries import RegisterReader
 from judge.store.tables import entries, submissions
-from judge.store.types import ENTERS, VERSIONED_CHARACTERS, ProcessingResult, State
+from judge.store.types import ENTERS, VERSIONED_CHARACTERS, ProcessingResult
 
 _VERSION = re.compile(r"(.+)\.[0-9]+(?:-[0-9]+)?")
 
@@ -51,7 +52,8 @@ class AgentNames(RegisterReader):
     def _version_of(self, connection: Connection, author: str, name: str) -> str:
         found = _VERSION.fullmatch(name) if self._has_versions else None
         own = self._of(author).where(
-            func.lower(submissions.c.name) == name.lower(), submissions.c.state.in_((*ENTERS, State.WITHDRAWN))
+            func.lower(submissions.c.name) == name.lower(),
+            submissions.c.state.in_((*ENTERS, SubmissionState.WITHDRAWN)),
         )
         if found is None or count(connection, own):
             return ""

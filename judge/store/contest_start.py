@@ -7,24 +7,26 @@ from dataclasses import asdict
 from sqlalchemy import insert, select, update
 
 from judge.base.errors import InputError
+from judge.journal.events import Announced, Created, LockedIn
 from judge.store.queries import Reader, announced_row
 from judge.store.tables import contests, entries, journal
-from judge.store.types import ANNOUNCED, FROZEN, EntryRow
+from judge.store.types import ANNOUNCED, EntryRow
 
 
 class ContestStart(Reader):
     """Transactions before a contest's first game."""
 
-    def announce(self, name: str, secret: str | None, commitment: str | None, text: str = "") -> None:
-        """Start a contest's log with the commitment to its secret and a text, unless it has one. Secret and commitment
-        are None with a fixed seed.
+    def announce(self, name: str, secret: str | None, commitment: str | None, event: Announced) -> None:
+        """Start a contest's log with the commitment to its secret, unless it has one.
+
+        Secret and commitment are None with a fixed seed.
         """
         with self._writing() as connection:
             if announced_row(connection, name, locked=True) is not None:
                 return
             values = {"document": "", "created_at": self._stamp(), "state": ANNOUNCED, "secret": secret}
             connection.execute(insert(contests).values(name=name, **values))
-            self._tell(connection, name, ANNOUNCED, text, digest=commitment)
+            self._tell(connection, name, event, digest=commitment)
 
     def announced_secret(self, name: str) -> str | None:
         """None if the contest is not announced or its seed is fixed."""
@@ -40,10 +42,10 @@ class ContestStart(Reader):
         with self._writing() as connection:
             if announced_row(connection, name, locked=True) is None:
                 raise InputError(f"contest {name!r} was not announced")
-            frozen = select(journal).where(journal.c.contest == name, journal.c.event == FROZEN)
+            frozen = select(journal).where(journal.c.contest == name, journal.c.event == LockedIn.NAME)
             row = connection.execute(frozen.limit(1)).first()
             if row is None:
-                return self._tell(connection, name, FROZEN, "", digest=digest) + 1
+                return self._tell(connection, name, LockedIn(), digest=digest) + 1
             if row.digest != digest:
                 raise InputError(
                     f"other entries of {name!r} are locked in ({row.at}); "
@@ -68,4 +70,4 @@ class ContestStart(Reader):
             for entry in entered:
                 connection.execute(insert(entries).values(contest=name, **asdict(entry)))
             digest = hashlib.sha256(f"{document}\n".encode()).hexdigest()
-            self._tell(connection, name, "created", f"{len(entered)} entries", digest=digest)
+            self._tell(connection, name, Created(len(entered)), digest=digest)

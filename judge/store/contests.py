@@ -19,6 +19,20 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from judge.base.errors import HostError, InputError
 from judge.contest_games import AttemptState, GameState, Outcome, Pairing, ScheduledGame, schedule_digest
 from judge.games.types import Verdict
+from judge.journal.codec import Event, Line, decode, encode
+from judge.journal.events import (
+    Disqualified,
+    Entered,
+    GameReleased,
+    GamesReleased,
+    Paused,
+    Resumed,
+    Scheduled,
+    SeasonEnded,
+    Started,
+    Stopped,
+    Withdrawn,
+)
 from judge.store.contest_start import ContestStart
 from judge.store.database import AdvisoryLock, columns_of, stamp, value_of
 from judge.store.lease import LEASE_HOLDER, Lease
@@ -27,8 +41,6 @@ from judge.store.queries import announced_row, contest_row
 from judge.store.tables import attempts, contests, entries, files, games, journal, pairings, results
 from judge.store.types import (
     MAX_CLOCK_STEP,
-    SEASON_ENDED,
-    WITHDRAWN,
     EntryRow,
     FileKind,
     cancellation,
@@ -101,33 +113,36 @@ class Store(ContestStart):
 
     # --- a contest and its schedule ----------------------------------------------------------------------------------
 
-    def set_state(self, contest: str, state: str, why: str) -> None:
+    def set_state(self, contest: str, event: Resumed | Paused | Stopped) -> None:
         """Only an open contest issues games."""
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
-            connection.execute(update(contests).where(contests.c.name == contest).values(state=state))
-            self._tell(connection, contest, state, why)
+            connection.execute(update(contests).where(contests.c.name == contest).values(state=encode(event).name))
+            self._tell(connection, contest, event)
 
-    def remark(self, contest: str, event: str, text: str, game: str | None = None) -> None:
+    def remark(self, contest: str, event: Event) -> None:
         """Write to the journal."""
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
-            self._tell(connection, contest, event, text, game)
+            self._tell(connection, contest, event)
 
-    def log_once(self, name: str, event: str, text: str, who: str, prefix: str = "") -> bool:
+    def log_once(self, name: str, event: Event, who: str, prefix: str = "") -> bool:
         """Write to an announced contest's journal unless it repeats this event's last line with `prefix`; return
         whether it was written. Raises InputError if the contest is not announced.
         """
+        line = encode(event)
         with self._writing() as connection:
             if announced_row(connection, name, locked=True) is None:
                 raise InputError(f"contest {name!r} was not announced")
             told = select(journal).where(
-                journal.c.contest == name, journal.c.event == event, journal.c.text.startswith(prefix, autoescape=True)
+                journal.c.contest == name,
+                journal.c.event == line.name,
+                journal.c.text.startswith(prefix, autoescape=True),
             )
             last = connection.execute(told.order_by(journal.c.id.desc()).limit(1)).first()
-            if last is not None and last.text == text:
+            if last is not None and last.text == line.text:
                 return False
-            self._tell(connection, name, event, text, who=who)
+            self._tell(connection, name, event, who=who)
             return True
 
     def disqualify(self, contest: str, agent: str, why: str) -> None:
@@ -142,7 +157,7 @@ class Store(ContestStart):
             if not changed.rowcount:
                 raise InputError(f"no agent {agent!r} takes part in {contest!r}, or it is disqualified already")
             _cancel(connection, contest)
-            self._tell(connection, contest, "disqualified", f"{agent}: {why}")
+            self._tell(connection, contest, Disqualified(agent, why))
 
     def withdraw(self, contest: str, agent: str, why: str, *, is_annulled: bool) -> None:
         """`is_annulled`: as after a disqualification. Raises InputError if it does not take part now."""
@@ -157,7 +172,7 @@ class Store(ContestStart):
             if not changed.rowcount:
                 raise InputError(f"{agent!r} does not take part in {contest!r}, or no longer")
             _cancel(connection, contest)
-            self._tell(connection, contest, WITHDRAWN, f"{agent}: {why}")
+            self._tell(connection, contest, Withdrawn(agent, why))
 
     def enter(self, contest: str, row: EntryRow, why: str) -> None:
         """Add an entry after the start. Raises InputError if its name is taken."""
@@ -168,7 +183,7 @@ class Store(ContestStart):
                 raise InputError(f"{row.name!r} takes part in {contest!r} already")
             connection.execute(insert(entries).values(contest=contest, **asdict(row)))
             digest = hashlib.sha256(row.entry.encode()).hexdigest()
-            self._tell(connection, contest, "entered", f"{row.name}: {why}", digest=digest)
+            self._tell(connection, contest, Entered(row.name, why), digest=digest)
 
     def schedule(
         self,
@@ -189,7 +204,7 @@ class Store(ContestStart):
             # The line's time must not be after the check's.
             now = None if ends is None else self._time_of_next_line(connection, contest)
             if ends is not None and now is not None and now >= ends:
-                self._tell(connection, contest, SEASON_ENDED, season_end_text(ends))
+                self._tell(connection, contest, SeasonEnded(season_end_text(ends)))
                 return False
             rounds = {"rounds": list({pair.round for pair in pairs})}
             places = connection.execute(_PLACES, {**rounds, **_bounds(contest, [pair.table for pair in pairs])})
@@ -204,7 +219,7 @@ class Store(ContestStart):
             if added:
                 connection.execute(insert(games), [{"contest": contest, **asdict(game)} for game in added])
                 digest = schedule_digest(added)
-                self._tell(connection, contest, "scheduled", f"{len(added)} games", digest=digest, at=now)
+                self._tell(connection, contest, Scheduled(len(added)), digest=digest, at=now)
             return True
 
     # --- issue, accept, roll back ------------------------------------------------------------------------------------
@@ -252,7 +267,7 @@ class Store(ContestStart):
         place = {"game": row.id, "number": attempt, "host": host, "slot": slot}
         new = {"state": AttemptState.RUNNING, "why": "", "started_at": self._stamp()}
         connection.execute(insert(attempts), place | new)
-        self._tell(connection, contest, "started", f"{row.first} - {row.second}", row.id, attempt)
+        self._tell(connection, contest, Started(row.id, attempt, row.first, row.second))
         return replace(value_of(ScheduledGame, row), state=GameState.RUNNING, attempt=attempt)
 
     def _refuse_slow_clock(self, connection: Connection, contest: str) -> None:
@@ -376,7 +391,9 @@ class Store(ContestStart):
                 held &= games.c.id == game
             released = connection.execute(update(games).where(held).values(state=GameState.PENDING)).rowcount
             if released:
-                self._tell(connection, contest, "released", f"{released} games: {why}" if game is None else why, game)
+                self._tell(
+                    connection, contest, GamesReleased(released, why) if game is None else GameReleased(game, why)
+                )
             return released
 
     def _end(
@@ -400,7 +417,7 @@ class Store(ContestStart):
         )
         if not changed.rowcount:
             raise InputError(f"game {game.id} has no attempt {attempt}")
-        self._tell(connection, game.contest, state, why, game.id, attempt, public)
+        self._tell(connection, game.contest, decode(Line(state, why, game.id, attempt)), digest=public)
 
 
 def _bounds(contest: str, numbers: Sequence[int]) -> dict[str, Any]:

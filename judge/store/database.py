@@ -35,10 +35,10 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.pool import NullPool
 
 from judge.base.errors import HostError, InputError, StoreBusyError, StoreDamagedError, StoreLostError
+from judge.journal.codec import Event, UnknownLine, decode, encode
 from judge.store.damage import damage_of, damaged
 from judge.store.read_only import only_reads, reader_of
 from judge.store.tables import journal, metadata
-from judge.store.types import EVENTS
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -170,26 +170,23 @@ class Database:
         self,
         connection: Connection,
         contest: str,
-        event: str,
-        text: str,
-        game: str | None = None,
-        attempt: int | None = None,
+        event: Event,
         digest: str | None = None,
         who: str | None = None,
         at: datetime | None = None,
     ) -> int:
         """Append a line; returns its number. `announced_row` must lock the row.
 
-        A line is not earlier than the one before it, also after the clock was set back. Raises ValueError for an
-        unknown event.
+        A line is not earlier than the one before it, also after the clock was set back.
         """
-        if event not in EVENTS:
-            raise ValueError(f"{event!r} is no event of the journal")
+        line = encode(event)
+        if isinstance(decode(line), UnknownLine):
+            raise ValueError(f"{event!r} is no event of the journal")  # noqa: TRY004
         last = connection.execute(_LAST_LINE, {"of_contest": contest}).first()
         number: int = 0 if last is None else last.number + 1
         time = max(self._stamp() if at is None else stamp(at), "" if last is None else last.at)
-        place = {"contest": contest, "game": game, "attempt": attempt, "number": number}
-        values = {"event": event, "text": text, "digest": digest, "who": who, "at": time}
+        place = {"contest": contest, "game": line.game, "attempt": line.attempt, "number": number}
+        values = {"event": line.name, "text": line.text, "digest": digest, "who": who, "at": time}
         connection.execute(insert(journal), {**place, **values})
         return number
 

@@ -12,7 +12,8 @@ from typing import Any
 from sqlalchemy import Connection, Row, delete, func, insert, or_, select, update
 
 from judge.base.text import sentence
-from judge.contest_games import AttemptState, GameState
+from judge.contest_games import GameState
+from judge.journal.events import Accepted, Disqualified, Rated, SubmissionState, Withdrawn
 from judge.store.database import AdvisoryLock, lock_until_commit, value_of
 from judge.store.orders import DoneOrder, OrganiserOrder, once
 from judge.store.queries import announced_row
@@ -31,7 +32,7 @@ from judge.store.tables import (
     tokens,
 )
 from judge.store.tokens import TokenRole
-from judge.store.types import ORGANISER, RATED, WITHDRAWN, State, cancellation
+from judge.store.types import ORGANISER, JournalLine, cancellation
 
 WEBHOOK, MAIL = "webhook", "mail"
 WAITING, SENT, GIVEN_UP = "waiting", "sent", "given up"
@@ -279,24 +280,27 @@ class Notices(Queue[Notice]):
     def _of_games(self, connection: Connection, read: int) -> tuple[int, Sequence[_Event]]:
         query = select(journal).where(journal.c.contest == self._contest, journal.c.id > read).order_by(journal.c.id)
         lines = connection.execute(query.limit(_READ_AT_ONCE)).all()
-        wanted = [line for line in lines if line.event in (AttemptState.ACCEPTED, "disqualified", WITHDRAWN, RATED)]
-        if not wanted:
-            return (lines[-1].id if lines else read), ()
-        authors = authors_of(connection, self._contest)
+        authors: Mapping[str, str] | None = None
         events: list[_Event] = []
-        for line in wanted:
-            if line.event != AttemptState.ACCEPTED:
-                agent, _, why = line.text.partition(": ")
-                if agent in authors and line.event == RATED:
-                    text = f"{agent} has its rating: {why}"
-                    events.append(_Event(authors[agent], RATED, line.at, text, {"agent": agent, "rating": why}))
-                elif agent in authors:
-                    text = cancellation(agent, *((why, None) if line.event == "disqualified" else (None, why)))
-                    kind = "withdrawn" if line.event == WITHDRAWN else line.event
-                    events.append(_Event(authors[agent], kind, line.at, text, {"agent": agent, "why": why}))
-            else:
-                events += self._of_result(connection, line, authors)
-        return lines[-1].id, events
+        for row in lines:
+            event = value_of(JournalLine, row).change
+            if not isinstance(event, Accepted | Disqualified | Withdrawn | Rated):
+                continue
+            authors = authors_of(connection, self._contest) if authors is None else authors
+            match event:
+                case Accepted():
+                    events += self._of_result(connection, row, authors)
+                case Rated(agent, rating, error) if agent in authors:
+                    words = f"{rating} Elo, standard error {error}"
+                    text = f"{agent} has its rating: {words}"
+                    events.append(_Event(authors[agent], "rated", row.at, text, {"agent": agent, "rating": words}))
+                case Disqualified(agent, why) if agent in authors:
+                    text, details = cancellation(agent, why, None), {"agent": agent, "why": why}
+                    events.append(_Event(authors[agent], "disqualified", row.at, text, details))
+                case Withdrawn(agent, why) if agent in authors:
+                    text, details = cancellation(agent, None, why), {"agent": agent, "why": why}
+                    events.append(_Event(authors[agent], "withdrawn", row.at, text, details))
+        return (lines[-1].id if lines else read), events
 
     def _of_result(self, connection: Connection, line: Row[Any], authors: Mapping[str, str]) -> Sequence[_Event]:
         query = (
@@ -339,7 +343,7 @@ class Notices(Queue[Notice]):
             .where(
                 journal.c.contest == self._contest,
                 journal.c.id <= line,
-                journal.c.event == AttemptState.ACCEPTED,
+                journal.c.event == Accepted.NAME,
                 or_(games.c.first == agent, games.c.second == agent),
             )
             .order_by(journal.c.id.desc())
@@ -365,7 +369,7 @@ class Notices(Queue[Notice]):
                 {"submission": line.submission, "filename": line.filename, "why": line.why},
             )
             for line in lines
-            if line.state == State.REFUSED
+            if line.state == SubmissionState.REFUSED
         ]
         return (lines[-1].id if lines else read), events
 

@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, func, 
 
 from judge.base.errors import InputError
 from judge.contest_games import Attempt, AttemptState, GameResult, GameState, Pairing, ScheduledGame, game_result
+from judge.journal.codec import Event
 from judge.store.database import Database, stamp, value_of
 from judge.store.tables import attempts, contests, entries, files, games, journal, pairings, results
 from judge.store.types import ANNOUNCED, EntryRow, FileKind, JournalLine
@@ -218,17 +219,17 @@ class Reader(Database):
         """Oldest line first."""
         return [line for _, line in self.journal_since(contest, 0)]
 
-    def last_lines(self, contest: str, limit: int, *events: str) -> list[JournalLine]:
+    def last_lines(self, contest: str, limit: int, *events: type[Event]) -> list[JournalLine]:
         """Newest first; only `events`, if given."""
-        chosen = (journal.c.event.in_(events),) if events else ()
+        chosen = (journal.c.event.in_([each.NAME for each in events]),) if events else ()
         query = _lines(contest, *chosen).order_by(journal.c.id.desc()).limit(limit)
         return [value_of(JournalLine, row) for row in self._rows(query)]
 
-    def recent_lines(self, contest: str, event: str, hours: float) -> list[JournalLine]:
+    def recent_lines(self, contest: str, event: type[Event], hours: float) -> list[JournalLine]:
         """Lines of the last hours, oldest first. Lines of the future, before the clock was set back, are left out."""
         now = self._now()
         span = (journal.c.at > stamp(now - timedelta(hours=hours)), journal.c.at <= stamp(now))
-        query = _lines(contest, journal.c.event == event, *span).order_by(journal.c.id)
+        query = _lines(contest, journal.c.event == event.NAME, *span).order_by(journal.c.id)
         return [value_of(JournalLine, row) for row in self._rows(query)]
 
     def journal_before(self, contest: str, before: int | None, limit: int) -> list[tuple[int, JournalLine]]:

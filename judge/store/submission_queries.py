@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, func, select
 
 from judge.contest_games import Attempt, PublishedGame, ScheduledGame, game_result
+from judge.journal.events import LockedIn, SubmissionState
 from judge.store.database import ContestDatabase, value_of
 from judge.store.queries import RESULT_COLUMNS, WITHOUT_SPEC
 from judge.store.tables import (
@@ -24,10 +25,8 @@ from judge.store.tables import (
 from judge.store.types import (
     ANNOUNCED,
     ENTERS,
-    FROZEN,
     Change,
     EntryRow,
-    State,
     Submission,
     UnknownSubmissionError,
     UploadStep,
@@ -65,11 +64,13 @@ class RegisterReader(ContestDatabase):
     def withdrawn(self) -> frozenset[int]:
         """Numbers of withdrawn submissions."""
         query = select(submissions.c.id).where(submissions.c.contest == self._contest)
-        return frozenset(row.id for row in self._rows(query.where(submissions.c.state == State.WITHDRAWN)))
+        return frozenset(row.id for row in self._rows(query.where(submissions.c.state == SubmissionState.WITHDRAWN)))
 
-    def counts(self) -> Mapping[State, int]:
+    def counts(self) -> Mapping[SubmissionState, int]:
         query = select(submissions.c.state, func.count()).where(submissions.c.contest == self._contest)
-        return dict.fromkeys(State, 0) | {row[0]: row[1] for row in self._rows(query.group_by(submissions.c.state))}
+        return dict.fromkeys(SubmissionState, 0) | {
+            row[0]: row[1] for row in self._rows(query.group_by(submissions.c.state))
+        }
 
     def steps(self, number: int) -> list[UploadStep]:
         """Steps of all attempts, in order."""
@@ -94,7 +95,7 @@ class RegisterReader(ContestDatabase):
 
     def is_locked_in(self) -> bool:
         """Whether the contest's terms are locked in, also before it begins."""
-        query = select(journal.c.id).where(journal.c.contest == self._contest, journal.c.event == FROZEN)
+        query = select(journal.c.id).where(journal.c.contest == self._contest, journal.c.event == LockedIn.NAME)
         return self.has_begun() or self._first(query.limit(1)) is not None
 
     def document(self) -> str | None:

@@ -14,6 +14,8 @@ from sqlalchemy import ColumnElement, Connection, Row, func, insert, or_, select
 from judge.base.errors import InputError
 from judge.base.lookalikes import appearances
 from judge.base.text import sentence
+from judge.journal.codec import Event
+from judge.journal.events import LateAllowed, SubmissionChanged, SubmissionState
 from judge.store.agent_names import AgentNames
 from judge.store.database import AdvisoryLock, columns_of, count, lock_until_commit, value_of
 from judge.store.files import Files
@@ -28,7 +30,6 @@ from judge.store.types import (
     NameTakenError,
     NotNowError,
     ProcessingResult,
-    State,
     Submission,
     TooMuchError,
     UnknownSubmissionError,
@@ -42,9 +43,15 @@ LATE_REFUSED = sentence("The contest has begun: a late submission cannot be perm
 NO_WITHDRAWAL = "the contest has begun: ask the organiser to withdraw the agent"
 
 _HOUR_S = 3600
-_LOGGED = (State.PASSED, State.REFUSED, State.APPROVED, State.WITHDRAWN, State.FAILED)
+_LOGGED = (
+    SubmissionState.PASSED,
+    SubmissionState.REFUSED,
+    SubmissionState.APPROVED,
+    SubmissionState.WITHDRAWN,
+    SubmissionState.FAILED,
+)
 """Public in the log; FAILED shows that the host failed."""
-_UNDERWAY = (State.RECEIVED, State.PROCESSING)
+_UNDERWAY = (SubmissionState.RECEIVED, SubmissionState.PROCESSING)
 
 
 class Register(AgentNames, Queue[Submission]):
@@ -52,8 +59,8 @@ class Register(AgentNames, Queue[Submission]):
 
     table = submissions
     kind = Submission
-    waiting, running = State.RECEIVED, State.PROCESSING
-    retried = given_up = State.FAILED
+    waiting, running = SubmissionState.RECEIVED, SubmissionState.PROCESSING
+    retried = given_up = SubmissionState.FAILED
     backoff = 2
     lost = "the judge that processed it was gone"
 
@@ -86,11 +93,13 @@ class Register(AgentNames, Queue[Submission]):
             self._check_names(connection, upload.author, upload.name, upload.title)
             number = connection.execute(
                 insert(submissions)
-                .values(**asdict(upload), contest=self._contest, received_at=self._stamp(), state=State.RECEIVED)
+                .values(
+                    **asdict(upload), contest=self._contest, received_at=self._stamp(), state=SubmissionState.RECEIVED
+                )
                 .returning(submissions.c.id)
             ).scalar_one()
-            self._add_change(connection, number, upload.author, State.RECEIVED, "")
-            self._log(connection, State.RECEIVED, f"submission {number}", upload.upload)
+            self._add_change(connection, number, upload.author, SubmissionState.RECEIVED, "")
+            self._log(connection, SubmissionChanged(SubmissionState.RECEIVED, number), upload.upload)
             row = self._row(connection, number)
             received = self._take(connection, row, worker) if worker else value_of(Submission, row)
             keep()
@@ -155,7 +164,7 @@ class Register(AgentNames, Queue[Submission]):
 
     @staticmethod
     def _is_underway() -> ColumnElement[bool]:
-        is_retried = (submissions.c.state == State.FAILED) & submissions.c.due_at.is_not(None)
+        is_retried = (submissions.c.state == SubmissionState.FAILED) & submissions.c.due_at.is_not(None)
         return or_(submissions.c.state.in_(_UNDERWAY), is_retried)
 
     def _check_names(self, connection: Connection, author: str, name: str, title: str) -> None:
@@ -175,7 +184,7 @@ class Register(AgentNames, Queue[Submission]):
                 query = query.where(submissions.c.id == only)
             rows = connection.execute(query).all()
             if only is None and rows:
-                processing = self._all().where(submissions.c.state == State.PROCESSING)
+                processing = self._all().where(submissions.c.state == SubmissionState.PROCESSING)
                 busy = {row.author for row in connection.execute(processing)}
                 begun = self._last_begun(connection)
                 rows = sorted((row for row in rows if row.author not in busy), key=lambda row: begun.get(row.author, 0))
@@ -185,7 +194,7 @@ class Register(AgentNames, Queue[Submission]):
         query = (
             select(submissions.c.author, func.max(submission_journal.c.id))
             .join(submission_journal, submission_journal.c.submission == submissions.c.id)
-            .where(submissions.c.contest == self._contest, submission_journal.c.state == State.PROCESSING)
+            .where(submissions.c.contest == self._contest, submission_journal.c.state == SubmissionState.PROCESSING)
             .group_by(submissions.c.author)
         )
         return {row[0]: row[1] for row in connection.execute(query)}
@@ -220,7 +229,7 @@ class Register(AgentNames, Queue[Submission]):
                 )
             values = columns_of(submissions, came) | {"name": name, "title": title, "failures": 0}
             values["version"] = self._next_version(connection, row, name)
-            state = State.REFUSED if refusal else State.PASSED
+            state = SubmissionState.REFUSED if refusal else SubmissionState.PASSED
             why = refusal or self._notes(connection, row, came)
             self._change(connection, row, state, why, **values)
             finished = self._row(connection, number)
@@ -247,11 +256,11 @@ class Register(AgentNames, Queue[Submission]):
             inner = self._inside(connection)
             return once(connection, self._contest, order, self._stamp, lambda: do(inner))
 
-    def note(self, event: str, text: str) -> None:
+    def note(self, event: Event) -> None:
         """Write to the journal."""
         with self._writing() as connection:
             announced_row(connection, self._contest, locked=True)
-            self._tell(connection, self._contest, event, text)
+            self._tell(connection, self._contest, event)
 
     def admit_late(self, order: OrganiserOrder) -> DoneOrder:
         """Let the author `order.target` submit until the lock-in. Raises InputError."""
@@ -260,7 +269,7 @@ class Register(AgentNames, Queue[Submission]):
             if inner.is_locked_in():
                 raise InputError(LATE_REFUSED)
             author = order.target
-            inner.note("late", f"{author}: {order.why}")
+            inner.note(LateAllowed(author, order.why))
             return sentence(f"{author} may submit until the contest begins")
 
         return self.carry_out(order, do)
@@ -272,8 +281,8 @@ class Register(AgentNames, Queue[Submission]):
         """
         with self._writing() as connection:
             row = self._row(connection, number, author)
-            if row.state != State.WITHDRAWN:
-                self._change(connection, row, State.WITHDRAWN, why, who=who, due_at=None)
+            if row.state != SubmissionState.WITHDRAWN:
+                self._change(connection, row, SubmissionState.WITHDRAWN, why, who=who, due_at=None)
             return self._value(connection, number)
 
     def withdraw_agent(self, name: str, author: str, why: str) -> None:
@@ -292,9 +301,9 @@ class Register(AgentNames, Queue[Submission]):
             if not name or not rows:
                 raise UnknownSubmissionError(f"you have no agent {name[:80]!r} that takes part")
             for row in rows:
-                is_retried = row.state == State.FAILED and row.due_at is not None
+                is_retried = row.state == SubmissionState.FAILED and row.due_at is not None
                 if is_retried or row.state in (*ENTERS, *_UNDERWAY):
-                    self._change(connection, row, State.WITHDRAWN, why, who=author, due_at=None)
+                    self._change(connection, row, SubmissionState.WITHDRAWN, why, who=author, due_at=None)
             return [row.id for row in rows]
 
     def rename(self, name: str, author: str, title: str, *, joins_later: bool = False) -> None:
@@ -322,12 +331,12 @@ class Register(AgentNames, Queue[Submission]):
         """Approve a refused submission. Raises NotNowError without an agent."""
         with self._writing() as connection:
             row = self._row(connection, number)
-            if row.state != State.REFUSED:
+            if row.state != SubmissionState.REFUSED:
                 raise NotNowError(f"submission {number} is {row.state}: only a refused one is approved")
             if row.agent is None:
                 raise NotNowError(f"submission {number} did not produce a playable agent: {row.why}")
             self._check_names(connection, row.author, row.name, row.title)
-            self._change(connection, row, State.APPROVED, why, who=who)
+            self._change(connection, row, SubmissionState.APPROVED, why, who=who)
             return self._value(connection, number)
 
     def refuse(self, number: int, who: str, why: str) -> Submission:
@@ -338,16 +347,16 @@ class Register(AgentNames, Queue[Submission]):
                 raise NotNowError(
                     f"submission {number} is {row.state}: only a submission that would play can be refused"
                 )
-            self._change(connection, row, State.REFUSED, why, who=who)
+            self._change(connection, row, SubmissionState.REFUSED, why, who=who)
             return self._value(connection, number)
 
     def retry(self, number: int, who: str, why: str) -> Submission:
         """Process a failed or refused submission again. Raises NotNowError."""
         with self._writing() as connection:
             row = self._row(connection, number)
-            if row.state not in (State.FAILED, State.REFUSED, State.RECEIVED):
+            if row.state not in (SubmissionState.FAILED, SubmissionState.REFUSED, SubmissionState.RECEIVED):
                 raise NotNowError(f"submission {number} is {row.state}: only a failed or refused one is tried again")
-            self._change(connection, row, State.RECEIVED, why, who=who, failures=0, due_at=None)
+            self._change(connection, row, SubmissionState.RECEIVED, why, who=who, failures=0, due_at=None)
             return self._value(connection, number)
 
     # --- rows ---------------------------------------------------------------------------------------------------------
@@ -366,13 +375,13 @@ class Register(AgentNames, Queue[Submission]):
         self._add_change(connection, row.id, who, state, why)
         if state in _LOGGED:
             changed = self._row(connection, row.id)
-            named = f": {changed.name}" if changed.name else ""
-            self._log(connection, state, f"submission {row.id}{named}", changed.digest)
+            event = SubmissionChanged(SubmissionState(state), row.id, changed.name or None)
+            self._log(connection, event, changed.digest)
 
-    def _log(self, connection: Connection, state: str, text: str, digest: str | None) -> None:
+    def _log(self, connection: Connection, event: SubmissionChanged, digest: str | None) -> None:
         """A leaf without author and reason."""
         if announced_row(connection, self._contest, locked=True) is not None:
-            self._tell(connection, self._contest, state, text, digest=digest)
+            self._tell(connection, self._contest, event, digest=digest)
 
     def _add_change(self, connection: Connection, number: int, who: str, state: str, why: str) -> None:
         connection.execute(

@@ -43,7 +43,8 @@ from sqlalchemy import (
 )
 
 from judge.contest_games import AttemptState, GameState
-from judge.store.types import FileKind, State
+from judge.journal.events import SubmissionState
+from judge.store.types import FileKind
 
 metadata = MetaData()
 
@@ -201,7 +202,7 @@ submissions = Table(
     Column("upload", String(64), nullable=False),
     Column("size", BigInteger, nullable=False),
     Column("received_at", String(32), nullable=False),
-    Column("state", _word(State), nullable=False, index=True),
+    Column("state", _word(SubmissionState), nullable=False, index=True),
     *_queue_columns(),
     Column("attempt", Integer, nullable=False, default=0),
     Column("worker", String(64), nullable=False, default=""),
@@ -231,7 +232,7 @@ submission_journal = Table(
     Column("submission", ForeignKey("submissions.id"), nullable=False, index=True),
     Column("at", String(32), nullable=False),
     Column("who", String(128), nullable=False),
-    Column("state", _word(State), nullable=False),
+    Column("state", _word(SubmissionState), nullable=False),
     Column("why", Text, nullable=False),
 )
 

@@ -5,9 +5,11 @@ import json
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from functools import cached_property
 
 from judge.base.errors import InputError
-from judge.contest_games import AttemptState
+from judge.journal.codec import Event, Line, decode
+from judge.journal.events import SubmissionState
 
 
 class FileKind(StrEnum):
@@ -46,7 +48,7 @@ class EntryRow:
         return self.withdrawn if self.is_annulled and self.disqualified is None else self.disqualified
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class JournalLine:
     """A line of the journal."""
 
@@ -61,6 +63,10 @@ class JournalLine:
     """Leaf number, from 0; None without a log."""
     who: str | None = None
     """The order's organiser, not published, if known."""
+
+    @cached_property
+    def change(self) -> Event:
+        return decode(Line(self.event, self.text, self.game, self.attempt))
 
     @property
     def leaf(self) -> bytes:
@@ -82,73 +88,17 @@ def cancellation(agent: str, disqualified: str | None, withdrawn: str | None) ->
 
 
 def season_end_text(ends: datetime) -> str:
-    """Text of `SEASON_ENDED` at the moment set by the terms."""
+    """Reason of a season's end at the moment set by the terms."""
     return f"{ends.astimezone(UTC):%Y-%m-%d %H:%M:%S UTC}"
 
 
-WITHDRAWN = "agent-withdrawn"
-"""Event: an agent withdrew after the start."""
-
-RATED = "rated"
-"""Event: a ladder agent's rating is certain enough."""
-
-SEASON_ENDED = "season-ended"
-"""Event: no further game of a ladder is drawn. Its text is the organiser's reason, or `season_end_text`."""
-
-ADMISSIONS_FROZEN, ADMISSIONS_REOPENED = "admissions-frozen", "admissions-reopened"
-"""Events: between them no agent enters a ladder."""
-
 ANNOUNCED = "announced"
-"""State before the contest begins, and first event of its log."""
-
-FROZEN = "frozen"
-
-
-NOT_ENTERED = "not-entered"
-"""Event: a passed submission could not enter a ladder."""
-
-SET_ASIDE = "set-aside"
-"""Event: a void game is retried after all others."""
-
-
-OPENED, CLOSED, BEGINS, WINDOW = "opened", "closed", "begins", "window"
-"""Events: submissions open and close, a contest starts by schedule, the schedule changes."""
-
-WORKER = "worker"
-"""Event: a worker joins, is lost or may not play."""
-
-
-class State(StrEnum):
-    """State of a submission. Passed and approved ones become entries."""
-
-    RECEIVED = "received"
-    """On disk and not yet read."""
-    PROCESSING = "processing"
-    FAILED = "failed"
-    """Host failure: retried at `due_at` or by the organiser."""
-    REFUSED = "refused"
-    PASSED = "passed"
-    APPROVED = "approved"
-    """Refused by the check, then accepted by the organiser."""
-    WITHDRAWN = "withdrawn"
-
+"""State before the contest begins."""
 
 ORGANISER = "organiser"
 """Author of an organiser's submissions on the machine."""
 
-ENTERS = (State.PASSED, State.APPROVED)
-
-EVENTS = frozenset(
-    {
-        *("announced", "frozen", "created", "scheduled", "started", "released", "open", "paused", "stopped"),
-        *("disqualified", "entered", WITHDRAWN, NOT_ENTERED, SET_ASIDE, RATED),
-        *(SEASON_ENDED, ADMISSIONS_FROZEN, ADMISSIONS_REOPENED, "late", "settings", "ratings", "folders", "images"),
-        *(WORKER, OPENED, CLOSED, BEGINS, WINDOW),
-        *(state.value for state in State),
-        *(state.value for state in AttemptState if state is not AttemptState.RUNNING),
-    }
-)
-"""All events of the journal."""
+ENTERS = (SubmissionState.PASSED, SubmissionState.APPROVED)
 
 MAX_CLOCK_STEP = timedelta(days=1)
 """Maximum error of a clock that is set right during a contest."""
@@ -174,7 +124,7 @@ class Submission:
     """SHA-256 of the file."""
     size: int
     received_at: str
-    state: State
+    state: SubmissionState
     why: str
     attempt: int
     due_at: str | None
@@ -238,7 +188,7 @@ class Change:
 
     at: str
     who: str
-    state: State
+    state: SubmissionState
     why: str
 
 

@@ -4,14 +4,15 @@ Local times that a clock change repeats or skips are refused. Setting the host's
 a changed time does.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import Lock
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from judge.base.text import sentence
-from judge.store.types import CLOSED, OPENED, NotNowError
+from judge.journal.events import SubmissionsClosed, SubmissionsOpened
+from judge.store.types import NotNowError
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +84,16 @@ def _iso(moment: datetime) -> str:
     return moment.isoformat(timespec="seconds")
 
 
+WindowEvent = SubmissionsOpened | SubmissionsClosed
+
+
 class SubmissionGate:
     """Thread-safe."""
 
     def __init__(self, windows: Windows, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._windows = windows
         self._now = now
-        self._told: dict[str, str] = {}
+        self._past: set[WindowEvent] = set()
         self._lock = Lock()
 
     @property
@@ -100,34 +104,33 @@ class SubmissionGate:
         with self._lock:
             self._windows = windows
 
-    def remember(self, told: Mapping[str, str]) -> None:
-        """Restore the journal's last `OPENED` and `CLOSED` texts."""
+    def remember(self, events: Iterable[WindowEvent]) -> None:
+        """Restore the last events of the journal."""
         with self._lock:
-            self._told |= told
+            self._past |= set(events)
 
-    def happened(self) -> Mapping[str, str]:
-        """`OPENED` and `CLOSED` if they happened, with the text of their time."""
+    def happened(self) -> Sequence[WindowEvent]:
+        """The opening and the end of submissions, if they happened, also before the clock was set back."""
+        opens, closes = self._windows.opens, self._windows.closes
         with self._lock:
-            now = self._now()
-            for event, moment in ((OPENED, self._windows.opens), (CLOSED, self._windows.closes)):
-                if moment is not None and now >= moment:
-                    self._told[event] = moment_text(moment)
-            return {
-                event: text
-                for event, moment in ((OPENED, self._windows.opens), (CLOSED, self._windows.closes))
-                if moment is not None and (text := moment_text(moment)) == self._told.get(event)
-            }
+            events: list[tuple[datetime, WindowEvent]] = []
+            if opens is not None:
+                events.append((opens, SubmissionsOpened(moment_text(opens))))
+            if closes is not None:
+                events.append((closes, SubmissionsClosed(moment_text(closes))))
+            self._past |= {event for moment, event in events if self._now() >= moment}
+            return [event for _, event in events if event in self._past]
 
     @property
     def is_closed(self) -> bool:
         """Whether the end of submissions has passed."""
-        return CLOSED in self.happened()
+        return any(isinstance(event, SubmissionsClosed) for event in self.happened())
 
     def check(self) -> None:
         """Raise NotNowError with time and zone if submissions are closed."""
-        happened = self.happened()
+        happened = {type(event) for event in self.happened()}
         windows = self._windows
-        if windows.closes is not None and CLOSED in happened:
+        if windows.closes is not None and SubmissionsClosed in happened:
             raise NotNowError(f"submissions closed at {moment_text(windows.closes)}: ask the organiser")
-        if windows.opens is not None and OPENED not in happened:
+        if windows.opens is not None and SubmissionsOpened not in happened:
             raise NotNowError(f"submissions open at {moment_text(windows.opens)}: send it again then")

@@ -3,35 +3,26 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum, auto
 from statistics import fmean
-from typing import Protocol
 
-from judge.contest_games import GameResult, Pairing, ScheduledGame, scheduled_games
+from judge.contest_games import GameResult, Pairing, ScheduledGame
+from judge.journal.codec import Event
+from judge.journal.events import (
+    Abandoned,
+    Accepted,
+    Annulled,
+    Disqualified,
+    Entered,
+    Scheduled,
+    SeasonEnded,
+    Started,
+    Voided,
+    Withdrawn,
+)
 from judge.referee.seeds import Seed
 from judge.statistics.online_ratings import OnlineRatings, Prior
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.matchmaker import LadderGames, next_pair
 from judge.tournament.snapshot import Snapshot, SnapshotEntry, start_rating
-
-
-class LogLine(Protocol):
-    """A line of a contest's log."""
-
-    @property
-    def event(self) -> str:
-        """Kind of the event."""
-
-    @property
-    def game(self) -> str | None:
-        """Id of its game."""
-
-    @property
-    def attempt(self) -> int | None:
-        """Number of the game's attempt."""
-
-    @property
-    def text(self) -> str:
-        """Details."""
-
 
 FindResult = Callable[[str, int], GameResult]
 """Result of an accepted attempt of a game."""
@@ -149,40 +140,41 @@ class LadderHistory:
         self._drawn.append((game.first, game.second))
         self._states.append(_State.WAITING)
 
-    def take(self, line: LogLine) -> None:
-        """Take a line that schedules no game."""
-        agent = line.text.partition(": ")[0]
-        if line.event == "entered":
-            self.admit(self._entry_of(agent))
-        elif line.event == "agent-withdrawn":
-            self.games.withdraw(agent)
-        elif line.event == "disqualified":
-            self._remove(agent)
-        elif line.event == "season-ended":
-            self._has_ended = True
-        elif line.game in self._ids:
-            self._take_attempt(line, line.game or "")
+    def take(self, event: Event) -> None:
+        """Take an event that schedules no game."""
+        match event:
+            case Entered(agent):
+                self.admit(self._entry_of(agent))
+            case Withdrawn(agent):
+                self.games.withdraw(agent)
+            case Disqualified(agent):
+                self._remove(agent)
+            case SeasonEnded():
+                self._has_ended = True
+            case Started(game) if game in self._ids:
+                self._states[self._ids[game]] = _State.RUNNING
+            case Accepted(game, attempt) if game in self._ids:
+                self._finish(self._ids[game], game, attempt)
+            case Voided(game) | Abandoned(game) if game in self._ids:
+                self._wait_again(self._ids[game])
+            case Annulled(game) if game in self._ids:
+                at = self._ids[game]
+                if self._states[at] is not _State.RUNNING:
+                    del self._results[at]
+                    self.games.reopen(*self._drawn[at])
+                    self._rate_again()
+                self._wait_again(at)
 
-    def _take_attempt(self, line: LogLine, game: str) -> None:
-        at, event = self._ids[game], line.event
-        state = self._states[at]
-        if event == "started":
-            self._states[at] = _State.RUNNING
-        elif event == "accepted":
-            self._states[at] = _State.DONE
-            self.games.finish(*self._drawn[at])
-            result = self._results[at] = self._result_of(game, line.attempt or 0)
-            if self._out.isdisjoint(result.agents):
-                self.ratings.add_result(result)
-        elif event in ("void", "abandoned") or (event == "annulled" and state is _State.RUNNING):
-            self._states[at] = _State.WAITING
-            self._cancel_waiting([at])
-        elif event == "annulled":
-            self._states[at] = _State.WAITING
-            del self._results[at]
-            self.games.reopen(*self._drawn[at])
-            self._rate_again()
-            self._cancel_waiting([at])
+    def _finish(self, at: int, game: str, attempt: int) -> None:
+        self._states[at] = _State.DONE
+        self.games.finish(*self._drawn[at])
+        result = self._results[at] = self._result_of(game, attempt)
+        if self._out.isdisjoint(result.agents):
+            self.ratings.add_result(result)
+
+    def _wait_again(self, at: int) -> None:
+        self._states[at] = _State.WAITING
+        self._cancel_waiting([at])
 
     def _remove(self, agent: str) -> None:
         if agent not in self._priors or agent in self._out:
@@ -211,21 +203,20 @@ class LadderHistory:
 
 def follow(
     history: LadderHistory,
-    lines: Sequence[LogLine],
+    events: Iterable[Event],
     pairings: Sequence[Pairing],
     games: Sequence[ScheduledGame],
     scheduled: Callable[[Pairing], None] = lambda _: None,
 ) -> None:
-    """Take lines of a log.
+    """Take events of a log.
 
     `pairings` and `games` are those of the contest in order. `scheduled` is called before each draw.
     """
-    for line in lines:
-        if line.event == "scheduled":
-            count = scheduled_games(line.text)
-            start = history.drawn
+    for event in events:
+        if isinstance(event, Scheduled):
+            count, start = event.games, history.drawn
             for pairing, game in zip(pairings[start : start + count], games[start : start + count], strict=False):
                 scheduled(pairing)
                 history.draw(pairing, game)
         else:
-            history.take(line)
+            history.take(event)

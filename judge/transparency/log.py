@@ -9,8 +9,9 @@ from threading import Lock
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from judge.base.durable_files import read_bounded
+from judge.journal.events import Announced, SubmissionChanged, SubmissionState
 from judge.store.queries import Reader
-from judge.store.types import ANNOUNCED, JournalLine, State
+from judge.store.types import JournalLine
 from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, origin_of
 from judge.transparency.keys import load_key
 from judge.transparency.merkle import StoredTree, leaf_hash
@@ -41,7 +42,7 @@ class ContestLog:
         self.origin = origin_of(contest)
         self._read = read
         self.tree = StoredTree(lambda start, end: [leaf_hash(leaf) for leaf in self.leaves(start, end)])
-        self.received: dict[str, int] = {}
+        self.received: dict[int, int] = {}
         self.catch_up()
 
     @classmethod
@@ -66,8 +67,9 @@ class ContestLog:
         """Append new journal lines."""
         while lines := self._read(self.size, self.size + _READ_AT_ONCE):
             for line in lines:
-                if line.event == State.RECEIVED:
-                    self.received[line.text] = self.size
+                match line.change:
+                    case SubmissionChanged(SubmissionState.RECEIVED, number):
+                        self.received[number] = self.size
                 self.tree.append(line.leaf)
 
     def checkpoint(self, size: int | None = None) -> Checkpoint:
@@ -121,7 +123,7 @@ class SignedLog:
         with self._lock:
             log = self._as_it_is()
             first = log.line(0) if log.size else None
-        return first.digest if first is not None and first.event == ANNOUNCED else None
+        return first.digest if first is not None and isinstance(first.change, Announced) else None
 
     def new_files(self, since: int) -> tuple[int, list[tuple[str, bytes]]]:
         """The log's size, and files new since `since` leaves."""
@@ -138,7 +140,7 @@ class SignedLog:
             return None
         with self._lock:
             log = self._as_it_is()
-            number = log.received.get(f"submission {submission}")
+            number = log.received.get(submission)
             if number is None:
                 return None
             line = log.line(number)

@@ -2,13 +2,22 @@
 submission enters before the first draw after its check.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from judge.base.errors import InputError
 from judge.contest_games import GameResult, Pairing
+from judge.journal.events import (
+    AdmissionsFrozen,
+    AdmissionsReopened,
+    Created,
+    Entered,
+    NotEntered,
+    Scheduled,
+    SubmissionChanged,
+    SubmissionState,
+)
 from judge.publish.model import PublishedContest
-from judge.store.types import ADMISSIONS_FROZEN, ADMISSIONS_REOPENED, ENTERS, JournalLine, State
+from judge.store.types import ENTERS, JournalLine
 from judge.tournament.snapshot import SnapshotEntry, is_new_version, newest_versions, start_rating
 from judge.verify.log import ReadLog
 from judge.verify.records import CONTRADICTIONS, VerifiedRecord
@@ -54,7 +63,7 @@ def ladder_problems(contest: PublishedContest, log: ReadLog, records: Sequence[V
     pairings = list(contest.pairings)
     problem = ""
     try:
-        follow(history, log.lines, pairings, contest.games, compare)
+        follow(history, (line.change for line in log.lines), pairings, contest.games, compare)
     except CONTRADICTIONS as error:
         problem = f"the choice of the pairs cannot be verified after game {history.drawn}: {error}"
     yield from found
@@ -77,9 +86,6 @@ def admission_problems(contest: PublishedContest, log: ReadLog) -> Iterator[str]
             yield f"leaf {number} of the log, {line.event}: {problem}"
 
 
-_SUBMISSION = re.compile(r"submission ([0-9]{1,18})(?:: (.*))?", re.DOTALL)
-
-
 class _Admissions:
     def __init__(self, contest: PublishedContest) -> None:
         self._form = contest.snapshot.format
@@ -94,25 +100,24 @@ class _Admissions:
         self._is_frozen = self._has_begun = False
 
     def take(self, line: JournalLine) -> Iterator[str]:
-        found = _SUBMISSION.fullmatch(line.text) if line.event in list(State) else None
-        if line.event == "scheduled":
-            yield from self._of_draw()
-        elif found is not None:
-            self._waiting = None
-            self._passed.pop(int(found[1]), None)
-            if line.event in ENTERS:
-                self._passed[int(found[1])] = found[2] or "", line.digest
-            if line.event == State.WITHDRAWN:
-                self._withdrawn.add(int(found[1]))
-        elif line.event == "entered":
-            entry = self._entries.get(line.text.partition(": ")[0])
-            if entry is not None:
-                yield from self._of_entry(entry)
-        elif line.event == "not-entered":
-            self._refused.add(line.text.partition(": ")[0])
-        elif line.event in (ADMISSIONS_FROZEN, ADMISSIONS_REOPENED):
-            self._is_frozen = line.event == ADMISSIONS_FROZEN
-        self._has_begun |= line.event == "created"
+        match line.change:
+            case Created():
+                self._has_begun = True
+            case Scheduled():
+                yield from self._of_draw()
+            case SubmissionChanged(state, number, name):
+                self._waiting = None
+                self._passed.pop(number, None)
+                if state in ENTERS:
+                    self._passed[number] = name or "", line.digest
+                if state is SubmissionState.WITHDRAWN:
+                    self._withdrawn.add(number)
+            case Entered(agent) if agent in self._entries:
+                yield from self._of_entry(self._entries[agent])
+            case NotEntered(agent):
+                self._refused.add(agent)
+            case AdmissionsFrozen() | AdmissionsReopened():
+                self._is_frozen = isinstance(line.change, AdmissionsFrozen)
 
     def _of_entry(self, entry: SnapshotEntry) -> Iterator[str]:
         self._present.append(entry)

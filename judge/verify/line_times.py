@@ -4,17 +4,26 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
-from judge.contest_games import AttemptState
+from judge.journal.codec import Event, kind_of
+from judge.journal.events import (
+    Abandoned,
+    Accepted,
+    Created,
+    LockedIn,
+    Started,
+    StartTimeReached,
+    SubmissionsClosed,
+    SubmissionsOpened,
+    Superseded,
+    Voided,
+)
 from judge.publish.model import PublishedContest
-from judge.store.types import BEGINS, CLOSED, FROZEN, MAX_CLOCK_STEP, OPENED, JournalLine
+from judge.store.types import MAX_CLOCK_STEP, JournalLine
 from judge.verify.records import VerifiedRecord
 
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}\+00:00")
 _UTC = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3}([0-9]{3})?)?\+00:00")
-MOMENT = r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2} \S{1,40}( \([A-Za-z0-9_+/-]{1,60}\))?"
-"""Texts of `judge.submissions.windows.moment_text`."""
-
-_ENDS = frozenset(AttemptState) - {AttemptState.RUNNING, AttemptState.ANNULLED}
+_AT_A_MOMENT = (SubmissionsOpened, SubmissionsClosed, StartTimeReached)
 
 
 def time_of(line: JournalLine) -> datetime | None:
@@ -37,27 +46,29 @@ def time_problems(
             continue
         if before is not None and time < before:
             yield f"leaf {number} of the log, {line.event}: {line.at} is before the time of the line before it"
-        if line.event in (OPENED, CLOSED, BEGINS) and not _has_passed(line.text, time):
+        if issubclass(kind_of(line.change), _AT_A_MOMENT) and not _has_passed(line.change, time):
             yield f"leaf {number} of the log, {line.event}: {line.text!r:.80} is not a moment that had passed"
         before = time
     yield from _snapshot_problems(contest, lines)
     yield from _record_problems(contest, lines, records)
 
 
-def _has_passed(text: str, now: datetime) -> bool:
+def _has_passed(event: Event, now: datetime) -> bool:
     """The zone, which is not read, changes a moment by less than `MAX_CLOCK_STEP`."""
+    if not isinstance(event, _AT_A_MOMENT):
+        return False
     try:
-        return bool(re.fullmatch(MOMENT, text)) and datetime.fromisoformat(f"{text[:19]}+00:00") <= now + MAX_CLOCK_STEP
+        return datetime.fromisoformat(f"{event.at[:19]}+00:00") <= now + MAX_CLOCK_STEP
     except (ValueError, OverflowError):
         return False
 
 
 def _snapshot_problems(contest: PublishedContest, lines: Sequence[JournalLine]) -> Iterator[str]:
     """A snapshot is taken after the announcement, before the entries are locked in; without it, before the creation."""
-    last = next((line for line in lines if line.event in (FROZEN, "created")), None)
+    last = next((line for line in lines if isinstance(line.change, LockedIn | Created)), None)
     if last is None:
         return
-    taken, is_announced = contest.snapshot.frozen_at, last.event == FROZEN and last.at != lines[0].at
+    taken, is_announced = contest.snapshot.frozen_at, isinstance(last.change, LockedIn) and last.at != lines[0].at
     if not _is_between(taken, 0.0, time_of(lines[0]) if is_announced else None, time_of(last)):
         yield f"frozen_at {taken!r:.40} is not between the announcement and the lock-in in the log"
 
@@ -82,9 +93,9 @@ def _record_problems(
     ends: dict[tuple[str, int], datetime | None] = {}
     for line, earliest in zip(lines, _earliest(lines), strict=True):
         attempt = line.game or "", line.attempt or 0
-        if line.event == "started":
+        if isinstance(line.change, Started):
             begins.setdefault(attempt, earliest)
-        elif line.event in _ENDS:
+        elif isinstance(line.change, Accepted | Voided | Abandoned | Superseded):
             ends.setdefault(attempt, time_of(line))
     ids = {game.number: game.id for game in contest.games}
     for record in records:

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -13,22 +12,40 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
-from judge.contest_games import AttemptState, GameState, PublishedGame, schedule_digest, scheduled_games
+from judge.contest_games import AttemptState, GameState, PublishedGame, schedule_digest
+from judge.journal.codec import UnknownLine, event_names, kind_of
+from judge.journal.events import (
+    Abandoned,
+    Accepted,
+    AdmissionsFrozen,
+    AdmissionsReopened,
+    Announced,
+    Annulled,
+    AttemptEvent,
+    Created,
+    Disqualified,
+    Entered,
+    LockedIn,
+    NotEntered,
+    Paused,
+    Rated,
+    Resumed,
+    Scheduled,
+    SeasonEnded,
+    Started,
+    Stopped,
+    SubmissionChanged,
+    SubmissionState,
+    Superseded,
+    Voided,
+    Withdrawn,
+)
 from judge.publish.load import DOCUMENT
 from judge.publish.model import PublishedContest
 from judge.referee.verify import MAX_MEASURED_VALUE
 from judge.store.types import (
-    ADMISSIONS_FROZEN,
-    ADMISSIONS_REOPENED,
-    ANNOUNCED,
     ENTERS,
-    EVENTS,
-    FROZEN,
-    RATED,
-    SEASON_ENDED,
-    WITHDRAWN,
     JournalLine,
-    State,
     season_end_text,
 )
 from judge.tournament.formats.ladder import Ladder
@@ -128,16 +145,16 @@ def draw_problems(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
     """Signs of a manipulated draw: the commitment must be the first leaf, and the terms must be locked in once,
     before the contest is created.
     """
-    freeze, events = contest.snapshot.freeze, [line.event for line in log.lines]
+    freeze, events = contest.snapshot.freeze, [kind_of(line.change) for line in log.lines]
     if freeze is None:
-        if FROZEN in events or ANNOUNCED in events:
+        if LockedIn in events or Announced in events:
             yield f"the log locks in the entries, but the draw in {DOCUMENT} does not depend on it"
         return
-    if events[:1] != [ANNOUNCED] or log.lines[0].digest != contest.snapshot.commitment:
+    if events[:1] != [Announced] or log.lines[0].digest != contest.snapshot.commitment:
         yield f"the log does not begin with the commitment of {DOCUMENT}"
     terms = terms_digest(contest.document)
-    frozen = [number for number, event in enumerate(events, 1) if event == FROZEN]
-    if frozen != [freeze.leaves] or events.index("created") < freeze.leaves:
+    frozen = [number for number, event in enumerate(events, 1) if event is LockedIn]
+    if frozen != [freeze.leaves] or events.index(Created) < freeze.leaves:
         yield f"the log does not lock in the entries once, as leaf {freeze.leaves}, before the contest is created"
     elif {terms, freeze.entries} != {log.lines[freeze.leaves - 1].digest}:
         yield f"the entries and terms that the log locked in differ from those of {DOCUMENT}"
@@ -147,69 +164,67 @@ def draw_problems(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
 
 
 def _entry_problems(contest: PublishedContest, lines: Sequence[JournalLine]) -> Iterator[str]:
-    ends = {number: line for number, line in _submissions(lines).items() if line.event in ENTERS}
-    latest = {_agent(line): number for number, line in sorted(ends.items())}
+    ends = {number: each for number, each in _submissions(lines).items() if each[0].state in ENTERS}
+    names = {number: (change.name or "").lower() for number, (change, _) in ends.items()}
+    latest = {names[number]: number for number in sorted(ends)}
     entries = {entry.submission: entry for entry in contest.snapshot.entries}
-    for number, line in ends.items():
+    for number, (_, digest) in ends.items():
         entry = entries.get(number)
-        if entry is not None and _agent(line) not in ("", entry.name.casefold()):
+        if entry is not None and names[number] not in ("", entry.name.casefold()):
             yield f"submission {number} takes part as {entry.name}, but passed with another name"
-        if entry is None and latest[_agent(line)] == number:
+        if entry is None and latest[names[number]] == number:
             yield f"submission {number} passed before the entries were locked in, but does not take part"
-        if entry is not None and entry.seat.digest != line.digest:
+        if entry is not None and entry.seat.digest != digest:
             yield f"submission {number} takes part with files that differ from those that passed"
 
 
 def undecided(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
     """Submissions that were undecided at lock-in."""
     freeze = contest.snapshot.freeze
-    for number, line in _submissions(log.lines[: freeze.leaves] if freeze else ()).items():
-        if words := _UNDECIDED.get(line.event):
+    for number, (change, _) in _submissions(log.lines[: freeze.leaves] if freeze else ()).items():
+        if words := _UNDECIDED.get(change.state):
             yield f"submission {number} {words} when the entries were locked in"
 
 
-_UNDECIDED: Mapping[str, str] = {
-    State.RECEIVED: "had no result",
-    State.FAILED: "had no result, because the judge's host failed during its check,",
+_UNDECIDED: Mapping[SubmissionState, str] = {
+    SubmissionState.RECEIVED: "had no result",
+    SubmissionState.FAILED: "had no result, because the judge's host failed during its check,",
 }
 
 
-def _submissions(lines: Sequence[JournalLine]) -> Mapping[int, JournalLine]:
+def _submissions(lines: Sequence[JournalLine]) -> Mapping[int, tuple[SubmissionChanged, str | None]]:
+    """The last change of each submission, with the line's digest."""
     last = {}
     for line in lines:
-        if found := re.match(r"submission ([0-9]{1,18})(?:: |\Z)", line.text):
-            last[int(found[1])] = line
+        if isinstance(change := line.change, SubmissionChanged):
+            last[change.number] = change, line.digest
     return last
-
-
-def _agent(line: JournalLine) -> str:
-    return line.text.partition(": ")[2].lower()
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------
 
 
-_OF_SEASON = frozenset({SEASON_ENDED, ADMISSIONS_FROZEN, ADMISSIONS_REOPENED, RATED})
+_OF_SEASON = (SeasonEnded, AdmissionsFrozen, AdmissionsReopened, Rated)
 
-_OF_CONTEST = _OF_SEASON | {
-    *("scheduled", "started", "accepted", "disqualified", WITHDRAWN, "entered", "open", "paused", "stopped")
-}
-
-ATTEMPT_EVENTS = frozenset({"started", "accepted", "void", "abandoned", "superseded", "annulled"})
+_AFTER_CREATION = (
+    *(Scheduled, Started, Accepted, Disqualified, Withdrawn, Entered, Resumed, Paused, Stopped),
+    *_OF_SEASON,
+)
 
 
 def season_decisions(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
     """The organiser's orders on a ladder's season and admissions, and submissions that could not enter."""
-    words = {
-        SEASON_ENDED: "the organiser ended the season",
-        ADMISSIONS_FROZEN: "admissions frozen",
-        ADMISSIONS_REOPENED: "admissions reopened",
-        "not-entered": "not entered",
-    }
     ends = _season_end(contest)
     for line in log.lines:
-        if line.event in words and (ends is None or line.text != season_end_text(ends)):
-            yield f"{words[line.event]}: {line.text}"
+        match line.change:
+            case SeasonEnded(why) if ends is None or why != season_end_text(ends):
+                yield f"the organiser ended the season: {why}"
+            case AdmissionsFrozen(why):
+                yield f"admissions frozen: {why}"
+            case AdmissionsReopened(why):
+                yield f"admissions reopened: {why}"
+            case NotEntered(agent, why):
+                yield f"not entered: {agent}: {why}"
 
 
 def _season_end(contest: PublishedContest) -> datetime | None:
@@ -222,8 +237,8 @@ def uncounted_attempts(contest: PublishedContest, log: ReadLog) -> Iterator[str]
     numbers = {game.id: game.number for game in contest.games}
     states: dict[tuple[str, int], tuple[str, bool]] = {}
     for line in log.lines:
-        key = (line.game or "", line.attempt or 0)
-        if line.event in ATTEMPT_EVENTS and key[0] in numbers:
+        if isinstance(change := line.change, AttemptEvent) and change.game in numbers:
+            key = (change.game, change.attempt)
             has_record = line.digest is not None or states.get(key, ("", False))[1]
             states[key] = line.event, has_record
     found: dict[str, list[tuple[int, int]]] = {}
@@ -265,7 +280,7 @@ class _SubmissionHistory:
         self._is_frozen = False
         self._replaced = ""
         """Agent that the next line withdraws."""
-        self._out: list[str] = []
+        self._out: list[tuple[str, str]] = []
         self._withdrawn: set[str] = set()
         self._coming = set(contest.entered)
         self._running: dict[str, int] = {}
@@ -274,28 +289,25 @@ class _SubmissionHistory:
         self._ended: dict[str, dict[int, JournalLine]] = {game: {} for game in self._games}
 
     def take(self, line: JournalLine) -> Iterator[str]:
-        if line.event not in EVENTS:
+        if line.event not in event_names():
             yield "judge writes no such event"
         if not 0 <= (line.attempt or 0) <= MAX_MEASURED_VALUE:
             yield "impossible number of an attempt"
-        if line.event in _OF_CONTEST and not self._created:
+        kind = kind_of(line.change)
+        if issubclass(kind, _AFTER_CREATION) and not self._created:
             yield "it precedes the creation of the contest"
         replaced, self._replaced = self._replaced, ""
-        if replaced and (line.event != WITHDRAWN or line.text.partition(": ")[0] != replaced):
+        if replaced and not (isinstance(line.change, Withdrawn) and line.change.agent == replaced):
             yield f"it is not the withdrawal of {replaced}, which the last entry replaces"
-        if line.event in ATTEMPT_EVENTS:
-            yield from self._of_attempt(line, line.game or "", line.attempt or 0)
-            return
-        match line.event:
-            case "created":
+        match line.change:
+            case _ if kind is Created:
                 document = hashlib.sha256(f"{self._contest.document}\n".encode()).hexdigest()
                 if self._created or line.digest != document:
                     yield "it is of another contest.json"
                 self._created = True
-            case "scheduled":
-                number = scheduled_games(line.text)
+            case Scheduled(number):
                 new = self._schedule[len(self._scheduled) :][:number]
-                if not number or schedule_digest(new) != line.digest:
+                if schedule_digest(new) != line.digest:
                     yield "the games of the schedule differ"
                 self._scheduled |= {game.id for game in new}
                 gone = {agent for game in new for agent in (game.first, game.second) if agent in self._withdrawn}
@@ -306,10 +318,9 @@ class _SubmissionHistory:
                 early = self._coming & {agent for game in new for agent in (game.first, game.second)}
                 if early:
                     yield f"a game of {min(early)}, which had not entered"
-            case "disqualified":
-                self._out.append(line.text)
-            case "entered":
-                agent, _, why = line.text.partition(": ")
+            case Disqualified(agent, why):
+                self._out.append((agent, why))
+            case Entered(agent, why):
                 known, entry = self._contest.entered.get(agent, ("", ""))
                 if (
                     agent not in self._coming
@@ -321,15 +332,18 @@ class _SubmissionHistory:
                     yield f"{agent} entered while admissions were frozen"
                 yield from self._of_version(agent)
                 self._coming.discard(agent)
-            case "agent-withdrawn":
-                agent, _, why = line.text.partition(": ")
+            case Withdrawn(agent, why):
                 if agent in self._withdrawn or self._contest.withdrawn.get(agent) != why:
                     yield "the tables do not contain this withdrawal"
                 self._withdrawn.add(agent)
-            case "open" | "paused" | "stopped":
-                self._is_open = line.event == "open"
-            case _ if line.event in _OF_SEASON:
+            case Resumed() | Paused() | Stopped():
+                self._is_open = isinstance(line.change, Resumed)
+            case _ if issubclass(kind, _OF_SEASON):
                 yield from self._of_season(line)
+            case UnknownLine() if kind is Scheduled:
+                yield "the games of the schedule differ"
+            case Started() | Accepted() | Voided() | Abandoned() | Superseded() | Annulled():
+                yield from self._of_attempt(line, line.change)
 
     def _of_version(self, agent: str) -> Iterator[str]:
         entries = self._contest.snapshot.by_name()
@@ -340,7 +354,7 @@ class _SubmissionHistory:
             yield f"{agent} is a new version of {parent}, which has not entered, or is of another author"
         elif sum(entry.parent == parent for entry in entries.values()) > 1:
             yield f"{parent} has several new versions"
-        elif parent not in self._withdrawn and not any(text.startswith(f"{parent}: ") for text in self._out):
+        elif parent not in self._withdrawn and not any(agent == parent for agent, _ in self._out):
             self._replaced = parent
 
     def _is_at_end(self, line: JournalLine) -> bool:
@@ -350,23 +364,27 @@ class _SubmissionHistory:
     def _of_season(self, line: JournalLine) -> Iterator[str]:
         if not isinstance(self._contest.snapshot.format, Ladder):
             yield "the contest is no ladder"
-        elif line.event == SEASON_ENDED:
-            if self._has_ended:
-                yield "the season had ended before"
-            if self._ends is not None and line.text == season_end_text(self._ends) and not self._is_at_end(line):
-                yield "it is earlier than the end of the season"
-            self._has_ended = True
-        elif line.event != RATED:
-            if self._is_frozen == (line.event == ADMISSIONS_FROZEN):
-                yield f"admissions were {'frozen' if self._is_frozen else 'open'} before"
-            self._is_frozen = line.event == ADMISSIONS_FROZEN
+            return
+        match line.change:
+            case SeasonEnded(why):
+                if self._has_ended:
+                    yield "the season had ended before"
+                if self._ends is not None and why == season_end_text(self._ends) and not self._is_at_end(line):
+                    yield "it is earlier than the end of the season"
+                self._has_ended = True
+            case AdmissionsFrozen() | AdmissionsReopened():
+                is_frozen = isinstance(line.change, AdmissionsFrozen)
+                if self._is_frozen == is_frozen:
+                    yield f"admissions were {'frozen' if self._is_frozen else 'open'} before"
+                self._is_frozen = is_frozen
 
-    def _of_attempt(self, line: JournalLine, game: str, attempt: int) -> Iterator[str]:
-        event, is_running = line.event, self._running.get(game) == attempt
+    def _of_attempt(self, line: JournalLine, event: AttemptEvent) -> Iterator[str]:
+        game, attempt = event.game, event.attempt
+        is_running = self._running.get(game) == attempt
         if game not in self._games:
             yield f"unknown game {game!r:.80}"
             return
-        if event == "started":
+        if isinstance(event, Started):
             yield from self._of_start(game, attempt)
             self._last[game] = self._running[game] = attempt
             self._done.pop(game, None)
@@ -374,13 +392,13 @@ class _SubmissionHistory:
         if not 1 <= attempt <= self._last.get(game, 0):
             yield f"attempt {attempt} was not started"
             return
-        if event == "superseded":
+        if isinstance(event, Superseded):
             if is_running:
                 yield f"attempt {attempt} was running, so it cannot be superseded"
             elif attempt not in self._ended[game]:
                 yield f"attempt {attempt} had not ended"
             self._ended[game][attempt] = line
-        elif event == "annulled":
+        elif isinstance(event, Annulled):
             if not is_running and self._done.get(game) != attempt:
                 yield f"attempt {attempt} was not running and has no counted result"
             self._running.pop(game, None)
@@ -392,7 +410,7 @@ class _SubmissionHistory:
         else:
             del self._running[game]
             self._ended[game][attempt] = line
-            if event == "accepted":
+            if isinstance(event, Accepted):
                 self._done[game] = attempt
 
     def _of_start(self, game: str, attempt: int) -> Iterator[str]:
@@ -408,11 +426,8 @@ class _SubmissionHistory:
         if game in self._done:
             yield f"the game already has a result, of attempt {self._done[game]}"
         found = self._games[game]
-        gone = [
-            agent
-            for agent in (found.first, found.second)
-            if any(f"{agent}: " == t[: len(agent) + 2] for t in self._out)
-        ]
+        out = {agent for agent, _ in self._out}
+        gone = [agent for agent in (found.first, found.second) if agent in out]
         if gone:
             yield f"{gone[0]} was disqualified"
         left = self._withdrawn & {found.first, found.second} & self._contest.out.keys()
@@ -424,8 +439,7 @@ class _SubmissionHistory:
             yield "the log does not contain the creation of the contest"
         if len(self._scheduled) != len(self._schedule):
             yield f"the log schedules {len(self._scheduled)} games, the tables have {len(self._schedule)}"
-        out = [f"{agent}: {why}" for agent, why in self._contest.disqualified.items()]
-        if sorted(out) != sorted(self._out):
+        if sorted(self._contest.disqualified.items()) != sorted(self._out):
             yield "the log and the tables disqualify different agents"
         for agent in sorted(self._coming):
             yield f"the log does not contain the entry of {agent}"

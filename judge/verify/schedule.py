@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from judge.contest_games import AttemptState, GameContent, GameResult, Pairing, scheduled_games
-from judge.publish.model import CHANGES, PublishedContest
+from judge.contest_games import GameContent, GameResult, Pairing
+from judge.journal.codec import UnknownLine, kind_of
+from judge.journal.events import Accepted, Annulled, Disqualified, Entered, Scheduled, Withdrawn
+from judge.publish.model import PublishedContest
 from judge.store.types import JournalLine
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.pairings import by_seed
@@ -91,22 +93,25 @@ def _draws_of_log(
     changes = 0
     for line in log:
         game = by_id.get(line.game or "")
-        changes += line.event in CHANGES
-        if line.event == "scheduled":
-            yield scheduled_games(line.text) // contest.snapshot.format.games, results, changed, changes
-            changed = {}
-        elif game is None:
-            continue
-        elif line.event == AttemptState.ANNULLED:
-            results.pop(game.id, None)
-            changed[game.id] = game.round
-        elif line.event == AttemptState.ACCEPTED and line.attempt is not None:
-            # A draw may depend on a result that was withdrawn later.
-            outcome = outcomes.get((game.number, line.attempt))
-            result = game.result if line.attempt == game.attempt or outcome is None else outcome.row(game, line.attempt)
-            if result is not None:
-                results[game.id] = result
+        match line.change:
+            case Disqualified() | Withdrawn() | Entered():
+                changes += 1
+            case Scheduled(count):
+                yield count // contest.snapshot.format.games, results, changed, changes
+                changed = {}
+            case UnknownLine() if kind_of(line.change) is Scheduled:
+                yield 0, results, changed, changes
+                changed = {}
+            case Annulled() if game is not None:
+                results.pop(game.id, None)
                 changed[game.id] = game.round
+            case Accepted(attempt=attempt) if game is not None:
+                # A draw may depend on a result that was withdrawn later.
+                outcome = outcomes.get((game.number, attempt))
+                result = game.result if attempt == game.attempt or outcome is None else outcome.row(game, attempt)
+                if result is not None:
+                    results[game.id] = result
+                    changed[game.id] = game.round
 
 
 def _draws_by_round(contest: PublishedContest) -> Iterator[_Draw]:

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 
 from judge.base.parsing import FailFastList
 from judge.contest_games import GameState
-from judge.store.types import State
+from judge.journal.events import SubmissionState
 from judge.submissions.service import (
     AGENT_NAME,
     FILENAME,
@@ -74,7 +74,7 @@ class JournalEvent(JsonAnswer):
 
     at: str
     who: str
-    state: State
+    state: SubmissionState
     why: str
 
 
@@ -89,16 +89,16 @@ class Summary(JsonAnswer):
     sha256: str
     size: int = Field(description="The size in bytes.")
     received_at: str
-    state: State
+    state: SubmissionState
     why: str = Field(description="The reason of a refusal or of an organiser's decision.")
     again_at: str | None = Field(description="When it is processed again after a failure of the host.")
 
     @property
     def is_over(self) -> bool:
         """Whether its state can change only by an order or a withdrawal."""
-        if self.state is State.FAILED:
+        if self.state is SubmissionState.FAILED:
             return self.again_at is None
-        return self.state not in (State.RECEIVED, State.PROCESSING)
+        return self.state not in (SubmissionState.RECEIVED, SubmissionState.PROCESSING)
 
 
 class Received(Summary):

@@ -18,6 +18,8 @@ from judge.base.errors import HostError
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import PLAN_FILE, Planned, load_plan
 from judge.contest_games import GameState, Pairing
+from judge.journal.codec import encode
+from judge.journal.events import Accepted, Scheduled, Started
 from judge.publish.ladder import LadderRatings
 from judge.publish.ladder_state import FILE
 from judge.publish.load import load_store
@@ -111,11 +113,15 @@ def _rows(contest: str, game: dict[str, Any], winner: int, moment: datetime) -> 
     outcome = {"game": game["id"], "attempt": 1, "verdict": "win", "winner": winner, "result": "", "reason": "five"}
     numbers = {"replies_0": 20, "replies_1": 20, "charged_ms_0": 900.0, "charged_ms_1": 900.0, "seconds": 2.0}
     yield results, {**outcome, "record": digest, "finished_at": at, **numbers}
-    events = (("scheduled", None), ("started", 1), ("accepted", 1))
-    for leaf, (event, number) in enumerate(events, 1 + len(events) * (game["number"] - 1)):
-        of_game = {"game": None, "text": "1 games"} if number is None else {"game": game["id"], "text": ""}
-        of_game |= {"contest": contest, "at": at, "number": leaf}
-        yield journal, {"event": event, "attempt": number, "digest": digest, **of_game}
+    events = (
+        Scheduled(1),
+        Started(game["id"], 1, game["first"], game["second"]),
+        Accepted(game["id"], 1, "five", winner=(game["first"], game["second"])[winner]),
+    )
+    for leaf, event in enumerate(events, 1 + len(events) * (game["number"] - 1)):
+        name, text, of_game, attempt = encode(event)
+        line = {"event": name, "text": text, "game": of_game, "attempt": attempt}
+        yield journal, {"contest": contest, "at": at, "number": leaf, "digest": digest, **line}
 
 
 def _insert(store: Store, rows: dict[Any, list[dict[str, Any]]]) -> None:

@@ -27,6 +27,7 @@ from judge.contest.event_log.recorder import Recorder, RecorderProcess
 from judge.contest.event_log.store_changes import StoreChanges
 from judge.contest.plan import BroadcastPlan
 from judge.contest_games import ScheduledGame
+from judge.journal.events import Paused
 from judge.referee.replay import rejoined
 from judge.referee.spec import RecordFile
 from judge.referee.transcript import Entry, EntryKind, seal, unseal
@@ -264,7 +265,7 @@ def test_uncounted_attempt_is_marked_and_the_next_is_broadcast_from_its_beginnin
 
 def test_organiser_decisions_are_published(cup: Cup) -> None:
     with recorder(cup) as log:
-        cup.store.set_state(cup.contest.name, "paused", "lunch")
+        cup.store.set_state(cup.contest.name, Paused("lunch"))
         cup.store.disqualify(cup.contest.name, "bert", "<b>it</b>\n cheats")
         cup.store.withdraw(cup.contest.name, "anna", "it is ill", is_annulled=True)
         log.read_store()
@@ -436,7 +437,7 @@ def test_recorder_that_dies_is_started_again_and_its_log_is_complete(tmp_path: P
 def test_store_change_wakes_waiting_processes(cup: Cup) -> None:
     with closing(StoreChanges(cup.planned)) as changes:
         assert ([], [], []) == select.select([changes], [], [], 0)
-        cup.store.set_state(cup.contest.name, "paused", "lunch")
+        cup.store.set_state(cup.contest.name, Paused("lunch"))
         assert select.select([changes], [], [], PATIENCE_S)[0]
         changes.take()
         assert ([], [], []) == select.select([changes], [], [], 0)

@@ -14,8 +14,9 @@ from judge.agents.agents import stage_agent
 from judge.agents.store import AgentStore
 from judge.contest.entries import entrants, intake_directory
 from judge.contest.plan import load_plan
+from judge.journal.events import SubmissionState
 from judge.store.tokens import TokenRole, Tokens
-from judge.store.types import Allowance, ProcessingResult, State, Upload, UploadStep
+from judge.store.types import Allowance, ProcessingResult, Upload, UploadStep
 from tests.cli.conftest import Judge
 from tests.cli.terminal import Terminal
 
@@ -172,7 +173,9 @@ def test_next_contest_takes_file_agents_tokens_and_key(judge: Judge, tmp_path: P
     copied = intake_directory(planned)
     with closing(copied.register()) as register:
         entries = register.entries()
-        assert [("good", State.PASSED), ("poor", State.APPROVED)] == [(each.name, each.state) for each in entries]
+        assert [("good", SubmissionState.PASSED), ("poor", SubmissionState.APPROVED)] == [
+            (each.name, each.state) for each in entries
+        ]
         assert ["16 checks"] == [step.text for step in register.steps(entries[0].id)]
     assert b"a report" == copied.files.get(entries[0].report or "")
     with TemporaryDirectory() as staging:
@@ -196,4 +199,4 @@ def test_agents_are_checked_again_if_the_policy_differs(judge: Judge, tmp_path: 
     planned = load_plan(tmp_path / "next")
     assert 777 == planned.policy.clock.turn_ms
     with closing(intake_directory(planned).register()) as register:
-        assert [State.RECEIVED] == [each.state for each in register.submissions()]
+        assert [SubmissionState.RECEIVED] == [each.state for each in register.submissions()]

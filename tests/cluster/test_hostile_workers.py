@@ -22,6 +22,8 @@ from judge.cluster.cluster import answer_s, largest_answer
 from judge.cluster.roster import MAX_SLOTS, Roster, slots_in
 from judge.cluster.security import invite, make_keys, parse_address
 from judge.contest.runner import StopReason
+from judge.journal.codec import encode
+from judge.journal.events import WorkerBarred, WorkerEvent
 from judge.referee.policy import load_policy
 from tests.attacks.scheduler import ADDRESS, REGISTER, Scheduler, is_refused
 from tests.cluster.machines import Cup, Machines, until
@@ -125,14 +127,15 @@ SLOTS = [math.inf, -math.inf, math.nan, 0, -1, 0.5, 1.5, MAX_SLOTS + 1, 1e300, T
 
 def test_worker_with_an_invalid_slot_count_gets_no_games() -> None:
     """A scheduler of another kind passes on what a worker says of itself."""
-    said: list[str] = []
-    roster = Roster(said.append)
+    events: list[WorkerEvent] = []
+    roster = Roster(events.append)
     wrong = [{"name": f"{slots!r}", "resources": {"slot": slots}} for slots in SLOTS]
 
     roster.meet({f"tls://a:{number}": each for number, each in enumerate([*wrong, {"name": "no resources"}], 1)})
 
     assert [0] * (len(SLOTS) + 1) == [worker.slots for worker in roster.workers.values()]
-    assert all("is given no games: it does not announce 1 to 1024 slots" in line for line in said)
+    assert all(isinstance(each, WorkerBarred) for each in events)
+    assert all("is given no games: it does not announce 1 to 1024 slots" in encode(each).text for each in events)
     assert [1, 1, MAX_SLOTS] == [slots_in({"slot": slots}) for slots in (1, 1.0, MAX_SLOTS)]
 
 
@@ -303,8 +306,8 @@ def test_contest_is_played_next_to_workers_that_finish_no_game(machines: Machine
 
 
 def test_worker_is_barred_after_games_that_others_finish() -> None:
-    noted: list[str] = []
-    roster = Roster(noted.append)
+    events: list[WorkerEvent] = []
+    roster = Roster(events.append)
     described = {"name": "bad", "resources": {"slot": 2}}
     for address in ("tls://10.0.0.1:1", "tls://10.0.0.1:2"):
         roster.meet({address: described})
@@ -318,8 +321,8 @@ def test_worker_is_barred_after_games_that_others_finish() -> None:
             assert roster.usable
             roster.count_failure("bad")
         assert not roster.usable
-    assert "worker bad is given no games: 3 games in a row had no result here" in noted[1]
-    assert noted[-1].endswith("for the second time")
+    assert "worker bad is given no games: 3 games in a row had no result here" in encode(events[1]).text
+    assert encode(events[-1]).text.endswith("for the second time")
     roster.meet({"tls://10.0.0.1:3": described})
     assert not roster.usable
 

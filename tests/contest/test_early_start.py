@@ -9,7 +9,7 @@ import pytest
 from judge.base.errors import InputError
 from judge.contest.contest import announce, begin, has_begun, open_store
 from judge.contest.plan import Planned, load_plan
-from judge.store.types import BEGINS
+from judge.journal.events import StartTimeReached
 from judge.submissions.windows import moment_text
 from tests.cli.conftest import Judge, judge  # noqa: F401 - a fixture
 from tests.cli.contests import JUDGE
@@ -93,7 +93,7 @@ def test_stage_begun_by_the_clock_stays_begun_after_the_clock_is_set_back(tmp_pa
     plan = planned(tmp_path, SOON, LATER)
     with closing(open_store(plan)) as store:
         announce(store, plan)
-        store.log_once("cup", BEGINS, moment_text(LATER), "the clock")
+        store.log_once("cup", StartTimeReached(moment_text(LATER)), "the clock")
         begin(store, plan, {})
         assert has_begun(store, plan)
 

@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, insert
 
-from judge.contest.hosts import contest_hosts, worker_barred, worker_joined, worker_lost
+from judge.contest.hosts import contest_hosts
 from judge.contest_games import ScheduledGame
+from judge.journal.events import WorkerBarred, WorkerJoined, WorkerLost, WorkerNoted
 from judge.statistics.fairness import FairnessTest
 from judge.statistics.significance import hypergeometric_tail
 from judge.store.contests import Store
 from judge.store.tables import attempts
-from judge.store.types import WORKER, EntryRow
+from judge.store.types import EntryRow
 
 
 @pytest.fixture
@@ -36,15 +37,15 @@ def add_attempts(path: Path, first: int, host: str, *states: str) -> None:
 
 
 def test_host_is_shown_with_slots_games_and_time_of_loss(store: Store, tmp_path: Path) -> None:
-    for text in (
-        worker_joined("w1", 3),
-        worker_joined("w2", 2),
-        worker_lost("w1"),
-        worker_joined("a worker is lost", 1),  # names are what hosts call themselves
-        worker_barred("w2", "it has no image"),
-        "game 1, attempt 1: the answer of worker w1 is refused: it lies",
+    for event in (
+        WorkerJoined("w1", 3),
+        WorkerJoined("w2", 2),
+        WorkerLost("w1"),
+        WorkerJoined("a worker is lost", 1),  # names are what hosts call themselves
+        WorkerBarred("w2", "it has no image"),
+        WorkerNoted("game 1, attempt 1: the answer of worker w1 is refused: it lies"),
     ):
-        store.remark("cup", WORKER, text)
+        store.remark("cup", event)
     add_attempts(tmp_path, 1, "w1", "accepted", "superseded", "abandoned", "void")
     add_attempts(tmp_path, 11, "", "running")
     add_attempts(tmp_path, 12, "here", "running", "annulled")
@@ -57,7 +58,7 @@ def test_host_is_shown_with_slots_games_and_time_of_loss(store: Store, tmp_path:
     assert (3, lost_at[0], 0, 2, 1) == (w1.slots, w1.lost_since, w1.running, w1.played, w1.voids)
     assert (2, None, "it has no image") == (w2.slots, w2.lost_since, w2.barred)
     for number, name in enumerate(("w1", "w2"), 4):
-        store.remark("cup", WORKER, worker_joined(name, number))
+        store.remark("cup", WorkerJoined(name, number))
     *_, w1, w2 = contest_hosts(store, "cup")
     assert [(4, None, ""), (5, None, "")] == [(each.slots, each.lost_since, each.barred) for each in (w1, w2)]
 

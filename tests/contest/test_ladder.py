@@ -16,9 +16,9 @@ from judge.contest.order_previews import effect_of_end_season, effect_of_freeze_
 from judge.contest.orders import end_season, freeze_admissions, reopen_admissions
 from judge.contest.plan import load_plan
 from judge.contest_games import GameState, ScheduledGame
+from judge.journal.events import Rated, SeasonEnded
 from judge.store.contests import Store
 from judge.store.orders import OrganiserOrder
-from judge.store.types import RATED
 from judge.tournament.formats.ladder import Ladder, Matchmaking
 from judge.tournament.formats.round_robin import RoundRobin
 from tests.contest.cups import COMMITTED, by_chance, cup, enter, play, reopen, scheduled, snapshot, won_by
@@ -146,7 +146,7 @@ def test_a_season_ends_at_its_moment_and_drawn_games_still_count() -> None:
         assert contest.to_come().games == 0
         assert len(play(contest, by_chance(1))) == 1
         assert contest.is_over()
-        (line,) = store.last_lines(contest.name, 1, "season-ended")
+        (line,) = store.last_lines(contest.name, 1, SeasonEnded)
         assert (line.at, line.text) == ("2026-12-24T18:00:00.000+00:00", "2026-12-24 18:00:00 UTC")
         assert len(scheduled(contest)) == 11
 
@@ -229,7 +229,7 @@ def test_each_rating_is_reported_once_when_it_is_certain_enough() -> None:
         contest = begin(store, season, 5)
         while play(contest, by_chance(1), 37):
             contest = reopen(store, contest.snapshot)
-        lines = [line.text for line in store.journal(contest.name) if line.event == RATED]
+        lines = [line.text for line in store.journal(contest.name) if isinstance(line.change, Rated)]
         pairs = scheduled(contest)
     assert ["2", "3", "4", "5"] == sorted(text.partition(": ")[0] for text in lines)
     assert all(re.fullmatch(r"\d: -?\d+ Elo, standard error (7[0-5]|[1-6]\d)", text) for text in lines)

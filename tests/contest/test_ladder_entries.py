@@ -11,6 +11,7 @@ from judge.base.errors import InputError
 from judge.cli.submit import open_intake
 from judge.contest.order_previews import effect_of_disqualify
 from judge.contest.orders import disqualify, enter, enter_passed
+from judge.journal.events import Disqualified, NotEntered
 from judge.publish.load import load_store
 from judge.store.orders import OrganiserOrder
 from judge.translations.language import ENGLISH
@@ -40,7 +41,7 @@ def order(action: str, agent: str, why: str = "it cheats") -> OrganiserOrder:
 
 
 def refusals(cup: Cup) -> list[str]:
-    return [line.text for line in cup.store.last_lines(cup.contest.name, 9, "not-entered")]
+    return [line.text for line in cup.store.last_lines(cup.contest.name, 9, NotEntered)]
 
 
 def is_valid(cup: Cup, folder: Path) -> None:
@@ -116,7 +117,7 @@ def test_agent_is_disqualified_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr(cup.contest, "out", dict)
         monkeypatch.setattr(type(cup.contest.tournament), "failed", lambda *_: {"zoe": 0.5})
         cup.contest._disqualify_failed(())
-        lines = cup.store.last_lines(cup.contest.name, 9, "disqualified")
+        lines = cup.store.last_lines(cup.contest.name, 9, Disqualified)
         assert ["zoe: it cheats"] == [line.text for line in lines]
 
 

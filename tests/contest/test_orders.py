@@ -10,10 +10,9 @@ from judge.base.errors import InputError
 from judge.contest import order_previews, orders
 from judge.contest.contest import Contest
 from judge.contest.order_previews import Effect, effect_of_resume
-from judge.contest.runner import STOPPED
 from judge.contest_games import GameState
+from judge.journal.events import Paused, SetAside, Stopped
 from judge.store.orders import DoneOrder, OrganiserOrder
-from judge.store.types import SET_ASIDE
 from judge.tournament.formats.round_robin import RoundRobin
 from tests.contest.cups import cup
 from tests.contests import ROUND_ROBIN
@@ -122,7 +121,7 @@ def contest() -> Iterator[Contest]:
         issued = found.store.issue(found.name, "here")
         assert issued is not None
         assert GameState.HELD is found.store.void(issued.id, issued.attempt, "starved", None, allowed=1)
-        found.store.remark(found.name, SET_ASIDE, "void 1 times in a row: starved", issued.id)
+        found.store.remark(found.name, SetAside(issued.id, 1, "starved"))
         yield found
 
 
@@ -136,7 +135,7 @@ def held(contest: Contest) -> int:
 
 def test_a_pause_leaves_games_that_were_set_aside_for_the_end(contest: Contest) -> None:
     """Its last try would come at once otherwise, on the host on which it was void, and stop the contest."""
-    contest.store.set_state(contest.name, "paused", "others measure")
+    contest.store.set_state(contest.name, Paused("others measure"))
 
     assert "Stopped games that are played again: 0." in effect_of_resume(contest).words
     assert "tried after all others: 1." in effect_of_resume(contest).note
@@ -147,9 +146,9 @@ def test_a_pause_leaves_games_that_were_set_aside_for_the_end(contest: Contest) 
 
 @pytest.mark.parametrize("paused_too", [False, True])
 def test_games_that_stopped_the_contest_are_replayed_at_once(contest: Contest, paused_too: bool) -> None:
-    contest.store.set_state(contest.name, STOPPED, "two games in a row")
+    contest.store.set_state(contest.name, Stopped("anna", "bert", 2, "starved"))
     if paused_too:
-        contest.store.set_state(contest.name, "paused", "others measure")
+        contest.store.set_state(contest.name, Paused("others measure"))
 
     assert "Stopped games that are played again: 1." in effect_of_resume(contest).words
     assert "set aside" not in effect_of_resume(contest).words

@@ -16,6 +16,7 @@ from judge.contest.executor import LocalExecutor
 from judge.contest.runner import PAUSE_S, ContestRunner, StopReason, again_at
 from judge.contest_games import AttemptState, GameState, ScheduledGame
 from judge.host.house_agents import build_house_agents
+from judge.journal.events import Resumed
 from judge.referee.play import Slot
 from judge.referee.policy import load_policy
 from judge.referee.spec import GameSpec, RecordFile
@@ -291,7 +292,7 @@ def test_two_voids_in_a_row_stop_the_contest_with_the_reason_and_name_an_agent_t
     assert StopReason.PAUSED is loop.run(lambda _: None)
     assert "stopped" == cup.store.state("cup")
     cup.store.release("cup", "looked at it")
-    cup.store.set_state("cup", "open", "looked at it")
+    cup.store.set_state("cup", Resumed("looked at it"))
     assert StopReason.PAUSED is loop.run(lambda _: None)
 
     assert any("void 2 times in a row" in line.text for line in cup.store.journal("cup"))

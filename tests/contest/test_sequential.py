@@ -7,6 +7,7 @@ import pytest
 
 from judge.contest.contest import Contest
 from judge.contest_games import GameState, Outcome, ScheduledGame
+from judge.journal.events import Paused, Resumed
 from judge.statistics.sprt import Sprt, SprtDecision
 from judge.store.contests import Store
 from judge.tournament.formats.ladder import Ladder
@@ -88,9 +89,9 @@ def test_nothing_is_drawn_while_a_game_is_held() -> None:
 def test_nothing_is_drawn_while_a_contest_is_paused(form: Sequential | Ladder, agents: int, running: int) -> None:
     with cup(form, agents, **COMMITTED) as contest:
         fill(contest, [], running)
-        contest.store.set_state(contest.name, "paused", "lunch")
+        contest.store.set_state(contest.name, Paused("lunch"))
         assert not contest.schedule_next()
-        contest.store.set_state(contest.name, "open", "back")
+        contest.store.set_state(contest.name, Resumed("back"))
         assert contest.schedule_next()
 
 

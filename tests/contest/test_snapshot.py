@@ -16,8 +16,9 @@ from judge.contest.contest import begin, open_store
 from judge.contest.entries import entrants, intake_directory, refuse_many_of_an_author
 from judge.contest.plan import AgentPlan, Planned, load_plan
 from judge.contest.take_snapshot import check_terms, take_snapshot
+from judge.journal.events import SubmissionState
 from judge.sandbox.docker.images import runtime_image
-from judge.store.types import ProcessingResult, State, Upload
+from judge.store.types import ProcessingResult, Upload
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.seeds import commitment_to, contest_key
 from judge.tournament.snapshot import Snapshot, ranks_of, read_snapshot
@@ -190,7 +191,7 @@ def test_submission_with_the_name_of_a_listed_agent_is_named_with_the_fix(planne
         for name in ("Three", "free"):
             taken = register.receive(Upload("ada", name, "a.zip", "a" * 64, 1), worker="w")
             came = ProcessingResult("", name, agent.digest, described, None, None)
-            assert State.PASSED == register.finish(taken.id, taken.attempt, came).state, name
+            assert SubmissionState.PASSED == register.finish(taken.id, taken.attempt, came).state, name
     (planned.folder / "contest.toml").write_text(planned.text)
 
     path = planned.folder / "contest.toml"

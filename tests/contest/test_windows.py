@@ -12,7 +12,7 @@ import pytest
 from judge.base.errors import InputError
 from judge.contest.contest import announce, open_store
 from judge.contest.plan import load_plan
-from judge.contest.window_keeper import WindowKeeper, remembered, start_run
+from judge.contest.window_keeper import WindowKeeper, past_windows, start_run
 from judge.sandbox.machine.cores import available
 from judge.store.submissions import Register
 from judge.store.types import NotNowError, ProcessingResult, Upload
@@ -95,7 +95,7 @@ class Desk:
         """A service that has just been started; the one before was killed."""
         planned = load_plan(self.folder)
         gate = SubmissionGate(planned.plan.windows, self.now)
-        gate.remember(remembered(planned))
+        gate.remember(past_windows(planned))
         return gate, WindowKeeper(planned, self.register, gate, self._start, now=self.now)
 
     def _start(self) -> bool:

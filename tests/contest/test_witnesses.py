@@ -21,6 +21,7 @@ from judge.contest.contest import frozen
 from judge.contest.plan import load_plan
 from judge.contest.witnesses import Witnesses
 from judge.export.export import PageOptions, publish
+from judge.journal.events import Announced, ImagesChanged
 from judge.store.contests import Store
 from judge.tournament.seeds import commitment_to
 from judge.transparency.checkpoint import ED25519, Checkpoint, verifier_key
@@ -148,7 +149,7 @@ def announced(service: Service, organiser: Path, tmp_path: Path) -> Iterator[tup
     plan = 'name = "spring-cup"\npolicy = "gomocup-standard"\n[format]\nname = "round-robin"\n'
     (tmp_path / "contest.toml").write_text(f"{plan}{service.plan}")
     with closing(Store(load_plan(tmp_path).store_url)) as store:
-        store.announce("spring-cup", CHANCE, commitment_to(CHANCE))
+        store.announce("spring-cup", CHANCE, commitment_to(CHANCE), Announced())
         yield store, tmp_path
 
 
@@ -159,16 +160,16 @@ def test_witness_is_asked_again_and_signs_the_continuation(
     for size in (1, 2, 3):
         cosign(folder)
         assert f"{WITNESS}: signed {size} leaves" == capsys.readouterr().out.splitlines()[-1]
-        store.log_once("spring-cup", "images", str(size), "")
+        store.log_once("spring-cup", ImagesChanged(str(size)), "")
     # A store that was begun anew has another first leaf; the witness has signed the former one.
     (folder / "contest.db").unlink()
     with closing(Store(load_plan(folder).store_url)) as again:
-        again.announce("spring-cup", CHANCE, commitment_to(CHANCE))
+        again.announce("spring-cup", CHANCE, commitment_to(CHANCE), Announced())
         with pytest.raises(HostError, match="1 of the witnesses did not sign"):
             cosign(folder)
         assert "it has signed 3 leaves of a log of this name, but this log has 1" in capsys.readouterr().out
         for number in range(3):
-            again.log_once("spring-cup", "images", f"other {number}", "")
+            again.log_once("spring-cup", ImagesChanged(f"other {number}"), "")
         with pytest.raises(HostError, match="1 of the witnesses did not sign"):
             cosign(folder)
         assert "answered 422: the proof does not hold" in capsys.readouterr().out

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from judge.api import contest, verify
 from judge.base.errors import InputError
 from judge.cup.verify import verify_cup
-from judge.store.types import EVENTS
+from judge.journal.codec import event_names
 from judge.tournament.formats import FORMATS
 from judge.verify.export import verify_export
 from tests.corpus.archive import Texts, pack, unpack
@@ -88,7 +88,7 @@ NOT_REACHED = {"event: processing"}
 def wanted() -> set[str]:
     """What the contests have to reach, by the lists of the code and of the tests."""
     return {
-        *(f"event: {event}" for event in EVENTS),
+        *(f"event: {event}" for event in event_names()),
         *(f"tournament: {name}" for name in FORMATS),
         *(f"forgery: {kind}" for kind in FORGERIES),
         *(f"forgery: {case['name']}" for case in changes.CASES),

@@ -24,6 +24,22 @@ from judge.cli.submit import open_intake
 from judge.contest.orders import disqualify, end_season, freeze_admissions, pause, reopen_admissions, resume, void
 from judge.contest.plan import load_plan
 from judge.contest_games import ScheduledGame
+from judge.journal.events import (
+    FoldersTransferred,
+    ImagesChanged,
+    NotEntered,
+    Rated,
+    Resumed,
+    ScheduleChanged,
+    SetAside,
+    SettingsChanged,
+    StartRatingsRead,
+    StartTimeReached,
+    Stopped,
+    SubmissionsClosed,
+    SubmissionsOpened,
+    WorkerNoted,
+)
 from judge.protocols import protocol_entry
 from judge.referee.blame import Cause, judge_failure
 from judge.referee.make_record import Circumstances, RefereedGame, record_of
@@ -35,14 +51,6 @@ from judge.referee.wire import Measured
 from judge.sandbox.box import Readings
 from judge.store.contests import Store
 from judge.store.types import (
-    BEGINS,
-    CLOSED,
-    NOT_ENTERED,
-    OPENED,
-    RATED,
-    SET_ASIDE,
-    WINDOW,
-    WORKER,
     ProcessingResult,
     Upload,
 )
@@ -304,39 +312,39 @@ def submissions(folder: Path) -> None:
         register.refuse(2, "Olga", "not its author's program")
         register.approve(2, "Olga", "it is")
         register.withdraw(4, "kim", "by the author")
-        register.note("settings", "about: A cup -> A small cup: it is small")
+        register.note(SettingsChanged("about: A cup -> A small cup: it is small"))
         register.admit_late(order("admit", "the mail server was down", "zoe"))
     with closing(Store(load_plan(folder / "contest.toml").store_url)) as store:
         moment = "2013-03-02 18:00:00 UTC"
-        for event, text in (
-            (WINDOW, f"submissions open at {moment}, close at {moment}; the contest starts at {moment}"),
-            *((event, moment) for event in (OPENED, CLOSED, BEGINS)),
+        for event in (
+            ScheduleChanged(f"submissions open at {moment}, close at {moment}; the contest starts at {moment}"),
+            *(kind(moment) for kind in (SubmissionsOpened, SubmissionsClosed, StartTimeReached)),
         ):
-            store.log_once("spring-cup", event, text, "judge")
+            store.log_once("spring-cup", event, "judge")
 
 
 def incidents(cup: Cup) -> None:
     """Attempts that are abandoned or too late, a game that is set aside, and one after which the contest stops."""
     store, name = cup.store, cup.contest.name
     cup.play(1)
-    for event, text in (
-        (WORKER, "worker-1 has joined"),
-        ("folders", "exported to folders: 2 states"),
-        ("images", "built anew since the start: native"),
-        ("ratings", "the agents start from their ratings in last-year"),
-        (NOT_ENTERED, "zoes: its name is taken"),
-        (RATED, "anna: 1720 Elo, standard error 30"),
+    for event in (
+        WorkerNoted("worker-1 has joined"),
+        FoldersTransferred("exported to folders: 2 states"),
+        ImagesChanged("built anew since the start: native"),
+        StartRatingsRead("the agents start from their ratings in last-year"),
+        NotEntered("zoes", "its name is taken"),
+        Rated("anna", 1720, 30),
     ):
-        store.remark(name, event, text)
+        store.remark(name, event)
     for why, is_set_aside in (("a disk was full", True), ("the Engine was gone", False)):
         first, second = (_issued(cup, why) for _ in range(2))
         store.void(first.id, first.attempt, why, None, allowed=1)
         store.void(second.id, second.attempt, why, None, allowed=1)
         if is_set_aside:
-            store.remark(name, SET_ASIDE, f"void 1 times in a row: {why}", second.id)
+            store.remark(name, SetAside(second.id, 1, why))
         else:
-            store.set_state(name, "stopped", f"{second.first} - {second.second}: void 1 times in a row: {why}")
-            store.set_state(name, "open", why)
+            store.set_state(name, Stopped(second.first, second.second, 1, why))
+            store.set_state(name, Resumed(why))
         store.release(name, why)
     cup.play()
 

@@ -18,11 +18,11 @@ from judge.cli.submit import open_intake
 from judge.contest.contest import open_store
 from judge.contest.plan import load_plan
 from judge.contest_games import AttemptState, GameState
+from judge.journal.events import SubmissionState
 from judge.notices.sender import new_secret
 from judge.store.contests import Store
 from judge.store.notices import SENT, Notices
 from judge.store.tokens import TokenRole, Tokens
-from judge.store.types import State
 from tests.cli.conftest import SMALL
 from tests.cli.contests import running as running_contest
 from tests.cli.contests import write_contest
@@ -191,14 +191,19 @@ def test_everything_at_once_on_one_database_that_is_killed_loses_nothing(tmp_pat
             check_results(store, orders=1)
             with closing(open_intake(folder).register()) as register, closing(open_intake(folder).notices()) as notices:
 
-                def states() -> Counter[State]:
+                def states() -> Counter[SubmissionState]:
                     return Counter(one.state for one in register.submissions(limit=1000))
 
-                until(lambda: not states()[State.RECEIVED] + states()[State.PROCESSING], "not all is processed")
+                until(
+                    lambda: not states()[SubmissionState.RECEIVED] + states()[SubmissionState.PROCESSING],
+                    "not all is processed",
+                )
                 # An upload may be registered although its client was told of a failure, and is then sent again.
-                assert {State.PASSED, State.REFUSED} == set(states())
+                assert {SubmissionState.PASSED, SubmissionState.REFUSED} == set(states())
                 assert min(states().values()) >= len(AUTHORS) * UPLOADS // 2
-                refused = [one.author for one in register.submissions(limit=1000) if one.state is State.REFUSED]
+                refused = [
+                    one.author for one in register.submissions(limit=1000) if one.state is SubmissionState.REFUSED
+                ]
                 for author in AUTHORS:
                     expected = {"test": 1, "refused": refused.count(author)}
                     until(

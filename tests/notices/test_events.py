@@ -13,13 +13,14 @@ from sqlalchemy import event
 
 from judge.contest.entries import intake_directory
 from judge.contest.plan import load_plan
+from judge.journal.events import Rated
 from judge.notices.policy import NoticePolicy
 from judge.notices.sender import NoticeSender, new_secret
 from judge.store.notices import MAIL, WEBHOOK, Notices
 from judge.store.orders import OrganiserOrder
 from judge.store.submissions import Register
 from judge.store.tokens import TokenRole
-from judge.store.types import RATED, ProcessingResult, Upload
+from judge.store.types import ProcessingResult, Upload
 from tests.broadcast.logs import accept, play_next
 from tests.notices.test_sender import ended, mail_server
 from tests.publish.cups import Cup
@@ -107,10 +108,10 @@ def test_author_is_notified_of_the_first_certain_rating_in_a_ladder(tmp_path: Pa
         notices.derive()
         notices.set_webhook("eve", "https://example.org/", new_secret())
         cup.play(2)
-        cup.store.remark(cup.contest.name, RATED, "zoe: 1612 Elo, standard error 74")
-        cup.store.remark(cup.contest.name, RATED, "anna: 1700 Elo, standard error 70")
+        cup.store.remark(cup.contest.name, Rated("zoe", 1612, 74))
+        cup.store.remark(cup.contest.name, Rated("anna", 1700, 70))
         notices.derive()
-        (rated,) = [each for each in notices.of("eve", 99) if each.kind == RATED]
+        (rated,) = [each for each in notices.of("eve", 99) if each.kind == "rated"]
     assert rated.text == "zoe has its rating: 1612 Elo, standard error 74"
     assert json.loads(rated.body)["data"]["agent"] == "zoe"
 

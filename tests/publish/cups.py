@@ -295,7 +295,7 @@ class Cup:
         commitment = commitment_to(secret) if seed is None else None
         snapshot = self._frozen().model_copy(update={"commitment": commitment})
         if drawn is not None:
-            self.store.announce(snapshot.name, secret, commitment, self.planned.opening_text)
+            self.store.announce(snapshot.name, secret, commitment, self.planned.announced)
             drawn(self.store)
             day = {"frozen_at": f"{day_of(self.store, snapshot.name)}T18:00:00+00:00"}
             snapshot = snapshot.model_copy(update=day)

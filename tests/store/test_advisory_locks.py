@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import Connection, create_engine, text
 
 from judge.base.errors import StoreBusyError, StoreLostError
+from judge.journal.events import ImagesChanged, Resumed
 from judge.store import database
 from judge.store.contests import Store
 from judge.store.database import AdvisoryLock
@@ -40,14 +41,14 @@ def write_all(url: str) -> None:
         notices.set_webhook("ada", "https://example.org/", "secret")
         notices.derive()
         register.carry_out(OrganiserOrder("Olga", "x", "", "why"), lambda _: "done")
-        store.set_state(NAME, "open", "why")
-        store.remark(NAME, "images", "text")
+        store.set_state(NAME, Resumed("why"))
+        store.remark(NAME, ImagesChanged("text"))
 
 
 def take_lease(store: Store) -> None:
     with store.lease(NAME, "judge on one") as lease:
         lease.check()
-        store.remark(NAME, "images", "with the lease")
+        store.remark(NAME, ImagesChanged("with the lease"))
 
 
 @contextmanager
@@ -74,7 +75,7 @@ on_postgresql = pytest.mark.parametrize(
 def test_a_contest_that_runs_keeps_no_write_of_the_service_waiting(cup: str) -> None:
     with closing(Store(cup)) as store, store.lease(NAME, "judge on one"):
         write_all(cup)
-        store.remark(NAME, "images", "with the lease")
+        store.remark(NAME, ImagesChanged("with the lease"))
 
 
 @on_postgresql
@@ -100,7 +101,7 @@ WAITS: dict[str, tuple[str, Callable[[str], object]]] = {
     ),
     "row": (
         "SELECT * FROM contests FOR UPDATE",
-        lambda url: closed(Store(url), lambda it: it.remark(NAME, "images", "text")),
+        lambda url: closed(Store(url), lambda it: it.remark(NAME, ImagesChanged("text"))),
     ),
     "row in a lease": (
         "SELECT * FROM contests FOR UPDATE",

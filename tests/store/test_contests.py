@@ -17,6 +17,7 @@ from sqlalchemy import event
 from judge.api.matches import CancelledError
 from judge.base.errors import HostError, InputError
 from judge.contest_games import AttemptState, GameState, Outcome, Pairing, ScheduledGame, SeatOutcome, schedule_digest
+from judge.journal.events import Announced, ImagesChanged, Paused, Resumed
 from judge.store.contests import Store
 from judge.store.types import EntryRow
 from tests.examples import examples
@@ -189,17 +190,17 @@ def test_a_signal_in_a_transaction_ends_the_command(
     with monkeypatch.context() as patch:
         patch.setattr(store._engine.dialect, call, interrupted)
         with pytest.raises(type(end)):
-            store.remark("cup", "images", "not written")
+            store.remark("cup", ImagesChanged("not written"))
 
-    store.remark("cup", "images", "written")
+    store.remark("cup", ImagesChanged("written"))
     assert ["written"] == [line.text for line in store.journal("cup") if line.event == "images"]
 
 
 def test_a_paused_contest_gives_out_no_game(store: Store) -> None:
     begin(store)
-    store.set_state("cup", "paused", "lunch")
+    store.set_state("cup", Paused("lunch"))
     assert store.issue("cup", "here") is None
-    store.set_state("cup", "open", "")
+    store.set_state("cup", Resumed(""))
     assert store.issue("cup", "here") is not None
 
 
@@ -280,7 +281,7 @@ def test_leaf_fixes_the_content_of_its_line(store: Store) -> None:
 
 def test_a_contest_is_announced_frozen_and_created_once(store: Store) -> None:
     for secret in ("5c" * 32, "6d" * 32):
-        store.announce("cup", secret, "c" * 64)
+        store.announce("cup", secret, "c" * 64, Announced())
     assert [] == store.contest_names()
     assert "5c" * 32 == store.announced_secret("cup")
     with pytest.raises(InputError, match="there is no contest"):
@@ -289,7 +290,7 @@ def test_a_contest_is_announced_frozen_and_created_once(store: Store) -> None:
     with pytest.raises(InputError, match="are locked in"):
         store.freeze("cup", "f" * 64)
     store.create("cup", "{}", [], "5c" * 32)
-    store.announce("cup", "6d" * 32, "d" * 64)
+    store.announce("cup", "6d" * 32, "d" * 64, Announced())
 
     assert ["cup"] == store.contest_names()
     assert "5c" * 32 == store.secret("cup")

@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from judge.base.errors import HostError, InputError, StoreLostError
+from judge.journal.events import ImagesChanged
 from judge.store.contests import Store
 from judge.store.types import EntryRow
 
@@ -100,18 +101,18 @@ def test_process_without_the_lease_writes_nothing(postgresql: str, stores: tuple
     one, two = stores
     one.create("fenced", "{}", [EntryRow("a", 1, "{}")])
     with one.lease("fenced", "judge on one") as lease:
-        one.remark("fenced", "images", "in time")
+        one.remark("fenced", ImagesChanged("in time"))
         with pytest.raises(StoreLostError):
             write_and_lose(one, postgresql)
         with two.lease("fenced", "judge on two"):
             for _ in range(2):  # no new connection is made in silence
                 with pytest.raises(StoreLostError):
-                    one.remark("fenced", "images", "late")
-            two.remark("fenced", "images", "the next one's")
+                    one.remark("fenced", ImagesChanged("late"))
+            two.remark("fenced", ImagesChanged("the next one's"))
             with pytest.raises(HostError, match="judge on two has taken over fenced"):
                 lease.check()
         lease.check()
-        one.remark("fenced", "images", "with the lease again")
+        one.remark("fenced", ImagesChanged("with the lease again"))
 
     assert "open" == two.state("fenced")
     words = [line.text for line in two.journal("fenced") if line.event == "images"]

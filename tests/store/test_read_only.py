@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from judge.base.errors import InputError
+from judge.journal.events import ImagesChanged
 from judge.store.contests import Store
 from judge.store.types import EntryRow
 
@@ -65,7 +66,7 @@ def test_a_store_that_cannot_be_written_is_read(place: Path) -> None:
         with store.moment() as moment:
             assert ["one"] == [entry.name for entry in moment.entries("cup")]
         with pytest.raises(OperationalError, match="readonly database"):
-            store.remark("cup", "images", "y")
+            store.remark("cup", ImagesChanged("y"))
 
     assert before == sorted(path.name for path in place.iterdir())
 
@@ -78,7 +79,7 @@ def test_appended_data_is_seen(tmp_path: Path, mounts: ExitStack) -> None:
     with closing(Store(url(mounted(folder, mounts)))) as reader:
         for text in ("first", "second"):
             with closing(Store(url(folder))) as writer:
-                writer.remark("cup", "images", text)
+                writer.remark("cup", ImagesChanged(text))
                 assert text == reader.journal("cup")[-1].text
             assert text == reader.journal("cup")[-1].text
 

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from judge.base.errors import HostError, InputError
+from judge.journal.events import Announced, SubmissionState
 from judge.store.contests import Store
 from judge.store.files import Files
 from judge.store.submissions import Register
@@ -21,7 +22,6 @@ from judge.store.types import (
     NameTakenError,
     NotNowError,
     ProcessingResult,
-    State,
     Submission,
     TooMuchError,
     UnknownSubmissionError,
@@ -93,12 +93,12 @@ def told(register: Register, number: int) -> list[tuple[str, str, str]]:
 
 def test_an_upload_passes_and_becomes_an_entry(register: Register) -> None:
     received = register.receive(upload())
-    assert (State.RECEIVED, None, 0) == (received.state, received.version, received.attempt)
+    assert (SubmissionState.RECEIVED, None, 0) == (received.state, received.version, received.attempt)
     assert [] == register.entries()
     work = taken(register)
-    assert (received.id, State.PROCESSING, 1) == (work.id, work.state, work.attempt)
+    assert (received.id, SubmissionState.PROCESSING, 1) == (work.id, work.state, work.attempt)
     passed = register.finish(work.id, 1, good())
-    assert (State.PASSED, 1, "d" * 64) == (passed.state, passed.version, passed.digest)
+    assert (SubmissionState.PASSED, 1, "d" * 64) == (passed.state, passed.version, passed.digest)
     assert [passed] == register.entries() == register.submissions()
     assert [
         ("ada", "received", ""),
@@ -112,20 +112,20 @@ def test_author_with_too_many_agents_is_refused(register: Register) -> None:
         return through(register, good(name), author, name, agents_per_author=1)
 
     first = sent("five")
-    assert State.PASSED == sent("FIVE").state
+    assert SubmissionState.PASSED == sent("FIVE").state
     refused = sent("six")
-    assert State.REFUSED == refused.state
+    assert SubmissionState.REFUSED == refused.state
     assert refused.why.startswith("an author may enter 1 agent, and yours are FIVE: withdraw one")
-    assert State.PASSED == sent("six", "bob").state
+    assert SubmissionState.PASSED == sent("six", "bob").state
     for each in (first.id, first.id + 1):
         register.withdraw(each, "ada", "a new program")
-    assert State.PASSED == sent("seven").state
+    assert SubmissionState.PASSED == sent("seven").state
 
 
 def test_contest_log_has_submissions_and_their_results(register: Register, store: Store) -> None:
     """With digests, so a receipt can be given for it; who sent it and why it was refused is nobody's business."""
     through(register, good())
-    store.announce("cup", None, None)
+    store.announce("cup", None, None, Announced())
     through(register, good())
     through(register, bad(why="it prints my-secret"))
     register.withdraw(2, "ada", "my-secret")
@@ -147,10 +147,10 @@ def test_refused_submission_stays_in_quarantine_until_the_organiser_gives_a_reas
     register: Register,
 ) -> None:
     refused = through(register, bad())
-    assert (State.REFUSED, "it loses on time") == (refused.state, refused.why)
+    assert (SubmissionState.REFUSED, "it loses on time") == (refused.state, refused.why)
     assert [] == register.entries()
     approved = register.approve(refused.id, "organiser", "the host was busy")
-    assert State.APPROVED is approved.state
+    assert SubmissionState.APPROVED is approved.state
     assert [approved] == register.entries()
     assert ("organiser", "approved", "the host was busy") == told(register, refused.id)[-1]
     assert ("judge", "refused", "it loses on time") == told(register, refused.id)[-2]
@@ -186,13 +186,13 @@ def test_name_from_the_manifest_is_known_after_reading(register: Register) -> No
 def test_name_belongs_to_the_first_author_who_passed_with_it(register: Register) -> None:
     both = [register.receive(upload(author, "")) for author in ("ada", "eve")]
     states = [ended(register, received, good("Deep")) for received in both]
-    assert [State.PASSED, State.REFUSED] == [one.state for one in states]
+    assert [SubmissionState.PASSED, SubmissionState.REFUSED] == [one.state for one in states]
     assert "another author is called 'Deep'" in states[1].why
     with pytest.raises(NameTakenError):
         register.receive(upload("eve", "dEEP"))
     with pytest.raises(NameTakenError):
         register.approve(states[1].id, "organiser", "why not")
-    assert State.RECEIVED is register.receive(upload("ada", "deep")).state
+    assert SubmissionState.RECEIVED is register.receive(upload("ada", "deep")).state
 
 
 def test_an_authors_are_processed_in_their_order_and_one_at_a_time(register: Register) -> None:
@@ -273,7 +273,7 @@ def test_a_failure_of_the_host_is_tried_again_later_and_later(register: Register
     number = register.receive(upload()).id
     for wait_s in (60, 120):
         work = taken(register)
-        assert State.FAILED is register.fail(number, work.attempt, "no Engine", allowed=3, again_s=60).state
+        assert SubmissionState.FAILED is register.fail(number, work.attempt, "no Engine", allowed=3, again_s=60).state
         clock.passes(wait_s - 1)
         assert register.take("w") is None
         clock.passes(1)
@@ -284,8 +284,8 @@ def test_a_failure_of_the_host_is_tried_again_later_and_later(register: Register
     assert (number, 4) == (work.id, work.attempt)
     register.step(number, UploadStep("received", True, "1 MiB", 0.1, attempt=3))
     register.step(number, UploadStep("built", True, "", 1.0, attempt=4))
-    assert State.PROCESSING is register.finish(number, 3, bad()).state
-    assert State.PASSED is register.finish(number, 4, good()).state
+    assert SubmissionState.PROCESSING is register.finish(number, 3, bad()).state
+    assert SubmissionState.PASSED is register.finish(number, 4, good()).state
     assert [(4, "built")] == [(step.attempt, step.stage) for step in register.steps(number)]
 
 
@@ -294,7 +294,7 @@ def test_submission_withdrawn_during_processing_has_no_effect(register: Register
     taken(register)
     register.withdraw(number, "ada", "the wrong file")
     register.withdraw(number, "ada", "again")
-    assert State.WITHDRAWN is register.finish(number, 1, good()).state
+    assert SubmissionState.WITHDRAWN is register.finish(number, 1, good()).state
     assert [] == register.entries()
     assert ("ada", "withdrawn", "the wrong file") == told(register, number)[-1]
     with pytest.raises(NotNowError):
@@ -310,7 +310,7 @@ def test_an_author_sees_and_ends_only_its_own(register: Register) -> None:
             register.get(asked, "eve")
     with pytest.raises(UnknownSubmissionError):
         register.withdraw(number, "eve", "", "eve")
-    assert State.PASSED is register.get(number, "ada").state
+    assert SubmissionState.PASSED is register.get(number, "ada").state
 
 
 def test_a_long_list_is_asked_for_by_pages(register: Register) -> None:
@@ -326,7 +326,7 @@ def test_contests_in_one_database_know_nothing_of_each_other(register: Register,
     assert [] == other.submissions()
     with pytest.raises(UnknownSubmissionError):
         other.get(number)
-    assert State.PASSED is through(other, good(), "eve").state
+    assert SubmissionState.PASSED is through(other, good(), "eve").state
     other.close()
 
 
@@ -453,7 +453,7 @@ def test_names_that_look_like_those_of_another_agent_are_refused(register: Regis
 
 def test_display_name_of_the_own_agent_is_no_clash(register: Register) -> None:
     through(register, good(), title="Zofinka")
-    assert State.PASSED is through(register, good("FIVE"), name="", title="Zofinka").state
+    assert SubmissionState.PASSED is through(register, good("FIVE"), name="", title="Zofinka").state
 
 
 def test_display_name_that_another_agent_took_in_the_meantime_is_dropped(register: Register) -> None:
@@ -461,7 +461,7 @@ def test_display_name_that_another_agent_took_in_the_meantime_is_dropped(registe
     register.withdraw(first.id, "ada", "it is ill", "ada")
     assert "Zofinka" == through(register, good("six"), "eve", "six", "Zofinka").title
     again = through(register, good())
-    assert (State.PASSED, "") == (again.state, again.title)
+    assert (SubmissionState.PASSED, "") == (again.state, again.title)
 
 
 def test_display_name_of_a_refused_version_does_not_refuse_the_next_one(register: Register) -> None:
@@ -484,7 +484,7 @@ def test_names_of_listed_agents_are_taken_as_display_names_before_the_start(url:
 
 def test_names_that_look_like_versions_are_refused_in_a_ladder(url: str) -> None:
     def passes(register: Register, name: str, author: str = "ada") -> bool:
-        return State.PASSED is through(register, good(name), author, name).state
+        return SubmissionState.PASSED is through(register, good(name), author, name).state
 
     with closing(Register(url, "cup", listed_names=lambda: ["Anna"], has_versions=True)) as register:
         assert all(passes(register, name) for name in ("rapfi.2021", "rapfi", "rapfi.2021"))

@@ -9,7 +9,7 @@ import pytest
 
 from judge.agents.agents import stage_agent
 from judge.base.errors import InputError
-from judge.contest.hosts import worker_barred, worker_joined, worker_lost
+from judge.journal.events import Paused, ScheduleChanged, WorkerBarred, WorkerJoined, WorkerLost
 from judge.publish.load import load_store
 from judge.site.site import pages
 from judge.submissions.windows import Windows
@@ -54,14 +54,14 @@ def test_refused_agents_are_explained_in_each_language(
 def test_journal_is_translated_except_for_reasons(tmp_path: Path) -> None:
     with Cup(tmp_path, STRONG_TO_WEAK) as cup:
         windows = Windows(closes=CLOSES, starts=CLOSES + timedelta(hours=1))
-        for event, text in (
-            ("window", windows.words),
-            ("worker", worker_joined("anton", 2)),
-            ("worker", worker_barred("anton", "Ursache")),
-            ("worker", worker_lost("anton")),
+        for event in (
+            ScheduleChanged(windows.words),
+            WorkerJoined("anton", 2),
+            WorkerBarred("anton", "Ursache"),
+            WorkerLost("anton"),
         ):
-            cup.store.remark(cup.contest.name, event, text)
-        cup.store.set_state(cup.contest.name, "paused", "Mittagspause")
+            cup.store.remark(cup.contest.name, event)
+        cup.store.set_state(cup.contest.name, Paused("Mittagspause"))
         cup.store.withdraw(cup.contest.name, "anna", "Krankheit", is_annulled=True)
         shown = pages(load_store(cup.contest), {}, languages(CODES))
 

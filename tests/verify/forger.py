@@ -19,6 +19,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from judge.contest.attempts import outcome_of
 from judge.contest_games import GameState, PublishedGame, schedule_digest
+from judge.journal.events import ImagesChanged, LockedIn
 from judge.publish.conditions import conditions_of
 from judge.publish.load import CHANCE, DOCUMENT, load_export
 from judge.publish.model import PublishedContest
@@ -26,7 +27,6 @@ from judge.publish.tables import tables
 from judge.referee.spec import GameSpec, RecordFile, public_part, read_record
 from judge.referee.transcript import SealedTranscript, _digest_and_entries
 from judge.store.contests import Store
-from judge.store.types import FROZEN
 from judge.testing import Agent
 from judge.tournament.snapshot import terms_digest
 from judge.transparency.merkle import Tree
@@ -123,7 +123,7 @@ def hold(
 def happens(cup: Cup) -> None:
     """A game is void once, and its organiser adds a remark when a third of the contest is over."""
     cup.play(3, [VOID])
-    cup.store.remark("spring-cup", "images", "a power cut")
+    cup.store.remark("spring-cup", ImagesChanged("a power cut"))
     cup.play()
 
 
@@ -160,7 +160,7 @@ class Forger:
     @property
     def drawn(self) -> int:
         """How many lines the log has when the entries are frozen."""
-        return [line.event for line in self.lines].index(FROZEN) + 1
+        return [type(line.change) for line in self.lines].index(LockedIn) + 1
 
     # --- what he does ------------------------------------------------------------------------------------------------
 

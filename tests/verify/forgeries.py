@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec
 
 from judge.games.types import Verdict
+from judge.journal.events import ImagesChanged
 from judge.publish.load import load_export
 from judge.publish.manifest import write_manifest
 from judge.publish.tables import write_csv, write_json
@@ -507,7 +508,7 @@ def with_other_agents(forger: Forger) -> None:
 def choose_draw(forger: Forger) -> None:
     """A line more before the entries are frozen gives another draw, by which all is played."""
     text = str(forger.chance.getrandbits(32))
-    forger.begin_again(between=lambda store: store.log_once("spring-cup", NOTE, text, "judge"))
+    forger.begin_again(between=lambda store: store.log_once("spring-cup", ImagesChanged(text), "judge"))
 
 
 def choose_secret(forger: Forger) -> None:

@@ -16,6 +16,7 @@ from judge.contest.entries import current_intake, intake_directory
 from judge.contest.order_previews import effect_of_enter, effect_of_withdraw
 from judge.contest.orders import end_season, enter, enter_passed, freeze_admissions, reopen_admissions, withdraw
 from judge.contest_games import Pairing
+from judge.journal.events import AdmissionsFrozen, Entered, ImagesChanged, NotEntered, SeasonEnded, Withdrawn
 from judge.store.orders import OrganiserOrder
 from judge.store.submissions import Register
 from judge.tournament.ladder import LadderHistory, follow
@@ -45,7 +46,7 @@ def happens(cup: Cup) -> None:
     """Voids, a note, results that are withdrawn, and an agent that leaves."""
     store, name = cup.store, cup.contest.name
     cup.play(7, [2, 5])
-    store.remark(name, "images", "a power cut")
+    store.remark(name, ImagesChanged("a power cut"))
     for number in (1, 4):
         store.annul(store.games(name)[number - 1].id, "a power cut")
         cup.play(3)
@@ -130,7 +131,7 @@ def test_an_author_has_no_more_agents_than_allowed_and_the_log_has_once_why(tmp_
         submit(cup, "zz", "eve")
         submit(cup, "zz2", "eve")
         cup.play()
-        lines = cup.store.last_lines(cup.contest.name, 9, "not-entered")
+        lines = cup.store.last_lines(cup.contest.name, 9, NotEntered)
         assert all("agents_per_author = 1" in line.text for line in lines)
         assert 2 == len(lines) == len({line.text for line in lines})
         assert len(cup.contest.snapshot.entries) == 5
@@ -204,10 +205,10 @@ def test_what_the_end_and_the_frozen_admissions_forbid_is_found(
                 schedule = store.schedule
                 monkeypatch.setattr(store, "schedule", lambda *given: schedule(*given[:-1]))
             case "ended before the moment":
-                store.remark(name, "season-ended", "2099-01-01 00:00:00 UTC")
+                store.remark(name, SeasonEnded("2099-01-01 00:00:00 UTC"))
             case _:
-                store.remark(name, "admissions-frozen", "the last week")
-                store.remark(name, "admissions-frozen", "the last week")
+                store.remark(name, AdmissionsFrozen("the last week"))
+                store.remark(name, AdmissionsFrozen("the last week"))
         cup.play()
         public = cup.export(tmp_path)
     monkeypatch.undo()
@@ -227,7 +228,7 @@ def test_a_new_version_replaces_its_parent_and_both_verifiers_follow(tmp_path: P
         cup.play(5)
         entry = cup.contest.snapshot.by_name()["zoe.2"]
         assert (entry.parent, entry.submission) == ("zoe", 2)
-        entered, left = list(reversed(cup.store.last_lines(cup.contest.name, 2, "entered", "agent-withdrawn")))
+        entered, left = list(reversed(cup.store.last_lines(cup.contest.name, 2, Entered, Withdrawn)))
         assert ("zoe.2: new version of zoe: its check passed", "zoe: zoe.2 replaces it") == (entered.text, left.text)
         assert left.number == (entered.number or 0) + 1
         cup.contest = Contest(cup.store, cup.planned)
@@ -261,7 +262,7 @@ def history_of(cup: Cup) -> LadderHistory:
         contest.snapshot.by_name().__getitem__,
     )
     name = contest.name
-    follow(history, cup.store.journal(name), cup.store.pairings(name), cup.store.games(name))
+    follow(history, (line.change for line in cup.store.journal(name)), cup.store.pairings(name), cup.store.games(name))
     return history
 
 
@@ -280,7 +281,7 @@ def test_a_new_version_is_not_one_more_agent_of_its_author(tmp_path: Path) -> No
         cup.contest.planned = replace(cup.planned, plan=cup.planned.plan.model_copy(update={"agents_per_author": 1}))
         cup.play(3)
         assert "zoe.2" in cup.contest.snapshot.by_name()
-        assert not cup.store.last_lines(cup.contest.name, 1, "not-entered")
+        assert not cup.store.last_lines(cup.contest.name, 1, NotEntered)
 
 
 def test_an_agent_that_has_the_name_of_a_version_does_not_block_it(

@@ -22,13 +22,24 @@ from judge.contest.contest import Contest
 from judge.contest.orders import end_season, enter_passed, freeze_admissions, reopen_admissions
 from judge.contest.take_snapshot import entry_of
 from judge.contest_games import GameResult, Outcome, Pairing, ScheduledGame
+from judge.journal.codec import Event
+from judge.journal.events import (
+    Accepted,
+    AdmissionsReopened,
+    AttemptEvent,
+    Disqualified,
+    Entered,
+    ImagesChanged,
+    SeasonEnded,
+    Withdrawn,
+)
 from judge.publish.load import load_store
 from judge.statistics.online_ratings import Prior
 from judge.store.contests import Store
 from judge.store.types import EntryRow
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.ladder import StartRating
-from judge.tournament.ladder import LadderHistory, LogLine
+from judge.tournament.ladder import LadderHistory
 from judge.tournament.matchmaker import next_pair
 from judge.tournament.snapshot import Snapshot, SnapshotEntry, start_rating
 from judge.transparency.checkpoint import Checkpoint
@@ -176,12 +187,12 @@ class Forged(LadderHistory):
         super().draw(pairing, game)
         self.right.draw(pairing, game)
 
-    def take(self, line: LogLine) -> None:
-        self.right.take(line)
-        self.take_forged(line)
+    def take(self, event: Event) -> None:
+        self.right.take(event)
+        self.take_forged(event)
 
-    def take_forged(self, line: LogLine) -> None:
-        super().take(line)
+    def take_forged(self, event: Event) -> None:
+        super().take(event)
 
     start = 0
     chance = random.Random(0)
@@ -247,18 +258,18 @@ CHOSEN: dict[str, Callable[[Any, Pairing], Pairing | None]] = {
 class Late(Forged):
     """Some lines are taken some draws later."""
 
-    events: tuple[str, ...] = ("accepted",)
+    events: tuple[type[Event], ...] = (Accepted,)
     draws = 3
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        self._waiting: list[tuple[int, LogLine]] = []
+        self._waiting: list[tuple[int, Event]] = []
 
-    def take_forged(self, line: LogLine) -> None:
-        if line.event in self.events and self.drawn >= self.start:
-            self._waiting.append((self.drawn + self.draws, line))
+    def take_forged(self, event: Event) -> None:
+        if isinstance(event, self.events) and self.drawn >= self.start:
+            self._waiting.append((self.drawn + self.draws, event))
         else:
-            super().take_forged(line)
+            super().take_forged(event)
 
     def draw(self, pairing: Pairing, game: ScheduledGame) -> None:
         super().draw(pairing, game)
@@ -268,25 +279,28 @@ class Late(Forged):
 
 
 class LateResults(Late):
-    def take_forged(self, line: LogLine) -> None:
-        for each in [each for each in self._waiting if each[1].game == line.game]:
+    def take_forged(self, event: Event) -> None:
+        game = event.game if isinstance(event, AttemptEvent) else None
+        for each in [each for each in self._waiting if isinstance(each[1], Accepted) and each[1].game == game]:
             self._rate_late(each)
         # Agents must not seem busy, so only the rating is late.
-        if line.event == "accepted" and self.drawn >= self.start:
-            self.games.finish(*self._drawn[self._ids[line.game or ""]])
-            self._waiting.append((self.drawn + self.draws, line))
+        if isinstance(event, Accepted) and self.drawn >= self.start:
+            self.games.finish(*self._drawn[self._ids[event.game]])
+            self._waiting.append((self.drawn + self.draws, event))
         else:
-            LadderHistory.take(self, line)
+            LadderHistory.take(self, event)
 
     def draw(self, pairing: Pairing, game: ScheduledGame) -> None:
         Forged.draw(self, pairing, game)
         for each in [each for each in self._waiting if each[0] <= self.drawn]:
             self._rate_late(each)
 
-    def _rate_late(self, waiting: tuple[int, LogLine]) -> None:
+    def _rate_late(self, waiting: tuple[int, Event]) -> None:
         self._waiting.remove(waiting)
-        self.games.reopen(*self._drawn[self._ids[waiting[1].game or ""]])
-        LadderHistory.take(self, waiting[1])
+        event = waiting[1]
+        assert isinstance(event, Accepted)
+        self.games.reopen(*self._drawn[self._ids[event.game]])
+        LadderHistory.take(self, event)
 
 
 class KeptResult(Forged):
@@ -299,10 +313,9 @@ class KeptResult(Forged):
 class Flipped(Forged):
     """The organiser's ratings count wins of one agent twice."""
 
-    def take_forged(self, line: LogLine) -> None:
-        super().take_forged(line)
-        place = self._ids.get(line.game or "", -1)
-        result = self._results.get(place) if line.event == "accepted" else None
+    def take_forged(self, event: Event) -> None:
+        super().take_forged(event)
+        result = self._results.get(self._ids[event.game]) if isinstance(event, Accepted) else None
         if result is not None and result.winner == "anna":
             self.ratings.add_result(result)
 
@@ -313,9 +326,9 @@ class Ignored(Forged):
     def _rate(self, result: GameResult) -> bool:
         return "anna" in result.agents and result.winner not in (None, "anna")
 
-    def take_forged(self, line: LogLine) -> None:
-        super().take_forged(line)
-        if line.event == "accepted":
+    def take_forged(self, event: Event) -> None:
+        super().take_forged(event)
+        if isinstance(event, Accepted):
             lost = {place: each for place, each in self._results.items() if self._rate(each)}
             kept, self._results = self._results, {k: v for k, v in self._results.items() if k not in lost}
             if lost:
@@ -369,10 +382,10 @@ CHOICES: dict[str, type[Forged]] = {
     "LateResults": LateResults,
     # A result counts after the next one.
     "Reordered": type("Reordered", (LateResults,), {"draws": 1}),
-    "LateDisqualification": type("LateDisqualification", (Late,), {"events": ("disqualified",), "draws": 12}),
-    "LateWithdrawal": type("LateWithdrawal", (Late,), {"events": ("agent-withdrawn",), "draws": 6}),
+    "LateDisqualification": type("LateDisqualification", (Late,), {"events": (Disqualified,), "draws": 12}),
+    "LateWithdrawal": type("LateWithdrawal", (Late,), {"events": (Withdrawn,), "draws": 6}),
     # An agent that entered is not paired for a while.
-    "LateEntry": type("LateEntry", (Late,), {"events": ("entered", "agent-withdrawn"), "draws": 6}),
+    "LateEntry": type("LateEntry", (Late,), {"events": (Entered, Withdrawn), "draws": 6}),
     "KeptResult": KeptResult,
     "Flipped": Flipped,
     "Ignored": Ignored,
@@ -397,7 +410,7 @@ def delays_admission(played: Played, patch: pytest.MonkeyPatch) -> None:
 
     played.cup.contest.enter_passed = enter_late
     events = played._events
-    events[since + 6] = lambda: played.cup.store.remark(played.cup.contest.name, "images", "now")
+    events[since + 6] = lambda: played.cup.store.remark(played.cup.contest.name, ImagesChanged("now"))
     # The judge looks for submissions when one passes.
     events[since + 7] = lambda: submit(played.cup, "xaver", "ute")
 
@@ -407,7 +420,7 @@ def enters_while_frozen(played: Played, patch: pytest.MonkeyPatch) -> None:
     for module in (judge.contest.contest, judge.contest.orders):
         patch.setattr(module, "why_frozen", lambda *_: None)
     contest = played.cup.contest
-    played._events[23] = lambda: contest.store.remark(contest.name, "admissions-reopened", "the break is over")
+    played._events[23] = lambda: contest.store.remark(contest.name, AdmissionsReopened("the break is over"))
     Forged.forgeries += 1
 
 
@@ -477,7 +490,7 @@ def ends_at_a_wrong_moment(played: Played, patch: pytest.MonkeyPatch) -> None:
 
     def twice() -> None:
         end()
-        played.cup.store.remark(played.cup.contest.name, "season-ended", "the term is over")
+        played.cup.store.remark(played.cup.contest.name, SeasonEnded("the term is over"))
         Forged.forgeries += 1
 
     events[38] = twice

@@ -19,7 +19,7 @@ from judge.base.worker_processes import Worker
 from judge.broadcast.log import LOG_FILE
 from judge.contest.event_log import recorder as recorder_module
 from judge.contest.event_log.recorder import Recorder, record
-from judge.store.types import State
+from judge.journal.events import SubmissionState
 from judge.submissions.service import receive_file, working
 from judge.web.intake import background_jobs
 from judge.web.intake.queues import SubmissionQueue, submission_jobs
@@ -92,7 +92,7 @@ def test_submissions_are_processed_after_errors_in(
     if points == "give_back":  # it follows a failed start
         failing(monkeypatch, Worker, "_new_process")
     left = {point: failing(monkeypatch, SubmissionQueue, point)[0] for point in points.split()}
-    expected = State.FAILED if upload.startswith("crash") else State.PASSED
+    expected = SubmissionState.FAILED if upload.startswith("crash") else SubmissionState.PASSED
     with closing(desk.register()) as register, working(desk) as worker:
         number = receive_file(desk, register, tmp_path / "x.zip", "", "ada", "").submission.id
         with submission_jobs(desk, process, register, worker) as jobs:
@@ -115,9 +115,9 @@ def test_failed_fork_ends_no_processing_of_submissions(
     with closing(desk.register()) as register, working(desk) as worker:
         number = receive_file(desk, register, tmp_path / "x.zip", "", "ada", "").submission.id
         with submission_jobs(desk, process, register, worker):
-            until(lambda: register.get(number).state is State.PASSED, "it is not processed")
+            until(lambda: register.get(number).state is SubmissionState.PASSED, "it is not processed")
         assert not left
-        assert State.FAILED not in {entry.state for entry in register.journal(number)}
+        assert SubmissionState.FAILED not in {entry.state for entry in register.journal(number)}
 
 
 @pytest.mark.slow

@@ -15,10 +15,10 @@ from judge.contest.contest import announce as announce_contest
 from judge.contest.contest import find_game, open_store
 from judge.contest.plan import Planned, load_plan
 from judge.contest_games import GameState
+from judge.journal.events import Announced
 from judge.publish.before_export import export_problems
 from judge.site.rules import format_text, games_of_pair
 from judge.store.orders import OrganiserOrder
-from judge.store.types import ANNOUNCED
 from judge.submissions.windows import moment_text
 from judge.terminal.output import note
 from judge.tournament.formats import AnyFormat
@@ -103,7 +103,7 @@ def announce(
         announce_contest(store, planned)
         log = ContestLog(planned.name, partial(store.leaves, planned.name))
         first = log.line(0)
-    commitment = first.digest if first.event == ANNOUNCED else None
+    commitment = first.digest if isinstance(first.change, Announced) else None
     for line in announcement_lines(planned, url):
         print(printable(line, 600))
     print(f"commitment   {commitment or 'none: the file fixes a seed'}")

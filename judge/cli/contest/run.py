@@ -15,6 +15,7 @@ from judge.cli.options import HERE, SLOTS_HELP, ContestArgument, JsonOption, Tls
 from judge.contest.attempts import EndedAttempt
 from judge.contest.contest import Contest
 from judge.contest.runner import StopReason
+from judge.journal.events import Stopped
 from judge.terminal.contest_progress import Lines, Panel, Progress
 from judge.terminal.output import note
 
@@ -125,9 +126,9 @@ def _say_end(chosen: ContestFolder, stop: StopReason) -> None:
         return
     with chosen.opened() as found:
         state = found.store.state(name)
-        last = [line.text for line in found.store.journal(name) if line.event == "stopped"]
+        last = [line.text for line in found.store.last_lines(name, 1, Stopped)]
     if stop is StopReason.HELD or state == "stopped":
-        why = last[-1] if last else "games are stopped after too many voids"
+        why = last[0] if last else "games are stopped after too many voids"
         raise HostError(
             f"{name} is stopped: {why}; fix it, then judge contest resume {path} and judge contest run {path}"
         )

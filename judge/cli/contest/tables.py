@@ -23,11 +23,11 @@ from judge.contest.run_lock import player_of
 from judge.contest.runner import again_at
 from judge.contest.window_keeper import has_window_keeper
 from judge.contest_games import GameState, copies
+from judge.journal.events import SubmissionState
 from judge.publish.model import chance_words
 from judge.sandbox.machine.cores import holders_here
 from judge.statistics.copies import copies_sentences
 from judge.statistics.sprt import SprtState
-from judge.store.types import State
 from judge.terminal.contest_tables import print_crosstable, standings_table
 from judge.terminal.output import print_json, print_table
 from judge.tournament.formats.sequential import Sequential
@@ -125,10 +125,10 @@ def _fairness(contest: Contest) -> "Sequence[FairnessTest]":
 
 
 _UNENTERED = {
-    State.RECEIVED: "waiting",
-    State.PROCESSING: "waiting",
-    State.FAILED: "refused",
-    State.REFUSED: "refused",
+    SubmissionState.RECEIVED: "waiting",
+    SubmissionState.PROCESSING: "waiting",
+    SubmissionState.FAILED: "refused",
+    SubmissionState.REFUSED: "refused",
 }
 
 

@@ -10,7 +10,7 @@ from contextlib import ExitStack, closing
 from datetime import datetime
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import Any, Literal
 
 from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
@@ -44,6 +44,7 @@ from judge.contest.contest import Contest, open_store
 from judge.contest.event_log.moves import Connection, Key, WorkerMoves
 from judge.contest.event_log.store_changes import POLL_INTERVAL_S, StoreChanges, stamp_of
 from judge.contest.plan import BroadcastPlan, Planned
+from judge.journal import events as journal_events
 from judge.records.outcome import outcome_sentence, score_text
 from judge.referee.spec import RecordFile
 from judge.store.types import JournalLine
@@ -162,8 +163,8 @@ class Recorder:
     def _events_of(self, number: int, line: JournalLine) -> Iterator[AnyEvent]:
         at = moment(datetime.fromisoformat(line.at).timestamp() * 1000)
         reason = plain_text(line.text, MAX_REASON_CHARACTERS)
-        match line.event:
-            case "created" | "entered":
+        match line.change:
+            case journal_events.Created() | journal_events.Entered():
                 self._contest.refresh()
                 agents = tuple(
                     EnteredAgent(
@@ -176,55 +177,51 @@ class Recorder:
                     for place, entry in enumerate(self._contest.snapshot.entries, 1)
                 )
                 yield Entered(journal=number, at=at, agents=agents)
-            case "scheduled":
+            case journal_events.Scheduled():
                 games = tuple(game for game in self._schedule() if game.game > self._scheduled)
                 self._scheduled = max([self._scheduled, *(game.game for game in games)])
                 if games:
                     yield Scheduled(journal=number, at=at, games=games)
-            case "open" | "paused" | "stopped":
-                yield StateChanged(journal=number, at=at, state=line.event, reason=reason)
-            case "disqualified":
+            case journal_events.Resumed():
+                yield StateChanged(journal=number, at=at, state="open", reason=reason)
+            case journal_events.Paused():
+                yield StateChanged(journal=number, at=at, state="paused", reason=reason)
+            case journal_events.Stopped():
+                yield StateChanged(journal=number, at=at, state="stopped", reason=reason)
+            case journal_events.Disqualified(agent):
                 self._is_table_due = True
-                yield Disqualified(journal=number, at=at, agent=reason.partition(": ")[0], reason=reason)
-            case "agent-withdrawn":
+                yield Disqualified(journal=number, at=at, agent=agent, reason=reason)
+            case journal_events.Withdrawn(agent):
                 self._is_table_due = True
-                yield Withdrawn(
-                    journal=number,
-                    at=at,
-                    agent=reason.partition(": ")[0],
-                    is_annulled=self._contest.snapshot.format.withdrawal == "annuls",
-                    reason=reason,
-                )
-            case _ if line.game is not None and line.attempt is not None:
-                yield from self._events_of_attempt(number, at, reason, line.event, line.game, line.attempt)
-
-    def _events_of_attempt(
-        self, number: int, at: str, reason: str, event: str, game_id: str, attempt: int
-    ) -> Iterator[AnyEvent]:
-        if game_id not in self._games:
-            self._schedule()
-        game = self._games.get(game_id)
-        if game is None:
-            return
-        key = (game.game, attempt)
-        match event:
-            case "started":
-                self.moves.begin(key)
+                is_annulled = self._contest.snapshot.format.withdrawal == "annuls"
+                yield Withdrawn(journal=number, at=at, agent=agent, is_annulled=is_annulled, reason=reason)
+            case journal_events.Started(game, attempt) if found := self._game(game):
+                self.moves.begin((found.game, attempt))
                 yield GameStarted(
-                    journal=number, game=game.game, attempt=attempt, at=at, first=game.first, second=game.second
+                    journal=number, game=found.game, attempt=attempt, at=at, first=found.first, second=found.second
                 )
-            case "accepted":
+            case journal_events.Accepted(game, attempt) if found := self._game(game):
                 self._is_table_due = True
-                file, moves = self._finished(key, game_id)
+                file, moves = self._finished((found.game, attempt), game)
                 yield from moves
-                yield self._ended(number, at, reason, key, file)
-            case "void" | "abandoned":
-                yield from self._finished(key, game_id)[1]
-                yield Unscored(journal=number, game=game.game, attempt=attempt, at=at, state=event, reason=reason)
-            case "annulled":
+                yield self._ended(number, at, reason, (found.game, attempt), file)
+            case journal_events.Voided(game, attempt) | journal_events.Abandoned(game, attempt) if found := self._game(
+                game
+            ):
+                yield from self._finished((found.game, attempt), game)[1]
+                state: Literal["void", "abandoned"] = (
+                    "void" if isinstance(line.change, journal_events.Voided) else "abandoned"
+                )
+                yield Unscored(journal=number, game=found.game, attempt=attempt, at=at, state=state, reason=reason)
+            case journal_events.Annulled(game, attempt) if found := self._game(game):
                 self._is_table_due = True
-                self.moves.end(key)
-                yield Unscored(journal=number, game=game.game, attempt=attempt, at=at, state="annulled", reason=reason)
+                self.moves.end((found.game, attempt))
+                yield Unscored(journal=number, game=found.game, attempt=attempt, at=at, state="annulled", reason=reason)
+
+    def _game(self, game: str) -> NextGame | None:
+        if game not in self._games:
+            self._schedule()
+        return self._games.get(game)
 
     def _finished(self, key: Key, game_id: str) -> tuple[RecordFile | None, Sequence[AnyEvent]]:
         attempt = self._contest.store.attempt(game_id, key[1])

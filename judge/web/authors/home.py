@@ -8,9 +8,10 @@ from typing import Any, Literal
 from judge.contest.contest import why_frozen
 from judge.contest.entries import current_intake
 from judge.contest.orders import season_is_over
+from judge.journal.events import NotEntered, SubmissionState
 from judge.site.rules import game_facts, limit_facts
 from judge.store.queries import Reader
-from judge.store.types import ENTERS, NOT_ENTERED, VERSIONED_CHARACTERS, EntryRow, NotNowError, State, Submission
+from judge.store.types import ENTERS, VERSIONED_CHARACTERS, EntryRow, NotNowError, Submission
 from judge.submissions.service import has_other_clock
 from judge.submissions.starters import protocol_url, starters_of
 from judge.tournament.formats.ladder import Ladder
@@ -20,7 +21,7 @@ from judge.web.intake.app import AppState
 
 MIB = 1 << 20
 
-UNDERWAY = (State.RECEIVED, State.PROCESSING)
+UNDERWAY = (SubmissionState.RECEIVED, SubmissionState.PROCESSING)
 MAX_REFUSALS = 100
 """Latest refusals that are searched."""
 
@@ -112,10 +113,11 @@ def _why_waiting(reader: Reader, contest: str, submission: Submission) -> str:
     if submission.state not in ENTERS:
         return ""
     version = f"{submission.name[:VERSIONED_CHARACTERS]}.{submission.version}"
-    for line in reader.last_lines(contest, MAX_REFUSALS, NOT_ENTERED):
-        agent, _, why = line.text.partition(": ")
-        if agent in (submission.name, version, f"{version}-{submission.id}"):
-            return why
+    names = (submission.name, version, f"{version}-{submission.id}")
+    for line in reader.last_lines(contest, MAX_REFUSALS, NotEntered):
+        match line.change:
+            case NotEntered(agent, why) if agent in names:
+                return why
     return ""
 
 

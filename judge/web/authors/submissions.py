@@ -5,10 +5,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from judge.contest_games import GameState
+from judge.journal.events import SubmissionState
 from judge.records.outcome import outcome_for
 from judge.store.practice_games import PracticeGame
 from judge.store.submissions import Register
-from judge.store.types import ENTERS, State, Submission, UploadStep
+from judge.store.types import ENTERS, Submission, UploadStep
 from judge.submissions.check import CheckReport, Grade
 from judge.submissions.pipeline import Stage
 from judge.submissions.practice import with_shorter_games
@@ -88,11 +89,13 @@ def _stages(submission: Submission, steps: Sequence[UploadStep], now: str) -> Se
             shown.append(StageView(stage, "done" if step.ok else "failed", step.text, step.seconds))
         elif stage is Stage.RECEIVED:
             shown.append(StageView(stage, "done"))
-        elif submission.state is State.PROCESSING and not has_failed and not any(s.mark == now for s in shown):
+        elif (
+            submission.state is SubmissionState.PROCESSING and not has_failed and not any(s.mark == now for s in shown)
+        ):
             shown.append(StageView(stage, now))
         else:
             shown.append(StageView(stage, "waiting"))
     is_in = submission.state in ENTERS
-    is_out = submission.state in (State.REFUSED, State.WITHDRAWN)
+    is_out = submission.state in (SubmissionState.REFUSED, SubmissionState.WITHDRAWN)
     shown.append(StageView(ADMITTED, "done" if is_in else "failed" if is_out else "waiting"))
     return shown

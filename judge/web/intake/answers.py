@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from judge.contest_games import GameState
+from judge.journal.events import SubmissionState
 from judge.store.practice_games import PracticeGame
-from judge.store.types import Change, State, Submission, UploadStep
+from judge.store.types import Change, Submission, UploadStep
 from judge.transparency.receipt import Receipt
 from judge.web.schemas import Detail, JournalEvent, PracticeInfo, PracticePage, Received, StepInfo, Summary
 
@@ -47,9 +48,9 @@ def detail(submission: Submission, steps: list[UploadStep], journal: list[Change
     )
 
 
-def shown_reason(state: State, why: str) -> str:
+def shown_reason(state: SubmissionState, why: str) -> str:
     """A state's reason, without host failures."""
-    return HOST_FAILED if state is State.FAILED else why
+    return HOST_FAILED if state is SubmissionState.FAILED else why
 
 
 def practice_page(games: Sequence[PracticeGame]) -> PracticePage:

@@ -9,10 +9,11 @@ from judge.base.logs import get_logger
 from judge.base.scheduling import lower_priority
 from judge.base.worker_processes import Worker
 from judge.contest.entries import current_intake
+from judge.journal.events import SubmissionState
 from judge.sandbox.machine import cores
 from judge.store.practice_games import PracticeGame, PracticeGames
 from judge.store.submissions import Register
-from judge.store.types import State, Submission
+from judge.store.types import Submission
 from judge.submissions.pipeline import Processor
 from judge.submissions.practice import PracticeHost, play_next
 from judge.submissions.service import IntakeDirectory, process_claimed, requeue_lost, working
@@ -44,7 +45,7 @@ class SubmissionQueue:
     def take(self) -> Submission | None:
         return self._register.take(self._worker)
 
-    def start(self, job: Submission, worker: Worker[State]) -> None:
+    def start(self, job: Submission, worker: Worker[SubmissionState]) -> None:
         log.info("processing", submission=job.id, attempt=job.attempt, author=job.author)
         worker.start(process_job, self._directory, self._process, job, self._practice)
 
@@ -53,7 +54,7 @@ class SubmissionQueue:
         limit_s = self._directory.intake.process_s
         return f"it took more than {limit_s:g} s" if run.spent_s > limit_s else ""
 
-    def ended(self, job: Submission, result: State) -> bool:
+    def ended(self, job: Submission, result: SubmissionState) -> bool:
         """The worker has stored its state."""
         log.info(str(result), submission=job.id, attempt=job.attempt)
         return True
@@ -124,7 +125,7 @@ def submission_jobs(
 ) -> BackgroundJobs[Submission]:
     """Process submissions; arguments as of `SubmissionQueue`."""
     queue = SubmissionQueue(directory, process, register, worker, practice)
-    workers = [Worker[State](prepare) for _ in range(directory.intake.workers)]
+    workers = [Worker[SubmissionState](prepare) for _ in range(directory.intake.workers)]
     return BackgroundJobs("submissions", queue, workers, JobLimits(poll_s=1.0, stop_s=10.0, end_s=0.0))
 
 
@@ -138,7 +139,7 @@ def practice_jobs(directory: IntakeDirectory, host: PracticeHost, games: Practic
 # --- in the worker process -------------------------------------------------------------------------------------------
 
 
-def process_job(directory: IntakeDirectory, process: Processor, taken: Submission, practice: int) -> State:
+def process_job(directory: IntakeDirectory, process: Processor, taken: Submission, practice: int) -> SubmissionState:
     """Process a submission; return its new state."""
     with closing(directory.register()) as register:
         directory = current_intake(directory, register)

@@ -15,7 +15,7 @@ from judge.contest.event_log.store_changes import stamp_of
 from judge.contest.plan import Planned, load_plan
 from judge.contest.run_lock import alone
 from judge.contest.settings import finish_change
-from judge.contest.window_keeper import ContestProcess, PlanFile, WindowKeeper, remembered
+from judge.contest.window_keeper import ContestProcess, PlanFile, WindowKeeper, past_windows
 from judge.cup.plan import PlannedCup
 from judge.store.queries import Reader
 from judge.submissions.intake import IntakePolicy
@@ -159,7 +159,7 @@ def opened_service(
         if state is not None:
             console = stack.enter_context(opened_console(planned, state, publish_once))
             gate = state.receiver.gate
-            gate.remember(remembered(planned))
+            gate.remember(past_windows(planned))
             process = ContestProcess(planned.path)
             keeper = WindowKeeper(planned, state.register, gate, process.ensure, lambda: process.is_done)
             stack.enter_context(keeper)

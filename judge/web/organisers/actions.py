@@ -10,10 +10,11 @@ from judge.contest import order_previews, orders
 from judge.contest.contest import Contest
 from judge.contest.folder_names import EXPORTS, PUBLISHED
 from judge.contest.order_previews import Effect, PlaceChange
+from judge.journal.events import SubmissionState
 from judge.store.orders import DoneOrder, OrganiserOrder
 from judge.store.submission_queries import LATE
 from judge.store.submissions import LATE_REFUSED
-from judge.store.types import ENTERS, State, Submission
+from judge.store.types import ENTERS, Submission
 from judge.submissions.service import decide
 from judge.transparency.log import KEY_FILE
 from judge.web.organisers.console import Console
@@ -206,7 +207,7 @@ def _says_out(submission: Submission) -> str:
 
 def _says_retry(submission: Submission) -> str:
     name, author = submission.name or submission.filename, submission.author
-    if submission.state in (State.FAILED, State.REFUSED):
+    if submission.state in (SubmissionState.FAILED, SubmissionState.REFUSED):
         return sentence(f"{name} of {author} is unpacked, built and checked again.")
     return sentence(f"{name} of {author} is {submission.state.value}: it cannot be processed again now.")
 

@@ -21,8 +21,9 @@ from judge.host.doctor import run_checks, worst_light
 from judge.host.findings import HostFinding
 from judge.host.host import read_host
 from judge.host.kernel_checks import NAMES
+from judge.journal.events import Paused, Resumed, Stopped, SubmissionState, Voided
 from judge.sandbox.machine.cores import holders_here, on_all_processors
-from judge.store.types import JournalLine, State
+from judge.store.types import JournalLine
 from judge.web.authors.submissions import submission_values
 from judge.web.organisers.console import Console
 
@@ -56,7 +57,7 @@ def overview(console: Console) -> Mapping[str, Any]:
     places = [(attempt.host, attempt.slot) for _, attempt in running if attempt.slot]
     standing, is_over, to_come = contest.standing(), contest.is_over(), contest.to_come()
     has_rounds = contest.snapshot.format.has_rounds
-    reasons = store.last_lines(name, 1, "paused", "stopped", "open")
+    reasons = store.last_lines(name, 1, Paused, Stopped, Resumed)
     return {
         **values,
         "state": "over" if state == "open" and is_over else state,
@@ -73,7 +74,7 @@ def overview(console: Console) -> Mapping[str, Any]:
         "hosts": contest_hosts(store, name),
         "waiting": store.listed(name, GameState.PENDING, limit=SHOWN_WAITING),
         "held": store.listed(name, GameState.HELD, limit=SHOWN_LAST),
-        "voids": _with_games(contest, store.last_lines(name, SHOWN_LAST, "void")),
+        "voids": _with_games(contest, store.last_lines(name, SHOWN_LAST, Voided)),
         "lines": standing.table.lines,
         "out": standing.out,
         "withdrawn": standing.withdrawn,
@@ -90,8 +91,8 @@ def _before(console: Console) -> Mapping[str, Any]:
         "listed": [agent.name or agent.path for agent in plan.agents],
         "entries": entries,
         "problems": name_problems(console.file.current_value(), entries),
-        "waiting": [each for each in newest if each.state in (State.RECEIVED, State.PROCESSING)],
-        "refused": [each for each in newest if each.state in (State.REFUSED, State.FAILED)],
+        "waiting": [each for each in newest if each.state in (SubmissionState.RECEIVED, SubmissionState.PROCESSING)],
+        "refused": [each for each in newest if each.state in (SubmissionState.REFUSED, SubmissionState.FAILED)],
         "starts": plan.windows.starts,
     }
 

@@ -9,13 +9,13 @@ from typing import Any
 
 from judge.contest.attempts import outcome_and_record
 from judge.contest.entries import intake_directory
-from judge.contest.hosts import worker_joined
 from judge.contest.plan import load_plan
 from judge.contest_games import ScheduledGame
+from judge.journal.events import WorkerJoined
 from judge.notices.sender import new_secret
 from judge.referee.spec import GameSpec, RecordFile, SeatSpec
 from judge.store.practice_games import PracticeResult
-from judge.store.types import WORKER, ProcessingResult, Upload, UploadStep
+from judge.store.types import ProcessingResult, Upload, UploadStep
 from judge.submissions.check import Finding, Grade
 from judge.submissions.service import IntakeDirectory
 from judge.web.kit.middleware import Asgi
@@ -106,7 +106,7 @@ def served(folder: Path, games: int = 2, *, is_over: bool = False) -> Iterator[S
             _submit(directory, author, agent)
         log = stack.enter_context(recorder(cup))
         for slots, host in enumerate(HOSTS, 2):
-            cup.store.remark(cup.contest.name, WORKER, worker_joined(host, slots))
+            cup.store.remark(cup.contest.name, WorkerJoined(host, slots))
         for _ in range(games - 1):
             accept(cup, *play_next(cup))
         spoil(cup, *play_next(cup))

@@ -14,7 +14,8 @@ import pytest
 
 from judge.base.resources import IMAGES
 from judge.cli.contest.plan import plan
-from judge.store.types import ProcessingResult, State, Submission, Upload
+from judge.journal.events import SubmissionState
+from judge.store.types import ProcessingResult, Submission, Upload
 from judge.submissions.service import IntakeDirectory
 from judge.web.authors.home import agents_of, alike
 from tests.patience import PATIENCE_S
@@ -298,7 +299,7 @@ def test_agents_have_their_entry_and_their_newest_submission(tmp_path: Path) -> 
         assert [("five", first.id, second.id), ("six", other.id, other.id)] == [
             (agent.name, agent.entry and agent.entry.id, agent.last.id) for agent in found
         ]
-        assert [State.WITHDRAWN, None] == [agent.newer and agent.newer.state for agent in found]
+        assert [SubmissionState.WITHDRAWN, None] == [agent.newer and agent.newer.state for agent in found]
         assert [("five", "six")] == alike(register.entries("ada"))
         assert [] == register.entries("eve")
 

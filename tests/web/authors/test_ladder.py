@@ -27,10 +27,11 @@ from judge.contest.orders import (
 )
 from judge.contest.plan import load_plan
 from judge.contest_games import GameState
+from judge.journal.events import NotEntered, SubmissionState, Withdrawn
 from judge.publish.load import load_store
 from judge.store.orders import OrganiserOrder
 from judge.store.practice_games import GONE, PracticeGames, PracticeResult
-from judge.store.types import NOT_ENTERED, WITHDRAWN, NameTakenError, State, Upload
+from judge.store.types import NameTakenError, Upload
 from judge.submissions.service import IntakeDirectory
 from judge.verify.export import verify_export
 from tests.contests import JOINING, LADDER, submit, with_a_submission
@@ -54,6 +55,8 @@ def in_which_zoe_plays(cup: Cup) -> None:
     with_a_submission(cup)
     cup.contest.enter_passed = enter_passed
     cup.play(14)
+    while sum("zoe" in game.agents for game in cup.contest.results()) <= 3:  # pairs are drawn at random
+        cup.play(1)
 
 
 AT_THE_DESK = replace(JOINING, name="joined", form=f"{LADDER}{INTAKE}", happens=in_which_zoe_plays)
@@ -309,7 +312,7 @@ def leave(desk: Desk, token: str = "", agent: str = "zoe") -> tuple[int, str]:
 
 
 def withdrawals(desk: Desk) -> list[tuple[str, str | None]]:
-    lines = desk.cup.store.last_lines(desk.cup.contest.name, 9, WITHDRAWN)
+    lines = desk.cup.store.last_lines(desk.cup.contest.name, 9, Withdrawn)
     assert all(line.number is not None for line in lines)
     return [(line.text, line.who) for line in reversed(lines)]
 
@@ -380,7 +383,7 @@ def test_withdrawal_includes_versions_that_are_still_processed(desk: Desk) -> No
     with closing(desk.directory.register()) as register:
         number = register.receive(Upload("eve", "zoe", "zoe.zip", desk.directory.files.put(b"zoe 2"), 5)).id
         assert 303 == leave(desk)[0]
-        assert State.WITHDRAWN == register.get(number).state
+        assert SubmissionState.WITHDRAWN == register.get(number).state
         with pytest.raises(NameTakenError):
             register.receive(Upload("bob", "ZOE", "zoe.zip", desk.directory.files.put(b"bob"), 3))
 
@@ -428,7 +431,7 @@ def test_page_states_why_an_agent_that_passed_has_not_joined(desk: Desk) -> None
     submit(desk.cup, "kim", "eve")
     submission = "You do not take part yet: submission 2 passed and"
     assert f"{submission} joins before the next game is drawn." == sentence(desk, agent="kim")
-    contest.store.log_once(contest.name, NOT_ENTERED, "kim: kim needs a runtime", "judge")
+    contest.store.log_once(contest.name, NotEntered("kim", "kim needs a runtime"), "judge")
     assert "You do not take part yet: kim needs a runtime" == sentence(desk, agent="kim")
     freeze_admissions(contest, OrganiserOrder("Olga", "freeze-admissions", "", "the last week"))
     assert f"{submission} waits until admissions are open again." == sentence(desk, agent="kim")

@@ -8,7 +8,8 @@ import httpx
 import pytest
 
 from judge.base.errors import InputError
-from judge.store.types import NameTakenError, State
+from judge.journal.events import SubmissionState
+from judge.store.types import NameTakenError
 from judge.submissions.service import IntakeDirectory
 from judge.web.schemas import UploadQuery
 from tests.examples import of_evidence
@@ -75,7 +76,7 @@ def test_names_of_listed_agents_are_those_of_the_file_now(service: Service, desk
         with pytest.raises(NameTakenError, match="lists an agent called 'five'"):
             register.approve(refused, "Olga", "looks well")
         file.write_text(text)
-        assert State.APPROVED is register.approve(refused, "Olga", "looks well").state
+        assert SubmissionState.APPROVED is register.approve(refused, "Olga", "looks well").state
 
 
 @pytest.mark.parametrize(

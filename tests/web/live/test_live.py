@@ -12,6 +12,7 @@ import pytest
 from judge.base.text import clock_text
 from judge.contest.event_log.moves import Connection
 from judge.contest.event_log.recorder import Recorder
+from judge.journal.events import Paused
 from judge.testing import Act, Agent, Say
 from tests.broadcast.logs import PAIR, events
 from tests.broadcast.test_recorder import frames_of
@@ -362,7 +363,7 @@ def test_nothing_that_is_written_by_others_becomes_markup(witness: Browser, tmp_
     with watched(tmp_path, {"anna": talker, "bert": PAIR["bert"]}) as contest:
         _, file, told = contest.play()
         tell(told, 8)
-        contest.cup.store.set_state(contest.cup.contest.name, "paused", MARKUP)
+        contest.cup.store.set_state(contest.cup.contest.name, Paused(MARKUP))
         contest.recorder.read_store()
         for path in ("live.html", "games/00001.html"):
             witness.visit(f"{contest.url}/{path}")

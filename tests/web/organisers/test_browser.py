@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from judge.cli.submit import open_intake
+from judge.journal.events import Paused, SeasonEnded
 from judge.store.tokens import TokenRole
 from tests.publish.cups import Cup
 from tests.site.browser import VIEWS, WIDTHS, Browser
@@ -66,7 +67,7 @@ def test_a_link_signs_in_and_an_order_is_shown_given_and_done(browser: Browser, 
         assert "anna is disqualified" in done
         browser.visit(f"{service.url}/organiser/index.html")
         # A page follows the contest by itself.
-        cup.store.set_state(cup.contest.name, "paused", "lunch")
+        cup.store.set_state(cup.contest.name, Paused("lunch"))
         browser.wait_for("document.getElementById('state')?.textContent === 'paused'")
         assert [] == browser.errors
         check_views(browser, service.url, *(f"organiser/{page}" for page in PAGES))
@@ -118,5 +119,5 @@ def test_a_season_is_ended_by_keyboard_without_script(browser: Browser, tmp_path
         with without_scripts(browser):
             browser.visit(f"{service.url}/organiser/index.html")
             order(browser, "end-season", "it is decided")
-        (line,) = cup.store.last_lines(cup.contest.name, 1, "season-ended")
+        (line,) = cup.store.last_lines(cup.contest.name, 1, SeasonEnded)
         assert line.text == "it is decided"

@@ -12,9 +12,9 @@ from urllib.parse import urlencode
 
 import pytest
 
-from judge.contest.hosts import worker_joined
 from judge.contest_games import GameState
-from judge.store.types import WORKER, Upload
+from judge.journal.events import Stopped, WorkerJoined
+from judge.store.types import Upload
 from judge.transparency.keys import load_key, public_pem
 from judge.verify.export import verify_export
 from judge.web.organisers import views
@@ -53,7 +53,7 @@ def small(tmp_path: Path) -> Iterator[Office]:
 def test_first_page_shows_running_waiting_and_failed_items(own: Office) -> None:
     issued = own.cup.store.issue(own.cup.contest.name, "host-7", slot="cores 2, 3")
     assert issued is not None
-    own.cup.store.remark(own.cup.contest.name, WORKER, worker_joined("host-7", 3))
+    own.cup.store.remark(own.cup.contest.name, WorkerJoined("host-7", 3))
 
     page = own.page("index.html")
 
@@ -246,7 +246,7 @@ def test_single_stopped_game_is_resumed_and_the_journal_names_the_organiser(own:
     while (issued := store.issue(name, "here")) is not None:
         store.void(issued.id, issued.attempt, "the Engine was gone", None, allowed=1)
         held.append(issued)
-    store.set_state(name, "stopped", "too many voids")
+    store.set_state(name, Stopped("anna", "bert", 3, "too many voids"))
     one, other, *rest = held
     replay = f"order.html?action=replay&target={one.number}"
     assert replay.replace("&", "&amp;") in own.page("index.html")

@@ -16,6 +16,7 @@ from urllib.parse import urlencode
 
 from judge.base.logs import set_level
 from judge.contest_games import GameState
+from judge.journal.events import Resumed, Stopped
 from judge.store.orders import new_order_id
 from tests.examples import sized
 from tests.forked import ForkedProcess
@@ -70,7 +71,7 @@ def send(process: subprocess.Popen[str], token: str, form: dict[str, str]) -> No
 
 def prepared_void(found: Office) -> tuple[str, str]:
     """The first game, with a result; the attempt."""
-    found.cup.store.set_state(found.cup.contest.name, "open", "")
+    found.cup.store.set_state(found.cup.contest.name, Resumed(""))
     found.cup.play(1)
     game = found.cup.store.games(found.cup.contest.name)[0]
     assert GameState.DONE == game.state
@@ -87,11 +88,11 @@ def prepared_replay(found: Office) -> tuple[str, str]:
 def prepared_resume(found: Office) -> tuple[str, str]:
     """A game is held, and the contest stopped."""
     store, name = found.cup.store, found.cup.contest.name
-    store.set_state(name, "open", "")
+    store.set_state(name, Resumed(""))
     issued = store.issue(name, "here")
     assert issued is not None
     store.void(issued.id, issued.attempt, "void", None, allowed=1)
-    store.set_state(name, "stopped", "void")
+    store.set_state(name, Stopped(issued.first, issued.second, 1, "void"))
     return "", "0"
 
 

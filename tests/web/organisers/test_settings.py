@@ -12,6 +12,7 @@ import pytest
 from judge.contest.contest import open_store
 from judge.contest.plan import load_plan
 from judge.contest.run_lock import alone
+from judge.journal.events import SettingsChanged
 from judge.store.types import JournalLine, NotNowError
 from tests.web.organisers.office import FORM, Office, office, unbegun
 from tests.web.service import Answer
@@ -46,7 +47,7 @@ def send(found: Office, form: Mapping[str, str], who: str = "act") -> Answer:
 def journal(found: Office) -> list[JournalLine]:
     planned = found.console.planned
     with closing(open_store(planned)) as store:
-        return store.last_lines(planned.name, 10, "settings")
+        return store.last_lines(planned.name, 10, SettingsChanged)
 
 
 def test_settings_change_the_file_once_and_are_in_the_journal_with_the_reason(found: Office) -> None:
