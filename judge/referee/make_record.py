@@ -106,10 +106,8 @@ def has_plies(record: GameRecord, referee: Referee) -> bool:
     )
 
 
-def clock_record_of(clock: SeatClock) -> ClockRecord | None:
-    """The state of a clock. None if start-up is charged."""
-    if clock.control.charges_start:
-        return None
+def clock_record_of(clock: SeatClock) -> ClockRecord:
+    """The state of a clock."""
     shown, left_ns = clock.shown(), clock.left_ns()
     return ClockRecord(
         control=str(clock.control),
@@ -142,7 +140,7 @@ def _seat_record(spec: GameSpec, seat: int, side: Side | None, played: RefereedG
         why="" if fault is None else fault.reason,
         evidence=None if side is None else side.evidence,
         charged_ms=0.0 if side is None else round(side.clock.charged_ns / 1e6, 3),
-        clock=None if side is None else clock_record_of(side.clock),
+        clock=None if side is None or spec.policy.clock.control is None else clock_record_of(side.clock),
         memory_peak_bytes=readings.memory_peak_bytes,
         cpu_ms=None if readings.cpu_ns is None else readings.cpu_ns // 1_000_000,
         lingered_ms=round(played.lingered_s[seat] * 1000 + (0 if side is None else side.lingered_ns / 1e6), 3),

@@ -109,7 +109,7 @@ def _replay(file: RecordFile) -> list[str]:
 
 
 def _seat_problems(file: RecordFile, seat: int, side: Side) -> Iterator[str]:
-    stated = file.record.seats[seat]
+    record, stated = file.record, file.record.seats[seat]
     fault = None if side.fault is None else side.fault.verdict
     where = f"seats.{seat}"
     yield from _differ(f"{where}.fault", fault, stated.fault)
@@ -120,7 +120,8 @@ def _seat_problems(file: RecordFile, seat: int, side: Side) -> Iterator[str]:
     yield from _differ(f"{where}.about", dict(side.about), stated.about)
     yield from _differ(f"{where}.charged_ms", round(side.clock.charged_ns / 1e6, 3), stated.charged_ms)
     yield from _differ(f"{where}.lingered_cpu_ms", round(side.lingered_cpu_ns / 1e6, 3), stated.lingered_cpu_ms)
-    yield from _differ(f"{where}.clock", _values(clock_record_of(side.clock)), _values(stated.clock))
+    clock = None if record.spec.policy.clock.control is None else clock_record_of(side.clock)
+    yield from _differ(f"{where}.clock", _values(clock), _values(stated.clock))
     yield from _note_problems(file, seat, side)
 
 
