@@ -5,11 +5,12 @@ from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
+from judge.base.parsing import FrozenModel
 from judge.base.text import decode
 from judge.games.gomoku.requests import RULE_BITS, Placed, Square, Stone
-from judge.protocols.types import ToldLimits
+from judge.protocols.types import SeatLimits
 
 INT32_MAX = 2147483647
 
@@ -26,10 +27,8 @@ TOURNAMENT = 2
 InfoWord = Annotated[str, StringConstraints(pattern=r"^[!-~](?:[ -~]{0,198}[!-~])?$")]
 
 
-class GomocupOptions(BaseModel):
+class GomocupOptions(FrozenModel):
     """Protocol options of a contest or an agent's manifest."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     line_ending: Literal["crlf", "lf"] = "crlf"
     line_bytes: int = Field(default=8192, ge=64)
@@ -127,12 +126,12 @@ def start_line(game: Mapping[str, Any]) -> str:
     return f"START {width}" if width == height else f"RECTSTART {width},{height}"
 
 
-def info_lines(game: Mapping[str, Any], limits: ToldLimits, options: GomocupOptions) -> list[str]:
+def info_lines(game: Mapping[str, Any], limits: SeatLimits, options: GomocupOptions) -> list[str]:
     """INFO in the order of "Nový protokol", keys in lower case."""
     rule = RULE_BITS[game["rule"]] + (CONTINUOUS if game.get("continuous") else 0)
     values: list[tuple[str, object]] = [
-        ("timeout_turn", min(limits.turn_ms, INT32_MAX)),
-        ("timeout_match", min(limits.match_ms, INT32_MAX)),
+        ("timeout_turn", min(limits.control.announced_turn_ms, INT32_MAX)),
+        ("timeout_match", min(limits.control.total_ms or 0, INT32_MAX)),
         # Brains read it into 32 bits.
         ("max_memory", min(limits.memory_bytes, INT32_MAX)),
         ("game_type", options.game_type),

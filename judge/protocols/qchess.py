@@ -23,8 +23,9 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from judge.base.parsing import FrozenModel
 from judge.base.text import quote, sentence
 from judge.games.quantum_chess.board import COLOURS
 from judge.games.quantum_chess.words import Destination, Moved, Selected, Selection, TurnLost, announcement, read_square
@@ -40,7 +41,6 @@ from judge.protocols.types import (
     Bytes,
     Close,
     Effect,
-    Eof,
     Note,
     Open,
     Ready,
@@ -51,10 +51,8 @@ from judge.protocols.types import (
 )
 
 
-class QchessOptions(BaseModel):
+class QchessOptions(FrozenModel):
     """Protocol options of a contest or an agent's manifest."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     quit: Literal["result", "bare"] = "result"
     """`QUIT white DRAW` (the program of 2013), or `QUIT` alone (UCC's text API, Game ends)."""
@@ -108,7 +106,7 @@ class Qchess:
                 self._phase = QchessPhase.ENDING
                 is_bare = self._options.quit == "bare" or not result
                 return [_say("QUIT" if is_bare else f"QUIT {result}"), Await(Wait.CLOSE)]
-            case Eof() | Alarm():
+            case Alarm():
                 return ()
             case _:
                 raise TypeError(f"the qchess protocol has no words for {stimulus!r}")

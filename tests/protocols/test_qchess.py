@@ -21,11 +21,12 @@ from judge.games.quantum_chess.words import (
 from judge.games.types import Event, Reply, ReplyKind, Request, decided
 from judge.protocols import new_protocol, protocol_entry
 from judge.protocols.qchess import Qchess, QchessOptions
-from judge.protocols.types import Answer, Ask, Await, Bytes, Clock, Note, Open, Ready, ToldLimits, Wait, Write
+from judge.protocols.time_control import TimeControl
+from judge.protocols.types import Answer, Ask, Await, Bytes, Clock, Note, Open, Ready, SeatLimits, Wait, Write
 from tests.protocols.talk import Talk, settings
 
 CLOCK = Clock(4000, 2147483647)
-LIMITS = ToldLimits(4000, 0, 0)
+LIMITS = SeatLimits(TimeControl(turn_ms=4000), 0)
 
 SCRIPTS = {
     "opened": "> white\n= ready",
@@ -59,7 +60,7 @@ TALKS = {
     "unreadable answers are passed on unchanged": "@ selecting\n< E5\n= unreadable E5",
     "an answer may come in pieces": "@ selecting\n< 3\\\n<  7 0 ki\\\n< ng\n= 3 7 0 king",
     # The program read `3 7` and the end of file as an answer; here the death is judged.
-    "the end of the stream does not end a line": "@ selecting\n< 3 7\\\n! eof\n= nothing",
+    "a line without its end is no answer": "@ selecting\n< 3 7\\\n= nothing",
     "QUIT has the result, as in 2013": """
         @ opened
         ! close white DRAW => QUIT white DRAW

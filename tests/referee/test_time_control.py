@@ -342,7 +342,7 @@ def test_a_protocol_gets_its_control_and_both_clocks() -> None:
 
     limits = next(each.limits for each in heard if isinstance(each, Open))
     assert TimeControl(10_000, moves=2, increment_ms=1000) == limits.control
-    assert TimeControl(60_000, periods=3, period_ms=30_000) == limits.opponent_control
+    assert TimeControl(60_000, periods=3, period_ms=30_000) == referee.sides[1].opening.limits.control
     asks = [each for each in heard if isinstance(each, Ask)]
     second, third = asks[1], asks[2]
     assert Clock(UNLIMITED_MS, 10_600, 10_600, increment_ms=1000, moves_to_go=1) == second.clock
@@ -431,10 +431,53 @@ def test_a_spec_with_a_control_survives_json() -> None:
 @settings(max_examples=examples(100))
 def test_changed_clocks_survive_json(control: TimeControl, ms: int) -> None:
     clock = ClockPolicy(control=f"{control},60+0.6")
-    for changed in (clock.with_turn(ms, 0), clock.with_match(ms), clock.per_answer()):
+    shorter = clock.with_controls(lambda each: each.with_game(ms))
+    per_answer = clock.with_controls(TimeControl.per_answer)
+    for changed in (clock.with_turn(ms, 0), shorter, per_answer):
         assert changed == ClockPolicy.model_validate_json(changed.model_dump_json())
     assert [ms, ms] == [each.turn_ms for each in clock.with_turn(ms, 0).controls]
-    assert [None, None] == [each.main_ms for each in clock.per_answer().controls]
+    assert [None, None] == [each.main_ms for each in per_answer.controls]
+
+
+@pytest.mark.parametrize(
+    ("keys", "control", "limits", "words"),
+    [
+        (
+            {"turn_ms": 5000, "match_ms": 120_000},
+            TimeControl(120_000, turn_ms=5000, charges_start=True),
+            (5000, 5000),
+            "5000 ms a turn, 120000 ms a game",
+        ),
+        (
+            {"turn_ms": 0, "match_ms": 0},
+            TimeControl(turn_ms=0, charges_start=True),
+            (0, 1000),
+            "as fast as possible, no limit of a game",
+        ),
+        (
+            {"control": "60+0.6"},
+            TimeControl(60_000, increment_ms=600),
+            (UNLIMITED_MS, None),
+            "60+0.6 (60 s a game, 0.6 s more after each answer)",
+        ),
+    ],
+)
+def test_the_keys_of_a_clock_become_a_time_control(
+    keys: dict[str, object], control: TimeControl, limits: tuple[int, int | None], words: str
+) -> None:
+    clock = ClockPolicy.model_validate(keys)
+
+    assert (control, control) == clock.controls
+    assert limits == (control.announced_turn_ms, control.turn_limit_ms)
+    assert words == clock.words
+
+
+def test_changed_limits_stay_in_their_keys() -> None:
+    clock = ClockPolicy(turn_ms=5000, match_ms=120_000)
+
+    assert clock == clock.with_controls(TimeControl.per_answer)
+    assert ClockPolicy(turn_ms=100, match_ms=120_000, tolerance_ms=7) == clock.with_turn(100, 7)
+    assert ClockPolicy(turn_ms=5000, match_ms=900) == clock.with_controls(lambda each: each.with_game(900))
 
 
 @pytest.mark.parametrize("line", ['clock = "60+0.6"', '[clock]\ncontrol = "60+0.6"\ntolerance_ms = 5'])

@@ -286,7 +286,7 @@ def test_author_challenges_and_leaves_by_a_double_click_in_a_browser_without_scr
                 browser.wait_for("document.querySelector('article.own p')?.innerText.startsWith('You no longer')")
             browser.visit(f"{service.url}/author/index.html")
             assert [] == browser.violations()
-        (line,) = cup.store.last_lines(cup.contest.name, 9, WITHDRAWN)
+        (line,) = cup.store.last_lines(cup.contest.name, 9, Withdrawn)
         assert ("zoe: withdrawn by its author", "eve") == (line.text, line.who)
     browser.look(1280)
 
