@@ -1,16 +1,17 @@
 """Detects faults of seats: takes readings and applies the blame table."""
 
-from collections.abc import MutableSequence, Sequence
+from collections.abc import Mapping, MutableSequence, Sequence
 
 from judge.base.text import mib, sentence
 from judge.games.types import FAILURES, NATURE, SEATS, AgentFault, Verdict
 from judge.protocols.types import Note, Wait
-from judge.referee.blame import LATE_OR_DEAD, Cause, Evidence, judge
+from judge.referee.blame import LATE_OR_DEAD, Cause, judge
 from judge.referee.clock import MS, Deadline
 from judge.referee.policy import BytesPolicy, ClockPolicy
 from judge.referee.requests import AwaitStopped, Measure, ReadMemory, ReadStoppedCpu, Requests
 from judge.referee.side import Dialogue, FaultError, Ply, Side
-from judge.referee.wire import Happening, Measured, RanOn
+from judge.referee.wire import Happening, RanOn
+from judge.sandbox.evidence import Evidence
 
 REPORT_GRACE_NS = 2_000_000_000
 """Between PID 1's report and the end of file, in either order."""
@@ -133,9 +134,8 @@ class FaultFinder:
         if side.stopped_in_turn_ns > self._ran_on_ns:
             raise (yield from self._ran_on(seat, RanOn(span_ns, side.stopped_in_turn_ns)))
         if side.stopped_ns > max(self._ran_on_ns, side.opponent_turns * self._ran_on_ns // RAN_ON_MEAN_PART):
-            evidence = self._evidence(seat, (yield Measure(seat)))
             sums = {"stopped_cpu_ms": side.stopped_ns / MS, "stopped_turns": side.opponent_turns}
-            raise self._found(seat, Cause.RAN_ON, evidence.model_copy(update=sums))
+            raise self._found(seat, Cause.RAN_ON, (yield Measure(seat)), sums)
 
     def charge_stopped(self, seat: int, asked: int) -> Requests[int]:
         """`asked` is as in `StoppedCpu`."""
@@ -218,53 +218,34 @@ class FaultFinder:
             elapsed_ns, allowed_ms, paused_ns = talk.elapsed_ns(now), talk.deadline.allowed_ms, talk.paused_ns
             talk.settle(side.clock, now)
         yield from self.charge_stopped(1 - seat, seat)
-        measured = yield Measure(seat)
-        ran_ns = max(self._sides[1 - seat].stopped_in_turn_ns, measured.opponent_cpu_ns or 0)
+        evidence: Evidence = yield Measure(seat)
+        ran_ns = max(self._sides[1 - seat].stopped_in_turn_ns, evidence.opponent_cpu_ns or 0)
         if cause in LATE_OR_DEAD and ran_ns > self._ran_on_ns:
             return (yield from self._ran_on(1 - seat, RanOn(elapsed_ns, ran_ns)))
-        evidence = self._evidence(seat, measured)
-        evidence = evidence.model_copy(update={"charged_ms": elapsed_ns / MS, "allowed_ms": allowed_ms})
+        charged: dict[str, float] = {"charged_ms": elapsed_ns / MS, "allowed_ms": allowed_ms}
         if paused_ns:
-            evidence = evidence.model_copy(update={"judge_paused_ms": paused_ns / MS})
-        if cause is Cause.MATCH_TIME:
-            game = {"game_stalled_share": measured.game_stalled_share, "game_slept_share": measured.game_slept_share}
-            evidence = evidence.model_copy(update=game)
-        if cause is Cause.GAME_BYTES:
-            evidence = evidence.model_copy(update={"bytes_read": side.game_bytes})
-        return self._found(seat, cause, evidence)
+            charged["judge_paused_ms"] = paused_ns / MS
+        return self._found(seat, cause, evidence, charged)
 
     def _ran_on(self, seat: int, ran: RanOn) -> Requests[FaultError]:
-        evidence = self._evidence(seat, (yield Measure(seat)))
         cpu_ms = None if ran.cpu_ns is None else ran.cpu_ns / MS
-        evidence = evidence.model_copy(update={"ran_on_ms": ran.ns / MS, "ran_on_cpu_ms": cpu_ms})
-        return self._found(seat, Cause.RAN_ON, evidence)
+        times = {"ran_on_ms": ran.ns / MS, "ran_on_cpu_ms": cpu_ms}
+        return self._found(seat, Cause.RAN_ON, (yield Measure(seat)), times)
 
-    def _evidence(self, seat: int, measured: Measured) -> Evidence:
-        side, readings = self._sides[seat], measured.readings
-        kernel_bytes = readings.kernel_peak_bytes
+    def _found(self, seat: int, cause: Cause, measured: Evidence, times: Mapping[str, float | None]) -> FaultError:
+        side = self._sides[seat]
+        kernel_bytes = measured.kernel_peak_bytes
         if side.kernel_bytes:
             kernel_bytes = max(side.kernel_bytes, kernel_bytes or 0)
-        return Evidence(
-            report=None if side.report is None else side.report.encode().decode(),
-            oom_kills=readings.oom_kills,
-            memory_peak_bytes=readings.memory_peak_bytes,
-            memory_cap_bytes=readings.memory_cap_bytes,
-            reached_cap=readings.reached_cap,
-            kernel_peak_bytes=kernel_bytes,
-            kernel_limit_bytes=None if kernel_bytes is None else self._kernel_bytes,
-            others_share=measured.others_share,
-            held_by_others=measured.held_by_others,
-            waited_share=measured.waited_share,
-            stalled_share=measured.stalled_share,
-            slept_share=measured.slept_share,
-            pressure_share=measured.pressure_share,
-            host_pressure_share=measured.host_pressure_share,
-            interrupt_share=measured.interrupt_share,
-            cpu_ms=None if readings.cpu_ns is None else readings.cpu_ns // MS,
-            bytes_read=side.turn_bytes,
-        )
-
-    def _found(self, seat: int, cause: Cause, evidence: Evidence) -> FaultError:
-        side = self._sides[seat]
-        side.is_out, side.evidence = True, evidence
-        return FaultError(judge(cause, evidence, self._starved_share, seat))
+        game = {} if cause is Cause.MATCH_TIME else {"game_stalled_share": None, "game_slept_share": None}
+        added = {
+            "report": side.report,
+            "kernel_peak_bytes": kernel_bytes,
+            "kernel_limit_bytes": None if kernel_bytes is None else self._kernel_bytes,
+            "cpu_ms": None if measured.cpu_ns is None else measured.cpu_ns // MS,
+            "bytes_read": side.game_bytes if cause is Cause.GAME_BYTES else side.turn_bytes,
+            **times,
+            **game,
+        }
+        side.is_out, side.evidence = True, measured.model_copy(update=added)
+        return FaultError(judge(cause, side.evidence, self._starved_share, seat))

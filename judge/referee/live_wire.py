@@ -14,8 +14,9 @@ from judge.referee.pulse import PAUSE_NS, Pulse
 from judge.referee.stopped_boxes import StoppedBoxes
 from judge.referee.transcript import EntryKind, Transcript
 from judge.referee.wait_meter import WaitMeter
-from judge.referee.wire import Happening, Inbox, Measured, MemoryUse, RanOn
-from judge.sandbox.box import NO_FREEZER, Box, Channel, EventSource, Limits, ProcessReport
+from judge.referee.wire import Happening, Inbox, MemoryUse, RanOn
+from judge.sandbox.box import NO_FREEZER, Box, Channel, EventSource, Limits
+from judge.sandbox.evidence import Evidence, ProcessReport
 from judge.sandbox.host_activity.core_use import CoreUse
 from judge.sandbox.host_activity.stalls import StallWatch
 from judge.sandbox.machine.pipes import PipeSource
@@ -223,12 +224,12 @@ class LiveWire:
         self._transcript.add(*happening)
         return happening
 
-    def measure(self, seat: int) -> Measured:
+    def measure(self, seat: int) -> Evidence:
         box = self._boxes[seat]
         shares = self._meters[seat].shares(seat)
-        measured = Measured(box.meter.readings(), held_by_others=box.is_held(), **shares._asdict())
-        self._transcript.add(time.monotonic_ns(), seat, EntryKind.EVIDENCE, measured.encode())
-        return measured
+        evidence = box.meter.readings().model_copy(update={**shares, "held_by_others": box.is_held()})
+        self._transcript.add(time.monotonic_ns(), seat, EntryKind.EVIDENCE, evidence.encode())
+        return evidence
 
     def memory_beyond(self, seat: int, limit_bytes: int) -> MemoryUse | None:
         box = self._boxes[seat]

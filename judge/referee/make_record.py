@@ -12,10 +12,10 @@ from judge.referee.referee import Referee
 from judge.referee.side import Side
 from judge.referee.spec import ClockRecord, FolderRecord, GameRecord, GameSpec, Placement, PlyRecord, SeatRecord
 from judge.referee.transcript import SealedTranscript
-from judge.sandbox.box import Readings
+from judge.sandbox.evidence import Evidence
 from judge.sandbox.folders import FolderKey
 
-NO_READINGS = (Readings(), Readings())
+NO_READINGS = (Evidence(), Evidence())
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class RefereedGame:
 
     end: End | Void
     referee: Referee | None = None
-    readings: tuple[Readings, Readings] = NO_READINGS
+    readings: tuple[Evidence, Evidence] = NO_READINGS
     lingered_s: Sequence[float] = (0.0, 0.0)
     folders: Mapping[FolderKey, FolderRecord] = field(default_factory=dict)
 

@@ -13,8 +13,8 @@ from judge.referee.drive import answers_of
 from judge.referee.referee import Referee
 from judge.referee.requests import WireRequest
 from judge.referee.transcript import Entry, EntryKind, decode_kernel, decode_memory, decode_span
-from judge.referee.wire import Happening, Measured, MemoryUse, RanOn, StoppedCpu
-from judge.sandbox.box import ProcessReport
+from judge.referee.wire import Happening, MemoryUse, RanOn, StoppedCpu
+from judge.sandbox.evidence import Evidence, ProcessReport
 
 _SEEN = frozenset(
     {
@@ -58,7 +58,7 @@ _DECODE: dict[EntryKind, Callable[[bytes], object]] = {
     EntryKind.OVERSLEPT: decode_span,
     EntryKind.RAN_ON: RanOn.decode,
     EntryKind.STOPPED_CPU: StoppedCpu.decode,
-    EntryKind.EVIDENCE: Measured.decode,
+    EntryKind.EVIDENCE: Evidence.decode,
     EntryKind.MEMORY: MemoryUse.decode,
     EntryKind.KERNEL: decode_kernel,
 }
@@ -222,8 +222,8 @@ class Replay:
             raise self._departs(f"the judge would wait, the record has {entry.kind.name}")
         return Happening(*entry[:4])
 
-    def measure(self, seat: int) -> Measured:
-        return Measured.decode(self._expect(seat, EntryKind.EVIDENCE).data)
+    def measure(self, seat: int) -> Evidence:
+        return Evidence.decode(self._expect(seat, EntryKind.EVIDENCE).data)
 
     def memory_beyond(self, seat: int, limit_bytes: int) -> MemoryUse | None:
         if not self._is_next(seat, EntryKind.MEMORY):

@@ -65,7 +65,7 @@ class AwaitEvent(NamedTuple):
 
 
 class Measure(NamedTuple):
-    """Readings for a verdict (Measured): its box, the use of its cores by others, and whether it was paused."""
+    """Readings for a verdict (Evidence): its box, the use of its cores by others, and whether it was paused."""
 
     seat: int
 

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 from judge.games.types import AgentFault, Reply
 from judge.protocols.types import AgentProtocol, Clock, Note, Open, Wait
-from judge.referee.blame import Evidence, Void
+from judge.referee.blame import Void
 from judge.referee.bounds import MIN_COUNT_BYTES
 from judge.referee.clock import Deadline, SeatClock
 from judge.referee.transcript import EntryKind, decode_kernel
 from judge.referee.wire import Happening
-from judge.sandbox.box import ProcessReport
+from judge.sandbox.evidence import Evidence, ProcessReport
 
 TURNS = (Wait.TURN, Wait.ROW, Wait.PERSON, Wait.SYNC)
 

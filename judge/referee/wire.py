@@ -11,21 +11,16 @@ from typing import NamedTuple, Protocol
 
 from judge.games.types import NATURE, SEATS
 from judge.referee.transcript import EntryKind
-from judge.sandbox.box import Readings
-
-_FIRST_READINGS = ("memory_peak_bytes", "memory_cap_bytes", "oom_kills", "cpu_ns")
-_LAST_READINGS = ("reached_cap", "kernel_peak_bytes")
-
-_MAX_COUNT = 1 << 64
+from judge.sandbox.evidence import MAX_COUNT, Evidence
 
 
-def _count(value: object, is_share: bool = False) -> int:
+def _count(value: object) -> int:
     """Raises ValueError or TypeError."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or (isinstance(value, float) and not is_share):
+    if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"not a number: {value!r:.40}")
-    if not 0 <= value < _MAX_COUNT:
+    if not 0 <= value < MAX_COUNT:
         raise ValueError(f"not a count: {value!r:.40}")
-    return int(value)
+    return value
 
 
 class Happening(NamedTuple):
@@ -92,42 +87,6 @@ class MemoryUse(NamedTuple):
         return cls(_count(peak_bytes), _count(file_bytes))
 
 
-class Measured(NamedTuple):
-    """Readings for a verdict; see `judge.referee.blame.Evidence`."""
-
-    readings: Readings
-    others_share: float | None
-    held_by_others: bool | None
-    opponent_cpu_ns: int | None = None
-    waited_share: float | None = None
-    stalled_share: float | None = None
-    slept_share: float | None = None
-    game_stalled_share: float | None = None
-    game_slept_share: float | None = None
-    pressure_share: float | None = None
-    host_pressure_share: float | None = None
-    interrupt_share: float | None = None
-
-    def encode(self) -> bytes:
-        values = [getattr(self.readings, name) for name in _FIRST_READINGS]
-        last = [getattr(self.readings, name) for name in _LAST_READINGS]
-        return json.dumps([*values, *self[1:], *last]).encode()
-
-    @classmethod
-    def decode(cls, data: bytes) -> "Measured":
-        values = json.loads(data)
-        first = len(_FIRST_READINGS)
-        whole = first + len(cls._fields) - 1
-        most = whole + len(_LAST_READINGS)
-        if len(values) > most:
-            raise ValueError(f"{len(values)} readings, and at most {most} are known")
-        for number, value in enumerate(values):
-            if value is None or (isinstance(value, bool) and number in (first + 1, whole)):
-                continue
-            _count(value, first <= number < whole and number != first + 2)
-        return cls(Readings(*values[:first], *values[whole:]), *values[first:whole])
-
-
 class Wire(Protocol):
     """Both seats, as the referee observes them: a method for each request of `judge.referee.requests`.
 
@@ -152,7 +111,7 @@ class Wire(Protocol):
 
     def wait(self, until_ns: int) -> Happening: ...
 
-    def measure(self, seat: int) -> Measured: ...
+    def measure(self, seat: int) -> Evidence: ...
 
     def memory_beyond(self, seat: int, limit_bytes: int) -> MemoryUse | None: ...
 

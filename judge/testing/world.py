@@ -18,8 +18,8 @@ from judge.referee.replay import Replay
 from judge.referee.setup import build_referee
 from judge.referee.spec import GameSpec, SeatSpec
 from judge.referee.transcript import Entry, EntryKind, Transcript, seal, unseal
-from judge.referee.wire import Happening, Measured, MemoryUse, RanOn, StoppedCpu
-from judge.sandbox.box import ProcessReport, Readings
+from judge.referee.wire import Happening, MemoryUse, RanOn, StoppedCpu
+from judge.sandbox.evidence import Evidence, ProcessReport
 
 MS = 1_000_000
 
@@ -91,7 +91,7 @@ class World:
     the transcript.
     """
 
-    def __init__(self, *agents: Agent, readings: Readings | None = None, ponders: bool = False) -> None:
+    def __init__(self, *agents: Agent, readings: Evidence | None = None, ponders: bool = False) -> None:
         """One agent per seat; `readings` are those of both boxes. If `ponders`, no agent is ever stopped."""
         self._agents = agents
         self._ponders = ponders
@@ -100,7 +100,7 @@ class World:
         """Replaced processes."""
         self.transcript = Transcript()
         self.now = 5_000 * MS
-        self.readings = [readings or Readings(), readings or Readings()]
+        self.readings = [readings or Evidence(), readings or Evidence()]
         self.others_share: float | None = None
         self.waited_share: float | None = None
         self.stalled_share: float | None = None
@@ -192,21 +192,14 @@ class World:
         self.transcript.add(*happening)
         return happening
 
-    def measure(self, seat: int) -> Measured:
-        used = None if self.opponent_cpu_ms is None or self.frozen[seat] else self.opponent_cpu_ms * MS
-        measured = Measured(
-            self.readings[seat],
-            self.others_share,
-            self.held_by_others,
-            used,
-            self.waited_share,
-            self.stalled_share,
-            self.slept_share,
-            self.game_stalled_share,
-            self.game_slept_share,
-        )
-        self._note(seat, EntryKind.EVIDENCE, measured.encode())
-        return measured
+    def measure(self, seat: int) -> Evidence:
+        shares = ("others", "waited", "stalled", "slept", "game_stalled", "game_slept")
+        found = {f"{name}_share": getattr(self, f"{name}_share") for name in shares}
+        evidence = self.readings[seat].model_copy(update={**found, "held_by_others": self.held_by_others})
+        if self.opponent_cpu_ms is not None and not self.frozen[seat]:
+            evidence = evidence.model_copy(update={"opponent_cpu_ns": self.opponent_cpu_ms * MS})
+        self._note(seat, EntryKind.EVIDENCE, evidence.encode())
+        return evidence
 
     def memory_beyond(self, seat: int, limit_bytes: int) -> MemoryUse | None:
         use = self.memory_use.get(seat)

@@ -31,8 +31,7 @@ from judge.referee.policy import load_policy
 from judge.referee.spec import GameSpec, KeptFolders, Placement, RecordFile
 from judge.referee.transcript import EntryKind, mark_private, seal
 from judge.referee.verify import verify
-from judge.referee.wire import Measured
-from judge.sandbox.box import Readings
+from judge.sandbox.evidence import Evidence
 from judge.store.contests import Store
 from judge.store.types import (
     BEGINS,
@@ -181,9 +180,10 @@ CHANGES = ("box.reuse=agent", "clock.match_ms=60000")
 class _MeasuringWorld(World):
     """All that is measured has a value."""
 
-    def measure(self, seat: int) -> Measured:
-        small = [0.01] * (len(Measured._fields) - 4)
-        found = Measured(self.readings[seat], 0.02, False, 7_000_000, *small)
+    def measure(self, seat: int) -> Evidence:
+        shares = {name: 0.01 for name in Evidence.model_fields if name.endswith("_share")}
+        others = {"others_share": 0.02, "held_by_others": False, "opponent_cpu_ns": 7_000_000}
+        found = self.readings[seat].model_copy(update=shares | others)
         self._note(seat, EntryKind.EVIDENCE, found.encode())
         return found
 
@@ -194,11 +194,18 @@ def _measured() -> Iterator[tuple[str, RecordFile]]:
     plain = GameSpec(seats=scripted_seats("gomocup"), policy=load_policy("gomocup-freestyle", CHANGES))
     seats = (plain.seats[0].model_copy(update={"folders": kept}), plain.seats[1])
     spec = plain.model_copy(update={"seats": seats})
-    usual = Readings(40 << 20, 400 << 20, 0, 5_900_000_000, reached_cap=False, kernel_peak_bytes=2 << 20)
+    usual = Evidence(
+        memory_peak_bytes=40 << 20,
+        memory_cap_bytes=400 << 20,
+        oom_kills=0,
+        cpu_ns=5_900_000_000,
+        reached_cap=False,
+        kernel_peak_bytes=2 << 20,
+    )
     for name, second, readings in (
         ("late", brain("0,1", ms=1e6), usual),
         ("out of time", brain(*WHITE_ROW, ms=29_000), usual),
-        ("killed below its cap", brain("0,1", TURN=dies(9)), replace(usual, oom_kills=1)),
+        ("killed below its cap", brain("0,1", TURN=dies(9)), usual.model_copy(update={"oom_kills": 1})),
     ):
         world = _MeasuringWorld(brain(*BLACK_ROW[:-1], *(f"{x},9" for x in range(0, 19, 2))), second, readings=readings)
         played = ScriptedGame(world, spec)

@@ -11,7 +11,7 @@ import pytest
 
 from judge.games.types import Verdict
 from judge.referee.transcript import EntryKind
-from judge.sandbox.box import ProcessReport, Readings
+from judge.sandbox.evidence import Evidence, ProcessReport
 from judge.testing import Act, Agent, Do, Say, World, dies, exits
 from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, play, spec
 
@@ -154,7 +154,7 @@ def test_agent_without_ok_loses_before_its_opponent_is_started() -> None:
 
 @pytest.mark.parametrize("acts", [dies(9), []], ids=["killed", "late"])
 def test_kill_for_memory_is_a_memory_verdict_with_the_peak(acts: Sequence[Act]) -> None:
-    readings = Readings(memory_peak_bytes=400 << 20, memory_cap_bytes=386 << 20, oom_kills=1)
+    readings = Evidence(memory_peak_bytes=400 << 20, memory_cap_bytes=386 << 20, oom_kills=1)
 
     play(brain(BEGIN=acts), brain(), readings=readings).assert_lost(0, Verdict.MEMORY, "400.0 MiB")
 

@@ -11,9 +11,10 @@ import pytest
 from judge.referee.fault_finder import RAN_ON_MS
 from judge.referee.live_wire import LiveWire
 from judge.referee.transcript import EntryKind, Transcript
-from judge.referee.wire import Happening, Measured, RanOn
+from judge.referee.wire import Happening, RanOn
 from judge.sandbox import open_box
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
+from judge.sandbox.evidence import Evidence
 from judge.sandbox.host_activity.stall_probe import STALL_NS
 from judge.sandbox.host_activity.stalls import StallWatch
 
@@ -200,7 +201,7 @@ def test_stalls_count_in_the_turn_and_in_all_turns_of_the_seat(wires: Wires) -> 
     stalls = ScriptedStalls()
     wire = wires(ECHO, ECHO, stalls=cast(StallWatch, stalls))
 
-    def turn(seat: int, *, stalled: bool) -> Measured:
+    def turn(seat: int, *, stalled: bool) -> Evidence:
         stalls.stalled_ns()
         stalls.on = stalled
         since = wire.thaw(seat)
@@ -222,7 +223,7 @@ def test_stalls_count_in_the_turn_and_in_all_turns_of_the_seat(wires: Wires) -> 
     assert (0.0, 0.0) == (other.stalled_share, calm.stalled_share)
     assert (stalled.game_stalled_share or 0) > (calm.game_stalled_share or 0) > 0.2
     assert other.game_stalled_share == 0
-    assert stalled == Measured.decode(stalled.encode())
+    assert stalled == Evidence.decode(stalled.encode())
     assert [True, False] * 5 == stalls.wanted
 
 
