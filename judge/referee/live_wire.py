@@ -152,7 +152,7 @@ class LiveWire:
         self._meter.begin(seat, now)
         return now
 
-    def write(self, seat: int, data: bytes) -> None:
+    def write_input(self, seat: int, data: bytes) -> None:
         self._transcript.add(time.monotonic_ns(), seat, EntryKind.WROTE, data)
         if self._outbox[seat]:
             self._outbox[seat] += data
@@ -187,16 +187,16 @@ class LiveWire:
         self._watch_kernel(now)
         return used
 
-    def await_still(self, seat: int, bound_ns: int) -> RanOn | None:
+    def await_stopped(self, seat: int, bound_ns: int) -> RanOn | None:
         ran = self._stopped.await_stopped(seat, bound_ns)
         if ran is not None:
             self._looked_at = time.monotonic_ns()
         return ran
 
-    def stopped_cpu(self, seat: int, asked: int) -> int:
+    def read_stopped_cpu(self, seat: int, asked: int) -> int:
         return self._stopped.used_cpu(seat, asked)
 
-    def look(self) -> Sequence[Happening]:
+    def read_pending(self) -> Sequence[Happening]:
         ready = self._poll_for(0.0)
         if self._has_looked:
             ready = [(fd, mask) for fd, mask in ready if self._is_stoppable(fd)]
@@ -211,7 +211,7 @@ class LiveWire:
         self._transcript.add(time.monotonic_ns(), seen[-1].seat, EntryKind.LOOKED)
         return seen
 
-    def wait(self, until_ns: int) -> Happening:
+    def await_event(self, until_ns: int) -> Happening:
         if not self._inbox:
             self._poll(until_ns)
         if self._is_elsewhere and self._pulse is not None and self._pulse.suspended_ns > self._suspended_ns:
@@ -231,7 +231,7 @@ class LiveWire:
         self._transcript.add(time.monotonic_ns(), seat, EntryKind.EVIDENCE, evidence.encode())
         return evidence
 
-    def memory_beyond(self, seat: int, limit_bytes: int) -> MemoryUse | None:
+    def read_memory(self, seat: int, limit_bytes: int) -> MemoryUse | None:
         box = self._boxes[seat]
         peak = box.meter.readings().memory_peak_bytes
         if peak is None or peak <= limit_bytes:
@@ -242,7 +242,7 @@ class LiveWire:
         self._transcript.add(time.monotonic_ns(), seat, EntryKind.MEMORY, use.encode())
         return use
 
-    def respawn(self, seat: int) -> int:
+    def restart(self, seat: int) -> int:
         self._transcript.add(time.monotonic_ns(), seat, EntryKind.RESPAWNED)
         self._meters[seat].end()
         self._forget(seat)
@@ -264,7 +264,7 @@ class LiveWire:
         self._looked_at = time.monotonic_ns()
         self._transcript.add(self._looked_at, seat, EntryKind.KILLED)
 
-    def fail(self, why: str) -> None:
+    def note_failure(self, why: str) -> None:
         self._transcript.add(time.monotonic_ns(), -1, EntryKind.FAILED, why.encode())
 
     def leave(self) -> tuple[float, float]:

@@ -9,9 +9,9 @@ from judge.base.errors import HostError, InputError
 from judge.base.text import printable
 from judge.games.types import NATURE, SEATS, End
 from judge.referee.blame import Void
-from judge.referee.drive import answers_of
+from judge.referee.drive import UnansweredError, drive
 from judge.referee.referee import Referee
-from judge.referee.requests import WireRequest
+from judge.referee.requests import Request
 from judge.referee.transcript import Entry, EntryKind, decode_kernel, decode_memory, decode_span
 from judge.referee.wire import Happening, MemoryUse, RanOn, StoppedCpu
 from judge.sandbox.evidence import Evidence, ProcessReport
@@ -80,10 +80,6 @@ def _check_entries(entries: Sequence[Entry], begin: int) -> None:
 _FOLDER = re.compile(rb"^INFO folder [^\r\n]*", re.MULTILINE)
 
 
-class _StarvedError(Exception):
-    """The next entry decides an answer, and has not arrived."""
-
-
 class Replay:
     """A referee on the entries of a transcript. Raises InputError if it departs from them."""
 
@@ -94,8 +90,7 @@ class Replay:
         self.runs_since_ns: list[int | None] = [None, None]
         """By seat: when its box was thawed, in transcript time; None while frozen."""
         self._requests = referee.requests()
-        self._request: WireRequest | None = None
-        self._answers = answers_of(self)
+        self._unanswered: Request | None = None
         self._breaks_off = breaks_off
         self._entries: list[Entry] = []
         self._next = 0
@@ -150,21 +145,10 @@ class Replay:
             return
         if self._has_failed:
             raise TypeError("the replay has raised an error before")
-        answers, requests = self._answers, self._requests
         try:
-            request = next(requests) if self._request is None else self._request
-            while True:
-                self._request = request
-                try:
-                    answer = answers[type(request)](*request)
-                except _StarvedError:
-                    return
-                except Exception as error:  # noqa: BLE001 the referee handles failures of the host
-                    request = requests.throw(error)
-                else:
-                    request = requests.send(answer)
-        except StopIteration as end:
-            self.end = end.value
+            self.end = drive(self._requests, self, self._unanswered)
+        except UnansweredError as error:
+            self._unanswered = error.request
         except BaseException:
             self._has_failed = True
             raise
@@ -175,7 +159,7 @@ class Replay:
         self.runs_since_ns[seat] = since_ns = self._expect(seat, EntryKind.STARTED).ns
         return since_ns
 
-    def write(self, seat: int, data: bytes) -> None:
+    def write_input(self, seat: int, data: bytes) -> None:
         """A folder's path depends on the box, and is not compared."""
         if self._breaks_off and self.is_finished:
             return
@@ -194,10 +178,10 @@ class Replay:
         self.runs_since_ns[seat] = None
         return used
 
-    def await_still(self, seat: int, bound_ns: int) -> RanOn | None:  # noqa: ARG002 the record knows how long it was
+    def await_stopped(self, seat: int, bound_ns: int) -> RanOn | None:  # noqa: ARG002 the record knows how long it was
         return RanOn.decode(self._take().data) if self._is_next(seat, EntryKind.RAN_ON) else None
 
-    def stopped_cpu(self, seat: int, asked: int) -> int:
+    def read_stopped_cpu(self, seat: int, asked: int) -> int:
         if not self._is_next(seat, EntryKind.STOPPED_CPU):
             return 0
         used = StoppedCpu.decode(self._entries[self._next].data)
@@ -206,7 +190,7 @@ class Replay:
         self._take()
         return used.ns
 
-    def look(self) -> Sequence[Happening]:
+    def read_pending(self) -> Sequence[Happening]:
         end = self._scanned = max(self._next, self._scanned)
         while (entry := self._peek(end)) is not None and entry.kind in _SEEN:
             end = self._scanned = end + 1
@@ -216,7 +200,7 @@ class Replay:
         self._next = end + 1
         return seen
 
-    def wait(self, until_ns: int) -> Happening:  # noqa: ARG002 the record knows when it was
+    def await_event(self, until_ns: int) -> Happening:  # noqa: ARG002 the record knows when it was
         entry = self._take()
         if entry.kind not in _SEEN:
             raise self._departs(f"the judge would wait, the record has {entry.kind.name}")
@@ -225,7 +209,7 @@ class Replay:
     def measure(self, seat: int) -> Evidence:
         return Evidence.decode(self._expect(seat, EntryKind.EVIDENCE).data)
 
-    def memory_beyond(self, seat: int, limit_bytes: int) -> MemoryUse | None:
+    def read_memory(self, seat: int, limit_bytes: int) -> MemoryUse | None:
         if not self._is_next(seat, EntryKind.MEMORY):
             return None
         use = MemoryUse.decode(self._take().data)
@@ -233,7 +217,7 @@ class Replay:
             raise self._departs(f"the judge notes memory above {limit_bytes} bytes, the record has {use.own_bytes}")
         return use
 
-    def respawn(self, seat: int) -> int:
+    def restart(self, seat: int) -> int:
         self._peek(self._next + 1)  # it takes two entries, or none
         self._expect(seat, EntryKind.RESPAWNED)
         return self.start(seat)
@@ -243,14 +227,14 @@ class Replay:
     def kill(self, seat: int) -> None:
         self._expect(seat, EntryKind.KILLED)
 
-    def fail(self, why: str) -> None: ...
+    def note_failure(self, why: str) -> None: ...
 
     def _peek(self, number: int) -> Entry | None:
-        """None after the last. Raises _StarvedError if it has not arrived."""
+        """None after the last. Raises UnansweredError if it has not arrived."""
         if number < len(self._entries):
             return self._entries[number]
         if not self._is_whole:
-            raise _StarvedError
+            raise UnansweredError
         return None
 
     def _is_next(self, seat: int, kind: EntryKind) -> bool:

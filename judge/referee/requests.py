@@ -1,9 +1,47 @@
-"""What the referee asks of the world: it yields a request, and is sent the answer. Times are in nanoseconds."""
+"""What the referee asks of the world: it yields a request, and is sent the answer of a wire. Times: nanoseconds."""
 
-from collections.abc import Generator
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Generator, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from judge.referee.wire import Happening, MemoryUse, RanOn
+from judge.sandbox.evidence import Evidence
 
 Result = TypeVar("Result")
+
+
+class Wire(Protocol):
+    """Both seats, as the referee observes them: a method for each request. All that it observes or does is recorded.
+
+    Every method may raise HostError.
+    """
+
+    def start(self, seat: int) -> int: ...
+
+    def restart(self, seat: int) -> int: ...
+
+    def write_input(self, seat: int, data: bytes) -> None: ...
+
+    def thaw(self, seat: int) -> int: ...
+
+    def freeze(self, seat: int) -> int | None: ...
+
+    def await_stopped(self, seat: int, bound_ns: int) -> RanOn | None: ...
+
+    def read_stopped_cpu(self, seat: int, asked: int) -> int: ...
+
+    def read_pending(self) -> Sequence[Happening]: ...
+
+    def await_event(self, until_ns: int) -> Happening: ...
+
+    def measure(self, seat: int) -> Evidence: ...
+
+    def read_memory(self, seat: int, limit_bytes: int) -> MemoryUse | None: ...
+
+    def mute(self, seat: int) -> None: ...
+
+    def kill(self, seat: int) -> None: ...
+
+    def note_failure(self, why: str) -> None: ...
 
 
 class Start(NamedTuple):
@@ -11,11 +49,17 @@ class Start(NamedTuple):
 
     seat: int
 
+    def carry_out(self, wire: Wire) -> int:
+        return wire.start(self.seat)
+
 
 class Restart(NamedTuple):
     """Start an agent again, in a new box. Answer: the start of its time."""
 
     seat: int
+
+    def carry_out(self, wire: Wire) -> int:
+        return wire.restart(self.seat)
 
 
 class WriteInput(NamedTuple):
@@ -24,11 +68,17 @@ class WriteInput(NamedTuple):
     seat: int
     data: bytes
 
+    def carry_out(self, wire: Wire) -> None:
+        wire.write_input(self.seat, self.data)
+
 
 class Thaw(NamedTuple):
     """Let a frozen agent run. Answer: the start of its clock."""
 
     seat: int
+
+    def carry_out(self, wire: Wire) -> int:
+        return wire.thaw(self.seat)
 
 
 class Freeze(NamedTuple):
@@ -36,12 +86,18 @@ class Freeze(NamedTuple):
 
     seat: int
 
+    def carry_out(self, wire: Wire) -> int | None:
+        return wire.freeze(self.seat)
+
 
 class AwaitStopped(NamedTuple):
     """Wait at most `bound_ns` until a frozen or killed agent is stopped. Answer: RanOn; None: it was so at once."""
 
     seat: int
     bound_ns: int
+
+    def carry_out(self, wire: Wire) -> RanOn | None:
+        return wire.await_stopped(self.seat, self.bound_ns)
 
 
 class ReadStoppedCpu(NamedTuple):
@@ -53,9 +109,15 @@ class ReadStoppedCpu(NamedTuple):
     seat: int
     asked: int
 
+    def carry_out(self, wire: Wire) -> int:
+        return wire.read_stopped_cpu(self.seat, self.asked)
+
 
 class ReadPending(NamedTuple):
     """Events (Happening) so far, without waiting."""
+
+    def carry_out(self, wire: Wire) -> Sequence[Happening]:
+        return wire.read_pending()
 
 
 class AwaitEvent(NamedTuple):
@@ -63,11 +125,17 @@ class AwaitEvent(NamedTuple):
 
     until_ns: int
 
+    def carry_out(self, wire: Wire) -> Happening:
+        return wire.await_event(self.until_ns)
+
 
 class Measure(NamedTuple):
     """Readings for a verdict (Evidence): its box, the use of its cores by others, and whether it was paused."""
 
     seat: int
+
+    def carry_out(self, wire: Wire) -> Evidence:
+        return wire.measure(self.seat)
 
 
 class ReadMemory(NamedTuple):
@@ -76,11 +144,17 @@ class ReadMemory(NamedTuple):
     seat: int
     limit_bytes: int
 
+    def carry_out(self, wire: Wire) -> MemoryUse | None:
+        return wire.read_memory(self.seat, self.limit_bytes)
+
 
 class Mute(NamedTuple):
     """Stop reading an agent."""
 
     seat: int
+
+    def carry_out(self, wire: Wire) -> None:
+        wire.mute(self.seat)
 
 
 class Kill(NamedTuple):
@@ -88,29 +162,24 @@ class Kill(NamedTuple):
 
     seat: int
 
+    def carry_out(self, wire: Wire) -> None:
+        wire.kill(self.seat)
+
 
 class NoteFailure(NamedTuple):
     """Record that the host failed after the game."""
 
     why: str
 
+    def carry_out(self, wire: Wire) -> None:
+        wire.note_failure(self.why)
 
-WireRequest = (
-    Start
-    | Restart
-    | WriteInput
-    | Thaw
-    | Freeze
-    | AwaitStopped
-    | ReadStoppedCpu
-    | ReadPending
-    | AwaitEvent
-    | Measure
-    | ReadMemory
-    | Mute
-    | Kill
-    | NoteFailure
-)
 
-Requests = Generator[WireRequest, Any, Result]
+class Request(Protocol):
+    """One of the classes above."""
+
+    def carry_out(self, wire: Wire) -> Any: ...
+
+
+Requests = Generator[Request, Any, Result]
 """Yields requests, is sent their answers, and returns a result."""

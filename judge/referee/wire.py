@@ -1,4 +1,4 @@
-"""The wire: the referee's only source of time and bytes. Everything it observes or does is recorded.
+"""What a wire observes: events and readings.
 
 `Inbox` keeps the output of both agents that the referee has not received yet, in bounded memory.
 """
@@ -7,11 +7,11 @@ import json
 import time
 from collections import deque
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from judge.games.types import NATURE, SEATS
 from judge.referee.transcript import EntryKind
-from judge.sandbox.evidence import MAX_COUNT, Evidence
+from judge.sandbox.evidence import MAX_COUNT
 
 
 def _count(value: object) -> int:
@@ -85,41 +85,6 @@ class MemoryUse(NamedTuple):
         """Raises ValueError or TypeError."""
         peak_bytes, file_bytes = json.loads(data)
         return cls(_count(peak_bytes), _count(file_bytes))
-
-
-class Wire(Protocol):
-    """Both seats, as the referee observes them: a method for each request of `judge.referee.requests`.
-
-    Every method may raise HostError.
-    """
-
-    def start(self, seat: int) -> int: ...
-
-    def respawn(self, seat: int) -> int: ...
-
-    def write(self, seat: int, data: bytes) -> None: ...
-
-    def thaw(self, seat: int) -> int: ...
-
-    def freeze(self, seat: int) -> int | None: ...
-
-    def await_still(self, seat: int, bound_ns: int) -> RanOn | None: ...
-
-    def stopped_cpu(self, seat: int, asked: int) -> int: ...
-
-    def look(self) -> Sequence[Happening]: ...
-
-    def wait(self, until_ns: int) -> Happening: ...
-
-    def measure(self, seat: int) -> Evidence: ...
-
-    def memory_beyond(self, seat: int, limit_bytes: int) -> MemoryUse | None: ...
-
-    def mute(self, seat: int) -> None: ...
-
-    def kill(self, seat: int) -> None: ...
-
-    def fail(self, why: str) -> None: ...
 
 
 UNENDED_BYTES = 4096

@@ -85,7 +85,7 @@ class Body:
 
 
 class World:
-    """Implements `judge.referee.wire.Wire`.
+    """Implements `judge.referee.requests.Wire`.
 
     Attributes set host measurements, CPU use after freezing, and failures. `bodies` has each agent's input, `entries`
     the transcript.
@@ -130,7 +130,7 @@ class World:
         self._note(seat, EntryKind.STARTED)
         return self.now
 
-    def write(self, seat: int, data: bytes) -> None:
+    def write_input(self, seat: int, data: bytes) -> None:
         self._note(seat, EntryKind.WROTE, data)
         self.bodies[seat].unread += data
 
@@ -147,7 +147,7 @@ class World:
         self._note(seat, EntryKind.FROZEN, b"" if used is None else b"%d" % used)
         return used
 
-    def await_still(self, seat: int, bound_ns: int) -> RanOn | None:  # noqa: ARG002 `ran_on` decides
+    def await_stopped(self, seat: int, bound_ns: int) -> RanOn | None:  # noqa: ARG002 `ran_on` decides
         if not (self.frozen[seat] or seat in self.killed) or not self.ran_on.get(seat):
             return None
         ran = self.ran_on[seat].pop(0)
@@ -155,14 +155,14 @@ class World:
         self._note(seat, EntryKind.RAN_ON, ran.encode())
         return ran
 
-    def stopped_cpu(self, seat: int, asked: int) -> int:
+    def read_stopped_cpu(self, seat: int, asked: int) -> int:
         used = self.stopped_cpu_ms.get(seat)
         if not self.frozen[seat] or not used or not (ns := used.pop(0) * MS):
             return 0
         self._note(seat, EntryKind.STOPPED_CPU, StoppedCpu(ns, asked).encode())
         return ns
 
-    def look(self) -> Sequence[Happening]:
+    def read_pending(self) -> Sequence[Happening]:
         """Return acts that take no more time, also of a frozen seat: they are already in the pipe."""
         seen = []
         for seat, body in enumerate(self.bodies):
@@ -172,7 +172,7 @@ class World:
             self._note(seen[-1].seat, EntryKind.LOOKED)
         return seen
 
-    def wait(self, until_ns: int) -> Happening:
+    def await_event(self, until_ns: int) -> Happening:
         """Jump to the next act, or to the deadline."""
         seat = self._soonest()
         left = max(0, until_ns - self.now)
@@ -201,14 +201,14 @@ class World:
         self._note(seat, EntryKind.EVIDENCE, evidence.encode())
         return evidence
 
-    def memory_beyond(self, seat: int, limit_bytes: int) -> MemoryUse | None:
+    def read_memory(self, seat: int, limit_bytes: int) -> MemoryUse | None:
         use = self.memory_use.get(seat)
         if use is None or use.own_bytes <= limit_bytes:
             return None
         self._note(seat, EntryKind.MEMORY, use.encode())
         return use
 
-    def respawn(self, seat: int) -> int:
+    def restart(self, seat: int) -> int:
         """Start the agent again; its former body goes to `before`."""
         self._note(seat, EntryKind.RESPAWNED)
         self.before.append(self.bodies[seat])
@@ -219,7 +219,7 @@ class World:
         self.bodies[seat].acts.clear()
         self.bodies[seat].agent = lambda _: []
 
-    def fail(self, why: str) -> None:
+    def note_failure(self, why: str) -> None:
         self._note(-1, EntryKind.FAILED, why.encode())
 
     def kill(self, seat: int) -> None:

@@ -28,7 +28,7 @@ from judge.referee.referee import Referee
 from judge.referee.requests import Requests
 from judge.sandbox.docker.renewal import NamespaceHelper
 
-_take, _stopped_cpu, _ask = LiveWire._take, LiveWire.stopped_cpu, NamespaceHelper.ask
+_take, _stopped_cpu, _ask = LiveWire._take, LiveWire.read_stopped_cpu, NamespaceHelper.ask
 
 
 def _nothing(*_: object) -> None: ...
@@ -79,9 +79,9 @@ STILL_MS = "judge.referee.fault_finder:STILL_MS"
 
 DEFENCES: Mapping[str, Mapping[str, object]] = {
     "handling broken pipes": {"judge.referee.live_wire:LiveWire._take": _take_unbroken},
-    "reading before a request": {"judge.referee.live_wire:LiveWire.look": lambda _: ()},
+    "reading before a request": {"judge.referee.live_wire:LiveWire.read_pending": lambda _: ()},
     "rest from stderr": {"judge.referee.live_wire:_Surplus.rest": _nothing},
-    "charging stopped boxes": {"judge.referee.live_wire:LiveWire.stopped_cpu": _uncharged_cpu},
+    "charging stopped boxes": {"judge.referee.live_wire:LiveWire.read_stopped_cpu": _uncharged_cpu},
     "waiting until a box is still": {STILL_MS: 1},
     "waiting until a box is still, 50 ms": {STILL_MS: 50},
     "waiting until a box is still, 200 ms": {STILL_MS: 200},

@@ -103,12 +103,12 @@ class LateTurns:
 
     def begin(self, request: bytes) -> int:
         """Ask the agent, whose clock begins now."""
-        self.wire.write(0, request)
+        self.wire.write_input(0, request)
         return self.wire.thaw(0)
 
     def is_answered(self, until_ns: int) -> bool:
         """Whether a line comes by then."""
-        while (happening := self.wire.wait(until_ns)).kind is not EntryKind.EXPIRED:
+        while (happening := self.wire.await_event(until_ns)).kind is not EntryKind.EXPIRED:
             assert happening.kind is not EntryKind.OOM
             if b"\n" in happening.data and happening.kind is EntryKind.READ:
                 return True

@@ -29,9 +29,9 @@ def overslept(ms: float, *, until_ms: float = 1500) -> list[Act]:
 class Busy(World):
     """At its deadlines the judge has something to do for the agent, and looks at the pipe only afterwards."""
 
-    def wait(self, until_ns: int) -> Happening:
+    def await_event(self, until_ns: int) -> Happening:
         """What happens up to 100 ms after the deadline."""
-        return super().wait(until_ns + 100 * MS)
+        return super().await_event(until_ns + 100 * MS)
 
 
 def after(*first: Act, world: type[World] = World, clock: dict[str, int] = TIGHT, ms: float = 1.0) -> Game:

@@ -264,11 +264,11 @@ def test_use_above_the_limit_is_reported_once_while_the_judge_waits() -> None:
     with closing(wire(MeteredBox(None), MeteredBox(99, 100, 101))) as live:
         live.thaw(0)
 
-        happening = live.wait(soon())
+        happening = live.await_event(soon())
 
         assert (1, EntryKind.KERNEL, b"101") == happening[1:]
         end = time.monotonic_ns() + 50_000_000
-        assert EntryKind.KERNEL not in iter(lambda: live.wait(end).kind, EntryKind.EXPIRED)
+        assert EntryKind.KERNEL not in iter(lambda: live.await_event(end).kind, EntryKind.EXPIRED)
 
 
 def test_use_above_the_limit_is_seen_at_the_end_of_a_turn() -> None:
@@ -276,4 +276,4 @@ def test_use_above_the_limit_is_seen_at_the_end_of_a_turn() -> None:
         live.thaw(0)
         live.freeze(0)
 
-        assert [(0, EntryKind.KERNEL, b"101")] == [happening[1:] for happening in live.look()]
+        assert [(0, EntryKind.KERNEL, b"101")] == [happening[1:] for happening in live.read_pending()]

@@ -98,7 +98,7 @@ def until(wire: LiveWire, wanted: Callable[[Happening], bool]) -> list[Happening
     """All that happens up to the one that is wanted."""
     seen: list[Happening] = []
     while not (seen and wanted(seen[-1])):
-        happening = wire.wait(time.monotonic_ns() + SOON_NS)
+        happening = wire.await_event(time.monotonic_ns() + SOON_NS)
         assert happening.kind is not EntryKind.EXPIRED
         seen.append(happening)
     return seen
@@ -107,7 +107,7 @@ def until(wire: LiveWire, wanted: Callable[[Happening], bool]) -> list[Happening
 def greeted(wire: LiveWire, seat: int = 0) -> list[Happening]:
     """Start a seat, greet it, and wait for its answer."""
     wire.start(seat)
-    wire.write(seat, b"hello\n")
+    wire.write_input(seat, b"hello\n")
     return until(wire, ends_a_line)
 
 
@@ -125,7 +125,7 @@ def test_nothing_by_the_deadline_is_an_expiry(wires: Wires) -> None:
     began = wire.start(0)
     until(wire, lambda h: h.kind is EntryKind.REPORT)
 
-    happening = wire.wait(began + 1)
+    happening = wire.await_event(began + 1)
 
     assert (EntryKind.EXPIRED, -1) == (happening.kind, happening.seat)
     assert happening.ns > began
@@ -135,8 +135,8 @@ def test_rest_of_a_partial_pipe_write_follows(wires: Wires) -> None:
     count = "import sys\nprint(len(sys.stdin.buffer.readline()))"
     wire = wires(count, ECHO)
     wire.start(0)
-    wire.write(0, b"x" * 1_000_000)
-    wire.write(0, b"y\n")
+    wire.write_input(0, b"x" * 1_000_000)
+    wire.write_input(0, b"y\n")
 
     seen = until(wire, ends_a_line)
 
@@ -185,11 +185,11 @@ def test_a_respawned_agent_starts_afresh_and_nothing_of_the_old_one_is_heard(wir
     once = "import sys\nprint('born')\nprint(sys.stdin.readline())\nprint('stale')\nsys.stdin.read()"
     wire = wires(once, ECHO)
     wire.start(0)
-    wire.write(0, b"one\n")
+    wire.write_input(0, b"one\n")
     until(wire, lambda h: b"one" in h.data)
 
-    wire.respawn(0)
-    wire.write(0, b"two\n")
+    wire.restart(0)
+    wire.write_input(0, b"two\n")
     seen = until(wire, lambda h: b"two" in h.data)
 
     heard = said(seen)
@@ -205,9 +205,9 @@ def test_stalls_count_in_the_turn_and_in_all_turns_of_the_seat(wires: Wires) -> 
         stalls.stalled_ns()
         stalls.on = stalled
         since = wire.thaw(seat)
-        wire.write(seat, b"hello\n")
+        wire.write_input(seat, b"hello\n")
         until(wire, ends_a_line)
-        while wire.wait(since + 4 * STALL_NS).kind is not EntryKind.EXPIRED:
+        while wire.await_event(since + 4 * STALL_NS).kind is not EntryKind.EXPIRED:
             pass
         measured = wire.measure(seat)
         wire.freeze(seat)
@@ -251,7 +251,7 @@ def test_a_seat_that_is_muted_is_not_read_and_the_other_is(wires: Wires) -> None
     until(wire, lambda happening: (happening.seat, happening.kind) == (0, EntryKind.READ))
 
     wire.mute(0)
-    wire.write(1, b"hello\n")
+    wire.write_input(1, b"hello\n")
     seen = until(wire, lambda happening: (happening.seat, happening.kind) == (1, EntryKind.READ))
 
     assert {1} == {happening.seat for happening in seen}
@@ -262,7 +262,7 @@ def test_honest_seat_is_frozen_without_running_on(wires: Wires) -> None:
     greeted(wire)
     wire.freeze(0)
 
-    ran = wire.await_still(0, SOON_NS)
+    ran = wire.await_stopped(0, SOON_NS)
 
     assert wire.boxes[0].is_frozen()
     # On a busy host it takes a while until it is its turn to stop; it uses next to nothing for that.
@@ -274,13 +274,13 @@ def test_seat_running_on_is_waited_for_no_longer_than_the_bound_and_then_until_f
     wire = wires(RUNS_ON, ECHO, transcript=transcript)
     _run_on(wire)
 
-    first, second = wire.await_still(0, 1), wire.await_still(0, SOON_NS)
+    first, second = wire.await_stopped(0, 1), wire.await_stopped(0, SOON_NS)
 
     assert first is not None
     assert second is not None
     assert second.cpu_ns is not None
     assert wire.boxes[0].is_frozen()
-    assert wire.await_still(0, SOON_NS) is None
+    assert wire.await_stopped(0, SOON_NS) is None
     entries = [entry for entry in transcript if entry.kind is EntryKind.RAN_ON]
     assert [(0, first), (0, second)] == [(entry.seat, RanOn.decode(entry.data)) for entry in entries]
 
@@ -296,12 +296,12 @@ def _run_on(wire: LiveWire) -> None:
 
 def test_the_judge_knows_for_how_long_it_was_deaf(wires: Wires) -> None:
     wire = wires(ECHO, ECHO)
-    wire.look()
+    wire.read_pending()
     before = wire.late_ns
     began = time.monotonic_ns()
     sum(range(1_000_000))
     deaf_ns = time.monotonic_ns() - began
-    wire.look()
+    wire.read_pending()
 
     assert wire.late_ns >= max(before, deaf_ns)
 
@@ -329,7 +329,7 @@ def test_partial_line_is_available_at_the_deadline_and_before_an_end(wires: Wire
     wire = wires("import sys\nprint('7,', end='', flush=True)\nsys.stdin.read(1)", ECHO)
     wire.start(0)
     begun = until_read(wire)
-    wire.write(0, b"x")
+    wire.write_input(0, b"x")
     ended = until(wire, lambda h: h.kind is EntryKind.READ)
 
     assert (0, EntryKind.READ, b"7,") == begun[1:]
@@ -338,7 +338,7 @@ def test_partial_line_is_available_at_the_deadline_and_before_an_end(wires: Wire
 
 def until_read(wire: LiveWire) -> Happening:
     """What is read at a deadline, sooner or later."""
-    while (happening := wire.wait(time.monotonic_ns() + 1_000_000)).kind is not EntryKind.READ:
+    while (happening := wire.await_event(time.monotonic_ns() + 1_000_000)).kind is not EntryKind.READ:
         pass
     return happening
 
