@@ -19,7 +19,6 @@ MODULES = (
     "records/views",
     "referee/clock",
     "referee/drive",
-    "referee/fault_finder",
     "referee/live_wire",
     "referee/referee",
     "referee/replay",

@@ -10,7 +10,7 @@ from judge.base.text import decode, mib, printable
 from judge.games.types import SEATS, Verdict
 from judge.referee.blame import TABLE, BlameRow, Evidence
 from judge.referee.clock import SYNC_MS
-from judge.referee.fault_finder import RAN_ON_MS, STILL_MS
+from judge.referee.referee import RAN_ON_MS, STILL_MS
 from judge.referee.spec import ClockRecord, GameRecord, RecordFile
 from judge.referee.transcript import Entry, EntryKind, decode_span, unseal
 from judge.referee.verdict_help import RULED

@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from judge.games.types import AgentFault, Reply
+from judge.games.types import AgentFault, Reply, Verdict
 from judge.protocols.types import AgentProtocol, Clock, Note, Open, Wait
-from judge.referee.blame import Void
+from judge.referee.blame import Cause, Void
 from judge.referee.bounds import MIN_COUNT_BYTES
-from judge.referee.clock import Deadline, SeatClock
+from judge.referee.clock import MS, Deadline, SeatClock
+from judge.referee.policy import BytesPolicy
 from judge.referee.transcript import EntryKind, decode_kernel
-from judge.referee.wire import Happening
+from judge.referee.wire import Happening, RanOn
 from judge.sandbox.evidence import Evidence, ProcessReport
 
 TURNS = (Wait.TURN, Wait.ROW, Wait.PERSON, Wait.SYNC)
@@ -22,6 +23,9 @@ MAX_NOTE_CHARACTERS = 1 << 20
 
 BEYOND_MEMORY = "used more memory than its limit"
 """The start of a note."""
+
+REPORT_GRACE_NS = 2_000_000_000
+"""Between PID 1's report and the end of file, in either order."""
 
 _NO_DEADLINE = Deadline(0, None, 0)
 
@@ -51,6 +55,9 @@ class Side:
     protocol: AgentProtocol
     clock: SeatClock
     opening: Open
+    bounds: BytesPolicy
+    kernel_limit: int
+    """In bytes."""
     about: Mapping[str, str] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
     fault: AgentFault | None = None
@@ -88,6 +95,57 @@ class Side:
     def is_living(self) -> bool:
         return self.has_started and not self.is_dead and not self.is_ended
 
+    @property
+    def is_ending(self) -> bool:
+        """One of report and end of file is there. The other comes at once or never: an agent may close its stdout."""
+        return self.stdout_ended or self.report is not None
+
+    @property
+    def is_too_loud(self) -> bool:
+        return self.game_bytes > self.bounds.game_bytes or self.turn_bytes > self.bounds.turn_bytes
+
+    @property
+    def exceeds_kernel_limit(self) -> bool:
+        return self.kernel_bytes > self.kernel_limit
+
+    @property
+    def must_end(self) -> bool:
+        """It gets no time for its goodbye."""
+        return self.is_too_loud or self.exceeds_kernel_limit
+
+    def cause_of_kernel(self) -> Cause | None:
+        return Cause.KERNEL_MEMORY if self.exceeds_kernel_limit and not self.is_out else None
+
+    def cause_of_bytes(self) -> Cause | None:
+        if self.game_bytes > self.bounds.game_bytes:
+            return Cause.GAME_BYTES
+        return Cause.TURN_BYTES if self.turn_bytes > self.bounds.turn_bytes else None
+
+    def find_cause(self) -> Cause | None:
+        """Too much memory or output, or an exit."""
+        if cause := self.cause_of_kernel():
+            return cause
+        if self.killed_for_memory:
+            return Cause.MEMORY
+        if cause := self.cause_of_bytes():
+            return cause
+        return Cause.DEATH if self.is_dead else None
+
+    def evidence_for(self, cause: Cause, measured: Evidence, times: Mapping[str, float | None]) -> Evidence:
+        """Its readings, with what the referee knows and the `times` of the cause."""
+        kernel_bytes = measured.kernel_peak_bytes
+        if self.kernel_bytes:
+            kernel_bytes = max(self.kernel_bytes, kernel_bytes or 0)
+        game = {} if cause is Cause.MATCH_TIME else {"game_stalled_share": None, "game_slept_share": None}
+        added = {
+            "report": self.report,
+            "kernel_peak_bytes": kernel_bytes,
+            "kernel_limit_bytes": None if kernel_bytes is None else self.kernel_limit,
+            "cpu_ms": None if measured.cpu_ns is None else measured.cpu_ns // MS,
+            "bytes_read": self.game_bytes if cause is Cause.GAME_BYTES else self.turn_bytes,
+        }
+        return measured.model_copy(update={**added, **times, **game})
+
     def see(self, kind: EntryKind, data: bytes) -> None:
         if kind is EntryKind.READ:
             count = counted(data, MIN_COUNT_BYTES)
@@ -102,6 +160,10 @@ class Side:
             self.killed_for_memory = True
         elif kind is EntryKind.KERNEL:
             self.kernel_bytes = decode_kernel(data)
+
+    def linger(self, ran: RanOn) -> None:
+        self.lingered_ns += ran.ns
+        self.lingered_cpu_ns += ran.cpu_ns or 0
 
     def renew(self) -> None:
         self.stdout_ended, self.report, self.is_ended = False, None, False
@@ -196,6 +258,10 @@ class Dialogue:
         self.settle(clock, now)
         self.wait, self.since = wait, now
         self.set_deadline(clock)
+
+    def expect_end(self, now: int) -> None:
+        deadline = min(self.deadline.ns, now + REPORT_GRACE_NS)
+        self.deadline = self.deadline._replace(ns=deadline, missed=self.deadline.missed or Verdict.TURN_TIME)
 
     def set_deadline(self, clock: SeatClock) -> None:
         if self.wait is None:

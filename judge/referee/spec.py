@@ -158,7 +158,7 @@ class SeatRecord(_Value):
     lingered_ms: float = 0.0
     """After its kill; its slot was closed during this time."""
     lingered_cpu_ms: float = 0.0
-    """Of its box in this time. More than `fault_finder.STILL_MS` is a failure."""
+    """Of its box in this time. More than `referee.STILL_MS` is a failure."""
     about: dict[str, str]
     """Its self-description, by keyword."""
     notes: FailFastTuple[str]

@@ -75,7 +75,7 @@ def _without_fail_fast(schema: Any) -> Any:
 
 
 ASK, PROVE = "judge.sandbox.docker.renewal:NamespaceHelper.ask", "judge.sandbox.docker.renewal:Renewal.prove"
-STILL_MS = "judge.referee.fault_finder:STILL_MS"
+STILL_MS = "judge.referee.referee:STILL_MS"
 
 DEFENCES: Mapping[str, Mapping[str, object]] = {
     "handling broken pipes": {"judge.referee.live_wire:LiveWire._take": _take_unbroken},
@@ -86,7 +86,7 @@ DEFENCES: Mapping[str, Mapping[str, object]] = {
     "waiting until a box is still, 50 ms": {STILL_MS: 50},
     "waiting until a box is still, 200 ms": {STILL_MS: 200},
     "bound of the wait until a box is still": {STILL_MS: 60_000},
-    "bound of running on": {"judge.referee.fault_finder:RAN_ON_MS": 1_000_000},
+    "bound of running on": {"judge.referee.referee:RAN_ON_MS": 1_000_000},
     "bound of stderr": {"judge.referee.play:STDERR_BYTES": 16 << 20},
     "minimum count of a line": {"judge.referee.side:MIN_COUNT_BYTES": 1},
     "limit of kernel memory": {"judge.referee.kernel_watch:KernelWatch.look": _look_never},

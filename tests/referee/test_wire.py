@@ -8,8 +8,8 @@ from typing import cast
 
 import pytest
 
-from judge.referee.fault_finder import RAN_ON_MS
 from judge.referee.live_wire import LiveWire
+from judge.referee.referee import RAN_ON_MS
 from judge.referee.transcript import EntryKind, Transcript
 from judge.referee.wire import Happening, RanOn
 from judge.sandbox import open_box
