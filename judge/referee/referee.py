@@ -70,7 +70,7 @@ from judge.referee.requests import (
     Thaw,
     WriteInput,
 )
-from judge.referee.side import Dialogue, FaultError, Ply, Side
+from judge.referee.side import Dialogue, FaultError, Ply, SeatState, Side
 from judge.referee.transcript import EntryKind, decode_span
 from judge.referee.wire import Happening, RanOn
 from judge.sandbox.box import Limits
@@ -224,13 +224,14 @@ class Referee:
 
     def _let_ponder(self, seat: int) -> Requests[None]:
         side = self.sides[seat]
-        if side.opening.limits.ponder and side.is_living and not side.is_out:
+        if side.opening.limits.ponder and side.state is SeatState.STOPPED:
             yield from self._feed_idle(seat, Ponder(side.clock.shown(), self.sides[1 - seat].clock.shown()))
 
     def _open(self, seat: int) -> Requests[None]:
         side = self.sides[seat]
-        started = (yield Restart(seat)) if side.has_started else (yield Start(seat))
-        side.has_started, charged_ns = True, side.clock.charged_ns
+        started = yield (Start if side.state is SeatState.UNOPENED else Restart)(seat)
+        side.run()
+        charged_ns = side.clock.charged_ns
         end, talk = yield from self._converse(seat, side.opening, started=started)
         if isinstance(end, Ready):
             side.about = end.about
@@ -275,7 +276,7 @@ class Referee:
             yield from self._note_memory(seat)
         living = [seat for seat in SEATS if self.sides[seat].is_living]
         for seat in living:
-            if self.sides[seat].is_out:  # it may have run since
+            if self.sides[seat].state is SeatState.OUT:  # it may have run since
                 yield Freeze(seat)
         for seat in living:
             yield from self._await_end(1 - seat)
@@ -291,7 +292,9 @@ class Referee:
             return 0
         result = "" if self.game.end is None else self.game.result(side.opening.names)
         yield from self._feed_idle(seat, Close(result))
-        return side.clock.deadline(Wait.CLOSE, (yield Thaw(seat))).ns
+        now = yield Thaw(seat)
+        side.leave(SeatState.CLOSING)
+        return side.clock.deadline(Wait.CLOSE, now).ns
 
     def _await_ends(self, leaving: Sequence[int], deadline: int) -> Requests[None]:
         while any(self.sides[seat].is_living for seat in leaving):
@@ -312,17 +315,19 @@ class Referee:
     def _replace(self, seat: int, talk: Dialogue, now: int) -> Requests[int]:
         side = self.sides[seat]
         talk.settle(side.clock, now)
+        side.leave(SeatState.CLOSING)
         yield from self._await_ends([seat], side.clock.deadline(Wait.CLOSE, now).ns)
         # Else it would take the new process's time, and look like another program.
         yield from self._await_end(seat)
         side.renew()
         talk.since, talk.wait = (yield Restart(seat)), None
+        side.run()
         return talk.since
 
     def _end(self, seat: int) -> Requests[None]:
         yield Mute(seat)
         yield Kill(seat)
-        self.sides[seat].is_ended = True
+        self.sides[seat].enter(SeatState.KILLED)
 
     def _converse(
         self, seat: int, stimulus: Stimulus, started: int | None = None
@@ -334,13 +339,18 @@ class Referee:
         talk = Dialogue()
         end = yield from self._carry_out(seat, side.protocol.feed(stimulus), talk)
         if end is None:
-            talk.since = (yield Thaw(seat)) if started is None else started
+            if started is None:
+                started = yield Thaw(seat)
+                side.run()
+            talk.since = started
             talk.set_deadline(side.clock)
             while end is None:
                 end = yield from self._next_effects(seat, talk)
             talk.memory_bytes = yield Freeze(seat)
+            side.leave(SeatState.STOPPED)
         elif started is not None:
             yield Freeze(seat)
+            side.leave(SeatState.STOPPED)
         return end, talk
 
     def _next_effects(self, seat: int, talk: Dialogue) -> Requests[Ready | Answer | None]:
@@ -468,7 +478,7 @@ class Referee:
         side = self.sides[happening.seat]
         if side.is_too_loud:
             yield Mute(happening.seat)
-        elif side.is_out:
+        elif side.has_fault:
             side.keep(Note(f"late: {len(happening.data)} bytes that came after its fault"))
         else:
             yield from self._feed_idle(happening.seat, Bytes(happening.data, side.clock.shown()))
@@ -484,16 +494,16 @@ class Referee:
         while (ran := (yield AwaitStopped(seat, self._still_ns))) is not None:
             used_ns = ran.ns if ran.cpu_ns is None else ran.cpu_ns
             self._charge(seat, min(used_ns, ran.ns))
-            if side.is_out:
+            if side.has_fault:
                 side.linger(ran)
             if ran.ns < self._still_ns or used_ns <= self._ran_on_ns:
                 return
-            if not side.is_out:
+            if not side.has_fault:
                 raise (yield from self._ran_on(seat, ran))
 
     def _await_end(self, seat: int) -> Requests[None]:
         """For a frozen box only while it uses CPU time."""
-        is_killed = self.sides[seat].is_ended
+        is_killed = self.sides[seat].state is SeatState.KILLED
         while (ran := (yield AwaitStopped(seat, self._still_ns))) is not None:
             self.sides[seat].linger(ran)
             if ran.ns < self._still_ns or not (is_killed or (ran.cpu_ns or 0) > self._ran_on_ns):
@@ -529,7 +539,7 @@ class Referee:
         The opponent's clock had `charged_ns` before the turn; None: it has ended.
         """
         side = self.sides[seat]
-        if side.is_out or not side.stopped_in_turn_ns:
+        if side.has_fault or not side.stopped_in_turn_ns:
             return
         if side.stopped_in_turn_ns > self._ran_on_ns:
             span_ns = 0 if charged_ns is None else self.sides[1 - seat].clock.charged_ns - charged_ns
@@ -541,7 +551,7 @@ class Referee:
     def _note_memory(self, seat: int) -> Requests[None]:
         side = self.sides[seat]
         limit = side.opening.limits.memory_bytes
-        use = (yield ReadMemory(seat, limit)) if limit and side.has_started else None
+        use = (yield ReadMemory(seat, limit)) if limit and side.state is not SeatState.UNOPENED else None
         if use is not None:
             peak, most = mib(use.own_bytes), mib(limit)
             without_files = sentence(
@@ -582,7 +592,8 @@ class Referee:
     def _found(self, seat: int, cause: Cause, measured: Evidence, times: Mapping[str, float | None]) -> FaultError:
         """The seat's protocol receives no more output."""
         side = self.sides[seat]
-        side.is_out, side.evidence = True, side.evidence_for(cause, measured, times)
+        side.leave(SeatState.OUT)
+        side.evidence = side.evidence_for(cause, measured, times)
         return FaultError(judge(cause, side.evidence, self._starved_share, seat))
 
     def _judge_lingering(self) -> None:

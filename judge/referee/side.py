@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import NamedTuple
 
 from judge.games.types import AgentFault, Reply, Verdict
@@ -48,9 +49,62 @@ class Ply(NamedTuple):
     reply: Reply
 
 
+class SeatState(StrEnum):
+    """What a seat's process may do."""
+
+    UNOPENED = "unopened"
+    """Its program has not run."""
+    ASKED = "asked"
+    """It runs in its own time."""
+    STOPPED = "stopped"
+    """Its opponent is asked. It is frozen, or ponders."""
+    OUT = "out"
+    """It has a fault, and gets no more requests."""
+    CLOSING = "closing"
+    """It runs to its end, which it may reach by itself."""
+    EXITED = "exited"
+    KILLED = "killed"
+
+
+_LIMIT = "too much output or kernel memory"
+
+TRANSITIONS: Mapping[SeatState, Mapping[SeatState, str]] = {
+    SeatState.UNOPENED: {SeatState.ASKED: "start"},
+    SeatState.ASKED: {
+        SeatState.STOPPED: "answer",
+        SeatState.OUT: "fault",
+        SeatState.CLOSING: "goodbye, or a new process",
+        SeatState.EXITED: "exit",
+        SeatState.KILLED: _LIMIT,
+    },
+    SeatState.STOPPED: {
+        SeatState.ASKED: "request",
+        SeatState.OUT: "fault",
+        SeatState.CLOSING: "goodbye",
+        SeatState.EXITED: "exit",
+        SeatState.KILLED: _LIMIT,
+    },
+    SeatState.OUT: {
+        SeatState.CLOSING: "goodbye",
+        SeatState.EXITED: "exit",
+        SeatState.KILLED: _LIMIT,
+    },
+    SeatState.CLOSING: {SeatState.EXITED: "exit", SeatState.KILLED: "its time is over"},
+    SeatState.EXITED: {SeatState.ASKED: "restart", SeatState.KILLED: _LIMIT},
+    SeatState.KILLED: {SeatState.ASKED: "restart"},
+}
+"""The events that lead from a state to others. `scripts/reference_pages.py` draws them in docs/architecture.md."""
+
+LIVING = frozenset({SeatState.ASKED, SeatState.STOPPED, SeatState.OUT, SeatState.CLOSING})
+
+
+class SeatStateError(RuntimeError):
+    """A transition that is not in the table: the judge's fault."""
+
+
 @dataclass(slots=True)
 class Side:
-    """State of one seat."""
+    """A seat: its state, and what is known of it."""
 
     protocol: AgentProtocol
     clock: SeatClock
@@ -62,6 +116,7 @@ class Side:
     notes: list[Note] = field(default_factory=list)
     fault: AgentFault | None = None
     evidence: Evidence | None = None
+    """Of its fault."""
     turn_bytes: int = 0
     game_bytes: int = 0
     stdout_ended: bool = False
@@ -69,10 +124,7 @@ class Side:
     killed_for_memory: bool = False
     kernel_bytes: int = 0
     """Above its limit; 0 if it never was."""
-    has_started: bool = False
-    is_out: bool = False
-    """Has a fault: its protocol gets no more requests and output."""
-    is_ended: bool = False
+    state: SeatState = SeatState.UNOPENED
     unread: list[Happening] = field(default_factory=list)
     stopped_ns: int = 0
     """CPU time while stopped, in the game and in the opponent's last turn."""
@@ -92,8 +144,30 @@ class Side:
         return self.report is not None and self.report.kind != "lost" and not self.killed_for_memory
 
     @property
+    def has_fault(self) -> bool:
+        """Its protocol gets no more requests and output."""
+        return self.evidence is not None
+
+    @property
     def is_living(self) -> bool:
-        return self.has_started and not self.is_dead and not self.is_ended
+        return self.state in LIVING
+
+    def enter(self, state: SeatState) -> None:
+        """Raises SeatStateError."""
+        if state not in TRANSITIONS[self.state]:
+            raise SeatStateError(f"a seat that is {self.state} cannot become {state}")
+        self.state = state
+
+    def run(self) -> None:
+        """Call after a start or a thaw for its own time."""
+        if self.state is not SeatState.ASKED:
+            self.enter(SeatState.ASKED)
+            self._notice_exit()  # before its start
+
+    def leave(self, state: SeatState) -> None:
+        """Enter another state, if it lives."""
+        if self.is_living and self.state is not state:
+            self.enter(state)
 
     @property
     def is_ending(self) -> bool:
@@ -114,7 +188,7 @@ class Side:
         return self.is_too_loud or self.exceeds_kernel_limit
 
     def cause_of_kernel(self) -> Cause | None:
-        return Cause.KERNEL_MEMORY if self.exceeds_kernel_limit and not self.is_out else None
+        return Cause.KERNEL_MEMORY if self.exceeds_kernel_limit and not self.has_fault else None
 
     def cause_of_bytes(self) -> Cause | None:
         if self.game_bytes > self.bounds.game_bytes:
@@ -151,22 +225,30 @@ class Side:
             count = counted(data, MIN_COUNT_BYTES)
             self.turn_bytes += count
             self.game_bytes += count
-            self.stdout_ended = self.stdout_ended or not data
+            if not data:
+                self.stdout_ended = True
+                self._notice_exit()
         elif kind is EntryKind.REPORT:
             report = ProcessReport.decode(data)
             if report.kind != "started":
                 self.report = report
+                self._notice_exit()
         elif kind is EntryKind.OOM:
             self.killed_for_memory = True
         elif kind is EntryKind.KERNEL:
             self.kernel_bytes = decode_kernel(data)
+
+    def _notice_exit(self) -> None:
+        if self.is_dead:
+            self.leave(SeatState.EXITED)
 
     def linger(self, ran: RanOn) -> None:
         self.lingered_ns += ran.ns
         self.lingered_cpu_ns += ran.cpu_ns or 0
 
     def renew(self) -> None:
-        self.stdout_ended, self.report, self.is_ended = False, None, False
+        """Call before a restart."""
+        self.stdout_ended, self.report = False, None
 
     @property
     def has_room_for_notes(self) -> bool:
