@@ -400,14 +400,11 @@ class Referee:
 
         They are in time if an idle judge reads them as soon as it wakes up. An agent that keeps it busy is late.
         """
-        if talk.deadline.missed is None:
-            return False
-        if now <= talk.deadline.ns + LOOK_GRACE_NS + talk.overslept_ns:
-            return False
-        if now < talk.over_at:
-            return True
-        yield from self._miss_deadline(seat, talk, now)
-        return (yield from self._judge_lateness(seat, talk, now))
+        while talk.deadline.missed is not None and now > talk.deadline.ns + LOOK_GRACE_NS + talk.overslept_ns:
+            if now < talk.over_at:
+                return True
+            yield from self._miss_deadline(seat, talk, now)
+        return False
 
     def _miss_deadline(self, seat: int, talk: Dialogue, now: int) -> Requests[Ready | Answer | None]:
         if talk.deadline.missed is None:

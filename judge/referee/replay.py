@@ -198,6 +198,8 @@ class Replay:
             return ()
         seen = [Happening(e.ns, e.seat, e.kind, e.data) for e in self._entries[self._next : end]]
         self._next = end + 1
+        if not seen:
+            raise self._departs("it has LOOKED, and no event before it")
         return seen
 
     def await_event(self, until_ns: int) -> Happening:  # noqa: ARG002 the record knows when it was
