@@ -25,7 +25,6 @@ MODULES = (
     "referee/requests",
     "referee/side",
     "referee/stopped_boxes",
-    "referee/void_problems",
     "referee/wait_meter",
     "referee/wire",
     "sandbox/docker/freezer",

@@ -158,9 +158,8 @@ def pages() -> dict[str, str]:
 
 def architecture_page() -> str:
     """The page with the present diagram of a seat's states."""
-    arrows = [
-        f"    {before} --> {after}: {event}" for before, afters in TRANSITIONS.items() for after, event in afters.items()
-    ]
+    rows = TRANSITIONS.items()
+    arrows = [f"    {before} --> {after}: {event}" for before, row in rows for after, event in row.items()]
     diagram = "\n".join(["stateDiagram-v2", f"    [*] --> {SeatState.UNOPENED}", *arrows])
     text = (DOCS / "architecture.md").read_text(encoding="utf-8")
     return re.sub(r"(?<=```mermaid\n)stateDiagram.*?(?=\n```)", diagram, text, flags=re.DOTALL)

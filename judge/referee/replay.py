@@ -12,6 +12,7 @@ from judge.referee.blame import Void
 from judge.referee.drive import UnansweredError, drive
 from judge.referee.referee import Referee
 from judge.referee.requests import Request
+from judge.referee.side import SeatStateError
 from judge.referee.transcript import Entry, EntryKind, decode_kernel, decode_memory, decode_span
 from judge.referee.wire import Happening, MemoryUse, RanOn, StoppedCpu
 from judge.sandbox.evidence import Evidence, ProcessReport
@@ -35,7 +36,7 @@ def replaying(replay: "Replay | None" = None) -> Iterator[None]:
     """Any error that a forged transcript causes in the block becomes an InputError."""
     try:
         yield
-    except (LookupError, TypeError, ValueError, RuntimeError, ArithmeticError, struct.error) as error:
+    except (LookupError, TypeError, ValueError, RuntimeError, ArithmeticError, SeatStateError, struct.error) as error:
         where = "" if replay is None else f"entry {replay.position} "
         raise InputError(
             f"{_NOT_OURS}: {where}causes an error of the replay ({type(error).__name__}: {printable(str(error), 150)})"

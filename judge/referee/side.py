@@ -98,7 +98,7 @@ TRANSITIONS: Mapping[SeatState, Mapping[SeatState, str]] = {
 LIVING = frozenset({SeatState.ASKED, SeatState.STOPPED, SeatState.OUT, SeatState.CLOSING})
 
 
-class SeatStateError(RuntimeError):
+class SeatStateError(Exception):
     """A transition that is not in the table: the judge's fault."""
 
 
@@ -134,10 +134,6 @@ class Side:
     """After its fault or the game."""
     lingered_cpu_ns: int = 0
     _room_for_notes: int = MAX_NOTE_CHARACTERS
-
-    @property
-    def is_dead(self) -> bool:
-        return self.stdout_ended and self.report is not None
 
     @property
     def has_exited(self) -> bool:
@@ -176,7 +172,7 @@ class Side:
 
     @property
     def is_too_loud(self) -> bool:
-        return self.game_bytes > self.bounds.game_bytes or self.turn_bytes > self.bounds.turn_bytes
+        return self.cause_of_bytes() is not None
 
     @property
     def exceeds_kernel_limit(self) -> bool:
@@ -197,13 +193,9 @@ class Side:
 
     def find_cause(self) -> Cause | None:
         """Too much memory or output, or an exit."""
-        if cause := self.cause_of_kernel():
-            return cause
-        if self.killed_for_memory:
-            return Cause.MEMORY
-        if cause := self.cause_of_bytes():
-            return cause
-        return Cause.DEATH if self.is_dead else None
+        memory = Cause.MEMORY if self.killed_for_memory else None
+        death = Cause.DEATH if self.state is SeatState.EXITED else None
+        return self.cause_of_kernel() or memory or self.cause_of_bytes() or death
 
     def evidence_for(self, cause: Cause, measured: Evidence, times: Mapping[str, float | None]) -> Evidence:
         """Its readings, with what the referee knows and the `times` of the cause."""
@@ -239,7 +231,7 @@ class Side:
             self.kernel_bytes = decode_kernel(data)
 
     def _notice_exit(self) -> None:
-        if self.is_dead:
+        if self.stdout_ended and self.report is not None:
             self.leave(SeatState.EXITED)
 
     def linger(self, ran: RanOn) -> None:
@@ -314,7 +306,7 @@ class Dialogue:
         return now - self.since - self.paused_ns - self.overslept_ns - self.given_ns
 
     def shown(self, clock: SeatClock, now: int) -> Clock:
-        return clock.shown(self.wait, now - self.since - self.paused_ns - self.overslept_ns - self.given_ns)
+        return clock.shown(self.wait, self.elapsed_ns(now))
 
     def give(self, span_ns: int) -> None:
         self.given_ns += span_ns
