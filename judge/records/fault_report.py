@@ -12,7 +12,7 @@ from judge.referee.blame import TABLE, BlameRow, Evidence
 from judge.referee.clock import SYNC_MS
 from judge.referee.referee import RAN_ON_MS, STILL_MS
 from judge.referee.spec import ClockRecord, GameRecord, RecordFile
-from judge.referee.transcript import Entry, EntryKind, decode_span, unseal
+from judge.referee.transcript import Entry, EntryKind, decode_number, unseal
 from judge.referee.verdict_help import RULED
 
 MS = 1_000_000
@@ -308,7 +308,7 @@ def _heard_line(heard: Heard) -> str:
 
 def _span_ms(data: bytes) -> str:
     try:
-        return f"{decode_span(data) / 1e6:.0f}"
+        return f"{decode_number(data) / 1e6:.0f}"
     except ValueError:
         return "?"
 

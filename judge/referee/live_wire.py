@@ -12,9 +12,9 @@ from judge.games.types import SEATS
 from judge.referee.kernel_watch import KernelWatch
 from judge.referee.pulse import PAUSE_NS, Pulse
 from judge.referee.stopped_boxes import StoppedBoxes
-from judge.referee.transcript import EntryKind, Transcript
+from judge.referee.transcript import Entry, EntryKind, Transcript
 from judge.referee.wait_meter import WaitMeter
-from judge.referee.wire import Happening, Inbox, MemoryUse, RanOn
+from judge.referee.wire import Inbox, MemoryUse, RanOn
 from judge.sandbox.box import NO_FREEZER, Box, Channel, EventSource, Limits
 from judge.sandbox.evidence import Evidence, ProcessReport
 from judge.sandbox.host_activity.core_use import CoreUse
@@ -196,7 +196,7 @@ class LiveWire:
     def read_stopped_cpu(self, seat: int, asked: int) -> int:
         return self._stopped.used_cpu(seat, asked)
 
-    def read_pending(self) -> Sequence[Happening]:
+    def read_pending(self) -> Sequence[Entry]:
         ready = self._poll_for(0.0)
         if self._has_looked:
             ready = [(fd, mask) for fd, mask in ready if self._is_stoppable(fd)]
@@ -206,12 +206,12 @@ class LiveWire:
         seen = self._inbox.take_all()
         if not seen:
             return ()
-        for happening in seen:
-            self._transcript.add(*happening)
+        for entry in seen:
+            self._transcript.add(*entry[:4])
         self._transcript.add(time.monotonic_ns(), seen[-1].seat, EntryKind.LOOKED)
         return seen
 
-    def await_event(self, until_ns: int) -> Happening:
+    def await_event(self, until_ns: int) -> Entry:
         if not self._inbox:
             self._poll(until_ns)
         if self._is_elsewhere and self._pulse is not None and self._pulse.suspended_ns > self._suspended_ns:
@@ -220,9 +220,9 @@ class LiveWire:
                 f"This machine was suspended for {span_s:.1f} s while agents of the game ran on another machine"
             )
         now = time.monotonic_ns()
-        happening = self._inbox.take_first() if self._inbox else Happening(now, -1, EntryKind.EXPIRED, b"")
-        self._transcript.add(*happening)
-        return happening
+        entry = self._inbox.take_first() if self._inbox else Entry(now, -1, EntryKind.EXPIRED, b"")
+        self._transcript.add(*entry[:4])
+        return entry
 
     def measure(self, seat: int) -> Evidence:
         box = self._boxes[seat]

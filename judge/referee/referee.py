@@ -71,8 +71,8 @@ from judge.referee.requests import (
     WriteInput,
 )
 from judge.referee.side import Dialogue, FaultError, Ply, SeatState, Side
-from judge.referee.transcript import EntryKind, decode_span
-from judge.referee.wire import Happening, RanOn
+from judge.referee.transcript import Entry, EntryKind, decode_number
+from judge.referee.wire import RanOn
 from judge.sandbox.box import Limits
 from judge.sandbox.evidence import Evidence
 
@@ -257,17 +257,17 @@ class Referee:
             seen = yield ReadPending()
             if not seen:
                 break
-            for happening in seen:
-                self._see(happening)
-                yield from self._receive_unrequested(happening)
+            for entry in seen:
+                self._see(entry)
+                yield from self._receive_unrequested(entry)
         if cause := self.sides[waiting].cause_of_kernel():
             raise (yield from self._faulted(waiting, cause))
 
     def _receive_unread(self) -> Requests[None]:
         for side in self.sides:
             unread, side.unread = side.unread, []
-            for happening in unread:
-                yield from self._receive_unrequested(happening)
+            for entry in unread:
+                yield from self._receive_unrequested(entry)
 
     def _close(self) -> Requests[None]:
         yield from self._receive_unread()
@@ -298,15 +298,15 @@ class Referee:
 
     def _await_ends(self, leaving: Sequence[int], deadline: int) -> Requests[None]:
         while any(self.sides[seat].is_living for seat in leaving):
-            happening = yield AwaitEvent(deadline)
-            self._see(happening)
-            if happening.kind is EntryKind.PAUSED:
-                deadline += decode_span(happening.data)
-            elif happening.seat not in leaving:
-                yield from self._receive_unrequested(happening)
-            elif self.sides[happening.seat].must_end:
-                yield from self._end(happening.seat)
-            if happening.ns >= deadline:
+            entry = yield AwaitEvent(deadline)
+            self._see(entry)
+            if entry.kind is EntryKind.PAUSED:
+                deadline += decode_number(entry.data)
+            elif entry.seat not in leaving:
+                yield from self._receive_unrequested(entry)
+            elif self.sides[entry.seat].must_end:
+                yield from self._end(entry.seat)
+            if entry.ns >= deadline:
                 break
         for seat in leaving:
             if self.sides[seat].is_living:
@@ -356,12 +356,12 @@ class Referee:
     def _next_effects(self, seat: int, talk: Dialogue) -> Requests[Ready | Answer | None]:
         side = self.sides[seat]
         alarm_at = talk.alarm_at
-        happening = yield AwaitEvent(talk.over_at if alarm_at is None else alarm_at)
-        now, asked, kind, data = happening
-        self._see(happening)
+        entry = yield AwaitEvent(talk.over_at if alarm_at is None else alarm_at)
+        now, asked, kind, data, _ = entry
+        self._see(entry)
         end = None
         if kind is EntryKind.PAUSED or kind is EntryKind.OVERSLEPT:
-            talk.miss(kind, decode_span(data), now)
+            talk.miss(kind, decode_number(data), now)
             return None
         if asked == seat:
             if kind is EntryKind.READ:
@@ -383,9 +383,9 @@ class Referee:
             yield from self._end(asked)  # it runs on, and is judged after this turn
         elif self._ponders and not self.sides[asked].is_too_loud:
             # Parsing it now would delay the reading of the answer.
-            self.sides[asked].unread.append(happening)
+            self.sides[asked].unread.append(entry)
         else:
-            yield from self._receive_unrequested(happening)
+            yield from self._receive_unrequested(entry)
         if alarm_at is not None and now >= alarm_at:
             talk.wake()
             end = yield from self._alarm(seat, talk, now)
@@ -465,20 +465,20 @@ class Referee:
         self.sides[seat].keep(note)
         self._observer.see_note(seat, note)
 
-    def _see(self, happening: Happening) -> None:
-        if happening.seat >= 0:
-            self.sides[happening.seat].see(happening.kind, happening.data)
+    def _see(self, entry: Entry) -> None:
+        if entry.seat >= 0:
+            self.sides[entry.seat].see(entry.kind, entry.data)
 
-    def _receive_unrequested(self, happening: Happening) -> Requests[None]:
-        if happening.kind is not EntryKind.READ or not happening.data:
+    def _receive_unrequested(self, entry: Entry) -> Requests[None]:
+        if entry.kind is not EntryKind.READ or not entry.data:
             return
-        side = self.sides[happening.seat]
+        side = self.sides[entry.seat]
         if side.is_too_loud:
-            yield Mute(happening.seat)
+            yield Mute(entry.seat)
         elif side.has_fault:
-            side.keep(Note(f"late: {len(happening.data)} bytes that came after its fault"))
+            side.keep(Note(f"late: {len(entry.data)} bytes that came after its fault"))
         else:
-            yield from self._feed_idle(happening.seat, Bytes(happening.data, side.clock.shown()))
+            yield from self._feed_idle(entry.seat, Bytes(entry.data, side.clock.shown()))
 
     # --- stopped seats ------------------------------------------------------------------------------------------------
 

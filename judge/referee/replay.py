@@ -13,8 +13,8 @@ from judge.referee.drive import UnansweredError, drive
 from judge.referee.referee import Referee
 from judge.referee.requests import Request
 from judge.referee.side import SeatStateError
-from judge.referee.transcript import Entry, EntryKind, decode_kernel, decode_memory, decode_span
-from judge.referee.wire import Happening, MemoryUse, RanOn, StoppedCpu
+from judge.referee.transcript import Entry, EntryKind, decode_memory, decode_number
+from judge.referee.wire import MemoryUse, RanOn, StoppedCpu
 from judge.sandbox.evidence import Evidence, ProcessReport
 
 _SEEN = frozenset(
@@ -55,13 +55,13 @@ _SEATS_OF = {
 _DECODE: dict[EntryKind, Callable[[bytes], object]] = {
     EntryKind.REPORT: ProcessReport.decode,
     EntryKind.FROZEN: decode_memory,
-    EntryKind.PAUSED: decode_span,
-    EntryKind.OVERSLEPT: decode_span,
+    EntryKind.PAUSED: decode_number,
+    EntryKind.OVERSLEPT: decode_number,
     EntryKind.RAN_ON: RanOn.decode,
     EntryKind.STOPPED_CPU: StoppedCpu.decode,
     EntryKind.EVIDENCE: Evidence.decode,
     EntryKind.MEMORY: MemoryUse.decode,
-    EntryKind.KERNEL: decode_kernel,
+    EntryKind.KERNEL: decode_number,
 }
 
 
@@ -191,23 +191,23 @@ class Replay:
         self._take()
         return used.ns
 
-    def read_pending(self) -> Sequence[Happening]:
+    def read_pending(self) -> Sequence[Entry]:
         end = self._scanned = max(self._next, self._scanned)
         while (entry := self._peek(end)) is not None and entry.kind in _SEEN:
             end = self._scanned = end + 1
         if entry is None or entry.kind is not EntryKind.LOOKED:
             return ()
-        seen = [Happening(e.ns, e.seat, e.kind, e.data) for e in self._entries[self._next : end]]
+        seen = self._entries[self._next : end]
         self._next = end + 1
         if not seen:
             raise self._departs("it has LOOKED, and no event before it")
         return seen
 
-    def await_event(self, until_ns: int) -> Happening:  # noqa: ARG002 the record knows when it was
+    def await_event(self, until_ns: int) -> Entry:  # noqa: ARG002 the record knows when it was
         entry = self._take()
         if entry.kind not in _SEEN:
             raise self._departs(f"the judge would wait, the record has {entry.kind.name}")
-        return Happening(*entry[:4])
+        return entry
 
     def measure(self, seat: int) -> Evidence:
         return Evidence.decode(self._expect(seat, EntryKind.EVIDENCE).data)

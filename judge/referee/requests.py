@@ -3,7 +3,8 @@
 from collections.abc import Generator, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from judge.referee.wire import Happening, MemoryUse, RanOn
+from judge.referee.transcript import Entry
+from judge.referee.wire import MemoryUse, RanOn
 from judge.sandbox.evidence import Evidence
 
 Result = TypeVar("Result")
@@ -29,9 +30,9 @@ class Wire(Protocol):
 
     def read_stopped_cpu(self, seat: int, asked: int) -> int: ...
 
-    def read_pending(self) -> Sequence[Happening]: ...
+    def read_pending(self) -> Sequence[Entry]: ...
 
-    def await_event(self, until_ns: int) -> Happening: ...
+    def await_event(self, until_ns: int) -> Entry: ...
 
     def measure(self, seat: int) -> Evidence: ...
 
@@ -114,18 +115,18 @@ class ReadStoppedCpu(NamedTuple):
 
 
 class ReadPending(NamedTuple):
-    """Events (Happening) so far, without waiting."""
+    """Events (Entry) so far, without waiting."""
 
-    def carry_out(self, wire: Wire) -> Sequence[Happening]:
+    def carry_out(self, wire: Wire) -> Sequence[Entry]:
         return wire.read_pending()
 
 
 class AwaitEvent(NamedTuple):
-    """The next event (Happening), or one of kind EXPIRED at `until_ns`."""
+    """The next event (Entry), or one of kind EXPIRED at `until_ns`."""
 
     until_ns: int
 
-    def carry_out(self, wire: Wire) -> Happening:
+    def carry_out(self, wire: Wire) -> Entry:
         return wire.await_event(self.until_ns)
 
 

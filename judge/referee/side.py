@@ -11,8 +11,8 @@ from judge.referee.blame import Cause, Void
 from judge.referee.bounds import MIN_COUNT_BYTES
 from judge.referee.clock import MS, Deadline, SeatClock
 from judge.referee.policy import BytesPolicy
-from judge.referee.transcript import EntryKind, decode_kernel
-from judge.referee.wire import Happening, RanOn
+from judge.referee.transcript import Entry, EntryKind, decode_number
+from judge.referee.wire import RanOn
 from judge.sandbox.evidence import Evidence, ProcessReport
 
 TURNS = (Wait.TURN, Wait.ROW, Wait.PERSON, Wait.SYNC)
@@ -125,7 +125,7 @@ class Side:
     kernel_bytes: int = 0
     """Above its limit; 0 if it never was."""
     state: SeatState = SeatState.UNOPENED
-    unread: list[Happening] = field(default_factory=list)
+    unread: list[Entry] = field(default_factory=list)
     stopped_ns: int = 0
     """CPU time while stopped, in the game and in the opponent's last turn."""
     stopped_in_turn_ns: int = 0
@@ -228,7 +228,7 @@ class Side:
         elif kind is EntryKind.OOM:
             self.killed_for_memory = True
         elif kind is EntryKind.KERNEL:
-            self.kernel_bytes = decode_kernel(data)
+            self.kernel_bytes = decode_number(data)
 
     def _notice_exit(self) -> None:
         if self.stdout_ended and self.report is not None:

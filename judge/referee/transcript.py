@@ -68,40 +68,29 @@ class EntryKind(StrEnum):
 
 
 class Entry(NamedTuple):
-    """One event; `ns` is monotonic, from the first entry."""
+    """One event. Times are monotonic, in a finished transcript from the first entry."""
 
     ns: int
     seat: int
+    """-1: of the judge or its host."""
     kind: EntryKind
     data: bytes
     private: bool = False
 
 
-MEMORY_DIGITS = 18
+MAX_DIGITS = 18
 
 
-def decode_span(data: bytes) -> int:
-    """Nanoseconds of a PAUSED or OVERSLEPT entry. Raises ValueError."""
-    if not data.isdigit() or len(data) > MEMORY_DIGITS:
-        raise ValueError(f"not a number of nanoseconds: {data[:40]!r}")
+def decode_number(data: bytes) -> int:
+    """Nanoseconds of a PAUSED or OVERSLEPT entry, bytes of a KERNEL entry. Raises ValueError."""
+    if len(data) > MAX_DIGITS or not data.isdigit():
+        raise ValueError(f"not a number: {data[:40]!r}")
     return int(data)
-
-
-def decode_kernel(data: bytes) -> int:
-    """Bytes of a KERNEL entry. Raises ValueError."""
-    used = decode_memory(data)
-    if used is None:
-        raise ValueError("no number of bytes")
-    return used
 
 
 def decode_memory(data: bytes) -> int | None:
-    """Memory of a FROZEN entry, if it has one. Raises ValueError."""
-    if not data:
-        return None
-    if len(data) > MEMORY_DIGITS or not data.isdigit():
-        raise ValueError(f"not a number of bytes: {data[:40]!r}")
-    return int(data)
+    """Bytes of a FROZEN entry, if it has them. Raises ValueError."""
+    return decode_number(data) if data else None
 
 
 Nanoseconds = Annotated[int, Field(ge=0, lt=1 << 64)]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from judge.games.types import NATURE, SEATS
-from judge.referee.transcript import EntryKind
+from judge.referee.transcript import Entry, EntryKind
 from judge.sandbox.evidence import MAX_COUNT
 
 
@@ -21,15 +21,6 @@ def _count(value: object) -> int:
     if not 0 <= value < MAX_COUNT:
         raise ValueError(f"not a count: {value!r:.40}")
     return value
-
-
-class Happening(NamedTuple):
-    """An observation: monotonic ns, seat (-1: none), kind, bytes."""
-
-    ns: int
-    seat: int
-    kind: EntryKind
-    data: bytes
 
 
 class RanOn(NamedTuple):
@@ -96,7 +87,7 @@ class Inbox:
 
     def __init__(self, stderr_bytes: int, least_bytes: int) -> None:
         """`stderr_bytes` are kept per seat; each read counts at least `least_bytes`."""
-        self._news: deque[Happening] = deque()
+        self._news: deque[Entry] = deque()
         self._unended = [bytearray(), bytearray()]
         self._stderr_room = [stderr_bytes, stderr_bytes]
         self._least_bytes = least_bytes
@@ -104,17 +95,17 @@ class Inbox:
     def __len__(self) -> int:
         return len(self._news)
 
-    def take_first(self) -> Happening:
+    def take_first(self) -> Entry:
         """Raises IndexError."""
         return self._news.popleft()
 
-    def take_all(self) -> Sequence[Happening]:
+    def take_all(self) -> Sequence[Entry]:
         taken = list(self._news)
         self._news.clear()
         return taken
 
     def note(self, now: int, kind: EntryKind, span_ns: int) -> None:
-        self._news.append(Happening(now, -1, kind, b"%d" % span_ns))
+        self._news.append(Entry(now, -1, kind, b"%d" % span_ns))
 
     def add(self, now: int, seat: int, kind: EntryKind, data: bytes) -> None:
         if kind is EntryKind.READ and self._is_unended(seat, data):
@@ -128,7 +119,7 @@ class Inbox:
             if self._unended[seat]:
                 data = bytes(self._unended[seat])
                 self._unended[seat].clear()
-                self._news.append(Happening(time.monotonic_ns(), seat, EntryKind.READ, data))
+                self._news.append(Entry(time.monotonic_ns(), seat, EntryKind.READ, data))
 
     def forget(self, seat: int) -> None:
         self._news = deque(item for item in self._news if item.seat != seat)
@@ -151,14 +142,14 @@ class Inbox:
             if kind is EntryKind.READ and data:
                 data = bytes(unended) + data
             else:
-                self._news.append(Happening(now, seat, EntryKind.READ, bytes(unended)))
+                self._news.append(Entry(now, seat, EntryKind.READ, bytes(unended)))
             unended.clear()
         last = self._news[-1] if self._news else None
         if data and last and last.data and (now, seat, kind) == last[:3] and kind is EntryKind.READ:
             # One read per seat and moment: `judge.referee.replay` joins the parts of a chunk by time.
             self._news[-1] = last._replace(data=last.data + data)
             return
-        self._news.append(Happening(now, seat, kind, data))
+        self._news.append(Entry(now, seat, kind, data))
 
     def _bounded(self, seat: int, data: bytes) -> bytes:
         kept = data[: max(0, self._stderr_room[seat])]

@@ -18,7 +18,7 @@ from judge.referee.replay import Replay
 from judge.referee.setup import build_referee
 from judge.referee.spec import GameSpec, SeatSpec
 from judge.referee.transcript import Entry, EntryKind, Transcript, seal, unseal
-from judge.referee.wire import Happening, MemoryUse, RanOn, StoppedCpu
+from judge.referee.wire import MemoryUse, RanOn, StoppedCpu
 from judge.sandbox.evidence import Evidence, ProcessReport
 
 MS = 1_000_000
@@ -162,7 +162,7 @@ class World:
         self._note(seat, EntryKind.STOPPED_CPU, StoppedCpu(ns, asked).encode())
         return ns
 
-    def read_pending(self) -> Sequence[Happening]:
+    def read_pending(self) -> Sequence[Entry]:
         """Return acts that take no more time, also of a frozen seat: they are already in the pipe."""
         seen = []
         for seat, body in enumerate(self.bodies):
@@ -172,25 +172,25 @@ class World:
             self._note(seen[-1].seat, EntryKind.LOOKED)
         return seen
 
-    def await_event(self, until_ns: int) -> Happening:
+    def await_event(self, until_ns: int) -> Entry:
         """Jump to the next act, or to the deadline."""
         seat = self._soonest()
         left = max(0, until_ns - self.now)
         if seat is None or self.bodies[seat].acts[0][0] - _absence_ns(self.bodies[seat].acts[0][1]) > left:
             self._pass(left)
-            happening = Happening(self.now, -1, EntryKind.EXPIRED, b"")
+            entry = Entry(self.now, -1, EntryKind.EXPIRED, b"")
         else:
             self._pass(self.bodies[seat].acts[0][0])
             return self._happen(seat)
-        self.transcript.add(*happening)
-        return happening
+        self.transcript.add(*entry[:4])
+        return entry
 
-    def _happen(self, seat: int) -> Happening:
+    def _happen(self, seat: int) -> Entry:
         _, act = self.bodies[seat].acts.popleft()
         kind = EntryKind.READ if isinstance(act, Say) else act.kind
-        happening = Happening(self.now, seat, kind, act.data)
-        self.transcript.add(*happening)
-        return happening
+        entry = Entry(self.now, seat, kind, act.data)
+        self.transcript.add(*entry[:4])
+        return entry
 
     def measure(self, seat: int) -> Evidence:
         shares = ("others", "waited", "stalled", "slept", "game_stalled", "game_slept")

@@ -266,7 +266,7 @@ def test_use_above_the_limit_is_reported_once_while_the_judge_waits() -> None:
 
         happening = live.await_event(soon())
 
-        assert (1, EntryKind.KERNEL, b"101") == happening[1:]
+        assert (1, EntryKind.KERNEL, b"101") == happening[1:4]
         end = time.monotonic_ns() + 50_000_000
         assert EntryKind.KERNEL not in iter(lambda: live.await_event(end).kind, EntryKind.EXPIRED)
 
@@ -276,4 +276,4 @@ def test_use_above_the_limit_is_seen_at_the_end_of_a_turn() -> None:
         live.thaw(0)
         live.freeze(0)
 
-        assert [(0, EntryKind.KERNEL, b"101")] == [happening[1:] for happening in live.read_pending()]
+        assert [(0, EntryKind.KERNEL, b"101")] == [happening[1:4] for happening in live.read_pending()]

@@ -10,8 +10,8 @@ import pytest
 
 from judge.referee.live_wire import LiveWire
 from judge.referee.referee import RAN_ON_MS
-from judge.referee.transcript import EntryKind, Transcript
-from judge.referee.wire import Happening, RanOn
+from judge.referee.transcript import Entry, EntryKind, Transcript
+from judge.referee.wire import RanOn
 from judge.sandbox import open_box
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
 from judge.sandbox.evidence import Evidence
@@ -94,30 +94,30 @@ def wires() -> Iterator[Wires]:
         wire.close()
 
 
-def until(wire: LiveWire, wanted: Callable[[Happening], bool]) -> list[Happening]:
+def until(wire: LiveWire, wanted: Callable[[Entry], bool]) -> list[Entry]:
     """All that happens up to the one that is wanted."""
-    seen: list[Happening] = []
+    seen: list[Entry] = []
     while not (seen and wanted(seen[-1])):
-        happening = wire.await_event(time.monotonic_ns() + SOON_NS)
-        assert happening.kind is not EntryKind.EXPIRED
-        seen.append(happening)
+        entry = wire.await_event(time.monotonic_ns() + SOON_NS)
+        assert entry.kind is not EntryKind.EXPIRED
+        seen.append(entry)
     return seen
 
 
-def greeted(wire: LiveWire, seat: int = 0) -> list[Happening]:
+def greeted(wire: LiveWire, seat: int = 0) -> list[Entry]:
     """Start a seat, greet it, and wait for its answer."""
     wire.start(seat)
     wire.write_input(seat, b"hello\n")
     return until(wire, ends_a_line)
 
 
-def said(seen: list[Happening]) -> bytes:
+def said(seen: list[Entry]) -> bytes:
     """All of stdout, in however many reads."""
     return b"".join(h.data for h in seen if h.kind is EntryKind.READ)
 
 
-def ends_a_line(happening: Happening) -> bool:
-    return happening.kind is EntryKind.READ and happening.data.endswith(b"\n")
+def ends_a_line(entry: Entry) -> bool:
+    return entry.kind is EntryKind.READ and entry.data.endswith(b"\n")
 
 
 def test_nothing_by_the_deadline_is_an_expiry(wires: Wires) -> None:
@@ -125,10 +125,10 @@ def test_nothing_by_the_deadline_is_an_expiry(wires: Wires) -> None:
     began = wire.start(0)
     until(wire, lambda h: h.kind is EntryKind.REPORT)
 
-    happening = wire.await_event(began + 1)
+    entry = wire.await_event(began + 1)
 
-    assert (EntryKind.EXPIRED, -1) == (happening.kind, happening.seat)
-    assert happening.ns > began
+    assert (EntryKind.EXPIRED, -1) == (entry.kind, entry.seat)
+    assert entry.ns > began
 
 
 def test_rest_of_a_partial_pipe_write_follows(wires: Wires) -> None:
@@ -248,13 +248,13 @@ def test_a_seat_that_is_muted_is_not_read_and_the_other_is(wires: Wires) -> None
     wire = wires(flood, ECHO)
     for seat in (0, 1):
         wire.start(seat)
-    until(wire, lambda happening: (happening.seat, happening.kind) == (0, EntryKind.READ))
+    until(wire, lambda entry: (entry.seat, entry.kind) == (0, EntryKind.READ))
 
     wire.mute(0)
     wire.write_input(1, b"hello\n")
-    seen = until(wire, lambda happening: (happening.seat, happening.kind) == (1, EntryKind.READ))
+    seen = until(wire, lambda entry: (entry.seat, entry.kind) == (1, EntryKind.READ))
 
-    assert {1} == {happening.seat for happening in seen}
+    assert {1} == {entry.seat for entry in seen}
 
 
 def test_honest_seat_is_frozen_without_running_on(wires: Wires) -> None:
@@ -332,15 +332,15 @@ def test_partial_line_is_available_at_the_deadline_and_before_an_end(wires: Wire
     wire.write_input(0, b"x")
     ended = until(wire, lambda h: h.kind is EntryKind.READ)
 
-    assert (0, EntryKind.READ, b"7,") == begun[1:]
+    assert (0, EntryKind.READ, b"7,") == begun[1:4]
     assert b"" == ended[-1].data
 
 
-def until_read(wire: LiveWire) -> Happening:
+def until_read(wire: LiveWire) -> Entry:
     """What is read at a deadline, sooner or later."""
-    while (happening := wire.await_event(time.monotonic_ns() + 1_000_000)).kind is not EntryKind.READ:
+    while (entry := wire.await_event(time.monotonic_ns() + 1_000_000)).kind is not EntryKind.READ:
         pass
-    return happening
+    return entry
 
 
 def test_a_line_without_an_end_is_news_before_it_is_long(wires: Wires) -> None:
