@@ -87,8 +87,8 @@ class Body:
 class World:
     """Implements `judge.referee.requests.Wire`.
 
-    Attributes set host measurements, CPU use after freezing, and failures. `bodies` has each agent's input, `entries`
-    the transcript.
+    Attributes set readings for a verdict, CPU use after freezing, and failures. `bodies` has each agent's input,
+    `entries` the transcript.
     """
 
     def __init__(self, *agents: Agent, readings: Evidence | None = None, ponders: bool = False) -> None:
@@ -101,19 +101,10 @@ class World:
         self.transcript = Transcript()
         self.now = 5_000 * MS
         self.readings = [readings or Evidence(), readings or Evidence()]
-        self.others_share: float | None = None
-        self.waited_share: float | None = None
-        self.stalled_share: float | None = None
-        self.slept_share: float | None = None
-        self.game_stalled_share: float | None = None
-        self.game_slept_share: float | None = None
-        self.held_by_others: bool | None = None
         self.frozen = [False, False]
         self.memory_bytes: list[int | None] = [None, None]
         self.ran_on: dict[int, list[RanOn]] = {}
         """CPU use after each freeze and kill by seat, in order."""
-        self.opponent_cpu_ms: int | None = None
-        """CPU time of the waiting seat in a turn lost on time (old records)."""
         self.stopped_cpu_ms: dict[int, list[int]] = {}
         """CPU time while stopped by seat, in order of readings."""
         self.memory_use: dict[int, MemoryUse] = {}
@@ -193,11 +184,7 @@ class World:
         return entry
 
     def measure(self, seat: int) -> Evidence:
-        shares = ("others", "waited", "stalled", "slept", "game_stalled", "game_slept")
-        found = {f"{name}_share": getattr(self, f"{name}_share") for name in shares}
-        evidence = self.readings[seat].model_copy(update={**found, "held_by_others": self.held_by_others})
-        if self.opponent_cpu_ms is not None and not self.frozen[seat]:
-            evidence = evidence.model_copy(update={"opponent_cpu_ns": self.opponent_cpu_ms * MS})
+        evidence = self.readings[seat]
         self._note(seat, EntryKind.EVIDENCE, evidence.encode())
         return evidence
 

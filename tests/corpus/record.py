@@ -29,7 +29,7 @@ from judge.referee.blame import Cause, judge_failure
 from judge.referee.make_record import Circumstances, RefereedGame, record_of
 from judge.referee.policy import load_policy
 from judge.referee.spec import GameSpec, KeptFolders, Placement, RecordFile
-from judge.referee.transcript import EntryKind, mark_private, seal
+from judge.referee.transcript import mark_private, seal
 from judge.referee.verify import verify
 from judge.sandbox.evidence import Evidence
 from judge.store.contests import Store
@@ -177,23 +177,16 @@ def _of_every_policy() -> Iterator[tuple[str, RecordFile]]:
 CHANGES = ("box.reuse=agent", "clock.match_ms=60000")
 
 
-class _MeasuringWorld(World):
-    """All that is measured has a value."""
-
-    def measure(self, seat: int) -> Evidence:
-        shares = {name: 0.01 for name in Evidence.model_fields if name.endswith("_share")}
-        others = {"others_share": 0.02, "held_by_others": False, "opponent_cpu_ns": 7_000_000}
-        found = self.readings[seat].model_copy(update=shares | others)
-        self._note(seat, EntryKind.EVIDENCE, found.encode())
-        return found
-
-
 def _measured() -> Iterator[tuple[str, RecordFile]]:
-    """Agents with kept folders and boxes: two are late, and the kernel kills one for memory that the host lacks."""
+    """Agents with kept folders and boxes: two are late, and the kernel kills one for memory that the host lacks.
+
+    All that is measured has a value.
+    """
     kept = KeptFolders(name="kept", temporary="1" * 64, persistent="2" * 64)
     plain = GameSpec(seats=scripted_seats("gomocup"), policy=load_policy("gomocup-freestyle", CHANGES))
     seats = (plain.seats[0].model_copy(update={"folders": kept}), plain.seats[1])
     spec = plain.model_copy(update={"seats": seats})
+    shares: dict[str, Any] = {name: 0.01 for name in Evidence.model_fields if name.endswith("_share")}
     usual = Evidence(
         memory_peak_bytes=40 << 20,
         memory_cap_bytes=400 << 20,
@@ -201,13 +194,16 @@ def _measured() -> Iterator[tuple[str, RecordFile]]:
         cpu_ns=5_900_000_000,
         reached_cap=False,
         kernel_peak_bytes=2 << 20,
+        held_by_others=False,
+        opponent_cpu_ns=7_000_000,
+        **shares | {"others_share": 0.02},
     )
     for name, second, readings in (
         ("late", brain("0,1", ms=1e6), usual),
         ("out of time", brain(*WHITE_ROW, ms=29_000), usual),
         ("killed below its cap", brain("0,1", TURN=dies(9)), usual.model_copy(update={"oom_kills": 1})),
     ):
-        world = _MeasuringWorld(brain(*BLACK_ROW[:-1], *(f"{x},9" for x in range(0, 19, 2))), second, readings=readings)
+        world = World(brain(*BLACK_ROW[:-1], *(f"{x},9" for x in range(0, 19, 2))), second, readings=readings)
         played = ScriptedGame(world, spec)
         yield f"measured: {name}", _file(spec, played.end, played.referee, world.entries)
 

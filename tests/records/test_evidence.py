@@ -87,8 +87,8 @@ def test_agent_that_died_out_of_turn_is_shown_its_activity() -> None:
 
 
 def test_a_starved_agent_is_a_void_with_a_case_and_no_loser() -> None:
-    world = World(brain(BEGIN=[Say(b"7,7\r\n", 99000)]), brain())
-    world.others_share = 0.5
+    late = brain(BEGIN=[Say(b"7,7\r\n", 99000)])
+    world = World(late, brain(), readings=Evidence(others_share=0.5))
     [case] = cases(Game(world, spec()).file())
 
     assert Verdict.VOID == case.verdict

@@ -12,7 +12,7 @@ import pytest
 from judge.games.types import Verdict
 from judge.referee.transcript import EntryKind
 from judge.sandbox.evidence import Evidence, ProcessReport
-from judge.testing import Act, Agent, Do, Say, World, dies, exits
+from judge.testing import Act, Agent, Do, Say, dies, exits
 from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, play, spec
 
 HOURS = {"turn_ms": 7_200_000, "match_ms": 7_200_000}
@@ -178,9 +178,7 @@ LATE: dict[str, tuple[dict[str, Any], dict[str, int], str]] = {
 @pytest.mark.parametrize("name", LATE)
 def test_late_agent_loses_or_has_an_excuse(name: str) -> None:
     readings, clock, void = LATE[name]
-    world = World(brain(), brain())
-    vars(world).update(readings)
-    played = Game(world, spec(clock=clock))
+    played = play(brain(), brain(), spec(clock=clock), readings=Evidence(**readings))
 
     if void:
         played.assert_void(void)

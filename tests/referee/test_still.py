@@ -73,8 +73,8 @@ def test_bound_decides_where_processor_time_is_unknown() -> None:
 
 @pytest.mark.parametrize("words", [{"turn_ms": 100}, {"match_ms": 200}, {"start_ms": 100}])
 def test_late_seat_is_not_at_fault_for_time_that_the_other_box_used(words: dict[str, int]) -> None:
-    stolen = World(brain("7,7"), brain(START=[]) if "start_ms" in words else brain())
-    stolen.opponent_cpu_ms = 80
+    second = brain(START=[]) if "start_ms" in words else brain()
+    stolen = World(brain("7,7"), second, readings=Evidence(opponent_cpu_ns=80 * MS))
     played = Game(stolen, spec(clock={"tolerance_ms": 0, **words}))
 
     played.assert_lost(0, Verdict.TURN_TIME)
@@ -82,8 +82,7 @@ def test_late_seat_is_not_at_fault_for_time_that_the_other_box_used(words: dict[
 
 
 def test_short_stall_excuses_no_agent() -> None:
-    stolen = World(brain("7,7"), brain())
-    stolen.opponent_cpu_ms = 20
+    stolen = World(brain("7,7"), brain(), readings=Evidence(opponent_cpu_ns=20 * MS))
 
     Game(stolen, spec()).assert_lost(1, Verdict.TURN_TIME)
 
