@@ -68,8 +68,8 @@ class _Surplus:
         """Call before it is unregistered."""
         self._resting.pop(fd, None)
 
-    def look(self, now: int, until_ns: int) -> int:
-        """End a rest that is over; return when to look again, at the latest `until_ns`."""
+    def end_rest(self, now: int, until_ns: int) -> int:
+        """End a rest that is over; return when to call again, at the latest `until_ns`."""
         if now < self._until:
             return min(self._until, until_ns)
         if self._until:
@@ -144,7 +144,7 @@ class LiveWire:
 
     def start(self, seat: int) -> int:
         self._meter = self._meters[seat]
-        self._meter.look()
+        self._meter.take_snapshot()
         now = time.monotonic_ns()
         self._ran_at, self._has_looked = now, False
         self._boxes[seat].start()
@@ -168,7 +168,7 @@ class LiveWire:
         # Read the clock first: on a shared core the agent may run before the call returns.
         now = time.monotonic_ns()
         if self._meter.is_old(now):
-            self._meter.look()
+            self._meter.take_snapshot()
             now = time.monotonic_ns()
         self._ran_at, self._has_looked = now, False
         self._boxes[seat].thaw()
@@ -293,8 +293,8 @@ class LiveWire:
             now = time.monotonic_ns()
             if self._watch_kernel(now):
                 break
-            closer_at = min(self._meter.look_closer(now, until_ns), self._kernel.due_ns)
-            closer_at = self._surplus.look(now, closer_at)
+            closer_at = min(self._meter.read_for_verdict(now, until_ns), self._kernel.due_ns)
+            closer_at = self._surplus.end_rest(now, closer_at)
             if now < spun_until:
                 ready = self._poll_for(0.0)
             else:
@@ -320,7 +320,7 @@ class LiveWire:
         """If it is due; whether an agent is above its limit."""
         if now < self._kernel.due_ns:
             return False
-        for seat, used in self._kernel.look():
+        for seat, used in self._kernel.read():
             self._inbox.add(now, seat, EntryKind.KERNEL, b"%d" % used)
         return bool(self._inbox)
 

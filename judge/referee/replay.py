@@ -17,19 +17,6 @@ from judge.referee.transcript import Entry, EntryKind, decode_memory, decode_num
 from judge.referee.wire import MemoryUse, RanOn, StoppedCpu
 from judge.sandbox.evidence import Evidence, ProcessReport
 
-_SEEN = frozenset(
-    {
-        EntryKind.READ,
-        EntryKind.STDERR,
-        EntryKind.REPORT,
-        EntryKind.OOM,
-        EntryKind.KERNEL,
-        EntryKind.EXPIRED,
-        EntryKind.PAUSED,
-        EntryKind.OVERSLEPT,
-    }
-)
-
 
 @contextmanager
 def replaying(replay: "Replay | None" = None) -> Iterator[None]:
@@ -48,10 +35,11 @@ def replaying(replay: "Replay | None" = None) -> Iterator[None]:
 _NOT_OURS = "not a transcript written by judge"
 _ENDS = "the record departs from the rules: it ends before the game is over"
 
-_SEATS_OF = {
+_EVENTS = {
     **dict.fromkeys((EntryKind.READ, EntryKind.STDERR, EntryKind.REPORT, EntryKind.OOM, EntryKind.KERNEL), SEATS),
     **dict.fromkeys((EntryKind.EXPIRED, EntryKind.PAUSED, EntryKind.OVERSLEPT), (NATURE, *SEATS)),
 }
+"""Kinds of events, with the seats that they may have."""
 _DECODE: dict[EntryKind, Callable[[bytes], object]] = {
     EntryKind.REPORT: ProcessReport.decode,
     EntryKind.FROZEN: decode_memory,
@@ -68,7 +56,7 @@ _DECODE: dict[EntryKind, Callable[[bytes], object]] = {
 def _check_entries(entries: Sequence[Entry], begin: int) -> None:
     """`begin`: number of the first."""
     for number, (_, seat, kind, data, _) in enumerate(entries, begin):
-        if kind in _SEATS_OF and seat not in _SEATS_OF[kind]:
+        if kind in _EVENTS and seat not in _EVENTS[kind]:
             raise InputError(f"{_NOT_OURS}: entry {number} is {kind.name} of seat {seat}, which does not exist")
         if kind in _DECODE:
             try:
@@ -193,7 +181,7 @@ class Replay:
 
     def read_pending(self) -> Sequence[Entry]:
         end = self._scanned = max(self._next, self._scanned)
-        while (entry := self._peek(end)) is not None and entry.kind in _SEEN:
+        while (entry := self._peek(end)) is not None and entry.kind in _EVENTS:
             end = self._scanned = end + 1
         if entry is None or entry.kind is not EntryKind.LOOKED:
             return ()
@@ -205,7 +193,7 @@ class Replay:
 
     def await_event(self, until_ns: int) -> Entry:  # noqa: ARG002 the record knows when it was
         entry = self._take()
-        if entry.kind not in _SEEN:
+        if entry.kind not in _EVENTS:
             raise self._departs(f"the judge would wait, the record has {entry.kind.name}")
         return entry
 

@@ -68,7 +68,7 @@ class WaitMeter:
         self._since = 0
         self._closer: _Counters | None = None
 
-    def look(self) -> None:
+    def take_snapshot(self) -> None:
         self._snapshot = self._read(is_first=True)
 
     def is_old(self, now: int) -> bool:
@@ -90,7 +90,7 @@ class WaitMeter:
             before, after = self._snapshot.stalled_ns, self._stalls.stalled_ns()
             self._former_stalled_ns[self._asked] += max(0, min(span, (after or 0) - (before or 0)))
 
-    def look_closer(self, now: int, deadline: int) -> int:
+    def read_for_verdict(self, now: int, deadline: int) -> int:
         """Read all counters for a possible verdict, once. Returns when to call again, or the deadline for never."""
         if self._closer is not None or not self._since or (self._use is None and self._stalls is None):
             return deadline

@@ -43,7 +43,7 @@ def _uncharged_cpu(wire: LiveWire, seat: int, asked: int) -> int:
     return 0
 
 
-def _look_never(watch: KernelWatch) -> Sequence[tuple[int, int]]:
+def _read_never(watch: KernelWatch) -> Sequence[tuple[int, int]]:
     watch.due_ns = sys.maxsize
     return ()
 
@@ -89,7 +89,7 @@ DEFENCES: Mapping[str, Mapping[str, object]] = {
     "bound of running on": {"judge.referee.referee:RAN_ON_MS": 1_000_000},
     "bound of stderr": {"judge.referee.play:STDERR_BYTES": 16 << 20},
     "minimum count of a line": {"judge.referee.side:MIN_COUNT_BYTES": 1},
-    "limit of kernel memory": {"judge.referee.kernel_watch:KernelWatch.look": _look_never},
+    "limit of kernel memory": {"judge.referee.kernel_watch:KernelWatch.read": _read_never},
     "closing one seat after the other": {"judge.referee.referee:Referee._close": _close_at_once},
     "checking the clock after each read": {"judge.referee.referee:Referee._judge_lateness": lambda *_: False},
     "limit of suggestions": {"judge.protocols.gomocup:MAX_SUGGESTIONS": sys.maxsize},
