@@ -314,7 +314,7 @@ class Referee:
 
     def _replace(self, seat: int, talk: Dialogue, now: int) -> Requests[int]:
         side = self.sides[seat]
-        talk.settle(side.clock, now)
+        talk.settle(now)
         side.leave(SeatState.CLOSING)
         yield from self._await_ends([seat], side.clock.deadline(Wait.CLOSE, now).ns)
         # Else it would take the new process's time, and look like another program.
@@ -336,20 +336,18 @@ class Referee:
         other = self.sides[1 - seat]
         other.opponent_turns += 1
         other.stopped_in_turn_ns = 0
-        talk = Dialogue()
+        talk = Dialogue(side.clock)
         end = yield from self._carry_out(seat, side.protocol.feed(stimulus), talk)
         if end is None:
             if started is None:
                 started = yield Thaw(seat)
                 side.run()
             talk.since = started
-            talk.set_deadline(side.clock)
+            talk.set_deadline()
             while end is None:
                 end = yield from self._next_effects(seat, talk)
+        if started is not None:
             talk.memory_bytes = yield Freeze(seat)
-            side.leave(SeatState.STOPPED)
-        elif started is not None:
-            yield Freeze(seat)
             side.leave(SeatState.STOPPED)
         return end, talk
 
@@ -368,12 +366,12 @@ class Referee:
                 if cause := side.cause_of_bytes():
                     raise (yield from self._faulted(seat, cause))
                 is_doubtful = now > talk.deadline.ns and (yield from self._judge_lateness(seat, talk, now))
-                effects = side.protocol.feed(Bytes(data, talk.shown(side.clock, now)) if data else Eof())
+                effects = side.protocol.feed(Bytes(data, talk.shown(now)) if data else Eof())
                 if is_doubtful and _is_step(effects, talk):
                     raise (yield from self._late(seat, talk, now))
                 end = yield from self._carry_out(seat, effects, talk, now)
                 if end is not None:
-                    talk.settle(side.clock, now)
+                    talk.settle(now)
                     return end
             if cause := side.find_cause():
                 raise (yield from self._faulted(seat, cause, talk, now))
@@ -392,7 +390,7 @@ class Referee:
         elif now >= talk.over_at + (0 if kind is EntryKind.EXPIRED else LOOK_GRACE_NS + talk.overslept_ns):
             end = yield from self._miss_deadline(seat, talk, now)
         if end is not None:
-            talk.settle(side.clock, now)
+            talk.settle(now)
         return end
 
     def _judge_lateness(self, seat: int, talk: Dialogue, now: int) -> Requests[bool]:
@@ -417,14 +415,12 @@ class Referee:
         raise (yield from self._late(seat, talk, now))
 
     def _alarm(self, seat: int, talk: Dialogue, now: int) -> Requests[Ready | Answer | None]:
-        side = self.sides[seat]
-        alarm = Alarm(talk.shown(side.clock, now))
-        return (yield from self._carry_out(seat, side.protocol.feed(alarm), talk, now))
+        effects = self.sides[seat].protocol.feed(Alarm(talk.shown(now)))
+        return (yield from self._carry_out(seat, effects, talk, now))
 
     def _carry_out(
         self, seat: int, effects: Sequence[Effect], talk: Dialogue, now: int | None = None
     ) -> Requests[Ready | Answer | None]:
-        side = self.sides[seat]
         end: Ready | Answer | None = None
         for effect in effects:
             match effect:
@@ -434,7 +430,7 @@ class Referee:
                     end = effect
                 case Await():
                     if effect.wait is not talk.wait:
-                        talk.change_wait(side.clock, effect.wait, now)
+                        talk.change_wait(effect.wait, now)
                 case WakeAt(before_deadline_ms):
                     talk.wake(before_ns=before_deadline_ms * MS)
                 case WakeAfter(ms):
@@ -526,9 +522,8 @@ class Referee:
 
     def _give_back(self, seat: int, talk: Dialogue, charged_ns: int) -> Requests[None]:
         """The time that its stopped opponent used, up to its charge since `charged_ns`."""
-        clock = self.sides[seat].clock
         if used_ns := (yield from self._charge_stopped(1 - seat, seat)):
-            talk.give_back(clock, min(used_ns, clock.charged_ns - charged_ns))
+            talk.give_back(min(used_ns, talk.clock.charged_ns - charged_ns))
 
     def _judge_stopped(self, seat: int, charged_ns: int | None = None) -> Requests[None]:
         """Raises FaultError if a stopped seat used too much CPU time in a turn of its opponent, or in the game.
@@ -570,7 +565,7 @@ class Referee:
         elapsed_ns, allowed_ms, paused_ns = 0, 0, 0
         if talk is not None and talk.wait is not None:
             elapsed_ns, allowed_ms, paused_ns = talk.elapsed_ns(now), talk.deadline.allowed_ms, talk.paused_ns
-            talk.settle(self.sides[seat].clock, now)
+            talk.settle(now)
         yield from self._charge_stopped(1 - seat, seat)
         measured: Evidence = yield Measure(seat)
         ran_ns = max(self.sides[1 - seat].stopped_in_turn_ns, measured.opponent_cpu_ns or 0)

@@ -264,6 +264,7 @@ class FaultError(Exception):
 class Dialogue:
     """A conversation: the current wait, its start and deadline."""
 
+    clock: SeatClock
     wait: Wait | None = None
     since: int = 0
     deadline: Deadline = _NO_DEADLINE
@@ -305,39 +306,39 @@ class Dialogue:
         """Without pauses."""
         return now - self.since - self.paused_ns - self.overslept_ns - self.given_ns
 
-    def shown(self, clock: SeatClock, now: int) -> Clock:
-        return clock.shown(self.wait, self.elapsed_ns(now))
+    def shown(self, now: int) -> Clock:
+        return self.clock.shown(self.wait, self.elapsed_ns(now))
 
     def give(self, span_ns: int) -> None:
         self.given_ns += span_ns
         self.deadline = self.deadline._replace(ns=self.deadline.ns + span_ns)
 
-    def give_back(self, clock: SeatClock, span_ns: int) -> None:
-        clock.charge(Wait.TURN, -span_ns)
+    def give_back(self, span_ns: int) -> None:
+        self.clock.charge(Wait.TURN, -span_ns)
         self.charged_ns = max(0, self.charged_ns - span_ns)
 
-    def settle(self, clock: SeatClock, now: int) -> None:
+    def settle(self, now: int) -> None:
         if self.wait is not None:
             elapsed = self.elapsed_ns(now)
-            clock.charge(self.wait, elapsed)
+            self.clock.charge(self.wait, elapsed)
             if self.wait in TURNS:
                 self.charged_ns += elapsed
             self.since, self.paused_ns, self.overslept_ns, self.given_ns = now, 0, 0, 0
 
-    def change_wait(self, clock: SeatClock, wait: Wait, now: int | None) -> None:
+    def change_wait(self, wait: Wait, now: int | None) -> None:
         """Charge the current wait and begin another kind. `now` is None while the clock is stopped."""
         if now is None:
             self.wait = wait
             return
-        self.settle(clock, now)
+        self.settle(now)
         self.wait, self.since = wait, now
-        self.set_deadline(clock)
+        self.set_deadline()
 
     def expect_end(self, now: int) -> None:
         deadline = min(self.deadline.ns, now + REPORT_GRACE_NS)
         self.deadline = self.deadline._replace(ns=deadline, missed=self.deadline.missed or Verdict.TURN_TIME)
 
-    def set_deadline(self, clock: SeatClock) -> None:
+    def set_deadline(self) -> None:
         if self.wait is None:
             raise TypeError("a protocol awaits nothing and has not answered")
-        self.deadline = clock.deadline(self.wait, self.since)
+        self.deadline = self.clock.deadline(self.wait, self.since)
