@@ -19,6 +19,7 @@ MODULES = (
     "records/views",
     "referee/clock",
     "referee/drive",
+    "referee/inbox",
     "referee/live_wire",
     "referee/referee",
     "referee/replay",

@@ -2,7 +2,8 @@
 
 from typing import TypeVar
 
-from judge.referee.requests import Request, Requests, Wire
+from judge.referee.requests import Request, Requests
+from judge.referee.wire import Wire
 
 Result = TypeVar("Result")
 

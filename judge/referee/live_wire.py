@@ -9,12 +9,13 @@ from itertools import chain
 
 from judge.base.errors import HostError
 from judge.games.types import SEATS
+from judge.referee.inbox import Inbox
 from judge.referee.kernel_watch import KernelWatch
 from judge.referee.pulse import PAUSE_NS, Pulse
 from judge.referee.stopped_boxes import StoppedBoxes
 from judge.referee.transcript import Entry, EntryKind, Transcript
 from judge.referee.wait_meter import WaitMeter
-from judge.referee.wire import Inbox, MemoryUse, RanOn
+from judge.referee.wire import MemoryUse, RanOn
 from judge.sandbox.box import NO_FREEZER, Box, Channel, EventSource, Limits
 from judge.sandbox.evidence import Evidence, ProcessReport
 from judge.sandbox.host_activity.core_use import CoreUse
@@ -106,20 +107,20 @@ class LiveWire:
         The judge polls without sleeping for `spin_ns` of each wait. `stalls` is None where an agent could influence it.
         `seat_cores`: if agents may ponder. `is_elsewhere`: agents may run while this machine is suspended.
         """
-        self._boxes = list(boxes)
+        self.boxes = list(boxes)
         self._transcript = transcript
         self._new_box = new_box
-        self._meters = [WaitMeter(self._boxes, use, cores, stalls)] * len(SEATS)
+        self._meters = [WaitMeter(self.boxes, use, cores, stalls)] * len(SEATS)
         if seat_cores:
             self._meters = [
-                WaitMeter(self._boxes, CoreUse(own) if use else None, len(own), stalls, (seat,))
+                WaitMeter(self.boxes, CoreUse(own) if use else None, len(own), stalls, (seat,))
                 for seat, own in enumerate(seat_cores)
             ]
         self._meter = self._meters[0]
-        self._kernel = KernelWatch(self._boxes, kernel_bytes)
+        self._kernel = KernelWatch(self.boxes, kernel_bytes)
         self._spin_ns = spin_ns
         self._inbox = Inbox(stderr_bytes, least_bytes)
-        self._stopped = StoppedBoxes(self._boxes, transcript, may_spin=spin_ns > 0)
+        self._stopped = StoppedBoxes(self.boxes, transcript, may_spin=spin_ns > 0)
         self._epoll = select.epoll()
         self._sources: dict[int, tuple[int, EventSource]] = {}
         self._outbox = [bytearray(), bytearray()]
@@ -130,24 +131,17 @@ class LiveWire:
         self._is_elsewhere = is_elsewhere
         self._suspended_ns = 0 if pulse is None else pulse.suspended_ns
         self._looked_at = self._ran_at = time.monotonic_ns()
-        self._late_ns = 0
+        self.late_ns = 0
+        """Longest time without a poll, or lateness at a deadline."""
         for seat in SEATS:
             self._watch(seat)
-
-    @property
-    def boxes(self) -> Sequence[Box]:
-        return self._boxes
-
-    @property
-    def late_ns(self) -> int:
-        return self._late_ns
 
     def start(self, seat: int) -> int:
         self._meter = self._meters[seat]
         self._meter.take_snapshot()
         now = time.monotonic_ns()
         self._ran_at, self._has_looked = now, False
-        self._boxes[seat].start()
+        self.boxes[seat].start()
         self._transcript.add(now, seat, EntryKind.STARTED)
         self._meter.begin(seat, now)
         return now
@@ -157,7 +151,7 @@ class LiveWire:
         if self._outbox[seat]:
             self._outbox[seat] += data
             return
-        taken = self._boxes[seat].write(data)
+        taken = self.boxes[seat].write(data)
         if 0 <= taken < len(data):
             self._outbox[seat] += data[taken:]
             self._watch_room(seat)
@@ -171,7 +165,7 @@ class LiveWire:
             self._meter.take_snapshot()
             now = time.monotonic_ns()
         self._ran_at, self._has_looked = now, False
-        self._boxes[seat].thaw()
+        self.boxes[seat].thaw()
         self._transcript.add(now, seat, EntryKind.THAWED)
         self._meter.begin(seat, now)
         return now
@@ -182,7 +176,7 @@ class LiveWire:
         self._stopped.freeze(seat)
         self._meters[seat].end()
         now = time.monotonic_ns()
-        used = self._boxes[seat].meter.memory_bytes()
+        used = self.boxes[seat].meter.memory_bytes()
         self._transcript.add(now, seat, EntryKind.FROZEN, b"" if used is None else b"%d" % used)
         self._watch_kernel(now)
         return used
@@ -225,14 +219,14 @@ class LiveWire:
         return entry
 
     def measure(self, seat: int) -> Evidence:
-        box = self._boxes[seat]
+        box = self.boxes[seat]
         shares = self._meters[seat].shares(seat)
         evidence = box.meter.readings().model_copy(update={**shares, "held_by_others": box.is_held()})
         self._transcript.add(time.monotonic_ns(), seat, EntryKind.EVIDENCE, evidence.encode())
         return evidence
 
     def read_memory(self, seat: int, limit_bytes: int) -> MemoryUse | None:
-        box = self._boxes[seat]
+        box = self.boxes[seat]
         peak = box.meter.readings().memory_peak_bytes
         if peak is None or peak <= limit_bytes:
             return None
@@ -247,8 +241,8 @@ class LiveWire:
         self._meters[seat].end()
         self._forget(seat)
         self._stopped.replace(seat, self._new_box)
-        self._boxes[seat].prepare()
-        self._boxes[seat].enter()
+        self.boxes[seat].prepare()
+        self.boxes[seat].enter()
         self._watch(seat)
         self._looked_at = time.monotonic_ns()
         return self.start(seat)
@@ -259,7 +253,7 @@ class LiveWire:
         self._inbox.forget(seat)
 
     def kill(self, seat: int) -> None:
-        self._boxes[seat].kill()
+        self.boxes[seat].kill()
         self._stopped.ends(seat)
         self._looked_at = time.monotonic_ns()
         self._transcript.add(self._looked_at, seat, EntryKind.KILLED)
@@ -313,7 +307,7 @@ class LiveWire:
             if self._looked_at >= until_ns and not self._inbox:
                 self._inbox.end_lines()
                 if not ready:
-                    self._late_ns = max(self._late_ns, self._looked_at - max(now, until_ns))
+                    self.late_ns = max(self.late_ns, self._looked_at - max(now, until_ns))
                 return
 
     def _watch_kernel(self, now: int) -> bool:
@@ -325,10 +319,10 @@ class LiveWire:
         return bool(self._inbox)
 
     def _is_stoppable(self, fd: int) -> bool:
-        return fd in self._sources and self._boxes[self._sources[fd][0]].freezer != NO_FREEZER
+        return fd in self._sources and self.boxes[self._sources[fd][0]].freezer != NO_FREEZER
 
     def _poll_for(self, span_s: float) -> list[tuple[int, int]]:
-        self._late_ns = max(self._late_ns, time.monotonic_ns() - self._looked_at)
+        self.late_ns = max(self.late_ns, time.monotonic_ns() - self._looked_at)
         ready = self._epoll.poll(min(span_s, _MAX_POLL_S))
         self._looked_at = time.monotonic_ns()
         return ready
@@ -337,7 +331,7 @@ class LiveWire:
         """Only time since `began` counts: an agent can cause work before it."""
         paused_ns = self._note_pauses(self._looked_at)
         overslept_ns = self._looked_at - max(began, until_ns) - paused_ns
-        self._late_ns = max(self._late_ns, paused_ns, overslept_ns)
+        self.late_ns = max(self.late_ns, paused_ns, overslept_ns)
         if overslept_ns >= _OVERSLEPT_NS:
             self._inbox.note(self._looked_at, EntryKind.OVERSLEPT, overslept_ns)
 
@@ -382,7 +376,7 @@ class LiveWire:
         """A full pipe without a reader is reported as broken, never as writable."""
         seat = self._room[fd]
         outbox = self._outbox[seat]
-        taken = self._boxes[seat].write(bytes(outbox))
+        taken = self.boxes[seat].write(bytes(outbox))
         if taken < 0 or (taken == 0 and mask & _BROKEN):
             outbox.clear()
         del outbox[: max(0, taken)]
@@ -390,7 +384,7 @@ class LiveWire:
             self._unwatch_room(fd)
 
     def _watch(self, seat: int) -> None:
-        for source in self._boxes[seat].sources:
+        for source in self.boxes[seat].sources:
             self._sources[source.fd] = (seat, source)
             self._register(source.fd, source.events)
 
@@ -413,7 +407,7 @@ class LiveWire:
             self._epoll.unregister(fd)
 
     def _watch_room(self, seat: int) -> None:
-        fd = self._boxes[seat].stdin_fd
+        fd = self.boxes[seat].stdin_fd
         if fd < 0:
             self._outbox[seat].clear()
         else:

@@ -4,45 +4,10 @@ from collections.abc import Generator, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from judge.referee.transcript import Entry
-from judge.referee.wire import MemoryUse, RanOn
+from judge.referee.wire import MemoryUse, RanOn, Wire
 from judge.sandbox.evidence import Evidence
 
 Result = TypeVar("Result")
-
-
-class Wire(Protocol):
-    """Both seats, as the referee observes them: a method for each request. All that it observes or does is recorded.
-
-    Every method may raise HostError.
-    """
-
-    def start(self, seat: int) -> int: ...
-
-    def restart(self, seat: int) -> int: ...
-
-    def write_input(self, seat: int, data: bytes) -> None: ...
-
-    def thaw(self, seat: int) -> int: ...
-
-    def freeze(self, seat: int) -> int | None: ...
-
-    def await_stopped(self, seat: int, bound_ns: int) -> RanOn | None: ...
-
-    def read_stopped_cpu(self, seat: int, asked: int) -> int: ...
-
-    def read_pending(self) -> Sequence[Entry]: ...
-
-    def await_event(self, until_ns: int) -> Entry: ...
-
-    def measure(self, seat: int) -> Evidence: ...
-
-    def read_memory(self, seat: int, limit_bytes: int) -> MemoryUse | None: ...
-
-    def mute(self, seat: int) -> None: ...
-
-    def kill(self, seat: int) -> None: ...
-
-    def note_failure(self, why: str) -> None: ...
 
 
 class Start(NamedTuple):

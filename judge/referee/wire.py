@@ -1,17 +1,12 @@
-"""What a wire observes: events and readings.
-
-`Inbox` keeps the output of both agents that the referee has not received yet, in bounded memory.
-"""
+"""The wire: the referee's only source of time and bytes. Everything it observes or does is recorded."""
 
 import json
-import time
-from collections import deque
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from judge.games.types import NATURE, SEATS
-from judge.referee.transcript import Entry, EntryKind
-from judge.sandbox.evidence import MAX_COUNT
+from judge.referee.transcript import Entry
+from judge.sandbox.evidence import MAX_COUNT, Evidence
 
 
 def _count(value: object) -> int:
@@ -78,80 +73,36 @@ class MemoryUse(NamedTuple):
         return cls(_count(peak_bytes), _count(file_bytes))
 
 
-UNENDED_BYTES = 4096
-"""An incomplete line of this size is reported."""
+class Wire(Protocol):
+    """Both seats, as the referee observes them: a method for each of `judge.referee.requests`.
 
+    Every method may raise HostError.
+    """
 
-class Inbox:
-    """Events in order. Incomplete lines are kept back until `end_lines`."""
+    def start(self, seat: int) -> int: ...
 
-    def __init__(self, stderr_bytes: int, least_bytes: int) -> None:
-        """`stderr_bytes` are kept per seat; each read counts at least `least_bytes`."""
-        self._news: deque[Entry] = deque()
-        self._unended = [bytearray(), bytearray()]
-        self._stderr_room = [stderr_bytes, stderr_bytes]
-        self._least_bytes = least_bytes
+    def restart(self, seat: int) -> int: ...
 
-    def __len__(self) -> int:
-        return len(self._news)
+    def write_input(self, seat: int, data: bytes) -> None: ...
 
-    def take_first(self) -> Entry:
-        """Raises IndexError."""
-        return self._news.popleft()
+    def thaw(self, seat: int) -> int: ...
 
-    def take_all(self) -> Sequence[Entry]:
-        taken = list(self._news)
-        self._news.clear()
-        return taken
+    def freeze(self, seat: int) -> int | None: ...
 
-    def note(self, now: int, kind: EntryKind, span_ns: int) -> None:
-        self._news.append(Entry(now, -1, kind, b"%d" % span_ns))
+    def await_stopped(self, seat: int, bound_ns: int) -> RanOn | None: ...
 
-    def add(self, now: int, seat: int, kind: EntryKind, data: bytes) -> None:
-        if kind is EntryKind.READ and self._is_unended(seat, data):
-            return
-        kept = self._bounded(seat, data) if kind is EntryKind.STDERR else data
-        if kept or not data:
-            self._add(now, seat, kind, kept)
+    def read_stopped_cpu(self, seat: int, asked: int) -> int: ...
 
-    def end_lines(self) -> None:
-        for seat in SEATS:
-            if self._unended[seat]:
-                data = bytes(self._unended[seat])
-                self._unended[seat].clear()
-                self._news.append(Entry(time.monotonic_ns(), seat, EntryKind.READ, data))
+    def read_pending(self) -> Sequence[Entry]: ...
 
-    def forget(self, seat: int) -> None:
-        self._news = deque(item for item in self._news if item.seat != seat)
-        self._unended[seat].clear()
+    def await_event(self, until_ns: int) -> Entry: ...
 
-    def has_stderr_room(self, seat: int) -> bool:
-        return self._stderr_room[seat] > 0
+    def measure(self, seat: int) -> Evidence: ...
 
-    def _is_unended(self, seat: int, data: bytes) -> bool:
-        """Writing single characters must not make more entries than writing lines."""
-        unended = self._unended[seat]
-        if not data or b"\n" in data or b"\r" in data or len(unended) + len(data) > UNENDED_BYTES:
-            return False
-        unended += data
-        return True
+    def read_memory(self, seat: int, limit_bytes: int) -> MemoryUse | None: ...
 
-    def _add(self, now: int, seat: int, kind: EntryKind, data: bytes) -> None:
-        unended = self._unended[seat]
-        if unended and kind is not EntryKind.STDERR:
-            if kind is EntryKind.READ and data:
-                data = bytes(unended) + data
-            else:
-                self._news.append(Entry(now, seat, EntryKind.READ, bytes(unended)))
-            unended.clear()
-        last = self._news[-1] if self._news else None
-        if data and last and last.data and (now, seat, kind) == last[:3] and kind is EntryKind.READ:
-            # One read per seat and moment: `judge.referee.replay` joins the parts of a chunk by time.
-            self._news[-1] = last._replace(data=last.data + data)
-            return
-        self._news.append(Entry(now, seat, kind, data))
+    def mute(self, seat: int) -> None: ...
 
-    def _bounded(self, seat: int, data: bytes) -> bytes:
-        kept = data[: max(0, self._stderr_room[seat])]
-        self._stderr_room[seat] -= max(len(kept), self._least_bytes)
-        return kept
+    def kill(self, seat: int) -> None: ...
+
+    def note_failure(self, why: str) -> None: ...

@@ -85,7 +85,7 @@ class Body:
 
 
 class World:
-    """Implements `judge.referee.requests.Wire`.
+    """Implements `judge.referee.wire.Wire`.
 
     Attributes set readings for a verdict, CPU use after freezing, and failures. `bodies` has each agent's input,
     `entries` the transcript.
