@@ -94,18 +94,6 @@ def plies_of(referee: Referee | None) -> tuple[PlyRecord, ...]:
     )
 
 
-def has_plies(record: GameRecord, referee: Referee) -> bool:
-    """Whether the record's answers are those of `plies_of`, which takes longer."""
-    return len(record.plies) == len(referee.plies) and all(
-        stated.seat == ply.seat
-        and stated.said == ply.said
-        and stated.ms == round(ply.charged_ns / 1e6, 3)
-        and stated.memory_bytes == ply.memory_bytes
-        and stated.search == ply.search
-        for stated, ply in zip(record.plies, referee.plies, strict=True)
-    )
-
-
 def result_line_of(referee: Referee | None) -> str:
     """The result line in the usual manager's format, or ""."""
     if referee is None or referee.game.end is None:

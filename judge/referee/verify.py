@@ -12,7 +12,6 @@ from judge.base.errors import InputError
 from judge.games.types import SEATS, Verdict
 from judge.referee.blame import Void
 from judge.referee.make_record import (
-    has_plies,
     plies_of,
     replayed_fields,
     result_line_of,
@@ -98,8 +97,8 @@ def _replay(file: RecordFile) -> list[str]:
         *_differ("result", result_line_of(referee), record.result),
         *_differ("unclosed", referee.unclosed, record.unclosed),
     ]
-    if not has_plies(record, referee):
-        found += _differ("plies", _values(plies_of(referee)), _values(record.plies))
+    if (plies := plies_of(referee)) != record.plies:
+        found += _differ("plies", _values(plies), _values(record.plies))
     for seat, side in enumerate(referee.sides):
         found += _seat_problems(file, seat, side)
     if not replay.is_finished:
