@@ -53,17 +53,16 @@ _DECODE: dict[EntryKind, Callable[[bytes], object]] = {
 }
 
 
-def _check_entries(entries: Sequence[Entry], begin: int) -> None:
-    """`begin`: number of the first."""
-    for number, (_, seat, kind, data, _) in enumerate(entries, begin):
-        if kind in _EVENTS and seat not in _EVENTS[kind]:
-            raise InputError(f"{_NOT_OURS}: entry {number} is {kind.name} of seat {seat}, which does not exist")
-        if kind in _DECODE:
-            try:
-                _DECODE[kind](data)
-            except (ValueError, TypeError, LookupError, RuntimeError, ArithmeticError):
-                shown = printable(repr(data), 100)
-                raise InputError(f"{_NOT_OURS}: entry {number} is {kind.name} with invalid data: {shown}") from None
+def _check_entry(number: int, entry: Entry) -> None:
+    _, seat, kind, data, _ = entry
+    if kind in _EVENTS and seat not in _EVENTS[kind]:
+        raise InputError(f"{_NOT_OURS}: entry {number} is {kind.name} of seat {seat}, which does not exist")
+    if kind in _DECODE:
+        try:
+            _DECODE[kind](data)
+        except (ValueError, TypeError, LookupError, RuntimeError, ArithmeticError):
+            shown = printable(repr(data), 100)
+            raise InputError(f"{_NOT_OURS}: entry {number} is {kind.name} with invalid data: {shown}") from None
 
 
 _FOLDER = re.compile(rb"^INFO folder [^\r\n]*", re.MULTILINE)
@@ -109,12 +108,9 @@ class Replay:
         try:
             self._append(entries)
         except InputError:
-            try:
-                for entry in entries:
-                    self._append([entry])
-                    self._proceed()
-            finally:
-                self._has_failed = True
+            self._proceed()
+            self._has_failed = True
+            raise
         self._proceed()
 
     def finish(self) -> End | Void:
@@ -126,8 +122,9 @@ class Replay:
         return self.end
 
     def _append(self, entries: Sequence[Entry]) -> None:
-        _check_entries(entries, len(self._entries))
-        self._entries.extend(entries)
+        for entry in entries:
+            _check_entry(len(self._entries), entry)
+            self._entries.append(entry)
 
     def _proceed(self) -> None:
         if self.end is not None:
