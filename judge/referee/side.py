@@ -104,7 +104,7 @@ class SeatStateError(Exception):
 
 @dataclass(slots=True)
 class Side:
-    """A seat: its state, and what is known of it."""
+    """A seat: its state, its output and its readings."""
 
     protocol: AgentProtocol
     clock: SeatClock

@@ -102,7 +102,7 @@ class WaitMeter:
         return deadline
 
     def shares(self, seat: int) -> dict[str, float | None]:
-        """The shares of `Evidence`, of one wait and of all waits, by field."""
+        """Shares for `Evidence` by field: those of this wait, and of all waits in the game."""
         then, now = self._closer if seat == self._asked else None, self._read_closer(seat, {})
         first, cores = self._snapshot, self._cores
         whole = now.ns - first.ns
