@@ -280,7 +280,7 @@ class Referee:
                 yield Freeze(seat)
         for seat in living:
             yield from self._await_end(1 - seat)
-            yield from self._await_ends([seat], (yield from self._say_goodbye(seat)))
+            yield from self._await_exit(seat, (yield from self._say_goodbye(seat)))
         for seat, side in enumerate(self.sides):
             if not side.has_exited:
                 yield from self._await_end(seat)
@@ -296,27 +296,27 @@ class Referee:
         side.leave(SeatState.CLOSING)
         return side.clock.deadline(Wait.CLOSE, now).ns
 
-    def _await_ends(self, leaving: Sequence[int], deadline: int) -> Requests[None]:
-        while any(self.sides[seat].is_living for seat in leaving):
+    def _await_exit(self, seat: int, deadline: int) -> Requests[None]:
+        side = self.sides[seat]
+        while side.is_living:
             entry = yield AwaitEvent(deadline)
             self._see(entry)
             if entry.kind is EntryKind.PAUSED:
                 deadline += decode_number(entry.data)
-            elif entry.seat not in leaving:
+            elif entry.seat != seat:
                 yield from self._receive_unrequested(entry)
-            elif self.sides[entry.seat].must_end:
-                yield from self._end(entry.seat)
+            elif side.must_end:
+                yield from self._end(seat)
             if entry.ns >= deadline:
                 break
-        for seat in leaving:
-            if self.sides[seat].is_living:
-                yield from self._end(seat)
+        if side.is_living:
+            yield from self._end(seat)
 
     def _replace(self, seat: int, talk: Dialogue, now: int) -> Requests[int]:
         side = self.sides[seat]
         talk.settle(now)
         side.leave(SeatState.CLOSING)
-        yield from self._await_ends([seat], side.clock.deadline(Wait.CLOSE, now).ns)
+        yield from self._await_exit(seat, side.clock.deadline(Wait.CLOSE, now).ns)
         # Else it would take the new process's time, and look like another program.
         yield from self._await_end(seat)
         side.renew()

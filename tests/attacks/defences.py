@@ -53,7 +53,8 @@ def _close_at_once(referee: Referee) -> Requests[None]:
     deadline = 0
     for seat in living:
         deadline = max(deadline, (yield from referee._say_goodbye(seat)))
-    yield from referee._await_ends(living, deadline)
+    for seat in living:
+        yield from referee._await_exit(seat, deadline)
 
 
 def _asking(**changes: object) -> Callable[..., None]:
