@@ -95,7 +95,7 @@ TRANSITIONS: Mapping[SeatState, Mapping[SeatState, str]] = {
 }
 """The events that lead from a state to others. `scripts/reference_pages.py` draws them in docs/architecture.md."""
 
-LIVING = frozenset({SeatState.ASKED, SeatState.STOPPED, SeatState.OUT, SeatState.CLOSING})
+LIVING = (SeatState.ASKED, SeatState.STOPPED, SeatState.OUT, SeatState.CLOSING)
 
 
 class SeatStateError(Exception):

@@ -33,7 +33,7 @@ def test_transition_that_is_not_in_the_table_is_refused(before: SeatState, after
 
 def test_every_state_has_a_row_and_every_living_one_may_end() -> None:
     assert set(SeatState) == set(TRANSITIONS)
-    assert set(SeatState) == LIVING | END | {SeatState.UNOPENED}
+    assert set(SeatState) == {*LIVING, *END, SeatState.UNOPENED}
     assert all(END <= set(TRANSITIONS[state]) for state in LIVING)
 
 
