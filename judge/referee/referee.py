@@ -454,8 +454,10 @@ class Referee:
                     self._note(seat, effect)
                 case Await(Wait.CLOSE):
                     pass
-                case _:
+                case _ if self.sides[seat].state is not SeatState.ASKED:
                     raise TypeError(f"{effect!r} outside a conversation")
+                case _:
+                    pass  # a fault of its opponent has interrupted the conversation
 
     def _note(self, seat: int, note: Note) -> None:
         self.sides[seat].keep(note)

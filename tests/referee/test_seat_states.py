@@ -8,8 +8,8 @@ import pytest
 from judge.games.types import Verdict
 from judge.referee.side import LIVING, TRANSITIONS, SeatState, SeatStateError, Side
 from judge.referee.transcript import EntryKind
-from judge.testing import Act, Say, exits
-from tests.referee.games import brain, play, spec
+from judge.testing import Act, Say, World, exits
+from tests.referee.games import Game, brain, play, spec
 
 END = frozenset({SeatState.EXITED, SeatState.KILLED})
 
@@ -57,3 +57,15 @@ def test_seat_that_was_closed_for_a_smaller_board_and_is_not_open_again_gets_no_
     assert ["START 20", "START 15"] == starts
     of_second = [entry.kind for entry in played.world.entries if entry.seat == 1]
     assert EntryKind.THAWED not in of_second[of_second.index(EntryKind.REPORT) :]
+
+
+def test_late_answer_of_a_seat_whose_opening_a_fault_of_its_opponent_interrupted_is_ignored() -> None:
+    world = World(brain(END=[]), brain(START=[Say(b"OK\r\n", 150)]))
+    world.stopped_cpu_ms = {0: [25]}
+    played = Game(world, spec(clock={"start_ms": 100}))
+
+    played.assert_lost(0, Verdict.TURN_TIME, "did not stop")
+    assert "" == played.referee.unclosed
+    assert [b"OK\r\n"] == [entry.data for entry in world.entries if entry.seat == 1 and entry.kind is EntryKind.READ][
+        :1
+    ]
