@@ -52,11 +52,14 @@ class ProcessReport:
         return cls(cast(ReportKind, kind), int(number))
 
 
+MAX_REPORT_CHARACTERS = 40
+
+
 def _report_of(value: object) -> object:
     if not isinstance(value, str):
         return value
     report = ProcessReport.decode(value.encode())
-    if str(report) != value:
+    if str(report) != value or len(value) > MAX_REPORT_CHARACTERS:
         raise ValueError(f"not a report as the judge writes it: {value!r:.40}")
     return report
 

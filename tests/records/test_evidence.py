@@ -105,7 +105,15 @@ def test_faults_of_every_family_have_a_case(family: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "forged", ['"cpu_ns": 5', '"opponent_cpu_ns": null', '"report": "exited 03"', '"report": "is well"', '"else": 1']
+    "forged",
+    [
+        '"cpu_ns": 5',
+        '"opponent_cpu_ns": null',
+        '"report": "exited 03"',
+        '"report": "is well"',
+        '"report": "exited ' + "9" * 60 + '"',
+        '"else": 1',
+    ],
 )
 def test_evidence_of_a_record_has_only_what_the_judge_writes(forged: str) -> None:
     with pytest.raises(ValidationError):
