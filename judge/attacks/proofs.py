@@ -9,7 +9,7 @@ from judge.attacks.attack import Observed, Proof
 from judge.attacks.scenes import CANARY_TEXT
 from judge.catalog.files import write_exports
 from judge.referee.bounds import STDERR_BYTES
-from judge.referee.fault_finder import STILL_MS
+from judge.referee.referee import STILL_MS
 from judge.referee.transcript import EntryKind
 from judge.sandbox.docker.renewal import UncleanError, helper
 

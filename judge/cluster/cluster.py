@@ -34,8 +34,8 @@ from judge.contest.host_setup import KEEPER
 from judge.contest_games import ScheduledGame
 from judge.journal.events import WorkerEvent
 from judge.referee.clock import COURTESY_MS, SYNC_MS
-from judge.referee.fault_finder import STILL_MS
 from judge.referee.policy import Policy
+from judge.referee.referee import STILL_MS
 from judge.referee.spec import GameSpec
 from judge.sandbox.archive import Capacity
 from judge.sandbox.docker.images import image_contents

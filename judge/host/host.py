@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from judge.base import procfs
 from judge.base.errors import HostError
 from judge.base.owner import Owner, owned_directory
-from judge.sandbox.box import BoxPolicy, Limits, Readings, Tenant
+from judge.sandbox.box import BoxPolicy, Limits, Tenant
 from judge.sandbox.docker.docker_box import DockerBox
 from judge.sandbox.docker.engine import Engine
 from judge.sandbox.docker.hardening import container_config
@@ -26,6 +26,7 @@ from judge.sandbox.docker.images import ImageState, listing, runtime_image
 from judge.sandbox.docker.requirements import maps_users
 from judge.sandbox.docker.run_in_box import Command, run_in_box
 from judge.sandbox.docker.seccomp import NATIVE, load_profile
+from judge.sandbox.evidence import Evidence
 from judge.sandbox.host_activity.core_use import counts_interrupts
 from judge.sandbox.machine import cores
 from judge.sandbox.machine.users import claim_user
@@ -74,7 +75,7 @@ class BoxTrial:
     freezer: str
     """Selected by `box.freeze = "auto"`."""
     freeze_us: int
-    readings: Readings
+    readings: Evidence
     folder_ends: bool
     opens_terminals: bool = False
     """An agent can, although terminals are masked."""

@@ -10,9 +10,9 @@ from judge.base.text import decode, mib, printable
 from judge.games.types import SEATS, Verdict
 from judge.referee.blame import TABLE, BlameRow, Evidence
 from judge.referee.clock import SYNC_MS
-from judge.referee.fault_finder import RAN_ON_MS, STILL_MS
+from judge.referee.referee import RAN_ON_MS, STILL_MS
 from judge.referee.spec import ClockRecord, GameRecord, RecordFile
-from judge.referee.transcript import Entry, EntryKind, decode_span, unseal
+from judge.referee.transcript import Entry, EntryKind, decode_number, unseal
 from judge.referee.verdict_help import RULED
 
 MS = 1_000_000
@@ -308,13 +308,9 @@ def _heard_line(heard: Heard) -> str:
 
 def _span_ms(data: bytes) -> str:
     try:
-        return f"{decode_span(data) / 1e6:.0f}"
+        return f"{decode_number(data) / 1e6:.0f}"
     except ValueError:
         return "?"
-
-
-def _mib(count: int | None) -> str:
-    return mib(None if count is None else min(count, 1 << 60), "-")
 
 
 def _clock_lines(case: Case, record: GameRecord) -> Iterator[str]:
@@ -354,31 +350,11 @@ def _control_lines(words: str, clock: ClockRecord) -> Iterator[str]:
 def _reading_lines(case: Case, record: GameRecord) -> Iterator[str]:
     evidence, seat = case.evidence, record.seats[case.seat]
     if evidence is None:
-        yield f"memory peak {_mib(seat.memory_peak_bytes)}, CPU {_or_dash(seat.cpu_ms)} ms in the game"
+        peak = mib(None if seat.memory_peak_bytes is None else min(seat.memory_peak_bytes, 1 << 60), "-")
+        yield f"memory peak {peak}, CPU {'-' if seat.cpu_ms is None else seat.cpu_ms} ms in the game"
         yield "no other evidence: its answer alone decided"
         return
-    cap = _mib(evidence.memory_cap_bytes)
-    yield f"PID 1         {printable(evidence.report or 'no report of its end', 60)}"
-    yield f"memory        peak {_mib(evidence.memory_peak_bytes)}, cap {cap}, kills {_or_dash(evidence.oom_kills)}"
-    if evidence.reached_cap is False:
-        yield "below cap     its box was never at its cap; counts in verdicts of memory"
-    if evidence.kernel_peak_bytes is not None:
-        limit = _mib(evidence.kernel_limit_bytes)
-        yield f"kernel memory peak {_mib(evidence.kernel_peak_bytes)}, limit {limit}; part of the memory"
-    yield f"CPU           {_or_dash(evidence.cpu_ms)} ms so far"
-    yield f"others took   {_percent(evidence.others_share)} of its cores during its turn; counts in verdicts of time"
-    if evidence.stalled_share is not None:
-        game = "" if evidence.game_stalled_share is None else f", {_percent(evidence.game_stalled_share)} in the game"
-        yield f"host stalled  {_percent(evidence.stalled_share)} of its turn{game}; counts in verdicts of time"
-        yield f"slept         {_percent(evidence.slept_share)} of its turn, or waited for memory or a disk"
-        host = _percent(evidence.host_pressure_share)
-        yield f"pressure      its box {_percent(evidence.pressure_share)}, the host {host} (memory and disks, full)"
-    if evidence.judge_paused_ms is not None:
-        yield f"judge paused  {evidence.judge_paused_ms:.0f} ms of its turn, not charged; counts in verdicts of time"
-    if evidence.interrupt_share is not None:
-        yield f"interrupts    {_percent(evidence.interrupt_share)} of its cores during its turn"
-    if evidence.held_by_others:
-        yield "held          its container was frozen or paused from outside; counts in verdicts of time"
+    yield from evidence.lines()
     if seat.lingered_cpu_ms:
         yield f"lingered      {seat.lingered_cpu_ms:.0f} ms of CPU time in {seat.lingered_ms:.0f} ms after its kill"
     yield f"output        {evidence.bytes_read} bytes"
@@ -397,11 +373,3 @@ def _rule_lines(case: Case) -> Iterator[str]:
     else:
         yield f"row {case.row} of the blame table's {len(TABLE)} (judge verdicts): {case.verdict},"
         yield f"when {case.when}"
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f} %"
-
-
-def _or_dash(number: int | None) -> str:
-    return "-" if number is None else str(number)

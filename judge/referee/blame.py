@@ -9,11 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pydantic import BaseModel, ConfigDict
-
 from judge.base.text import mib, sentence
 from judge.games.types import NATURE, AgentFault, Reply, ReplyKind, Verdict
-from judge.sandbox.box import ProcessReport
+from judge.sandbox.evidence import Evidence as Evidence
+from judge.sandbox.evidence import ProcessReport
 
 
 class Cause(StrEnum):
@@ -31,69 +30,6 @@ class Cause(StrEnum):
     RAN_ON = "ran-on"
     DEATH = "death"
     """The process exited, or its stdout was closed."""
-
-
-class Evidence(BaseModel):
-    """Readings for a verdict, from sources that the agent cannot reach; None: no reading."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    report: str | None = None
-    """Such as `exited 3`."""
-    oom_kills: int | None = None
-    memory_peak_bytes: int | None = None
-    memory_cap_bytes: int | None = None
-    reached_cap: bool | None = None
-    kernel_peak_bytes: int | None = None
-    """The kernel's own memory for the agent, such as sockets and page tables: the peak with cgroup v1, with v2 the
-    highest reading.
-    """
-    kernel_limit_bytes: int | None = None
-    others_share: float | None = None
-    """Share (0 to 1) of the slot's core time in this wait that neither agent used."""
-    waited_share: float | None = None
-    """Share of the wait in which the seat was runnable without a core."""
-    stalled_share: float | None = None
-    """Share of the wait in which the kernel stalled the judge's probe process."""
-    slept_share: float | None = None
-    """Share of the wait in which the seat was idle, or waited for memory or a disk."""
-    game_stalled_share: float | None = None
-    """As `stalled_share`, over all waits of the game; only for `match-time`."""
-    game_slept_share: float | None = None
-    """As `slept_share`, over the same waits."""
-    pressure_share: float | None = None
-    """Share of the wait in which the whole box waited for memory or a disk. An agent can cause it, so it is only shown,
-    and part of `slept_share`.
-    """
-    host_pressure_share: float | None = None
-    """The same for the host; only shown."""
-    interrupt_share: float | None = None
-    """Share of the slot's core time. Only shown; agents also cause interrupts."""
-    judge_paused_ms: float | None = None
-    """Not in `charged_ms`."""
-    held_by_others: bool | None = None
-    """Another process froze or paused its container."""
-    cpu_ms: int | None = None
-    charged_ms: float = 0.0
-    """Milliseconds charged since this wait's clock started."""
-    allowed_ms: int = 0
-    """Limit of the wait, including the tolerance."""
-    ran_on_ms: float | None = None
-    """Time that it ran in its opponent's time."""
-    ran_on_cpu_ms: float | None = None
-    stopped_cpu_ms: float | None = None
-    """In all turns of its opponent, if that is its fault."""
-    stopped_turns: int | None = None
-    lingered_ms: float | None = None
-    lingered_cpu_ms: float | None = None
-    bytes_read: int = 0
-    """Output since the last answer or in the game. A line counts at least `bounds.MIN_COUNT_BYTES`."""
-    detail: str = ""
-    """The host's error, or the place of the judge's."""
-
-    @property
-    def has_run_on(self) -> bool:
-        return any(ms is not None for ms in (self.ran_on_ms, self.stopped_cpu_ms, self.lingered_cpu_ms))
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,15 +94,11 @@ def _stalls_of(evidence: Evidence) -> list[tuple[float | None, float | None]]:
 
 
 def _reported(*kinds: str) -> Callable[[Evidence, float], bool]:
-    def holds(evidence: Evidence, _starved_share: float) -> bool:
-        report = evidence.report
-        return (None if report is None else ProcessReport.decode(report.encode()).kind) in kinds
-
-    return holds
+    return lambda evidence, _: evidence.report is not None and evidence.report.kind in kinds
 
 
 def _number_of(evidence: Evidence) -> int:
-    return 0 if evidence.report is None else ProcessReport.decode(evidence.report.encode()).number
+    return 0 if evidence.report is None else evidence.report.number
 
 
 def _killed_below_cap(evidence: Evidence, _starved_share: float) -> bool:
@@ -394,7 +326,7 @@ TABLE: tuple[BlameRow, ...] = (
         Verdict.VOID,
         lambda _: sentence("another client of the Engine ended its container; do not touch it, and play again"),
         "another client of the Engine killed, stopped or removed its container, which the Engine's events show",
-        Evidence(report="removed 0"),
+        Evidence(report=ProcessReport("removed")),
     ),
     BlameRow(
         _one(Cause.RAN_ON),
@@ -414,7 +346,7 @@ TABLE: tuple[BlameRow, ...] = (
         Verdict.CRASH,
         lambda evidence: sentence(f"could not be run: {os.strerror(_number_of(evidence))}"),
         "its program could not be executed",
-        Evidence(report="exec-failed 2"),
+        Evidence(report=ProcessReport("exec-failed", 2)),
     ),
     BlameRow(
         _one(Cause.DEATH),
@@ -422,7 +354,7 @@ TABLE: tuple[BlameRow, ...] = (
         Verdict.CRASH,
         lambda evidence: sentence(f"exited with code {_number_of(evidence)} before the game was over"),
         "its process exited during its turn, with any exit code",
-        Evidence(report="exited 3"),
+        Evidence(report=ProcessReport("exited", 3)),
     ),
     BlameRow(
         _one(Cause.DEATH),
@@ -430,7 +362,7 @@ TABLE: tuple[BlameRow, ...] = (
         Verdict.CRASH,
         lambda evidence: sentence(f"was ended by signal {_signal_words(_number_of(evidence))}"),
         "a signal ended its process, including a SIGKILL that it sent itself",
-        Evidence(report="signalled 11"),
+        Evidence(report=ProcessReport("signalled", 11)),
     ),
     BlameRow(
         _one(Cause.DEATH),
@@ -442,7 +374,7 @@ TABLE: tuple[BlameRow, ...] = (
         "its container ended while it ran, without a report of PID 1. The judge did not end it, the Engine shows no "
         "kill, and the kernel counted none for memory. Otherwise an agent that finds a way to end its container could "
         "make a game void",
-        Evidence(report="lost 0"),
+        Evidence(report=ProcessReport("lost")),
     ),
     BlameRow(
         _one(Cause.DEATH),
@@ -450,7 +382,7 @@ TABLE: tuple[BlameRow, ...] = (
         Verdict.CRASH,
         lambda _: sentence("closed its stdout before the game was over"),
         "its stdout was closed, so no answer can arrive, even if it keeps running",
-        Evidence(report="started 0"),
+        Evidence(report=ProcessReport("started")),
     ),
 )
 """Every cause has a row that always matches."""

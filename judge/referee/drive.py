@@ -1,59 +1,32 @@
 """Carries out the referee's requests."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from judge.referee.requests import (
-    AwaitEvent,
-    AwaitStopped,
-    Freeze,
-    Kill,
-    Measure,
-    Mute,
-    NoteFailure,
-    ReadMemory,
-    ReadPending,
-    ReadStoppedCpu,
-    Requests,
-    Restart,
-    Start,
-    Thaw,
-    WireRequest,
-    WriteInput,
-)
+from judge.referee.requests import Request, Requests
 from judge.referee.wire import Wire
 
 Result = TypeVar("Result")
 
 
-def answers_of(wire: Wire) -> Mapping[type[WireRequest], Callable[..., Any]]:
-    """The methods of a wire, by the request whose fields are their arguments."""
-    return {
-        Start: wire.start,
-        Restart: wire.respawn,
-        WriteInput: wire.write,
-        Thaw: wire.thaw,
-        Freeze: wire.freeze,
-        AwaitStopped: wire.await_still,
-        ReadStoppedCpu: wire.stopped_cpu,
-        ReadPending: wire.look,
-        AwaitEvent: wire.wait,
-        Measure: wire.measure,
-        ReadMemory: wire.memory_beyond,
-        Mute: wire.mute,
-        Kill: wire.kill,
-        NoteFailure: wire.fail,
-    }
+class UnansweredError(Exception):
+    """A wire has no answer yet; `drive` adds the request."""
+
+    request: Request
 
 
-def drive(requests: Requests[Result], wire: Wire) -> Result:
-    """Answer all requests by `wire`, and return the result. Errors of the wire are raised where it was asked."""
-    answers = answers_of(wire)
+def drive(requests: Requests[Result], wire: Wire, unanswered: Request | None = None) -> Result:
+    """Answer all requests by `wire`, and return the result. Errors of the wire are raised where it was asked.
+
+    Raises UnansweredError if the wire does; then call it again, with its request.
+    """
     try:
-        request = next(requests)
+        request = next(requests) if unanswered is None else unanswered
         while True:
             try:
-                answer = answers[type(request)](*request)
+                answer = request.carry_out(wire)
+            except UnansweredError as waiting:  # mypyc confuses two errors of one name
+                waiting.request = request
+                raise
             except Exception as error:  # noqa: BLE001 the referee handles failures of the host
                 request = requests.throw(error)
             else:

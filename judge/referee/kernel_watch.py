@@ -20,9 +20,9 @@ class KernelWatch:
         self._most_bytes = most_bytes
         self._waiting = list(SEATS)
         self.due_ns = 0
-        """When `look` is to be called next."""
+        """When `read` is to be called next."""
 
-    def look(self) -> Iterator[tuple[int, int]]:
+    def read(self) -> Iterator[tuple[int, int]]:
         """The seats above the limit, with their bytes."""
         for seat in tuple(self._waiting):
             used = self._boxes[seat].meter.kernel_bytes()

@@ -9,13 +9,15 @@ from itertools import chain
 
 from judge.base.errors import HostError
 from judge.games.types import SEATS
+from judge.referee.inbox import Inbox
 from judge.referee.kernel_watch import KernelWatch
 from judge.referee.pulse import PAUSE_NS, Pulse
 from judge.referee.stopped_boxes import StoppedBoxes
-from judge.referee.transcript import EntryKind, Transcript
+from judge.referee.transcript import Entry, EntryKind, Transcript
 from judge.referee.wait_meter import WaitMeter
-from judge.referee.wire import Happening, Inbox, Measured, MemoryUse, RanOn
-from judge.sandbox.box import NO_FREEZER, Box, Channel, EventSource, Limits, ProcessReport
+from judge.referee.wire import MemoryUse, RanOn
+from judge.sandbox.box import NO_FREEZER, Box, Channel, EventSource, Limits
+from judge.sandbox.evidence import Evidence, ProcessReport
 from judge.sandbox.host_activity.core_use import CoreUse
 from judge.sandbox.host_activity.stalls import StallWatch
 from judge.sandbox.machine.pipes import PipeSource
@@ -67,8 +69,8 @@ class _Surplus:
         """Call before it is unregistered."""
         self._resting.pop(fd, None)
 
-    def look(self, now: int, until_ns: int) -> int:
-        """End a rest that is over; return when to look again, at the latest `until_ns`."""
+    def end_rest(self, now: int, until_ns: int) -> int:
+        """End a rest that is over; return when to call again, at the latest `until_ns`."""
         if now < self._until:
             return min(self._until, until_ns)
         if self._until:
@@ -105,20 +107,20 @@ class LiveWire:
         The judge polls without sleeping for `spin_ns` of each wait. `stalls` is None where an agent could influence it.
         `seat_cores`: if agents may ponder. `is_elsewhere`: agents may run while this machine is suspended.
         """
-        self._boxes = list(boxes)
+        self.boxes = list(boxes)
         self._transcript = transcript
         self._new_box = new_box
-        self._meters = [WaitMeter(self._boxes, use, cores, stalls)] * len(SEATS)
+        self._meters = [WaitMeter(self.boxes, use, cores, stalls)] * len(SEATS)
         if seat_cores:
             self._meters = [
-                WaitMeter(self._boxes, CoreUse(own) if use else None, len(own), stalls, (seat,))
+                WaitMeter(self.boxes, CoreUse(own) if use else None, len(own), stalls, (seat,))
                 for seat, own in enumerate(seat_cores)
             ]
         self._meter = self._meters[0]
-        self._kernel = KernelWatch(self._boxes, kernel_bytes)
+        self._kernel = KernelWatch(self.boxes, kernel_bytes)
         self._spin_ns = spin_ns
         self._inbox = Inbox(stderr_bytes, least_bytes)
-        self._stopped = StoppedBoxes(self._boxes, transcript, may_spin=spin_ns > 0)
+        self._stopped = StoppedBoxes(self.boxes, transcript, may_spin=spin_ns > 0)
         self._epoll = select.epoll()
         self._sources: dict[int, tuple[int, EventSource]] = {}
         self._outbox = [bytearray(), bytearray()]
@@ -129,34 +131,27 @@ class LiveWire:
         self._is_elsewhere = is_elsewhere
         self._suspended_ns = 0 if pulse is None else pulse.suspended_ns
         self._looked_at = self._ran_at = time.monotonic_ns()
-        self._late_ns = 0
+        self.late_ns = 0
+        """Longest time without a poll, or lateness at a deadline."""
         for seat in SEATS:
             self._watch(seat)
 
-    @property
-    def boxes(self) -> Sequence[Box]:
-        return self._boxes
-
-    @property
-    def late_ns(self) -> int:
-        return self._late_ns
-
     def start(self, seat: int) -> int:
         self._meter = self._meters[seat]
-        self._meter.look()
+        self._meter.take_snapshot()
         now = time.monotonic_ns()
         self._ran_at, self._has_looked = now, False
-        self._boxes[seat].start()
+        self.boxes[seat].start()
         self._transcript.add(now, seat, EntryKind.STARTED)
         self._meter.begin(seat, now)
         return now
 
-    def write(self, seat: int, data: bytes) -> None:
+    def write_input(self, seat: int, data: bytes) -> None:
         self._transcript.add(time.monotonic_ns(), seat, EntryKind.WROTE, data)
         if self._outbox[seat]:
             self._outbox[seat] += data
             return
-        taken = self._boxes[seat].write(data)
+        taken = self.boxes[seat].write(data)
         if 0 <= taken < len(data):
             self._outbox[seat] += data[taken:]
             self._watch_room(seat)
@@ -167,10 +162,10 @@ class LiveWire:
         # Read the clock first: on a shared core the agent may run before the call returns.
         now = time.monotonic_ns()
         if self._meter.is_old(now):
-            self._meter.look()
+            self._meter.take_snapshot()
             now = time.monotonic_ns()
         self._ran_at, self._has_looked = now, False
-        self._boxes[seat].thaw()
+        self.boxes[seat].thaw()
         self._transcript.add(now, seat, EntryKind.THAWED)
         self._meter.begin(seat, now)
         return now
@@ -181,21 +176,21 @@ class LiveWire:
         self._stopped.freeze(seat)
         self._meters[seat].end()
         now = time.monotonic_ns()
-        used = self._boxes[seat].meter.memory_bytes()
+        used = self.boxes[seat].meter.memory_bytes()
         self._transcript.add(now, seat, EntryKind.FROZEN, b"" if used is None else b"%d" % used)
         self._watch_kernel(now)
         return used
 
-    def await_still(self, seat: int, bound_ns: int) -> RanOn | None:
+    def await_stopped(self, seat: int, bound_ns: int) -> RanOn | None:
         ran = self._stopped.await_stopped(seat, bound_ns)
         if ran is not None:
             self._looked_at = time.monotonic_ns()
         return ran
 
-    def stopped_cpu(self, seat: int, asked: int) -> int:
+    def read_stopped_cpu(self, seat: int, asked: int) -> int:
         return self._stopped.used_cpu(seat, asked)
 
-    def look(self) -> Sequence[Happening]:
+    def read_pending(self) -> Sequence[Entry]:
         ready = self._poll_for(0.0)
         if self._has_looked:
             ready = [(fd, mask) for fd, mask in ready if self._is_stoppable(fd)]
@@ -205,12 +200,12 @@ class LiveWire:
         seen = self._inbox.take_all()
         if not seen:
             return ()
-        for happening in seen:
-            self._transcript.add(*happening)
+        for entry in seen:
+            self._transcript.add(*entry[:4])
         self._transcript.add(time.monotonic_ns(), seen[-1].seat, EntryKind.LOOKED)
         return seen
 
-    def wait(self, until_ns: int) -> Happening:
+    def await_event(self, until_ns: int) -> Entry:
         if not self._inbox:
             self._poll(until_ns)
         if self._is_elsewhere and self._pulse is not None and self._pulse.suspended_ns > self._suspended_ns:
@@ -219,19 +214,19 @@ class LiveWire:
                 f"This machine was suspended for {span_s:.1f} s while agents of the game ran on another machine"
             )
         now = time.monotonic_ns()
-        happening = self._inbox.take_first() if self._inbox else Happening(now, -1, EntryKind.EXPIRED, b"")
-        self._transcript.add(*happening)
-        return happening
+        entry = self._inbox.take_first() if self._inbox else Entry(now, -1, EntryKind.EXPIRED, b"")
+        self._transcript.add(*entry[:4])
+        return entry
 
-    def measure(self, seat: int) -> Measured:
-        box = self._boxes[seat]
+    def measure(self, seat: int) -> Evidence:
+        box = self.boxes[seat]
         shares = self._meters[seat].shares(seat)
-        measured = Measured(box.meter.readings(), held_by_others=box.is_held(), **shares._asdict())
-        self._transcript.add(time.monotonic_ns(), seat, EntryKind.EVIDENCE, measured.encode())
-        return measured
+        evidence = box.meter.readings().model_copy(update={**shares, "held_by_others": box.is_held()})
+        self._transcript.add(time.monotonic_ns(), seat, EntryKind.EVIDENCE, evidence.encode())
+        return evidence
 
-    def memory_beyond(self, seat: int, limit_bytes: int) -> MemoryUse | None:
-        box = self._boxes[seat]
+    def read_memory(self, seat: int, limit_bytes: int) -> MemoryUse | None:
+        box = self.boxes[seat]
         peak = box.meter.readings().memory_peak_bytes
         if peak is None or peak <= limit_bytes:
             return None
@@ -241,13 +236,13 @@ class LiveWire:
         self._transcript.add(time.monotonic_ns(), seat, EntryKind.MEMORY, use.encode())
         return use
 
-    def respawn(self, seat: int) -> int:
+    def restart(self, seat: int) -> int:
         self._transcript.add(time.monotonic_ns(), seat, EntryKind.RESPAWNED)
         self._meters[seat].end()
         self._forget(seat)
         self._stopped.replace(seat, self._new_box)
-        self._boxes[seat].prepare()
-        self._boxes[seat].enter()
+        self.boxes[seat].prepare()
+        self.boxes[seat].enter()
         self._watch(seat)
         self._looked_at = time.monotonic_ns()
         return self.start(seat)
@@ -258,12 +253,12 @@ class LiveWire:
         self._inbox.forget(seat)
 
     def kill(self, seat: int) -> None:
-        self._boxes[seat].kill()
+        self.boxes[seat].kill()
         self._stopped.ends(seat)
         self._looked_at = time.monotonic_ns()
         self._transcript.add(self._looked_at, seat, EntryKind.KILLED)
 
-    def fail(self, why: str) -> None:
+    def note_failure(self, why: str) -> None:
         self._transcript.add(time.monotonic_ns(), -1, EntryKind.FAILED, why.encode())
 
     def leave(self) -> tuple[float, float]:
@@ -292,8 +287,8 @@ class LiveWire:
             now = time.monotonic_ns()
             if self._watch_kernel(now):
                 break
-            closer_at = min(self._meter.look_closer(now, until_ns), self._kernel.due_ns)
-            closer_at = self._surplus.look(now, closer_at)
+            closer_at = min(self._meter.read_for_verdict(now, until_ns), self._kernel.due_ns)
+            closer_at = self._surplus.end_rest(now, closer_at)
             if now < spun_until:
                 ready = self._poll_for(0.0)
             else:
@@ -312,22 +307,22 @@ class LiveWire:
             if self._looked_at >= until_ns and not self._inbox:
                 self._inbox.end_lines()
                 if not ready:
-                    self._late_ns = max(self._late_ns, self._looked_at - max(now, until_ns))
+                    self.late_ns = max(self.late_ns, self._looked_at - max(now, until_ns))
                 return
 
     def _watch_kernel(self, now: int) -> bool:
         """If it is due; whether an agent is above its limit."""
         if now < self._kernel.due_ns:
             return False
-        for seat, used in self._kernel.look():
+        for seat, used in self._kernel.read():
             self._inbox.add(now, seat, EntryKind.KERNEL, b"%d" % used)
         return bool(self._inbox)
 
     def _is_stoppable(self, fd: int) -> bool:
-        return fd in self._sources and self._boxes[self._sources[fd][0]].freezer != NO_FREEZER
+        return fd in self._sources and self.boxes[self._sources[fd][0]].freezer != NO_FREEZER
 
     def _poll_for(self, span_s: float) -> list[tuple[int, int]]:
-        self._late_ns = max(self._late_ns, time.monotonic_ns() - self._looked_at)
+        self.late_ns = max(self.late_ns, time.monotonic_ns() - self._looked_at)
         ready = self._epoll.poll(min(span_s, _MAX_POLL_S))
         self._looked_at = time.monotonic_ns()
         return ready
@@ -336,7 +331,7 @@ class LiveWire:
         """Only time since `began` counts: an agent can cause work before it."""
         paused_ns = self._note_pauses(self._looked_at)
         overslept_ns = self._looked_at - max(began, until_ns) - paused_ns
-        self._late_ns = max(self._late_ns, paused_ns, overslept_ns)
+        self.late_ns = max(self.late_ns, paused_ns, overslept_ns)
         if overslept_ns >= _OVERSLEPT_NS:
             self._inbox.note(self._looked_at, EntryKind.OVERSLEPT, overslept_ns)
 
@@ -381,7 +376,7 @@ class LiveWire:
         """A full pipe without a reader is reported as broken, never as writable."""
         seat = self._room[fd]
         outbox = self._outbox[seat]
-        taken = self._boxes[seat].write(bytes(outbox))
+        taken = self.boxes[seat].write(bytes(outbox))
         if taken < 0 or (taken == 0 and mask & _BROKEN):
             outbox.clear()
         del outbox[: max(0, taken)]
@@ -389,7 +384,7 @@ class LiveWire:
             self._unwatch_room(fd)
 
     def _watch(self, seat: int) -> None:
-        for source in self._boxes[seat].sources:
+        for source in self.boxes[seat].sources:
             self._sources[source.fd] = (seat, source)
             self._register(source.fd, source.events)
 
@@ -412,7 +407,7 @@ class LiveWire:
             self._epoll.unregister(fd)
 
     def _watch_room(self, seat: int) -> None:
-        fd = self._boxes[seat].stdin_fd
+        fd = self.boxes[seat].stdin_fd
         if fd < 0:
             self._outbox[seat].clear()
         else:

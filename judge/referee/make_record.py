@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import judge
 from judge.base.text import printable
@@ -12,10 +13,10 @@ from judge.referee.referee import Referee
 from judge.referee.side import Side
 from judge.referee.spec import ClockRecord, FolderRecord, GameRecord, GameSpec, Placement, PlyRecord, SeatRecord
 from judge.referee.transcript import SealedTranscript
-from judge.sandbox.box import Readings
+from judge.sandbox.evidence import Evidence
 from judge.sandbox.folders import FolderKey
 
-NO_READINGS = (Readings(), Readings())
+NO_READINGS = (Evidence(), Evidence())
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class RefereedGame:
 
     end: End | Void
     referee: Referee | None = None
-    readings: tuple[Readings, Readings] = NO_READINGS
+    readings: tuple[Evidence, Evidence] = NO_READINGS
     lingered_s: Sequence[float] = (0.0, 0.0)
     folders: Mapping[FolderKey, FolderRecord] = field(default_factory=dict)
 
@@ -43,7 +44,6 @@ class Circumstances:
 def record_of(spec: GameSpec, played: RefereedGame, circumstances: Circumstances) -> GameRecord:
     """The record of a played game."""
     referee = played.referee
-    sides = (None, None) if referee is None else (referee.sides[0], referee.sides[1])
     return GameRecord(
         judge=judge.__version__,
         id=spec.id,
@@ -53,7 +53,7 @@ def record_of(spec: GameSpec, played: RefereedGame, circumstances: Circumstances
         winner=winner_of(played.end),
         reason=played.end.reason,
         result=result_line_of(referee),
-        seats=(_seat_record(spec, 0, sides[0], played), _seat_record(spec, 1, sides[1], played)),
+        seats=(_seat_record(spec, 0, played), _seat_record(spec, 1, played)),
         plies=plies_of(referee),
         started_at=circumstances.started_at,
         seconds=circumstances.transcript.seconds,
@@ -94,20 +94,55 @@ def plies_of(referee: Referee | None) -> tuple[PlyRecord, ...]:
     )
 
 
-def has_plies(record: GameRecord, referee: Referee) -> bool:
-    """Whether the record's answers are those of `plies_of`, which takes longer."""
-    return len(record.plies) == len(referee.plies) and all(
-        stated.seat == ply.seat
-        and stated.said == ply.said
-        and stated.ms == round(ply.charged_ns / 1e6, 3)
-        and stated.memory_bytes == ply.memory_bytes
-        and stated.search == ply.search
-        for stated, ply in zip(record.plies, referee.plies, strict=True)
+def result_line_of(referee: Referee | None) -> str:
+    """The result line in the usual manager's format, or ""."""
+    if referee is None or referee.game.end is None:
+        return ""
+    return referee.game.result(referee.sides[0].opening.names)
+
+
+def replayed_fields(spec: GameSpec, side: Side) -> dict[str, Any]:
+    """The fields of a `SeatRecord` that a replay also gives."""
+    fault, clock = side.fault, side.clock
+    return {
+        "fault": None if fault is None else fault.verdict,
+        "evidence": side.evidence,
+        "why": "" if fault is None else fault.reason,
+        "about": dict(side.about),
+        "charged_ms": round(clock.charged_ns / 1e6, 3),
+        "lingered_cpu_ms": round(side.lingered_cpu_ns / 1e6, 3),
+        "clock": None if spec.policy.clock.control is None else _clock_record(clock),
+        "notes": tuple(printable(note.text, None) for note in side.notes if not note.private),
+    }
+
+
+_UNPLAYED: Mapping[str, Any] = {
+    "fault": None,
+    "evidence": None,
+    "why": "",
+    "about": {},
+    "charged_ms": 0.0,
+    "notes": (),
+}
+
+
+def _seat_record(spec: GameSpec, seat: int, played: RefereedGame) -> SeatRecord:
+    readings, kept = played.readings[seat], spec.seats[seat].folders
+    side = None if played.referee is None else played.referee.sides[seat]
+    return SeatRecord(
+        **(_UNPLAYED if side is None else replayed_fields(spec, side)),
+        name=spec.seats[seat].name,
+        memory_peak_bytes=readings.memory_peak_bytes,
+        cpu_ms=None if readings.cpu_ns is None else readings.cpu_ns // 1_000_000,
+        lingered_ms=round(played.lingered_s[seat] * 1000 + (0 if side is None else side.lingered_ns / 1e6), 3),
+        folders={
+            kind: played.folders.get((seat, kind), FolderRecord(digest=start))
+            for kind, start in (kept.digests if kept else {}).items()
+        },
     )
 
 
-def clock_record_of(clock: SeatClock) -> ClockRecord:
-    """The state of a clock."""
+def _clock_record(clock: SeatClock) -> ClockRecord:
     shown, left_ns = clock.shown(), clock.left_ns()
     return ClockRecord(
         control=str(clock.control),
@@ -116,39 +151,4 @@ def clock_record_of(clock: SeatClock) -> ClockRecord:
         left_ms=None if left_ns is None else round(left_ns / 1e6, 3),
         moves_to_go=shown.moves_to_go,
         periods_left=shown.periods_left,
-    )
-
-
-def result_line_of(referee: Referee | None) -> str:
-    """The result line in the usual manager's format, or ""."""
-    if referee is None or referee.game.end is None:
-        return ""
-    return referee.game.result(referee.sides[0].opening.names)
-
-
-def public_notes(side: Side) -> tuple[str, ...]:
-    """The notes that are not private, escaped."""
-    return tuple(printable(note.text, None) for note in side.notes if not note.private)
-
-
-def _seat_record(spec: GameSpec, seat: int, side: Side | None, played: RefereedGame) -> SeatRecord:
-    fault = side.fault if side is not None else None
-    readings, kept = played.readings[seat], spec.seats[seat].folders
-    return SeatRecord(
-        name=spec.seats[seat].name,
-        fault=None if fault is None else fault.verdict,
-        why="" if fault is None else fault.reason,
-        evidence=None if side is None else side.evidence,
-        charged_ms=0.0 if side is None else round(side.clock.charged_ns / 1e6, 3),
-        clock=None if side is None or spec.policy.clock.control is None else clock_record_of(side.clock),
-        memory_peak_bytes=readings.memory_peak_bytes,
-        cpu_ms=None if readings.cpu_ns is None else readings.cpu_ns // 1_000_000,
-        lingered_ms=round(played.lingered_s[seat] * 1000 + (0 if side is None else side.lingered_ns / 1e6), 3),
-        lingered_cpu_ms=0.0 if side is None else round(side.lingered_cpu_ns / 1e6, 3),
-        about={} if side is None else dict(side.about),
-        notes=() if side is None else public_notes(side),
-        folders={
-            kind: played.folders.get((seat, kind), FolderRecord(digest=start))
-            for kind, start in (kept.digests if kept else {}).items()
-        },
     )

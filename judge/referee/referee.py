@@ -5,13 +5,27 @@ independent of game and protocol.
     until the game is over: ask the active player (or nature), apply the answer, send events
     close both seats
 
-If no answer is possible, the blame table decides.
+If no answer is possible, the referee takes readings, and the blame table decides. CPU time that a stopped seat uses is
+charged to it, and given back to its opponent.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from judge.base.errors import HostError
-from judge.games.types import NATURE, SEATS, End, Event, Game, Reply, Request, faults_of
+from judge.base.text import mib, sentence
+from judge.games.types import (
+    FAILURES,
+    NATURE,
+    SEATS,
+    AgentFault,
+    End,
+    Event,
+    Game,
+    Reply,
+    Request,
+    Verdict,
+    faults_of,
+)
 from judge.protocols.types import (
     AgentProtocol,
     Alarm,
@@ -34,34 +48,55 @@ from judge.protocols.types import (
     WakeAt,
     Write,
 )
-from judge.referee.blame import Void, judge_start
+from judge.referee.blame import LATE_OR_DEAD, Cause, Void, judge, judge_start
 from judge.referee.clock import MS, SeatClock
-from judge.referee.fault_finder import FaultFinder
 from judge.referee.observer import Observer
 from judge.referee.policy import BytesPolicy, ClockPolicy
 from judge.referee.requests import (
     AwaitEvent,
+    AwaitStopped,
     Freeze,
     Kill,
+    Measure,
     Mute,
     NoteFailure,
+    ReadMemory,
     ReadPending,
+    ReadStoppedCpu,
     Requests,
     Restart,
     Start,
     Thaw,
     WriteInput,
 )
-from judge.referee.side import Dialogue, FaultError, Ply, Side
-from judge.referee.transcript import EntryKind, decode_span
-from judge.referee.wire import Happening
+from judge.referee.side import Dialogue, FaultError, Ply, SeatState, Side
+from judge.referee.transcript import Entry, EntryKind, decode_number
+from judge.referee.wire import RanOn
 from judge.sandbox.box import Limits
+from judge.sandbox.evidence import Evidence
 
 MAX_LOOKS = 1000
 """Reads before a request. The rest is read later, so endless output delays no opponent."""
 
 LOOK_GRACE_NS = 5_000_000
 """Tolerance to wake up at the deadline and read."""
+
+STILL_MS = 1000
+"""Time to stop after a turn, before the opponent's clock starts. Processor time in it is charged to the game. An agent
+that needs longer loses. A killed box that uses more is a failure.
+"""
+RAN_ON_MS = 20
+"""Processor time that an agent may use while it should be stopped; charged to the game. Above it the agent loses;
+below it `STILL_MS` does not apply.
+"""
+RAN_ON_MEAN_PART = 4
+"""Part of `RAN_ON_MS` for the mean of all turns, if their sum is above it: 5 ms."""
+
+_CAUSE_OF_LATENESS = {
+    Verdict.START_TIME: Cause.START_TIME,
+    Verdict.TURN_TIME: Cause.TURN_TIME,
+    Verdict.MATCH_TIME: Cause.MATCH_TIME,
+}
 
 
 class Referee:
@@ -82,7 +117,7 @@ class Referee:
         """`kernel_bytes`: maximum of the kernel's memory for an agent."""
         self.game = game
         self.sides = [
-            Side(protocol, SeatClock(clock, seat), opening)
+            Side(protocol, SeatClock(clock, seat), opening, bounds, kernel_bytes)
             for seat, (protocol, opening) in enumerate(zip(protocols, openings, strict=True))
         ]
         self.plies: list[Ply] = []
@@ -90,7 +125,8 @@ class Referee:
         """The game has not applied the last of `plies`; the other seat is read before that."""
         self.unclosed = ""
         self._unopened = list(SEATS)
-        self._faults = FaultFinder(self.sides, self.plies, clock, bounds, kernel_bytes)
+        self._starved_share = clock.starved_share
+        self._still_ns, self._ran_on_ns = STILL_MS * MS, RAN_ON_MS * MS
         self._ponders = clock.ponder
         self._chance = chance
         self._observer = observer or Observer()
@@ -104,7 +140,8 @@ class Referee:
         while (end := self.game.end) is None:
             try:
                 if self._unopened:
-                    yield from self._prepare_start(self._unopened[0])
+                    yield from self._await_stopped(1 - self._unopened[0])
+                    yield from self._read_pending(1 - self._unopened[0])
                     yield from self._open(self._unopened.pop(0))
                 else:
                     yield from self._step()
@@ -120,7 +157,7 @@ class Referee:
             yield from self._close()
         except HostError as error:
             yield from self.stop_closing(end, str(error))
-        self._faults.judge_lingering()
+        self._judge_lingering()
         return end
 
     def stop_closing(self, end: End, why: str) -> Requests[None]:
@@ -152,33 +189,23 @@ class Referee:
         self.has_unapplied_answer = False
         yield from self._tell(events)
 
-    def _judge_stopped(self, seat: int, charged_ns: int) -> Requests[None]:
-        """After a turn of its opponent, whose clock had `charged_ns` before."""
-        if self.sides[seat].stopped_in_turn_ns:
-            yield from self._faults.judge_stopped(seat, self.sides[1 - seat].clock.charged_ns - charged_ns)
-
     def _tell(self, events: Sequence[Event]) -> Requests[None]:
         for event in events:
             told = Tell(event)
             for seat in SEATS:
                 if event.only is None or event.only == seat:
                     self._observer.see_event(seat, event)
-                    for effect in self.sides[seat].protocol.feed(told):
-                        if (data := self._carry_out_idle(seat, effect)) is not None:
-                            yield WriteInput(seat, data)
+                    yield from self._feed_idle(seat, told)
 
     def _ask(self, request: Request) -> Requests[Reply]:
         seat = request.seat
         side = self.sides[seat]
-        yield from self._faults.await_still(1 - seat)
-        yield from self._faults.charge_stopped(seat, seat)
-        if side.stopped_in_turn_ns:
-            yield from self._faults.judge_stopped(seat)
-        yield from self._look()
-        if cause := self._faults.cause_of_kernel(1 - seat):
-            raise (yield from self._faults.faulted(1 - seat, cause))
-        if cause := self._faults.find_cause(seat):
-            raise (yield from self._faults.faulted(seat, cause))
+        yield from self._await_stopped(1 - seat)
+        yield from self._charge_stopped(seat, seat)
+        yield from self._judge_stopped(seat)
+        yield from self._read_pending(1 - seat)
+        if cause := side.find_cause():
+            raise (yield from self._faulted(seat, cause))
         if self._ponders:
             yield from self._let_ponder(1 - seat)
         charged_ns, clock = side.clock.charged_ns, side.clock.shown()
@@ -186,7 +213,7 @@ class Referee:
         end, talk = yield from self._converse(seat, Ask(request, clock, self.sides[1 - seat].clock.shown()))
         if not isinstance(end, Answer):
             raise TypeError(f"{type(side.protocol).__name__} ended a request with {end!r}")
-        yield from self._faults.give_back(seat, talk, charged_ns)
+        yield from self._give_back(seat, talk, charged_ns)
         side.clock.answered()
         side.turn_bytes = 0
         ply = Ply(seat, end.reply.said, talk.charged_ns, talk.search, talk.memory_bytes, end.reply)
@@ -196,25 +223,18 @@ class Referee:
 
     def _let_ponder(self, seat: int) -> Requests[None]:
         side = self.sides[seat]
-        if side.opening.limits.ponder and side.is_living and not side.is_out:
-            for effect in side.protocol.feed(Ponder(side.clock.shown(), self.sides[1 - seat].clock.shown())):
-                if (data := self._carry_out_idle(seat, effect)) is not None:
-                    yield WriteInput(seat, data)
-
-    def _prepare_start(self, seat: int) -> Requests[None]:
-        yield from self._faults.await_still(1 - seat)
-        yield from self._look()
-        if cause := self._faults.cause_of_kernel(1 - seat):
-            raise (yield from self._faults.faulted(1 - seat, cause))
+        if side.opening.limits.ponder and side.state is SeatState.STOPPED:
+            yield from self._feed_idle(seat, Ponder(side.clock.shown(), self.sides[1 - seat].clock.shown()))
 
     def _open(self, seat: int) -> Requests[None]:
         side = self.sides[seat]
-        started = (yield Restart(seat)) if side.has_started else (yield Start(seat))
-        side.has_started, charged_ns = True, side.clock.charged_ns
+        started = yield (Start if side.state is SeatState.UNOPENED else Restart)(seat)
+        side.run()
+        charged_ns = side.clock.charged_ns
         end, talk = yield from self._converse(seat, side.opening, started=started)
         if isinstance(end, Ready):
             side.about = end.about
-            yield from self._faults.give_back(seat, talk, charged_ns)
+            yield from self._give_back(seat, talk, charged_ns)
             yield from self._judge_stopped(1 - seat, charged_ns)
         elif self.game.renegotiate():
             yield from self._reopen()
@@ -228,133 +248,148 @@ class Referee:
             side.opening.game = self.game.describe()
             side.renew()
 
-    def _look(self) -> Requests[None]:
+    def _read_pending(self, waiting: int) -> Requests[None]:
+        """Before a request to the opponent of `waiting`."""
         if self._ponders:
             yield from self._receive_unread()
         for _ in range(MAX_LOOKS):
             seen = yield ReadPending()
             if not seen:
-                return
-            for happening in seen:
-                self._faults.note(happening)
-                yield from self._receive_unrequested(happening)
+                break
+            for entry in seen:
+                self._see(entry)
+                yield from self._receive_unrequested(entry)
+        if cause := self.sides[waiting].cause_of_kernel():
+            raise (yield from self._faulted(waiting, cause))
 
     def _receive_unread(self) -> Requests[None]:
-        for side in self.sides if self._ponders else ():
+        for side in self.sides:
             unread, side.unread = side.unread, []
-            for happening in unread:
-                yield from self._receive_unrequested(happening)
+            for entry in unread:
+                yield from self._receive_unrequested(entry)
 
     def _close(self) -> Requests[None]:
         yield from self._receive_unread()
-        yield from self._faults.settle()
+        for seat in SEATS:
+            yield from self._charge_stopped(seat, NATURE)
+            yield from self._note_memory(seat)
         living = [seat for seat in SEATS if self.sides[seat].is_living]
         for seat in living:
-            if self.sides[seat].is_out:  # it may have run since
+            if self.sides[seat].state is SeatState.OUT:  # it may have run since
                 yield Freeze(seat)
         for seat in living:
-            yield from self._faults.await_end(1 - seat)
-            yield from self._await_ends([seat], (yield from self._say_goodbye(seat)))
-        yield from self._faults.await_ends()
+            yield from self._await_end(1 - seat)
+            yield from self._await_exit(seat, (yield from self._say_goodbye(seat)))
+        for seat, side in enumerate(self.sides):
+            if not side.has_exited:
+                yield from self._await_end(seat)
 
     def _say_goodbye(self, seat: int) -> Requests[int]:
         side = self.sides[seat]
-        if self._faults.must_end(seat):
+        if side.must_end:
             yield from self._end(seat)
             return 0
         result = "" if self.game.end is None else self.game.result(side.opening.names)
-        for effect in side.protocol.feed(Close(result)):
-            if (data := self._carry_out_idle(seat, effect)) is not None:
-                yield WriteInput(seat, data)
-        return side.clock.deadline(Wait.CLOSE, (yield Thaw(seat))).ns
+        yield from self._feed_idle(seat, Close(result))
+        now = yield Thaw(seat)
+        side.leave(SeatState.CLOSING)
+        return side.clock.deadline(Wait.CLOSE, now).ns
 
-    def _await_ends(self, leaving: Sequence[int], deadline: int) -> Requests[None]:
-        while any(self.sides[seat].is_living for seat in leaving):
-            happening = yield AwaitEvent(deadline)
-            self._faults.note(happening)
-            if happening.kind is EntryKind.PAUSED:
-                deadline += decode_span(happening.data)
-            elif happening.seat not in leaving:
-                yield from self._receive_unrequested(happening)
-            elif self._faults.must_end(happening.seat):
-                yield from self._end(happening.seat)
-            if happening.ns >= deadline:
-                break
-        for seat in leaving:
-            if self.sides[seat].is_living:
+    def _await_exit(self, seat: int, deadline: int) -> Requests[None]:
+        side = self.sides[seat]
+        while side.is_living:
+            entry = yield AwaitEvent(deadline)
+            self._see(entry)
+            if entry.kind is EntryKind.PAUSED:
+                deadline += decode_number(entry.data)
+            elif entry.seat != seat:
+                yield from self._receive_unrequested(entry)
+            elif side.must_end:
                 yield from self._end(seat)
+            if entry.ns >= deadline:
+                break
+        if side.is_living:
+            yield from self._end(seat)
 
     def _replace(self, seat: int, talk: Dialogue, now: int) -> Requests[int]:
         side = self.sides[seat]
-        talk.settle(side.clock, now)
-        yield from self._await_ends([seat], side.clock.deadline(Wait.CLOSE, now).ns)
+        talk.settle(now)
+        side.leave(SeatState.CLOSING)
+        yield from self._await_exit(seat, side.clock.deadline(Wait.CLOSE, now).ns)
         # Else it would take the new process's time, and look like another program.
-        yield from self._faults.await_end(seat)
+        yield from self._await_end(seat)
         side.renew()
         talk.since, talk.wait = (yield Restart(seat)), None
+        side.run()
         return talk.since
 
     def _end(self, seat: int) -> Requests[None]:
         yield Mute(seat)
         yield Kill(seat)
-        self.sides[seat].is_ended = True
+        self.sides[seat].enter(SeatState.KILLED)
 
     def _converse(
         self, seat: int, stimulus: Stimulus, started: int | None = None
     ) -> Requests[tuple[Ready | Answer, Dialogue]]:
         side = self.sides[seat]
-        self._faults.begin_turn(seat)
-        talk = Dialogue()
+        other = self.sides[1 - seat]
+        other.opponent_turns += 1
+        other.stopped_in_turn_ns = 0
+        talk = Dialogue(side.clock)
         end = yield from self._carry_out(seat, side.protocol.feed(stimulus), talk)
         if end is None:
-            talk.since = (yield Thaw(seat)) if started is None else started
-            talk.set_deadline(side.clock)
+            if started is None:
+                started = yield Thaw(seat)
+                side.run()
+            talk.since = started
+            talk.set_deadline()
             while end is None:
                 end = yield from self._next_effects(seat, talk)
+        if started is not None:
             talk.memory_bytes = yield Freeze(seat)
-        elif started is not None:
-            yield Freeze(seat)
+            side.leave(SeatState.STOPPED)
         return end, talk
 
     def _next_effects(self, seat: int, talk: Dialogue) -> Requests[Ready | Answer | None]:
         side = self.sides[seat]
         alarm_at = talk.alarm_at
-        happening = yield AwaitEvent(talk.over_at if alarm_at is None else alarm_at)
-        now, asked, kind, data = happening
-        self._faults.note(happening)
+        entry = yield AwaitEvent(talk.over_at if alarm_at is None else alarm_at)
+        now, asked, kind, data, _ = entry
+        self._see(entry)
         end = None
         if kind is EntryKind.PAUSED or kind is EntryKind.OVERSLEPT:
-            talk.miss(kind, decode_span(data), now)
+            talk.miss(kind, decode_number(data), now)
             return None
         if asked == seat:
             if kind is EntryKind.READ:
-                if cause := self._faults.cause_of_bytes(seat):
-                    raise (yield from self._faults.faulted(seat, cause))
+                if cause := side.cause_of_bytes():
+                    raise (yield from self._faulted(seat, cause))
                 is_doubtful = now > talk.deadline.ns and (yield from self._judge_lateness(seat, talk, now))
-                effects = side.protocol.feed(Bytes(data, talk.shown(side.clock, now))) if data else ()
+                effects = side.protocol.feed(Bytes(data, talk.shown(now))) if data else ()
                 if is_doubtful and _is_step(effects, talk):
-                    raise (yield from self._faults.late(seat, talk, now))
+                    raise (yield from self._late(seat, talk, now))
                 end = yield from self._carry_out(seat, effects, talk, now)
                 if end is not None:
-                    talk.settle(side.clock, now)
+                    talk.settle(now)
                     return end
-            if cause := self._faults.find_cause(seat):
-                raise (yield from self._faults.faulted(seat, cause, talk, now))
-            self._faults.expect_end(seat, talk, now)
+            if cause := side.find_cause():
+                raise (yield from self._faulted(seat, cause, talk, now))
+            if side.is_ending:
+                talk.expect_end(now)
         elif self._ponders and kind is EntryKind.KERNEL:
             yield from self._end(asked)  # it runs on, and is judged after this turn
-        elif self._ponders and not self._faults.is_too_loud(asked):
+        elif self._ponders and not self.sides[asked].is_too_loud:
             # Parsing it now would delay the reading of the answer.
-            self.sides[asked].unread.append(happening)
+            self.sides[asked].unread.append(entry)
         else:
-            yield from self._receive_unrequested(happening)
+            yield from self._receive_unrequested(entry)
         if alarm_at is not None and now >= alarm_at:
             talk.wake()
             end = yield from self._alarm(seat, talk, now)
         elif now >= talk.over_at + (0 if kind is EntryKind.EXPIRED else LOOK_GRACE_NS + talk.overslept_ns):
             end = yield from self._miss_deadline(seat, talk, now)
         if end is not None:
-            talk.settle(side.clock, now)
+            talk.settle(now)
         return end
 
     def _judge_lateness(self, seat: int, talk: Dialogue, now: int) -> Requests[bool]:
@@ -362,32 +397,29 @@ class Referee:
 
         They are in time if an idle judge reads them as soon as it wakes up. An agent that keeps it busy is late.
         """
-        if talk.deadline.missed is None:
-            return False
-        if now <= talk.deadline.ns + LOOK_GRACE_NS + talk.overslept_ns:
-            return False
-        if now < talk.over_at:
-            return True
-        yield from self._miss_deadline(seat, talk, now)
-        return (yield from self._judge_lateness(seat, talk, now))
+        while talk.deadline.missed is not None and now > talk.deadline.ns + LOOK_GRACE_NS + talk.overslept_ns:
+            if now < talk.over_at:
+                return True
+            yield from self._miss_deadline(seat, talk, now)
+        return False
 
     def _miss_deadline(self, seat: int, talk: Dialogue, now: int) -> Requests[Ready | Answer | None]:
         if talk.deadline.missed is None:
             return (yield from self._alarm(seat, talk, now))
-        talk.give((yield from self._faults.charge_stopped(1 - seat, seat)))
+        talk.give((yield from self._charge_stopped(1 - seat, seat)))
         if now < talk.over_at:
             return None
-        raise (yield from self._faults.missed_deadline(seat, talk, now))
+        if self.sides[seat].is_ending:
+            raise (yield from self._faulted(seat, Cause.DEATH, talk, now))
+        raise (yield from self._late(seat, talk, now))
 
     def _alarm(self, seat: int, talk: Dialogue, now: int) -> Requests[Ready | Answer | None]:
-        side = self.sides[seat]
-        alarm = Alarm(talk.shown(side.clock, now))
-        return (yield from self._carry_out(seat, side.protocol.feed(alarm), talk, now))
+        effects = self.sides[seat].protocol.feed(Alarm(talk.shown(now)))
+        return (yield from self._carry_out(seat, effects, talk, now))
 
     def _carry_out(
         self, seat: int, effects: Sequence[Effect], talk: Dialogue, now: int | None = None
     ) -> Requests[Ready | Answer | None]:
-        side = self.sides[seat]
         end: Ready | Answer | None = None
         for effect in effects:
             match effect:
@@ -397,7 +429,7 @@ class Referee:
                     end = effect
                 case Await():
                     if effect.wait is not talk.wait:
-                        talk.change_wait(side.clock, effect.wait, now)
+                        talk.change_wait(effect.wait, now)
                 case WakeAt(before_deadline_ms):
                     talk.wake(before_ns=before_deadline_ms * MS)
                 case WakeAfter(ms):
@@ -411,36 +443,161 @@ class Referee:
                     self._note(seat, effect)
         return end
 
-    def _carry_out_idle(self, seat: int, effect: Effect) -> bytes | None:
-        """Returns what must be written to the seat."""
-        match effect:
-            case Write(data):
-                return data
-            case Note():
-                self._note(seat, effect)
-            case Await(Wait.CLOSE):
-                pass
-            case _:
-                raise TypeError(f"{effect!r} outside a conversation")
-        return None
+    def _feed_idle(self, seat: int, stimulus: Stimulus) -> Requests[None]:
+        """Outside a conversation."""
+        for effect in self.sides[seat].protocol.feed(stimulus):
+            match effect:
+                case Write(data):
+                    yield WriteInput(seat, data)
+                case Note():
+                    self._note(seat, effect)
+                case Await(Wait.CLOSE):
+                    pass
+                case _ if self.sides[seat].state is not SeatState.ASKED:
+                    raise TypeError(f"{effect!r} outside a conversation")
+                case _:
+                    pass  # a fault of its opponent has interrupted the conversation
 
     def _note(self, seat: int, note: Note) -> None:
         self.sides[seat].keep(note)
         self._observer.see_note(seat, note)
 
-    def _receive_unrequested(self, happening: Happening) -> Requests[None]:
-        if happening.kind is EntryKind.READ and happening.data:
-            if self._faults.is_too_loud(happening.seat):
-                yield Mute(happening.seat)
+    def _see(self, entry: Entry) -> None:
+        if entry.seat >= 0:
+            self.sides[entry.seat].see(entry.kind, entry.data)
+
+    def _receive_unrequested(self, entry: Entry) -> Requests[None]:
+        if entry.kind is not EntryKind.READ or not entry.data:
+            return
+        side = self.sides[entry.seat]
+        if side.is_too_loud:
+            yield Mute(entry.seat)
+        elif side.has_fault:
+            side.keep(Note(f"late: {len(entry.data)} bytes that came after its fault"))
+        else:
+            yield from self._feed_idle(entry.seat, Bytes(entry.data, side.clock.shown()))
+
+    # --- stopped seats ------------------------------------------------------------------------------------------------
+
+    def _await_stopped(self, seat: int) -> Requests[None]:
+        """Wait until a seat is stopped, before the other seat's clock starts.
+
+        Without CPU use, the seat waited for the host and does not lose.
+        """
+        side = self.sides[seat]
+        while (ran := (yield AwaitStopped(seat, self._still_ns))) is not None:
+            used_ns = ran.ns if ran.cpu_ns is None else ran.cpu_ns
+            self._charge(seat, min(used_ns, ran.ns))
+            if side.has_fault:
+                side.linger(ran)
+            if ran.ns < self._still_ns or used_ns <= self._ran_on_ns:
                 return
-            side = self.sides[happening.seat]
-            if side.is_out:
-                side.keep(Note(f"late: {len(happening.data)} bytes that came after its fault"))
+            if not side.has_fault:
+                raise (yield from self._ran_on(seat, ran))
+
+    def _await_end(self, seat: int) -> Requests[None]:
+        """For a frozen box only while it uses CPU time."""
+        is_killed = self.sides[seat].state is SeatState.KILLED
+        while (ran := (yield AwaitStopped(seat, self._still_ns))) is not None:
+            self.sides[seat].linger(ran)
+            if ran.ns < self._still_ns or not (is_killed or (ran.cpu_ns or 0) > self._ran_on_ns):
                 return
-            heard = Bytes(happening.data, side.clock.shown())
-            for effect in side.protocol.feed(heard):
-                if (data := self._carry_out_idle(happening.seat, effect)) is not None:
-                    yield WriteInput(happening.seat, data)
+
+    def _charge_stopped(self, seat: int, asked: int) -> Requests[int]:
+        """`asked` is as in `StoppedCpu`."""
+        used_ns: int = yield ReadStoppedCpu(seat, asked)
+        if used_ns:
+            side = self.sides[seat]
+            side.stopped_ns += used_ns
+            side.stopped_in_turn_ns += used_ns
+            self._charge(seat, used_ns)
+        return used_ns
+
+    def _charge(self, seat: int, ran_ns: int) -> None:
+        self.sides[seat].clock.charge(Wait.TURN, ran_ns)
+        for number in range(len(self.plies) - 1, -1, -1):
+            ply = self.plies[number]
+            if ply.seat == seat:
+                self.plies[number] = ply._replace(charged_ns=ply.charged_ns + ran_ns)
+                return
+
+    def _give_back(self, seat: int, talk: Dialogue, charged_ns: int) -> Requests[None]:
+        """The time that its stopped opponent used, up to its charge since `charged_ns`."""
+        if used_ns := (yield from self._charge_stopped(1 - seat, seat)):
+            talk.give_back(min(used_ns, talk.clock.charged_ns - charged_ns))
+
+    def _judge_stopped(self, seat: int, charged_ns: int | None = None) -> Requests[None]:
+        """Raises FaultError if a stopped seat used too much CPU time in a turn of its opponent, or in the game.
+
+        The opponent's clock had `charged_ns` before the turn; None: it has ended.
+        """
+        side = self.sides[seat]
+        if side.has_fault or not side.stopped_in_turn_ns:
+            return
+        if side.stopped_in_turn_ns > self._ran_on_ns:
+            span_ns = 0 if charged_ns is None else self.sides[1 - seat].clock.charged_ns - charged_ns
+            raise (yield from self._ran_on(seat, RanOn(span_ns, side.stopped_in_turn_ns)))
+        if side.stopped_ns > max(self._ran_on_ns, side.opponent_turns * self._ran_on_ns // RAN_ON_MEAN_PART):
+            sums = {"stopped_cpu_ms": side.stopped_ns / MS, "stopped_turns": side.opponent_turns}
+            raise self._found(seat, Cause.RAN_ON, (yield Measure(seat)), sums)
+
+    def _note_memory(self, seat: int) -> Requests[None]:
+        side = self.sides[seat]
+        limit = side.opening.limits.memory_bytes
+        use = (yield ReadMemory(seat, limit)) if limit and side.state is not SeatState.UNOPENED else None
+        if use is not None:
+            peak, most = mib(use.own_bytes), mib(limit)
+            without_files = sentence(
+                f"used more memory than its limit, without the files in its folders: peak {peak} of {most}"
+            )
+            side.notes.append(Note(without_files))
+
+    # --- faults -------------------------------------------------------------------------------------------------------
+
+    def _late(self, seat: int, talk: Dialogue, now: int) -> Requests[FaultError]:
+        cause = _CAUSE_OF_LATENESS[talk.deadline.missed or Verdict.TURN_TIME]
+        return (yield from self._faulted(seat, cause, talk, now))
+
+    def _faulted(self, seat: int, cause: Cause, talk: Dialogue | None = None, now: int = 0) -> Requests[FaultError]:
+        """The seat's time in `talk` is charged up to `now`.
+
+        A late or dead seat is not at fault if the other seat ran in its time.
+        """
+        elapsed_ns, allowed_ms, paused_ns = 0, 0, 0
+        if talk is not None and talk.wait is not None:
+            elapsed_ns, allowed_ms, paused_ns = talk.elapsed_ns(now), talk.deadline.allowed_ms, talk.paused_ns
+            talk.settle(now)
+        yield from self._charge_stopped(1 - seat, seat)
+        measured: Evidence = yield Measure(seat)
+        ran_ns = max(self.sides[1 - seat].stopped_in_turn_ns, measured.opponent_cpu_ns or 0)
+        if cause in LATE_OR_DEAD and ran_ns > self._ran_on_ns:
+            return (yield from self._ran_on(1 - seat, RanOn(elapsed_ns, ran_ns)))
+        times: dict[str, float | None] = {"charged_ms": elapsed_ns / MS, "allowed_ms": allowed_ms}
+        if paused_ns:
+            times["judge_paused_ms"] = paused_ns / MS
+        return self._found(seat, cause, measured, times)
+
+    def _ran_on(self, seat: int, ran: RanOn) -> Requests[FaultError]:
+        cpu_ms = None if ran.cpu_ns is None else ran.cpu_ns / MS
+        times = {"ran_on_ms": ran.ns / MS, "ran_on_cpu_ms": cpu_ms}
+        return self._found(seat, Cause.RAN_ON, (yield Measure(seat)), times)
+
+    def _found(self, seat: int, cause: Cause, measured: Evidence, times: Mapping[str, float | None]) -> FaultError:
+        """The seat's protocol receives no more output."""
+        side = self.sides[seat]
+        side.leave(SeatState.OUT)
+        side.evidence = side.evidence_for(cause, measured, times)
+        return FaultError(judge(cause, side.evidence, self._starved_share, seat))
+
+    def _judge_lingering(self) -> None:
+        """CPU time, because a slow host delays the end of a box."""
+        for seat, side in enumerate(self.sides):
+            has_failed = side.fault is not None and side.fault.verdict in FAILURES
+            if side.lingered_cpu_ns > self._still_ns and not has_failed:
+                evidence = Evidence(lingered_ms=side.lingered_ns / MS, lingered_cpu_ms=side.lingered_cpu_ns / MS)
+                fault = judge(Cause.RAN_ON, evidence, self._starved_share, seat)
+                if isinstance(fault, AgentFault):
+                    side.fault, side.evidence = fault, evidence
 
 
 def _is_step(effects: Sequence[Effect], talk: Dialogue) -> bool:

@@ -9,25 +9,13 @@ from judge.base.errors import HostError, InputError
 from judge.base.text import printable
 from judge.games.types import NATURE, SEATS, End
 from judge.referee.blame import Void
-from judge.referee.drive import answers_of
+from judge.referee.drive import UnansweredError, drive
 from judge.referee.referee import Referee
-from judge.referee.requests import WireRequest
-from judge.referee.transcript import Entry, EntryKind, decode_kernel, decode_memory, decode_span
-from judge.referee.wire import Happening, Measured, MemoryUse, RanOn, StoppedCpu
-from judge.sandbox.box import ProcessReport
-
-_SEEN = frozenset(
-    {
-        EntryKind.READ,
-        EntryKind.STDERR,
-        EntryKind.REPORT,
-        EntryKind.OOM,
-        EntryKind.KERNEL,
-        EntryKind.EXPIRED,
-        EntryKind.PAUSED,
-        EntryKind.OVERSLEPT,
-    }
-)
+from judge.referee.requests import Request
+from judge.referee.side import SeatStateError
+from judge.referee.transcript import Entry, EntryKind, decode_memory, decode_number
+from judge.referee.wire import MemoryUse, RanOn, StoppedCpu
+from judge.sandbox.evidence import Evidence, ProcessReport
 
 
 @contextmanager
@@ -35,7 +23,7 @@ def replaying(replay: "Replay | None" = None) -> Iterator[None]:
     """Any error that a forged transcript causes in the block becomes an InputError."""
     try:
         yield
-    except (LookupError, TypeError, ValueError, RuntimeError, ArithmeticError, struct.error) as error:
+    except (LookupError, TypeError, ValueError, RuntimeError, ArithmeticError, SeatStateError, struct.error) as error:
         where = "" if replay is None else f"entry {replay.position} "
         raise InputError(
             f"{_NOT_OURS}: {where}causes an error of the replay ({type(error).__name__}: {printable(str(error), 150)})"
@@ -47,41 +35,37 @@ def replaying(replay: "Replay | None" = None) -> Iterator[None]:
 _NOT_OURS = "not a transcript written by judge"
 _ENDS = "the record departs from the rules: it ends before the game is over"
 
-_SEATS_OF = {
+_EVENTS = {
     **dict.fromkeys((EntryKind.READ, EntryKind.STDERR, EntryKind.REPORT, EntryKind.OOM, EntryKind.KERNEL), SEATS),
     **dict.fromkeys((EntryKind.EXPIRED, EntryKind.PAUSED, EntryKind.OVERSLEPT), (NATURE, *SEATS)),
 }
+"""Kinds of events, with the seats that they may have."""
 _DECODE: dict[EntryKind, Callable[[bytes], object]] = {
     EntryKind.REPORT: ProcessReport.decode,
     EntryKind.FROZEN: decode_memory,
-    EntryKind.PAUSED: decode_span,
-    EntryKind.OVERSLEPT: decode_span,
+    EntryKind.PAUSED: decode_number,
+    EntryKind.OVERSLEPT: decode_number,
     EntryKind.RAN_ON: RanOn.decode,
     EntryKind.STOPPED_CPU: StoppedCpu.decode,
-    EntryKind.EVIDENCE: Measured.decode,
+    EntryKind.EVIDENCE: Evidence.decode,
     EntryKind.MEMORY: MemoryUse.decode,
-    EntryKind.KERNEL: decode_kernel,
+    EntryKind.KERNEL: decode_number,
 }
 
 
-def _check_entries(entries: Sequence[Entry], begin: int) -> None:
-    """`begin`: number of the first."""
-    for number, (_, seat, kind, data, _) in enumerate(entries, begin):
-        if kind in _SEATS_OF and seat not in _SEATS_OF[kind]:
-            raise InputError(f"{_NOT_OURS}: entry {number} is {kind.name} of seat {seat}, which does not exist")
-        if kind in _DECODE:
-            try:
-                _DECODE[kind](data)
-            except (ValueError, TypeError, LookupError, RuntimeError, ArithmeticError):
-                shown = printable(repr(data), 100)
-                raise InputError(f"{_NOT_OURS}: entry {number} is {kind.name} with invalid data: {shown}") from None
+def _check_entry(number: int, entry: Entry) -> None:
+    _, seat, kind, data, _ = entry
+    if kind in _EVENTS and seat not in _EVENTS[kind]:
+        raise InputError(f"{_NOT_OURS}: entry {number} is {kind.name} of seat {seat}, which does not exist")
+    if kind in _DECODE:
+        try:
+            _DECODE[kind](data)
+        except (ValueError, TypeError, LookupError, RuntimeError, ArithmeticError):
+            shown = printable(repr(data), 100)
+            raise InputError(f"{_NOT_OURS}: entry {number} is {kind.name} with invalid data: {shown}") from None
 
 
 _FOLDER = re.compile(rb"^INFO folder [^\r\n]*", re.MULTILINE)
-
-
-class _StarvedError(Exception):
-    """The next entry decides an answer, and has not arrived."""
 
 
 class Replay:
@@ -94,8 +78,7 @@ class Replay:
         self.runs_since_ns: list[int | None] = [None, None]
         """By seat: when its box was thawed, in transcript time; None while frozen."""
         self._requests = referee.requests()
-        self._request: WireRequest | None = None
-        self._answers = answers_of(self)
+        self._unanswered: Request | None = None
         self._breaks_off = breaks_off
         self._entries: list[Entry] = []
         self._next = 0
@@ -125,12 +108,9 @@ class Replay:
         try:
             self._append(entries)
         except InputError:
-            try:
-                for entry in entries:
-                    self._append([entry])
-                    self._proceed()
-            finally:
-                self._has_failed = True
+            self._proceed()
+            self._has_failed = True
+            raise
         self._proceed()
 
     def finish(self) -> End | Void:
@@ -142,29 +122,19 @@ class Replay:
         return self.end
 
     def _append(self, entries: Sequence[Entry]) -> None:
-        _check_entries(entries, len(self._entries))
-        self._entries.extend(entries)
+        for entry in entries:
+            _check_entry(len(self._entries), entry)
+            self._entries.append(entry)
 
     def _proceed(self) -> None:
         if self.end is not None:
             return
         if self._has_failed:
             raise TypeError("the replay has raised an error before")
-        answers, requests = self._answers, self._requests
         try:
-            request = next(requests) if self._request is None else self._request
-            while True:
-                self._request = request
-                try:
-                    answer = answers[type(request)](*request)
-                except _StarvedError:
-                    return
-                except Exception as error:  # noqa: BLE001 the referee handles failures of the host
-                    request = requests.throw(error)
-                else:
-                    request = requests.send(answer)
-        except StopIteration as end:
-            self.end = end.value
+            self.end = drive(self._requests, self, self._unanswered)
+        except UnansweredError as error:
+            self._unanswered = error.request
         except BaseException:
             self._has_failed = True
             raise
@@ -175,7 +145,7 @@ class Replay:
         self.runs_since_ns[seat] = since_ns = self._expect(seat, EntryKind.STARTED).ns
         return since_ns
 
-    def write(self, seat: int, data: bytes) -> None:
+    def write_input(self, seat: int, data: bytes) -> None:
         """A folder's path depends on the box, and is not compared."""
         if self._breaks_off and self.is_finished:
             return
@@ -194,10 +164,10 @@ class Replay:
         self.runs_since_ns[seat] = None
         return used
 
-    def await_still(self, seat: int, bound_ns: int) -> RanOn | None:  # noqa: ARG002 the record knows how long it was
+    def await_stopped(self, seat: int, bound_ns: int) -> RanOn | None:  # noqa: ARG002 the record knows how long it was
         return RanOn.decode(self._take().data) if self._is_next(seat, EntryKind.RAN_ON) else None
 
-    def stopped_cpu(self, seat: int, asked: int) -> int:
+    def read_stopped_cpu(self, seat: int, asked: int) -> int:
         if not self._is_next(seat, EntryKind.STOPPED_CPU):
             return 0
         used = StoppedCpu.decode(self._entries[self._next].data)
@@ -206,26 +176,28 @@ class Replay:
         self._take()
         return used.ns
 
-    def look(self) -> Sequence[Happening]:
+    def read_pending(self) -> Sequence[Entry]:
         end = self._scanned = max(self._next, self._scanned)
-        while (entry := self._peek(end)) is not None and entry.kind in _SEEN:
+        while (entry := self._peek(end)) is not None and entry.kind in _EVENTS:
             end = self._scanned = end + 1
         if entry is None or entry.kind is not EntryKind.LOOKED:
             return ()
-        seen = [Happening(e.ns, e.seat, e.kind, e.data) for e in self._entries[self._next : end]]
+        seen = self._entries[self._next : end]
         self._next = end + 1
+        if not seen:
+            raise self._departs("it has LOOKED, and no event before it")
         return seen
 
-    def wait(self, until_ns: int) -> Happening:  # noqa: ARG002 the record knows when it was
+    def await_event(self, until_ns: int) -> Entry:  # noqa: ARG002 the record knows when it was
         entry = self._take()
-        if entry.kind not in _SEEN:
+        if entry.kind not in _EVENTS:
             raise self._departs(f"the judge would wait, the record has {entry.kind.name}")
-        return Happening(*entry[:4])
+        return entry
 
-    def measure(self, seat: int) -> Measured:
-        return Measured.decode(self._expect(seat, EntryKind.EVIDENCE).data)
+    def measure(self, seat: int) -> Evidence:
+        return Evidence.decode(self._expect(seat, EntryKind.EVIDENCE).data)
 
-    def memory_beyond(self, seat: int, limit_bytes: int) -> MemoryUse | None:
+    def read_memory(self, seat: int, limit_bytes: int) -> MemoryUse | None:
         if not self._is_next(seat, EntryKind.MEMORY):
             return None
         use = MemoryUse.decode(self._take().data)
@@ -233,7 +205,7 @@ class Replay:
             raise self._departs(f"the judge notes memory above {limit_bytes} bytes, the record has {use.own_bytes}")
         return use
 
-    def respawn(self, seat: int) -> int:
+    def restart(self, seat: int) -> int:
         self._peek(self._next + 1)  # it takes two entries, or none
         self._expect(seat, EntryKind.RESPAWNED)
         return self.start(seat)
@@ -243,14 +215,14 @@ class Replay:
     def kill(self, seat: int) -> None:
         self._expect(seat, EntryKind.KILLED)
 
-    def fail(self, why: str) -> None: ...
+    def note_failure(self, why: str) -> None: ...
 
     def _peek(self, number: int) -> Entry | None:
-        """None after the last. Raises _StarvedError if it has not arrived."""
+        """None after the last. Raises UnansweredError if it has not arrived."""
         if number < len(self._entries):
             return self._entries[number]
         if not self._is_whole:
-            raise _StarvedError
+            raise UnansweredError
         return None
 
     def _is_next(self, seat: int, kind: EntryKind) -> bool:

@@ -1,7 +1,11 @@
-"""What the referee asks of the world: it yields a request, and is sent the answer. Times are in nanoseconds."""
+"""What the referee asks of the world: it yields a request, and is sent the answer of a wire. Times: nanoseconds."""
 
-from collections.abc import Generator
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Generator, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from judge.referee.transcript import Entry
+from judge.referee.wire import MemoryUse, RanOn, Wire
+from judge.sandbox.evidence import Evidence
 
 Result = TypeVar("Result")
 
@@ -11,11 +15,17 @@ class Start(NamedTuple):
 
     seat: int
 
+    def carry_out(self, wire: Wire) -> int:
+        return wire.start(self.seat)
+
 
 class Restart(NamedTuple):
     """Start an agent again, in a new box. Answer: the start of its time."""
 
     seat: int
+
+    def carry_out(self, wire: Wire) -> int:
+        return wire.restart(self.seat)
 
 
 class WriteInput(NamedTuple):
@@ -24,11 +34,17 @@ class WriteInput(NamedTuple):
     seat: int
     data: bytes
 
+    def carry_out(self, wire: Wire) -> None:
+        wire.write_input(self.seat, self.data)
+
 
 class Thaw(NamedTuple):
     """Let a frozen agent run. Answer: the start of its clock."""
 
     seat: int
+
+    def carry_out(self, wire: Wire) -> int:
+        return wire.thaw(self.seat)
 
 
 class Freeze(NamedTuple):
@@ -36,12 +52,18 @@ class Freeze(NamedTuple):
 
     seat: int
 
+    def carry_out(self, wire: Wire) -> int | None:
+        return wire.freeze(self.seat)
+
 
 class AwaitStopped(NamedTuple):
     """Wait at most `bound_ns` until a frozen or killed agent is stopped. Answer: RanOn; None: it was so at once."""
 
     seat: int
     bound_ns: int
+
+    def carry_out(self, wire: Wire) -> RanOn | None:
+        return wire.await_stopped(self.seat, self.bound_ns)
 
 
 class ReadStoppedCpu(NamedTuple):
@@ -53,21 +75,33 @@ class ReadStoppedCpu(NamedTuple):
     seat: int
     asked: int
 
+    def carry_out(self, wire: Wire) -> int:
+        return wire.read_stopped_cpu(self.seat, self.asked)
+
 
 class ReadPending(NamedTuple):
-    """Events (Happening) so far, without waiting."""
+    """Events (Entry) so far, without waiting."""
+
+    def carry_out(self, wire: Wire) -> Sequence[Entry]:
+        return wire.read_pending()
 
 
 class AwaitEvent(NamedTuple):
-    """The next event (Happening), or one of kind EXPIRED at `until_ns`."""
+    """The next event (Entry), or one of kind EXPIRED at `until_ns`."""
 
     until_ns: int
 
+    def carry_out(self, wire: Wire) -> Entry:
+        return wire.await_event(self.until_ns)
+
 
 class Measure(NamedTuple):
-    """Readings for a verdict (Measured): its box, the use of its cores by others, and whether it was paused."""
+    """Readings for a verdict (Evidence): its box, the use of its cores by others, and whether it was paused."""
 
     seat: int
+
+    def carry_out(self, wire: Wire) -> Evidence:
+        return wire.measure(self.seat)
 
 
 class ReadMemory(NamedTuple):
@@ -76,11 +110,17 @@ class ReadMemory(NamedTuple):
     seat: int
     limit_bytes: int
 
+    def carry_out(self, wire: Wire) -> MemoryUse | None:
+        return wire.read_memory(self.seat, self.limit_bytes)
+
 
 class Mute(NamedTuple):
     """Stop reading an agent."""
 
     seat: int
+
+    def carry_out(self, wire: Wire) -> None:
+        wire.mute(self.seat)
 
 
 class Kill(NamedTuple):
@@ -88,29 +128,24 @@ class Kill(NamedTuple):
 
     seat: int
 
+    def carry_out(self, wire: Wire) -> None:
+        wire.kill(self.seat)
+
 
 class NoteFailure(NamedTuple):
     """Record that the host failed after the game."""
 
     why: str
 
+    def carry_out(self, wire: Wire) -> None:
+        wire.note_failure(self.why)
 
-WireRequest = (
-    Start
-    | Restart
-    | WriteInput
-    | Thaw
-    | Freeze
-    | AwaitStopped
-    | ReadStoppedCpu
-    | ReadPending
-    | AwaitEvent
-    | Measure
-    | ReadMemory
-    | Mute
-    | Kill
-    | NoteFailure
-)
 
-Requests = Generator[WireRequest, Any, Result]
+class Request(Protocol):
+    """One of the classes above."""
+
+    def carry_out(self, wire: Wire) -> Any: ...
+
+
+Requests = Generator[Request, Any, Result]
 """Yields requests, is sent their answers, and returns a result."""

@@ -2,16 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import NamedTuple
 
-from judge.games.types import AgentFault, Reply
+from judge.games.types import AgentFault, Reply, Verdict
 from judge.protocols.types import AgentProtocol, Clock, Note, Open, Wait
-from judge.referee.blame import Evidence, Void
+from judge.referee.blame import Cause, Void
 from judge.referee.bounds import MIN_COUNT_BYTES
-from judge.referee.clock import Deadline, SeatClock
-from judge.referee.transcript import EntryKind, decode_kernel
-from judge.referee.wire import Happening
-from judge.sandbox.box import ProcessReport
+from judge.referee.clock import MS, Deadline, SeatClock
+from judge.referee.policy import BytesPolicy
+from judge.referee.transcript import Entry, EntryKind, decode_number
+from judge.referee.wire import RanOn
+from judge.sandbox.evidence import Evidence, ProcessReport
 
 TURNS = (Wait.TURN, Wait.ROW, Wait.PERSON, Wait.SYNC)
 
@@ -22,6 +24,9 @@ MAX_NOTE_CHARACTERS = 1 << 20
 
 BEYOND_MEMORY = "used more memory than its limit"
 """The start of a note."""
+
+REPORT_GRACE_NS = 2_000_000_000
+"""Between PID 1's report and the end of file, in either order."""
 
 _NO_DEADLINE = Deadline(0, None, 0)
 
@@ -44,17 +49,74 @@ class Ply(NamedTuple):
     reply: Reply
 
 
+class SeatState(StrEnum):
+    """What a seat's process may do."""
+
+    UNOPENED = "unopened"
+    """Its program has not run."""
+    ASKED = "asked"
+    """It runs in its own time."""
+    STOPPED = "stopped"
+    """Its opponent is asked. It is frozen, or ponders."""
+    OUT = "out"
+    """It has a fault, and gets no more requests."""
+    CLOSING = "closing"
+    """It runs to its end, which it may reach by itself."""
+    EXITED = "exited"
+    KILLED = "killed"
+
+
+_LIMIT = "too much output or kernel memory"
+
+TRANSITIONS: Mapping[SeatState, Mapping[SeatState, str]] = {
+    SeatState.UNOPENED: {SeatState.ASKED: "start"},
+    SeatState.ASKED: {
+        SeatState.STOPPED: "answer",
+        SeatState.OUT: "fault",
+        SeatState.CLOSING: "goodbye, or a new process",
+        SeatState.EXITED: "exit",
+        SeatState.KILLED: _LIMIT,
+    },
+    SeatState.STOPPED: {
+        SeatState.ASKED: "request",
+        SeatState.OUT: "fault",
+        SeatState.CLOSING: "goodbye",
+        SeatState.EXITED: "exit",
+        SeatState.KILLED: _LIMIT,
+    },
+    SeatState.OUT: {
+        SeatState.CLOSING: "goodbye",
+        SeatState.EXITED: "exit",
+        SeatState.KILLED: _LIMIT,
+    },
+    SeatState.CLOSING: {SeatState.EXITED: "exit", SeatState.KILLED: "its time is over"},
+    SeatState.EXITED: {SeatState.ASKED: "restart", SeatState.KILLED: _LIMIT},
+    SeatState.KILLED: {SeatState.ASKED: "restart"},
+}
+"""The events that lead from a state to others. `scripts/reference_pages.py` draws them in docs/architecture.md."""
+
+LIVING = (SeatState.ASKED, SeatState.STOPPED, SeatState.OUT, SeatState.CLOSING)
+
+
+class SeatStateError(Exception):
+    """A transition that is not in the table: the judge's fault."""
+
+
 @dataclass(slots=True)
 class Side:
-    """State of one seat."""
+    """A seat: its state, its output and its readings."""
 
     protocol: AgentProtocol
     clock: SeatClock
     opening: Open
+    bounds: BytesPolicy
+    kernel_limit: int
+    """In bytes."""
     about: Mapping[str, str] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
     fault: AgentFault | None = None
     evidence: Evidence | None = None
+    """Of its fault."""
     turn_bytes: int = 0
     game_bytes: int = 0
     stdout_ended: bool = False
@@ -62,11 +124,8 @@ class Side:
     killed_for_memory: bool = False
     kernel_bytes: int = 0
     """Above its limit; 0 if it never was."""
-    has_started: bool = False
-    is_out: bool = False
-    """Has a fault: its protocol gets no more requests and output."""
-    is_ended: bool = False
-    unread: list[Happening] = field(default_factory=list)
+    state: SeatState = SeatState.UNOPENED
+    unread: list[Entry] = field(default_factory=list)
     stopped_ns: int = 0
     """CPU time while stopped, in the game and in the opponent's last turn."""
     stopped_in_turn_ns: int = 0
@@ -77,34 +136,111 @@ class Side:
     _room_for_notes: int = MAX_NOTE_CHARACTERS
 
     @property
-    def is_dead(self) -> bool:
-        return self.stdout_ended and self.report is not None
-
-    @property
     def has_exited(self) -> bool:
         return self.report is not None and self.report.kind != "lost" and not self.killed_for_memory
 
     @property
+    def has_fault(self) -> bool:
+        """Its protocol gets no more requests and output."""
+        return self.evidence is not None
+
+    @property
     def is_living(self) -> bool:
-        return self.has_started and not self.is_dead and not self.is_ended
+        return self.state in LIVING
+
+    def enter(self, state: SeatState) -> None:
+        """Raises SeatStateError."""
+        if state not in TRANSITIONS[self.state]:
+            raise SeatStateError(f"a seat that is {self.state} cannot become {state}")
+        self.state = state
+
+    def run(self) -> None:
+        """Call after a start or a thaw for its own time."""
+        if self.state is not SeatState.ASKED:
+            self.enter(SeatState.ASKED)
+            self._notice_exit()  # before its start
+
+    def leave(self, state: SeatState) -> None:
+        """Enter another state, if it lives."""
+        if self.is_living and self.state is not state:
+            self.enter(state)
+
+    @property
+    def is_ending(self) -> bool:
+        """One of report and end of file is there. The other comes at once or never: an agent may close its stdout."""
+        return self.stdout_ended or self.report is not None
+
+    @property
+    def is_too_loud(self) -> bool:
+        return self.cause_of_bytes() is not None
+
+    @property
+    def exceeds_kernel_limit(self) -> bool:
+        return self.kernel_bytes > self.kernel_limit
+
+    @property
+    def must_end(self) -> bool:
+        """It gets no time for its goodbye."""
+        return self.is_too_loud or self.exceeds_kernel_limit
+
+    def cause_of_kernel(self) -> Cause | None:
+        return Cause.KERNEL_MEMORY if self.exceeds_kernel_limit and not self.has_fault else None
+
+    def cause_of_bytes(self) -> Cause | None:
+        if self.game_bytes > self.bounds.game_bytes:
+            return Cause.GAME_BYTES
+        return Cause.TURN_BYTES if self.turn_bytes > self.bounds.turn_bytes else None
+
+    def find_cause(self) -> Cause | None:
+        """Too much memory or output, or an exit."""
+        memory = Cause.MEMORY if self.killed_for_memory else None
+        death = Cause.DEATH if self.state is SeatState.EXITED else None
+        return self.cause_of_kernel() or memory or self.cause_of_bytes() or death
+
+    def evidence_for(self, cause: Cause, measured: Evidence, times: Mapping[str, float | None]) -> Evidence:
+        """Its readings, with what the referee knows and the `times` of the cause."""
+        kernel_bytes = measured.kernel_peak_bytes
+        if self.kernel_bytes:
+            kernel_bytes = max(self.kernel_bytes, kernel_bytes or 0)
+        game = {} if cause is Cause.MATCH_TIME else {"game_stalled_share": None, "game_slept_share": None}
+        added = {
+            "report": self.report,
+            "kernel_peak_bytes": kernel_bytes,
+            "kernel_limit_bytes": None if kernel_bytes is None else self.kernel_limit,
+            "cpu_ms": None if measured.cpu_ns is None else measured.cpu_ns // MS,
+            "bytes_read": self.game_bytes if cause is Cause.GAME_BYTES else self.turn_bytes,
+        }
+        return measured.model_copy(update={**added, **times, **game})
 
     def see(self, kind: EntryKind, data: bytes) -> None:
         if kind is EntryKind.READ:
             count = counted(data, MIN_COUNT_BYTES)
             self.turn_bytes += count
             self.game_bytes += count
-            self.stdout_ended = self.stdout_ended or not data
+            if not data:
+                self.stdout_ended = True
+                self._notice_exit()
         elif kind is EntryKind.REPORT:
             report = ProcessReport.decode(data)
             if report.kind != "started":
                 self.report = report
+                self._notice_exit()
         elif kind is EntryKind.OOM:
             self.killed_for_memory = True
         elif kind is EntryKind.KERNEL:
-            self.kernel_bytes = decode_kernel(data)
+            self.kernel_bytes = decode_number(data)
+
+    def _notice_exit(self) -> None:
+        if self.stdout_ended and self.report is not None:
+            self.leave(SeatState.EXITED)
+
+    def linger(self, ran: RanOn) -> None:
+        self.lingered_ns += ran.ns
+        self.lingered_cpu_ns += ran.cpu_ns or 0
 
     def renew(self) -> None:
-        self.stdout_ended, self.report, self.is_ended = False, None, False
+        """Call before a restart."""
+        self.stdout_ended, self.report = False, None
 
     @property
     def has_room_for_notes(self) -> bool:
@@ -128,6 +264,7 @@ class FaultError(Exception):
 class Dialogue:
     """A conversation: the current wait, its start and deadline."""
 
+    clock: SeatClock
     wait: Wait | None = None
     since: int = 0
     deadline: Deadline = _NO_DEADLINE
@@ -169,35 +306,39 @@ class Dialogue:
         """Without pauses."""
         return now - self.since - self.paused_ns - self.overslept_ns - self.given_ns
 
-    def shown(self, clock: SeatClock, now: int) -> Clock:
-        return clock.shown(self.wait, now - self.since - self.paused_ns - self.overslept_ns - self.given_ns)
+    def shown(self, now: int) -> Clock:
+        return self.clock.shown(self.wait, self.elapsed_ns(now))
 
     def give(self, span_ns: int) -> None:
         self.given_ns += span_ns
         self.deadline = self.deadline._replace(ns=self.deadline.ns + span_ns)
 
-    def give_back(self, clock: SeatClock, span_ns: int) -> None:
-        clock.charge(Wait.TURN, -span_ns)
+    def give_back(self, span_ns: int) -> None:
+        self.clock.charge(Wait.TURN, -span_ns)
         self.charged_ns = max(0, self.charged_ns - span_ns)
 
-    def settle(self, clock: SeatClock, now: int) -> None:
+    def settle(self, now: int) -> None:
         if self.wait is not None:
             elapsed = self.elapsed_ns(now)
-            clock.charge(self.wait, elapsed)
+            self.clock.charge(self.wait, elapsed)
             if self.wait in TURNS:
                 self.charged_ns += elapsed
             self.since, self.paused_ns, self.overslept_ns, self.given_ns = now, 0, 0, 0
 
-    def change_wait(self, clock: SeatClock, wait: Wait, now: int | None) -> None:
+    def change_wait(self, wait: Wait, now: int | None) -> None:
         """Charge the current wait and begin another kind. `now` is None while the clock is stopped."""
         if now is None:
             self.wait = wait
             return
-        self.settle(clock, now)
+        self.settle(now)
         self.wait, self.since = wait, now
-        self.set_deadline(clock)
+        self.set_deadline()
 
-    def set_deadline(self, clock: SeatClock) -> None:
+    def expect_end(self, now: int) -> None:
+        deadline = min(self.deadline.ns, now + REPORT_GRACE_NS)
+        self.deadline = self.deadline._replace(ns=deadline, missed=self.deadline.missed or Verdict.TURN_TIME)
+
+    def set_deadline(self) -> None:
         if self.wait is None:
             raise TypeError("a protocol awaits nothing and has not answered")
-        self.deadline = clock.deadline(self.wait, self.since)
+        self.deadline = self.clock.deadline(self.wait, self.since)

@@ -13,13 +13,13 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from judge.base.durable_files import read_bounded, write_durably
 from judge.base.parsing import FailFastTuple, parse_foreign
 from judge.games.types import MAX_POSITION_CHARACTERS, Verdict, opening_options
-from judge.referee.blame import Evidence
 from judge.referee.bounds import MAX_RECORD_BYTES
 from judge.referee.policy import Policy
 from judge.referee.seeds import Seed
 from judge.referee.transcript import SealedTranscript, withhold
 from judge.sandbox.box import BoxKind as BoxKind
 from judge.sandbox.box import FolderKind
+from judge.sandbox.evidence import Evidence
 
 _DIGEST = "^[0-9a-f]{64}$"
 
@@ -158,7 +158,7 @@ class SeatRecord(_Value):
     lingered_ms: float = 0.0
     """After its kill; its slot was closed during this time."""
     lingered_cpu_ms: float = 0.0
-    """Of its box in this time. More than `fault_finder.STILL_MS` is a failure."""
+    """Of its box in this time. More than `referee.STILL_MS` is a failure."""
     about: dict[str, str]
     """Its self-description, by keyword."""
     notes: FailFastTuple[str]

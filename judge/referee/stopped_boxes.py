@@ -80,7 +80,7 @@ class StoppedBoxes:
 
         def nap() -> None:
             time.sleep(_NAP_S)
-            use.look(self.all_of(seat))
+            use.read(self.all_of(seat))
 
         self._stops_within(seat, bound_ns, nap)
         now = time.monotonic_ns()
@@ -139,7 +139,7 @@ class _CpuUse:
         self._first = {box: box.meter.readings().cpu_ns for box in boxes}
         self._last = dict(self._first)
 
-    def look(self, boxes: Sequence[Box]) -> None:
+    def read(self, boxes: Sequence[Box]) -> None:
         for box in boxes:
             self._note(box, box.meter.cpu_ns())
 

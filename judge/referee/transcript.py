@@ -8,11 +8,9 @@ import io
 import os
 import struct
 import tempfile
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import islice
+from itertools import groupby, islice
 from typing import IO, Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -68,40 +66,29 @@ class EntryKind(StrEnum):
 
 
 class Entry(NamedTuple):
-    """One event; `ns` is monotonic, from the first entry."""
+    """One event. Times are monotonic, in a finished transcript from the first entry."""
 
     ns: int
     seat: int
+    """-1: of the judge or its host."""
     kind: EntryKind
     data: bytes
     private: bool = False
 
 
-MEMORY_DIGITS = 18
+MAX_DIGITS = 18
 
 
-def decode_span(data: bytes) -> int:
-    """Nanoseconds of a PAUSED or OVERSLEPT entry. Raises ValueError."""
-    if not data.isdigit() or len(data) > MEMORY_DIGITS:
-        raise ValueError(f"not a number of nanoseconds: {data[:40]!r}")
+def decode_number(data: bytes) -> int:
+    """Nanoseconds of a PAUSED or OVERSLEPT entry, bytes of a KERNEL entry. Raises ValueError."""
+    if len(data) > MAX_DIGITS or not data.isdigit():
+        raise ValueError(f"not a number: {data[:40]!r}")
     return int(data)
-
-
-def decode_kernel(data: bytes) -> int:
-    """Bytes of a KERNEL entry. Raises ValueError."""
-    used = decode_memory(data)
-    if used is None:
-        raise ValueError("no number of bytes")
-    return used
 
 
 def decode_memory(data: bytes) -> int | None:
-    """Memory of a FROZEN entry, if it has one. Raises ValueError."""
-    if not data:
-        return None
-    if len(data) > MEMORY_DIGITS or not data.isdigit():
-        raise ValueError(f"not a number of bytes: {data[:40]!r}")
-    return int(data)
+    """Bytes of a FROZEN entry, if it has them. Raises ValueError."""
+    return decode_number(data) if data else None
 
 
 Nanoseconds = Annotated[int, Field(ge=0, lt=1 << 64)]
@@ -279,75 +266,56 @@ def withhold(sealed: SealedTranscript) -> SealedTranscript:
 def mark_private(entries: Iterable[Entry], is_private: Callable[[int, bytes], bool]) -> Iterator[Entry]:
     """Mark stderr, and stdout lines for which `is_private(seat, line)`.
 
-    Mixed chunks are split; the parts keep their time. `entries` is iterated twice.
+    Mixed chunks are split; the parts keep their time. `entries` is iterated three times.
     """
-    spans = _private_spans(entries, is_private)
-    cutters = [_Cutter(each) for each in spans]
+    runs = [_Runs(_privacy_runs(entries, seat, is_private)) for seat in SEATS]
     for entry in entries:
         if entry.kind is EntryKind.STDERR:
             yield entry._replace(private=True)
-        elif entry.kind is EntryKind.READ:
-            yield from cutters[entry.seat].cut(entry)
+        elif entry.kind is EntryKind.READ and entry.data:
+            yield from runs[entry.seat].cut(entry)
         else:
             yield entry
 
 
-def _private_spans(
-    entries: Iterable[Entry], is_private: Callable[[int, bytes], bool]
-) -> tuple[Sequence[tuple[int, int]], Sequence[tuple[int, int]]]:
-    streams = _Stream(), _Stream()
+def _privacy_runs(
+    entries: Iterable[Entry], seat: int, is_private: Callable[[int, bytes], bool]
+) -> Iterator[tuple[int, bool]]:
+    """Consecutive bytes of a seat's stdout: their number, and whether they are private."""
+    for private, lines in groupby(_lines(entries, seat), lambda line: is_private(seat, line.rstrip(b"\r\n"))):
+        yield sum(map(len, lines)), private
+
+
+def _lines(entries: Iterable[Entry], seat: int) -> Iterator[bytes]:
+    line = bytearray()
     for entry in entries:
-        if entry.seat not in SEATS:
-            continue
-        stream = streams[entry.seat]
-        if entry.kind is EntryKind.READ:
+        if entry.seat == seat and entry.kind is EntryKind.READ:
             for piece in entry.data.splitlines(keepends=True):
-                stream.unended += piece
+                line += piece
                 if piece.endswith((b"\n", b"\r")):
-                    stream.end_line(is_private(entry.seat, bytes(stream.unended).rstrip(b"\r\n")))
-        elif entry.kind is EntryKind.RESPAWNED:
+                    yield bytes(line)
+                    line.clear()
+        elif entry.seat == seat and entry.kind is EntryKind.RESPAWNED:
             # A new process does not continue the old one's last line.
-            stream.end_line(is_private(entry.seat, bytes(stream.unended)))
-    for seat, stream in zip(SEATS, streams, strict=True):
-        stream.end_line(is_private(seat, bytes(stream.unended)))
-    return streams[0].spans, streams[1].spans
+            yield bytes(line)
+            line.clear()
+    yield bytes(line)
 
 
-@dataclass(slots=True)
-class _Stream:
-    at: int = 0
-    unended: bytearray = field(default_factory=bytearray)
-    spans: list[tuple[int, int]] = field(default_factory=list)
-
-    def end_line(self, is_private: bool) -> None:
-        begin, self.at = self.at, self.at + len(self.unended)
-        self.unended.clear()
-        if is_private:
-            if self.spans and self.spans[-1][1] == begin:
-                begin = self.spans.pop()[0]
-            self.spans.append((begin, self.at))
-
-
-class _Cutter:
-    def __init__(self, spans: Sequence[tuple[int, int]]) -> None:
-        self._spans = deque(spans)
-        self._at = 0
+class _Runs:
+    def __init__(self, runs: Iterator[tuple[int, bool]]) -> None:
+        self._runs = runs
+        self._left, self._private = 0, False
 
     def cut(self, entry: Entry) -> Iterator[Entry]:
-        begin = self._at
-        end = begin + len(entry.data)
-        while self._spans and self._spans[0][0] < end:
-            first, last = max(self._spans[0][0], begin), min(self._spans[0][1], end)
-            if self._at < first:
-                yield entry._replace(data=entry.data[self._at - begin : first - begin])
-            yield entry._replace(data=entry.data[first - begin : last - begin], private=True)
-            self._at = last
-            if self._spans[0][1] > end:
-                break
-            self._spans.popleft()
-        if self._at < end or not entry.data:
-            yield entry._replace(data=entry.data[self._at - begin :])
-        self._at = end
+        at = 0
+        while at < len(entry.data):
+            while not self._left:
+                self._left, self._private = next(self._runs)
+            part = entry.data[at : at + self._left]
+            yield entry._replace(data=part, private=self._private)
+            at += len(part)
+            self._left -= len(part)
 
 
 def _block(entries: Sequence[Entry]) -> Block:

@@ -10,11 +10,10 @@ from pydantic import BaseModel
 
 from judge.base.errors import InputError
 from judge.games.types import SEATS, Verdict
+from judge.referee.blame import Void
 from judge.referee.make_record import (
-    clock_record_of,
-    has_plies,
     plies_of,
-    public_notes,
+    replayed_fields,
     result_line_of,
     verdict_of,
     winner_of,
@@ -24,7 +23,6 @@ from judge.referee.setup import build_referee
 from judge.referee.side import Side
 from judge.referee.spec import GameRecord, RecordFile
 from judge.referee.transcript import EntryKind, unseal
-from judge.referee.void_problems import void_problems
 
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3}([0-9]{3})?)?\+00:00")
 
@@ -99,8 +97,8 @@ def _replay(file: RecordFile) -> list[str]:
         *_differ("result", result_line_of(referee), record.result),
         *_differ("unclosed", referee.unclosed, record.unclosed),
     ]
-    if not has_plies(record, referee):
-        found += _differ("plies", _values(plies_of(referee)), _values(record.plies))
+    if (plies := plies_of(referee)) != record.plies:
+        found += _differ("plies", _values(plies), _values(record.plies))
     for seat, side in enumerate(referee.sides):
         found += _seat_problems(file, seat, side)
     if not replay.is_finished:
@@ -108,33 +106,58 @@ def _replay(file: RecordFile) -> list[str]:
     return found
 
 
+def void_problems(file: RecordFile) -> Iterator[str]:
+    """Contradictions to a void. One from the blame table is replayed."""
+    record = file.record
+    if record.winner is not None:
+        yield "a void game has no winner"
+    try:
+        referee = build_referee(record.spec)
+        replay = Replay(referee, rejoined(unseal(file.transcript)), breaks_off=True)
+    except (InputError, ValueError, LookupError, TypeError) as error:
+        yield str(error)
+        return
+    end = None
+    try:
+        with replaying(replay):
+            end = replay.finish()
+    except InputError as error:
+        if not _breaks_off(replay) and referee.game.end is None:
+            yield f"void, but its transcript continues after the end: {error}"
+    # The last answer may have arrived when the host failed, and is not a ply then.
+    replayed = plies_of(referee)
+    if record.plies not in (replayed, replayed[:-1]):
+        yield "void, but its moves differ from those of its transcript"
+    if record.result or record.unclosed or any(seat.fault is not None or seat.why for seat in record.seats):
+        yield "void, but it has a result, a fault or an error after its end"
+    if referee.game.end is not None:
+        yield "void, but the moves of its transcript end the game"
+    elif isinstance(end, Void):
+        if end.reason != record.reason:
+            yield f"reason: the replay gives {end.reason!r:.200}, the record has {record.reason!r:.200}"
+    elif end is not None:
+        yield f"void, but the replay gives {verdict_of(end)}"
+
+
+def _breaks_off(replay: Replay) -> bool:
+    """Whether no agent's input or output follows the last used entry."""
+    return not any(entry.kind in (EntryKind.WROTE, EntryKind.READ) and entry.data for entry in replay.unused)
+
+
 def _seat_problems(file: RecordFile, seat: int, side: Side) -> Iterator[str]:
-    record, stated = file.record, file.record.seats[seat]
-    fault = None if side.fault is None else side.fault.verdict
-    where = f"seats.{seat}"
-    yield from _differ(f"{where}.fault", fault, stated.fault)
-    if fault == stated.fault:
-        yield from _differ(f"{where}.evidence", _values(side.evidence), _values(stated.evidence))
-    why = "" if side.fault is None else side.fault.reason
-    yield from _differ(f"{where}.why", why, stated.why)
-    yield from _differ(f"{where}.about", dict(side.about), stated.about)
-    yield from _differ(f"{where}.charged_ms", round(side.clock.charged_ns / 1e6, 3), stated.charged_ms)
-    yield from _differ(f"{where}.lingered_cpu_ms", round(side.lingered_cpu_ns / 1e6, 3), stated.lingered_cpu_ms)
-    clock = None if record.spec.policy.clock.control is None else clock_record_of(side.clock)
-    yield from _differ(f"{where}.clock", _values(clock), _values(stated.clock))
-    yield from _note_problems(file, seat, side)
-
-
-def _note_problems(file: RecordFile, seat: int, side: Side) -> Iterator[str]:
-    stated, notes, where = file.record.seats[seat], public_notes(side), f"seats.{seat}.notes"
+    stated, replayed = file.record.seats[seat], replayed_fields(file.record.spec, side)
+    notes = replayed.pop("notes")
+    for name, made in replayed.items():
+        if name != "evidence" or replayed["fault"] == stated.fault:
+            yield from _differ(f"seats.{seat}.{name}", _values(made), _values(getattr(stated, name)))
     if notes == stated.notes:
         return
     if not _has_private(file, seat):
-        yield from _differ(where, notes, stated.notes)
+        yield from _differ(f"seats.{seat}.notes", notes, stated.notes)
     elif side.has_room_for_notes and stated.fault is not Verdict.OUTPUT:
         # Private notes count toward the limit of a seat; they may be withheld, and their order in a read is lost.
         for note in Counter(stated.notes) - Counter(notes):
-            yield f"{where}: the replay does not give {note!r:.200}"
+            yield f"seats.{seat}.notes: the replay does not give {note!r:.200}"
 
 
 def _has_private(file: RecordFile, seat: int) -> bool:

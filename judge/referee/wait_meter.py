@@ -6,6 +6,7 @@ Counters are read when a wait begins, when it becomes long, and for a verdict; t
 
 import time
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from judge.games.types import SEATS
@@ -23,21 +24,7 @@ before others could take enough time for a void.
 """
 
 
-class Shares(NamedTuple):
-    """Shares of one wait and of all waits; see `judge.referee.blame.Evidence`."""
-
-    others_share: float | None = None
-    waited_share: float | None = None
-    stalled_share: float | None = None
-    slept_share: float | None = None
-    game_stalled_share: float | None = None
-    game_slept_share: float | None = None
-    pressure_share: float | None = None
-    host_pressure_share: float | None = None
-    interrupt_share: float | None = None
-
-
-class _Look(NamedTuple):
+class _Counters(NamedTuple):
     ns: int
     others_ns: int | None = None
     """Neither agent used it; None if an agent's time is unknown."""
@@ -45,22 +32,16 @@ class _Look(NamedTuple):
     cpu_ns: tuple[int | None, int | None] = (None, None)
     stalled_ns: int | None = None
     interrupts_ns: int | None = None
-
-
-class _CloserLook(NamedTuple):
-    look: _Look
-    waited_ns: int | None
-    pressure_ns: int | None
+    # Only for a possible verdict:
+    waited_ns: int | None = None
+    pressure_ns: int | None = None
     """The whole box waited for memory or a disk."""
-    any_pressure_ns: int
-    host_pressure_ns: int | None
-    threads: Mapping[int, int]
+    any_pressure_ns: int = 0
+    host_pressure_ns: int | None = None
+    threads: Mapping[int, int] = MappingProxyType({})
 
 
-class _FormerWaits:
-    def __init__(self) -> None:
-        self.ns = 0
-        self.stalled_ns = 0
+_ZERO = _Counters(0, cpu_ns=(0, 0), waited_ns=0, pressure_ns=0)
 
 
 class WaitMeter:
@@ -81,13 +62,14 @@ class WaitMeter:
         self._cores = max(1, cores)
         self._stalls = stalls
         self._asked = -1
-        self._snapshot = _Look(0)
-        self._former = (_FormerWaits(), _FormerWaits())
+        self._snapshot = _Counters(0)
+        self._former_ns, self._former_stalled_ns = [0, 0], [0, 0]
+        """Of all former waits for a seat."""
         self._since = 0
-        self._closer: _CloserLook | None = None
+        self._closer: _Counters | None = None
 
-    def look(self) -> None:
-        self._snapshot = self._look_around(is_first=True)
+    def take_snapshot(self) -> None:
+        self._snapshot = self._read(is_first=True)
 
     def is_old(self, now: int) -> bool:
         return now - self._snapshot.ns > _SNAPSHOT_NS
@@ -102,13 +84,13 @@ class WaitMeter:
         if self._stalls is None or not since:
             return
         self._stalls.want(0, self)
-        former, span = self._former[self._asked], time.monotonic_ns() - since
-        former.ns += span
+        span = time.monotonic_ns() - since
+        self._former_ns[self._asked] += span
         if span >= STALL_NS:
             before, after = self._snapshot.stalled_ns, self._stalls.stalled_ns()
-            former.stalled_ns += max(0, min(span, (after or 0) - (before or 0)))
+            self._former_stalled_ns[self._asked] += max(0, min(span, (after or 0) - (before or 0)))
 
-    def look_closer(self, now: int, deadline: int) -> int:
+    def read_for_verdict(self, now: int, deadline: int) -> int:
         """Read all counters for a possible verdict, once. Returns when to call again, or the deadline for never."""
         if self._closer is not None or not self._since or (self._use is None and self._stalls is None):
             return deadline
@@ -116,83 +98,77 @@ class WaitMeter:
         if now < self._since + part:
             return self._since + part
         if now < self._since + 2 * part:
-            self._closer = self._look_closer(self._asked, self._use.kernel_threads() if self._use else {})
+            self._closer = self._read_closer(self._asked, self._use.kernel_threads() if self._use else {})
         return deadline
 
-    def shares(self, seat: int) -> Shares:
-        then, now = self._closer if seat == self._asked else None, self._look_closer(seat, {})
-        first, look = self._snapshot, now.look
+    def shares(self, seat: int) -> dict[str, float | None]:
+        """Shares for `Evidence` by field: those of this wait, and of all waits in the game."""
+        then, now = self._closer if seat == self._asked else None, self._read_closer(seat, {})
+        first, cores = self._snapshot, self._cores
+        whole = now.ns - first.ns
+        waited = slept = pressure = host_pressure = None
         if then is None:  # the wait was short, or the judge did not run
-            others = self._others_share(first, look, 0)
-            waited = slept = pressure = host_pressure = None
+            others = _share_of(first.others_ns, now.others_ns, whole * cores)
         else:
-            span = look.ns - then.look.ns
-            others = self._others_share(then.look, look, self._caused_ns(then, now))
+            span = now.ns - then.ns
+            others = _share_of(then.others_ns, now.others_ns, span * cores, -self._caused_ns(then, now))
             # The guest counts steal time as CPU time of the agent.
-            stolen = (look.stolen_ns - then.look.stolen_ns) // self._cores
+            stolen = (now.stolen_ns - then.stolen_ns) // cores
             waited = _share_of(then.waited_ns, now.waited_ns, span, stolen) if self._use else None
             slept = self._slept_share(seat, then, now, span)
             pressure = _share_of(then.pressure_ns, now.pressure_ns, span)
             host_pressure = _share_of(then.host_pressure_ns, now.host_pressure_ns, span)
-        interrupts = _share_of(first.interrupts_ns, look.interrupts_ns, (look.ns - first.ns) * self._cores)
+        shares = {
+            "others_share": others,
+            "waited_share": waited,
+            "interrupt_share": _share_of(first.interrupts_ns, now.interrupts_ns, whole * cores),
+        }
         if self._stalls is None:
-            return Shares(others, waited, interrupt_share=interrupts)
-        former, span = self._former[seat], look.ns - first.ns
-        return Shares(
-            others_share=others,
-            waited_share=waited,
-            stalled_share=_share_of(first.stalled_ns, look.stalled_ns, span),
-            slept_share=slept,
-            game_stalled_share=_share_of(first.stalled_ns, look.stalled_ns, former.ns + span, former.stalled_ns),
-            game_slept_share=self._slept_share(seat, _FROM_THE_START, now, former.ns + span),
-            pressure_share=pressure,
-            host_pressure_share=host_pressure,
-            interrupt_share=interrupts,
-        )
+            return shares
+        game = self._former_ns[seat] + whole
+        return shares | {
+            "stalled_share": _share_of(first.stalled_ns, now.stalled_ns, whole),
+            "slept_share": slept,
+            "game_stalled_share": _share_of(first.stalled_ns, now.stalled_ns, game, self._former_stalled_ns[seat]),
+            "game_slept_share": self._slept_share(seat, _ZERO, now, game),
+            "pressure_share": pressure,
+            "host_pressure_share": host_pressure,
+        }
 
-    def _others_share(self, then: _Look, now: _Look, caused_ns: int) -> float | None:
-        return _share_of(then.others_ns, now.others_ns, (now.ns - then.ns) * self._cores, -caused_ns)
-
-    def _caused_ns(self, then: _CloserLook, now: _CloserLook) -> int:
+    def _caused_ns(self, then: _Counters, now: _Counters) -> int:
         """Possible work for the agent: kernel threads, and steal time for its disks."""
-        stolen = now.look.stolen_ns - then.look.stolen_ns
-        return min(stolen, now.any_pressure_ns - then.any_pressure_ns) + (
-            self._use.kernel_ns(then.threads) if self._use else 0
-        )
+        stolen, pressed = now.stolen_ns - then.stolen_ns, now.any_pressure_ns - then.any_pressure_ns
+        return min(stolen, pressed) + (self._use.kernel_ns(then.threads) if self._use else 0)
 
-    def _look_around(self, *, is_first: bool = False) -> _Look:
+    def _read(self, *, is_first: bool = False) -> _Counters:
         now = time.monotonic_ns()
         if self._use is None and self._stalls is None:
-            return _Look(now)
+            return _Counters(now)
         busy, stolen, interrupts = self._use.now() if self._use else (None, 0, None)
         cpu = self._boxes[0].meter.cpu_ns(), self._boxes[1].meter.cpu_ns()
         known = [used for seat in self._seats if (used := cpu[seat]) is not None]
         others = None if busy is None or len(known) < len(self._seats) else busy - sum(known)
         stalled = self._stalls.stalled_ns(most=is_first) if self._stalls else None
-        return _Look(now, others, stolen, cpu, stalled, interrupts)
+        return _Counters(now, others, stolen, cpu, stalled, interrupts)
 
-    def _look_closer(self, seat: int, threads: Mapping[int, int]) -> _CloserLook:
-        meter, look = self._boxes[seat].meter, self._look_around()
-        return _CloserLook(
-            look,
-            meter.waited_ns(),
-            meter.pressure_ns(),
-            meter.pressure_ns(of_any=True) or 0,
-            self._stalls.pressure_ns() if self._stalls else None,
-            threads,
+    def _read_closer(self, seat: int, threads: Mapping[int, int]) -> _Counters:
+        counters, meter = self._read(), self._boxes[seat].meter
+        return counters._replace(
+            waited_ns=meter.waited_ns(),
+            pressure_ns=meter.pressure_ns(),
+            any_pressure_ns=meter.pressure_ns(of_any=True) or 0,
+            host_pressure_ns=self._stalls.pressure_ns() if self._stalls else None,
+            threads=threads,
         )
 
-    def _slept_share(self, seat: int, then: _CloserLook, now: _CloserLook, span: int) -> float | None:
+    def _slept_share(self, seat: int, then: _Counters, now: _Counters, span: int) -> float | None:
         """Memory reclaim runs while the box waits for memory or a disk."""
-        ran = _share_of(then.look.cpu_ns[seat], now.look.cpu_ns[seat], span * self._cores)
+        ran = _share_of(then.cpu_ns[seat], now.cpu_ns[seat], span * self._cores)
         if ran is None:
             return None
         waited = _share_of(then.waited_ns or 0, now.waited_ns, span) or 0.0
         pressed = _share_of(then.pressure_ns or 0, now.pressure_ns, span) or 0.0
         return max(0.0, 1 - ran - waited, pressed)
-
-
-_FROM_THE_START = _CloserLook(_Look(0, cpu_ns=(0, 0)), 0, 0, 0, 0, {})
 
 
 def _share_of(before: int | None, after: int | None, whole: int, more: int = 0) -> float | None:

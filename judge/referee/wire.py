@@ -1,40 +1,21 @@
-"""The wire: the referee's only source of time and bytes. Everything it observes or does is recorded.
-
-`Inbox` keeps the output of both agents that the referee has not received yet, in bounded memory.
-"""
+"""The wire: the referee's only source of time and bytes. Everything it observes or does is recorded."""
 
 import json
-import time
-from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from judge.games.types import NATURE, SEATS
-from judge.referee.transcript import EntryKind
-from judge.sandbox.box import Readings
-
-_FIRST_READINGS = ("memory_peak_bytes", "memory_cap_bytes", "oom_kills", "cpu_ns")
-_LAST_READINGS = ("reached_cap", "kernel_peak_bytes")
-
-_MAX_COUNT = 1 << 64
+from judge.referee.transcript import Entry
+from judge.sandbox.evidence import MAX_COUNT, Evidence
 
 
-def _count(value: object, is_share: bool = False) -> int:
+def _count(value: object) -> int:
     """Raises ValueError or TypeError."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or (isinstance(value, float) and not is_share):
+    if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"not a number: {value!r:.40}")
-    if not 0 <= value < _MAX_COUNT:
+    if not 0 <= value < MAX_COUNT:
         raise ValueError(f"not a count: {value!r:.40}")
-    return int(value)
-
-
-class Happening(NamedTuple):
-    """An observation: monotonic ns, seat (-1: none), kind, bytes."""
-
-    ns: int
-    seat: int
-    kind: EntryKind
-    data: bytes
+    return value
 
 
 class RanOn(NamedTuple):
@@ -92,151 +73,36 @@ class MemoryUse(NamedTuple):
         return cls(_count(peak_bytes), _count(file_bytes))
 
 
-class Measured(NamedTuple):
-    """Readings for a verdict; see `judge.referee.blame.Evidence`."""
-
-    readings: Readings
-    others_share: float | None
-    held_by_others: bool | None
-    opponent_cpu_ns: int | None = None
-    waited_share: float | None = None
-    stalled_share: float | None = None
-    slept_share: float | None = None
-    game_stalled_share: float | None = None
-    game_slept_share: float | None = None
-    pressure_share: float | None = None
-    host_pressure_share: float | None = None
-    interrupt_share: float | None = None
-
-    def encode(self) -> bytes:
-        values = [getattr(self.readings, name) for name in _FIRST_READINGS]
-        last = [getattr(self.readings, name) for name in _LAST_READINGS]
-        return json.dumps([*values, *self[1:], *last]).encode()
-
-    @classmethod
-    def decode(cls, data: bytes) -> "Measured":
-        values = json.loads(data)
-        first = len(_FIRST_READINGS)
-        whole = first + len(cls._fields) - 1
-        most = whole + len(_LAST_READINGS)
-        if len(values) > most:
-            raise ValueError(f"{len(values)} readings, and at most {most} are known")
-        for number, value in enumerate(values):
-            if value is None or (isinstance(value, bool) and number in (first + 1, whole)):
-                continue
-            _count(value, first <= number < whole and number != first + 2)
-        return cls(Readings(*values[:first], *values[whole:]), *values[first:whole])
-
-
 class Wire(Protocol):
-    """Both seats, as the referee observes them: a method for each request of `judge.referee.requests`.
+    """Both seats, as the referee observes them: a method for each of `judge.referee.requests`.
 
     Every method may raise HostError.
     """
 
     def start(self, seat: int) -> int: ...
 
-    def respawn(self, seat: int) -> int: ...
+    def restart(self, seat: int) -> int: ...
 
-    def write(self, seat: int, data: bytes) -> None: ...
+    def write_input(self, seat: int, data: bytes) -> None: ...
 
     def thaw(self, seat: int) -> int: ...
 
     def freeze(self, seat: int) -> int | None: ...
 
-    def await_still(self, seat: int, bound_ns: int) -> RanOn | None: ...
+    def await_stopped(self, seat: int, bound_ns: int) -> RanOn | None: ...
 
-    def stopped_cpu(self, seat: int, asked: int) -> int: ...
+    def read_stopped_cpu(self, seat: int, asked: int) -> int: ...
 
-    def look(self) -> Sequence[Happening]: ...
+    def read_pending(self) -> Sequence[Entry]: ...
 
-    def wait(self, until_ns: int) -> Happening: ...
+    def await_event(self, until_ns: int) -> Entry: ...
 
-    def measure(self, seat: int) -> Measured: ...
+    def measure(self, seat: int) -> Evidence: ...
 
-    def memory_beyond(self, seat: int, limit_bytes: int) -> MemoryUse | None: ...
+    def read_memory(self, seat: int, limit_bytes: int) -> MemoryUse | None: ...
 
     def mute(self, seat: int) -> None: ...
 
     def kill(self, seat: int) -> None: ...
 
-    def fail(self, why: str) -> None: ...
-
-
-UNENDED_BYTES = 4096
-"""An incomplete line of this size is reported."""
-
-
-class Inbox:
-    """Events in order. Incomplete lines are kept back until `end_lines`."""
-
-    def __init__(self, stderr_bytes: int, least_bytes: int) -> None:
-        """`stderr_bytes` are kept per seat; each read counts at least `least_bytes`."""
-        self._news: deque[Happening] = deque()
-        self._unended = [bytearray(), bytearray()]
-        self._stderr_room = [stderr_bytes, stderr_bytes]
-        self._least_bytes = least_bytes
-
-    def __len__(self) -> int:
-        return len(self._news)
-
-    def take_first(self) -> Happening:
-        """Raises IndexError."""
-        return self._news.popleft()
-
-    def take_all(self) -> Sequence[Happening]:
-        taken = list(self._news)
-        self._news.clear()
-        return taken
-
-    def note(self, now: int, kind: EntryKind, span_ns: int) -> None:
-        self._news.append(Happening(now, -1, kind, b"%d" % span_ns))
-
-    def add(self, now: int, seat: int, kind: EntryKind, data: bytes) -> None:
-        if kind is EntryKind.READ and self._is_unended(seat, data):
-            return
-        kept = self._bounded(seat, data) if kind is EntryKind.STDERR else data
-        if kept or not data:
-            self._add(now, seat, kind, kept)
-
-    def end_lines(self) -> None:
-        for seat in SEATS:
-            if self._unended[seat]:
-                data = bytes(self._unended[seat])
-                self._unended[seat].clear()
-                self._news.append(Happening(time.monotonic_ns(), seat, EntryKind.READ, data))
-
-    def forget(self, seat: int) -> None:
-        self._news = deque(item for item in self._news if item.seat != seat)
-        self._unended[seat].clear()
-
-    def has_stderr_room(self, seat: int) -> bool:
-        return self._stderr_room[seat] > 0
-
-    def _is_unended(self, seat: int, data: bytes) -> bool:
-        """Writing single characters must not make more entries than writing lines."""
-        unended = self._unended[seat]
-        if not data or b"\n" in data or b"\r" in data or len(unended) + len(data) > UNENDED_BYTES:
-            return False
-        unended += data
-        return True
-
-    def _add(self, now: int, seat: int, kind: EntryKind, data: bytes) -> None:
-        unended = self._unended[seat]
-        if unended and kind is not EntryKind.STDERR:
-            if kind is EntryKind.READ and data:
-                data = bytes(unended) + data
-            else:
-                self._news.append(Happening(now, seat, EntryKind.READ, bytes(unended)))
-            unended.clear()
-        last = self._news[-1] if self._news else None
-        if data and last and last.data and (now, seat, kind) == last[:3] and kind is EntryKind.READ:
-            # One read per seat and moment: `judge.referee.replay` joins the parts of a chunk by time.
-            self._news[-1] = last._replace(data=last.data + data)
-            return
-        self._news.append(Happening(now, seat, kind, data))
-
-    def _bounded(self, seat: int, data: bytes) -> bytes:
-        kept = data[: max(0, self._stderr_room[seat])]
-        self._stderr_room[seat] -= max(len(kept), self._least_bytes)
-        return kept
+    def note_failure(self, why: str) -> None: ...

@@ -7,12 +7,14 @@ be called at any time and repeatedly.
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Literal, Protocol, get_args
+from typing import Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from judge.sandbox.evidence import Evidence
 
 BoxKind = Literal["docker", "process"]
 
@@ -41,32 +43,6 @@ class Channel(StrEnum):
     """Only a hint to take readings: some users cannot watch it (v1 cgroups need root)."""
 
 
-ReportKind = Literal["started", "exec-failed", "exited", "signalled", "removed", "lost"]
-
-
-@dataclass(frozen=True, slots=True)
-class ProcessReport:
-    """State from PID 1, which the agent cannot influence.
-
-    `exec-failed` has the errno, `exited` the code, `signalled` the signal number. Without a report: `removed` by
-    another client of the Engine, or `lost`.
-    """
-
-    kind: ReportKind
-    number: int = 0
-
-    def encode(self) -> bytes:
-        return f"{self.kind} {self.number}".encode()
-
-    @classmethod
-    def decode(cls, data: bytes) -> "ProcessReport":
-        """Raises ValueError."""
-        kind, _, number = data.decode("ascii").partition(" ")
-        if kind not in get_args(ReportKind):
-            raise ValueError(f"not a report: {data!r}")
-        return cls(kind, int(number))  # type: ignore[arg-type]
-
-
 class EventSource(Protocol):
     """A pollable file descriptor."""
 
@@ -79,20 +55,6 @@ class EventSource(Protocol):
 
     def read(self) -> Sequence[tuple[Channel, bytes]]:
         """Available data without blocking, at most 64 KiB."""
-
-
-@dataclass(frozen=True, slots=True)
-class Readings:
-    """The kernel's counters of a box; None if unavailable."""
-
-    memory_peak_bytes: int | None = None
-    memory_cap_bytes: int | None = None
-    oom_kills: int | None = None
-    cpu_ns: int | None = None
-    reached_cap: bool | None = None
-    """If False, the host or a parent cgroup caused an out-of-memory kill."""
-    kernel_peak_bytes: int | None = None
-    """As `Meter.kernel_bytes`."""
 
 
 KERNEL_BYTES = 16 << 20
@@ -234,15 +196,16 @@ class Meter:
         self.exhausted_cap: int | None = None
         """Set if the kernel killed the box for memory and removed its cgroup before this could be counted."""
 
-    def readings(self) -> Readings:
+    def readings(self) -> Evidence:
         """All counters, also the last ones of an ended box, until `Box.close`."""
         read, cap = self._read(), self.exhausted_cap
         if cap is None or read.oom_kills:
             return read
-        return replace(read, memory_peak_bytes=cap, memory_cap_bytes=cap, oom_kills=1, reached_cap=None)
+        killed = {"memory_peak_bytes": cap, "memory_cap_bytes": cap, "oom_kills": 1, "reached_cap": None}
+        return read.model_copy(update=killed)
 
-    def _read(self) -> Readings:
-        return Readings()
+    def _read(self) -> Evidence:
+        return Evidence()
 
     def memory_bytes(self) -> int | None:
         """As counted for the box's cap."""
@@ -347,7 +310,7 @@ class Box(ABC):
         return 0
 
     def kill(self) -> None:
-        """Readings remain. Processes end after their system calls: see `is_gone`."""
+        """Evidence remain. Processes end after their system calls: see `is_gone`."""
 
     def is_gone(self) -> bool:
         return True

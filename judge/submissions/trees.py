@@ -20,8 +20,9 @@ from judge.base.bookkeeping import is_bookkeeping
 from judge.base.errors import HostError
 from judge.base.text import SENTENCE_CHARACTERS, decode, printable, sentence
 from judge.base.tree_tar import TreeError, TreeMember, unpack_stream
-from judge.sandbox.box import BoxPolicy, ProcessReport
+from judge.sandbox.box import BoxPolicy
 from judge.sandbox.docker.run_in_box import Command, CommandEnd, CommandResult, run_in_box
+from judge.sandbox.evidence import ProcessReport
 from judge.sandbox.layout import PROGRAM
 from judge.sandbox.runtimes import image_that_builds, recipes
 from judge.submissions.build_in_box import AGAIN, UNFIT

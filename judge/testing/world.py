@@ -18,8 +18,8 @@ from judge.referee.replay import Replay
 from judge.referee.setup import build_referee
 from judge.referee.spec import GameSpec, SeatSpec
 from judge.referee.transcript import Entry, EntryKind, Transcript, seal, unseal
-from judge.referee.wire import Happening, Measured, MemoryUse, RanOn, StoppedCpu
-from judge.sandbox.box import ProcessReport, Readings
+from judge.referee.wire import MemoryUse, RanOn, StoppedCpu
+from judge.sandbox.evidence import Evidence, ProcessReport
 
 MS = 1_000_000
 
@@ -87,11 +87,11 @@ class Body:
 class World:
     """Implements `judge.referee.wire.Wire`.
 
-    Attributes set host measurements, CPU use after freezing, and failures. `bodies` has each agent's input, `entries`
-    the transcript.
+    Attributes set readings for a verdict, CPU use after freezing, and failures. `bodies` has each agent's input,
+    `entries` the transcript.
     """
 
-    def __init__(self, *agents: Agent, readings: Readings | None = None, ponders: bool = False) -> None:
+    def __init__(self, *agents: Agent, readings: Evidence | None = None, ponders: bool = False) -> None:
         """One agent per seat; `readings` are those of both boxes. If `ponders`, no agent is ever stopped."""
         self._agents = agents
         self._ponders = ponders
@@ -100,20 +100,11 @@ class World:
         """Replaced processes."""
         self.transcript = Transcript()
         self.now = 5_000 * MS
-        self.readings = [readings or Readings(), readings or Readings()]
-        self.others_share: float | None = None
-        self.waited_share: float | None = None
-        self.stalled_share: float | None = None
-        self.slept_share: float | None = None
-        self.game_stalled_share: float | None = None
-        self.game_slept_share: float | None = None
-        self.held_by_others: bool | None = None
+        self.readings = [readings or Evidence(), readings or Evidence()]
         self.frozen = [False, False]
         self.memory_bytes: list[int | None] = [None, None]
         self.ran_on: dict[int, list[RanOn]] = {}
         """CPU use after each freeze and kill by seat, in order."""
-        self.opponent_cpu_ms: int | None = None
-        """CPU time of the waiting seat in a turn lost on time (old records)."""
         self.stopped_cpu_ms: dict[int, list[int]] = {}
         """CPU time while stopped by seat, in order of readings."""
         self.memory_use: dict[int, MemoryUse] = {}
@@ -130,7 +121,7 @@ class World:
         self._note(seat, EntryKind.STARTED)
         return self.now
 
-    def write(self, seat: int, data: bytes) -> None:
+    def write_input(self, seat: int, data: bytes) -> None:
         self._note(seat, EntryKind.WROTE, data)
         self.bodies[seat].unread += data
 
@@ -147,7 +138,7 @@ class World:
         self._note(seat, EntryKind.FROZEN, b"" if used is None else b"%d" % used)
         return used
 
-    def await_still(self, seat: int, bound_ns: int) -> RanOn | None:  # noqa: ARG002 `ran_on` decides
+    def await_stopped(self, seat: int, bound_ns: int) -> RanOn | None:  # noqa: ARG002 `ran_on` decides
         if not (self.frozen[seat] or seat in self.killed) or not self.ran_on.get(seat):
             return None
         ran = self.ran_on[seat].pop(0)
@@ -155,14 +146,14 @@ class World:
         self._note(seat, EntryKind.RAN_ON, ran.encode())
         return ran
 
-    def stopped_cpu(self, seat: int, asked: int) -> int:
+    def read_stopped_cpu(self, seat: int, asked: int) -> int:
         used = self.stopped_cpu_ms.get(seat)
         if not self.frozen[seat] or not used or not (ns := used.pop(0) * MS):
             return 0
         self._note(seat, EntryKind.STOPPED_CPU, StoppedCpu(ns, asked).encode())
         return ns
 
-    def look(self) -> Sequence[Happening]:
+    def read_pending(self) -> Sequence[Entry]:
         """Return acts that take no more time, also of a frozen seat: they are already in the pipe."""
         seen = []
         for seat, body in enumerate(self.bodies):
@@ -172,50 +163,39 @@ class World:
             self._note(seen[-1].seat, EntryKind.LOOKED)
         return seen
 
-    def wait(self, until_ns: int) -> Happening:
+    def await_event(self, until_ns: int) -> Entry:
         """Jump to the next act, or to the deadline."""
         seat = self._soonest()
         left = max(0, until_ns - self.now)
         if seat is None or self.bodies[seat].acts[0][0] - _absence_ns(self.bodies[seat].acts[0][1]) > left:
             self._pass(left)
-            happening = Happening(self.now, -1, EntryKind.EXPIRED, b"")
+            entry = Entry(self.now, -1, EntryKind.EXPIRED, b"")
         else:
             self._pass(self.bodies[seat].acts[0][0])
             return self._happen(seat)
-        self.transcript.add(*happening)
-        return happening
+        self.transcript.add(*entry[:4])
+        return entry
 
-    def _happen(self, seat: int) -> Happening:
+    def _happen(self, seat: int) -> Entry:
         _, act = self.bodies[seat].acts.popleft()
         kind = EntryKind.READ if isinstance(act, Say) else act.kind
-        happening = Happening(self.now, seat, kind, act.data)
-        self.transcript.add(*happening)
-        return happening
+        entry = Entry(self.now, seat, kind, act.data)
+        self.transcript.add(*entry[:4])
+        return entry
 
-    def measure(self, seat: int) -> Measured:
-        used = None if self.opponent_cpu_ms is None or self.frozen[seat] else self.opponent_cpu_ms * MS
-        measured = Measured(
-            self.readings[seat],
-            self.others_share,
-            self.held_by_others,
-            used,
-            self.waited_share,
-            self.stalled_share,
-            self.slept_share,
-            self.game_stalled_share,
-            self.game_slept_share,
-        )
-        self._note(seat, EntryKind.EVIDENCE, measured.encode())
-        return measured
+    def measure(self, seat: int) -> Evidence:
+        evidence = self.readings[seat]
+        self._note(seat, EntryKind.EVIDENCE, evidence.encode())
+        return evidence
 
-    def memory_beyond(self, seat: int, limit_bytes: int) -> MemoryUse | None:
+    def read_memory(self, seat: int, limit_bytes: int) -> MemoryUse | None:
         use = self.memory_use.get(seat)
         if use is None or use.own_bytes <= limit_bytes:
             return None
         self._note(seat, EntryKind.MEMORY, use.encode())
         return use
 
-    def respawn(self, seat: int) -> int:
+    def restart(self, seat: int) -> int:
         """Start the agent again; its former body goes to `before`."""
         self._note(seat, EntryKind.RESPAWNED)
         self.before.append(self.bodies[seat])
@@ -226,7 +206,7 @@ class World:
         self.bodies[seat].acts.clear()
         self.bodies[seat].agent = lambda _: []
 
-    def fail(self, why: str) -> None:
+    def note_failure(self, why: str) -> None:
         self._note(-1, EntryKind.FAILED, why.encode())
 
     def kill(self, seat: int) -> None:

@@ -28,7 +28,7 @@ from judge.referee.referee import Referee
 from judge.referee.requests import Requests
 from judge.sandbox.docker.renewal import NamespaceHelper
 
-_take, _stopped_cpu, _ask = LiveWire._take, LiveWire.stopped_cpu, NamespaceHelper.ask
+_take, _stopped_cpu, _ask = LiveWire._take, LiveWire.read_stopped_cpu, NamespaceHelper.ask
 
 
 def _nothing(*_: object) -> None: ...
@@ -43,7 +43,7 @@ def _uncharged_cpu(wire: LiveWire, seat: int, asked: int) -> int:
     return 0
 
 
-def _look_never(watch: KernelWatch) -> Sequence[tuple[int, int]]:
+def _read_never(watch: KernelWatch) -> Sequence[tuple[int, int]]:
     watch.due_ns = sys.maxsize
     return ()
 
@@ -53,7 +53,8 @@ def _close_at_once(referee: Referee) -> Requests[None]:
     deadline = 0
     for seat in living:
         deadline = max(deadline, (yield from referee._say_goodbye(seat)))
-    yield from referee._await_ends(living, deadline)
+    for seat in living:
+        yield from referee._await_exit(seat, deadline)
 
 
 def _asking(**changes: object) -> Callable[..., None]:
@@ -75,21 +76,21 @@ def _without_fail_fast(schema: Any) -> Any:
 
 
 ASK, PROVE = "judge.sandbox.docker.renewal:NamespaceHelper.ask", "judge.sandbox.docker.renewal:Renewal.prove"
-STILL_MS = "judge.referee.fault_finder:STILL_MS"
+STILL_MS = "judge.referee.referee:STILL_MS"
 
 DEFENCES: Mapping[str, Mapping[str, object]] = {
     "handling broken pipes": {"judge.referee.live_wire:LiveWire._take": _take_unbroken},
-    "reading before a request": {"judge.referee.live_wire:LiveWire.look": lambda _: ()},
+    "reading before a request": {"judge.referee.live_wire:LiveWire.read_pending": lambda _: ()},
     "rest from stderr": {"judge.referee.live_wire:_Surplus.rest": _nothing},
-    "charging stopped boxes": {"judge.referee.live_wire:LiveWire.stopped_cpu": _uncharged_cpu},
+    "charging stopped boxes": {"judge.referee.live_wire:LiveWire.read_stopped_cpu": _uncharged_cpu},
     "waiting until a box is still": {STILL_MS: 1},
     "waiting until a box is still, 50 ms": {STILL_MS: 50},
     "waiting until a box is still, 200 ms": {STILL_MS: 200},
     "bound of the wait until a box is still": {STILL_MS: 60_000},
-    "bound of running on": {"judge.referee.fault_finder:RAN_ON_MS": 1_000_000},
+    "bound of running on": {"judge.referee.referee:RAN_ON_MS": 1_000_000},
     "bound of stderr": {"judge.referee.play:STDERR_BYTES": 16 << 20},
     "minimum count of a line": {"judge.referee.side:MIN_COUNT_BYTES": 1},
-    "limit of kernel memory": {"judge.referee.kernel_watch:KernelWatch.look": _look_never},
+    "limit of kernel memory": {"judge.referee.kernel_watch:KernelWatch.read": _read_never},
     "closing one seat after the other": {"judge.referee.referee:Referee._close": _close_at_once},
     "checking the clock after each read": {"judge.referee.referee:Referee._judge_lateness": lambda *_: False},
     "limit of suggestions": {"judge.protocols.gomocup:MAX_SUGGESTIONS": sys.maxsize},

@@ -12,10 +12,10 @@ import pytest
 from judge.attacks.runner import ATTACKER
 from judge.games.types import Verdict
 from judge.host.kernel_limits import MAX_MAPS, UNCHARGED_MAP_BYTES
-from judge.referee.blame import Evidence
 from judge.referee.play import Slot
 from judge.referee.spec import GameRecord
 from judge.sandbox import BoxPolicy, Limits, Tenant, open_box
+from judge.sandbox.evidence import Evidence
 from judge.sandbox.machine.cgroup import UNIFIED, find_cgroups
 from tests.attacks.games import NAMES, compiled, new_cgroup, play_commands
 from tests.attacks.weak_box import below, weak_boxes, with_long_queues

@@ -22,16 +22,16 @@ from judge.attacks.attack import Attack
 from judge.attacks.programs import build_attacks
 from judge.attacks.table import ATTACKS
 from judge.games.types import Verdict
-from judge.referee.blame import Cause, Evidence, Void, judge
+from judge.referee.blame import Cause, Void, judge
 from judge.referee.live_wire import LiveWire
 from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import load_policy
 from judge.referee.spec import GameSpec, SeatSpec
 from judge.referee.transcript import EntryKind, Transcript
 from judge.referee.verify import verify
-from judge.referee.wire import Measured
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
 from judge.sandbox.docker.docker_box import DockerBox
+from judge.sandbox.evidence import Evidence
 from judge.sandbox.host_activity.core_use import CoreUse
 from judge.sandbox.host_activity.stalls import StallWatch
 from judge.sandbox.machine.cgroup import parse_mounts
@@ -109,12 +109,12 @@ class LateTurns:
 
     def begin(self, request: bytes) -> int:
         """Ask the agent, whose clock begins now."""
-        self.wire.write(0, request)
+        self.wire.write_input(0, request)
         return self.wire.thaw(0)
 
     def is_answered(self, until_ns: int) -> bool:
         """Whether a line comes by then."""
-        while (happening := self.wire.wait(until_ns)).kind is not EntryKind.EXPIRED:
+        while (happening := self.wire.await_event(until_ns)).kind is not EntryKind.EXPIRED:
             assert happening.kind is not EntryKind.OOM
             if b"\n" in happening.data and happening.kind is EntryKind.READ:
                 return True
@@ -127,10 +127,9 @@ class LateTurns:
 
     def verdict(self) -> tuple[str, Evidence]:
         """What the table says of the agent, which is late now."""
-        measured = self.wire.measure(0)
-        names = set(Measured._fields) & set(Evidence.model_fields) - {"game_stalled_share", "game_slept_share"}
         # Whether its core was taken by others is not asked here: on a busy host that is the case anyhow.
-        evidence = Evidence(**{name: getattr(measured, name) for name in names - {"others_share"}})
+        unasked = dict.fromkeys(("game_stalled_share", "game_slept_share", "others_share"))
+        evidence = self.wire.measure(0).model_copy(update=unasked)
         found = judge(Cause.TURN_TIME, evidence, STARVED_SHARE, 0)
         return ("void: " + found.reason.partition(":")[0] if isinstance(found, Void) else found.verdict.value), evidence
 

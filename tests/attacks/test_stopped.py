@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from judge.games.types import Verdict
-from judge.referee import fault_finder
+from judge.referee import referee
 from judge.referee.play import Slot
 from judge.referee.spec import RecordFile
 from judge.referee.transcript import EntryKind, unseal
@@ -62,7 +62,7 @@ def test_without_the_bound_its_opponent_loses_the_time_and_the_seat_is_charged_f
     played: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The control: each answer takes CPU time of the opponent's turn."""
-    monkeypatch.setattr(fault_finder, "RAN_ON_MS", 1_000_000)
+    monkeypatch.setattr(referee, "RAN_ON_MS", 1_000_000)
     file = played(HELPERS)
     stopped = stopped_ms(file, 0)
 

@@ -45,10 +45,9 @@ from judge.referee.blame import Cause, judge_failure
 from judge.referee.make_record import Circumstances, RefereedGame, record_of
 from judge.referee.policy import load_policy
 from judge.referee.spec import GameSpec, KeptFolders, Placement, RecordFile
-from judge.referee.transcript import EntryKind, mark_private, seal
+from judge.referee.transcript import mark_private, seal
 from judge.referee.verify import verify
-from judge.referee.wire import Measured
-from judge.sandbox.box import Readings
+from judge.sandbox.evidence import Evidence
 from judge.store.contests import Store
 from judge.store.types import (
     ProcessingResult,
@@ -186,29 +185,33 @@ def _of_every_policy() -> Iterator[tuple[str, RecordFile]]:
 CHANGES = ("box.reuse=agent", "clock.match_ms=60000")
 
 
-class _MeasuringWorld(World):
-    """All that is measured has a value."""
-
-    def measure(self, seat: int) -> Measured:
-        small = [0.01] * (len(Measured._fields) - 4)
-        found = Measured(self.readings[seat], 0.02, False, 7_000_000, *small)
-        self._note(seat, EntryKind.EVIDENCE, found.encode())
-        return found
-
-
 def _measured() -> Iterator[tuple[str, RecordFile]]:
-    """Agents with kept folders and boxes: two are late, and the kernel kills one for memory that the host lacks."""
+    """Agents with kept folders and boxes: two are late, and the kernel kills one for memory that the host lacks.
+
+    All that is measured has a value.
+    """
     kept = KeptFolders(name="kept", temporary="1" * 64, persistent="2" * 64)
     plain = GameSpec(seats=scripted_seats("gomocup"), policy=load_policy("gomocup-freestyle", CHANGES))
     seats = (plain.seats[0].model_copy(update={"folders": kept}), plain.seats[1])
     spec = plain.model_copy(update={"seats": seats})
-    usual = Readings(40 << 20, 400 << 20, 0, 5_900_000_000, reached_cap=False, kernel_peak_bytes=2 << 20)
+    shares: dict[str, Any] = {name: 0.01 for name in Evidence.model_fields if name.endswith("_share")}
+    usual = Evidence(
+        memory_peak_bytes=40 << 20,
+        memory_cap_bytes=400 << 20,
+        oom_kills=0,
+        cpu_ns=5_900_000_000,
+        reached_cap=False,
+        kernel_peak_bytes=2 << 20,
+        held_by_others=False,
+        opponent_cpu_ns=7_000_000,
+        **shares | {"others_share": 0.02},
+    )
     for name, second, readings in (
         ("late", brain("0,1", ms=1e6), usual),
         ("out of time", brain(*WHITE_ROW, ms=29_000), usual),
-        ("killed below its cap", brain("0,1", TURN=dies(9)), replace(usual, oom_kills=1)),
+        ("killed below its cap", brain("0,1", TURN=dies(9)), usual.model_copy(update={"oom_kills": 1})),
     ):
-        world = _MeasuringWorld(brain(*BLACK_ROW[:-1], *(f"{x},9" for x in range(0, 19, 2))), second, readings=readings)
+        world = World(brain(*BLACK_ROW[:-1], *(f"{x},9" for x in range(0, 19, 2))), second, readings=readings)
         played = ScriptedGame(world, spec)
         yield f"measured: {name}", _file(spec, played.end, played.referee, world.entries)
 

@@ -18,11 +18,12 @@ from judge.games.types import Verdict
 from judge.protocols.time_control import TimeControl
 from judge.records.steps import ReplayStep
 from judge.referee import blame
-from judge.referee.blame import BlameRow, Cause, Evidence
+from judge.referee.blame import BlameRow, Cause
 from judge.referee.policy import GameChoice, load_policy, policy_names, variants_of
 from judge.referee.spec import GameRecord, RecordFile, public_part, read_record
 from judge.referee.transcript import EntryKind
 from judge.referee.verify import verify as verify_record
+from judge.sandbox.evidence import Evidence
 from tests.corpus.commands import printed
 
 GAME = "game.json"
@@ -168,7 +169,7 @@ def wanted() -> set[str]:
         *(f"verdict: {verdict}" for verdict in Verdict),
         *(f"control: {each.name}" for each in fields(TimeControl)),
         *(f"entry: {kind.name}" for kind in EntryKind),
-        *(f"evidence: {name}" for name in Evidence.model_fields),
+        *(f"evidence: {name}" for name, field in Evidence.model_fields.items() if not field.exclude),
         *(f"condition: {name}" for name in CONDITIONS),
     } - NOT_REACHED
 

@@ -3,12 +3,13 @@
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from judge.games.types import Verdict
 from judge.records.fault_report import Case, PolicyKey, cases
 from judge.referee.blame import TABLE
 from judge.referee.transcript import EntryKind
-from judge.sandbox.box import ProcessReport, Readings
+from judge.sandbox.evidence import Evidence, ProcessReport
 from judge.testing import Agent, Do, Say, World, dies, exits
 from tests.records import recorded
 from tests.referee.games import Game, brain, play, spec
@@ -62,7 +63,7 @@ def test_a_death_is_shown_with_the_word_of_pid_1_and_the_end_of_stderr() -> None
 
 
 def test_more_memory_than_allowed_names_every_key_that_makes_the_cap() -> None:
-    readings = Readings(memory_peak_bytes=400, memory_cap_bytes=400, oom_kills=1)
+    readings = Evidence(memory_peak_bytes=400, memory_cap_bytes=400, oom_kills=1)
     case = case_of(brain(BEGIN=[Do(EntryKind.OOM)]), brain(), readings=readings)
 
     assert Verdict.MEMORY == case.verdict
@@ -86,8 +87,8 @@ def test_agent_that_died_out_of_turn_is_shown_its_activity() -> None:
 
 
 def test_a_starved_agent_is_a_void_with_a_case_and_no_loser() -> None:
-    world = World(brain(BEGIN=[Say(b"7,7\r\n", 99000)]), brain())
-    world.others_share = 0.5
+    late = brain(BEGIN=[Say(b"7,7\r\n", 99000)])
+    world = World(late, brain(), readings=Evidence(others_share=0.5))
     [case] = cases(Game(world, spec()).file())
 
     assert Verdict.VOID == case.verdict
@@ -101,3 +102,25 @@ def test_faults_of_every_family_have_a_case(family: Any) -> None:
 
     assert case.exchange.reply
     assert case.exchange.request
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        '"cpu_ns": 5',
+        '"opponent_cpu_ns": null',
+        '"report": "exited 03"',
+        '"report": "is well"',
+        '"report": "exited ' + "9" * 60 + '"',
+        '"else": 1',
+    ],
+)
+def test_evidence_of_a_record_has_only_what_the_judge_writes(forged: str) -> None:
+    with pytest.raises(ValidationError):
+        Evidence.model_validate_json(f"{{{forged}}}", strict=True)
+
+
+@pytest.mark.parametrize("data", [b"[-1]", b"[1.5]", b"[true]", b'["1"]', b"{}", b"7", b"[null" + 17 * b", 1" + b"]"])
+def test_invalid_evidence_of_an_entry_is_refused(data: bytes) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        Evidence.decode(data)

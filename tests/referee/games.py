@@ -5,7 +5,7 @@ from typing import Any
 
 from judge.games.types import End, Verdict
 from judge.protocols import protocol_entry
-from judge.referee.blame import Evidence, Void
+from judge.referee.blame import Void
 from judge.referee.make_record import Circumstances, record_of
 from judge.referee.make_record import RefereedGame as RecordedGame
 from judge.referee.policy import Policy
@@ -13,6 +13,7 @@ from judge.referee.referee import Referee
 from judge.referee.spec import GameRecord, GameSpec, Placement, RecordFile
 from judge.referee.transcript import Entry, SealedTranscript, mark_private, seal
 from judge.referee.verify import verify
+from judge.sandbox.evidence import Evidence
 from judge.testing import MS, Act, Agent, Say, ScriptedGame, World, exits, scripted_seats
 
 

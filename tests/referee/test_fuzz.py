@@ -23,7 +23,7 @@ from judge.referee.setup import build_referee, check_playable
 from judge.referee.spec import GameSpec, RecordFile, SeatSpec, public_part
 from judge.referee.transcript import EntryKind
 from judge.referee.verify import verify
-from judge.referee.wire import Measured
+from judge.sandbox.evidence import Evidence
 from judge.testing import MS, Act, Agent, Do, Say, World, dies, exits
 from tests.examples import examples, sized
 from tests.referee.games import marked_file
@@ -273,7 +273,7 @@ class Will:
 class Tardy(World):
     """A world in which no two things happen at once, and a seat at fault runs on until it is frozen."""
 
-    def measure(self, seat: int) -> Measured:
+    def measure(self, seat: int) -> Evidence:
         for body in self.bodies:
             left: float = 2 * MS
             body.hear()

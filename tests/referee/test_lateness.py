@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from judge.games.types import Verdict
-from judge.referee.transcript import EntryKind, unseal
+from judge.referee.transcript import Entry, EntryKind, unseal
 from judge.referee.verify import verify
-from judge.referee.wire import Happening
 from judge.testing import MS, Act, Do, Say, World, exits
 from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, play, resealed, spec
 
@@ -29,9 +28,9 @@ def overslept(ms: float, *, until_ms: float = 1500) -> list[Act]:
 class Busy(World):
     """At its deadlines the judge has something to do for the agent, and looks at the pipe only afterwards."""
 
-    def wait(self, until_ns: int) -> Happening:
+    def await_event(self, until_ns: int) -> Entry:
         """What happens up to 100 ms after the deadline."""
-        return super().wait(until_ns + 100 * MS)
+        return super().await_event(until_ns + 100 * MS)
 
 
 def after(*first: Act, world: type[World] = World, clock: dict[str, int] = TIGHT, ms: float = 1.0) -> Game:

@@ -11,8 +11,8 @@ import pytest
 
 from judge.games.types import Verdict
 from judge.referee.transcript import EntryKind
-from judge.sandbox.box import ProcessReport, Readings
-from judge.testing import Act, Agent, Do, Say, World, dies, exits
+from judge.sandbox.evidence import Evidence, ProcessReport
+from judge.testing import Act, Agent, Do, Say, dies, exits
 from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, play, spec
 
 HOURS = {"turn_ms": 7_200_000, "match_ms": 7_200_000}
@@ -158,7 +158,7 @@ def test_agent_without_ok_loses_before_its_opponent_is_started() -> None:
 
 @pytest.mark.parametrize("acts", [dies(9), []], ids=["killed", "late"])
 def test_kill_for_memory_is_a_memory_verdict_with_the_peak(acts: Sequence[Act]) -> None:
-    readings = Readings(memory_peak_bytes=400 << 20, memory_cap_bytes=386 << 20, oom_kills=1)
+    readings = Evidence(memory_peak_bytes=400 << 20, memory_cap_bytes=386 << 20, oom_kills=1)
 
     play(brain(BEGIN=acts), brain(), readings=readings).assert_lost(0, Verdict.MEMORY, "400.0 MiB")
 
@@ -182,9 +182,7 @@ LATE: dict[str, tuple[dict[str, Any], dict[str, int], str]] = {
 @pytest.mark.parametrize("name", LATE)
 def test_late_agent_loses_or_has_an_excuse(name: str) -> None:
     readings, clock, void = LATE[name]
-    world = World(brain(), brain())
-    vars(world).update(readings)
-    played = Game(world, spec(clock=clock))
+    played = play(brain(), brain(), spec(clock=clock), readings=Evidence(**readings))
 
     if void:
         played.assert_void(void)

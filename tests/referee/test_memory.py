@@ -16,7 +16,8 @@ from judge.referee.spec import RecordFile
 from judge.referee.transcript import EntryKind, Transcript, unseal
 from judge.referee.verify import verify
 from judge.referee.wire import MemoryUse
-from judge.sandbox.box import Limits, Readings
+from judge.sandbox.box import Limits
+from judge.sandbox.evidence import Evidence
 from judge.sandbox.process.process_box import IdleMeter
 from judge.testing import Act, Agent, Do, Say, World
 from tests.patience import PATIENCE_S
@@ -137,7 +138,7 @@ def filling(before: Sequence[Act] = (), after: Sequence[Act] = (), at_end: Seque
     return hear
 
 
-def kernel_game(black: Agent, readings: Readings | None = None) -> Game:
+def kernel_game(black: Agent, readings: Evidence | None = None) -> Game:
     return Game(World(black, brain(*WHITE_ROW), readings=readings), KERNEL_SPEC)
 
 
@@ -151,7 +152,7 @@ def in_its_turn() -> Agent:
     ids=["in its turn", "at its end"],
 )
 def test_agent_above_the_limit_loses_before_its_opponent_is_asked(black: Agent, plies: int) -> None:
-    game = kernel_game(black, Readings(kernel_peak_bytes=MOST + 9))
+    game = kernel_game(black, Evidence(kernel_peak_bytes=MOST + 9))
 
     game.assert_lost(0, Verdict.MEMORY, "the kernel's memory")
     assert (MOST + 9, MOST) == (game.evidence(0).kernel_peak_bytes, game.evidence(0).kernel_limit_bytes)
@@ -189,7 +190,7 @@ def test_agent_above_the_limit_in_its_opponents_turn_is_killed_at_once_and_loses
 
 
 def test_a_kill_below_the_cap_is_no_void_for_an_agent_above_the_limit() -> None:
-    killed = Readings(oom_kills=1, reached_cap=False, kernel_peak_bytes=MOST + 1)
+    killed = Evidence(oom_kills=1, reached_cap=False, kernel_peak_bytes=MOST + 1)
 
     kernel_game(filling(before=[Do(EntryKind.OOM)]), killed).assert_lost(0, Verdict.MEMORY, "the kernel's memory")
 
@@ -214,7 +215,7 @@ def test_forged_entry_within_the_limit_or_without_a_byte_count_is_refused(said: 
 
 
 def test_a_record_of_an_earlier_judge_has_no_readings_and_verifies() -> None:
-    file = kernel_game(filling(before=[Say(b"x" * (1 << 20) + b"\n")]), Readings(oom_kills=0)).file()
+    file = kernel_game(filling(before=[Say(b"x" * (1 << 20) + b"\n")]), Evidence(oom_kills=0)).file()
     entries = []
     for entry in unseal(file.transcript):
         former = json.dumps(json.loads(entry.data)[:-1]).encode() if entry.kind is EntryKind.EVIDENCE else entry.data
@@ -263,11 +264,11 @@ def test_use_above_the_limit_is_reported_once_while_the_judge_waits() -> None:
     with closing(wire(MeteredBox(None), MeteredBox(99, 100, 101))) as live:
         live.thaw(0)
 
-        happening = live.wait(soon())
+        happening = live.await_event(soon())
 
-        assert (1, EntryKind.KERNEL, b"101") == happening[1:]
+        assert (1, EntryKind.KERNEL, b"101") == happening[1:4]
         end = time.monotonic_ns() + 50_000_000
-        assert EntryKind.KERNEL not in iter(lambda: live.wait(end).kind, EntryKind.EXPIRED)
+        assert EntryKind.KERNEL not in iter(lambda: live.await_event(end).kind, EntryKind.EXPIRED)
 
 
 def test_use_above_the_limit_is_seen_at_the_end_of_a_turn() -> None:
@@ -275,4 +276,4 @@ def test_use_above_the_limit_is_seen_at_the_end_of_a_turn() -> None:
         live.thaw(0)
         live.freeze(0)
 
-        assert [(0, EntryKind.KERNEL, b"101")] == [happening[1:] for happening in live.look()]
+        assert [(0, EntryKind.KERNEL, b"101")] == [happening[1:4] for happening in live.read_pending()]

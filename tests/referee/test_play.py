@@ -16,6 +16,7 @@ from judge.host.house_agents import build_house_agents
 from judge.referee.play import Venue, play, play_until_scored
 from judge.referee.policy import load_policy
 from judge.referee.referee import Referee
+from judge.referee.side import TRANSITIONS, SeatState
 from judge.referee.spec import GameSpec, RecordFile
 from judge.referee.transcript import EntryKind, unseal
 from judge.referee.verify import verify
@@ -77,6 +78,19 @@ def test_a_mistake_of_the_judge_is_a_void_with_all_that_led_to_it(
     assert spec.id == failed["game"]
     assert repr(last.data) == failed["input"]
     assert "what is Reply(" in failed["traceback"]
+
+
+def test_impossible_transition_of_a_seat_is_a_void(
+    spec_and_program: tuple[GameSpec, dict[str, Path]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec, programs = spec_and_program
+    monkeypatch.setitem(TRANSITIONS, SeatState.ASKED, {})
+    with capture_logs():
+        file = play(spec, programs)
+
+    assert Verdict.VOID is file.record.verdict
+    assert "the judge failed after output of one (seat 0)" in file.record.reason
+    assert "SeatStateError; this is a bug in judge" in file.record.reason
 
 
 @pytest.mark.parametrize(

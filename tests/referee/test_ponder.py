@@ -23,7 +23,7 @@ from judge.referee.spec import GameSpec, RecordFile, SeatSpec
 from judge.referee.transcript import EntryKind, unseal
 from judge.referee.verify import verify
 from judge.sandbox import BoxKind
-from judge.sandbox.box import ProcessReport
+from judge.sandbox.evidence import ProcessReport
 from judge.sandbox.machine.cores import whole_cores
 from judge.testing import Act, Agent, Do, Say, World, dies
 from tests.examples import examples

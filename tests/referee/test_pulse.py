@@ -129,6 +129,6 @@ def test_suspended_machine_is_noticed_although_its_clock_stopped(monkeypatch: py
         while not beats.suspended_ns:
             assert time.monotonic() < deadline
 
-        assert EntryKind.EXPIRED is here.wait(time.monotonic_ns()).kind
+        assert EntryKind.EXPIRED is here.await_event(time.monotonic_ns()).kind
         with pytest.raises(HostError, match=r"suspended for 12\.0 s"):
-            away.wait(time.monotonic_ns())
+            away.await_event(time.monotonic_ns())

@@ -15,7 +15,7 @@ from judge.referee.policy import load_policy
 from judge.referee.spec import GameSpec, SeatSpec
 from judge.referee.transcript import EntryKind
 from judge.referee.verify import verify
-from judge.sandbox.box import ProcessReport
+from judge.sandbox.evidence import ProcessReport
 from judge.testing import Act, Agent, Do, Say, World, exits
 from tests.referee.games import Game
 

@@ -8,8 +8,8 @@ from judge.games.types import FAILURES, Verdict
 from judge.records.fault_report import cases
 from judge.referee.transcript import Entry, EntryKind, unseal
 from judge.referee.verify import verify
-from judge.referee.wire import Measured, RanOn
-from judge.sandbox.box import ProcessReport, Readings
+from judge.referee.wire import RanOn
+from judge.sandbox.evidence import Evidence, ProcessReport
 from judge.testing import MS, Act, Do, Say, World, exits
 from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, resealed, spec
 
@@ -73,8 +73,8 @@ def test_bound_decides_where_processor_time_is_unknown() -> None:
 
 @pytest.mark.parametrize("words", [{"turn_ms": 100}, {"match_ms": 200}, {"start_ms": 100}])
 def test_late_seat_is_not_at_fault_for_time_that_the_other_box_used(words: dict[str, int]) -> None:
-    stolen = World(brain("7,7"), brain(START=[]) if "start_ms" in words else brain())
-    stolen.opponent_cpu_ms = 80
+    second = brain(START=[]) if "start_ms" in words else brain()
+    stolen = World(brain("7,7"), second, readings=Evidence(opponent_cpu_ns=80 * MS))
     played = Game(stolen, spec(clock={"tolerance_ms": 0, **words}))
 
     played.assert_lost(0, Verdict.TURN_TIME)
@@ -82,8 +82,7 @@ def test_late_seat_is_not_at_fault_for_time_that_the_other_box_used(words: dict[
 
 
 def test_short_stall_excuses_no_agent() -> None:
-    stolen = World(brain("7,7"), brain())
-    stolen.opponent_cpu_ms = 20
+    stolen = World(brain("7,7"), brain(), readings=Evidence(opponent_cpu_ns=20 * MS))
 
     Game(stolen, spec()).assert_lost(1, Verdict.TURN_TIME)
 
@@ -287,7 +286,15 @@ def test_entries_after_the_end_are_found() -> None:
 
 
 def test_evidence_is_read_as_it_was_written_and_as_an_earlier_judge_wrote_it() -> None:
-    measured = Measured(Readings(1, 2, 0, 5_000_000, reached_cap=True), 0.25, False, interrupt_share=0.125)
+    first = Evidence(
+        memory_peak_bytes=1,
+        memory_cap_bytes=2,
+        oom_kills=0,
+        cpu_ns=5_000_000,
+        others_share=0.25,
+        held_by_others=False,
+    )
+    measured = first.model_copy(update={"reached_cap": True, "interrupt_share": 0.125})
 
-    assert measured == Measured.decode(measured.encode())
-    assert Measured(Readings(1, 2, 0, 5_000_000), 0.25, False) == Measured.decode(b"[1, 2, 0, 5000000, 0.25, false]")
+    assert measured == Evidence.decode(measured.encode())
+    assert first == Evidence.decode(b"[1, 2, 0, 5000000, 0.25, false]")

@@ -161,6 +161,14 @@ def test_a_flood_of_private_lines_is_one_piece_a_chunk() -> None:
     assert [e._replace(private=True) for e in flood] == marked
 
 
+def test_end_of_a_process_between_private_lines_is_one_entry() -> None:
+    last, end = Entry(1, 0, EntryKind.READ, b"DEBUG unended"), Entry(2, 0, EntryKind.READ, b"")
+    first = Entry(4, 0, EntryKind.READ, b"DEBUG of another process\n")
+    entries = [last, end, Entry(3, 0, EntryKind.RESPAWNED, b""), first]
+
+    assert [True, False, False, True] == [entry.private for entry in mark_private(entries, is_debug)]
+
+
 def test_each_seat_is_cut_by_its_own_lines_and_each_process_anew() -> None:
     """What an ended process did not finish makes nothing of the next one private."""
     said = [

@@ -59,7 +59,7 @@ class Wait:
         self.use.interrupts_ns = interrupts_ns
         boxes = cast("Sequence[Box]", [SimpleNamespace(meter=meter) for meter in self.meters])
         self.meter = WaitMeter(boxes, self.use, 1, None)
-        self.meter.look()
+        self.meter.take_snapshot()
         self.meter.begin(0, self.now)
         self.deadline = self.now + SPAN_NS
 
@@ -82,16 +82,16 @@ def test_own_load_is_not_counted_as_load_of_others(
 ) -> None:
     own = ScriptedMeter()
     wait = Wait(monkeypatch, own, ScriptedMeter())
-    wait.now = wait.meter.look_closer(wait.now, wait.deadline)
+    wait.now = wait.meter.read_for_verdict(wait.now, wait.deadline)
     assert wait.now < wait.deadline - 0.9 * SPAN_NS
-    assert wait.deadline == wait.meter.look_closer(wait.now, wait.deadline)
+    assert wait.deadline == wait.meter.read_for_verdict(wait.now, wait.deadline)
     use = wait.use
     use.busy_ns, use.stolen_ns, use.threads_ns = (int(part * SPAN_NS) for part in (busy, stolen, threads))
     own.pressed_ns = int(pressed * SPAN_NS)
     wait.now += SPAN_NS
-    assert wait.deadline == wait.meter.look_closer(wait.now, wait.deadline), "once is enough"
+    assert wait.deadline == wait.meter.read_for_verdict(wait.now, wait.deadline), "once is enough"
 
-    assert share == pytest.approx(wait.meter.shares(0).others_share, abs=1e-6)
+    assert share == pytest.approx(wait.meter.shares(0)["others_share"], abs=1e-6)
 
 
 @pytest.mark.parametrize(("before", "after", "share"), [(5, 5 + SPAN_NS // 4, 0.25), (None, None, None)])
@@ -102,17 +102,18 @@ def test_interrupts_are_a_share_of_the_wait_where_the_kernel_counts_them(
     wait.use.interrupts_ns = after
     wait.now += SPAN_NS
 
-    assert share == wait.meter.shares(0).interrupt_share
+    assert share == wait.meter.shares(0)["interrupt_share"]
 
 
 def test_a_judge_that_did_not_run_measures_from_the_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
     wait = Wait(monkeypatch)
-    assert wait.meter.look_closer(wait.now, wait.deadline) < wait.deadline
+    assert wait.meter.read_for_verdict(wait.now, wait.deadline) < wait.deadline
     wait.use.busy_ns = SPAN_NS // 2
     wait.now += SPAN_NS - 1
-    assert wait.deadline == wait.meter.look_closer(wait.now, wait.deadline)
+    assert wait.deadline == wait.meter.read_for_verdict(wait.now, wait.deadline)
 
-    assert (0.5, None) == pytest.approx(wait.meter.shares(0)[:2])
+    shares = wait.meter.shares(0)
+    assert (0.5, None) == pytest.approx((shares["others_share"], shares["waited_share"]))
 
 
 @pytest.mark.parametrize("seat", [0, 1])
@@ -124,4 +125,4 @@ def test_unknown_agent_usage_is_not_charged_to_others(monkeypatch: pytest.Monkey
     wait.use.busy_ns = SPAN_NS
     wait.now += SPAN_NS
 
-    assert wait.meter.shares(0).others_share is None
+    assert wait.meter.shares(0)["others_share"] is None

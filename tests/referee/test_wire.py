@@ -8,12 +8,13 @@ from typing import cast
 
 import pytest
 
-from judge.referee.fault_finder import RAN_ON_MS
 from judge.referee.live_wire import LiveWire
-from judge.referee.transcript import EntryKind, Transcript
-from judge.referee.wire import Happening, Measured, RanOn
+from judge.referee.referee import RAN_ON_MS
+from judge.referee.transcript import Entry, EntryKind, Transcript
+from judge.referee.wire import RanOn
 from judge.sandbox import open_box
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
+from judge.sandbox.evidence import Evidence
 from judge.sandbox.host_activity.stall_probe import STALL_NS
 from judge.sandbox.host_activity.stalls import StallWatch
 
@@ -93,30 +94,30 @@ def wires() -> Iterator[Wires]:
         wire.close()
 
 
-def until(wire: LiveWire, wanted: Callable[[Happening], bool]) -> list[Happening]:
+def until(wire: LiveWire, wanted: Callable[[Entry], bool]) -> list[Entry]:
     """All that happens up to the one that is wanted."""
-    seen: list[Happening] = []
+    seen: list[Entry] = []
     while not (seen and wanted(seen[-1])):
-        happening = wire.wait(time.monotonic_ns() + SOON_NS)
-        assert happening.kind is not EntryKind.EXPIRED
-        seen.append(happening)
+        entry = wire.await_event(time.monotonic_ns() + SOON_NS)
+        assert entry.kind is not EntryKind.EXPIRED
+        seen.append(entry)
     return seen
 
 
-def greeted(wire: LiveWire, seat: int = 0) -> list[Happening]:
+def greeted(wire: LiveWire, seat: int = 0) -> list[Entry]:
     """Start a seat, greet it, and wait for its answer."""
     wire.start(seat)
-    wire.write(seat, b"hello\n")
+    wire.write_input(seat, b"hello\n")
     return until(wire, ends_a_line)
 
 
-def said(seen: list[Happening]) -> bytes:
+def said(seen: list[Entry]) -> bytes:
     """All of stdout, in however many reads."""
     return b"".join(h.data for h in seen if h.kind is EntryKind.READ)
 
 
-def ends_a_line(happening: Happening) -> bool:
-    return happening.kind is EntryKind.READ and happening.data.endswith(b"\n")
+def ends_a_line(entry: Entry) -> bool:
+    return entry.kind is EntryKind.READ and entry.data.endswith(b"\n")
 
 
 def test_nothing_by_the_deadline_is_an_expiry(wires: Wires) -> None:
@@ -124,18 +125,18 @@ def test_nothing_by_the_deadline_is_an_expiry(wires: Wires) -> None:
     began = wire.start(0)
     until(wire, lambda h: h.kind is EntryKind.REPORT)
 
-    happening = wire.wait(began + 1)
+    entry = wire.await_event(began + 1)
 
-    assert (EntryKind.EXPIRED, -1) == (happening.kind, happening.seat)
-    assert happening.ns > began
+    assert (EntryKind.EXPIRED, -1) == (entry.kind, entry.seat)
+    assert entry.ns > began
 
 
 def test_rest_of_a_partial_pipe_write_follows(wires: Wires) -> None:
     count = "import sys\nprint(len(sys.stdin.buffer.readline()))"
     wire = wires(count, ECHO)
     wire.start(0)
-    wire.write(0, b"x" * 1_000_000)
-    wire.write(0, b"y\n")
+    wire.write_input(0, b"x" * 1_000_000)
+    wire.write_input(0, b"y\n")
 
     seen = until(wire, ends_a_line)
 
@@ -184,11 +185,11 @@ def test_a_respawned_agent_starts_afresh_and_nothing_of_the_old_one_is_heard(wir
     once = "import sys\nprint('born')\nprint(sys.stdin.readline())\nprint('stale')\nsys.stdin.read()"
     wire = wires(once, ECHO)
     wire.start(0)
-    wire.write(0, b"one\n")
+    wire.write_input(0, b"one\n")
     until(wire, lambda h: b"one" in h.data)
 
-    wire.respawn(0)
-    wire.write(0, b"two\n")
+    wire.restart(0)
+    wire.write_input(0, b"two\n")
     seen = until(wire, lambda h: b"two" in h.data)
 
     heard = said(seen)
@@ -200,13 +201,13 @@ def test_stalls_count_in_the_turn_and_in_all_turns_of_the_seat(wires: Wires) -> 
     stalls = ScriptedStalls()
     wire = wires(ECHO, ECHO, stalls=cast(StallWatch, stalls))
 
-    def turn(seat: int, *, stalled: bool) -> Measured:
+    def turn(seat: int, *, stalled: bool) -> Evidence:
         stalls.stalled_ns()
         stalls.on = stalled
         since = wire.thaw(seat)
-        wire.write(seat, b"hello\n")
+        wire.write_input(seat, b"hello\n")
         until(wire, ends_a_line)
-        while wire.wait(since + 4 * STALL_NS).kind is not EntryKind.EXPIRED:
+        while wire.await_event(since + 4 * STALL_NS).kind is not EntryKind.EXPIRED:
             pass
         measured = wire.measure(seat)
         wire.freeze(seat)
@@ -222,7 +223,7 @@ def test_stalls_count_in_the_turn_and_in_all_turns_of_the_seat(wires: Wires) -> 
     assert (0.0, 0.0) == (other.stalled_share, calm.stalled_share)
     assert (stalled.game_stalled_share or 0) > (calm.game_stalled_share or 0) > 0.2
     assert other.game_stalled_share == 0
-    assert stalled == Measured.decode(stalled.encode())
+    assert stalled == Evidence.decode(stalled.encode())
     assert [True, False] * 5 == stalls.wanted
 
 
@@ -247,13 +248,13 @@ def test_a_seat_that_is_muted_is_not_read_and_the_other_is(wires: Wires) -> None
     wire = wires(flood, ECHO)
     for seat in (0, 1):
         wire.start(seat)
-    until(wire, lambda happening: (happening.seat, happening.kind) == (0, EntryKind.READ))
+    until(wire, lambda entry: (entry.seat, entry.kind) == (0, EntryKind.READ))
 
     wire.mute(0)
-    wire.write(1, b"hello\n")
-    seen = until(wire, lambda happening: (happening.seat, happening.kind) == (1, EntryKind.READ))
+    wire.write_input(1, b"hello\n")
+    seen = until(wire, lambda entry: (entry.seat, entry.kind) == (1, EntryKind.READ))
 
-    assert {1} == {happening.seat for happening in seen}
+    assert {1} == {entry.seat for entry in seen}
 
 
 def test_honest_seat_is_frozen_without_running_on(wires: Wires) -> None:
@@ -261,7 +262,7 @@ def test_honest_seat_is_frozen_without_running_on(wires: Wires) -> None:
     greeted(wire)
     wire.freeze(0)
 
-    ran = wire.await_still(0, SOON_NS)
+    ran = wire.await_stopped(0, SOON_NS)
 
     assert wire.boxes[0].is_frozen()
     # On a busy host it takes a while until it is its turn to stop; it uses next to nothing for that.
@@ -273,13 +274,13 @@ def test_seat_running_on_is_waited_for_no_longer_than_the_bound_and_then_until_f
     wire = wires(RUNS_ON, ECHO, transcript=transcript)
     _run_on(wire)
 
-    first, second = wire.await_still(0, 1), wire.await_still(0, SOON_NS)
+    first, second = wire.await_stopped(0, 1), wire.await_stopped(0, SOON_NS)
 
     assert first is not None
     assert second is not None
     assert second.cpu_ns is not None
     assert wire.boxes[0].is_frozen()
-    assert wire.await_still(0, SOON_NS) is None
+    assert wire.await_stopped(0, SOON_NS) is None
     entries = [entry for entry in transcript if entry.kind is EntryKind.RAN_ON]
     assert [(0, first), (0, second)] == [(entry.seat, RanOn.decode(entry.data)) for entry in entries]
 
@@ -295,12 +296,12 @@ def _run_on(wire: LiveWire) -> None:
 
 def test_the_judge_knows_for_how_long_it_was_deaf(wires: Wires) -> None:
     wire = wires(ECHO, ECHO)
-    wire.look()
+    wire.read_pending()
     before = wire.late_ns
     began = time.monotonic_ns()
     sum(range(1_000_000))
     deaf_ns = time.monotonic_ns() - began
-    wire.look()
+    wire.read_pending()
 
     assert wire.late_ns >= max(before, deaf_ns)
 
@@ -328,18 +329,18 @@ def test_partial_line_is_available_at_the_deadline_and_before_an_end(wires: Wire
     wire = wires("import sys\nprint('7,', end='', flush=True)\nsys.stdin.read(1)", ECHO)
     wire.start(0)
     begun = until_read(wire)
-    wire.write(0, b"x")
+    wire.write_input(0, b"x")
     ended = until(wire, lambda h: h.kind is EntryKind.READ)
 
-    assert (0, EntryKind.READ, b"7,") == begun[1:]
+    assert (0, EntryKind.READ, b"7,") == begun[1:4]
     assert b"" == ended[-1].data
 
 
-def until_read(wire: LiveWire) -> Happening:
+def until_read(wire: LiveWire) -> Entry:
     """What is read at a deadline, sooner or later."""
-    while (happening := wire.wait(time.monotonic_ns() + 1_000_000)).kind is not EntryKind.READ:
+    while (entry := wire.await_event(time.monotonic_ns() + 1_000_000)).kind is not EntryKind.READ:
         pass
-    return happening
+    return entry
 
 
 def test_a_line_without_an_end_is_news_before_it_is_long(wires: Wires) -> None:

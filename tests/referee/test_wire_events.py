@@ -12,8 +12,9 @@ import pytest
 
 from judge.referee.live_wire import LiveWire
 from judge.referee.transcript import EntryKind, Transcript
-from judge.sandbox.box import Channel, EventSource, ProcessReport
+from judge.sandbox.box import Channel, EventSource
 from judge.sandbox.docker.attach import AttachStream
+from judge.sandbox.evidence import ProcessReport
 from judge.sandbox.host_activity.interference import FirstProcess
 from judge.sandbox.machine.pipes import PipeSource, write_some
 from judge.sandbox.process.person_box import PersonBox
@@ -62,7 +63,7 @@ def settle(wire: LiveWire) -> Sequence[bytes]:
     read: list[bytes] = []
     for _ in range(100):
         wire._has_looked = False
-        read += [seen.data for seen in wire.look() if seen.kind is EntryKind.READ]
+        read += [seen.data for seen in wire.read_pending() if seen.kind is EntryKind.READ]
         if not wire._epoll.poll(0):
             return read
     raise AssertionError("something is ready again and again")
@@ -105,7 +106,7 @@ def test_stdin_that_took_not_all(
     reader, writer = make()
     box = OpenBox(stdin=writer)
     with wired(box) as wire:
-        wire.write(0, MORE)
+        wire.write_input(0, MORE)
         taken = drain(reader) if is_read else 0
         if not is_open:
             os.close(reader)
@@ -121,7 +122,7 @@ def test_stdin_that_took_not_all(
             os.close(reader)
             settle(wire)
         assert [] == wire._epoll.poll(0)
-        wire.write(0, b"to nobody")
+        wire.write_input(0, b"to nobody")
         assert [] == settle(wire)
     os.close(writer)
 
@@ -170,7 +171,7 @@ def test_the_engine_s_stream(ends: str) -> None:
     stream = AttachStream(ours, lambda frame: ProcessReport.decode(frame), lambda: ())
     box = OpenBox([stream], stream.stdin_fd)
     with wired(box) as wire:
-        wire.write(0, MORE)
+        wire.write_input(0, MORE)
         if ends == "shutdown":
             theirs.shutdown(socket.SHUT_RDWR)
         elif ends == "close":
@@ -237,7 +238,7 @@ def test_output_of_a_frozen_seat_is_read_completely_at_once() -> None:
     with wired(StillBox([PipeSource(reader, Channel.OUT)])) as wire:
         assert len(said) == os.write(writer, said)
 
-        seen = [happening for happenings in iter(wire.look, ()) for happening in happenings]
+        seen = [happening for happenings in iter(wire.read_pending, ()) for happening in happenings]
 
         assert said == b"".join(happening.data for happening in seen)
     os.close(reader)
@@ -249,10 +250,10 @@ def test_of_a_seat_that_is_never_stopped_one_read_is_enough() -> None:
     reader, writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     with wired(OpenBox([PipeSource(reader, Channel.OUT)])) as wire:
         os.write(writer, b"DEBUG x\n")
-        assert [b"DEBUG x\n"] == [happening.data for happening in wire.look()]
+        assert [b"DEBUG x\n"] == [happening.data for happening in wire.read_pending()]
         os.write(writer, b"DEBUG y\n")
-        assert [] == list(wire.look())
+        assert [] == list(wire.read_pending())
         wire.start(1)
-        assert [b"DEBUG y\n"] == [happening.data for happening in wire.look()]
+        assert [b"DEBUG y\n"] == [happening.data for happening in wire.read_pending()]
     os.close(reader)
     os.close(writer)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from judge.sandbox.box import Box, Channel, EventSource, ProcessReport
+from judge.sandbox.box import Box, Channel, EventSource
+from judge.sandbox.evidence import ProcessReport
 from tests.patience import PATIENCE_S
 
 

@@ -12,8 +12,9 @@ from structlog.testing import capture_logs
 from judge.base.errors import HostError
 from judge.base.owner import directories
 from judge.sandbox import BoxPolicy, Limits
-from judge.sandbox.box import Channel, ProcessReport
+from judge.sandbox.box import Channel
 from judge.sandbox.docker import docker_box
+from judge.sandbox.evidence import ProcessReport
 from judge.sandbox.machine import cgroup
 from judge.sandbox.machine.cores import parse_processors
 from judge.sandbox.machine.pipes import CHUNK_BYTES, NamedPipes

@@ -12,7 +12,7 @@ from judge.publish.load import load_export
 from judge.publish.tables import tables
 from judge.referee.spec import RecordFile, public_part, read_record
 from judge.referee.transcript import unseal
-from judge.referee.void_problems import void_problems
+from judge.referee.verify import void_problems
 from judge.verify.export import verify_export
 from tests.publish.cups import voided
 from tests.publish.public import Public, sign_again

@@ -11,7 +11,8 @@ from concurrent.futures import Future
 from contextlib import suppress
 
 from judge.base.errors import HostError
-from judge.sandbox.box import Channel, ProcessReport
+from judge.sandbox.box import Channel
+from judge.sandbox.evidence import ProcessReport
 from judge.sandbox.machine.pipes import CHUNK_BYTES, await_readable
 
 STDOUT, STDERR = 1, 2

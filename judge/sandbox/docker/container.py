@@ -16,11 +16,12 @@ from judge.base.errors import HostError
 from judge.base.logs import get_logger
 from judge.base.owner import remove_directory
 from judge.base.procfs import count_oom_kills
-from judge.sandbox.box import BoxPolicy, Channel, Meter, ProcessReport, Readings, Tenant
+from judge.sandbox.box import BoxPolicy, Channel, Meter, Tenant
 from judge.sandbox.docker.attach import AttachStream
 from judge.sandbox.docker.engine import Engine, EngineRefusalError
 from judge.sandbox.docker.freezer import EnginePause, Freezer, choose_freezer
 from judge.sandbox.docker.program_copy import ProgramCopy
+from judge.sandbox.evidence import Evidence, ProcessReport
 from judge.sandbox.host_activity.interference import FirstProcess, is_ordered_frozen, release
 from judge.sandbox.machine import cgroup
 from judge.sandbox.machine.users import User
@@ -61,9 +62,9 @@ class EngineMeter(Meter):
         super().__init__()
         self._engine = engine
         self._container = container
-        self._last = Readings()
+        self._last = Evidence()
 
-    def _read(self) -> Readings:
+    def _read(self) -> Evidence:
         with suppress(EngineRefusalError):
             counters = self._engine.counters(self._container)
             if memory := counters.get("memory_stats"):
@@ -71,7 +72,12 @@ class EngineMeter(Meter):
                 # `OOMKilled` is valid only after the container has ended
                 kills = self._engine.count_events(self._container, "oom", now)
                 cpu_ns = counters["cpu_stats"]["cpu_usage"]["total_usage"]
-                self._last = Readings(memory.get("max_usage"), memory.get("limit"), kills, cpu_ns)
+                self._last = Evidence(
+                    memory_peak_bytes=memory.get("max_usage"),
+                    memory_cap_bytes=memory.get("limit"),
+                    oom_kills=kills,
+                    cpu_ns=cpu_ns,
+                )
         return self._last
 
 

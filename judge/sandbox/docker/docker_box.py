@@ -12,18 +12,7 @@ from judge.base.logs import get_logger
 from judge.base.owner import Owner, make_directory, mark_of
 from judge.base.procfs import PROC, apparmor_label
 from judge.sandbox import layout
-from judge.sandbox.box import (
-    Box,
-    BoxPolicy,
-    Channel,
-    EventSource,
-    Limits,
-    Meter,
-    Nearby,
-    ProcessReport,
-    ReportKind,
-    Tenant,
-)
+from judge.sandbox.box import Box, BoxPolicy, Channel, EventSource, Limits, Meter, Nearby, Tenant
 from judge.sandbox.docker import hardening, kernel_files, seccomp
 from judge.sandbox.docker.attach import AttachStream
 from judge.sandbox.docker.container import Container, UnreportedEnd
@@ -32,6 +21,7 @@ from judge.sandbox.docker.images import RuntimeImage, find_runtime, load_image
 from judge.sandbox.docker.kept import Reuse
 from judge.sandbox.docker.program_copy import ProgramCopy
 from judge.sandbox.docker.requirements import maps_users, refuse_stack, refuse_unmet
+from judge.sandbox.evidence import ProcessReport, ReportKind
 from judge.sandbox.machine import cgroup
 from judge.sandbox.machine.pipes import NamedPipes
 from judge.sandbox.machine.users import claim_user

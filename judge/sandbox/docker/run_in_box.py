@@ -14,8 +14,9 @@ from typing import BinaryIO
 
 from judge.base.errors import HostError
 from judge.base.text import printable_lines
-from judge.sandbox.box import BoxPolicy, Channel, EventSource, Limits, ProcessReport, Tenant
+from judge.sandbox.box import BoxPolicy, Channel, EventSource, Limits, Tenant
 from judge.sandbox.docker.docker_box import DockerBox
+from judge.sandbox.evidence import ProcessReport
 
 SUCCESS = ProcessReport("exited", 0)
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from judge.base.logs import get_logger
 from judge.base.procfs import BUSY_STATES
-from judge.sandbox.box import Channel, Meter, Readings
+from judge.sandbox.box import Channel, Meter
+from judge.sandbox.evidence import Evidence
 
 FULL = "full .*total="
 
@@ -290,7 +291,7 @@ class CgroupMeter(Meter):
     def pressure_ns(self, *, of_any: bool = False) -> int | None:
         return (self._pressure_of_any if of_any else self._pressure).read()
 
-    def _read(self) -> Readings:
+    def _read(self) -> Evidence:
         peak, cap, kills, cpu = (
             counter.read() if counter else None for counter in (self._peak, self._cap, self._kills, self._cpu)
         )
@@ -300,7 +301,14 @@ class CgroupMeter(Meter):
             reached_cap = bool(self._ooms.read())
         elif self._is_v1 and peak is not None and cap is not None:
             reached_cap = peak > cap - NEAR_CAP_BYTES
-        return Readings(peak, cap, kills, cpu, reached_cap, self.kernel_bytes())
+        return Evidence(
+            memory_peak_bytes=peak,
+            memory_cap_bytes=cap,
+            oom_kills=kills,
+            cpu_ns=cpu,
+            reached_cap=reached_cap,
+            kernel_peak_bytes=self.kernel_bytes(),
+        )
 
     def close(self) -> None:
         if self._threads:

@@ -15,19 +15,8 @@ from judge.base.errors import HostError
 from judge.base.logs import get_logger
 from judge.base.owner import MARK, kill_marked, make_directory, remove_directory
 from judge.base.procfs import BUSY_STATES, TICK_NS, children_of, memory_bytes, stat_fields
-from judge.sandbox.box import (
-    NO_FREEZER,
-    Box,
-    BoxPolicy,
-    Channel,
-    EventSource,
-    FolderKind,
-    Limits,
-    Meter,
-    ProcessReport,
-    Readings,
-    Tenant,
-)
+from judge.sandbox.box import NO_FREEZER, Box, BoxPolicy, Channel, EventSource, FolderKind, Limits, Meter, Tenant
+from judge.sandbox.evidence import Evidence, ProcessReport
 from judge.sandbox.folders import DIRECTORIES
 from judge.sandbox.layout import PROGRAM, command_in_box, environment
 from judge.sandbox.machine.pipes import PipeSource, write_some
@@ -56,13 +45,13 @@ class ProcessMeter(Meter):
         if not self._usage:
             self._peak_bytes = max(self._peak_bytes, memory_bytes(self._pid))
 
-    def _read(self) -> Readings:
+    def _read(self) -> Evidence:
         self.note_peak()
         peak = self._peak_bytes
         if self._usage and self._usage.ru_maxrss > resource.getrusage(resource.RUSAGE_SELF).ru_maxrss:
             # Ignore less: a child starts with the judge's peak.
             peak = max(peak, self._usage.ru_maxrss * 1024)
-        return Readings(memory_peak_bytes=peak or None, cpu_ns=self.cpu_ns())
+        return Evidence(memory_peak_bytes=peak or None, cpu_ns=self.cpu_ns())
 
     def memory_bytes(self) -> int | None:
         return memory_bytes(self._pid, "VmRSS") or None

@@ -16,6 +16,7 @@ from judge.records.gomoku.replay import five_of, five_of_steps, replay_gomoku
 from judge.referee.spec import RecordFile
 from judge.referee.transcript import Entry, EntryKind, SealedTranscript, seal, unseal
 from judge.referee.verify import verify
+from judge.sandbox.evidence import Evidence
 from judge.testing import Say, World, scripted_seats
 from tests.examples import examples
 from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, play, spec
@@ -114,8 +115,7 @@ def test_the_board_is_the_one_that_was_agreed_upon() -> None:
 
 def test_void_game_is_broadcast_as_far_as_played() -> None:
     """Starved in its second turn; and one that broke off because the host failed."""
-    world = World(brain("7,7"), brain("8,8"))
-    world.others_share = 0.5
+    world = World(brain("7,7"), brain("8,8"), readings=Evidence(others_share=0.5))
     file = Game(world, spec()).file()
     blocks = [b.model_copy(update={"entries": b.entries[: len(b.entries) // 2]}) for b in file.transcript.blocks]
 

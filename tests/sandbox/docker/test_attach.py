@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import pytest
 
 from judge.base.errors import HostError
-from judge.sandbox.box import Channel, ProcessReport
+from judge.sandbox.box import Channel
 from judge.sandbox.docker.attach import AttachStream, EndMark, Frames
+from judge.sandbox.evidence import ProcessReport
 
 STDOUT, STDERR = 1, 2
 LOST = (Channel.REPORT, b"lost 0")

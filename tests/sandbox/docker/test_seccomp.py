@@ -10,9 +10,9 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.sandbox import BoxPolicy
-from judge.sandbox.box import ProcessReport
 from judge.sandbox.docker import seccomp
 from judge.sandbox.docker.hardening import INIT_USER
+from judge.sandbox.evidence import ProcessReport
 from judge.sandbox.runtimes import recipes
 from tests.sandbox.conftest import Lodge
 from tests.sandbox.guest import Guest

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from judge.base.errors import HostError
-from judge.sandbox.box import Meter, Readings
+from judge.sandbox.box import Meter
 from judge.sandbox.docker import freezer
 from judge.sandbox.docker.engine import Engine, EngineRefusalError
+from judge.sandbox.evidence import Evidence
 from judge.sandbox.machine import cgroup
 from judge.sandbox.machine.cgroup import CgroupMeter, Counter, locate
 
@@ -102,7 +103,7 @@ def write(directory: Path, **files: str) -> Path:
     return directory
 
 
-READINGS: dict[str, tuple[dict[str, str], Readings, int | None]] = {
+READINGS: dict[str, tuple[dict[str, str], Evidence, int | None]] = {
     "v2": (
         {
             "memory.peak": "5000\n",
@@ -110,12 +111,12 @@ READINGS: dict[str, tuple[dict[str, str], Readings, int | None]] = {
             "memory.events": "low 0\nhigh 0\nmax 12\noom 3\noom_kill 2\noom_group_kill 0\n",
             "cpu.stat": "usage_usec 77\nuser_usec 70\nsystem_usec 7\n",
         },
-        Readings(5000, 9000, 2, 77_000, reached_cap=True),
+        Evidence(memory_peak_bytes=5000, memory_cap_bytes=9000, oom_kills=2, cpu_ns=77_000, reached_cap=True),
         None,
     ),
     "v2 whose own limit did not run out": (
         {"memory.events": "low 0\nhigh 0\nmax 12\noom 0\noom_kill 2\noom_group_kill 0\n"},
-        Readings(None, None, 2, None, reached_cap=False),
+        Evidence(oom_kills=2, reached_cap=False),
         None,
     ),
     "hybrid": (
@@ -128,7 +129,14 @@ READINGS: dict[str, tuple[dict[str, str], Readings, int | None]] = {
             "cpuacct/cpuacct.usage": "123456789\n",
             "cpu.stat": "usage_usec 1\n",
         },
-        Readings(5000, 9000, 1, 123456789, reached_cap=True, kernel_peak_bytes=700),
+        Evidence(
+            memory_peak_bytes=5000,
+            memory_cap_bytes=9000,
+            oom_kills=1,
+            cpu_ns=123456789,
+            reached_cap=True,
+            kernel_peak_bytes=700,
+        ),
         3000,
     ),
 }
@@ -174,7 +182,7 @@ def test_memory_that_ends_at_the_outer_cgroup_of_a_container_ends_at_its_cap(
 def test_a_meter_of_an_older_v2_keeps_the_most_that_it_saw(tmp_path: Path) -> None:
     directory = write(tmp_path, memory__current="5000\n", memory__max="max\n")
     meter = CgroupMeter({"": directory})
-    assert meter.readings() == Readings(5000, None, None, None)
+    assert meter.readings() == Evidence(memory_peak_bytes=5000)
     write(tmp_path, memory__current="4000\n")
     assert meter.readings().memory_peak_bytes == 5000
     # What is in use falls.

@@ -1,0 +1,122 @@
+"""The replay of bad transcripts: an error that names the entry, after bounded work."""
+
+import pytest
+
+from judge.base.errors import InputError
+from judge.referee.replay import Replay, replaying
+from judge.referee.setup import build_referee
+from judge.referee.transcript import Entry, EntryKind
+from judge.referee.wire import MemoryUse, RanOn, StoppedCpu
+from judge.testing import Do, World
+from tests.examples import sized
+from tests.hostile import assert_bounded
+from tests.referee.games import Game, brain, spec
+
+SEEN = (EntryKind.READ, EntryKind.STDERR, EntryKind.REPORT, EntryKind.OOM, EntryKind.EXPIRED)
+
+
+def entries_of_every_kind() -> list[Entry]:
+    """A game in which the first agent is killed for memory after its opponent ran on."""
+    world = World(
+        brain("7,7", TURN=[Do(EntryKind.STDERR, b"x"), Do(EntryKind.OOM)]),
+        brain("8,8", END=[]),
+    )
+    world.stopped_cpu_ms = {1: [0, 2]}
+    world.ran_on = {1: [RanOn(3_000_000, 2_000_000)]}
+    world.memory_use = {0: MemoryUse(1 << 30, 5)}
+    world.memory_bytes = [5, 6]
+    Game(world, spec())
+    return world.entries
+
+
+ENTRIES = entries_of_every_kind()
+
+ANSWERS = [number for number, entry in enumerate(ENTRIES[:-1]) if entry.kind not in SEEN]
+
+
+def error_of(entries: list[Entry]) -> str:
+    with pytest.raises(InputError) as caught, replaying(replay := Replay(build_referee(spec()), entries)):
+        replay.finish()
+    assert len(str(caught.value)) < 1000
+    return str(caught.value)
+
+
+def test_the_game_has_entries_of_every_answer() -> None:
+    kinds = {entry.kind for entry in ENTRIES}
+    missing = {EntryKind.LOOKED, EntryKind.RESPAWNED, EntryKind.FAILED, EntryKind.KERNEL}
+    assert set(EntryKind) - missing - {EntryKind.PAUSED, EntryKind.OVERSLEPT} <= kinds
+
+
+@pytest.mark.parametrize("number", ANSWERS, ids=lambda number: f"{number}-{ENTRIES[number].kind.name}")
+def test_request_that_is_answered_twice_is_refused_at_the_second_answer(number: int) -> None:
+    entries = [*ENTRIES[: number + 1], ENTRIES[number], *ENTRIES[number + 1 :]]
+
+    assert f"entry {number + 1}" in error_of(entries)
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [
+        (EntryKind.REPORT, b"well"),
+        (EntryKind.FROZEN, b"-1"),
+        (EntryKind.PAUSED, b"1e9"),
+        (EntryKind.OVERSLEPT, b""),
+        (EntryKind.KERNEL, b""),
+        (EntryKind.RAN_ON, b"[1]"),
+        (EntryKind.STOPPED_CPU, b"[1, 2]"),
+        (EntryKind.MEMORY, b"[" * 100_000),
+        (EntryKind.EVIDENCE, b"[1.5]"),
+        (EntryKind.EVIDENCE, b'{"cpu_ns": 1}'),
+    ],
+)
+def test_entry_with_data_that_no_judge_writes_is_refused_by_its_number(kind: EntryKind, data: bytes) -> None:
+    forged = Entry(ENTRIES[4].ns, 0, kind, data)
+
+    assert f"entry 5 is {kind.name} with invalid data" in error_of([*ENTRIES[:5], forged, *ENTRIES[5:]])
+
+
+@pytest.mark.parametrize("kind", [EntryKind.READ, EntryKind.REPORT, EntryKind.KERNEL])
+def test_event_of_no_seat_is_refused_by_its_number(kind: EntryKind) -> None:
+    forged = Entry(ENTRIES[4].ns, -1, kind, b"7")
+
+    assert "entry 5 is" in error_of([*ENTRIES[:5], forged, *ENTRIES[5:]])
+
+
+def test_look_without_an_event_is_refused() -> None:
+    number = next(n for n, entry in enumerate(ENTRIES) if entry.kind is EntryKind.FROZEN) + 1
+    forged = Entry(ENTRIES[number].ns, 0, EntryKind.LOOKED, b"")
+
+    assert f"at entry {number}:" in error_of([*ENTRIES[:number], forged, *ENTRIES[number:]])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [
+        (EntryKind.STDERR, b"x"),
+        (EntryKind.READ, b"MESSAGE\r\n"),
+        (EntryKind.EXPIRED, b""),
+        (EntryKind.PAUSED, b"1"),
+        (EntryKind.STOPPED_CPU, StoppedCpu(9_000_000, 0).encode()),
+        (EntryKind.RAN_ON, RanOn(1_000_000_000, 1).encode()),
+        (EntryKind.LOOKED, b""),
+    ],
+)
+def test_a_flood_of_entries_is_refused_in_linear_work(kind: EntryKind, data: bytes) -> None:
+    count = sized(20_000, 100_000)
+    begin = next(n for n, entry in enumerate(ENTRIES) if entry.kind is EntryKind.THAWED) + 1
+    flood = [Entry(ENTRIES[begin].ns, 0, kind, data)] * count
+    end = Entry(ENTRIES[begin].ns, 0, EntryKind.KILLED, b"")
+    found: list[str] = []
+
+    assert_bounded(lambda: found.append(error_of([*ENTRIES[:begin], *flood, end])), count)
+    assert "entry" in found[0]
+
+
+@pytest.mark.slow
+def test_a_million_entries_end_in_an_error_with_the_number_of_the_last() -> None:
+    begin = next(n for n, entry in enumerate(ENTRIES) if entry.kind is EntryKind.THAWED) + 1
+    flood = [Entry(ENTRIES[begin].ns, 0, EntryKind.STDERR, b"x")] * 1_000_000
+    end = Entry(ENTRIES[begin].ns, 0, EntryKind.KILLED, b"")
+
+    assert f"at entry {begin + 1_000_000}:" in error_of([*ENTRIES[:begin], *flood, end])
