@@ -18,8 +18,8 @@ from typing import Any, TypeVar
 from judge.base import procfs
 from judge.base.errors import HostError
 from judge.base.owner import Owner, owned_directory
-from judge.sandbox.box import BoxPolicy, Limits, Readings, Tenant
-from judge.sandbox.docker.docker_box import DockerBox
+from judge.sandbox import open_box
+from judge.sandbox.box import Box, BoxPolicy, Limits, Readings, Tenant
 from judge.sandbox.docker.engine import Engine
 from judge.sandbox.docker.hardening import container_config
 from judge.sandbox.docker.images import ImageState, listing, runtime_image
@@ -89,8 +89,7 @@ def try_boxes() -> BoxTrial:
     with owned_directory() as program:
         program.chmod(0o755)
         tenant = Tenant("probe", program, ("probe",), "native", 0, "probe")
-        box = DockerBox(tenant, Limits(), policy)
-        with closing(box):
+        with closing(open_box("docker", tenant, Limits(), policy)) as box:
             box.prepare()
             box.enter()
             freeze_us = min(_freeze(box) for _ in range(FREEZES))
@@ -108,7 +107,7 @@ def try_boxes() -> BoxTrial:
         )
 
 
-def _freeze(box: DockerBox) -> int:
+def _freeze(box: Box) -> int:
     began = time.monotonic_ns()
     box.freeze()
     while not box.is_frozen():

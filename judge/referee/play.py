@@ -317,12 +317,8 @@ def _failed(spec: GameSpec, transcript: Transcript, error: Exception) -> Void:
     return judge_failure(Cause.JUDGE, f"{when}: {type(error).__name__}")
 
 
-BESIDE_US = frozenset({"docker-pipes", "person"})
-"""Box kinds on the judge's kernel whose agents cannot reach its processes."""
-
-
 def _stall_watch(boxes: Sequence[Box], at_end: ExitStack) -> StallWatch | None:
-    if not {box.name for box in boxes} <= BESIDE_US:
+    if not all(box.shows_host_evidence for box in boxes):
         return None
     try:
         return at_end.enter_context(watch_stalls([box.nearby() for box in boxes]))
@@ -341,7 +337,7 @@ def _wire(
 ) -> LiveWire:
     is_alone = spec.policy.box.sharing == 1
     # If the Engine carries the bytes, agents cause CPU time of it that cannot be separated.
-    counts_cores = is_alone and bool(slot.cores) and {box.name for box in boxes} <= BESIDE_US
+    counts_cores = is_alone and bool(slot.cores) and all(box.shows_host_evidence for box in boxes)
     return LiveWire(
         boxes,
         transcript,
@@ -355,7 +351,7 @@ def _wire(
         beats,
         kernel_bytes=spec.policy.enforced().kernel_bytes,
         seat_cores=slot.seat_cores(spec),
-        is_elsewhere=not {box.name for box in boxes} <= BESIDE_US | {"process"},
+        is_elsewhere=any(box.is_elsewhere for box in boxes),
     )
 
 

@@ -162,7 +162,9 @@ class BoxPolicy(BaseModel):
     the opponent's cores; `clock.ponder` gives each agent its own.
     """
     transport: Literal["auto", "pipes", "attach"] = "auto"
-    """`auto`: named pipes if judge and agent share a kernel, else the Engine's stream, which is slower."""
+    """`auto`: named pipes if judge and agent share a kernel, else the Engine's stream, which is slower. Contests need
+    named pipes.
+    """
     seccomp_of: dict[str, str] = Field(default_factory=dict)
     """Allowed system calls of single runtimes, by runtime name or image: `"local/wine:1" = "wine32"`. A profile of
     policies/seccomp, a profile file, or `engine` for the Engine's own profile. The default is `native`, and `wine32`
@@ -181,8 +183,13 @@ class BoxPolicy(BaseModel):
     """
 
     @property
-    def may_use_pipes(self) -> bool:
-        return self.transport == "pipes" or (self.transport == "auto" and self.runtime in ONE_KERNEL)
+    def attach_reason(self) -> str:
+        """Why the Engine's stream is used on every host; empty if it is not."""
+        if self.transport == "attach":
+            return "box.transport = 'attach' selects the Engine's stream"
+        if self.runtime not in ONE_KERNEL:
+            return f"box.runtime = {self.runtime!r} has a separate kernel, which cannot open the host's named pipes"
+        return ""
 
     @property
     def once(self) -> "BoxPolicy":
@@ -285,6 +292,14 @@ class Box(ABC):
 
     name: str
     """In records: `docker-pipes`, `docker-attach` or `process`."""
+
+    shows_host_evidence: bool = False
+    """Its agent runs on this kernel and cannot reach the judge's processes, so delays by the host can be told from the
+    agent's.
+    """
+
+    is_elsewhere: bool = False
+    """Its agent may run while this machine is suspended."""
 
     @property
     def is_reused(self) -> bool:

@@ -284,7 +284,7 @@ def box_group(box: DockerBox) -> Path:
     """The cgroup of a box, which throttles its reads."""
     memory = box.nearby().cgroup
     assert memory
-    return THROTTLE / memory.name / box._container.id
+    return THROTTLE / memory.name / box._prepared.id
 
 
 class OnSlowDisk(DockerBox):

@@ -8,6 +8,8 @@ import socket
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from http import HTTPStatus
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from judge.base.errors import HostError
@@ -24,6 +26,8 @@ VERSION_TIMEOUT_S = 5
 
 REQUEST_TIMEOUT_S = 60.0
 """After it the host is at fault."""
+
+NO_IMAGE = "judge/none:0"
 
 REMOVALS, REMOVAL_PAUSE_S = 5, 0.1
 
@@ -60,6 +64,18 @@ class Engine:
     def create(self, config: Mapping[str, Any]) -> str:
         with doing("create a container"):
             return str(self._client.create_container_from_config(config)["Id"])  # type: ignore[no-untyped-call]
+
+    def sees(self, *paths: Path) -> bool:
+        """Whether its host has these paths.
+
+        The Engine looks for the sources of mounts before it looks for the image, so it creates no container.
+        """
+        mounts = [{"Type": "bind", "Source": str(path), "Target": f"/{at}"} for at, path in enumerate(paths)]
+        try:
+            self.create({"Image": NO_IMAGE, "HostConfig": {"Mounts": mounts}})
+        except EngineRefusalError as error:
+            return error.status == HTTPStatus.NOT_FOUND
+        raise HostError(f"The Engine has an image {NO_IMAGE}: remove it")
 
     def attach(self, container: str) -> socket.socket:
         with doing(f"attach to container {container[:12]}"):
