@@ -267,6 +267,7 @@ def _needed(planned: Planned, agents: Sequence[Agent]) -> Iterator[Callable[[], 
     yield lambda: points_table(policy)
     yield planned.openings
     yield lambda: requirements.require(policy.box)
+    yield lambda: requirements.require_pipes(policy.box)
     if policy.folders.kept:
         yield keeper_image
     runtimes = set()

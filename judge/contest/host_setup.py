@@ -24,11 +24,15 @@ def clean_up(tell: Tell, *, containers: bool = True) -> None:
         tell(f"removed what an earlier judge left: {line}")
 
 
-def make_ready(kind: BoxKind, policy: Policy, runtimes: Sequence[str], tell: Tell) -> None:
+def make_ready(
+    kind: BoxKind, policy: Policy, runtimes: Sequence[str], tell: Tell, *, needs_pipes: bool = False
+) -> None:
     """Clean up, check that the Engine meets the policy, and build missing images. Raises HostError, InputError."""
     clean_up(tell, containers=kind == "docker")
     if kind == "docker":
         requirements.require(policy.box)
+        if needs_pipes:
+            requirements.require_pipes(policy.box)
         build_missing_images({*runtimes, KEEPER} if policy.folders.kept else {*runtimes}, tell)
         for runtime in set(runtimes):
             images.runtime_image(runtime)

@@ -444,11 +444,16 @@ def load_plan(path: Path) -> Planned:
 
 
 def refuse_contradictions(path: Path, plan: Plan, policy: Policy) -> None:
-    """Raise InputError, naming `path`, if the policy excludes the plan's order of games or slots."""
+    """Raise InputError, naming `path`, if the policy excludes the plan's order of games or slots, or contests."""
     if plan.order == "lowest" and policy.folders.kept and policy.folders.round == "each":
         raise InputError(
             f'{path}: order = "lowest": under this policy agents pass folders from game to game in schedule order; add '
             '"folders.round=first" to change, or leave order out'
+        )
+    if reason := policy.box.attach_reason:
+        raise InputError(
+            f"{path}: {reason}, and a contest needs named pipes, because over the Engine's stream each clock includes "
+            "the Engine's delay: leave the key out"
         )
     cores, needed = plan.slots.cores, policy.slot_cores
     if cores < needed:

@@ -175,10 +175,10 @@ def test_a_laptop_will_do() -> None:
 
 def test_a_veteran_will_not() -> None:
     assert of_light(VETERAN, Light.RED) == {
-        "seccomp", "limits", "swap", "folders", "images", "disk", "terminals",
+        "seccomp", "limits", "swap", "folders", "images", "disk", "terminals", "pipes",
     }  # fmt: skip
     assert of_light(VETERAN, Light.YELLOW) == {
-        "engine", "storage", "mac", "cgroups", "pipes", "freezer", "readings", "cores", "load", "steal", "clock",
+        "engine", "storage", "mac", "cgroups", "freezer", "readings", "cores", "load", "steal", "clock",
         "oom",
     }  # fmt: skip
     assert one("limits", VETERAN).says == "the Engine cannot limit: processes"
