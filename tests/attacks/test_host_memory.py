@@ -13,8 +13,8 @@ from judge.attacks.runner import ATTACKER
 from judge.games.types import Verdict
 from judge.host.kernel_limits import MAX_MAPS, UNCHARGED_MAP_BYTES
 from judge.referee.blame import Evidence
-from judge.referee.play import Slot
 from judge.referee.spec import GameRecord
+from judge.referee.venue import Slot
 from judge.sandbox import BoxPolicy, Limits, Tenant, open_box
 from judge.sandbox.machine.cgroup import UNIFIED, find_cgroups
 from tests.attacks.games import NAMES, compiled, new_cgroup, play_commands

@@ -21,8 +21,8 @@ from judge.base.errors import HostError, NotReadyError
 from judge.base.owner import DIRECTORY_PREFIX, Fate, Owner, directories
 from judge.base.resources import BUILD_DIRECTORY, IMAGES
 from judge.host.house_agents import build_house_agents
-from judge.referee.play import Slot
 from judge.referee.policy import Policy, load_policy
+from judge.referee.venue import Slot
 from judge.sandbox.docker import images
 from judge.sandbox.docker.reaper import reap
 from judge.sandbox.machine.cores import available
