@@ -35,7 +35,7 @@ def make_ready(
             requirements.require_pipes(policy.box)
         build_missing_images({*runtimes, KEEPER} if policy.folders.kept else {*runtimes}, tell)
         for runtime in set(runtimes):
-            images.runtime_image(runtime)
+            images.find_runtime(runtime)
         if policy.folders.kept:
             images.keeper_image()
 

@@ -22,7 +22,7 @@ from judge.sandbox import open_box
 from judge.sandbox.box import Box, BoxPolicy, Limits, Readings, Tenant
 from judge.sandbox.docker.engine import Engine
 from judge.sandbox.docker.hardening import container_config
-from judge.sandbox.docker.images import ImageState, listing, runtime_image
+from judge.sandbox.docker.images import EngineImage, find_runtime, listing
 from judge.sandbox.docker.requirements import maps_users
 from judge.sandbox.docker.run_in_box import Command, run_in_box
 from judge.sandbox.docker.seccomp import NATIVE, load_profile
@@ -124,7 +124,7 @@ def _found_inside(tenant: Tenant, policy: BoxPolicy) -> int:
     volume = {"Type": "volume", "Target": "/probe", "VolumeOptions": {"DriverConfig": driver}}
     with closing(claim_user()) as user, closing(Engine()) as engine:
         config = container_config(
-            image=runtime_image("native"),
+            image=find_runtime("native").id,
             command=["-c", SCRIPT],
             tenant=tenant,
             limits=Limits(),
@@ -202,7 +202,7 @@ class Host:
     engine_cores: Mapping[str, frozenset[int]] = field(default_factory=dict)
     """Usable processors by program of the Engine; empty for another host's."""
     counts_interrupts: bool | None = None
-    images: Sequence[ImageState] | None = None
+    images: Sequence[EngineImage] | None = None
     trial: BoxTrial | None = None
     lacks: Mapping[str, str] = field(default_factory=dict)
     """Why `engine`, `images` or `trial` is missing."""

@@ -39,7 +39,7 @@ from judge.sandbox.docker import hardening, kernel_files, seccomp
 from judge.sandbox.docker.control_stream import ControlStream
 from judge.sandbox.docker.engine import Engine, EngineRefusalError
 from judge.sandbox.docker.freezer import EnginePause, Freezer, choose_freezer
-from judge.sandbox.docker.images import RuntimeImage, find_runtime
+from judge.sandbox.docker.images import EngineImage, find_runtime
 from judge.sandbox.docker.program_copy import ProgramCopy
 from judge.sandbox.docker.requirements import maps_users, refuse_unmet
 from judge.sandbox.host_activity.interference import is_ordered_frozen, release
@@ -220,7 +220,7 @@ class ContainerBox(Box, Generic[Process]):
             container.parts = parts.pop_all()
         self._container = container
 
-    def _create(self, image: RuntimeImage, parts: ExitStack) -> Container[Process]:
+    def _create(self, image: EngineImage, parts: ExitStack) -> Container[Process]:
         tenant = self._tenant
         engine = parts.enter_context(closing(Engine()))
         refuse_unmet(self._policy, engine.info())
@@ -231,8 +231,8 @@ class ContainerBox(Box, Generic[Process]):
         if tenant.digest and accounts:
             program = ProgramCopy(tenant.program.resolve(), directory / "agent")
             program.make()
-        files = self._limits.open_files * (hardening.WINE_FILES if image.seccomp == seccomp.WINE else 1)
-        profile = seccomp.profile_for(self._policy, tenant.runtime, image.seccomp)
+        files = self._limits.open_files * (hardening.WINE_FILES if image.recipe.seccomp == seccomp.WINE else 1)
+        profile = seccomp.profile_for(self._policy, tenant.runtime, image.recipe.seccomp)
         config = hardening.container_config(
             image=image.id,
             command=layout.command_in_box(tenant, layout.PROGRAM),
