@@ -181,14 +181,11 @@ class AttachBox(ContainerBox[EngineProcess]):
 
     def _kill_by_engine(self, container: Container[EngineProcess]) -> None:
         """The Engine waits until all output is read."""
-        if self._stream:
-            with ThreadPoolExecutor(1) as pool:
-                killing = pool.submit(container.engine.kill, container.id)
+        with ThreadPoolExecutor(1) as pool:
+            killing = pool.submit(super()._kill_by_engine, container)
+            if self._stream:
                 self._stream.take_in(killing)
-                try:
-                    killing.result()
-                except EngineRefusalError as error:
-                    log.debug("the Engine did not kill a box", box=str(self), error=str(error))
+            killing.result()
 
 
 @cache

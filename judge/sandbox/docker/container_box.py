@@ -13,10 +13,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import Enum, auto
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from judge.base.errors import HostError
 from judge.base.logs import get_logger
@@ -32,7 +31,6 @@ from judge.sandbox.box import (
     Meter,
     ProcessReport,
     Readings,
-    ReportKind,
     Tenant,
 )
 from judge.sandbox.docker import hardening, kernel_files, seccomp
@@ -62,14 +60,6 @@ EVENT_DELAY_S = 0.5
 """Delay until the Engine has recorded who killed an ended container."""
 
 OOM_TIMEOUT_S = 10.0
-
-
-class UnreportedEnd(Enum):
-    """See decision 0002."""
-
-    MEMORY = auto()
-    OTHERS = auto()
-    UNKNOWN = auto()
 
 
 class ContainerProcess(Protocol):
@@ -206,9 +196,6 @@ class ContainerBox(Box, Generic[Process]):
     @abstractmethod
     def _open_first(self, container: Container[Process], pid: int, groups: Mapping[str, Path] | None) -> Process:
         """`pid` is the Engine's. `groups` is None for another kernel."""
-
-    @abstractmethod
-    def _kill_by_engine(self, container: Container[Process]) -> None: ...
 
     # --- start
 
@@ -383,6 +370,12 @@ class ContainerBox(Box, Generic[Process]):
             if not container.first.kill():  # immediate; the Engine would wait
                 self._kill_by_engine(container)
 
+    def _kill_by_engine(self, container: Container[Process]) -> None:
+        try:
+            container.engine.kill(container.id)
+        except EngineRefusalError as error:
+            log.debug("the Engine did not kill a box", box=str(self), error=str(error))
+
     def is_gone(self) -> bool:
         """The kernel ends PID 1 after everything else in the container."""
         return self._container is None or not self._container.first.is_running()
@@ -443,18 +436,17 @@ class ContainerBox(Box, Generic[Process]):
         if self._container.is_killed:
             return ((Channel.REPORT, KILLED.encode()),)
         end = self._find_end(self._container)
-        if end is UnreportedEnd.MEMORY:
+        if end == "memory":
             self._container.meter.exhausted_cap = self._limits.cap_bytes
             return ((Channel.OOM, b""), (Channel.REPORT, KILLED.encode()))
-        if end is UnreportedEnd.UNKNOWN and not self._started:
+        if end == "lost" and not self._started:
             raise HostError(f"PID 1 ended before the agent ran, for an unknown reason: run `judge doctor` ({self})")
-        kind: ReportKind = "removed" if end is UnreportedEnd.OTHERS else "lost"
-        return ((Channel.REPORT, ProcessReport(kind).encode()),)
+        return ((Channel.REPORT, ProcessReport(end).encode()),)
 
-    def _find_end(self, container: Container[Process]) -> UnreportedEnd:
-        """Why PID 1 ended without a report. Raises HostError if the Engine failed."""
+    def _find_end(self, container: Container[Process]) -> Literal["memory", "removed", "lost"]:
+        """Why PID 1 ended without a report; see decision 0002. Raises HostError if the Engine failed."""
         if container.meter.readings().oom_kills:
-            return UnreportedEnd.MEMORY
+            return "memory"
         engine = container.engine
         is_counted = self._oom_kills is not None and self._oom_kills == count_oom_kills()
         deadline = time.monotonic() + (0.0 if is_counted else OOM_TIMEOUT_S)
@@ -463,11 +455,11 @@ class ContainerBox(Box, Generic[Process]):
             while not (state := engine.state(container.id)).get("OOMKilled"):
                 recorded = datetime.fromisoformat(state["FinishedAt"]).timestamp() + EVENT_DELAY_S
                 if engine.count_events(container.id, "kill", recorded):
-                    return UnreportedEnd.OTHERS
+                    return "removed"
                 if state["ExitCode"] == JUDGE_GONE or engine.has_forgotten(container.id, recorded):
                     raise HostError(f"The Engine was restarted, which ended the container; play again ({self})")
                 if state["ExitCode"] != SIGKILLED or time.monotonic() > deadline:
-                    return UnreportedEnd.UNKNOWN
+                    return "lost"
         except EngineRefusalError:
-            return UnreportedEnd.OTHERS
-        return UnreportedEnd.MEMORY
+            return "removed"
+        return "memory"

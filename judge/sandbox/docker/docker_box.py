@@ -8,21 +8,18 @@ from itertools import islice
 from pathlib import Path
 
 from judge.base.errors import HostError
-from judge.base.logs import get_logger
 from judge.base.owner import mark_of
 from judge.base.procfs import PROC, apparmor_label
 from judge.sandbox.box import BoxPolicy, Channel, EventSource, Limits, Nearby, ProcessReport, Tenant
 from judge.sandbox.docker.container_box import Container, ContainerBox
 from judge.sandbox.docker.control_stream import ControlStream
-from judge.sandbox.docker.engine import Engine, EngineRefusalError
+from judge.sandbox.docker.engine import Engine
 from judge.sandbox.docker.images import load_image
 from judge.sandbox.docker.kept import Reuse
 from judge.sandbox.docker.requirements import refuse_stack
 from judge.sandbox.host_activity.interference import FirstProcess
 from judge.sandbox.machine import cgroup
 from judge.sandbox.machine.pipes import NamedPipes
-
-log = get_logger()
 
 HANG_UP_S = 10.0
 
@@ -153,12 +150,6 @@ class DockerBox(ContainerBox[FirstProcess]):
     def _is_at_rest(self) -> bool:
         container = self._container
         return self._ended and container is not None and not container.is_killed and container.first.is_running()
-
-    def _kill_by_engine(self, container: Container[FirstProcess]) -> None:
-        try:
-            container.engine.kill(container.id)
-        except EngineRefusalError as error:
-            log.debug("the Engine did not kill a box", box=str(self), error=str(error))
 
     def _on_report(self, said: bytes) -> ProcessReport:
         self._settle_pipes()

@@ -7,10 +7,10 @@ import os
 import socket
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from judge.base.errors import HostError
 
@@ -32,12 +32,6 @@ NO_IMAGE = "judge/none:0"
 REMOVALS, REMOVAL_PAUSE_S = 5, 0.1
 
 
-class Closable(Protocol):
-    """An object with a connection."""
-
-    def close(self) -> None: ...
-
-
 class EngineRefusalError(HostError):
     """`status` is the HTTP status."""
 
@@ -55,7 +49,7 @@ class Engine:
     def __init__(self, timeout_s: float = REQUEST_TIMEOUT_S) -> None:
         with doing("answer"):
             self._client = connect(timeout_s).api
-        self._hijacked: list[Closable] = []
+        self._hijacked = ExitStack()
 
     def info(self) -> Mapping[str, Any]:
         with doing("describe itself"):
@@ -82,7 +76,7 @@ class Engine:
             streams = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
             stream = self._client.attach_socket(container, params=streams)
             # the response also keeps it open
-            self._hijacked.append(getattr(stream, "_response", stream))
+            self._hijacked.callback(getattr(stream, "_response", stream).close)
             attached: socket.socket = getattr(stream, "_sock", stream)
             attached.setblocking(False)
             return attached
@@ -184,8 +178,7 @@ class Engine:
             return list(self._client.containers(all=True, filters={"label": label}))
 
     def close(self) -> None:
-        while self._hijacked:
-            self._hijacked.pop().close()
+        self._hijacked.close()
         self._client.close()
 
 

@@ -5,7 +5,7 @@ Its root has two capabilities: reading closed files, changing owners.
 
 import secrets
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -20,7 +20,6 @@ from judge.sandbox.folders import (
     PACKING,
     CollectedFolder,
     Folder,
-    FolderKey,
     Keeper,
     collect_archive,
     collect_nothing,
@@ -75,8 +74,7 @@ class VolumeKeeper(Keeper):
     """A keeper with volumes of the Engine."""
 
     def __init__(self, folders: Sequence[Folder], game_id: str, cores: Sequence[int]) -> None:
-        super().__init__()
-        self._folders = folders
+        super().__init__(folders)
         self._game_id = game_id
         self._cores = cores
         self._client: Engine | None = None
@@ -112,9 +110,6 @@ class VolumeKeeper(Keeper):
                         f"The {folder.kind} folder of seat {folder.seat} could not be filled, game {self._game_id}: "
                         f"see how much memory the host has left"
                     )
-
-    def collect(self) -> Mapping[FolderKey, CollectedFolder]:
-        return {folder.place: self._collected(folder) for folder in self._folders}
 
     def close(self) -> None:
         if self._socket:

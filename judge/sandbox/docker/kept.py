@@ -95,10 +95,8 @@ class Reuse:
             agent = (tenant.name, tenant.program, tenant.command, tenant.runtime, tenant.environment)
             made_with = (*agent, policy.model_dump_json(), limits.model_dump_json())
             self._key = ContainerKey(tenant.digest, made_with)
-            try:
-                _refuse_impossible(tenant, policy)
-            except UncleanError as error:
-                self._refuse(str(error))
+            if reason := _obstacle(tenant, policy):
+                self._refuse(reason)
 
     def _refuse(self, reason: str) -> None:
         self._is_wanted = False
@@ -148,12 +146,16 @@ class Reuse:
         return True
 
 
-def _refuse_impossible(tenant: Tenant, policy: BoxPolicy) -> None:
-    helper()
+def _obstacle(tenant: Tenant, policy: BoxPolicy) -> str:
     if tenant.folders:
-        raise UncleanError("a game with kept folders has new volumes, and a container cannot be given others")
+        return "a game with kept folders has new volumes, and a container cannot be given others"
     if policy.runtime not in ("", "runc"):
-        raise UncleanError(f"what the Engine's runtime {policy.runtime} leaves is not known (box.runtime)")
+        return f"what the Engine's runtime {policy.runtime} leaves is not known (box.runtime)"
+    try:
+        helper()
+    except UncleanError as error:
+        return str(error)
+    return ""
 
 
 def log_unclean(container: KeptContainer, error: Exception) -> None:

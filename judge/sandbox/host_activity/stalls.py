@@ -79,10 +79,7 @@ class StallWatch:
         with self._lock:
             self._close_disks()
             self._disks = disks
-            data = list_of([disk.path for disk in disks])
-            while data:
-                data = data[os.write(self._pipe, data) :]
-            self._lists += 1
+            self._send_list(disk.path for disk in disks)
         while at_once and not self._has_taken_lists():
             time.sleep(NAP_S)
 
@@ -92,14 +89,19 @@ class StallWatch:
             with self._lock:
                 self._waiting.clear()
                 self._page.want(0)
-                os.write(self._pipe, list_of([]))
-                self._lists += 1
+                self._send_list(())
             until = time.monotonic_ns() + PATIENCE_NS
             while time.monotonic_ns() < until:
                 if self._has_taken_lists():
                     return True
                 time.sleep(NAP_S)
         return False
+
+    def _send_list(self, paths: Iterable[str]) -> None:
+        data = list_of([*paths])
+        while data:
+            data = data[os.write(self._pipe, data) :]
+        self._lists += 1
 
     def _has_taken_lists(self) -> bool:
         if not self.is_running:
