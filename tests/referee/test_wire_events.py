@@ -14,7 +14,7 @@ from judge.referee.live_wire import LiveWire
 from judge.referee.transcript import EntryKind, Transcript
 from judge.sandbox.box import Channel, EventSource, ProcessReport
 from judge.sandbox.docker.attach_box import AttachStream
-from judge.sandbox.host_activity.interference import FirstProcess
+from judge.sandbox.docker.first_process import FirstProcess
 from judge.sandbox.machine.pipes import PipeSource, write_some
 from judge.sandbox.process.person_box import PersonBox
 from tests.patience import PATIENCE_S

@@ -18,15 +18,14 @@ from judge.base.logs import get_logger
 from judge.sandbox.box import Channel, EventSource
 from judge.sandbox.docker.container_box import Container, ContainerBox
 from judge.sandbox.docker.control_stream import STDOUT, ControlStream, OnEnd, OnReport
-from judge.sandbox.docker.engine import Engine, EngineRefusalError
+from judge.sandbox.docker.engine import Engine
+from judge.sandbox.docker.first_process import EngineProcess
 from judge.sandbox.docker.kept import log_no_effect
 from judge.sandbox.machine.pipes import await_readable
 
 log = get_logger()
 
 PATIENCE_S = 0.01
-
-POLL_INTERVAL_S = 0.05
 
 TLS_RECORD_BYTES = 1 << 14
 """Maximum size of a TLS record: of larger writes TLS does not report the bytes written."""
@@ -109,31 +108,6 @@ class AttachStream(ControlStream):
         if not data:
             self._open.discard(Channel.ERR)
         yield Channel.ERR, data
-
-
-class EngineProcess:
-    """PID 1 of a container, as the Engine reports it."""
-
-    def __init__(self, engine: Engine, container: str) -> None:
-        self._engine = engine
-        self._container = container
-
-    def is_running(self) -> bool:
-        try:
-            return bool(self._engine.state(self._container)["Running"])
-        except EngineRefusalError:
-            return False
-
-    def await_end(self, span_s: float) -> None:
-        deadline = time.monotonic() + span_s
-        while self.is_running() and time.monotonic() < deadline:
-            time.sleep(POLL_INTERVAL_S)
-
-    def kill(self) -> bool:
-        """False: only the Engine can."""
-        return False
-
-    def close(self) -> None: ...
 
 
 class AttachBox(ContainerBox[EngineProcess]):

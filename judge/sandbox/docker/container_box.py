@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from judge.base.errors import HostError
 from judge.base.logs import get_logger
@@ -36,11 +36,11 @@ from judge.sandbox.box import (
 from judge.sandbox.docker import hardening, kernel_files, seccomp
 from judge.sandbox.docker.control_stream import ControlStream
 from judge.sandbox.docker.engine import Engine, EngineRefusalError
-from judge.sandbox.docker.freezer import EnginePause, Freezer, choose_freezer
+from judge.sandbox.docker.first_process import ContainerProcess
+from judge.sandbox.docker.freezer import EnginePause, Freezer, choose_freezer, is_ordered_frozen, release
 from judge.sandbox.docker.images import EngineImage, find_runtime
 from judge.sandbox.docker.program_copy import ProgramCopy
 from judge.sandbox.docker.requirements import maps_users, refuse_unmet
-from judge.sandbox.host_activity.interference import is_ordered_frozen, release
 from judge.sandbox.machine import cgroup
 from judge.sandbox.machine.users import claim_user
 
@@ -60,19 +60,6 @@ EVENT_DELAY_S = 0.5
 """Delay until the Engine has recorded who killed an ended container."""
 
 OOM_TIMEOUT_S = 10.0
-
-
-class ContainerProcess(Protocol):
-    """PID 1 of a container."""
-
-    def is_running(self) -> bool: ...
-
-    def await_end(self, span_s: float) -> None: ...
-
-    def kill(self) -> bool:
-        """False without permission, True also if it has ended."""
-
-    def close(self) -> None: ...
 
 
 Process = TypeVar("Process", bound=ContainerProcess)

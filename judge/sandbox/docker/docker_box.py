@@ -14,10 +14,10 @@ from judge.sandbox.box import BoxPolicy, Channel, EventSource, Limits, Nearby, P
 from judge.sandbox.docker.container_box import Container, ContainerBox
 from judge.sandbox.docker.control_stream import ControlStream
 from judge.sandbox.docker.engine import Engine
+from judge.sandbox.docker.first_process import FirstProcess
 from judge.sandbox.docker.images import load_image
 from judge.sandbox.docker.kept import Reuse
 from judge.sandbox.docker.requirements import refuse_stack
-from judge.sandbox.host_activity.interference import FirstProcess
 from judge.sandbox.machine import cgroup
 from judge.sandbox.machine.pipes import NamedPipes
 

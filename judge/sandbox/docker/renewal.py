@@ -19,8 +19,8 @@ from typing import Any
 from judge.base.procfs import stat_fields, status_fields
 from judge.sandbox.docker import inside
 from judge.sandbox.docker.container_box import Container
-from judge.sandbox.docker.freezer import EnginePause
-from judge.sandbox.host_activity.interference import FirstProcess, is_ordered_frozen
+from judge.sandbox.docker.first_process import FirstProcess
+from judge.sandbox.docker.freezer import EnginePause, is_ordered_frozen
 from judge.sandbox.layout import PROGRAM
 from judge.sandbox.machine.cgroup import UNIFIED, parse_mounts
 from judge.sandbox.machine.pipes import CHUNK_BYTES, await_readable
