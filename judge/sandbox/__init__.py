@@ -44,5 +44,4 @@ def open_box(kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -
     from judge.sandbox.docker.attach_box import AttachBox
     from judge.sandbox.docker.docker_box import DockerBox
 
-    uses_pipes = policy.transport == "pipes" or not requirements.pipes_obstacle(policy)
-    return (DockerBox if uses_pipes else AttachBox)(tenant, limits, policy)
+    return (AttachBox if requirements.pipes_obstacle(policy) else DockerBox)(tenant, limits, policy)

@@ -11,7 +11,7 @@ import pytest
 
 from judge.attacks.runner import ATTACKER
 from judge.games.types import Verdict
-from judge.host.kernel_limits import MAX_MAPS, UNCHARGED_MAP_BYTES
+from judge.host.kernel_checks import MAX_MAPS, UNCHARGED_MAP_BYTES
 from judge.referee.blame import Evidence
 from judge.referee.spec import GameRecord
 from judge.referee.venue import Slot

@@ -69,7 +69,12 @@ def refuse_stack(label: str) -> None:
 
 
 def pipes_obstacle(policy: BoxPolicy) -> str:
-    """Why named pipes do not connect boxes under the policy to the judge; empty if they do. Raises HostError."""
+    """Why named pipes do not connect boxes under the policy to the judge; empty if they do. Raises HostError.
+
+    If the policy selects pipes, a box that they do not reach reports it.
+    """
+    if policy.transport == "pipes":
+        return ""
     return policy.attach_reason or host_obstacle(os.environ.get("DOCKER_HOST", ""), tempfile.gettempdir())
 
 

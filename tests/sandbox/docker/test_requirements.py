@@ -69,6 +69,7 @@ def test_pipes_are_used_where_the_engine_sees_this_process_and_its_files(monkeyp
         host_obstacle.cache_clear()
         with pytest.raises(HostError, match=reason):
             require_pipes(BoxPolicy())
+        require_pipes(BoxPolicy(transport="pipes"))
     host_obstacle.cache_clear()
 
 
