@@ -224,7 +224,7 @@ class ContainerBox(Box, Generic[Process]):
         name = self._create_by_engine(engine, config)
         parts.callback(self._remove, engine, name)
         stream = parts.enter_context(closing(self._open_stream(engine.attach(name))))
-        tmpfs = hardening.writable(config)
+        tmpfs = hardening.tmpfs_options(tenant, self._limits, uid)
         return Container(tenant, engine, name, image.id, uid, profile, tmpfs, directory, program, stream)
 
     def _make_directory(self, uid: int, parts: ExitStack) -> Path:
