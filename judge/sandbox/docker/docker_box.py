@@ -9,7 +9,7 @@ from pathlib import Path
 
 from judge.base.errors import HostError
 from judge.base.owner import mark_of
-from judge.base.procfs import PROC, apparmor_label
+from judge.base.procfs import PROC, apparmor_label, count_oom_kills
 from judge.sandbox.box import BoxPolicy, Channel, EventSource, Limits, Nearby, ProcessReport, Tenant
 from judge.sandbox.docker.container_box import Container, ContainerBox
 from judge.sandbox.docker.control_stream import ControlStream
@@ -57,6 +57,7 @@ class DockerBox(ContainerBox[FirstProcess]):
         self._container, container.tenant = container, self._tenant
         container.stream.on_report, container.stream.on_end = self._on_report, self._on_end
         container.first.on_end = self._on_first_end
+        self._oom_kills = count_oom_kills()
         cgroup.move_to_cores(container.groups, self._tenant.parking_cores or self._tenant.cores)
         self._pipes = self._open_pipes(container.directory)
 
