@@ -23,7 +23,7 @@ from judge.contest.store_url import is_of_others, refuse_parameters
 from judge.games.types import Opening
 from judge.host.house_agents import house_agent_names
 from judge.referee.policy import Policy, load_policy
-from judge.sandbox.box import BoxKind
+from judge.sandbox.box import CONTESTS_NEED_PIPES, BoxKind
 from judge.submissions.intake import IntakePolicy
 from judge.submissions.windows import Windows, aware_moment, moment_text
 from judge.tournament.formats import AnyFormat
@@ -451,10 +451,7 @@ def refuse_contradictions(path: Path, plan: Plan, policy: Policy) -> None:
             '"folders.round=first" to change, or leave order out'
         )
     if reason := policy.box.attach_reason:
-        raise InputError(
-            f"{path}: {reason}, and a contest needs named pipes, because over the Engine's stream each clock includes "
-            "the Engine's delay: leave the key out"
-        )
+        raise InputError(f"{path}: {CONTESTS_NEED_PIPES}: {reason}; leave the key out")
     cores, needed = plan.slots.cores, policy.slot_cores
     if cores < needed:
         raise InputError(

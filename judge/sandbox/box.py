@@ -152,6 +152,11 @@ host.
 """
 
 
+CONTESTS_NEED_PIPES = (
+    "a contest needs named pipes to its boxes, because over the Engine's stream each clock includes the Engine's delay"
+)
+
+
 class BoxPolicy(BaseModel):
     """How a box is built: the isolation settings of a contest."""
 

@@ -43,7 +43,7 @@ def plan(folder: Path, text: str) -> Planned:
         ),
         (
             HEAD + 'change = ["box.transport=attach"]\n' + ROUND_ROBIN,
-            "box.transport = 'attach' selects the Engine's stream, and a contest needs named pipes",
+            "a contest needs named pipes .*: box.transport = 'attach' selects the Engine's stream; leave the key out",
         ),
         (HEAD + 'change = ["box.runtime=runsc"]\n' + ROUND_ROBIN, "box.runtime = 'runsc' has a separate kernel"),
         ('name = "a/b"\npolicy = "gomocup-fastgame"\n' + ROUND_ROBIN, "line 1: name: "),

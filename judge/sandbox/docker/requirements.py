@@ -11,13 +11,9 @@ from typing import Any
 from judge.base.errors import HostError
 from judge.base.owner import owned_directory
 from judge.base.procfs import PROC
-from judge.sandbox.box import ONE_KERNEL, BoxPolicy
+from judge.sandbox.box import CONTESTS_NEED_PIPES, ONE_KERNEL, BoxPolicy
 from judge.sandbox.docker import seccomp
 from judge.sandbox.docker.engine import Engine
-
-CONTESTS_NEED_PIPES = (
-    "a contest needs named pipes to its boxes, because over the Engine's stream each clock includes the Engine's delay"
-)
 
 
 def require(policy: BoxPolicy) -> None:
