@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from judge.host.kernel_limits import KINDS, LIMITS
+from judge.host.kernel_checks import KINDS, LIMITS
 from judge.sandbox.docker import seccomp
 from judge.sandbox.docker.hardening import MASKED_WHY
 from judge.sandbox.docker.seccomp import CallRule, Profile

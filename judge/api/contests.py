@@ -31,7 +31,7 @@ from judge.transparency.log import KEY_FILE, ContestLog
 if TYPE_CHECKING:
     from judge.contest.estimate import ContestEstimate
     from judge.export.export import ExportSummary, PageOptions
-    from judge.referee.play import Slot
+    from judge.referee.venue import Slot
 
 LOG_FILE = "log.jsonl"
 
@@ -137,13 +137,14 @@ class ContestFolder:
                 raise InputError(f"{planned.path} was changed just now; run the same command again")
             waits = why_not_yet(store, planned) if is_new else ""
             is_early = bool(waits) and begin_early(waits)
-            make_ready(planned.plan.box, planned.policy, [], notify)
+            make_ready(planned.plan.box, planned.policy, [], notify, needs_pipes=not cluster)
             stack.enter_context(periodic_cosigning(planned))
             found = begin(store, planned, _host(), is_early=is_early)
             found.enter_passed = enter_passed
             if is_new:
                 notify(f"the chance of {found.name}: {chance_words(found.snapshot, None)}")
-            make_ready(planned.plan.box, found.snapshot.policy, sorted(found.snapshot.images), notify)
+            images = sorted(found.snapshot.images)
+            make_ready(planned.plan.box, found.snapshot.policy, images, notify, needs_pipes=not cluster)
             found.check_agents()
             _check_images(found, accept_images)
             if found.has_new_plan:

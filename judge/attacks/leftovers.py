@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judge.base.owner import Owner, directories
-from judge.sandbox.docker.container import Container
 from judge.sandbox.docker.engine import Engine
+from judge.sandbox.docker.renewal import KeptContainer
 from judge.sandbox.machine.cgroup import parse_mounts
 
 HARMLESS = {"create", "attach", "detach", "start", "update", "pause", "unpause", "oom", "kill"}
@@ -29,7 +29,7 @@ def look_before() -> Before:
     return Before(time.time(), frozenset(_own_directories()))
 
 
-def leftovers(before: Before, kept: Collection[Container] = ()) -> list[str]:
+def leftovers(before: Before, kept: Collection[KeptContainer] = ()) -> list[str]:
     """Leftovers of this process's games since `before`, and forbidden Engine operations, one line each.
 
     `kept` containers may stay. Raises HostError if the Engine does not answer.

@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 EPOLL_WATCHES = Path("/proc/sys/fs/epoll/max_user_watches")
-"""Of a user, in all processes. An Engine and PID 1 of boxes take many (`judge.host.kernel_limits`)."""
+"""Of a user, in all processes. An Engine and PID 1 of boxes take many (`judge.host.kernel_checks`)."""
 
 
 def raise_descriptor_limit() -> int:

@@ -64,8 +64,8 @@ def prune(
     note(f"judge: searched {named}")
     for copy in copies:
         verb = "would be removed" if dry_run else "removed"
-        print(printable(f"{f'kept, {copy.kept}' if copy.kept else verb}: {copy.image}", 400))
-    gone = [copy.image for copy in copies if not copy.kept]
+        print(printable(f"{f'kept, {copy.kept}' if copy.kept else verb}: {copy}", 400))
+    gone = [copy for copy in copies if not copy.kept]
     size = sum(image.own_bytes for image in gone) / 1e6
     print(f"{len(gone)} of {len(copies)} copies{' would be' if dry_run else ''} removed, {size:.1f} MB")
 

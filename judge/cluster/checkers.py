@@ -18,7 +18,7 @@ from judge.cluster.messages import Answer, Played, read_answer
 from judge.cluster.unpickling import own_pickles
 from judge.contest.attempts import EndedAttempt, Job, outcome_and_record
 from judge.referee.bounds import MAX_RECORD_BYTES
-from judge.referee.play import kept_folder
+from judge.referee.folders import kept_folder
 from judge.referee.spec import GameSpec, RecordFile
 from judge.referee.verify import verify
 from judge.sandbox.archive import EMPTY, UnkeptError, parse_folder

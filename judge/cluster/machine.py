@@ -38,9 +38,10 @@ from judge.cluster.unpickling import own_pickles
 from judge.contest.attempts import Job, describe_loss
 from judge.contest.executor import LocalExecutor
 from judge.host.image_files import ID, import_image, refuse_unlike
-from judge.referee.play import Slot
+from judge.referee.venue import Slot
 from judge.sandbox.docker.images import image_contents
 from judge.sandbox.docker.reaper import reap
+from judge.sandbox.docker.requirements import require_pipes
 from judge.sandbox.static_builds import content_digest
 
 KEPT_S = 7 * 86_400
@@ -181,6 +182,8 @@ class Machine:
         for slot in self._each_slot:
             if why := slot.unfit_reason(order.spec.policy):
                 raise HostError(f"{self.name}: {why}; start judge worker with more --cores or fewer --slots")
+        if order.spec.box == "docker":
+            require_pipes(order.spec.policy.box)
 
     def _lacking_images(self, wanted: Mapping[str, str]) -> tuple[str, ...]:
         found = image_contents(wanted) if wanted else {}

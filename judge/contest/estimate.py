@@ -23,7 +23,7 @@ from judge.referee.policy import ClockPolicy, Policy
 from judge.referee.setup import check_playable
 from judge.referee.spec import GameSpec
 from judge.sandbox.docker import requirements
-from judge.sandbox.docker.images import keeper_image, runtime_image
+from judge.sandbox.docker.images import find_runtime, keeper_image
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.groups import Leagues
@@ -267,6 +267,7 @@ def _needed(planned: Planned, agents: Sequence[Agent]) -> Iterator[Callable[[], 
     yield lambda: points_table(policy)
     yield planned.openings
     yield lambda: requirements.require(policy.box)
+    yield lambda: requirements.require_pipes(policy.box)
     if policy.folders.kept:
         yield keeper_image
     runtimes = set()
@@ -274,7 +275,7 @@ def _needed(planned: Planned, agents: Sequence[Agent]) -> Iterator[Callable[[], 
         with suppress(InputError):  # `_can_sit` gives the reason
             runtimes.add(agent.seat(policy).runtime)
     for runtime in sorted(runtimes):
-        yield partial(runtime_image, runtime)
+        yield partial(find_runtime, runtime)
     for agent in agents:
         yield partial(_can_sit, agent, policy)
 

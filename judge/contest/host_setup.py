@@ -8,8 +8,8 @@ from functools import cache, partial
 
 from judge.base.errors import InputError
 from judge.host.build_images import build_images
-from judge.referee.play import Slot, Venue
 from judge.referee.policy import Policy
+from judge.referee.venue import Slot, Venue
 from judge.sandbox.box import BoxKind
 from judge.sandbox.docker import images, requirements
 from judge.sandbox.docker.reaper import alone_on, reap
@@ -24,14 +24,18 @@ def clean_up(tell: Tell, *, containers: bool = True) -> None:
         tell(f"removed what an earlier judge left: {line}")
 
 
-def make_ready(kind: BoxKind, policy: Policy, runtimes: Sequence[str], tell: Tell) -> None:
+def make_ready(
+    kind: BoxKind, policy: Policy, runtimes: Sequence[str], tell: Tell, *, needs_pipes: bool = False
+) -> None:
     """Clean up, check that the Engine meets the policy, and build missing images. Raises HostError, InputError."""
     clean_up(tell, containers=kind == "docker")
     if kind == "docker":
         requirements.require(policy.box)
+        if needs_pipes:
+            requirements.require_pipes(policy.box)
         build_missing_images({*runtimes, KEEPER} if policy.folders.kept else {*runtimes}, tell)
         for runtime in set(runtimes):
-            images.runtime_image(runtime)
+            images.find_runtime(runtime)
         if policy.folders.kept:
             images.keeper_image()
 

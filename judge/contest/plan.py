@@ -24,7 +24,7 @@ from judge.games.types import Opening
 from judge.host.house_agents import house_agent_names
 from judge.journal.events import Announced
 from judge.referee.policy import Policy, load_policy
-from judge.sandbox.box import BoxKind
+from judge.sandbox.box import CONTESTS_NEED_PIPES, BoxKind
 from judge.submissions.intake import IntakePolicy
 from judge.submissions.windows import Windows, aware_moment, moment_text
 from judge.tournament.formats import AnyFormat
@@ -445,12 +445,14 @@ def load_plan(path: Path) -> Planned:
 
 
 def refuse_contradictions(path: Path, plan: Plan, policy: Policy) -> None:
-    """Raise InputError, naming `path`, if the policy excludes the plan's order of games or slots."""
+    """Raise InputError, naming `path`, if the policy excludes the plan's order of games or slots, or contests."""
     if plan.order == "lowest" and policy.folders.kept and policy.folders.round == "each":
         raise InputError(
             f'{path}: order = "lowest": under this policy agents pass folders from game to game in schedule order; add '
             '"folders.round=first" to change, or leave order out'
         )
+    if reason := policy.box.attach_reason:
+        raise InputError(f"{path}: {CONTESTS_NEED_PIPES}: {reason}; leave the key out")
     cores, needed = plan.slots.cores, policy.slot_cores
     if cores < needed:
         raise InputError(

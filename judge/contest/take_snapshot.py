@@ -18,7 +18,7 @@ from judge.referee.policy import Policy
 from judge.referee.seeds import Key
 from judge.referee.setup import check_playable, in_contest
 from judge.referee.spec import GameSpec
-from judge.sandbox.docker.images import listing, runtime_image
+from judge.sandbox.docker.images import find_runtime, listing
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.points import points_table
@@ -158,9 +158,9 @@ def images_of(runtimes: Iterable[str], others: Iterable[str] = ()) -> dict[str, 
     of judge's is missing or outdated, InputError if an organiser's is missing.
     """
     contents = {state.id: state.content for state in listing()}
-    ids = {runtime: runtime_image(runtime) for runtime in runtimes}
+    ids = {runtime: find_runtime(runtime).id for runtime in runtimes}
     for runtime in {*others} - ids.keys():
         with suppress(HostError, InputError):
-            ids[runtime] = runtime_image(runtime)
+            ids[runtime] = find_runtime(runtime).id
     ids = dict(sorted(ids.items()))
     return {name: SnapshotImage(id=image, content=contents.get(image, "")) for name, image in ids.items()}

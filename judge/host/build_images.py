@@ -27,11 +27,11 @@ from judge.base.resources import BUILD_DIRECTORY
 from judge.sandbox.docker.images import (
     CONTENT,
     RUNTIME,
-    ImageState,
+    EngineImage,
     engine_client,
+    engine_image,
     find_image,
     find_images,
-    image_state,
     remove_unused,
 )
 from judge.sandbox.runtimes import INIT_SOURCES, ImageRecipe, recipes
@@ -130,7 +130,7 @@ AT_ONCE = 3
 
 def build_images(
     names: Sequence[str] = (), progress: Progress = ignore_progress, *, force: bool = False
-) -> list[ImageState]:
+) -> list[EngineImage]:
     """Build the named images (default: all but optional ones) that are not current; with `force`, all.
 
     Raises `InputError` for an unknown name, `HostError` if the Engine, mirror or compiler fails.
@@ -140,7 +140,7 @@ def build_images(
 
 def build_recipes(
     chosen: Sequence[ImageRecipe], progress: Progress = ignore_progress, *, force: bool = False
-) -> list[ImageState]:
+) -> list[EngineImage]:
     """As `build_images`; builds some at once, and raises the error of the first that fails.
 
     `progress` is called by one thread at a time.
@@ -151,7 +151,7 @@ def build_recipes(
         with speaking:
             progress(line)
 
-    def build(recipe: ImageRecipe) -> ImageState:
+    def build(recipe: ImageRecipe) -> EngineImage:
         with engine_client("build images") as client:
             return _build(client, recipe, say, force)
 
@@ -164,7 +164,7 @@ def build_recipes(
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _build(client: docker.DockerClient, recipe: ImageRecipe, say: Progress, force: bool) -> ImageState:
+def _build(client: docker.DockerClient, recipe: ImageRecipe, say: Progress, force: bool) -> EngineImage:
     codename = platform.freedesktop_os_release().get("VERSION_CODENAME", "")
     if not codename:
         raise HostError("Images are built from Debian or Ubuntu packages, but this host is neither")
@@ -172,7 +172,7 @@ def _build(client: docker.DockerClient, recipe: ImageRecipe, say: Progress, forc
     old = find_image(client, recipe.tag)
     if old is not None and old.labels.get("judge.recipe") == digest and not force:
         say(f"{recipe.tag} is current")
-        return image_state(recipe, old)
+        return engine_image(recipe, old)
     packages = [_available(package) for package in recipe.packages]
     say(f"{recipe.tag}: unpacking {', '.join(packages)} and what they need")
     started = time.monotonic()
@@ -187,7 +187,9 @@ def _build(client: docker.DockerClient, recipe: ImageRecipe, say: Progress, forc
     return state
 
 
-def import_rootfs(client: docker.DockerClient, recipe: ImageRecipe, codename: str, tar: Path, files: str) -> ImageState:
+def import_rootfs(
+    client: docker.DockerClient, recipe: ImageRecipe, codename: str, tar: Path, files: str
+) -> EngineImage:
     """Import a root file system, replacing an earlier image, under the lock `images`.
 
     `codename` is the distribution, `files` the SHA-256 (hex) of `tar`. Raises HostError if a file in it would give an
@@ -205,7 +207,7 @@ def import_rootfs(client: docker.DockerClient, recipe: ImageRecipe, codename: st
     for image in find_images(client, f"judge.image={recipe.name}", dangling=True):
         if len(image.attrs["RootFS"]["Layers"]) == 1:
             remove_unused(client, str(image.attrs["Id"]))
-    return image_state(recipe, client.images.get(recipe.tag))
+    return engine_image(recipe, client.images.get(recipe.tag))
 
 
 def content_of(recipe: ImageRecipe, files: str) -> str:

@@ -112,7 +112,8 @@ def _isolation(host: Host) -> Iterator[HostFinding]:
     how = "mapped to other ids" if is_mapped else "not mapped (userns-remap does that); agents are never root"
     yield HostFinding("users", Light.GREEN, f"users of containers are {how}")
     runsc = (
-        "runsc is available: box.runtime = 'runsc' gives each agent a separate kernel, and lets an agent cause voids"
+        "runsc is available: box.runtime = 'runsc' gives each agent a separate kernel, and lets an agent cause voids; "
+        "contests refuse it"
     )
     shared = "agents share the host's kernel; runsc (gVisor) would separate them: see SECURITY.md first"
     runtimes = host.engine.get("Runtimes") or {}
@@ -175,8 +176,9 @@ def _boxes(host: Host) -> Iterator[HostFinding]:
         "pipes",
         trial.box == "docker-pipes",
         "named pipes: the judge and the Engine share a kernel",
-        "the Engine's attach stream: about 130 us more for each move",
+        "the Engine's attach stream, which contests refuse: each clock includes the Engine's delay",
         "run the judge on the Engine's own host, with a TMPDIR that the Engine can see",
+        Light.RED,
     )
     delay = "an agent can delay it" if trial.freezer == "v1" else "it takes about 10 ms per turn"
     says = f"{trial.freezer}: froze a box in {trial.freeze_us} us"

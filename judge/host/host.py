@@ -18,11 +18,11 @@ from typing import Any, TypeVar
 from judge.base import procfs
 from judge.base.errors import HostError
 from judge.base.owner import Owner, owned_directory
-from judge.sandbox.box import BoxPolicy, Limits, Tenant
-from judge.sandbox.docker.docker_box import DockerBox
+from judge.sandbox import open_box
+from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
 from judge.sandbox.docker.engine import Engine
 from judge.sandbox.docker.hardening import container_config
-from judge.sandbox.docker.images import ImageState, listing, runtime_image
+from judge.sandbox.docker.images import EngineImage, find_runtime, listing
 from judge.sandbox.docker.requirements import maps_users
 from judge.sandbox.docker.run_in_box import Command, run_in_box
 from judge.sandbox.docker.seccomp import NATIVE, load_profile
@@ -90,8 +90,7 @@ def try_boxes() -> BoxTrial:
     with owned_directory() as program:
         program.chmod(0o755)
         tenant = Tenant("probe", program, ("probe",), "native", 0, "probe")
-        box = DockerBox(tenant, Limits(), policy)
-        with closing(box):
+        with closing(open_box("docker", tenant, Limits(), policy)) as box:
             box.prepare()
             box.enter()
             freeze_us = min(_freeze(box) for _ in range(FREEZES))
@@ -109,7 +108,7 @@ def try_boxes() -> BoxTrial:
         )
 
 
-def _freeze(box: DockerBox) -> int:
+def _freeze(box: Box) -> int:
     began = time.monotonic_ns()
     box.freeze()
     while not box.is_frozen():
@@ -126,7 +125,7 @@ def _found_inside(tenant: Tenant, policy: BoxPolicy) -> int:
     volume = {"Type": "volume", "Target": "/probe", "VolumeOptions": {"DriverConfig": driver}}
     with closing(claim_user()) as user, closing(Engine()) as engine:
         config = container_config(
-            image=runtime_image("native"),
+            image=find_runtime("native").id,
             command=["-c", SCRIPT],
             tenant=tenant,
             limits=Limits(),
@@ -204,7 +203,7 @@ class Host:
     engine_cores: Mapping[str, frozenset[int]] = field(default_factory=dict)
     """Usable processors by program of the Engine; empty for another host's."""
     counts_interrupts: bool | None = None
-    images: Sequence[ImageState] | None = None
+    images: Sequence[EngineImage] | None = None
     trial: BoxTrial | None = None
     lacks: Mapping[str, str] = field(default_factory=dict)
     """Why `engine`, `images` or `trial` is missing."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import docker
 import requests
@@ -20,7 +20,7 @@ SHORT = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Derived:
+class DerivedImage:
     """A copy of a local image with PID 1 added."""
 
     id: str
@@ -28,6 +28,8 @@ class Derived:
     names: frozenset[str]
     own_bytes: int
     """Size without the source's layers."""
+    kept: str = ""
+    """Why it is kept."""
 
     def __str__(self) -> str:
         known = sorted(name for name in self.names if not name.startswith(f"{DERIVED}:"))
@@ -44,15 +46,7 @@ class Derived:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Pruned:
-    """`kept` is the reason for keeping it."""
-
-    image: Derived
-    kept: str = ""
-
-
-def remove_unnamed(named: dict[str, str], *, is_trial: bool = False) -> list[Pruned]:
+def remove_unnamed(named: dict[str, str], *, is_trial: bool = False) -> list[DerivedImage]:
     """`named` maps possible image names to the referring place.
 
     With `is_trial`, nothing is removed. Source images and images made elsewhere are kept. Raises HostError.
@@ -61,12 +55,12 @@ def remove_unnamed(named: dict[str, str], *, is_trial: bool = False) -> list[Pru
         return [_pruned(client, each, named, is_trial) for each in _all(client)]
 
 
-def _pruned(client: docker.DockerClient, image: Derived, named: dict[str, str], is_trial: bool) -> Pruned:
+def _pruned(client: docker.DockerClient, image: DerivedImage, named: dict[str, str], is_trial: bool) -> DerivedImage:
     who = next((who for word, who in named.items() if image.is_named_by(word)), "")
     if who:
-        return Pruned(image, f"named by {who}")
+        return replace(image, kept=f"named by {who}")
     if client.containers.list(all=True, filters={"ancestor": image.id}, ignore_removed=True):
-        return Pruned(image, "used by a container")
+        return replace(image, kept="used by a container")
     if not is_trial:
         try:
             _remove(client, image)
@@ -75,11 +69,11 @@ def _pruned(client: docker.DockerClient, image: Derived, named: dict[str, str], 
         except APIError as error:
             if error.status_code != requests.codes.conflict:
                 raise
-            return Pruned(image, "another image or tag uses it")
-    return Pruned(image)
+            return replace(image, kept="another image or tag uses it")
+    return image
 
 
-def _remove(client: docker.DockerClient, image: Derived) -> None:
+def _remove(client: docker.DockerClient, image: DerivedImage) -> None:
     """Keep the source, which the Engine would also remove if untagged."""
     steps = [image.id]
     while (parent := _parent(client, steps[-1])) not in ("", image.source):
@@ -93,7 +87,7 @@ def _parent(client: docker.DockerClient, name: str) -> str:
     return str(image.attrs.get("Parent") or "") if image else ""
 
 
-def _all(client: docker.DockerClient) -> Iterator[Derived]:
+def _all(client: docker.DockerClient) -> Iterator[DerivedImage]:
     found = find_images(client, "judge.derived")
     for image in sorted(found, key=lambda each: str(each.labels["judge.derived"])):
         source = find_image(client, str(image.labels["judge.derived"]))
@@ -111,9 +105,9 @@ def _layers(image: Image) -> int:
     return len(image.attrs["RootFS"]["Layers"])
 
 
-def _derived(image: Image, source: Image | None) -> Derived:
+def _derived(image: Image, source: Image | None) -> DerivedImage:
     size = int(image.attrs["Size"])
-    return Derived(
+    return DerivedImage(
         str(image.attrs["Id"]),
         str(image.labels["judge.derived"]),
         _names(image) | (_names(source) if source else frozenset()),

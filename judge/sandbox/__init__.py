@@ -34,12 +34,14 @@ def open_keeper(kind: BoxKind, folders: Sequence[Folder], game_id: str, cores: S
 
 
 def open_box(kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:
-    """Unprepared. `process` isolates nothing; it is for authors' own agents."""
+    """Unprepared. `process` isolates nothing; it is for authors' own agents. Raises HostError without an Engine."""
     if kind == "process":
         from judge.sandbox.process.process_box import ProcessBox
 
         return ProcessBox(tenant, limits, policy)
 
-    from judge.sandbox.docker.docker_box import DockerBox  # slow to import
+    from judge.sandbox.docker import requirements  # slow to import
+    from judge.sandbox.docker.attach_box import AttachBox
+    from judge.sandbox.docker.docker_box import DockerBox
 
-    return DockerBox(tenant, limits, policy)
+    return (AttachBox if requirements.pipes_obstacle(policy) else DockerBox)(tenant, limits, policy)

@@ -114,6 +114,11 @@ host.
 """
 
 
+CONTESTS_NEED_PIPES = (
+    "a contest needs named pipes to its boxes, because over the Engine's stream each clock includes the Engine's delay"
+)
+
+
 class BoxPolicy(BaseModel):
     """How a box is built: the isolation settings of a contest."""
 
@@ -124,7 +129,9 @@ class BoxPolicy(BaseModel):
     the opponent's cores; `clock.ponder` gives each agent its own.
     """
     transport: Literal["auto", "pipes", "attach"] = "auto"
-    """`auto`: named pipes if judge and agent share a kernel, else the Engine's stream, which is slower."""
+    """`auto`: named pipes if judge and agent share a kernel, else the Engine's stream, which is slower. Contests need
+    named pipes.
+    """
     seccomp_of: dict[str, str] = Field(default_factory=dict)
     """Allowed system calls of single runtimes, by runtime name or image: `"local/wine:1" = "wine32"`. A profile of
     policies/seccomp, a profile file, or `engine` for the Engine's own profile. The default is `native`, and `wine32`
@@ -143,8 +150,13 @@ class BoxPolicy(BaseModel):
     """
 
     @property
-    def may_use_pipes(self) -> bool:
-        return self.transport == "pipes" or (self.transport == "auto" and self.runtime in ONE_KERNEL)
+    def attach_reason(self) -> str:
+        """Why the Engine's stream is used on every host; empty if it is not."""
+        if self.transport == "attach":
+            return "box.transport = 'attach' selects the Engine's stream"
+        if self.runtime not in ONE_KERNEL:
+            return f"box.runtime = {self.runtime!r} has a separate kernel, which cannot open the host's named pipes"
+        return ""
 
     @property
     def once(self) -> "BoxPolicy":
@@ -248,6 +260,14 @@ class Box(ABC):
 
     name: str
     """In records: `docker-pipes`, `docker-attach` or `process`."""
+
+    shows_host_evidence: bool = False
+    """Its agent runs on this kernel and cannot reach the judge's processes, so delays by the host can be told from the
+    agent's.
+    """
+
+    is_elsewhere: bool = False
+    """Its agent may run while this machine is suspended."""
 
     @property
     def is_reused(self) -> bool:

@@ -61,7 +61,8 @@ class CollectedFolder:
 class Keeper:
     """Keeps the folders of one game. This base class keeps none."""
 
-    def __init__(self) -> None:
+    def __init__(self, folders: Sequence[Folder] = ()) -> None:
+        self._folders = folders
         self.places: dict[FolderKey, str] = {}
         """Volumes or directories; set by `make`."""
         self.uids: dict[int, int] = {}
@@ -75,7 +76,10 @@ class Keeper:
 
     def collect(self) -> Mapping[FolderKey, CollectedFolder]:
         """Never raises; unreadable folders are not stored."""
-        return {}
+        return {folder.place: self._collected(folder) for folder in self._folders}
+
+    def _collected(self, _folder: Folder) -> CollectedFolder:
+        return CollectedFolder(None)
 
     def close(self) -> None:
         """Never raises."""
@@ -109,8 +113,7 @@ class LocalKeeper(Keeper):
     """Directories without a quota, for trusted agents."""
 
     def __init__(self, folders: Sequence[Folder]) -> None:
-        super().__init__()
-        self._folders = folders
+        super().__init__(folders)
         self._directory: Path | None = None
 
     def make(self) -> None:
@@ -133,9 +136,6 @@ class LocalKeeper(Keeper):
                 words = ["tar", "--extract", "--file=-", "-C", str(at)]
                 if subprocess.run(words, input=folder.start.data, check=False).returncode:
                     raise HostError(f"The folder {at} could not be filled: see to TMPDIR")
-
-    def collect(self) -> Mapping[FolderKey, CollectedFolder]:
-        return {folder.place: self._collected(folder) for folder in self._folders}
 
     def close(self) -> None:
         if self._directory:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -71,9 +73,17 @@ class RuntimeFile(BaseModel):
     of its wheels need no mention."""
 
 
-class ImageFile(RuntimeFile):
-    """A file of images/runtimes, with the judge's own fields."""
+class ImageRecipe(RuntimeFile):
+    """A runtime.toml with its name, or a file of images/runtimes, which has more fields.
 
+    `packages` include those of the runtime that it extends.
+    """
+
+    name: str
+    folder: Path | None = None
+    """Of the file; None for a runtime that is known by its label."""
+    document: str = ""
+    """Label of an organiser's runtime."""
     runs_agents: bool = True
     """Whether it is a runtime, with PID 1 of a box in it."""
     is_optional: bool = True
@@ -83,24 +93,6 @@ class ImageFile(RuntimeFile):
     builds: tuple[str, ...] = ()
     runs_built: bool = False
     """Whether a build runs programs from /tmp, as Cargo does with build scripts and macros."""
-
-
-class BuiltRuntime(RuntimeFile):
-    """All that decides an organiser's runtime, as the label of its image has it."""
-
-    extends: Literal[""] = Field(default="", exclude=True)
-    programs: dict[str, str] = Field(default_factory=dict)  # type: ignore[assignment]
-    """SHA-256 of the files, by name."""
-
-
-class ImageRecipe(ImageFile):
-    """An image's file with its name. `packages` include those of the runtime that it extends."""
-
-    name: str
-    folder: Path | None = None
-    """Of the file; None for a runtime that is known by its label."""
-    document: str = ""
-    """Label of an organiser's runtime."""
 
     @property
     def tag(self) -> str:
@@ -137,14 +129,22 @@ class ImageRecipe(ImageFile):
         )
 
 
+class BuiltRuntime(RuntimeFile):
+    """All that decides an organiser's runtime, as the label of its image has it."""
+
+    extends: Literal[""] = Field(default="", exclude=True)
+    programs: dict[str, str] = Field(default_factory=dict)  # type: ignore[assignment]
+    """SHA-256 of the files, by name."""
+
+
 @cache
 def recipes() -> dict[str, ImageRecipe]:
     """Our images by name, first those always built. Raises InputError."""
-    files = {path.stem: _read(path, ImageFile) for path in sorted(RECIPES.glob("*.toml"))}
-    found = [
-        ImageRecipe(name=name, folder=RECIPES, **file.model_dump() | {"packages": _packages(file, files)})
-        for name, file in files.items()
-    ]
+    files = {
+        path.stem: _read(path, ImageRecipe, {"name": path.stem, "folder": RECIPES})
+        for path in sorted(RECIPES.glob("*.toml"))
+    }
+    found = [file.model_copy(update={"packages": _packages(file, files)}) for file in files.values()]
     return {recipe.name: recipe for recipe in sorted(found, key=lambda recipe: (recipe.is_optional, recipe.name))}
 
 
@@ -153,7 +153,7 @@ def image_that_builds(kind: str) -> str:
     return next(recipe.name for recipe in recipes().values() if kind in recipe.builds)
 
 
-def _packages(file: ImageFile, files: dict[str, ImageFile]) -> tuple[str, ...]:
+def _packages(file: ImageRecipe, files: dict[str, ImageRecipe]) -> tuple[str, ...]:
     return (*(_packages(files[file.extends], files) if file.extends else ()), *file.packages)
 
 
@@ -189,9 +189,9 @@ def _own(name: str, built: BuiltRuntime) -> ImageRecipe:
     return ImageRecipe(name=name, document=built.model_dump_json(), **built.model_dump(exclude={"programs"}))
 
 
-def _read(path: Path, model: type[File]) -> File:
+def _read(path: Path, model: type[File], more: Mapping[str, object] = MappingProxyType({})) -> File:
     text = read_text(path, "a runtime.toml")
-    return validated(model, parse(path, text), path, text)
+    return validated(model, parse(path, text) | dict(more), path, text)
 
 
 def _file_digest(program: Path, path: Path) -> str:

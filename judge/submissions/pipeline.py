@@ -30,10 +30,10 @@ from judge.agents.store import AgentStore
 from judge.base.errors import HostError, InputError, NotReadyError
 from judge.base.owner import owned_directory
 from judge.base.text import printable, sentence
-from judge.referee.play import Slot
 from judge.referee.policy import Policy
 from judge.referee.setup import check_playable
 from judge.referee.spec import GameSpec
+from judge.referee.venue import Slot
 from judge.sandbox.docker import images
 from judge.sandbox.runtimes import image_that_builds
 from judge.store.types import UploadStep
@@ -198,7 +198,7 @@ class _UploadPipeline:
             target.parent.mkdir()
             if trees.is_archive(self.job.filename):
                 self.need(trees.IMAGE)
-                self._note_origin(unpacker=images.image_content(trees.IMAGE))
+                self._note_origin(unpacker=images.find_runtime(trees.IMAGE).content)
             with self.workplace.aside() as cores:
                 host = self._task_host(cores)
                 words.append(trees.unpack_upload(self.job.upload, self.job.filename, target, self.limits, host))
@@ -223,7 +223,7 @@ class _UploadPipeline:
                 return tree
             image = image_that_builds(build.kind)
             self.need(image)
-            self._note_origin(toolchain=images.image_content(image), recipe=str(build))
+            self._note_origin(toolchain=images.find_runtime(image).content, recipe=str(build))
             target = self.room / "built" / tree.name
             target.parent.mkdir()
             with self.workplace.slot() as slot:
@@ -252,11 +252,11 @@ class _UploadPipeline:
             seat = agent.seat(job.policy)
             self.need(seat.runtime)
             try:
-                image = images.runtime_image(seat.runtime)
+                image = images.find_runtime(seat.runtime).id
             except InputError as error:
                 raise NotReadyError(str(error)) from error  # named by a policy
             self.outcome = replace(self.outcome, runtime_image=image)
-            self._note_origin(runtime=images.image_content(seat.runtime))
+            self._note_origin(runtime=images.find_runtime(seat.runtime).content)
             agent = self._put(agent)
             words.append(sentence(f"{agent.manifest.name}, {seat.protocol}, {seat.runtime}, files {agent.digest[:16]}"))
             return agent

@@ -17,10 +17,11 @@ from judge.base.errors import HostError
 from judge.base.worker_processes import Worker
 from judge.broadcast.log import LOG_FILE
 from judge.broadcast.pipe import Announced, Sender
-from judge.referee.play import Venue, play
+from judge.referee.play import play
 from judge.referee.policy import load_policy
 from judge.referee.spec import GameSpec
 from judge.referee.transcript import unseal
+from judge.referee.venue import Venue
 from scripts.benchmarks.live_stage import Stage, staged, until
 from scripts.benchmarks.measuring import GOMOKU, RUNS, Bench, Figure, clock_errors_ms, share_of
 from scripts.browser import Browser, find_browser

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from judge.agents.agents import Agent, stage_agent
 from judge.base.errors import HostError
-from judge.referee.play import Slot
 from judge.referee.transcript import Entry, EntryKind
+from judge.referee.venue import Slot
 
 RUNS = 5
 GOMOKU = "gomocup-fastgame"

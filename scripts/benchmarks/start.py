@@ -22,9 +22,9 @@ from judge.base.errors import HostError
 from judge.referee.policy import load_policy
 from judge.sandbox import open_box
 from judge.sandbox.box import ONE_KERNEL, Box, Tenant
-from judge.sandbox.docker import docker_box
+from judge.sandbox.docker import container_box
 from judge.sandbox.docker.engine import Engine
-from judge.sandbox.docker.images import runtime_image
+from judge.sandbox.docker.images import find_runtime
 from scripts.benchmarks.measuring import GOMOKU, RUNS, Bench, Figure, figure_of
 
 ROUNDS = 2 * RUNS
@@ -39,7 +39,7 @@ TICK_MS = 1000 / os.sysconf("SC_CLK_TCK")
 """The unit of /proc/stat."""
 
 STEPS: Mapping[str, tuple[Any, str]] = {
-    "start: the image is looked for": (docker_box, "find_runtime"),
+    "start: the image is looked for": (container_box, "find_runtime"),
     "start: the Engine creates it": (Engine, "create"),
     "start: the Engine attaches to it": (Engine, "attach"),
     "start: the Engine starts it": (Engine, "start"),
@@ -124,7 +124,7 @@ def _bare_run(bench: Bench) -> float:
     """`docker run`, by the command-line client."""
     agent = bench.agent("house-instant")
     command = ["docker", "run", "--rm", "-i", "--network", "none", "-v", f"{agent.program}:/agent:ro"]
-    command += [runtime_image("native"), "/agent/house-instant"]
+    command += [find_runtime("native").id, "/agent/house-instant"]
     began = time.perf_counter()
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as process:
         if process.stdin is None or process.stdout is None:

@@ -24,10 +24,11 @@ from judge.attacks.table import ATTACKS
 from judge.games.types import Verdict
 from judge.referee.blame import Cause, Void, judge
 from judge.referee.live_wire import LiveWire
-from judge.referee.play import Slot, Venue, play
+from judge.referee.play import play
 from judge.referee.policy import load_policy
 from judge.referee.spec import GameSpec, SeatSpec
 from judge.referee.transcript import EntryKind, Transcript
+from judge.referee.venue import Slot, Venue
 from judge.referee.verify import verify
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
 from judge.sandbox.docker.docker_box import DockerBox
@@ -289,7 +290,7 @@ def box_group(box: DockerBox) -> Path:
     """The cgroup of a box, which throttles its reads."""
     memory = box.nearby().cgroup
     assert memory
-    return THROTTLE / memory.name / box._container.id
+    return THROTTLE / memory.name / box._prepared.id
 
 
 class OnSlowDisk(DockerBox):

@@ -17,8 +17,8 @@ from judge.attacks.runner import Suite
 from judge.attacks.table import ATTACKS
 from judge.games.types import Verdict
 from judge.referee import blame
-from judge.referee.play import Slot
 from judge.referee.policy import load_policy
+from judge.referee.venue import Slot
 from tests.attacks.conftest import again_where_busy
 
 pytestmark = [pytest.mark.docker, pytest.mark.alone, again_where_busy]

@@ -7,9 +7,9 @@ import pytest
 
 from judge.games.types import Verdict
 from judge.referee import referee
-from judge.referee.play import Slot
 from judge.referee.spec import RecordFile
 from judge.referee.transcript import EntryKind, unseal
+from judge.referee.venue import Slot
 from judge.referee.wire import StoppedCpu
 from tests.attacks.games import compiled, play_commands
 

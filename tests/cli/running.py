@@ -9,7 +9,7 @@ from pathlib import Path
 import docker
 from docker.models.containers import Container
 
-from judge.sandbox.host_activity.interference import is_ordered_frozen
+from judge.sandbox.docker.freezer import is_ordered_frozen
 from judge.sandbox.machine.cgroup import find_cgroups
 from tests.cli.conftest import owner_of
 from tests.cli.contests import workers

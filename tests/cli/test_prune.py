@@ -12,8 +12,8 @@ import pytest
 from judge.base.resources import BUILD_DIRECTORY
 from judge.contest.contest import begin, open_store
 from judge.contest.plan import load_plan
-from judge.host.prune import Derived, remove_unnamed
-from judge.sandbox.docker.images import runtime_image
+from judge.host.prune import DerivedImage, remove_unnamed
+from judge.sandbox.docker.images import find_runtime
 from tests.cli.conftest import SHORT, Judge
 from tests.sandbox.docker.test_images import import_image, labelled
 
@@ -55,7 +55,7 @@ def copied(client: docker.DockerClient, others: Path) -> Iterator[Copied]:
     def make() -> tuple[str, str]:
         tags.append(f"judge-test/{uuid.uuid4().hex}:1")
         import_image(client, tags[-1])
-        return tags[-1], runtime_image(tags[-1])
+        return tags[-1], find_runtime(tags[-1]).id
 
     yield make
     before = others.read_text()
@@ -138,7 +138,7 @@ def test_a_copy_that_runs_or_is_built_upon_stays(client: docker.DockerClient, co
     (_, used), (_, idle) = copied(), copied()
     container = client.containers.create(used, ["x"], network_mode="none")
     try:
-        found = {each.image.id: each.kept for each in remove_unnamed(named)}
+        found = {each.id: each.kept for each in remove_unnamed(named)}
     finally:
         container.remove()
     assert found[used] == "used by a container"
@@ -180,7 +180,7 @@ def test_a_contest_that_cannot_be_read_stops_it(
 
 def test_an_image_is_named_by_tag_digest_or_id_its_own_or_its_source_s() -> None:
     names = frozenset({"local/own:1", "local/newest:latest", "judge/derived:cdcd"})
-    image = Derived(AN_ID, SOURCE, names, 1)
+    image = DerivedImage(AN_ID, SOURCE, names, 1)
 
     assert all(map(image.is_named_by, [*names, "local/newest", AN_ID, AN_ID.removeprefix("sha256:"), SOURCE[:19]]))
     assert not any(map(image.is_named_by, ["local/own", "cdcd", "native", ""]))

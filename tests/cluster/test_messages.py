@@ -19,8 +19,9 @@ from judge.cluster.machine import Arrivals, Machine, code_digest
 from judge.cluster.messages import Arrived, Lacks, Order, Parcel, ParcelPiece, Played, Receipt, Unfit, read_answer
 from judge.contest_games import ScheduledGame
 from judge.games.types import Verdict
-from judge.referee.play import Slot
 from judge.referee.spec import GameSpec, RecordFile
+from judge.referee.venue import Slot
+from judge.sandbox.docker import requirements
 from tests.referee.games import spec
 
 SPEC = spec().model_copy(update={"box": "process"}).model_dump_json()
@@ -185,6 +186,18 @@ def test_worker_without_cores_for_pondering_is_unfit(order: Order, tmp_path: Pat
 
     assert isinstance(answer, Unfit)
     assert "need 2 cores for a game, and a slot has 1; start judge worker with more --cores" in answer.why
+
+
+def test_worker_whose_engine_is_on_another_machine_is_unfit(
+    order: Order, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(requirements, "host_obstacle", lambda *_: "the judge and the Engine share no kernel")
+    wanted = replace(order.game, spec=spec().model_dump_json())
+    with closing(Machine("one", tmp_path, [Slot()])) as machine:
+        answer = machine.play(order.model_copy(update={"game": wanted}), lambda: True)
+
+    assert isinstance(answer, Unfit)
+    assert "each clock includes the Engine's delay: the judge and the Engine share no kernel" in answer.why
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b'{"kind": "won"}', b'{"kind": "lacks", "agents": 1}', "text", None])

@@ -10,11 +10,14 @@ from typer.testing import CliRunner
 
 from judge.agents.agents import stage_agent
 from judge.agents.store import AgentStore
+from judge.base.errors import HostError
 from judge.cli import app
 from judge.contest.entries import equal_files, intake_directory
 from judge.contest.estimate import ContestEstimate, estimate_contest, expected_game_s, longest_game_s
+from judge.contest.host_setup import make_ready
 from judge.contest.plan import load_plan
 from judge.referee.policy import load_policy
+from judge.sandbox.docker import requirements
 from judge.store.types import Allowance, ProcessingResult, Upload
 
 pytestmark = pytest.mark.docker  # an estimate says which images are missing
@@ -174,6 +177,18 @@ def test_all_missing_parts_are_reported_at_once(tmp_path: Path) -> None:
         assert 1 == sum(part in sentence for sentence in found.missing), (part, found.missing)
     assert ["house-instant", "house-instant", "old", "lost"] == found.agents
     assert 20 == found.games
+
+
+def test_engine_whose_pipes_cannot_be_shared_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(requirements, "host_obstacle", lambda *_: "the Engine does not see /tmp")
+    found = look(tmp_path, f'{FASTGAME}[format]\nname = "round-robin"\n', 2)
+    said: list[str] = []
+    with pytest.raises(HostError) as refused:
+        make_ready("docker", load_policy("gomocup-fastgame"), [], said.append, needs_pipes=True)
+
+    assert [str(refused.value)] == list(found.missing)
+    assert "each clock includes the Engine's delay: the Engine does not see /tmp" in str(refused.value)
+    make_ready("docker", load_policy("gomocup-fastgame"), [], said.append)
 
 
 def test_pairs_that_are_left_out_are_listed_with_their_ratings(tmp_path: Path) -> None:

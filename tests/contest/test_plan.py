@@ -41,6 +41,11 @@ def plan(folder: Path, text: str) -> Planned:
             HEAD + 'box = "process"\n[format]\nname = "knockout"',
             'box = "process" isolates nothing, so no contest is played in it; leave the key out',
         ),
+        (
+            HEAD + 'change = ["box.transport=attach"]\n' + ROUND_ROBIN,
+            "a contest needs named pipes .*: box.transport = 'attach' selects the Engine's stream; leave the key out",
+        ),
+        (HEAD + 'change = ["box.runtime=runsc"]\n' + ROUND_ROBIN, "box.runtime = 'runsc' has a separate kernel"),
         ('name = "a/b"\npolicy = "gomocup-fastgame"\n' + ROUND_ROBIN, "line 1: name: "),
         (HEAD + 'name = "cup"\nseed = 1', r"Cannot overwrite a value \(at line 3"),
         ('name = "cup"\npolicy = "gomocup-fastgme"\n' + ROUND_ROBIN, "policy: .*did you mean 'gomocup-fastgame'"),

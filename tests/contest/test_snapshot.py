@@ -17,7 +17,7 @@ from judge.contest.entries import entrants, intake_directory, refuse_many_of_an_
 from judge.contest.plan import AgentPlan, Planned, load_plan
 from judge.contest.take_snapshot import check_terms, take_snapshot
 from judge.journal.events import SubmissionState
-from judge.sandbox.docker.images import runtime_image
+from judge.sandbox.docker.images import find_runtime
 from judge.store.types import ProcessingResult, Upload
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.seeds import commitment_to, contest_key
@@ -74,7 +74,7 @@ def test_document_contains_every_term_of_the_contest(planned: Planned) -> None:
     assert [("one", 1), ("two", 2), ("three", 3)] == [(e.name, e.rank) for e in found.entries]
     assert ["one", "two", "three"] == [entry.seat.name for entry in found.entries]
     assert {"python"} <= found.images.keys() <= {*planned.policy.admits}
-    assert runtime_image("python") == found.images["python"].id
+    assert find_runtime("python").id == found.images["python"].id
     assert 64 == len(found.images["python"].content)
 
 
@@ -85,7 +85,7 @@ def test_ladder_has_the_images_of_agents_that_may_join(planned: Planned) -> None
     found = snapshot(replace(planned, policy=admitted), format=Ladder(name="ladder", total_games=9), seed=None)
 
     assert ["native", "python"] == list(found.images)
-    assert runtime_image("native") == found.images["native"].id
+    assert find_runtime("native").id == found.images["native"].id
 
 
 @pytest.mark.docker

@@ -5,10 +5,11 @@ from pathlib import Path
 
 from judge.agents.agents import stage_agent
 from judge.referee import live_wire
-from judge.referee.play import Venue, play_until_scored
+from judge.referee.play import play_until_scored
 from judge.referee.policy import load_policy
 from judge.referee.spec import GameSpec, write_record
 from judge.referee.transcript import EntryKind, unpack_entries
+from judge.referee.venue import Venue
 from judge.sandbox import BoxKind
 
 

@@ -13,7 +13,7 @@ from judge.host.doctor import hyperthread_groups, run_checks, shares, worst_ligh
 from judge.host.findings import HostFinding, Light
 from judge.host.host import BoxTrial, Host, read_host
 from judge.host.kernel_checks import NAMES
-from judge.sandbox.docker.images import ImageState
+from judge.sandbox.docker.images import EngineImage
 from judge.sandbox.docker.seccomp import load_profile
 from judge.sandbox.evidence import Evidence
 from judge.sandbox.runtimes import recipes
@@ -26,7 +26,7 @@ CLOCKSOURCE = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 NO_SWAP = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
 SWAP_FILE = NO_SWAP + "/swap.img                               file\t\t4194300\t\t0\t\t-2\n"
 READ = Evidence(memory_peak_bytes=3 << 20, memory_cap_bytes=400 << 20, oom_kills=0, cpu_ns=1, kernel_peak_bytes=2 << 20)
-CURRENT = [ImageState("sha256:1", True, "", 40, 30_000_000, recipes()["native"])]
+CURRENT = [EngineImage("sha256:1", True, "", 40, 30_000_000, recipes()["native"])]
 
 STAT = """\
 cpu  968513 88881 219556 1255833 28665 0 7067 239551 0 0
@@ -133,7 +133,7 @@ VETERAN = replace(
         "CPUSet": True,
         "Runtimes": {"runc": {}},
     },
-    images=[ImageState("", False, "", 0, 0, recipes()["python"])],
+    images=[EngineImage("", False, "", 0, 0, recipes()["python"])],
     trial=BoxTrial("docker-attach", "v1", 158, Evidence(cpu_ns=1), False, True, True),
 )
 """A virtual machine of 2018, where hardly anything holds."""
@@ -175,10 +175,10 @@ def test_a_laptop_will_do() -> None:
 
 def test_a_veteran_will_not() -> None:
     assert of_light(VETERAN, Light.RED) == {
-        "seccomp", "limits", "swap", "folders", "images", "disk", "terminals",
+        "seccomp", "limits", "swap", "folders", "images", "disk", "terminals", "pipes",
     }  # fmt: skip
     assert of_light(VETERAN, Light.YELLOW) == {
-        "engine", "storage", "mac", "cgroups", "pipes", "freezer", "readings", "cores", "load", "steal", "clock",
+        "engine", "storage", "mac", "cgroups", "freezer", "readings", "cores", "load", "steal", "clock",
         "oom",
     }  # fmt: skip
     assert one("limits", VETERAN).says == "the Engine cannot limit: processes"

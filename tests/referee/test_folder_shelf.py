@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from judge.base.errors import InputError
-from judge.referee.play import folders_of, store_states
+from judge.referee.folders import folders_of, store_states
 from judge.referee.policy import load_policy
 from judge.referee.setup import build_referee
 from judge.referee.spec import FolderRecord, GameSpec, KeptFolders, SeatSpec

@@ -13,9 +13,9 @@ import pytest
 from judge.referee.live_wire import LiveWire
 from judge.referee.transcript import EntryKind, Transcript
 from judge.sandbox.box import Channel, EventSource
-from judge.sandbox.docker.attach import AttachStream
+from judge.sandbox.docker.attach_box import AttachStream
+from judge.sandbox.docker.first_process import FirstProcess
 from judge.sandbox.evidence import ProcessReport
-from judge.sandbox.host_activity.interference import FirstProcess
 from judge.sandbox.machine.pipes import PipeSource, write_some
 from judge.sandbox.process.person_box import PersonBox
 from tests.patience import PATIENCE_S

@@ -13,11 +13,12 @@ from judge.base.errors import HostError
 from judge.base.owner import directories
 from judge.sandbox import BoxPolicy, Limits
 from judge.sandbox.box import Channel
-from judge.sandbox.docker import docker_box
+from judge.sandbox.docker import docker_box, requirements
+from judge.sandbox.docker.engine import Engine
 from judge.sandbox.evidence import ProcessReport
 from judge.sandbox.machine import cgroup
 from judge.sandbox.machine.cores import parse_processors
-from judge.sandbox.machine.pipes import CHUNK_BYTES, NamedPipes
+from judge.sandbox.machine.pipes import CHUNK_BYTES
 from judge.sandbox.machine.users import AGENT_IDS, FIRST_AGENT_ID
 from tests.examples import evidence, of_evidence
 from tests.patience import PATIENCE_S
@@ -481,7 +482,7 @@ def test_a_container_that_another_client_ends_is_removed(guest: Guest, outsider:
     guest.box.meter.readings()
 
 
-@of(PIPES, evidence=[ATTACH])
+@of(PIPES)
 def test_a_container_that_ends_for_an_unknown_reason_is_lost(guest: Guest) -> None:
     """Killed by a process of the host, so that the Engine knows of no order."""
     kill_first(guest)
@@ -489,7 +490,7 @@ def test_a_container_that_ends_for_an_unknown_reason_is_lost(guest: Guest) -> No
     assert guest.reports[1:] == [ProcessReport("lost")]
 
 
-@of(PIPES, evidence=[ATTACH])
+@of(PIPES)
 def test_a_container_that_ends_before_its_agent_ran_is_the_hosts_fault(lodge: Lodge) -> None:
     guest = lodge("puppet")
     guest.box.prepare()
@@ -500,8 +501,7 @@ def test_a_container_that_ends_before_its_agent_ran_is_the_hosts_fault(lodge: Lo
 
 def kill_first(guest: Guest) -> None:
     assert isinstance(guest.box, docker_box.DockerBox)
-    first = guest.box._container.first
-    assert first
+    first = guest.box._prepared.first
     assert first.kill()
     first.await_end(PATIENCE_S)
 
@@ -577,13 +577,9 @@ def test_box_reports_its_kind(guest: Guest, variant: Variant) -> None:
 def test_an_engine_that_does_not_see_the_pipes_gets_the_attach_stream(
     lodge: Lodge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Unseen(NamedPipes):
-        def __init__(self, parent: Path) -> None:
-            super().__init__(parent)
-            self.directory = parent / "unseen"
-
-    monkeypatch.setattr(docker_box, "NamedPipes", Unseen)
-    guest = lodge("puppet").move_in()
+    monkeypatch.setattr(Engine, "sees", lambda _, path: path.is_relative_to("/proc"))
+    monkeypatch.setattr(requirements, "host_obstacle", requirements.host_obstacle.__wrapped__)
+    guest = lodge("puppet", digest="one").move_in()
     assert guest.box.name == "docker-attach"
     assert guest.ask("say hello") == "hello"
 
@@ -606,9 +602,8 @@ def test_engine_of_another_machine_is_named(
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_an_engine_that_does_not_answer_is_named(lodge: Lodge, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")
-    guest = lodge("puppet")
     with pytest.raises(HostError, match="Engine"):
-        guest.move_in()
+        lodge("puppet").move_in()
     gc.collect()  # the Engine's client leaves a socket that it could not connect
 
 

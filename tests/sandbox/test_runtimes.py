@@ -17,7 +17,7 @@ import pytest
 from judge.agents.builds import Kind
 from judge.base.errors import HostError, InputError
 from judge.host.build_images import build_images, build_recipes, install_wheels
-from judge.sandbox.docker.images import RUNTIME, find_runtime, image_content, listing, runtime_image
+from judge.sandbox.docker.images import RUNTIME, find_runtime, listing
 from judge.sandbox.runtimes import image_that_builds, load_runtime, recipes, runtime_of_label
 from tests.examples import of_evidence
 from tests.sandbox.docker.test_images import labelled, run
@@ -223,14 +223,14 @@ def test_a_runtime_is_built_from_its_file_and_found_by_its_name(tmp_path: Path, 
     )
 
     with pytest.raises(InputError, match=f"The runtime {name} is not built .*: judge images build {name} --from FILE"):
-        runtime_image(name)
+        find_runtime(name)
     with imported(name, f"{{}} judge.image={name} judge.recipe=old") as client:
         [built] = build_recipes([load_runtime(name, path)])
 
         assert [built.id] == labelled(client, f"judge.image={name}")
         assert built.current
-        assert (built.id, "toolchain") == (find_runtime(name).id, find_runtime(name).seccomp)
-        assert built.content == image_content(name)
+        assert (built.id, "toolchain") == (find_runtime(name).id, find_runtime(name).recipe.seccomp)
+        assert built.content == find_runtime(name).content
         assert [f"judge/{name}:1: current"] == [str(s).split(",")[0] for s in listing() if s.recipe.name == name]
         assert f"hello\n{SAID}\n" == run(client, built.id, "sh", "-c", "hello; printenv SAID")
         if wheels:
@@ -263,4 +263,4 @@ def test_a_label_that_cannot_be_used_is_named_and_hides_no_other_image(name: str
     with imported(name, label.format(name)):
         assert {*recipes()} <= {state.recipe.name for state in listing()}
         with pytest.raises((InputError, HostError), match=error.format(name)):
-            runtime_image(name)
+            find_runtime(name)

@@ -21,8 +21,8 @@ from judge.base.errors import HostError, NotReadyError
 from judge.base.owner import DIRECTORY_PREFIX, Fate, Owner, directories
 from judge.base.resources import BUILD_DIRECTORY, IMAGES
 from judge.host.house_agents import build_house_agents
-from judge.referee.play import Slot
 from judge.referee.policy import Policy, load_policy
+from judge.referee.venue import Slot
 from judge.sandbox.docker import images
 from judge.sandbox.docker.reaper import reap
 from judge.sandbox.machine.cores import available
@@ -138,9 +138,9 @@ def test_sources_become_an_agent_that_passed_the_gate(send: Send, tmp_path: Path
     assert ("mine", "Ann") == (agent.manifest.name, agent.manifest.author)
     assert tmp_path / "agents" / agent.digest == agent.program
     assert agent.program == AgentStore(tmp_path / "agents").get(agent.digest)
-    assert images.runtime_image("native") == outcome.runtime_image
+    assert images.find_runtime("native").id == outcome.runtime_image
     origin = outcome.origin
-    assert images.image_content("toolchain") == origin.toolchain
+    assert images.find_runtime("toolchain").content == origin.toolchain
     assert 64 == len(origin.upload) == len(origin.unpacker) == len(origin.runtime)
     assert '"kind": "make"' in origin.recipe
 

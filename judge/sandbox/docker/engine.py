@@ -7,8 +7,10 @@ import os
 import socket
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from contextlib import ExitStack, closing, contextmanager
+from http import HTTPStatus
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from judge.base.errors import HostError
 
@@ -25,13 +27,9 @@ VERSION_TIMEOUT_S = 5
 REQUEST_TIMEOUT_S = 60.0
 """After it the host is at fault."""
 
+NO_IMAGE = "judge/none:0"
+
 REMOVALS, REMOVAL_PAUSE_S = 5, 0.1
-
-
-class Closable(Protocol):
-    """An object with a connection."""
-
-    def close(self) -> None: ...
 
 
 class EngineRefusalError(HostError):
@@ -51,7 +49,7 @@ class Engine:
     def __init__(self, timeout_s: float = REQUEST_TIMEOUT_S) -> None:
         with doing("answer"):
             self._client = connect(timeout_s).api
-        self._hijacked: list[Closable] = []
+        self._hijacked = ExitStack()
 
     def info(self) -> Mapping[str, Any]:
         with doing("describe itself"):
@@ -61,12 +59,24 @@ class Engine:
         with doing("create a container"):
             return str(self._client.create_container_from_config(config)["Id"])  # type: ignore[no-untyped-call]
 
+    def sees(self, *paths: Path) -> bool:
+        """Whether its host has these paths.
+
+        The Engine looks for the sources of mounts before it looks for the image, so it creates no container.
+        """
+        mounts = [{"Type": "bind", "Source": str(path), "Target": f"/{at}"} for at, path in enumerate(paths)]
+        try:
+            self.create({"Image": NO_IMAGE, "HostConfig": {"Mounts": mounts}})
+        except EngineRefusalError as error:
+            return error.status == HTTPStatus.NOT_FOUND
+        raise HostError(f"The Engine has an image {NO_IMAGE}: remove it")
+
     def attach(self, container: str) -> socket.socket:
         with doing(f"attach to container {container[:12]}"):
             streams = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
             stream = self._client.attach_socket(container, params=streams)
             # the response also keeps it open
-            self._hijacked.append(getattr(stream, "_response", stream))
+            self._hijacked.callback(getattr(stream, "_response", stream).close)
             attached: socket.socket = getattr(stream, "_sock", stream)
             attached.setblocking(False)
             return attached
@@ -168,8 +178,7 @@ class Engine:
             return list(self._client.containers(all=True, filters={"label": label}))
 
     def close(self) -> None:
-        while self._hijacked:
-            self._hijacked.pop().close()
+        self._hijacked.close()
         self._client.close()
 
 

@@ -5,29 +5,28 @@ Its root has two capabilities: reading closed files, changing owners.
 
 import secrets
 import socket
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from typing import Any
 
 from judge.base.errors import HostError
 from judge.base.logs import get_logger
 from judge.base.owner import Owner
-from judge.sandbox.docker.attach import STDOUT, Frames
+from judge.sandbox.docker.control_stream import STDOUT, Frames
 from judge.sandbox.docker.engine import REQUEST_TIMEOUT_S, Engine
 from judge.sandbox.docker.images import keeper_image
 from judge.sandbox.folders import (
     PACKING,
     CollectedFolder,
     Folder,
-    FolderKey,
     Keeper,
     collect_archive,
     collect_nothing,
     note_on_others,
 )
 from judge.sandbox.machine.pipes import CHUNK_BYTES
-from judge.sandbox.machine.users import User, claim_user
+from judge.sandbox.machine.users import claim_user
 
 log = get_logger()
 
@@ -75,34 +74,31 @@ class VolumeKeeper(Keeper):
     """A keeper with volumes of the Engine."""
 
     def __init__(self, folders: Sequence[Folder], game_id: str, cores: Sequence[int]) -> None:
-        super().__init__()
-        self._folders = folders
+        super().__init__(folders)
         self._game_id = game_id
         self._cores = cores
-        self._client: Engine | None = None
-        self._users: list[User] = []
-        self._container = ""
-        self._socket: socket.socket | None = None
+        self._parts = ExitStack()
+        self._attached: socket.socket | None = None
 
     def make(self) -> None:
         for seat in {folder.seat for folder in self._folders}:
-            user = claim_user()
-            self._users.append(user)
-            self.uids[seat] = user.uid
-        self._client = Engine()
+            self.uids[seat] = self._parts.enter_context(closing(claim_user())).uid
+        self._engine = self._parts.enter_context(closing(Engine()))
         token = secrets.token_hex(4)
         for folder in self._folders:
             name = f"judge-{self._game_id}-{token}-{folder.seat}-{folder.kind}"
             # Owned by an unused user: an agent cannot change the root's mode or attributes.
             quota = f"size={folder.size_bytes},nr_inodes={folder.inodes},mode=1777"
             self._engine.create_volume(name, f"{quota},nosuid,nodev,noexec", self._labels())
+            self._parts.callback(self._remove, self._engine.remove_volume, name)
             self.places[folder.place] = name
 
     def load(self) -> None:
-        self._container = self._engine.create(self._config(keeper_image()))
-        self._socket = self._engine.attach(self._container)
-        self._socket.settimeout(REQUEST_TIMEOUT_S)
-        self._engine.start(self._container)
+        container = self._engine.create(self._config(keeper_image()))
+        self._parts.callback(self._remove, self._engine.remove, container)
+        self._attached = self._parts.enter_context(closing(self._engine.attach(container)))
+        self._attached.settimeout(REQUEST_TIMEOUT_S)
+        self._engine.start(container)
         for folder in self._folders:
             if folder.start.inodes:
                 data = folder.start.data
@@ -113,27 +109,14 @@ class VolumeKeeper(Keeper):
                         f"see how much memory the host has left"
                     )
 
-    def collect(self) -> Mapping[FolderKey, CollectedFolder]:
-        return {folder.place: self._collected(folder) for folder in self._folders}
-
     def close(self) -> None:
-        if self._socket:
-            with suppress(OSError):
-                self._socket.close()
-            self._socket = None
-        while self._users:
-            self._users.pop().close()
-        if not self._client:
-            return
+        self._parts.close()
+
+    def _remove(self, remove: Callable[[str], None], name: str) -> None:
         try:
-            if self._container:
-                self._engine.remove(self._container)
-            for name in self.places.values():
-                self._engine.remove_volume(name)
+            remove(name)
         except HostError as error:
             log.warning("folders not removed: left to the reaper", game=self._game_id, error=str(error))
-        self._client.close()
-        self._client = None
 
     def _collected(self, folder: Folder) -> CollectedFolder:
         size = folder.room.stream_bytes + 1
@@ -148,34 +131,25 @@ class VolumeKeeper(Keeper):
         mark = secrets.token_hex(MARK_BYTES)
         volume = f"{folder.seat}-{folder.kind}"
         command = f"{verb} {volume} {folder.name} {self.uids[folder.seat]} {size} {mark}\n"
+        if self._attached is None:
+            raise HostError("The keeper of the folders was not started")
         try:
             self._attached.sendall(command.encode("ascii") + data)
-            return self._answer(mark.encode("ascii"), room)
+            return self._answer(self._attached, mark.encode("ascii"), room)
         except OSError as error:
             raise HostError(f"The keeper of the folders does not answer: {error}") from error
 
-    def _answer(self, mark: bytes, room: int) -> bytes:
+    @staticmethod
+    def _answer(attached: socket.socket, mark: bytes, room: int) -> bytes:
         frames, answer = Frames(8), bytearray()
         while not answer.endswith(mark):
-            data = self._attached.recv(CHUNK_BYTES)
+            data = attached.recv(CHUNK_BYTES)
             if not data or len(answer) > room:
                 raise HostError("The keeper of the folders has ended, or does not end its answer")
             for stream, payload in frames.feed(data):
                 if stream == STDOUT:
                     answer += payload
         return bytes(answer[: -len(mark)])
-
-    @property
-    def _attached(self) -> socket.socket:
-        if not self._socket:
-            raise HostError("The keeper of the folders was not started")
-        return self._socket
-
-    @property
-    def _engine(self) -> Engine:
-        if not self._client:
-            raise HostError("The keeper of the folders has no volumes yet")
-        return self._client
 
     def _labels(self) -> dict[str, str]:
         return {"judge.owner": Owner.me().encode(), "judge.game": self._game_id}

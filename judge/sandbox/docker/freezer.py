@@ -139,6 +139,13 @@ The v1 freezer is slower, and a vfork loop can prevent FROZEN.
 """
 
 
+ORDERS = {
+    UNIFIED: (("cgroup.freeze", "1"), ("cgroup.events", "frozen 1")),
+    "freezer": (("freezer.self_freezing", "1"), ("freezer.parent_freezing", "1")),
+}
+"""Lines that mean that this cgroup or a parent was ordered to freeze."""
+
+
 def choose_freezer(wish: str, directories: Mapping[str, Path], engine: Engine, container: str) -> Freezer:
     """The policy's; for `auto` the first that this host permits."""
     if wish == NO_FREEZER:
@@ -150,6 +157,24 @@ def choose_freezer(wish: str, directories: Mapping[str, Path], engine: Engine, c
     if wish in ("auto", "engine"):
         return EnginePause(engine, container).prove()
     raise HostError(f"This host has no {wish} freezer that this user may write: set box.freeze to auto")
+
+
+def is_ordered_frozen(groups: Mapping[str, Path]) -> bool:
+    """Whether any program ordered to freeze these cgroups, which an agent cannot. False if they are gone."""
+    for hierarchy in ORDERS.keys() & groups.keys():
+        for name, sign in ORDERS[hierarchy]:
+            with suppress(OSError):
+                if sign in (groups[hierarchy] / name).read_text(encoding="ascii").splitlines():
+                    return True
+    return False
+
+
+def release(groups: Mapping[str, Path]) -> None:
+    """Thaw these cgroups, because a frozen process cannot end."""
+    for hierarchy, order, (_, thaw), _, _ in FILES.values():
+        if hierarchy in groups:
+            with suppress(OSError):
+                (groups[hierarchy] / order).write_bytes(thaw)
 
 
 def _gone(error: OSError) -> bool:

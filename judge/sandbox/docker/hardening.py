@@ -272,7 +272,7 @@ def _files(
             # The volume has its quota and restrictions.
             options = {"NoCopy": True}
             mounts.append({"Type": "volume", "Source": tenant.folders[kind], "Target": path, "VolumeOptions": options})
-    tmpfs = {path: f"{MOUNT_FLAGS},{options}" for path, options in _tmpfs(tenant, limits, uid).items()}
+    tmpfs = {path: f"{MOUNT_FLAGS},{options}" for path, options in tmpfs_options(tenant, limits, uid).items()}
     if tenant.runs_scratch and SCRATCH in tmpfs:
         tmpfs[SCRATCH] = tmpfs[SCRATCH].replace(MOUNT_FLAGS, RUNS_FLAGS, 1)
     return {
@@ -282,16 +282,11 @@ def _files(
     }
 
 
-def writable(config: Mapping[str, Any]) -> Mapping[str, str]:
-    """Mount options of every file system that the agent can write to, by path.
+def tmpfs_options(tenant: Tenant, limits: Limits, uid: int) -> dict[str, str]:
+    """Mount options, next to `MOUNT_FLAGS`, of every file system that the agent can write to, by path.
 
-    All are removed with the container and mounted with `MOUNT_FLAGS`.
+    All are removed with the container.
     """
-    tmpfs = config["HostConfig"]["Tmpfs"]
-    return {path: options.removeprefix(f"{MOUNT_FLAGS},") for path, options in tmpfs.items()}
-
-
-def _tmpfs(tenant: Tenant, limits: Limits, uid: int) -> dict[str, str]:
     sizes = {
         SCRATCH: (limits.scratch_bytes, limits.scratch_inodes),
         HOME: (limits.temporary_bytes, limits.temporary_inodes),

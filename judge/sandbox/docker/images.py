@@ -49,13 +49,13 @@ RUNTIME = "judge.runtime"
 
 
 @dataclass(frozen=True, slots=True)
-class ImageState:
-    """State of our image on the Engine; `id` is empty if it is missing."""
+class EngineImage:
+    """What the Engine has of a recipe; `id` is empty if the image is missing."""
 
     id: str
     current: bool
     content: str
-    """SHA-256 (hex) of the imported tar file."""
+    """SHA-256 (hex) of the imported tar file; the id of an image that judge did not make."""
     packages: int
     size_bytes: int
     recipe: ImageRecipe
@@ -69,14 +69,6 @@ class ImageState:
             f"{self.recipe.tag}: {'current' if self.current else 'out of date'}, {self.packages} packages, "
             f"{self.size_bytes / 1e6:.0f} MB, {self.id}, content {self.content[:12]}{about}"
         )
-
-
-@dataclass(frozen=True, slots=True)
-class RuntimeImage:
-    """`seccomp` is the profile of its programs; empty: any."""
-
-    id: str
-    seccomp: str = ""
 
 
 @contextmanager
@@ -107,11 +99,11 @@ def _id(image: Image) -> str:
     return str(image.attrs["Id"])
 
 
-def listing() -> list[ImageState]:
+def listing() -> list[EngineImage]:
     """Our images, then an organiser's runtimes. Raises `HostError`."""
     with engine_client("list images") as client:
         return [
-            image_state(recipe, find_image(client, recipe.tag)) for recipe in (*recipes().values(), *_built(client))
+            engine_image(recipe, find_image(client, recipe.tag)) for recipe in (*recipes().values(), *_built(client))
         ]
 
 
@@ -156,16 +148,16 @@ def _content(client: docker.DockerClient, name: str) -> str:
     if recipe is None:
         image = find_image(client, name)
         return "" if image is None else _id(image)
-    state = image_state(recipe, find_image(client, recipe.tag))
+    state = engine_image(recipe, find_image(client, recipe.tag))
     return state.content if state.current else ""
 
 
-def image_state(recipe: ImageRecipe, image: Image | None) -> ImageState:
+def engine_image(recipe: ImageRecipe, image: Image | None) -> EngineImage:
     """`image` is None if the Engine does not have it."""
     if image is None:
-        return ImageState("", False, "", 0, 0, recipe)
+        return EngineImage("", False, "", 0, 0, recipe)
     labels = image.labels
-    return ImageState(
+    return EngineImage(
         id=_id(image),
         current=labels.get("judge.recipe") == recipe.digest(labels.get("judge.codename", "")),
         content=labels.get(CONTENT, ""),
@@ -181,12 +173,7 @@ def missing_images(names: Iterable[str]) -> list[str]:
     return [state.recipe.name for state in listing() if state.recipe.name in wanted and not state.current]
 
 
-def runtime_image(name: str) -> str:
-    """Image id; raises as `find_runtime`."""
-    return find_runtime(name).id
-
-
-def find_runtime(name: str) -> RuntimeImage:
+def find_runtime(name: str) -> EngineImage:
     """Image of a runtime: one of ours, an organiser's, or a local image's tag or digest.
 
     Raises `HostError` if ours is missing or outdated, `InputError` if another is missing or unsuitable.
@@ -194,35 +181,26 @@ def find_runtime(name: str) -> RuntimeImage:
     with engine_client("find an image") as client:
         recipe = recipe_called(client, name)
         if recipe is not None and recipe.runs_agents:
-            return RuntimeImage(_ours(recipe, find_image(client, recipe.tag)), recipe.seccomp)
-        return RuntimeImage(_derived(client, recipe.tag if recipe else name))
+            return _current(recipe, find_image(client, recipe.tag))
+        return _derived(client, recipe.tag if recipe else name, is_ours=recipe is not None)
 
 
 def keeper_image() -> str:
     """Image id; `HostError` if it is missing or outdated."""
     with engine_client("find an image") as client:
         recipe = recipes()["keeper"]
-        return _ours(recipe, find_image(client, recipe.tag))
+        return _current(recipe, find_image(client, recipe.tag)).id
 
 
-def image_content(name: str) -> str:
-    """SHA-256 (hex) of a judge image's files, or another image's id; raises as `runtime_image`."""
-    image_id = runtime_image(name)
-    with engine_client("find an image") as client:
-        if recipe_called(client, name) is None:
-            return image_id  # its labels may come from our image below it
-        return str(client.images.get(image_id).labels.get(CONTENT, image_id))
-
-
-def _ours(recipe: ImageRecipe, image: Image | None) -> str:
-    state = image_state(recipe, image)
+def _current(recipe: ImageRecipe, image: Image | None) -> EngineImage:
+    state = engine_image(recipe, image)
     if not state.current:
         what = "out of date" if state.id else "missing"
         raise NotReadyError(f"The image {recipe.tag} is {what}; run: {recipe.build_command}")
-    return state.id
+    return state
 
 
-def _derived(client: docker.DockerClient, name: str) -> str:
+def _derived(client: docker.DockerClient, name: str, *, is_ours: bool) -> EngineImage:
     source = find_image(client, name)
     if source is None and re.fullmatch(NAME, name):
         raise InputError(f"The runtime {name} is not built on this Engine; run: judge images build {name} --from FILE")
@@ -233,18 +211,22 @@ def _derived(client: docker.DockerClient, name: str) -> str:
         )
     for recipe in recipes().values():
         if recipe.runs_agents and recipe.tag in source.tags:
-            return _ours(recipe, source)
-    if any(tag.startswith(f"{DERIVED}:") for tag in source.tags):
-        return _id(source)
-    # Volumes have no quota and triggers run commands; a copy cannot remove them.
-    config = source.attrs.get("Config") or {}
-    for key, what in (("Volumes", "declares volumes"), ("OnBuild", "has ONBUILD triggers")):
-        if config.get(key):
-            raise InputError(f"The image {name} cannot be a box: it {what}; build it without them")
-    return _derive(client, source)
+            return _current(recipe, source)
+    image = source
+    if not any(tag.startswith(f"{DERIVED}:") for tag in source.tags):
+        # Volumes have no quota and triggers run commands; a copy cannot remove them.
+        config = source.attrs.get("Config") or {}
+        for key, what in (("Volumes", "declares volumes"), ("OnBuild", "has ONBUILD triggers")):
+            if config.get(key):
+                raise InputError(f"The image {name} cannot be a box: it {what}; build it without them")
+        image = _derive(client, source)
+    # The labels of another image may come from our image below it.
+    content = image.labels.get(CONTENT, "") if is_ours else ""
+    size_bytes = int(image.attrs["Size"])
+    return EngineImage(_id(image), True, content or _id(image), 0, size_bytes, ImageRecipe(name=name))
 
 
-def _derive(client: docker.DockerClient, source: Image) -> str:
+def _derive(client: docker.DockerClient, source: Image) -> Image:
     from docker.errors import BuildError
 
     tag = f"{DERIVED}:{_id(source).removeprefix('sha256:')[:24]}"
@@ -252,7 +234,7 @@ def _derive(client: docker.DockerClient, source: Image) -> str:
     with build_lock("derived"):
         old = find_image(client, tag)
         if old is not None and old.labels.get("judge.recipe") == digest:
-            return _id(old)
+            return old
         context = _context(_dockerfile(source, digest))
         try:
             image, _ = client.images.build(
@@ -262,7 +244,7 @@ def _derive(client: docker.DockerClient, source: Image) -> str:
             raise HostError(f"PID 1 could not be added to {_id(source)}: {error.msg}") from error
         if old is not None:
             remove_unused(client, _id(old))
-        return _id(image)
+        return image
 
 
 def remove_unused(client: docker.DockerClient, image_id: str) -> None:

@@ -13,7 +13,6 @@ import array  # noqa: F401 - for socket.recv_fds, which imports it when it is ca
 import ctypes
 import json
 import os
-import signal
 import socket
 import sys
 from collections.abc import Mapping
@@ -21,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWPID = 0x20000, 0x8000000, 0x20000000
-CLONE_VM, CLONE_VFORK = 0x100, 0x4000
 MS_NOSUID, MS_NODEV, MS_NOEXEC, MNT_DETACH = 2, 4, 8, 2
 AT_FDCWD, AT_RECURSIVE = -100, 0x8000
 OPEN_TREE, MOVE_MOUNT, MOUNT_SETATTR = 428, 429, 442
@@ -38,7 +36,6 @@ LARGEST = 1 << 16
 
 libc = ctypes.CDLL(None, use_errno=True)
 """Loaded before any namespace is entered."""
-libc.fopen.restype = ctypes.c_void_p
 
 
 class MountAttributes(ctypes.Structure):
@@ -52,43 +49,19 @@ class MountAttributes(ctypes.Structure):
     )
 
 
-class LastNumber:
-    """Last process number of a PID namespace, set by a child."""
-
-    STACK = 1 << 16
-
-    def __init__(self) -> None:
-        self._file = ctypes.c_void_p(libc.fopen(LAST_PID.encode(), b"r+"))
-        if self._file.value is None:
-            raise OSError(ctypes.get_errno(), f"{LAST_PID} cannot be opened")
-        self._stack = ctypes.create_string_buffer(self.STACK)
-        self._top = ctypes.c_void_p(ctypes.addressof(self._stack) + self.STACK & ~15)
-        self._flush = ctypes.cast(libc.fflush, ctypes.c_void_p)
-
-    def set(self, number: int) -> None:
-        """The next process of the children's namespace gets `number` + 1."""
-        libc.rewind(self._file)
-        libc.fputs(str(number).encode(), self._file)
-        flags = CLONE_VM | CLONE_VFORK | signal.SIGCHLD
-        child = libc.clone(self._flush, self._top, flags, self._file)
-        _check(min(child, 0), "clone")
-        if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0:
-            raise OSError(f"{LAST_PID} cannot be written")
-
-
 def main(fd: int) -> None:
     """Answer requests until the judge is gone."""
     sys.meta_path.clear()
     # Names would refer to the namespaces entered later.
     home = [os.open(f"/proc/self/ns/{name}", os.O_RDONLY | os.O_CLOEXEC) for name in ("ipc", "pid", "mnt")]
-    last_number = LastNumber()
+    last_pid = os.open(LAST_PID, os.O_WRONLY | os.O_CLOEXEC)
     with socket.socket(fileno=fd) as judge:
         while True:
             data, handles, _, _ = socket.recv_fds(judge, LARGEST, 1)
             if not data:
                 return
             try:
-                _carry_out(json.loads(data), handles[0], last_number)
+                _carry_out(json.loads(data), handles[0], last_pid)
                 said = {}
             except Exception as error:  # noqa: BLE001 any error is reported to the judge
                 said = {"error": f"{type(error).__name__}: {error}"}
@@ -98,7 +71,7 @@ def main(fd: int) -> None:
             judge.sendall(json.dumps(said).encode())
 
 
-def _carry_out(request: Mapping[str, Any], handle: int, last_number: LastNumber) -> None:
+def _carry_out(request: Mapping[str, Any], handle: int, last_pid: int) -> None:
     tree: int | None = None
     if request["program"] is not None:
         path = request["program"][0]
@@ -106,13 +79,13 @@ def _carry_out(request: Mapping[str, Any], handle: int, last_number: LastNumber)
         tree = libc.syscall(OPEN_TREE, AT_FDCWD, path.encode(), ctypes.c_uint(OPEN_TREE_CLONE | os.O_CLOEXEC))
         _check(min(tree, 0), f"open_tree {path}")
     try:
-        _work_inside(request, handle, tree, last_number)
+        _work_inside(request, handle, tree, last_pid)
     finally:
         if tree is not None:
             os.close(tree)
 
 
-def _work_inside(request: Mapping[str, Any], handle: int, tree: int | None, last_number: LastNumber) -> None:
+def _work_inside(request: Mapping[str, Any], handle: int, tree: int | None, last_pid: int) -> None:
     _check(libc.setns(handle, CLONE_NEWIPC), "setns")
     for path in IPC:
         if len(_read(path).splitlines()) > 1:
@@ -127,7 +100,20 @@ def _work_inside(request: Mapping[str, Any], handle: int, tree: int | None, last
     if tree is not None:
         _replace(request["program"][1], tree)
     if request["last_pid"] is not None:
-        last_number.set(request["last_pid"])
+        _set_number(last_pid, request["last_pid"])
+
+
+def _set_number(file: int, number: int) -> None:
+    """The next process of the PID namespace, which only children enter, gets `number` + 1."""
+    child = os.fork()
+    if not child:
+        try:
+            os.pwrite(file, str(number).encode(), 0)
+            os._exit(0)
+        finally:
+            os._exit(1)
+    if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0:
+        raise OSError(f"{LAST_PID} cannot be written")
 
 
 def _hide(files: Mapping[str, str]) -> None:

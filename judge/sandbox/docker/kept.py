@@ -2,7 +2,7 @@
 
 import os
 from collections import OrderedDict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from functools import cache
 from multiprocessing.util import Finalize
 from threading import Lock
@@ -11,8 +11,7 @@ from typing import NamedTuple
 from judge.base.errors import HostError
 from judge.base.logs import get_logger
 from judge.sandbox.box import BoxPolicy, Limits, Tenant
-from judge.sandbox.docker.container import Container
-from judge.sandbox.docker.renewal import Renewal, UncleanError, helper
+from judge.sandbox.docker.renewal import KeptContainer, Renewal, UncleanError, helper
 
 log = get_logger()
 
@@ -68,7 +67,7 @@ class KeptContainers:
             found = next((each for each in reversed(self._waiting) if each[0] == key), None)
             return None if found is None else self._waiting.pop(found)
 
-    def all(self) -> Sequence[Container]:
+    def all(self) -> Sequence[KeptContainer]:
         with self._lock:
             return tuple(renewal.container for renewal in self._waiting.values())
 
@@ -96,10 +95,8 @@ class Reuse:
             agent = (tenant.name, tenant.program, tenant.command, tenant.runtime, tenant.environment)
             made_with = (*agent, policy.model_dump_json(), limits.model_dump_json())
             self._key = ContainerKey(tenant.digest, made_with)
-            try:
-                _refuse_impossible(tenant, policy)
-            except UncleanError as error:
-                self._refuse(str(error))
+            if reason := _obstacle(tenant, policy):
+                self._refuse(reason)
 
     def _refuse(self, reason: str) -> None:
         self._is_wanted = False
@@ -110,17 +107,17 @@ class Reuse:
     def is_possible(self) -> bool:
         return self._renewal is not None
 
-    def take(self) -> Container | None:
+    def take(self) -> KeptContainer | None:
         self._renewal = KEPT.take(self._key) if self._is_wanted else None
         return self._renewal.container if self._renewal else None
 
-    def begin(self, container: Container, profile: str, tmpfs: Mapping[str, str]) -> bool:
+    def begin(self, container: KeptContainer) -> bool:
         """If False, the container is unusable."""
-        if self._is_wanted and profile != CHECKED_PROFILE:
-            self._refuse(f"the seccomp profile {profile} of {self._runtime} allows more than is undone")
+        if self._is_wanted and container.profile != CHECKED_PROFILE:
+            self._refuse(f"the seccomp profile {container.profile} of {self._runtime} allows more than is undone")
         if not self._is_wanted:
             return True
-        renewal = Renewal(container, tmpfs, container.program)
+        renewal = Renewal(container)
         try:
             renewal.begin()
         except (UncleanError, OSError) as error:
@@ -149,17 +146,19 @@ class Reuse:
         return True
 
 
-def _refuse_impossible(tenant: Tenant, policy: BoxPolicy) -> None:
-    helper()
+def _obstacle(tenant: Tenant, policy: BoxPolicy) -> str:
     if tenant.folders:
-        raise UncleanError("a game with kept folders has new volumes, and a container cannot be given others")
-    if policy.transport == "attach":
-        raise UncleanError("PID 1 hears the agent's input and the judge's words in one stream (box.transport)")
+        return "a game with kept folders has new volumes, and a container cannot be given others"
     if policy.runtime not in ("", "runc"):
-        raise UncleanError(f"what the Engine's runtime {policy.runtime} leaves is not known (box.runtime)")
+        return f"what the Engine's runtime {policy.runtime} leaves is not known (box.runtime)"
+    try:
+        helper()
+    except UncleanError as error:
+        return str(error)
+    return ""
 
 
-def log_unclean(container: Container, error: Exception) -> None:
+def log_unclean(container: KeptContainer, error: Exception) -> None:
     """Log the reason against reuse."""
     log.warning(
         "a box that cannot be proved clean is thrown away; the next game gets a fresh one",

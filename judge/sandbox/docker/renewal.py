@@ -18,10 +18,9 @@ from typing import Any
 
 from judge.base.procfs import stat_fields, status_fields
 from judge.sandbox.docker import inside
-from judge.sandbox.docker.container import Container
-from judge.sandbox.docker.freezer import EnginePause
-from judge.sandbox.docker.program_copy import ProgramCopy
-from judge.sandbox.host_activity.interference import FirstProcess, is_ordered_frozen
+from judge.sandbox.docker.container_box import Container
+from judge.sandbox.docker.first_process import FirstProcess
+from judge.sandbox.docker.freezer import EnginePause, is_ordered_frozen
 from judge.sandbox.layout import PROGRAM
 from judge.sandbox.machine.cgroup import UNIFIED, parse_mounts
 from judge.sandbox.machine.pipes import CHUNK_BYTES, await_readable
@@ -127,13 +126,14 @@ def _helper_of(_process: int) -> NamespaceHelper:
     return started
 
 
+KeptContainer = Container[FirstProcess]
+
+
 @dataclass(slots=True)
 class Renewal:
     """The renewal of one container, with its state before the first game."""
 
-    container: Container
-    tmpfs: Mapping[str, str]
-    program: ProgramCopy | None = None
+    container: KeptContainer
     _before: Mapping[str, str] = field(default_factory=dict)
     _memory_bytes: int = 0
     _limits: Mapping[str, str] = field(default_factory=dict)
@@ -143,10 +143,8 @@ class Renewal:
 
         Raises UncleanError, and OSError if counters cannot be restarted.
         """
-        if self.container.directory is None:
-            raise UncleanError("no named pipes reach it")
         if not self.container.groups:
-            raise UncleanError("judge and Engine share no kernel")
+            raise UncleanError("its cgroups are hidden")
         if isinstance(self.container.freezer, EnginePause):
             raise UncleanError("this judge may not write the files of its cgroups")
         self._clean()
@@ -168,8 +166,8 @@ class Renewal:
         self._clean()
         self.prove_alone()
         self._renew_run_queue()
-        if self.program is not None:
-            self.program.make()
+        if self.container.program is not None:
+            self.container.program.make()
         self._renew(None)
         self._give_memory_back()
         self.prove()
@@ -189,12 +187,10 @@ class Renewal:
 
     @property
     def _first(self) -> FirstProcess:
-        if self.container.first is None:
-            raise UncleanError("judge and Engine share no kernel")
         return self.container.first
 
     def _clean(self) -> None:
-        if self.container.stream is None or not self.container.stream.clean(CLEAN_TIMEOUT_S):
+        if not self.container.stream.clean(CLEAN_TIMEOUT_S):
             raise UncleanError("PID 1 does not confirm that no process is left")
 
     def _file_systems(self) -> Mapping[str, str]:
@@ -202,11 +198,12 @@ class Renewal:
         for line in _text(f"/proc/{self._first.pid}/mountinfo").splitlines():
             mount, _, system = line.partition(" - ")
             found[mount.split(" ")[4]] = system
-        return {path: found.get(path, "") for path in self.tmpfs}
+        return {path: found.get(path, "") for path in self.container.tmpfs}
 
     def _renew(self, hide: Mapping[str, str] | None) -> None:
-        program = None if self.program is None else [str(self.program.path), PROGRAM]
-        request = {"hide": hide, "renew": dict(self.tmpfs), "program": program, "last_pid": LAST_PID}
+        copy, tmpfs = self.container.program, dict(self.container.tmpfs)
+        program = None if copy is None else [str(copy.path), PROGRAM]
+        request = {"hide": hide, "renew": tmpfs, "program": program, "last_pid": LAST_PID}
         helper().ask(self._first.fd, request)
 
     def _renew_run_queue(self) -> None:

@@ -1,11 +1,17 @@
 """Checks the host against a policy, and refuses stacked AppArmor profiles."""
 
+import os
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from functools import cache
+from threading import Event, Thread
 from typing import Any
 
 from judge.base.errors import HostError
-from judge.sandbox.box import ONE_KERNEL, BoxPolicy
+from judge.base.owner import owned_directory
+from judge.base.procfs import PROC
+from judge.sandbox.box import CONTESTS_NEED_PIPES, ONE_KERNEL, BoxPolicy
 from judge.sandbox.docker import seccomp
 from judge.sandbox.docker.engine import Engine
 
@@ -56,6 +62,38 @@ def refuse_stack(label: str) -> None:
         f"another: disable the profile of the runtime (ln -s /etc/apparmor.d/{runtime} /etc/apparmor.d/disable/ and "
         f"apparmor_parser -R /etc/apparmor.d/{runtime}), or use runc"
     )
+
+
+def pipes_obstacle(policy: BoxPolicy) -> str:
+    """Why named pipes do not connect boxes under the policy to the judge; empty if they do. Raises HostError.
+
+    If the policy selects pipes, a box that they do not reach reports it.
+    """
+    if policy.transport == "pipes":
+        return ""
+    return policy.attach_reason or host_obstacle(os.environ.get("DOCKER_HOST", ""), tempfile.gettempdir())
+
+
+def require_pipes(policy: BoxPolicy) -> None:
+    """Raises HostError for a contest whose boxes would use the Engine's stream."""
+    if obstacle := pipes_obstacle(policy):
+        raise HostError(f"{CONTESTS_NEED_PIPES}: {obstacle}")
+
+
+@cache
+def host_obstacle(_engine: str, temporary: str) -> str:
+    """Why this host and its Engine cannot share pipes in the directory `temporary`; empty if they can."""
+    is_over = Event()
+    thread = Thread(target=is_over.wait, daemon=True)
+    thread.start()
+    try:
+        with closing(Engine()) as engine, owned_directory() as directory:
+            # Another kernel has no thread of this number in a process of this number.
+            if not engine.sees(PROC / str(os.getpid()) / "task" / str(thread.native_id)):
+                return "the judge and the Engine share no kernel"
+            return "" if engine.sees(directory) else f"the Engine does not see {temporary}"
+    finally:
+        is_over.set()
 
 
 def maps_users(info: Mapping[str, Any]) -> bool:

@@ -14,8 +14,8 @@ from typing import BinaryIO
 
 from judge.base.errors import HostError
 from judge.base.text import printable_lines
-from judge.sandbox.box import BoxPolicy, Channel, EventSource, Limits, Tenant
-from judge.sandbox.docker.docker_box import DockerBox
+from judge.sandbox import open_box
+from judge.sandbox.box import Box, BoxPolicy, Channel, EventSource, Limits, Tenant
 from judge.sandbox.evidence import ProcessReport
 
 SUCCESS = ProcessReport("exited", 0)
@@ -119,7 +119,7 @@ def run_in_box(command: Command, policy: BoxPolicy, output: BinaryIO) -> Command
         environment=command.environment,
         runs_scratch=command.runs_scratch,
     )
-    with closing(DockerBox(tenant, command.limits, policy)) as box, closing(select.epoll()) as epoll:
+    with closing(open_box("docker", tenant, command.limits, policy)) as box, closing(select.epoll()) as epoll:
         box.prepare()
         try:
             return _Run(command, box, output, epoll).run()
@@ -128,7 +128,7 @@ def run_in_box(command: Command, policy: BoxPolicy, output: BinaryIO) -> Command
 
 
 class _Run:
-    def __init__(self, command: Command, box: DockerBox, output: BinaryIO, epoll: select.epoll) -> None:
+    def __init__(self, command: Command, box: Box, output: BinaryIO, epoll: select.epoll) -> None:
         self._command = command
         self._box = box
         self._output = output

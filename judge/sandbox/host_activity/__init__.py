@@ -1,1 +1,1 @@
-"""Evidence that the host, and not an agent, was slow: stalls, core use and interference."""
+"""Evidence that the host, and not an agent, was slow: stalls and core use."""

@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from multiprocessing.util import Finalize
 from pathlib import Path
 from threading import Lock
@@ -34,6 +33,7 @@ class StallWatch:
         """Raises OSError if the process cannot be started."""
         places = list(near)
         self.cgroups = _cgroups_of(places)
+        self.games: list[Sequence[Nearby]] = []
         self._lock = Lock()
         """For the following attributes."""
         self._disks: list[Disk] = []
@@ -79,10 +79,7 @@ class StallWatch:
         with self._lock:
             self._close_disks()
             self._disks = disks
-            data = list_of([disk.path for disk in disks])
-            while data:
-                data = data[os.write(self._pipe, data) :]
-            self._lists += 1
+            self._send_list(disk.path for disk in disks)
         while at_once and not self._has_taken_lists():
             time.sleep(NAP_S)
 
@@ -92,14 +89,19 @@ class StallWatch:
             with self._lock:
                 self._waiting.clear()
                 self._page.want(0)
-                os.write(self._pipe, list_of([]))
-                self._lists += 1
+                self._send_list(())
             until = time.monotonic_ns() + PATIENCE_NS
             while time.monotonic_ns() < until:
                 if self._has_taken_lists():
                     return True
                 time.sleep(NAP_S)
         return False
+
+    def _send_list(self, paths: Iterable[str]) -> None:
+        data = list_of([*paths])
+        while data:
+            data = data[os.write(self._pipe, data) :]
+        self._lists += 1
 
     def _has_taken_lists(self) -> bool:
         if not self.is_running:
@@ -158,59 +160,53 @@ class StallWatch:
         self._disks = []
 
 
-@dataclass(slots=True)
-class _Shared:
-    watch: StallWatch
-    games: list[Sequence[Nearby]] = field(default_factory=list)
-
-
 class _Watches:
     def __init__(self) -> None:
         self._lock = Lock()
-        self._shared: dict[frozenset[Path], _Shared] = {}
+        self._watches: dict[frozenset[Path], StallWatch] = {}
         self._process = 0
 
-    def take(self, places: Sequence[Nearby]) -> _Shared:
+    def take(self, places: Sequence[Nearby]) -> StallWatch:
         cgroups = _cgroups_of(places)
         with self._lock:
             if self._process != os.getpid():
-                self._process, self._shared = os.getpid(), {}
+                self._process, self._watches = os.getpid(), {}
                 Finalize(None, self.close, exitpriority=0)  # also in worker processes
-            shared = self._shared.get(cgroups)
-            if shared is None or not self._goes_on(shared, places):
-                shared = self._shared[cgroups] = _Shared(StallWatch(places))
-            shared.games.append(places)
-        return shared
+            watch = self._watches.get(cgroups)
+            if watch is None or not self._continues(watch, places):
+                watch = self._watches[cgroups] = StallWatch(places)
+            watch.games.append(places)
+        return watch
 
-    def put(self, shared: _Shared, places: Sequence[Nearby]) -> None:
+    def put(self, watch: StallWatch, places: Sequence[Nearby]) -> None:
         with self._lock:
-            was_near = shared.games[0] == places
-            shared.games.remove(places)
-            is_ours = self._shared.get(shared.watch.cgroups) is shared
-            if shared.games:
+            was_near = watch.games[0] == places
+            watch.games.remove(places)
+            is_ours = self._watches.get(watch.cgroups) is watch
+            if watch.games:
                 if was_near and is_ours:
                     with suppress(OSError):
-                        shared.watch.attach_to(shared.games[0], at_once=False)
+                        watch.attach_to(watch.games[0], at_once=False)
             elif not is_ours:
-                shared.watch.close()
-            elif not shared.watch.rest():
-                del self._shared[shared.watch.cgroups]
-                shared.watch.close()
+                watch.close()
+            elif not watch.rest():
+                del self._watches[watch.cgroups]
+                watch.close()
 
     def close(self) -> None:
         with self._lock:
-            while self._shared:
-                self._shared.popitem()[1].watch.close()
+            while self._watches:
+                self._watches.popitem()[1].close()
 
     @staticmethod
-    def _goes_on(shared: _Shared, places: Sequence[Nearby]) -> bool:
-        if shared.games:
-            return shared.watch.is_running
-        if shared.watch.is_running:
+    def _continues(watch: StallWatch, places: Sequence[Nearby]) -> bool:
+        if watch.games:
+            return watch.is_running
+        if watch.is_running:
             with suppress(OSError):
-                shared.watch.attach_to(places)
+                watch.attach_to(places)
                 return True
-        shared.watch.close()
+        watch.close()
         return False
 
 
@@ -221,11 +217,11 @@ _WATCHES = _Watches()
 def watch_stalls(near: Iterable[Nearby]) -> Iterator[StallWatch]:
     """One probe serves all games of this process. Raises OSError if no process can be started."""
     places = list(near)
-    shared = _WATCHES.take(places)
+    watch = _WATCHES.take(places)
     try:
-        yield shared.watch
+        yield watch
     finally:
-        _WATCHES.put(shared, places)
+        _WATCHES.put(watch, places)
 
 
 def _cgroups_of(places: Iterable[Nearby]) -> frozenset[Path]:

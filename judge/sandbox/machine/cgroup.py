@@ -9,6 +9,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from judge.base.logs import get_logger
 from judge.base.procfs import BUSY_STATES
@@ -205,85 +206,97 @@ class Threads:
         return " "
 
 
+class Place(NamedTuple):
+    """Where a counter is: the first of `files` that exists."""
+
+    hierarchy: str
+    files: tuple[str, ...]
+    key: str = ""
+    factor: int = 1
+
+
+COUNTERS: Mapping[str, Sequence[Place]] = {
+    "peak": (Place("memory", ("memory.max_usage_in_bytes",)), Place(UNIFIED, ("memory.peak", "memory.current"))),
+    "cap": (Place("memory", ("memory.limit_in_bytes",)), Place(UNIFIED, ("memory.max",))),
+    "used": (Place("memory", ("memory.usage_in_bytes",)), Place(UNIFIED, ("memory.current",))),
+    "kernel": (
+        Place("memory", ("memory.kmem.max_usage_in_bytes",)),
+        Place(UNIFIED, ("memory.stat",), "kernel"),  # since Linux 5.18
+    ),
+    "kills": (Place("memory", ("memory.oom_control",), "oom_kill"), Place(UNIFIED, ("memory.events",), "oom_kill")),
+    "cpu": (Place("cpuacct", ("cpuacct.usage",)), Place(UNIFIED, ("cpu.stat",), "usage_usec", 1000)),
+    "waited": (Place(UNIFIED, ("cpu.pressure",), FULL, 1000),),
+}
+"""The first place whose hierarchy a container has."""
+
+PEAKS, LEVELS = ("peak", "kernel"), ("cap", "used")
+"""The other counters only grow."""
+
+
 class CgroupMeter(Meter):
     """Files stay open: a reading takes a few microseconds."""
 
     def __init__(self, directories: Mapping[str, Path]) -> None:
         super().__init__()
-        self._fds: list[int] = []
-        memory = directories.get("memory")
+        self._counters: dict[str, Counter] = {}
+        for name, places in COUNTERS.items():
+            if (place := next((each for each in places if each.hierarchy in directories), None)) is not None:
+                self._open(name, directories[place.hierarchy], place)
         unified = directories.get(UNIFIED)
-        self._is_v1 = memory is not None
-        self._memory = memory or unified or Path()
-        if memory:
-            self._peak = self._counter(memory, ("memory.max_usage_in_bytes",))
-            self._cap = self._counter(memory, ("memory.limit_in_bytes",))
-            self._used = self._counter(memory, ("memory.usage_in_bytes",))
-            self._kernel = self._counter(memory, ("memory.kmem.max_usage_in_bytes",))
-            self._kills = self._counter(memory, ("memory.oom_control",), "oom_kill")
-            self._ooms = None
-        else:
-            self._peak = self._counter(unified, ("memory.peak", "memory.current"))
-            self._cap = self._counter(unified, ("memory.max",))
-            self._used = self._counter(unified, ("memory.current",))
-            self._kernel = self._counter(unified, ("memory.stat",), "kernel")  # since Linux 5.18
-            self._kills = self._counter(unified, ("memory.events",), "oom_kill")
-            self._ooms = self._counter(unified and outermost(unified), ("memory.events",), "oom")
-        if "cpuacct" in directories:
-            self._cpu = self._counter(directories["cpuacct"], ("cpuacct.usage",))
-        else:
-            self._cpu = self._counter(unified, ("cpu.stat",), "usage_usec", 1000)
-        self._waited = self._counter(unified, ("cpu.pressure",), FULL, 1000)
+        self._is_v1 = "memory" in directories
+        self._memory = directories["memory"] if self._is_v1 else unified or Path()
+        if unified and not self._is_v1:
+            self._open("ooms", outermost(unified), Place(UNIFIED, ("memory.events",), "oom"))
         pressures = [unified / name for name in ("memory.pressure", "io.pressure")] if unified else []
         listing = unified / "cgroup.threads" if unified else self._memory / V1_THREADS
         self._threads = Threads(listing) if listing.exists() else None
         self._pressure, self._pressure_of_any = Pressure(pressures), Pressure(pressures, SOME)
 
+    def _open(self, name: str, directory: Path, place: Place) -> None:
+        for file in place.files:
+            with suppress(OSError):
+                self._counters[name] = Counter(os.open(directory / file, os.O_RDONLY), place.key, place.factor)
+                return
+
     def restart(self) -> None:
         if self._is_v1:
             (self._memory / "memory.max_usage_in_bytes").write_text("0", encoding="ascii")
-            if self._kernel:
+            if "kernel" in self._counters:
                 (self._memory / "memory.kmem.max_usage_in_bytes").write_text("0", encoding="ascii")
         else:  # one peak per open file, since its last write
             fd = os.open(self._memory / "memory.peak", os.O_RDWR)
             try:
                 os.write(fd, b"0")
-                os.dup2(fd, self._peak.fd, inheritable=False)  # type: ignore[union-attr]  # it is of the same file
+                os.dup2(fd, self._counters["peak"].fd, inheritable=False)  # it is of the same file
             except OSError as error:
                 if error.errno != errno.EINVAL:
                     raise
                 raise OSError("with cgroup v2 no kernel before Linux 6.12 can forget a peak of memory") from None
             finally:
                 os.close(fd)
-        for peak in filter(None, (self._peak, self._kernel)):
-            peak.value = None
-        for counter in (
-            self._kills,
-            self._ooms,
-            self._cpu,
-            self._waited,
-            *self._pressure.counters,
-            *self._pressure_of_any.counters,
-        ):
-            if counter:
-                counter.value = None
-                counter.base += counter.read() or 0
-                counter.value = None
+        for name in PEAKS:
+            if name in self._counters:
+                self._counters[name].value = None
+        growing = [counter for name, counter in self._counters.items() if name not in PEAKS + LEVELS]
+        for counter in (*growing, *self._pressure.counters, *self._pressure_of_any.counters):
+            counter.value = None
+            counter.base += counter.read() or 0
+            counter.value = None
 
     def memory_bytes(self) -> int | None:
         try:
-            return int(os.pread(self._used.fd, 32, 0)) if self._used else None
-        except (OSError, ValueError):
+            return int(os.pread(self._counters["used"].fd, 32, 0))
+        except (KeyError, OSError, ValueError):
             return None
 
     def kernel_bytes(self) -> int | None:
-        return self._kernel.read() if self._kernel else None
+        return self._value("kernel")
 
     def cpu_ns(self) -> int | None:
-        return self._cpu.read() if self._cpu else None
+        return self._value("cpu")
 
     def waited_ns(self) -> int | None:
-        return self._waited.read() if self._waited else None
+        return self._value("waited")
 
     def is_busy(self) -> bool | None:
         return self._threads.are_busy() if self._threads else None
@@ -291,21 +304,23 @@ class CgroupMeter(Meter):
     def pressure_ns(self, *, of_any: bool = False) -> int | None:
         return (self._pressure_of_any if of_any else self._pressure).read()
 
+    def _value(self, name: str) -> int | None:
+        counter = self._counters.get(name)
+        return counter.read() if counter else None
+
     def _read(self) -> Evidence:
-        peak, cap, kills, cpu = (
-            counter.read() if counter else None for counter in (self._peak, self._cap, self._kills, self._cpu)
-        )
+        peak, cap = self._value("peak"), self._value("cap")
         # Version 2 counts this, version 1 has an exact peak.
         reached_cap: bool | None = None
-        if self._ooms is not None:
-            reached_cap = bool(self._ooms.read())
+        if "ooms" in self._counters:
+            reached_cap = bool(self._value("ooms"))
         elif self._is_v1 and peak is not None and cap is not None:
             reached_cap = peak > cap - NEAR_CAP_BYTES
         return Evidence(
             memory_peak_bytes=peak,
             memory_cap_bytes=cap,
-            oom_kills=kills,
-            cpu_ns=cpu,
+            oom_kills=self._value("kills"),
+            cpu_ns=self.cpu_ns(),
             reached_cap=reached_cap,
             kernel_peak_bytes=self.kernel_bytes(),
         )
@@ -315,18 +330,8 @@ class CgroupMeter(Meter):
             self._threads.close()
         self._pressure.close()
         self._pressure_of_any.close()
-        while self._fds:
-            os.close(self._fds.pop())
-
-    def _counter(self, directory: Path | None, names: Sequence[str], key: str = "", factor: int = 1) -> Counter | None:
-        for name in names if directory else ():
-            try:
-                fd = os.open(directory / name, os.O_RDONLY)  # type: ignore[operator]
-            except OSError:
-                continue
-            self._fds.append(fd)
-            return Counter(fd, key, factor)
-        return None
+        while self._counters:
+            os.close(self._counters.popitem()[1].fd)
 
 
 NEAR_CAP_BYTES = 1 << 20

@@ -11,6 +11,7 @@ class PersonBox(Box):
     """`answers` is the reading end of the pipe; at its end, `left` raises an error. The pipe outlives the box."""
 
     name = "person"
+    shows_host_evidence = True
     meter = IdleMeter()
 
     def __init__(self, answers: int, left: Callable[[], None]) -> None:

@@ -17,11 +17,12 @@ from judge.catalog import game_entry
 from judge.catalog.entry import Partner, Question, Questions
 from judge.games.types import Reply, Request, Verdict
 from judge.referee.clock import MS
-from judge.referee.play import Slot, Venue, play_until_scored
+from judge.referee.play import play_until_scored
 from judge.referee.policy import Policy
 from judge.referee.setup import check_playable
 from judge.referee.spec import GameRecord, GameSpec, RecordFile, SeatRecord, SeatSpec
 from judge.referee.transcript import Entry, EntryKind, unseal
+from judge.referee.venue import Slot, Venue
 from judge.sandbox.box import BoxKind
 from judge.submissions.check.probe_game import AGENT, Interview, ProbeAnswer
 

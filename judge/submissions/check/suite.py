@@ -16,9 +16,9 @@ from judge.catalog.files import write_exports
 from judge.games.types import SEATS, Verdict
 from judge.protocols import protocol_entry
 from judge.protocols.checks import ABOUT, ASKED, CHECKS, OPTIONS, Check
-from judge.referee.play import Slot
 from judge.referee.policy import Policy
 from judge.referee.side import BEYOND_MEMORY
+from judge.referee.venue import Slot
 from judge.sandbox.box import BoxKind
 from judge.sandbox.docker.kept import KEPT
 from judge.submissions.check.diagnosis import diagnose

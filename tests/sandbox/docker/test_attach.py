@@ -4,14 +4,15 @@ import select
 import socket
 import struct
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
 import pytest
 
 from judge.base.errors import HostError
 from judge.sandbox.box import Channel
-from judge.sandbox.docker.attach import AttachStream, EndMark, Frames
+from judge.sandbox.docker.attach_box import AttachStream, EndMark
+from judge.sandbox.docker.control_stream import ControlStream, Frames
 from judge.sandbox.evidence import ProcessReport
 
 STDOUT, STDERR = 1, 2
@@ -68,28 +69,36 @@ def test_line_and_part_of_a_mark_are_text() -> None:
 class Wire:
     """An attach stream and the Engine's end of it."""
 
-    stream: AttachStream
+    stream: ControlStream
     engine: socket.socket
 
 
 @pytest.fixture
 def wire() -> Iterator[Wire]:
+    with connected(AttachStream) as wire:
+        yield wire
+
+
+@contextmanager
+def connected(kind: type[ControlStream]) -> Iterator[Wire]:
     ours, engine = socket.socketpair()
     ours.setblocking(False)
     engine.setblocking(False)
-    with closing(AttachStream(ours, ProcessReport.decode, lambda: [LOST])) as stream, engine:
+    with closing(kind(ours, ProcessReport.decode, lambda: [LOST])) as stream, engine:
         yield Wire(stream, engine)
 
 
-def test_reports_come_over_stderr_and_stdout_belongs_to_no_one_with_pipes(wire: Wire) -> None:
-    wire.stream.say_pipes()
-    assert wire.engine.recv(99) == b"P"
-    wire.engine.send(engine_frame(STDOUT, b"R\0\0\0\x08exited 0") + control(b"R", b"started 0"))
-    assert wire.stream.read() == [(Channel.REPORT, b"started 0")]
+def test_reports_come_over_stderr_and_stdout_belongs_to_no_one_with_pipes() -> None:
+    with connected(ControlStream) as wire:
+        wire.stream.start()
+        assert wire.engine.recv(99) == b"P"
+        wire.engine.send(engine_frame(STDOUT, b"R\0\0\0\x08exited 0") + control(b"e", b"x"))
+        wire.engine.send(control(b"R", b"started 0"))
+        assert wire.stream.read() == [(Channel.REPORT, b"started 0")]
 
 
 def test_all_three_streams_come_over_one_socket_without_pipes(wire: Wire) -> None:
-    wire.stream.say_attach()
+    wire.stream.start()
     word = wire.engine.recv(99)
     assert word[:1] == b"A"
     wire.engine.send(control(b"R", b"started 0") + engine_frame(STDOUT, b"OK\n"))
@@ -107,7 +116,7 @@ def test_all_three_streams_come_over_one_socket_without_pipes(wire: Wire) -> Non
 
 
 def test_agent_output_is_never_a_report(wire: Wire) -> None:
-    wire.stream.say_attach()
+    wire.stream.start()
     assert not wire.stream.read()
     forged = control(b"R", b"exited 0")
     wire.engine.send(engine_frame(STDOUT, forged))
@@ -115,7 +124,7 @@ def test_agent_output_is_never_a_report(wire: Wire) -> None:
 
 
 def test_a_stream_that_breaks_off_ends_everything_once(wire: Wire) -> None:
-    wire.stream.say_attach()
+    wire.stream.start()
     wire.engine.close()
     events = wire.stream.read()
     assert set(events) == {(Channel.OUT, b""), (Channel.ERR, b""), LOST}
@@ -126,6 +135,7 @@ def test_a_stream_that_breaks_off_ends_everything_once(wire: Wire) -> None:
 
 
 def test_room_to_write_is_polled_under_a_second_number_and_a_full_socket_takes_nothing_more(wire: Wire) -> None:
+    assert isinstance(wire.stream, AttachStream)
     with closing(select.epoll()) as poll:
         poll.register(wire.stream.fd, select.EPOLLIN)
         poll.register(wire.stream.stdin_fd, select.EPOLLOUT)

@@ -9,7 +9,7 @@ import pytest
 
 from judge.host.build_images import build_images
 from judge.sandbox.docker.engine import Engine
-from judge.sandbox.docker.images import runtime_image
+from judge.sandbox.docker.images import find_runtime
 
 pytestmark = pytest.mark.docker
 
@@ -35,7 +35,7 @@ for number in itertools.count():
 def test_a_container_that_is_written_to_while_it_is_removed_is_removed() -> None:
     build_images(["native"])
     with closing(Engine(60)) as engine:
-        container = engine.create({"Image": runtime_image("native"), "Cmd": ["true"]})
+        container = engine.create({"Image": find_runtime("native").id, "Cmd": ["true"]})
         directory = Path(engine.info()["DockerRootDir"], "containers", container)
         with subprocess.Popen([sys.executable, "-c", WRITES, directory], stdout=subprocess.PIPE) as writer:
             assert writer.stdout

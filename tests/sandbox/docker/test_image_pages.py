@@ -80,7 +80,5 @@ def _largest_file(box: object) -> Path:
     """The largest file of a box's image, as this host sees it."""
     assert isinstance(box, DockerBox)
     box.prepare()
-    first = box._container.first
-    assert first is not None
-    libraries = Path(f"/proc/{first.pid}/root/usr/lib").rglob("*")
+    libraries = Path(f"/proc/{box._prepared.first.pid}/root/usr/lib").rglob("*")
     return max((path for path in libraries if path.is_file() and not path.is_symlink()), key=lambda p: p.stat().st_size)

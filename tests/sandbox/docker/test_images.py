@@ -13,7 +13,7 @@ import pytest
 
 from judge.base.errors import HostError, InputError
 from judge.host.build_images import build_images, check_rootfs
-from judge.sandbox.docker.images import find_images, listing, runtime_image
+from judge.sandbox.docker.images import find_images, find_runtime, listing
 from judge.sandbox.runtimes import ImageRecipe, recipes
 from tests.examples import evidence, of_evidence
 
@@ -83,13 +83,13 @@ def test_an_image_lists_its_packages_and_has_no_setuid_file_and_no_package_manag
 @pytest.mark.parametrize("name", ["native", "python"])
 def test_a_runtime_has_pid_1_and_the_mount_points(engine: docker.DockerClient, name: str) -> None:
     paths = ("/judge/init", "/io", "/agent", "/home/agent", "/tmp")
-    modes = run(engine, runtime_image(name), "stat", "-c", "%a %u", *paths)
+    modes = run(engine, find_runtime(name).id, "stat", "-c", "%a %u", *paths)
     assert modes.splitlines() == ["511 0", "755 0", "755 0", "755 0", "1777 0"]
 
 
 @pytest.mark.docker
 def test_native_runs_dynamically_linked_programs(engine: docker.DockerClient) -> None:
-    known = run(engine, runtime_image("native"), "/usr/sbin/ldconfig", "-p")
+    known = run(engine, find_runtime("native").id, "/usr/sbin/ldconfig", "-p")
     for library in ("libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "libgomp.so.1"):
         assert library in known
 
@@ -105,7 +105,7 @@ print(len(files) > 500, [str(file) for file in files if file.read_bytes()[4:8] !
 
 @pytest.mark.docker
 def test_python_has_its_whole_library_compiled(engine: docker.DockerClient) -> None:
-    assert run(engine, runtime_image("python"), "python3", "-c", PYTHON) == 'True {"é": 1}\nTrue []\n'
+    assert run(engine, find_runtime("python").id, "python3", "-c", PYTHON) == 'True {"é": 1}\nTrue []\n'
 
 
 @pytest.mark.docker
@@ -167,21 +167,21 @@ def test_missing_and_outdated_runtimes_name_the_command(
     name = f"test-{uuid.uuid4().hex}"
     monkeypatch.setitem(recipes(), name, ImageRecipe(name=name, packages=("libc6",)))
     with pytest.raises(HostError, match=f"is missing; run: judge images build {name}"):
-        runtime_image(name)
+        find_runtime(name)
     monkeypatch.delitem(recipes(), name)
     monkeypatch.setitem(recipes(), "native", recipes()["native"].model_copy(update={"packages": ("libc6",)}))
     with pytest.raises(HostError, match="is out of date; run: judge images build native"):
-        runtime_image("native")
+        find_runtime("native")
     current = {state.recipe.name: state.current for state in listing() if not state.recipe.is_optional}
     assert current == {"base": True, "keeper": True, "native": False, "python": True}
 
 
 @pytest.mark.docker
 def test_a_local_image_gets_pid_1_once(engine: docker.DockerClient, local_image: str) -> None:
-    by_tag = runtime_image(local_image)
-    by_id = runtime_image(image_id(engine, local_image))
-    assert by_tag == by_id == runtime_image(by_tag), "made once, and fit to be used itself"
-    assert runtime_image("judge/native:1") == runtime_image("native"), "one of ours is itself"
+    by_tag = find_runtime(local_image).id
+    by_id = find_runtime(image_id(engine, local_image)).id
+    assert by_tag == by_id == find_runtime(by_tag).id, "made once, and fit to be used itself"
+    assert find_runtime("judge/native:1").id == find_runtime("native").id, "one of ours is itself"
     assert engine.images.get(by_tag).labels["judge.derived"] == image_id(engine, local_image)
     assert read_file(engine, by_tag, "/hello.txt") == (b"hello", 0o644)
     content, mode = read_file(engine, by_tag, "/judge/init")
@@ -209,7 +209,7 @@ def test_an_image_that_brings_room_or_commands_is_refused(engine: docker.DockerC
     import_image(engine, tag, change)
     try:
         with pytest.raises(InputError, match="cannot be a box"):
-            runtime_image(tag)
+            find_runtime(tag)
     finally:
         engine.images.remove(tag)
 
@@ -217,7 +217,7 @@ def test_an_image_that_brings_room_or_commands_is_refused(engine: docker.DockerC
 @pytest.mark.docker
 def test_an_image_that_is_not_here_is_not_fetched_and_an_unknown_name_is_the_users_mistake() -> None:
     with pytest.raises(InputError, match="no image judge-test/nowhere:9 on this Engine, and the"):
-        runtime_image("judge-test/nowhere:9")
+        find_runtime("judge-test/nowhere:9")
     with pytest.raises(InputError, match="no image natve; there are base, keeper, native, python"):
         build_images(["natve"])
 

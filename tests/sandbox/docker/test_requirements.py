@@ -1,5 +1,7 @@
 """What a policy demands of a host: sentences from an Engine's description, and a game that never starts with less."""
 
+import tempfile
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +10,14 @@ import pytest
 
 from judge.base.errors import HostError, InputError
 from judge.sandbox import BoxPolicy
+from judge.sandbox.docker.engine import Engine
 from judge.sandbox.docker.requirements import (
+    host_obstacle,
     maps_users,
+    pipes_obstacle,
     refuse_stack,
     require,
+    require_pipes,
     security_options,
     unmet_requirements,
 )
@@ -50,6 +56,34 @@ def test_missing_host_features_are_reported_with_the_fix(
     (sentence,) = unmet_requirements(policy, info)
     assert key in sentence
     assert fix in sentence
+
+
+@pytest.mark.docker
+def test_pipes_are_used_where_the_engine_sees_this_process_and_its_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    host_obstacle.cache_clear()
+    assert "" == pipes_obstacle(BoxPolicy())
+    require_pipes(BoxPolicy())
+    temporary = tempfile.gettempdir()
+    for hidden, reason in (("/proc", "the judge and the Engine share no kernel"), (temporary, "does not see /")):
+        monkeypatch.setattr(Engine, "sees", lambda _, path, hidden=hidden: not path.is_relative_to(hidden))
+        host_obstacle.cache_clear()
+        with pytest.raises(HostError, match=reason):
+            require_pipes(BoxPolicy())
+        require_pipes(BoxPolicy(transport="pipes"))
+    host_obstacle.cache_clear()
+
+
+@pytest.mark.docker
+def test_engine_sees_the_files_of_its_host_only(tmp_path: Path) -> None:
+    with closing(Engine()) as engine:
+        assert engine.sees(tmp_path, Path("/proc/1"))
+        assert not engine.sees(tmp_path, tmp_path / "missing")
+
+
+@pytest.mark.parametrize("policy", [BoxPolicy(transport="attach"), BoxPolicy(runtime="runsc")])
+def test_contest_refuses_a_policy_of_the_engine_s_stream(policy: BoxPolicy) -> None:
+    with pytest.raises(HostError, match=f"each clock includes the Engine's delay: {policy.attach_reason}"):
+        require_pipes(policy)
 
 
 def test_a_stack_of_profiles_of_apparmor_is_refused_with_the_fix() -> None:

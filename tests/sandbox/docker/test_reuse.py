@@ -73,7 +73,7 @@ def finish(guest: Guest) -> None:
 
 def container_of(guest: Guest) -> str:
     assert isinstance(guest.box, DockerBox)
-    return guest.box._container.id
+    return guest.box._prepared.id
 
 
 def own_containers() -> list[str]:

@@ -16,7 +16,7 @@ from judge.base.errors import HostError
 from judge.base.owner import Owner
 from judge.host.build_images import build_images
 from judge.sandbox import BoxPolicy, Limits
-from judge.sandbox.docker.container import Container
+from judge.sandbox.docker.docker_box import DockerBox
 from judge.sandbox.docker.run_in_box import Command, CommandEnd, CommandResult, Stderr, run_in_box
 from judge.sandbox.evidence import ProcessReport
 
@@ -140,13 +140,14 @@ def test_the_middle_of_a_long_talk_is_let_go() -> None:
 
 def test_it_returns_when_all_of_its_processes_are_gone(do: Do, monkeypatch: pytest.MonkeyPatch) -> None:
     """A build can read /proc/self/pagemap, which no kill interrupts, on cores that others get afterwards."""
-    ended, end = [], Container.end
+    ended, leave = [], DockerBox.leave
 
-    def wait_for_the_end(container: Container) -> None:
-        end(container)
-        ended.append(container.is_gone())
+    def wait_for_the_end(box: DockerBox) -> float:
+        took = leave(box)
+        ended.append(box.is_gone())
+        return took
 
-    monkeypatch.setattr(Container, "end", wait_for_the_end)
+    monkeypatch.setattr(DockerBox, "leave", wait_for_the_end)
     done, _ = do("while True: pass", seconds=1)
     assert (CommandEnd.TIME, [True]) == (done.end, ended)
 

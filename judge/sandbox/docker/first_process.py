@@ -1,21 +1,31 @@
-"""Detects other programs that freeze or end a container, which an agent cannot do."""
+"""PID 1 of a container: on this kernel, or as the Engine reports it."""
 
 import os
 import select
 import signal
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from pathlib import Path
+from typing import Protocol
 
 from judge.sandbox.box import Channel
-from judge.sandbox.machine.cgroup import UNIFIED
+from judge.sandbox.docker.engine import Engine, EngineRefusalError
 from judge.sandbox.machine.pipes import await_readable
 
-ORDERS = {
-    UNIFIED: (("cgroup.freeze", "1"), ("cgroup.events", "frozen 1")),
-    "freezer": (("freezer.self_freezing", "1"), ("freezer.parent_freezing", "1")),
-}
-"""Lines that mean that this cgroup or a parent was ordered to freeze."""
+POLL_INTERVAL_S = 0.05
+
+
+class ContainerProcess(Protocol):
+    """PID 1 of a container."""
+
+    def is_running(self) -> bool: ...
+
+    def await_end(self, span_s: float) -> None: ...
+
+    def kill(self) -> bool:
+        """False without permission, True also if it has ended."""
+
+    def close(self) -> None: ...
 
 
 class FirstProcess:
@@ -65,25 +75,26 @@ class FirstProcess:
         os.close(self.fd)
 
 
-def is_ordered_frozen(groups: Mapping[str, Path]) -> bool:
-    """Whether any program ordered to freeze these cgroups. False if they are gone."""
-    return any(
-        _says(groups[hierarchy] / name, sign)
-        for hierarchy, files in ORDERS.items()
-        if hierarchy in groups
-        for name, sign in files
-    )
+class EngineProcess:
+    """PID 1 of a container, as the Engine reports it."""
 
+    def __init__(self, engine: Engine, container: str) -> None:
+        self._engine = engine
+        self._container = container
 
-def release(groups: Mapping[str, Path]) -> None:
-    """Thaw these cgroups, because a frozen process cannot end."""
-    for hierarchy, (name, word) in {UNIFIED: ("cgroup.freeze", "0"), "freezer": ("freezer.state", "THAWED")}.items():
-        if hierarchy in groups:
-            with suppress(OSError):
-                (groups[hierarchy] / name).write_text(word, encoding="ascii")
+    def is_running(self) -> bool:
+        try:
+            return bool(self._engine.state(self._container)["Running"])
+        except EngineRefusalError:
+            return False
 
+    def await_end(self, span_s: float) -> None:
+        deadline = time.monotonic() + span_s
+        while self.is_running() and time.monotonic() < deadline:
+            time.sleep(POLL_INTERVAL_S)
 
-def _says(path: Path, sign: str) -> bool:
-    with suppress(OSError):
-        return sign in path.read_text(encoding="ascii").splitlines()
-    return False
+    def kill(self) -> bool:
+        """False: only the Engine can."""
+        return False
+
+    def close(self) -> None: ...

@@ -1,13 +1,10 @@
-"""The Engine's attach stream: PID 1's reports, and the agent's streams where pipes cannot reach it."""
+"""The Engine's attach stream to a container, on which PID 1 reports."""
 
-import os
-import secrets
 import select
 import socket
 import ssl
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
 from contextlib import suppress
 
 from judge.base.errors import HostError
@@ -19,10 +16,8 @@ STDOUT, STDERR = 1, 2
 
 MAX_FRAME_BYTES = 4 << 20
 
-PATIENCE_S = 0.01
-
-TLS_RECORD_BYTES = 1 << 14
-"""Maximum size of a TLS record: of larger writes TLS does not report the bytes written."""
+OnReport = Callable[[bytes], ProcessReport]
+OnEnd = Callable[[], Sequence[tuple[Channel, bytes]]]
 
 
 class Frames:
@@ -47,92 +42,43 @@ class Frames:
             yield kind, payload
 
 
-class EndMark:
-    """Finds the secret marker that PID 1 writes after the agent's stdout.
-
-    Its first byte never ends a line of text, so no complete line is delayed.
-    """
-
-    LENGTH = 16
-
-    def __init__(self) -> None:
-        self.mark = b"\0" + secrets.token_bytes(self.LENGTH - 1)
-        self._held = b""
-
-    def feed(self, data: bytes) -> tuple[bytes, bool]:
-        data = self._held + data
-        if data.endswith(self.mark):
-            self._held = b""
-            return data[: -self.LENGTH], True
-        lengths = range(min(len(data), self.LENGTH - 1), 0, -1)
-        held = next((n for n in lengths if data.endswith(self.mark[:n])), 0)
-        self._held = data[len(data) - held :]
-        return data[: len(data) - held], False
-
-
-class AttachStream:
-    """The stream as one event source.
+class ControlStream:
+    """PID 1's reports as an event source.
 
     `on_end` returns the events for its end, which comes when the container or the Engine is gone.
     """
 
     events = select.EPOLLIN
 
-    def __init__(
-        self,
-        attached: socket.socket,
-        on_report: Callable[[bytes], ProcessReport],
-        on_end: Callable[[], Sequence[tuple[Channel, bytes]]],
-    ) -> None:
+    def __init__(self, attached: socket.socket, on_report: OnReport, on_end: OnEnd) -> None:
         self._socket = attached
         self.on_report = on_report
         self.on_end = on_end
         self._streams = Frames(8)
         self._control = Frames(5)
-        self._mark: EndMark | None = None
-        self._held: list[tuple[Channel, bytes]] = []
-        self._open = {Channel.OUT, Channel.ERR}
         self._is_clean = False
-        self._is_tls = isinstance(attached, ssl.SSLSocket)
         self.fd = attached.fileno()
-        self.stdin_fd = os.dup(self.fd)  # the same socket, polled separately
         self.ended = False
 
-    def say_pipes(self) -> None:
-        self._say(b"P")
-
-    def say_attach(self) -> None:
-        self._mark = EndMark()
-        self._say(b"A" + self._mark.mark)
+    def start(self) -> None:
+        """Let PID 1 run the agent with the pipes of /io."""
+        self._send_word(b"P")
 
     def clean(self, span_s: float) -> bool:
         """Let PID 1 clean up after the former agent; False without a confirmation in time.
 
         Discards output that arrives before it.
         """
-        self._is_clean, self._held = False, []
-        self._say(b"C")
+        self._is_clean = False
+        self._send_word(b"C")
         deadline = time.monotonic() + span_s
         while not self._is_clean and not self.ended and (left := deadline - time.monotonic()) > 0:
             await_readable(self.fd, left)
-            self._receive()
+            self.read()
         return self._is_clean
 
-    def read(self) -> Sequence[tuple[Channel, bytes]]:
-        held, self._held = self._held, []
-        return [*held, *self._receive()]
-
-    def take_in(self, until: Future[None]) -> None:
-        """Buffer output for the next read until a call is done."""
-        while not until.done():
-            if self.ended:
-                time.sleep(PATIENCE_S)
-            else:
-                await_readable(self.fd, PATIENCE_S)
-            self._held += self._receive()
-
     def finish(self, span_s: float) -> Sequence[tuple[Channel, bytes]]:
-        """Remaining output of an ended container, and its end.
+        """Remaining reports of an ended container, and its end.
 
         The Engine may fail to close the stream.
         """
@@ -143,7 +89,7 @@ class AttachStream:
             said += self.read()
         return said if self.ended else [*said, *self._end()]
 
-    def _receive(self) -> Sequence[tuple[Channel, bytes]]:
+    def read(self) -> Sequence[tuple[Channel, bytes]]:
         if self.ended:
             return ()
         try:
@@ -156,16 +102,12 @@ class AttachStream:
             return [event for kind, payload in self._streams.feed(data) for event in self._events(kind, payload)]
         return self._end()
 
-    def _end(self) -> Sequence[tuple[Channel, bytes]]:
-        self.ended = True
-        ends = [(channel, b"") for channel in self._open] if self._mark else []
-        return [*ends, *self.on_end()]
-
     def write(self, data: bytes) -> int:
+        """Write without blocking: bytes written, 0 if the socket is full, -1 after its end."""
         if self.ended:
             return -1
         try:
-            return self._socket.send(data[:TLS_RECORD_BYTES] if self._is_tls else data)
+            return self._socket.send(data)
         except (BlockingIOError, ssl.SSLWantWriteError):
             return 0
         except OSError:
@@ -173,16 +115,17 @@ class AttachStream:
 
     def close(self) -> None:
         self.ended = True
-        if self.stdin_fd >= 0:
-            os.close(self.stdin_fd)
-            self.stdin_fd = -1
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
 
-    def _say(self, word: bytes) -> None:
+    def _send_word(self, word: bytes) -> None:
         if self.write(word) != len(word):
             raise HostError("The container ended before its agent was started: see the Engine's log")
+
+    def _end(self) -> Sequence[tuple[Channel, bytes]]:
+        self.ended = True
+        return self.on_end()
 
     def _events(self, stream: int, payload: bytes) -> Iterator[tuple[Channel, bytes]]:
         if stream == STDERR:
@@ -192,13 +135,8 @@ class AttachStream:
                 elif kind == ord("R"):
                     yield Channel.REPORT, self.on_report(frame).encode()
                 else:
-                    if not frame:
-                        self._open.discard(Channel.ERR)
-                    yield Channel.ERR, frame
-        elif self._mark and Channel.OUT in self._open:
-            data, last = self._mark.feed(payload)
-            if data:
-                yield Channel.OUT, data
-            if last:
-                self._open.discard(Channel.OUT)
-                yield Channel.OUT, b""
+                    yield from self._stderr(frame)
+
+    def _stderr(self, _data: bytes) -> Iterator[tuple[Channel, bytes]]:
+        """The agent's, which does not come here."""
+        return iter(())
