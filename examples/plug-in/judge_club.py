@@ -26,7 +26,7 @@ def write_games(contest: FinishedContest) -> Iterator[tuple[str, bytes]]:
             "number": game.number,
             "first": game.first,
             "second": game.second,
-            "verdict": "" if game.file is None else game.file.record.verdict.value,
+            "verdict": "" if game.record is None else game.record.verdict.value,
         }
         for game in contest.games
     ]

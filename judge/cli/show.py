@@ -12,10 +12,11 @@ from judge.api.files import show as read_game
 from judge.base.errors import InputError
 from judge.base.os_errors import os_errors_as
 from judge.base.text import printable
-from judge.catalog.files import result_words, steps_of
+from judge.catalog.files import steps_of
 from judge.cli.options import EvidenceOption
 from judge.games.types import Verdict
 from judge.records.fault_report import case_lines, cases
+from judge.records.outcome import record_outcome
 from judge.records.steps import Stepped
 from judge.referee.spec import RecordFile, read_record
 from judge.referee.verdict_help import fix_of
@@ -174,7 +175,7 @@ def print_evidence(file: RecordFile, path: str) -> None:
     record = file.record
     names = f"{record.seats[0].name} - {record.seats[1].name}"
     print(printable(f"{names}, {record.spec.policy.name}, game {record.id}, attempt {record.attempt}", 300))
-    print(printable(result_words(record), 400))
+    print(printable(record_outcome(record), 400))
     found = cases(file)
     for case in found:
         print()

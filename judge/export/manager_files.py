@@ -58,7 +58,6 @@ def _games(published: PublishedContest, files: Path) -> Iterator[ContestGame]:
             first=game.first,
             second=game.second,
             opening=spec.opening if file is None else file.record.spec.opening,
-            file=file,
             steps=None if file is None else steps_of(file),
         )
 

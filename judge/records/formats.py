@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Generic, NoReturn, TypeVar
 
 from judge.base.errors import InputError
-from judge.referee.spec import RecordFile
+from judge.records.steps import Stepped
 
 MAX_FILE_BYTES = 32 << 20
 
@@ -38,8 +38,8 @@ class FileFormat(Generic[FormatGame]):
 class FileFormats(Generic[FormatGame]):
     """Formats by name, the most certain first."""
 
-    of_record: Callable[[RecordFile], FormatGame]
-    """Raises InputError if the record cannot be replayed."""
+    of_record: Callable[[Stepped], FormatGame]
+    """Raises InputError if the record contradicts the rules."""
     by_name: Mapping[str, FileFormat[FormatGame]]
     has_result: Callable[[FormatGame], bool] = lambda _game: True
     names_of: Callable[[FormatGame], Sequence[str]] = lambda _game: ()

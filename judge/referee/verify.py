@@ -19,11 +19,11 @@ from judge.referee.make_record import (
     verdict_of,
     winner_of,
 )
-from judge.referee.replay import Replay, rejoined, replaying
-from judge.referee.setup import build_referee
+from judge.referee.replay import replaying
 from judge.referee.side import Side
 from judge.referee.spec import GameRecord, RecordFile
-from judge.referee.transcript import EntryKind, unseal
+from judge.referee.steps import replay_of
+from judge.referee.transcript import EntryKind
 from judge.referee.void_problems import void_problems
 
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3}([0-9]{3})?)?\+00:00")
@@ -89,7 +89,8 @@ def _replay(file: RecordFile) -> list[str]:
     record = file.record
     if record.verdict is Verdict.VOID:
         return list(void_problems(file))
-    replay = Replay(referee := build_referee(record.spec), rejoined(unseal(file.transcript)))
+    replay = replay_of(file)
+    referee = replay.referee
     with replaying(replay):
         end = replay.finish()
     found = [

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from judge.base.errors import InputError
 from judge.referee.blame import Void
 from judge.referee.make_record import plies_of, verdict_of
-from judge.referee.replay import Replay, rejoined, replaying
-from judge.referee.setup import build_referee
+from judge.referee.replay import Replay, replaying
 from judge.referee.spec import RecordFile
-from judge.referee.transcript import EntryKind, unseal
+from judge.referee.steps import replay_of
+from judge.referee.transcript import EntryKind
 
 
 def void_problems(file: RecordFile) -> Iterator[str]:
@@ -17,12 +17,11 @@ def void_problems(file: RecordFile) -> Iterator[str]:
     if record.winner is not None:
         yield "a void game has no winner"
     try:
-        referee = build_referee(record.spec)
-        replay = Replay(referee, rejoined(unseal(file.transcript)), breaks_off=True)
+        replay = replay_of(file, breaks_off=True)
     except (InputError, ValueError, LookupError, TypeError) as error:
         yield str(error)
         return
-    end = None
+    end, referee = None, replay.referee
     try:
         with replaying(replay):
             end = replay.finish()

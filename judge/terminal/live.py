@@ -18,8 +18,7 @@ from rich.live import Live
 
 from judge.base.scheduling import set_scheduling
 from judge.broadcast import pipe
-from judge.catalog.files import result_words
-from judge.records.outcome import game_scores
+from judge.records.outcome import game_scores, record_outcome
 from judge.referee.spec import GameRecord, GameSpec
 from judge.terminal.live_games import Follower, GameViews
 from judge.terminal.screen import Screen
@@ -57,7 +56,7 @@ class LiveView:
 
     def end(self, record: GameRecord, is_last_attempt: bool) -> None:
         points = points_of(record, self._first)
-        said = {"result": result_words(record), "points": points}
+        said = {"result": record_outcome(record), "points": points}
         self._send(pipe.END, {**said, "is_last_attempt": is_last_attempt})
 
     def close(self) -> None:

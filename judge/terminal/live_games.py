@@ -21,9 +21,9 @@ from judge.catalog import game_entry
 from judge.games.types import SEATS
 from judge.protocols import PERSON
 from judge.records.views import BoardView
-from judge.referee.follow import FollowedGame
 from judge.referee.side import Ply
 from judge.referee.spec import GameSpec
+from judge.referee.steps import FollowedGame
 from judge.referee.transcript import unpack_entries
 from judge.sandbox.box import BoxKind, Meter
 from judge.sandbox.docker.engine import Engine

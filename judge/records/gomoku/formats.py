@@ -29,8 +29,7 @@ from judge.records.gomoku.piskvork import (
     split_lines,
 )
 from judge.records.gomoku.psq import looks_like_psq, read_psq, write_psq, write_psq_gomocupjudge
-from judge.records.gomoku.record import FiveRecord, Laying, need_board
-from judge.records.gomoku.replay import five_of
+from judge.records.gomoku.record import FiveRecord, Laying, five_of, need_board
 from judge.records.gomoku.sgf import read_sgf, write_sgf
 from judge.records.sgf import looks_like_sgf, sgf_encoding
 from judge.records.text_files import decode_file, encoding_of, head_of

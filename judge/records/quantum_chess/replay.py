@@ -23,6 +23,7 @@ from judge.games.quantum_chess.board import (
     classical_pieces,
     quantum_pieces,
 )
+from judge.games.quantum_chess.game import QuantumChessOptions
 from judge.games.quantum_chess.words import (
     MOVED,
     SELECTED,
@@ -32,13 +33,11 @@ from judge.games.quantum_chess.words import (
     announcement,
     read_square,
 )
-from judge.games.types import NATURE, AgentFault, Chance, Drawn, Event, Reply, ReplyKind, Request, Verdict, decided
+from judge.games.types import NATURE, AgentFault, Drawn, Event, Reply, ReplyKind, Request, Verdict, decided
 from judge.records.quantum_chess.log import Logged, QchessLog
-from judge.records.replays import replay_record
 from judge.records.steps import LogSteps, Stepped
 from judge.records.views import BoardView, Face, Surface, Token
 from judge.referee.setup import chance_from_seed
-from judge.referee.spec import RecordFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,67 +177,36 @@ def _is_quantum_start(board: Mapping[tuple[int, int], PlacedPiece]) -> bool:
     return all(left == 0 for pool in pools.values() for left in pool.values())
 
 
-@dataclass(frozen=True, slots=True)
-class Moments:
-    """`answers` are the times of each seat's answers."""
+def qchess_log(replay: Stepped) -> QchessLog:
+    """A record's log. Times are the start plus all time charged until then.
 
-    started: datetime
-    answers: tuple[datetime, ...]
-    ended: datetime
-
-
-def qchess_log(file: RecordFile) -> QchessLog:
-    """Times are the start plus all time charged until then. Raises InputError if the record contradicts the rules."""
-    record = file.record
-    _, plies = replay_record(file, QuantumChess, "Quantum Chess")
-    started = datetime.fromisoformat(record.started_at)
-    charged, moments = 0.0, []
-    for each in plies:
-        charged += each.ply.charged_ns / 1e6
-        moments.append(started + timedelta(milliseconds=charged))
-    ended = max([*moments, started + timedelta(seconds=record.seconds)])
-    replies = [each.ply.reply for each in plies]
-    faults = [
-        AgentFault(seat.fault, number, seat.why) for number, seat in enumerate(record.seats) if seat.fault is not None
-    ]
-    game = QuantumChess.from_options(record.spec.game_options())
-    names = (record.seats[0].name, record.seats[1].name)
-    fault = faults[0] if faults else None
-    return keep_log(
-        game, names, chance_from_seed(record.spec.seed), replies, fault, Moments(started, tuple(moments), ended)
-    )
+    Raises InputError if the record contradicts the rules.
+    """
+    record, game = replay.replayed(QuantumChess, "Quantum Chess")
+    started = when = datetime.fromisoformat(record.started_at)
+    events = [Logged(started, text) for text in game.options.played]
+    charged_ms = 0.0
+    for step, ms in zip(replay.steps[1:], replay.charged_ms, strict=True):
+        charged_ms += ms
+        when = started + timedelta(milliseconds=charged_ms)
+        events += [Logged(when, text) for text in announced(step.events)]
+    ended = max(when, started + timedelta(seconds=record.seconds))
+    result = None if game.end is None else Logged(ended, game.result(replay.names))
+    board = first_board(game.options, chance_from_seed(record.spec.seed))
+    return QchessLog(started, replay.names, board, tuple(events), result)
 
 
-def keep_log(
-    game: QuantumChess,
-    names: tuple[str, str],
-    chance: Callable[[Request], Reply],
-    replies: Iterable[Reply],
-    fault: AgentFault | None,
-    moments: Moments,
-) -> QchessLog:
-    """Play `game` with the answers in order."""
-    events = [Logged(moments.started, text) for text in game.options.played]
-    _answer_chance(game, chance)
-    board = game.options.position or game.board.placed()
-    for reply, when in zip(replies, moments.answers, strict=True):
-        told = list(game.apply(reply))
-        told += _answer_chance(game, chance)
-        # Both seats get the same announcement; log it once.
-        once = [event for event in told if isinstance(event, Selected | Moved) and event.only == event.seat]
-        events += [Logged(when, announcement(event)) for event in once]
-    if game.end is None and fault is not None:
-        game.forfeit(fault)
-    result = None if game.end is None else Logged(moments.ended, game.result(names))
-    in_columns = tuple(sorted(board, key=lambda piece: (piece.x, piece.y)))
-    return QchessLog(moments.started, names, in_columns, tuple(events), result)
+def announced(events: Iterable[Event]) -> list[str]:
+    """What the manager's log has of events. Both seats get the same announcement; it is logged once."""
+    return [announcement(event) for event in events if isinstance(event, Selected | Moved) and event.only == event.seat]
 
 
-def _answer_chance(game: QuantumChess, chance: Callable[[Request], Reply]) -> list[Event]:
-    told: list[Event] = []
-    while game.end is None and isinstance(request := game.pending(), Chance):
-        told += game.apply(chance(request))
-    return told
+def first_board(options: QuantumChessOptions, chance: Callable[[Request], Reply]) -> tuple[PlacedPiece, ...]:
+    """The start position column by column, with its random hidden types."""
+    game = QuantumChess(options)
+    while game.undrawn is not None:
+        game.apply(chance(game.pending()))
+    return tuple(sorted(options.position or game.board.placed(), key=lambda piece: (piece.x, piece.y)))
 
 
 def chess_view(game: QuantumChess, seat: int | None = None) -> BoardView:

@@ -10,11 +10,9 @@ from judge.games.stratego import RULES, Stratego, StrategoOptions
 from judge.games.stratego.game import SURRENDERED, UNINTELLIGIBLE
 from judge.games.stratego.types import COLOURS, SIZE, Move, NoMove, SetUpRow, SetupRow, read_reply
 from judge.games.types import NATURE, SEATS, AgentFault, Drawn, Reply, ReplyKind, Verdict, decided
-from judge.records.replays import replay_record
 from judge.records.steps import LogSteps, Stepped
 from judge.records.stratego.log import SHORT, HalfMoveLine, StrategoLog, one_printable_line, read_result, write_log
 from judge.records.views import BoardView, Face, Square, Surface, Token
-from judge.referee.spec import RecordFile
 
 _OUTCOME = re.compile(r"(.*) (OK|ILLEGAL|FLAG|VICTORY_FLAG|VICTORY_ATTRITION|(?:KILLS|DIES|BOTHDIE) \S \S)", re.DOTALL)
 
@@ -133,12 +131,11 @@ def _check_end(log: StrategoLog, game: Stratego) -> None:
         )
 
 
-def log_of_record(file: RecordFile) -> bytes:
+def log_of_record(replay: Stepped) -> bytes:
     """A record's log. A void game has no end. Raises InputError if the record contradicts the rules."""
-    record, clock = file.record, file.record.spec.policy.clock
-    game, _ = replay_record(file, Stratego, "Stratego")
-    names = (record.seats[0].name, record.seats[1].name)
-    return write_log(game, names, (clock.turn_ms if clock.control is None else clock.answer_ms) / 1000)
+    record, game = replay.replayed(Stratego, "Stratego")
+    clock = record.spec.policy.clock
+    return write_log(game, replay.names, (clock.turn_ms if clock.control is None else clock.answer_ms) / 1000)
 
 
 _EMPTY, _LAKE, _ENEMY = ".", "+", "#"

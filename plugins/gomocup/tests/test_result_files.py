@@ -31,7 +31,7 @@ def illegal() -> RecordFile:
 def contest(file: RecordFile | None) -> FinishedContest:
     game = ContestGame(number=1, first="anna", second="bert")
     if file is not None:
-        game = ContestGame(number=1, first="anna", second="bert", file=file, steps=steps_of(file))
+        game = ContestGame(number=1, first="anna", second="bert", steps=steps_of(file))
     policy = load_policy("renju-15") if file is None else file.record.spec.policy
     return FinishedContest(name="cup", agents=["anna", "bert"], policy=policy, games=[game])
 
