@@ -1,9 +1,10 @@
 """Steps through a game on a terminal, and lists finished games, on a terminal as a menu."""
 
 import os
+import re
 import select
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,46 +27,42 @@ POLL_INTERVAL_S = 0.25
 
 MAX_STORED_MESSAGES = 50
 
-_SEQUENCES = {
-    b"\x1b[C": "n",
-    b"\x1bOC": "n",
-    b"\x1b[D": "p",
-    b"\x1bOD": "p",
-    b"\x1b[B": "n",
-    b"\x1bOB": "n",
-    b"\x1b[A": "p",
-    b"\x1bOA": "p",
-    b"\x1b[H": "g",
-    b"\x1bOH": "g",
-    b"\x1b[1~": "g",
-    b"\x1b[F": "G",
-    b"\x1bOF": "G",
-    b"\x1b[4~": "G",
-    b"\x1b[6~": "d",
-    b"\x1b[5~": "u",
+_KEY = re.compile(rb"\x1b[\[O]([^@-~]*[@-~]?)|(.)", re.DOTALL)
+_NAMES = {
+    b"A": "up",
+    b"B": "down",
+    b"C": "right",
+    b"D": "left",
+    b"5~": "pgup",
+    b"6~": "pgdn",
+    b"H": "home",
+    b"1~": "home",
+    b"F": "end",
+    b"4~": "end",
 }
+_FAR = 1 << 30
+_STEPS = {
+    **dict.fromkeys(("right", "down", *"nlj \r\n"), 1),
+    **dict.fromkeys(("left", "up", *"phkb\x7f"), -1),
+    "pgdn": 10,
+    "d": 10,
+    "pgup": -10,
+    "u": -10,
+    "home": -_FAR,
+    "g": -_FAR,
+    "end": _FAR,
+    "G": _FAR,
+}
+ESCAPE = "\x1b"
+_QUIT = ("q", ESCAPE, "\x03", "\x04")
 
 
-def keys_of(data: bytes, sequences: Mapping[bytes, str] = _SEQUENCES, escape: str = "q") -> Iterator[str]:
-    """The typed keys; a single Escape is `escape`."""
-    at = 0
-    while at < len(data):
-        if data[at : at + 1] != b"\x1b":
-            yield data[at : at + 1].decode("latin-1")
-            at += 1
-            continue
-        known = next((seq for seq in sequences if data.startswith(seq, at)), None)
-        if known is not None:
-            yield sequences[known]
-            at += len(known)
-        elif data[at + 1 : at + 2] in (b"[", b"O"):
-            at += 2
-            while at < len(data) and not 0x40 <= data[at] <= 0x7E:
-                at += 1
-            at += 1
-        else:
-            yield escape
-            at += 1
+def keys_of(data: bytes) -> Iterator[str]:
+    """The typed keys: characters, and the names of arrows and of keys for pages and ends."""
+    for match in _KEY.finditer(data):
+        key = _NAMES.get(match[1]) if match[2] is None else match[2].decode("latin-1")
+        if key is not None:
+            yield key
 
 
 class Place:
@@ -77,33 +74,24 @@ class Place:
         self.is_over = False
         self._last = last
 
-    @property
-    def is_done(self) -> bool:
-        return self.is_over
-
     def press(self, key: str) -> None:
         """Apply a key from `keys_of`."""
         typed, self.typed = self.typed, ""
         if key.isdecimal() and key.isascii():
             self.typed = (typed + key)[-6:]
-        elif key in "\r\n" and typed:
-            self._go(int(typed))
-        elif key in "nlj \r\n":
-            self._go(self.at + 1)
-        elif key in "phkb\x7f":
-            self._go(self.at - 1)
-        elif key == "d":
-            self._go(self.at + 10)
-        elif key == "u":
-            self._go(self.at - 10)
-        elif key == "g":
-            self._go(0)
-        elif key == "G":
-            self._go(self._last)
-        elif key in "q\x03\x04":
+        elif key in "\r\n":
+            self.enter(typed)
+        elif key in _QUIT:
             self.is_over = True
+        else:
+            self.go(self.at + _STEPS.get(key, 0))
 
-    def _go(self, to: int) -> None:
+    def enter(self, typed: str) -> None:
+        """Go to the typed number, or on."""
+        self.go(int(typed) if typed else self.at + 1)
+
+    def go(self, to: int) -> None:
+        """As far as there are positions."""
         self.at = max(0, min(self._last, to))
 
 
@@ -116,7 +104,7 @@ def browse(game: Stepped, console: Console, keyboard: int) -> None:
 def _show(place: Place, draw: Callable[[], RenderableType], console: Console, keyboard: int) -> None:
     shown: tuple[object, ...] = ()
     with key_by_key(keyboard), Live(console=console, screen=True, auto_refresh=False) as live:
-        while not place.is_done:
+        while not place.is_over:
             wanted = (place.at, place.typed, console.size)
             if wanted != shown:
                 live.update(draw(), refresh=True)
@@ -258,21 +246,14 @@ def read_listed(path: Path) -> ListedGame:
 
 
 class _Menu(Place):
-    def __init__(self, last: int) -> None:
-        super().__init__(last)
-        self.is_opening = False
+    is_opening = False
 
-    @property
-    def is_done(self) -> bool:
-        return self.is_over or self.is_opening
-
-    def press(self, key: str) -> None:
-        if key in "\r\n" and not self.typed:
-            self.is_opening = True
-            return
-        if key in "\r\n":
-            self.typed = str(int(self.typed) - 1) if int(self.typed) else "0"
-        super().press(key)
+    def enter(self, typed: str) -> None:
+        """Open the game, or go to the one with the typed number."""
+        if typed:
+            self.go(int(typed) - 1)
+        else:
+            self.is_over = self.is_opening = True
 
 
 def browse_list(games: Sequence[ListedGame], console: Console, keyboard: int, show: Callable[[Stepped], None]) -> None:
@@ -280,10 +261,10 @@ def browse_list(games: Sequence[ListedGame], console: Console, keyboard: int, sh
     menu = _Menu(len(games) - 1)
     while not menu.is_over:
         _show(menu, lambda: _screen(games, menu, console.size.height, console.size.width), console, keyboard)
-        chosen = games[menu.at].game
-        if menu.is_opening and chosen is not None:
-            show(chosen)
-        menu.is_opening = False
+        if menu.is_opening:
+            menu.is_over = menu.is_opening = False
+            if (chosen := games[menu.at].game) is not None:
+                show(chosen)
 
 
 def _screen(games: Sequence[ListedGame], menu: _Menu, height: int, width: int) -> Group:

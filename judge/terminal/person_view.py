@@ -45,7 +45,7 @@ class Seated(Follower):
         return self.spec.seats[0].name, self.spec.seats[1].name
 
     def view(self) -> BoardView:
-        return self._view()
+        return self._entry.view(self.referee.game, self.seat).since(self._seen_before)
 
     def told(self) -> list[tuple[int | None, str]]:
         """The seat's events with the causing seat. Callers must escape the texts."""
@@ -57,12 +57,8 @@ class Seated(Follower):
             MoveShown(number, self.seat if seat is None else seat, said, None)
             for number, (seat, said) in enumerate(self.told(), 1)
         ]
-        view = self._view()
         seats = (self._seat(0), self._seat(1))
-        return Screen(title, view, seats, tuple(moves[-MAX_STORED_MOVES:]), self.result, series)
-
-    def _view(self) -> BoardView:
-        return self._entry.view(self.referee.game, self.seat).since(self._seen_before)
+        return Screen(title, self.view(), seats, tuple(moves[-MAX_STORED_MOVES:]), self.result, series)
 
     def _seat(self, seat: int) -> SeatShown:
         shown = replace(super()._seat(seat), said="", search={}, messages=())
