@@ -1,11 +1,11 @@
 """A finished game step by step, with text and times: what every format, picture and page is made of."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from judge.base.errors import InputError
-from judge.games.types import Event, Game, Verdict
+from judge.games.types import NATURE, AgentFault, Event, Game, Reply, Verdict
 from judge.records.outcome import record_outcome
 from judge.records.views import BoardView
 from judge.referee.replay import rejoined, replaying
@@ -13,7 +13,7 @@ from judge.referee.spec import GameRecord, RecordFile
 from judge.referee.steps import MS, GameStep, SteppedGame
 from judge.referee.transcript import unseal
 
-Played = TypeVar("Played")
+Played = TypeVar("Played", bound=Game)
 
 
 @dataclass(slots=True)  # frozen takes three times as long
@@ -118,22 +118,24 @@ class _RecordSteps(SteppedGame):
         )
 
 
-class LogSteps(Generic[Played]):
-    """Collects the steps of a replayed log."""
-
-    def __init__(self, view: Callable[[Played], BoardView]) -> None:
-        self.steps: list[ReplayStep] = []
-        self._view = view
-
-    def begin(self, game: Played) -> None:
-        if not self.steps:
-            self.steps.append(ReplayStep(self._view(game)))
-
-    def add(self, game: Played, seat: int, said: str) -> None:
-        self.steps.append(ReplayStep(self._view(game).since(self.steps[-1].view), seat, said))
-
-    def see_effect(self, game: Played) -> None:
-        if len(self.steps) > 1:
-            last = self.steps.pop()
-            view = self._view(game).since(self.steps[-1].view)
-            self.steps.append(ReplayStep(view, last.seat, last.said))
+def play_steps(
+    game: Played, answers: Iterable[Reply | AgentFault], view: Callable[[Played], BoardView]
+) -> list[ReplayStep]:
+    """Apply the answers of a log, with those of nature, to `game`. Faults and random choices are no steps."""
+    steps: list[ReplayStep] = []
+    for answer in answers:
+        seat = game.pending().seat
+        if not steps and seat != NATURE:
+            steps.append(ReplayStep(view(game)))
+        if isinstance(answer, AgentFault):
+            game.forfeit(answer)
+            continue
+        game.apply(answer)
+        said = answer.said
+        if seat == NATURE:
+            if len(steps) < 2:
+                continue
+            step = steps.pop()
+            seat, said = step.seat or 0, step.said
+        steps.append(ReplayStep(view(game).since(steps[-1].view), seat, said))
+    return steps or [ReplayStep(view(game))]

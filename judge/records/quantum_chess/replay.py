@@ -35,7 +35,7 @@ from judge.games.quantum_chess.words import (
 )
 from judge.games.types import NATURE, AgentFault, Drawn, Event, Reply, ReplyKind, Request, Verdict, decided
 from judge.records.quantum_chess.log import Logged, QchessLog
-from judge.records.steps import LogSteps, Stepped
+from judge.records.steps import Stepped, play_steps
 from judge.records.views import BoardView, Face, Surface, Token
 from judge.referee.setup import chance_from_seed
 
@@ -231,16 +231,6 @@ def _piece(piece: Piece, shows_all: bool) -> Token:
 def qchess_steps(log: QchessLog) -> Stepped:
     """Raises InputError if the log contradicts the rules."""
     replayed = replay_qchess_log(log)
-    game = QuantumChess(replayed.game.options)
-    steps = LogSteps(chess_view)
-    for answered in replayed.answers:
-        if answered.seat == NATURE:
-            game.apply(answered.reply)
-            steps.see_effect(game)
-            continue
-        steps.begin(game)
-        game.apply(answered.reply)
-        steps.add(game, answered.seat, answered.reply.said)
-    steps.begin(game)
-    result = replayed.game.result(log.names) or "unfinished"
-    return Stepped("quantum-chess", log.names, steps.steps, result)
+    answers = (answered.reply for answered in replayed.answers)
+    steps = play_steps(QuantumChess(replayed.game.options), answers, chess_view)
+    return Stepped("quantum-chess", log.names, steps, replayed.game.result(log.names) or "unfinished")
