@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from judge.base.errors import InputError
+from judge.catalog.managers import ContestManager, FinishedContest
 from judge.cli.entry import CommandEntry
 from judge.publish.load import load_any
 from judge.publish.model import PublishedContest
 from judge.publish.pages import PageEntry
 from judge.publish.tables import write_csv
-from judge.records.managers import ContestManager, FinishedContest
 
 COLUMNS = ("number", "first", "second", "verdict")
 SHOWN = 10

@@ -124,7 +124,7 @@ def play_steps(
     """Apply the answers of a log, with those of nature, to `game`. Faults and random choices are no steps."""
     steps: list[ReplayStep] = []
     for answer in answers:
-        seat = game.pending().seat
+        seat: int | None = game.pending().seat
         if not steps and seat != NATURE:
             steps.append(ReplayStep(view(game)))
         if isinstance(answer, AgentFault):
@@ -136,6 +136,6 @@ def play_steps(
             if len(steps) < 2:
                 continue
             step = steps.pop()
-            seat, said = step.seat or 0, step.said
+            seat, said = step.seat, step.said
         steps.append(ReplayStep(view(game).since(steps[-1].view), seat, said))
     return steps or [ReplayStep(view(game))]

@@ -16,11 +16,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from judge.base.text import one_line
+from judge.catalog.managers import ContestGame, FinishedContest
 from judge.games.types import Verdict
 from judge.records.gomoku.pgn import write_pgn
 from judge.records.gomoku.psq import write_psq_gomocupjudge
 from judge.records.gomoku.record import FiveRecord, five_of
-from judge.records.managers import ContestGame, FinishedContest
 
 MESSAGES, STATE, PGN, RESULT, TABLE = "message.txt", "state.txt", "result.pgn", "_result.txt", "_table.html"
 
@@ -88,7 +88,7 @@ class _Result:
 
 
 def write_result_files(contest: FinishedContest) -> Iterator[tuple[str, bytes]]:
-    """As `judge.records.managers.ContestManager.write`."""
+    """As `judge.catalog.managers.ContestManager.write`."""
     numbers = {name: number for number, name in enumerate(contest.agents)}
     players = [_Player() for _ in contest.agents]
     results: list[_Result] = []

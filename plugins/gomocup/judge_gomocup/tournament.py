@@ -17,9 +17,9 @@ from typing import NamedTuple
 from judge.base.durable_files import is_file, is_link, read_bounded
 from judge.base.errors import InputError
 from judge.base.text import quote, suggest
+from judge.catalog.managers import ImportedAgent, ImportedContest
 from judge.games.gomoku import Rule
 from judge.games.gomoku.positions import parse_opening
-from judge.records.managers import ImportedAgent, ImportedContest
 from judge.records.text_files import decode_file
 from judge.referee.policy import load_policy
 

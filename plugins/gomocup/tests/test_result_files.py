@@ -9,7 +9,7 @@ from judge_gomocup.compare import compare_played
 from judge_gomocup.result_files import write_result_files
 
 from judge.catalog.files import steps_of
-from judge.records.managers import ContestGame, FinishedContest
+from judge.catalog.managers import ContestGame, FinishedContest
 from judge.referee.policy import load_policy
 from judge.referee.spec import RecordFile
 from tests.records.recorded import gomoku, named, recorded
