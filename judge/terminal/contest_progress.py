@@ -65,6 +65,11 @@ class RunTally:
         return self._to_come.is_exact
 
     @property
+    def total_text(self) -> str:
+        """All games, such as `at least 12`."""
+        return f"{'' if self.is_exact else 'at least '}{self.done + self.left}"
+
+    @property
     def per_minute(self) -> float:
         return 60 * self.finished / max(self._clock() - self._began, 1e-3)
 
@@ -88,6 +93,12 @@ class Progress(Protocol):
     def close(self) -> None: ...
 
 
+def _score(event: EndedAttempt, between: str) -> str:
+    if event.state is not AttemptState.ACCEPTED or event.outcome is None:
+        return "void"
+    return score_text(event.outcome.verdict, event.outcome.winner, between)
+
+
 class Lines:
     """Prints a line per finished game: a sentence, or JSON."""
 
@@ -109,16 +120,12 @@ class Lines:
 
 
 def _sentence(event: EndedAttempt, tally: RunTally) -> str:
-    game, outcome = event.game, event.outcome
-    least = "" if tally.is_exact else "at least "
-    score = "void"
-    if event.state is AttemptState.ACCEPTED and outcome is not None:
-        score = score_text(outcome.verdict, outcome.winner, " : ")
+    game = event.game
     why = f": {printable(event.why, 400)}" if event.why else ""
     attempt = f", attempt {game.attempt}" if game.attempt > 1 else ""
     return (
-        f"game {game.number}{attempt}: {printable(game.first)} - {printable(game.second)} {score}{why}; "
-        f"{tally.done} of {least}{tally.done + tally.left} games done"
+        f"game {game.number}{attempt}: {printable(game.first)} - {printable(game.second)} {_score(event, ' : ')}{why}; "
+        f"{tally.done} of {tally.total_text} games done"
     )
 
 
@@ -169,19 +176,17 @@ class Panel:
         self._live.stop()
 
     def _panel(self) -> RenderableType:
-        tally = self._tally
-        total = tally.done + tally.left
-        minutes = tally.minutes_left
+        tally, minutes = self._tally, self._tally.minutes_left
         least = "" if tally.is_exact else "at least "
         heading = Text.assemble(
             (printable(self._contest.name), "bold"),
-            f"  {tally.done} of {least}{total} games, {self._running()} running",
+            f"  {tally.done} of {tally.total_text} games, {self._running()} running",
             f", {tally.per_minute:.1f} a minute",
             "" if minutes is None else f", {least}{minutes:.0f} min to the end",
             f", {tally.voids} void" if tally.voids else "",
         )
         bar = Table.grid()  # A bar alone does not end its line.
-        bar.add_row(ProgressBar(total=max(total, 1), completed=tally.done, width=60))
+        bar.add_row(ProgressBar(total=max(tally.done + tally.left, 1), completed=tally.done, width=60))
         failing = ", ".join(f"{printable(name)} {count}" for name, count in tally.failures.most_common(5) if count)
         parts: list[RenderableType] = [heading, bar, _games(self._last)]
         if failing:
@@ -192,13 +197,11 @@ class Panel:
 def _games(last: list[EndedAttempt]) -> Table:
     table = Table(box=None, show_header=False, padding=(0, 1))
     for event in last:
-        game, outcome = event.game, event.outcome
-        is_void = event.state is not AttemptState.ACCEPTED
-        score = "void" if is_void or outcome is None else score_text(outcome.verdict, outcome.winner, "-")
+        game = event.game
         table.add_row(
             Text(str(game.number), style="dim"),
             Text(f"{printable(game.first, 24)} - {printable(game.second, 24)}"),
-            Text(score, style="red" if is_void else ""),
+            Text(_score(event, "-"), style="" if event.state is AttemptState.ACCEPTED else "red"),
             Text(printable(event.why, 70), style="dim"),
         )
     return table

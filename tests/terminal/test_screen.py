@@ -10,8 +10,9 @@ from rich.console import Console
 
 from judge.catalog.files import steps_of
 from judge.records.gomoku.view import bare_stones_view
+from judge.statistics.significance import wilson_interval
 from judge.terminal.browse import step_screen
-from judge.terminal.screen import MoveShown, Screen, SeatShown, SeriesScore, clock_words, score_words, wilson_interval
+from judge.terminal.screen import MoveShown, Screen, SeatShown, SeriesScore, clock_words, score_words
 from tests.cli.golden import assert_golden
 from tests.records import recorded
 
