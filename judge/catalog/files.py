@@ -10,7 +10,7 @@ from typing import Any
 
 from judge.base.durable_files import read_bounded, write_durably
 from judge.base.errors import InputError
-from judge.catalog import GAMES, game_entry
+from judge.catalog import GAMES
 from judge.catalog.entry import GameEntry
 from judge.records.formats import FileFormats
 from judge.records.steps import Stepped, replay_steps
@@ -42,7 +42,7 @@ def read_games(path: Path, encoding: str = "") -> FileContent:
         data = reencode(data, encoding, str(path))
     if is_record(data):
         file = read_record(path)
-        entry = game_entry(file.record.spec.policy.game.name)
+        entry = GAMES.entry(file.record.spec.policy.game.name)
         formats = entry.formats()
         if formats is None:
             raise InputError(f"{path}: games of {entry.name} are in records only")
@@ -85,7 +85,7 @@ def read_bytes(path: Path) -> bytes:
 
 def write_exports(file: RecordFile, path: Path) -> None:
     """Write each exported format next to the record `path`. Raises OSError."""
-    formats = game_entry(file.record.spec.policy.game.name).formats()
+    formats = GAMES.entry(file.record.spec.policy.game.name).formats()
     exported = [form for form in formats.by_name.values() if form.is_export] if formats else []
     if formats and exported:
         game = formats.of_record(steps_of(file))
@@ -119,4 +119,4 @@ def replayed_log(path: Path) -> str | None:
 
 def steps_of(file: RecordFile) -> Stepped:
     """The steps of a record. Raises InputError if the transcript is broken."""
-    return replay_steps(file, game_entry(file.record.spec.policy.game.name).view)
+    return replay_steps(file, GAMES.entry(file.record.spec.policy.game.name).view)

@@ -8,11 +8,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from judge.api.files import show as read_game
 from judge.base.errors import InputError
 from judge.base.os_errors import os_errors_as
 from judge.base.text import printable
-from judge.catalog.files import steps_of
+from judge.catalog.files import read_steps, steps_of
 from judge.cli.options import EvidenceOption
 from judge.games.types import Verdict
 from judge.records.fault_report import case_lines, cases
@@ -80,7 +79,7 @@ def show(
         _show_list(files)
         return
     (path,) = files
-    game = read_game(path)
+    game = read_steps(path)
     if game.problem:
         note(f"judge: {path}: shown only up to an error: {printable(game.problem, 300)}")
     at = _index(game, ply)

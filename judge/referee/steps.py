@@ -1,26 +1,64 @@
 """The steps of a game: its referee on the entries of a transcript, which may arrive one by one."""
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
 from judge.games.types import Event
-from judge.referee.observer import Observer, SeatViews
-from judge.referee.replay import Replay, rejoined
+from judge.protocols.types import Clock, Note
+from judge.referee.observer import Observer
+from judge.referee.replay import Replay
 from judge.referee.setup import build_referee
 from judge.referee.side import Ply
-from judge.referee.spec import GameSpec, RecordFile
-from judge.referee.transcript import Entry, unseal
+from judge.referee.spec import GameSpec
+from judge.referee.transcript import Entry
 
 MS = 1_000_000
+
+MAX_STORED_MESSAGES = 50
 
 log = get_logger()
 
 
-def replay_of(file: RecordFile, observer: Observer | None = None, *, breaks_off: bool = False) -> Replay:
-    """The replay of a record, not begun. Raises InputError for an invalid spec or transcript."""
-    return Replay(build_referee(file.record.spec, observer), rejoined(unseal(file.transcript)), breaks_off=breaks_off)
+@dataclass(slots=True)
+class SeatView:
+    """Visible state of one seat."""
+
+    clock: Clock | None = None
+    is_asked: bool = False
+    ply: Ply | None = None
+    search: dict[str, str] = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
+    messages: deque[str] = field(default_factory=lambda: deque(maxlen=MAX_STORED_MESSAGES))
+    """Also the judge's public notes on it; unescaped."""
+
+
+class SeatViews(Observer):
+    """Visible state of both seats."""
+
+    def __init__(self) -> None:
+        self.seats = (SeatView(), SeatView())
+
+    def see_request(self, seat: int, clock: Clock) -> None:
+        seen = self.seats[seat]
+        seen.clock, seen.is_asked, seen.search = clock, True, {}
+
+    def see_event(self, seat: int, event: Event) -> None:
+        self.seats[seat].events.append(event)
+
+    def see_search(self, seat: int, values: Mapping[str, str]) -> None:
+        seen = self.seats[seat]
+        seen.search = {**seen.search, **values}
+
+    def see_note(self, seat: int, note: Note) -> None:
+        if not note.private:
+            self.seats[seat].messages.append(note.text)
+
+    def see_answer(self, ply: Ply) -> None:
+        seen = self.seats[ply.seat]
+        seen.ply, seen.is_asked = ply, False
 
 
 class FollowedGame(SeatViews):

@@ -20,9 +20,9 @@ from judge.referee.make_record import (
     winner_of,
 )
 from judge.referee.replay import replaying
+from judge.referee.setup import replay_of
 from judge.referee.side import Side
 from judge.referee.spec import GameRecord, RecordFile
-from judge.referee.steps import replay_of
 from judge.referee.transcript import EntryKind
 from judge.referee.void_problems import void_problems
 

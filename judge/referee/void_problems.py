@@ -6,8 +6,8 @@ from judge.base.errors import InputError
 from judge.referee.blame import Void
 from judge.referee.make_record import plies_of, verdict_of
 from judge.referee.replay import Replay, replaying
+from judge.referee.setup import replay_of
 from judge.referee.spec import RecordFile
-from judge.referee.steps import replay_of
 from judge.referee.transcript import EntryKind
 
 
