@@ -25,7 +25,7 @@ from judge.games.types import NATURE, SEATS, Event, Reply, ReplyKind, Request
 from judge.protocols.qchess import Qchess, QchessOptions
 from judge.protocols.types import Open, ToldLimits
 from judge.records.quantum_chess.log import Logged, QchessLog, read_log, write_log
-from judge.records.quantum_chess.replay import LogReplayer, Replayed, announced, first_board, qchess_options
+from judge.records.quantum_chess.replay import ReplayedLog, announced, first_board, qchess_options
 from judge.referee.drive import drive
 from judge.referee.observer import Observer
 from judge.referee.policy import BytesPolicy, ClockPolicy
@@ -105,7 +105,7 @@ class Case:
     log_bytes: bytes
     result: str
     options: dict[str, Any]
-    replayed: Replayed
+    replayed: ReplayedLog
 
 
 def case_of(name: str, files: Recording) -> Case:
@@ -126,18 +126,18 @@ def case_of(name: str, files: Recording) -> Case:
     return Case((white, black), log, log_bytes, result, options, replayed)
 
 
-def replay_with(log: QchessLog, options: Mapping[str, Any], source: str = "log") -> Replayed:
+def replay_with(log: QchessLog, options: Mapping[str, Any], source: str = "log") -> ReplayedLog:
     """Replay with options that the log lacks: the limits and `illegal`."""
-    replayer = RetryReplayer if options.get("illegal") == "loses-turn" else LogReplayer
-    return replayer(log, source, qchess_options(log) | dict(options)).replayed()
+    replayer = RetriedLog if options.get("illegal") == "loses-turn" else ReplayedLog
+    return replayer(log, source, qchess_options(log) | dict(options))
 
 
-class RetryReplayer(LogReplayer):
+class RetriedLog(ReplayedLog):
     """Lost turns leave no line: they are inferred where the next line does not fit."""
 
     def _follow(self, said: Logged) -> None:
-        while self._game.end is None:
-            match self._game.pending():
+        while self.game.end is None:
+            match self.game.pending():
                 case Destination() if not MOVED.fullmatch(said.text):
                     pass
                 case Selection(seat=seat) if self._mover(said) == 1 - seat:
@@ -149,15 +149,15 @@ class RetryReplayer(LogReplayer):
 
     def _mover(self, said: Logged) -> int | None:
         x, y = said.text.split()[:2]
-        piece = self._game.board.at(int(x), int(y))
+        piece = self.game.board.at(int(x), int(y))
         return None if piece is None else piece.colour
 
 
-def replies_of(replayed: Replayed, seat: int) -> list[Reply]:
+def replies_of(replayed: ReplayedLog, seat: int) -> list[Reply]:
     return [answered.reply for answered in replayed.answers if answered.seat == seat]
 
 
-def chance_of(replayed: Replayed) -> Callable[[Request], Reply]:
+def chance_of(replayed: ReplayedLog) -> Callable[[Request], Reply]:
     """The random choices in order; RuntimeError at their end."""
     drawn = iter(replies_of(replayed, NATURE))
 

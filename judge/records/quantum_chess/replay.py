@@ -4,9 +4,8 @@ A finished game gives the log that the UCC manager of 2013 would have written.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from judge.base.errors import InputError
 from judge.base.text import quote
@@ -40,20 +39,11 @@ from judge.records.views import BoardView, Face, Surface, Token
 from judge.referee.setup import chance_from_seed
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(NamedTuple):
     """An answer of a seat or of NATURE."""
 
     seat: int
     reply: Reply
-
-
-@dataclass(frozen=True, slots=True)
-class Replayed:
-    """A game in its last position."""
-
-    game: QuantumChess
-    answers: tuple[Answered, ...]
 
 
 def qchess_options(log: QchessLog) -> dict[str, Any]:
@@ -68,59 +58,55 @@ def qchess_options(log: QchessLog) -> dict[str, Any]:
     return {"position": [piece.model_dump() for piece in log.board], "turn": "white" if mover is None else mover.colour}
 
 
-def replay_qchess_log(log: QchessLog, source: str = "log") -> Replayed:
-    """Raises InputError naming the line that contradicts the rules."""
-    return LogReplayer(log, source, qchess_options(log)).replayed()
+def replay_qchess_log(log: QchessLog, source: str = "log") -> "ReplayedLog":
+    """Raises as `ReplayedLog`."""
+    return ReplayedLog(log, source, qchess_options(log))
 
 
-class LogReplayer:
-    """Replays a log by the rules."""
+class ReplayedLog:
+    """A game in its last position, and its answers."""
 
     def __init__(self, log: QchessLog, source: str, options: Mapping[str, Any]) -> None:
-        """Raises InputError for invalid options."""
-        self._log = log
+        """Raises InputError for invalid options, and with the line that contradicts the rules."""
         self._source = source
         try:
-            self._game = QuantumChess.from_options(options)
+            self.game = QuantumChess.from_options(options)
         except InputError as error:
             raise InputError(f"{source}: {error}") from None
-        self._answers: list[Answered] = []
-
-    def replayed(self) -> Replayed:
-        board = {(piece.x, piece.y): piece for piece in self._log.board}
-        while (undrawn := self._game.undrawn) is not None:
+        self.answers: list[Answered] = []
+        board = {(piece.x, piece.y): piece for piece in log.board}
+        while (undrawn := self.game.undrawn) is not None:
             piece, kinds = undrawn
             hidden = board[piece.x, piece.y].types[1].removeprefix(HIDDEN)
             self._answer(decided(Drawn(kinds.index(PieceType(hidden)))))
-        for said in self._log.events:
+        for said in log.events:
             self._follow(said)
-        if self._log.result is not None:
-            self._finish(self._log.result)
-        return Replayed(self._game, tuple(self._answers))
+        if log.result is not None:
+            self._finish(log.result)
 
     def _answer(self, reply: Reply) -> None:
-        self._answers.append(Answered(self._game.pending().seat, reply))
-        self._game.apply(reply)
+        self.answers.append(Answered(self.game.pending().seat, reply))
+        self.game.apply(reply)
 
     def _follow(self, said: Logged) -> None:
-        if self._game.end is not None:
+        if self.game.end is not None:
             raise self._wrong(said, f"the game is over by the rules: {self._result()}")
-        seat = self._game.pending().seat
+        seat = self.game.pending().seat
         try:
-            replies = self._game.follow(said.text)
+            replies = self.game.follow(said.text)
         except ContradictionError as error:
             raise InputError(f"{self._source}, line {said.line}: {error}") from None
-        self._answers += [Answered(who, r) for who, r in zip((seat, NATURE), replies, strict=False)]
+        self.answers += [Answered(who, r) for who, r in zip((seat, NATURE), replies, strict=False)]
 
     def _finish(self, result: Logged) -> None:
-        if self._game.end is None:
+        if self.game.end is None:
             colour, _, words = result.text.partition(" ")
             verdict = {"TIMEOUT": Verdict.TURN_TIME, "UNRESPONSIVE": Verdict.CRASH}.get(words)
             if verdict is not None:
-                self._game.forfeit(AgentFault(verdict, COLOURS.index(colour), words))
-            elif (answer := self._refused(words)) is not None and colour == COLOURS[self._game.pending().seat]:
+                self.game.forfeit(AgentFault(verdict, COLOURS.index(colour), words))
+            elif (answer := self._refused(words)) is not None and colour == COLOURS[self.game.pending().seat]:
                 self._answer(answer)
-        if self._game.end is None:
+        if self.game.end is None:
             raise self._wrong(result, "by the rules the game continues")
         if result.text not in (self._result(), self._result().partition(" ")[2]):
             raise self._wrong(result, f"by the rules the result is {self._result()}")
@@ -141,15 +127,15 @@ class LogReplayer:
         return None
 
     def _first_square(self, words: str) -> Reply | None:
-        wanted = None if words == "EMPTY" else 1 - self._game.pending().seat
+        wanted = None if words == "EMPTY" else 1 - self.game.pending().seat
         for x, y in ((x, y) for x in range(8) for y in range(8)):
-            piece = self._game.board.at(x, y)
+            piece = self.game.board.at(x, y)
             if (None if piece is None else piece.colour) == wanted:
                 return decided(OnSquare(x, y), f"{x} {y}")
         return None
 
     def _result(self) -> str:
-        return self._game.result(("white", "black"))
+        return self.game.result(("white", "black"))
 
     def _wrong(self, said: Logged, what: str) -> InputError:
         return InputError(f"{self._source}, line {said.line}: {quote(said.text)}: {what}")
