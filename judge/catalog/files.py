@@ -10,11 +10,11 @@ from typing import Any
 
 from judge.base.durable_files import read_bounded, write_durably
 from judge.base.errors import InputError
+from judge.base.text_files import GUESS, reencode
 from judge.catalog import GAMES
 from judge.catalog.entry import GameEntry
 from judge.records.formats import FileFormats
 from judge.records.steps import Stepped, replay_steps
-from judge.records.text_files import GUESS, reencode
 from judge.referee.bounds import MAX_RECORD_BYTES
 from judge.referee.spec import RecordFile, read_record
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 
 from judge.base.errors import InputError
 from judge.base.text import one_line, quote
+from judge.base.text_files import decode_file, encoding_of, head_of
 from judge.records.formats import HEAD_BYTES, FileFormat, FileFormats
 from judge.records.gomoku.pgn import looks_like_pgn, read_pgn, write_pgn
 from judge.records.gomoku.piskvork import (
@@ -32,7 +33,6 @@ from judge.records.gomoku.psq import looks_like_psq, read_psq, write_psq, write_
 from judge.records.gomoku.record import FiveRecord, Laying, five_of, need_board
 from judge.records.gomoku.sgf import read_sgf, write_sgf
 from judge.records.sgf import looks_like_sgf, sgf_encoding
-from judge.records.text_files import decode_file, encoding_of, head_of
 
 SIDE = 20
 
