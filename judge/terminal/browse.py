@@ -19,7 +19,7 @@ from judge.catalog.files import read_steps
 from judge.games.types import SEATS
 from judge.records.steps import ReplayStep, Stepped
 from judge.records.views import numbered
-from judge.terminal.screen import MoveShown, Screen, SeatShown
+from judge.terminal.screen import MoveShown, Screen, SeatShown, move_words
 
 HINT = "right/n on  left/p back  pgdn/pgup 10  home/end  NUMBER enter  q quit"
 
@@ -134,10 +134,8 @@ def step_screen(game: Stepped, at: int, typed: str = "") -> Screen:
 
 
 def step_words(step: ReplayStep) -> str:
-    """The move in the game's notation, which may contain an agent's text."""
-    if step.seat is None:
-        return "before the first answer"
-    return step.view.caption or f"{step.view.sides[step.view.seats.index(step.seat)]}: {step.said}"
+    """As `move_words`."""
+    return "before the first answer" if step.seat is None else move_words(step.view, step.seat, step.said)
 
 
 def said_with_square(step: ReplayStep, before: ReplayStep) -> str:

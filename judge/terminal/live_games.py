@@ -1,21 +1,11 @@
-"""Games of the live view: takes a feed, returns screens, with the memory usage of the agents.
-
-The growing transcript is replayed (`judge.referee.replay`). Containers have labels. Process agents are the judge's
-children; the older one has seat 0.
-"""
+"""Games of the live view: takes a feed, returns screens, with the memory usage of the agents."""
 
 import json
 import os
-import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from functools import partial
+from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
-from judge.base.errors import HostError
-from judge.base.owner import MARK, Owner
-from judge.base.procfs import children_of, environment_of, stat_fields
 from judge.broadcast import pipe
 from judge.catalog import game_entry
 from judge.games.types import SEATS
@@ -25,79 +15,8 @@ from judge.referee.side import Ply
 from judge.referee.spec import GameSpec
 from judge.referee.steps import FollowedGame
 from judge.referee.transcript import unpack_entries
-from judge.sandbox.box import BoxKind, Meter
-from judge.sandbox.docker.engine import Engine
-from judge.sandbox.machine import cgroup
-from judge.sandbox.process.process_box import ProcessMeter
-from judge.terminal.screen import MoveShown, Screen, SeatShown, SeriesScore
-
-SEAT = "judge.seat"
-
-INTERVAL_S = 0.5
-ENGINE_TIMEOUT_S = 5.0
-
-Memory = tuple[int | None, int | None]
-"""Peak and limit, in bytes."""
-
-NOTHING: tuple[Memory, Memory] = ((None, None), (None, None))
-
-
-class MemoryMonitor:
-    """Reads in a thread, because an Engine may answer slowly."""
-
-    def __init__(self, game_id: str, kind: BoxKind, judge_pid: int, seats: Sequence[int] = SEATS) -> None:
-        self.memory = NOTHING
-        is_process = kind == "process"
-        find = partial(_processes, judge_pid, seats) if is_process else partial(_containers, game_id, judge_pid)
-        self._over = threading.Event()
-        # A container lasts for the whole game; a process may be replaced.
-        most = 0 if is_process else len(seats)
-        threading.Thread(target=self._watch, args=(find, most), daemon=True).start()
-
-    def close(self) -> None:
-        self._over.set()
-
-    def _watch(self, find: Callable[[], Mapping[int, Meter]], most: int) -> None:
-        meters: Mapping[int, Meter] = {}
-        while not self._over.wait(INTERVAL_S):
-            with suppress(OSError, ValueError, HostError):
-                if not most or len(meters) < most:
-                    for meter in meters.values():
-                        meter.close()
-                    meters = find()
-                self.memory = _of(meters, 0), _of(meters, 1)
-
-
-def _of(meters: Mapping[int, Meter], seat: int) -> Memory:
-    if seat not in meters:
-        return None, None
-    readings = meters[seat].readings()
-    return readings.memory_peak_bytes, readings.memory_cap_bytes
-
-
-def _containers(game_id: str, judge_pid: int) -> Mapping[int, Meter]:
-    engine = Engine(ENGINE_TIMEOUT_S)
-    found: dict[int, Meter] = {}
-    try:
-        for container in engine.labelled(f"judge.game={game_id}"):
-            labels, name = container["Labels"], container["Id"]
-            if Owner.decode(labels["judge.owner"]).pid != judge_pid or SEAT not in labels:
-                # Another judge's, or the folder keeper.
-                continue
-            groups = cgroup.find_cgroups(int(engine.state(name)["Pid"]), name)
-            if groups:
-                found[int(labels[SEAT])] = cgroup.CgroupMeter(groups)
-    finally:
-        engine.close()
-    return found
-
-
-def _processes(judge_pid: int, seats: Sequence[int]) -> Mapping[int, Meter]:
-    mark = f"{MARK}=".encode()
-    agents = [pid for pid in children_of(judge_pid) if mark in environment_of(pid)]
-    agents.sort(key=lambda pid: int(stat_fields(pid)[19]))
-    return dict(zip(seats, map(ProcessMeter, agents), strict=False))
-
+from judge.sandbox.memory_monitor import MemoryMonitor
+from judge.terminal.screen import MoveShown, Screen, SeatShown, SeriesScore, move_words
 
 MS = 1_000_000
 
@@ -105,7 +24,9 @@ MAX_STORED_MOVES = 200
 
 
 class Follower(FollowedGame):
-    """Follows one running game."""
+    """Follows one running game. `viewer` is the seat that sees it; None: everything is shown."""
+
+    viewer: int | None = None
 
     def __init__(self, spec: GameSpec, judge_pid: int) -> None:
         super().__init__(spec)
@@ -113,9 +34,7 @@ class Follower(FollowedGame):
         self._entry = game_entry(spec.policy.game.name)
         agents = [seat for seat in SEATS if spec.seats[seat].protocol != PERSON]
         self._memory = MemoryMonitor(spec.id, spec.box, judge_pid, agents)
-        self._moves: list[MoveShown] = []
         self._before: BoardView | None = None
-        self._count = spec.opening_moves
         self._origin_ns: int | None = None
 
     def hear(self, packed: bytes) -> None:
@@ -132,16 +51,18 @@ class Follower(FollowedGame):
         self.result = result
 
     def screen(self, title: str, series: SeriesScore | None) -> Screen:
-        view = self._entry.view(self.referee.game).since(self._before)
-        seats = (self._seat(0), self._seat(1))
-        if self.result:
-            status = self.result
-        elif not self._moves:
-            status = "starting"
-        else:
-            last = self._moves[-1]
-            status = view.caption or f"{view.sides[view.seats.index(last.seat)]}: {last.said}"
-        return Screen(title, view, seats, tuple(self._moves[-MAX_STORED_MOVES:]), status, series)
+        view, plies = self.view(), self.referee.plies
+        first = max(0, len(plies) - MAX_STORED_MOVES)
+        moves = [
+            MoveShown(number, ply.seat, ply.said, ply.charged_ns / MS, ply.search)
+            for number, ply in enumerate(plies[first:], self.spec.opening_moves + first + 1)
+        ]
+        status = self.result or (move_words(view, plies[-1].seat, plies[-1].said) if plies else "starting")
+        return Screen(title, view, (self._seat(0), self._seat(1)), moves, status, series)
+
+    def view(self) -> BoardView:
+        """The position, with the squares that the last answer changed."""
+        return self._entry.view(self.referee.game, self.viewer).since(self._before)
 
     def _seat(self, seat: int) -> SeatShown:
         seen, side = self.seats[seat], self.referee.sides[seat]
@@ -167,11 +88,9 @@ class Follower(FollowedGame):
         )
 
     def see_answer(self, ply: Ply) -> None:
-        """Note the move, and the position before it."""
+        """Note the position before it."""
         super().see_answer(ply)
-        self._before = self._entry.view(self.referee.game)
-        self._count += 1
-        self._moves.append(MoveShown(self._count, ply.seat, ply.said, ply.charged_ns / MS, ply.search))
+        self._before = self._entry.view(self.referee.game, self.viewer)
 
 
 FollowerT = TypeVar("FollowerT", bound=Follower)
@@ -183,21 +102,17 @@ class GameViews(Generic[FollowerT]):
     def __init__(self, follower: type[FollowerT], judge_pid: int | None = None) -> None:
         self._judge_pid = os.getppid() if judge_pid is None else judge_pid
         self._follows = follower
-        self._series: SeriesScore | None = None
+        self._series = SeriesScore(("", ""), 1)
         self._began = time.monotonic()
-        self._number = 0
         self.follower: FollowerT | None = None
 
     def hear(self, kind: bytes, data: bytes) -> None:
         match kind:
             case pipe.SERIES:
                 series = json.loads(data)
-                names = (series["names"][0], series["names"][1])
-                self._series = SeriesScore(names, series["games"])
+                self._series = SeriesScore((series["names"][0], series["names"][1]), series["games"])
             case pipe.BEGIN:
-                spec = GameSpec.model_validate_json(data)
-                self._number = spec.number + 1
-                self.follower = self._follows(spec, self._judge_pid)
+                self.follower = self._follows(GameSpec.model_validate_json(data), self._judge_pid)
             case pipe.TRANSCRIPT if self.follower is not None:
                 self.follower.hear(data)
             case pipe.END if self.follower is not None:
@@ -207,18 +122,12 @@ class GameViews(Generic[FollowerT]):
         """The current screen; None before the first game."""
         if self.follower is None:
             return None
-        spec = self.follower.spec
-        games = self._series.games if self._series else 1
-        number = f"game {self._number} of {games}" if games > 1 else "game"
-        title = f"{number}  {spec.policy.name}  {spec.id}"
-        return self.follower.screen(title, self._series if games > 1 else None)
+        spec, games = self.follower.spec, self._series.games
+        number = f"game {spec.number + 1} of {games}" if games > 1 else "game"
+        return self.follower.screen(f"{number}  {spec.policy.name}  {spec.id}", self._series if games > 1 else None)
 
     def _end(self, follower: Follower, said: dict[str, Any]) -> None:
         follower.end(said["result"])
-        if self._series is not None and said["is_last_attempt"]:
-            self._series = SeriesScore(
-                self._series.names,
-                self._series.games,
-                (*self._series.results, said["points"]),
-                time.monotonic() - self._began,
-            )
+        if said["is_last_attempt"]:
+            results = (*self._series.results, said["points"])
+            self._series = replace(self._series, results=results, seconds=time.monotonic() - self._began)

@@ -27,8 +27,9 @@ from judge.referee.side import Ply
 from judge.referee.spec import GameRecord, GameSpec, SeatSpec
 from judge.sandbox import Box, BoxKind, BoxPolicy, Limits, Tenant, open_box
 from judge.sandbox.process.person_box import PersonBox
-from judge.terminal.live import LiveView
+from judge.terminal.live import LiveView, points_of
 from judge.terminal.output import note
+from judge.terminal.screen import SeriesScore
 
 
 class Presenter(MatchObserver):
@@ -80,13 +81,13 @@ class LinePresenter(Presenter):
     def score(self, records: Sequence[GameRecord]) -> None:
         if len(records) < 2:
             return
-        winners = [record.seats[record.winner].name for record in records if record.winner is not None]
-        wins = [winners.count(name) for name in self._agents]
-        draws = sum(record.verdict is Verdict.DRAW for record in records)
+        points = tuple(points_of(record, self._agents[0]) for record in records)
+        series = SeriesScore(self._agents, len(records), points)
+        wins = series.wins
         first, second = map(escape, self._agents)
         copies = len(records) - len({(record.seats[0].name, moves_of(record)) for record in records})
         repeated = f"; {copies} of {len(records)} games repeat others and show nothing new" if copies else ""
-        self._print(f"[bold]score[/]: {first} {wins[0]} - {wins[1]} {second}, {draws} drawn{repeated}")
+        self._print(f"[bold]score[/]: {first} {wins[0]} - {wins[1]} {second}, {series.draws} drawn{repeated}")
 
     def _print(self, text: str) -> None:
         self._console.print(text)
