@@ -11,7 +11,7 @@ from judge.games.types import SEATS, AgentFault, Game, Reply, ReplyKind, Request
 from judge.protocols import PERSON
 from judge.protocols.person import PersonOptions
 from judge.referee.spec import GameSpec
-from judge.terminal.live_games import MAX_STORED_MOVES, Follower
+from judge.terminal.live import MAX_STORED_MOVES, Follower
 from judge.terminal.screen import MoveShown, Screen, SeatShown, SeriesScore
 
 

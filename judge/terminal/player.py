@@ -20,8 +20,7 @@ from judge.games.types import Request
 from judge.records.views import Mark, Square
 from judge.terminal.board_text import board_lines
 from judge.terminal.browse import ESCAPE, key_by_key, keys_of
-from judge.terminal.live import leave_last, stop_gracefully, take
-from judge.terminal.live_games import GameViews
+from judge.terminal.live import GameViews, leave_last, stop_gracefully, take
 from judge.terminal.person_view import Seated
 from judge.terminal.screen import Screen
 

@@ -4,11 +4,14 @@
 """
 
 import hashlib
+import json
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from rich.console import Console
 from rich.markup import escape
@@ -16,20 +19,81 @@ from rich.markup import escape
 from judge.agents.agents import ME, Agent, stage_agent
 from judge.agents.manifest import AgentManifest
 from judge.base.errors import HostError, InputError
+from judge.base.scheduling import set_scheduling
 from judge.base.text import printable
+from judge.broadcast import pipe
 from judge.contest.attempts import moves_of
 from judge.contest.matches import MatchObserver
 from judge.games.types import Verdict
 from judge.protocols import PERSON, protocol_entry
-from judge.records.outcome import outcome_text
+from judge.records.outcome import game_scores, outcome_text, record_outcome
 from judge.referee.policy import Policy
 from judge.referee.side import Ply
 from judge.referee.spec import GameRecord, GameSpec, SeatSpec
 from judge.sandbox import Box, BoxKind, BoxPolicy, Limits, Tenant, open_box
 from judge.sandbox.process.person_box import PersonBox
-from judge.terminal.live import LiveView, points_of
 from judge.terminal.output import note
 from judge.terminal.screen import SeriesScore
+
+LAST_WAIT_S = 10.0
+
+
+class LiveView:
+    """The judge's side: starts the view and sends the feed."""
+
+    def __init__(
+        self,
+        names: tuple[str, str],
+        games: int,
+        module: str = "judge.terminal.live",
+        given: Sequence[int] = (),
+        stdout: IO[str] | None = None,
+    ) -> None:
+        command = [sys.executable, "-m", module, *map(str, given)]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=stdout, pass_fds=given)
+        if self._process.stdin is None:
+            raise RuntimeError("Popen made no pipe")
+        self._feed = pipe.Feed(os.dup(self._process.stdin.fileno()))
+        self._process.stdin.close()
+        self._send(pipe.SERIES, {"names": names, "games": games})
+        self._first = names[0]
+
+    def begin(self, spec: GameSpec) -> None:
+        self._feed.send(pipe.BEGIN, spec.model_dump_json().encode())
+
+    def follow(self, packed: bytes) -> None:
+        self._feed.send(pipe.TRANSCRIPT, packed)
+
+    def end(self, record: GameRecord, is_last_attempt: bool) -> None:
+        points = points_of(record, self._first)
+        said = {"result": record_outcome(record), "points": points}
+        self._send(pipe.END, {**said, "is_last_attempt": is_last_attempt})
+
+    def close(self) -> None:
+        """Let the view finish, and wait until it has restored the terminal."""
+        set_scheduling(self._process.pid, os.SCHED_OTHER)
+        self._feed.close()
+        try:
+            self._process.wait(LAST_WAIT_S)
+        except subprocess.TimeoutExpired:
+            self._process.terminate()
+            self._process.wait()
+
+    def has_failed(self) -> bool:
+        """Wait for the view's end; whether it failed."""
+        try:
+            return self._process.wait(LAST_WAIT_S) != 0
+        except subprocess.TimeoutExpired:
+            return True
+
+    def _send(self, kind: bytes, said: dict[str, object]) -> None:
+        self._feed.send(kind, json.dumps(said).encode())
+
+
+def points_of(record: GameRecord, name: str) -> float | None:
+    """1, 0.5 or 0 for the agent `name`; None for a void, or if both are at fault."""
+    scores = game_scores(record.verdict, record.winner)
+    return scores[record.seats[0].name != name] if any(scores) else None
 
 
 class Presenter(MatchObserver):
