@@ -1,4 +1,4 @@
-"""A finished game step by step, with text and times: what every format, picture and page is made of."""
+"""A finished game step by step, with text and times. Formats, pictures and pages show these steps."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -64,7 +64,7 @@ class Stepped:
             return self
         return replace(self, names=names, result=record_outcome(record, names))
 
-    def replayed(self, kind: type[Played], name: str) -> tuple[GameRecord, Played]:
+    def record_and_game(self, kind: type[Played], name: str) -> tuple[GameRecord, Played]:
         """The record and its game.
 
         Raises InputError if it contradicts the rules or is of another game than `kind`, called `name`.

@@ -131,10 +131,10 @@ def print_table(table: "Table", console: "Console | None" = None) -> None:
 
 def progress_bar() -> Tracker:
     """A tracker that draws a bar on stderr, if it is a terminal."""
-    return _drawn if sys.stderr.isatty() else untracked
+    return _draw_bar if sys.stderr.isatty() else untracked
 
 
-def _drawn(items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
+def _draw_bar(items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
     # Slow to import.
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn

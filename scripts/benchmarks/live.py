@@ -54,7 +54,7 @@ def live(bench: Bench) -> Iterator[Figure]:
     finally:
         os.sched_setaffinity(0, judge)
     yield from _clocks(bench)
-    yield from followed()
+    yield from followed_games()
 
 
 def _late(bench: Bench) -> Iterator[Figure]:
@@ -173,7 +173,7 @@ def _game_errors_ms(bench: Bench, stage: Stage | None, number: int) -> list[floa
     return list(clock_errors_ms(unseal(file.transcript)))
 
 
-def followed() -> Iterator[Figure]:
+def followed_games() -> Iterator[Figure]:
     """Running games that one process follows: the time of a move, and what each further game adds."""
     spec = GameSpec(seats=scripted_seats("gomocup"), policy=load_policy(GOMOKU, ()))
     entries = scripted_entries(spec, detours=FOLLOWED_DETOURS)

@@ -25,7 +25,7 @@ from judge.games.types import NATURE, SEATS, Event, Reply, ReplyKind, Request
 from judge.protocols.qchess import Qchess, QchessOptions
 from judge.protocols.types import Open, ToldLimits
 from judge.records.quantum_chess.log import Logged, QchessLog, read_log, write_log
-from judge.records.quantum_chess.replay import ReplayedLog, announced, first_board, qchess_options
+from judge.records.quantum_chess.replay import ReplayedLog, announcements, first_board, qchess_options
 from judge.referee.drive import drive
 from judge.referee.observer import Observer
 from judge.referee.policy import BytesPolicy, ClockPolicy
@@ -188,7 +188,7 @@ def log_of_events(
 ) -> QchessLog:
     """The log of a game that was played, with its events at their moments; `chance` draws its first board."""
     started, ended = told[0][0], told[-1][0]
-    events = [Logged(when, text) for when, some in told for text in announced(some)]
+    events = [Logged(when, text) for when, some in told for text in announcements(some)]
     result = None if game.end is None else Logged(ended, game.result(names))
     return QchessLog(started, names, first_board(game.options, chance), tuple(events), result)
 

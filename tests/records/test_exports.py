@@ -128,7 +128,7 @@ def test_a_log_of_stratego_has_the_result_of_its_record(verdict: Verdict) -> Non
     assert verdict is file.record.verdict
     assert read_result(file.record.result) == log.result
     assert (verdict is Verdict.VOID) is (log.result is None)
-    _, game = steps_of(file).replayed(Stratego, "Stratego")
+    _, game = steps_of(file).record_and_game(Stratego, "Stratego")
     assert [(move.turn, move.seat) for move in game.half_moves] == [(line.turn, line.seat) for line in log.half_moves]
     if verdict is not Verdict.VOID:
         assert file.record.result == replay_stratego_log(log, game.options).result(log.names)

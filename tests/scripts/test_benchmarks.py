@@ -251,7 +251,7 @@ def test_the_scheduling_of_many_workers_is_measured(
 
 def test_running_games_are_followed_without_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench_live, "FOLLOWED_GAMES", 3)
-    move, memory, threads = bench_live.followed()
+    move, memory, threads = bench_live.followed_games()
 
     assert move.value > 0
     assert ("KiB", 0.0) == (memory.unit, threads.value)

@@ -72,7 +72,7 @@ def test_a_starter_reads_its_own_lines_whatever_its_opponent_prints(
     assert [] == [line for line in lines if not is_repeatable(line) or "\r" in line]
     assert [lines[-2]] == [line for line in lines if line.lstrip().startswith("QUIT")]
     # It has read every board in its place: its moves are legal.
-    _, game = steps_of(file).replayed(Stratego, "Stratego")
+    _, game = steps_of(file).record_and_game(Stratego, "Stratego")
     own = [move.text for move in game.half_moves if move.seat != seat]
     assert turns == len(own)
     assert [] == [text for text in own if text.endswith(" ILLEGAL")]

@@ -75,7 +75,7 @@ def read_rec(data: bytes, source: str = "rec") -> FiveRecord:
     return ended(record, int(rest[0][1]) if rest else None)
 
 
-def _one(read: Callable[[bytes, str], FiveRecord]) -> Callable[[bytes, str], Sequence[FiveRecord]]:
+def _read_one(read: Callable[[bytes, str], FiveRecord]) -> Callable[[bytes, str], Sequence[FiveRecord]]:
     return lambda data, source: (read(data, source),)
 
 
@@ -91,11 +91,11 @@ def _guesses_encoding(data: bytes) -> bool:
 GOMOKU_FORMATS = FileFormats(
     five_of,
     {
-        "psq": FileFormat(".psq", write_psq, _one(read_psq), looks_like_psq, is_export=True),
-        "psq-gomocupjudge": FileFormat(".psq", write_psq_gomocupjudge, _one(read_psq), looks_like_psq),
+        "psq": FileFormat(".psq", write_psq, _read_one(read_psq), looks_like_psq, is_export=True),
+        "psq-gomocupjudge": FileFormat(".psq", write_psq_gomocupjudge, _read_one(read_psq), looks_like_psq),
         "sgf": FileFormat(".sgf", write_sgf, read_sgf, _looks_like_sgf, holds_many=True),
         "pgn": FileFormat(".pgn", write_pgn, read_pgn, looks_like_pgn, holds_many=True),
-        "rec": FileFormat(".rec", write_rec, _one(read_rec), looks_like_rec),
+        "rec": FileFormat(".rec", write_rec, _read_one(read_rec), looks_like_rec),
     },
     has_result=lambda game: bool(game.outcome),
     names_of=lambda game: game.names or (),

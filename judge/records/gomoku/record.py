@@ -63,7 +63,7 @@ def five_of(replay: Stepped) -> FiveRecord:
 
     Raises InputError for a contradiction to the rules or another game.
     """
-    record, game = replay.replayed(Gomoku, "five in a row")
+    record, game = replay.record_and_game(Gomoku, "five in a row")
     laid = [len(step.view.tokens) for step in replay.steps]
     times = [0] * laid[-1]
     for ms, (before, after) in zip(replay.charged_ms, pairwise(laid), strict=True):

@@ -168,21 +168,21 @@ def qchess_log(replay: Stepped) -> QchessLog:
 
     Raises InputError if the record contradicts the rules.
     """
-    record, game = replay.replayed(QuantumChess, "Quantum Chess")
+    record, game = replay.record_and_game(QuantumChess, "Quantum Chess")
     started = when = datetime.fromisoformat(record.started_at)
     events = [Logged(started, text) for text in game.options.played]
     charged_ms = 0.0
     for step, ms in zip(replay.steps[1:], replay.charged_ms, strict=True):
         charged_ms += ms
         when = started + timedelta(milliseconds=charged_ms)
-        events += [Logged(when, text) for text in announced(step.events)]
+        events += [Logged(when, text) for text in announcements(step.events)]
     ended = max(when, started + timedelta(seconds=record.seconds))
     result = None if game.end is None else Logged(ended, game.result(replay.names))
     board = first_board(game.options, chance_from_seed(record.spec.seed))
     return QchessLog(started, replay.names, board, tuple(events), result)
 
 
-def announced(events: Iterable[Event]) -> list[str]:
+def announcements(events: Iterable[Event]) -> list[str]:
     """What the manager's log has of events. Both seats get the same announcement; it is logged once."""
     return [announcement(event) for event in events if isinstance(event, Selected | Moved) and event.only == event.seat]
 

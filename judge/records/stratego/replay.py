@@ -133,7 +133,7 @@ def _check_end(log: StrategoLog, game: Stratego) -> None:
 
 def log_of_record(replay: Stepped) -> bytes:
     """A record's log. A void game has no end. Raises InputError if the record contradicts the rules."""
-    record, game = replay.replayed(Stratego, "Stratego")
+    record, game = replay.record_and_game(Stratego, "Stratego")
     clock = record.spec.policy.clock
     return write_log(game, replay.names, (clock.turn_ms if clock.control is None else clock.answer_ms) / 1000)
 

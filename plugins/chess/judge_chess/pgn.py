@@ -61,7 +61,7 @@ class PgnGame:
 
 def pgn_of_record(replay: Stepped, event: str = "", round_name: str = "") -> PgnGame:
     """A record's game. Raises InputError for another game or a contradiction to the rules."""
-    record, game = replay.replayed(Chess, "chess")
+    record, game = replay.record_and_game(Chess, "chess")
     opening, played = game.board.move_stack[: game.opening_moves], game.board.move_stack[game.opening_moves :]
     moves = [PgnMove(move) for move in opening]
     # The last answer of a game that ends by a fault has no move.

@@ -51,7 +51,7 @@ class GoSgf:
 
 def sgf_of_record(replay: Stepped) -> GoSgf:
     """A record's game. Raises InputError for another game or a contradiction to the rules."""
-    record, game = replay.replayed(Go, "Go")
+    record, game = replay.record_and_game(Go, "Go")
     options, clock = game.options, record.spec.policy.clock
     tags = {
         "RU": "Chinese",

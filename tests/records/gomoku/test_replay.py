@@ -50,7 +50,7 @@ def test_an_illegal_stone_is_not_on_the_board() -> None:
     record = five_of(replay)
 
     assert [0, 1, 2, 2] == [len(step.view.tokens) for step in replay.steps]
-    assert [(7, 7, 0), (8, 8, 1)] == list(replay.replayed(Gomoku, "five in a row")[1].stones)
+    assert [(7, 7, 0), (8, 8, 1)] == list(replay.record_and_game(Gomoku, "five in a row")[1].stones)
     assert (2, "white", "illegal") == (len(record.moves), record.outcome, record.verdict)
 
 
@@ -91,7 +91,7 @@ def test_fifths_that_were_offered_are_not_on_the_board() -> None:
     fifth = five_of(replay).moves[4]
 
     assert [4, 4, 4, 5] == [len(step.view.tokens) for step in replay.steps][4:8]
-    assert replay.replayed(Gomoku, "five in a row")[1].stones[4][:2] == fifth[:2]
+    assert replay.record_and_game(Gomoku, "five in a row")[1].stones[4][:2] == fifth[:2]
 
 
 def test_the_board_is_the_one_that_was_agreed_upon() -> None:
