@@ -223,7 +223,6 @@ class PersonPresenter(Shown):
         self._has_clock = has_clock
         self._only_lines = lines is not None
         self._answers = -1
-        self._player: LiveView | None = None
 
     def stage(self, named: str, staging: Path) -> Agent:
         if named != ME:
@@ -248,11 +247,10 @@ class PersonPresenter(Shown):
         keyboard = os.dup(sys.stdin.fileno())
         stdout = sys.stderr if self._only_lines else None
         try:
-            self._player = LiveView(names, games, "judge.terminal.player", (keyboard, theirs), stdout)
+            return LiveView(names, games, "judge.terminal.player", (keyboard, theirs), stdout)
         finally:
             os.close(keyboard)
             os.close(theirs)
-        return self._player
 
     def build(self, kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:
         if tenant.runtime == PERSON:
@@ -266,7 +264,7 @@ class PersonPresenter(Shown):
             self._answers = -1
 
     def _leave(self) -> None:
-        if self._player is not None and self._player.has_failed():
+        if self._view is not None and self._view.has_failed():
             raise HostError("the process that shows the game failed; see the error above")
         raise GameAbortedError
 
