@@ -21,6 +21,10 @@ from judge.referee.spec import RecordFile, read_record
 MAX_TEXT_BYTES = 64 << 20
 _HEAD_BYTES = 4096
 
+MAX_FILES = 5000
+_RECORD = ".json"
+_LOGS = (".psq", ".rec", ".sgf", ".pgn")
+
 
 @dataclass(frozen=True, slots=True)
 class FileContent:
@@ -96,6 +100,32 @@ def write_exports(file: RecordFile, path: Path) -> None:
 def _with_formats() -> list[tuple[GameEntry, FileFormats[Any]]]:
     found = [(entry, entry.formats()) for entry in GAMES.working()]
     return [(entry, formats) for entry, formats in found if formats is not None]
+
+
+def game_files(paths: Sequence[Path]) -> list[Path]:
+    """Replace folders by their records and logs without a record.
+
+    Raises InputError for an unreadable folder, a folder without games, or too many files.
+    """
+    files: list[Path] = []
+    for path in paths:
+        files += _in_folder(path) if path.is_dir() else [path]
+        if len(files) > MAX_FILES:
+            raise InputError(f"{path}: more than {MAX_FILES} games; name fewer files")
+    return files
+
+
+def _in_folder(folder: Path) -> list[Path]:
+    try:
+        inside = sorted(path for path in folder.iterdir() if path.is_file())
+    except OSError as error:
+        raise InputError(f"{folder}: {error.strerror}") from None
+    records = [path for path in inside if path.suffix == _RECORD]
+    known = {path.stem for path in records}
+    logs = [path for path in inside if path.suffix in _LOGS and path.stem not in known]
+    if not records and not logs:
+        raise InputError(f"{folder}: has no records (*.json) and no game logs")
+    return sorted([*records, *logs])
 
 
 def read_steps(path: Path) -> Stepped:

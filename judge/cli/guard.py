@@ -94,6 +94,11 @@ def guarded(command: Callable[[], None]) -> None:
         _fail(unexpected(error), 1)
 
 
+def is_interactive() -> bool:
+    """Whether stdin and stdout are terminals."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
 def damage_of_opened() -> Exception | None:
     """See `judge.store.database`, which is slow to import."""
     store = sys.modules.get("judge.store.database")

@@ -7,7 +7,7 @@ from typing import TypeVar
 from judge.base.errors import InputError
 from judge.games.types import NATURE, AgentFault, Event, Game, Reply, Verdict
 from judge.records.outcome import record_outcome
-from judge.records.views import BoardView
+from judge.records.views import BoardView, numbered
 from judge.referee.replay import rejoined, replaying
 from judge.referee.spec import GameRecord, RecordFile
 from judge.referee.steps import MS, GameStep, SteppedGame
@@ -34,6 +34,17 @@ class ReplayStep:
     at_ns: int | None = None
     events: Sequence[Event] = field(default=(), repr=False)
     """What the answer changed; of records only."""
+
+    @property
+    def text(self) -> str:
+        """The move in the game's notation. Callers must escape it."""
+        return "before the first answer" if self.seat is None else self.view.move_text(self.seat, self.said)
+
+    def said_with_square(self, before: BoardView) -> str:
+        """The answer, followed by the square of its stone, as in `7,7 h8`. `before`: the view before it."""
+        number, square = numbered(self.view.caption, 0)
+        is_new = number and self.view.caption != before.caption and square != self.said
+        return f"{self.said} {square}" if is_new else self.said
 
     @property
     def clock_ms(self) -> int | None:

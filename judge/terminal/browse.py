@@ -3,7 +3,6 @@
 import os
 import re
 import select
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,8 +17,7 @@ from judge.base.text import printable
 from judge.catalog.files import read_steps
 from judge.games.types import SEATS
 from judge.records.steps import ReplayStep, Stepped
-from judge.records.views import numbered
-from judge.terminal.screen import MoveShown, Screen, SeatShown, move_words
+from judge.terminal.screen import MoveShown, Screen, SeatShown
 
 HINT = "right/n on  left/p back  pgdn/pgup 10  home/end  NUMBER enter  q quit"
 
@@ -120,29 +118,17 @@ def step_screen(game: Stepped, at: int, typed: str = "") -> Screen:
     step = game.steps[at]
     played = game.steps[1 : at + 1]
     moves = [
-        MoveShown(number, step.seat, said_with_square(step, game.steps[number - 1]), step.ms, step.search)
+        MoveShown(number, step.seat, step.said_with_square(game.steps[number - 1].view), step.ms, step.search)
         for number, step in enumerate(played, 1)
         if step.seat is not None
     ]
     is_last = at == len(game.steps) - 1
-    status = f"{at} of {len(game.steps) - 1}: {step_words(step)}"
+    status = f"{at} of {len(game.steps) - 1}: {step.text}"
     if is_last:
         status = f"{status}  {game.result}"
     seats = tuple(_seat(game, seat, played, step, is_last=is_last) for seat in SEATS)
     hint = f"go to {typed}_" if typed else HINT
     return Screen(game.title, step.view, (seats[0], seats[1]), moves, status, hint=hint)
-
-
-def step_words(step: ReplayStep) -> str:
-    """As `move_words`."""
-    return "before the first answer" if step.seat is None else move_words(step.view, step.seat, step.said)
-
-
-def said_with_square(step: ReplayStep, before: ReplayStep) -> str:
-    """An answer, followed by the square of its stone, as in `7,7 h8`."""
-    caption = step.view.caption
-    number, square = numbered(caption, 0)
-    return f"{step.said} {square}" if number and caption != before.view.caption and square != step.said else step.said
 
 
 def _seat(game: Stepped, seat: int, played: Sequence[ReplayStep], now: ReplayStep, *, is_last: bool) -> SeatShown:
@@ -180,15 +166,6 @@ def key_by_key(keyboard: int) -> Iterator[None]:
         termios.tcsetattr(keyboard, termios.TCSADRAIN, before)
 
 
-def can_browse() -> bool:
-    """Whether stdin and stdout are terminals."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
-
-
-MAX_FILES = 5000
-
-RECORD = ".json"
-_LOGS = (".psq", ".rec", ".sgf", ".pgn")
 _HINT = "up/down  pgup/pgdn 10  home/end  NUMBER enter  enter open  q quit"
 
 
@@ -207,32 +184,6 @@ class ListedGame:
         players = f"{printable(self.game.names[0], 30)} - {printable(self.game.names[1], 30)}"
         moves = f"{len(self.game.steps) - 1} moves"
         return f"{number:4}  {players:<32} {moves:>9}  {printable(self.game.result, 80)}  {name}"
-
-
-def game_files(paths: Sequence[Path]) -> list[Path]:
-    """Replace folders by their records and logs without a record.
-
-    Raises InputError for an unreadable folder, a folder without games, or too many files.
-    """
-    files: list[Path] = []
-    for path in paths:
-        files += _in_folder(path) if path.is_dir() else [path]
-        if len(files) > MAX_FILES:
-            raise InputError(f"{path}: more than {MAX_FILES} games; name fewer files")
-    return files
-
-
-def _in_folder(folder: Path) -> list[Path]:
-    try:
-        inside = sorted(path for path in folder.iterdir() if path.is_file())
-    except OSError as error:
-        raise InputError(f"{folder}: {error.strerror}") from None
-    records = [path for path in inside if path.suffix == RECORD]
-    known = {path.stem for path in records}
-    logs = [path for path in inside if path.suffix in _LOGS and path.stem not in known]
-    if not records and not logs:
-        raise InputError(f"{folder}: has no records (*.json) and no game logs")
-    return sorted([*records, *logs])
 
 
 def read_listed(path: Path) -> ListedGame:

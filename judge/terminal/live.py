@@ -26,7 +26,7 @@ from judge.referee.spec import GameSpec
 from judge.referee.steps import MS, FollowedGame
 from judge.referee.transcript import unpack_entries
 from judge.sandbox.memory_monitor import MemoryMonitor
-from judge.terminal.screen import MoveShown, Screen, SeatShown, SeriesScore, move_words
+from judge.terminal.screen import MoveShown, Screen, SeatShown, SeriesScore
 
 INTERVAL_S = 0.1
 
@@ -67,7 +67,7 @@ class Follower(FollowedGame):
             MoveShown(number, ply.seat, ply.said, ply.charged_ns / MS, ply.search)
             for number, ply in enumerate(plies[first:], self.spec.opening_moves + first + 1)
         ]
-        status = self.result or (move_words(view, plies[-1].seat, plies[-1].said) if plies else "starting")
+        status = self.result or (view.move_text(plies[-1].seat, plies[-1].said) if plies else "starting")
         return Screen(title, view, (self._seat(0), self._seat(1)), moves, status, series)
 
     def view(self) -> BoardView:

@@ -106,11 +106,6 @@ class MoveShown:
     search: Mapping[str, str] = field(default_factory=dict)
 
 
-def move_words(view: BoardView, seat: int, said: str) -> str:
-    """A move in the game's notation, else with its side. It may contain an agent's text."""
-    return view.caption or f"{view.sides[view.seats.index(seat)]}: {said}"
-
-
 @dataclass(frozen=True, slots=True)
 class Screen:
     """The content of a screen. It renders to the full height."""
