@@ -17,40 +17,26 @@ from judge.base.text import printable
 from judge.catalog.files import read_steps
 from judge.games.types import SEATS
 from judge.records.steps import ReplayStep, Stepped
+from judge.referee.steps import MAX_STORED_MESSAGES
 from judge.terminal.screen import MoveShown, Screen, SeatShown
 
 HINT = "right/n on  left/p back  pgdn/pgup 10  home/end  NUMBER enter  q quit"
 
 POLL_INTERVAL_S = 0.25
 
-MAX_STORED_MESSAGES = 50
-
 _KEY = re.compile(rb"\x1b[\[O]([^@-~]*[@-~]?)|(.)", re.DOTALL)
-_NAMES = {
-    b"A": "up",
-    b"B": "down",
-    b"C": "right",
-    b"D": "left",
-    b"5~": "pgup",
-    b"6~": "pgdn",
-    b"H": "home",
-    b"1~": "home",
-    b"F": "end",
-    b"4~": "end",
-}
+_NAMES = {b"A": "up", b"B": "down", b"C": "right", b"D": "left"} | {b"5~": "pgup", b"6~": "pgdn"}
+_NAMES |= dict.fromkeys((b"H", b"1~"), "home") | dict.fromkeys((b"F", b"4~"), "end")
 _FAR = 1 << 30
-_STEPS = {
-    **dict.fromkeys(("right", "down", *"nlj \r\n"), 1),
-    **dict.fromkeys(("left", "up", *"phkb\x7f"), -1),
-    "pgdn": 10,
-    "d": 10,
-    "pgup": -10,
-    "u": -10,
-    "home": -_FAR,
-    "g": -_FAR,
-    "end": _FAR,
-    "G": _FAR,
+_KEYS_OF_STEPS = {
+    1: ("right", "down", *"nlj \r\n"),
+    -1: ("left", "up", *"phkb\x7f"),
+    10: ("pgdn", "d"),
+    -10: ("pgup", "u"),
+    -_FAR: ("home", "g"),
+    _FAR: ("end", "G"),
 }
+_STEPS = {key: step for step, keys in _KEYS_OF_STEPS.items() for key in keys}
 ESCAPE = "\x1b"
 _QUIT = ("q", ESCAPE, "\x03", "\x04")
 

@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -21,16 +21,6 @@ from judge.records.outcome import score_text
 from judge.terminal.output import json_text
 
 SHOWN_GAMES = 8
-
-
-class Progress(Protocol):
-    """Shows a running contest."""
-
-    def report(self, event: EndedAttempt) -> None: ...
-
-    def notify(self, sentence: str) -> None: ...
-
-    def close(self) -> None: ...
 
 
 def _score(event: EndedAttempt, between: str) -> str:
@@ -132,6 +122,10 @@ class Panel:
         if failing:
             parts.append(Text(f"failures since the start: {failing}", style="yellow"))
         return Group(*parts, Text(printable(self._sentence, 300), style="dim"))
+
+
+Progress = Lines | Panel
+"""Shows a running contest."""
 
 
 def _games(last: list[EndedAttempt]) -> Table:

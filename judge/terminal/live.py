@@ -10,7 +10,7 @@ import sys
 import time
 from dataclasses import replace
 from types import FrameType
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from rich.console import Console
 from rich.live import Live
@@ -126,7 +126,11 @@ class GameViews(Generic[FollowerT]):
             case pipe.TRANSCRIPT if self.follower is not None:
                 self.follower.hear(data)
             case pipe.END if self.follower is not None:
-                self._end(self.follower, json.loads(data))
+                end = json.loads(data)
+                self.follower.end(end["result"])
+                if end["is_last_attempt"]:
+                    results = (*self._series.results, end["points"])
+                    self._series = replace(self._series, results=results, seconds=time.monotonic() - self._began)
 
     def screen(self) -> Screen | None:
         """The current screen; None before the first game."""
@@ -135,12 +139,6 @@ class GameViews(Generic[FollowerT]):
         spec, games = self.follower.spec, self._series.games
         number = f"game {spec.number + 1} of {games}" if games > 1 else "game"
         return self.follower.screen(f"{number}  {spec.policy.name}  {spec.id}", self._series if games > 1 else None)
-
-    def _end(self, follower: Follower, said: dict[str, Any]) -> None:
-        follower.end(said["result"])
-        if said["is_last_attempt"]:
-            results = (*self._series.results, said["points"])
-            self._series = replace(self._series, results=results, seconds=time.monotonic() - self._began)
 
 
 def view(console: Console, source: int) -> None:

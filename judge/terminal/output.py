@@ -7,8 +7,8 @@ import json
 import math
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NoReturn
 
 from judge.base.progress import Item, Tracker, untracked
 from judge.base.text import printable
@@ -19,15 +19,9 @@ if TYPE_CHECKING:
 
     from judge.submissions.check import Finding
 
-LOG_CHARACTERS = 2000
 SENTENCE_CHARACTERS = 600
 
 SHOWN_AFTER_S = 2.0
-
-
-def safe_event(_logger: Any, _level: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
-    """Processor for structlog: puts each text on one line without control characters."""
-    return {key: printable(value, LOG_CHARACTERS) if isinstance(value, str) else value for key, value in event.items()}
 
 
 def note(text: str) -> None:

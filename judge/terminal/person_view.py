@@ -30,11 +30,8 @@ class Seated(Follower):
         self.words = words
         options = spec.seats[self.seat].protocol_options
         self._has_clock = PersonOptions.model_validate(options).clock
+        self.names = (spec.seats[0].name, spec.seats[1].name)
         super().__init__(spec, judge_pid)
-
-    @property
-    def names(self) -> tuple[str, str]:
-        return self.spec.seats[0].name, self.spec.seats[1].name
 
     def told(self) -> list[tuple[int | None, str]]:
         """The seat's events with the causing seat. Callers must escape the texts."""

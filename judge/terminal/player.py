@@ -45,12 +45,9 @@ class Prompt:
     def press(self, key: str, request: Request | None) -> str | None:
         """Apply a key of `keys_of`; return a complete line."""
         if key in _ARROWS:
-            if self.cursor is None:
-                self.cursor = (self.width // 2, self.height // 2)
-            else:
-                x, y = self.cursor
-                dx, dy = _ARROWS[key]
-                self.cursor = (x + dx) % self.width, (y + dy) % self.height
+            dx, dy = _ARROWS[key] if self.cursor else (0, 0)
+            x, y = self.cursor or (self.width // 2, self.height // 2)
+            self.cursor = (x + dx) % self.width, (y + dy) % self.height
             self._is_pointing = True
         elif key in "\r\n":
             return self._enter(request)

@@ -8,8 +8,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -32,7 +31,6 @@ from judge.referee.side import Ply
 from judge.referee.spec import GameRecord, GameSpec, SeatSpec
 from judge.sandbox import Box, BoxKind, BoxPolicy, Limits, Tenant, open_box
 from judge.sandbox.process.person_box import PersonBox
-from judge.terminal.output import note
 from judge.terminal.screen import SeriesScore
 
 LAST_WAIT_S = 10.0
@@ -110,7 +108,7 @@ class LinePresenter(Presenter):
     """Prints lines, coloured on a terminal, optionally with each move."""
 
     def __init__(self, *, moves: bool = True) -> None:
-        self._console = Console(highlight=False, soft_wrap=True, file=sys.stdout)
+        self._print = Console(highlight=False, soft_wrap=True, file=sys.stdout).print
         self._agents = self._names = ("", "")
         self._count = 0
         if moves:
@@ -153,9 +151,6 @@ class LinePresenter(Presenter):
         repeated = f"; {copies} of {len(records)} games repeat others and show nothing new" if copies else ""
         self._print(f"[bold]score[/]: {first} {wins[0]} - {wins[1]} {second}, {series.draws} drawn{repeated}")
 
-    def _print(self, text: str) -> None:
-        self._console.print(text)
-
 
 class Shown(Presenter):
     """Shows games on the whole terminal; prints results at the end."""
@@ -195,9 +190,6 @@ class Shown(Presenter):
         while self._said:
             self._said.pop(0)()
 
-
-LEAVE_EXIT_CODE = 130
-"""Exit code when a person leaves; as for Ctrl-C."""
 
 _NO_FILES = hashlib.sha256().hexdigest()
 
@@ -267,13 +259,3 @@ class PersonPresenter(Shown):
         if self._view is not None and self._view.has_failed():
             raise HostError("the process that shows the game failed; see the error above")
         raise GameAbortedError
-
-
-@contextmanager
-def may_leave() -> Iterator[None]:
-    """Context manager: if the person leaves, print that there is no record."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        note("judge: you left the game; it has no result and no record")
-        raise SystemExit(LEAVE_EXIT_CODE) from None

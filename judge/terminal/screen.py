@@ -13,7 +13,7 @@ from rich.panel import Panel
 from rich.style import Style
 from rich.text import Text
 
-from judge.base.text import printable
+from judge.base.text import clock_text, printable
 from judge.records.views import BoardView
 from judge.statistics.significance import wilson_interval
 from judge.terminal.board_text import board_lines, board_width, side_sign, side_style
@@ -62,13 +62,6 @@ def score_words(series: SeriesScore) -> str:
         return text
     own, low, high = (round(100 * number) for number in share)
     return f"{own} % ({low}-{high})  {text}"
-
-
-def clock_words(seconds: float) -> str:
-    """A duration, such as `0:07`, `12:30` or `1:02:03`."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 WIDE_COLUMNS = 120
@@ -165,7 +158,7 @@ def _series_line(series: SeriesScore, width: int, ascii_only: bool) -> Text:
     line = Text(no_wrap=True, overflow="crop")
     line.append(full * filled + empty * (room - filled), _GOOD)
     left = series.seconds_left
-    line.append(f" {done}/{series.games}, to go {'?' if left is None else clock_words(left)}  ")
+    line.append(f" {done}/{series.games}, to go {'?' if left is None else clock_text(1000 * left)}  ")
     if width >= WIDE_COLUMNS and (share := series.share()) is not None:
         # `0 ····├──●──┤··· 1`: share and 95 % interval.
         bar_width = 30
