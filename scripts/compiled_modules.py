@@ -9,7 +9,6 @@ from mypyc.build import mypycify  # with mypy, in the environment of the tests
 from setuptools import setup
 
 MODULES = (
-    "catalog/files",
     "games/gomoku/game",
     "games/gomoku/rules",
     "protocols/gomocup",

@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from judge.base.errors import InputError
+from judge.catalog.managers import ContestManager, FinishedContest
 from judge.cli.entry import CommandEntry
 from judge.publish.load import load_any
 from judge.publish.model import PublishedContest
 from judge.publish.pages import PageEntry
 from judge.publish.tables import write_csv
-from judge.records.managers import ContestManager, FinishedContest
 
 COLUMNS = ("number", "first", "second", "verdict")
 SHOWN = 10
@@ -26,7 +26,7 @@ def write_games(contest: FinishedContest) -> Iterator[tuple[str, bytes]]:
             "number": game.number,
             "first": game.first,
             "second": game.second,
-            "verdict": "" if game.file is None else game.file.record.verdict.value,
+            "verdict": "" if game.record is None else game.record.verdict.value,
         }
         for game in contest.games
     ]

@@ -17,20 +17,16 @@ from judge.broadcast.events import (
     Playing,
     RunningClock,
     SearchUpdate,
-    Times,
     TurnBegun,
 )
 from judge.catalog import game_entry
 from judge.games.types import SEATS
 from judge.protocols.types import UNLIMITED_MS
 from judge.records.views import BoardView, Square, Token
-from judge.referee.follow import FollowedGame
 from judge.referee.replay import rejoined
-from judge.referee.side import Ply
 from judge.referee.spec import GameSpec, RecordFile
+from judge.referee.steps import MS, GameStep, SteppedGame
 from judge.referee.transcript import Entry, unseal
-
-MS = 1_000_000
 
 SEARCH_EVERY_MS = 250
 """Minimum time between updates of a search."""
@@ -42,7 +38,7 @@ MOST_KEYWORDS, MOST_MESSAGES = 12, 3
 log = get_logger()
 
 
-class RunningGame(FollowedGame):
+class RunningGame(SteppedGame):
     """A running attempt."""
 
     def __init__(self, spec: GameSpec, game: int, attempt: int, play: int = 1) -> None:
@@ -54,8 +50,6 @@ class RunningGame(FollowedGame):
         self._origin_ms: float | None = None
         self._view: BoardView | None = None
         self._events: list[AnyEvent] = []
-        self._answer: tuple[Ply, int, Times, tuple[str, ...]] | None = None
-        """The last answer, until its effect is visible: time of reading, remaining times, and messages."""
         self._search: tuple[Mapping[str, str], tuple[str, ...]] = ({}, ())
         self._search_at_ms = 0.0
         self._clock: tuple[int, int] | None = None
@@ -72,36 +66,27 @@ class RunningGame(FollowedGame):
             at = self._at(entries[0].ns)
             self._view = self._public()
             board = None if self._view is None else _board(self._view)
-            left_ms = self._left()
+            left_ms = self.left_ms()
             self._events.append(
                 Playing(game=self.game, attempt=self.attempt, play=self.play, at=at, board=board, left_ms=left_ms)
             )
         if not self.follow(entries) or not self.referee.has_unapplied_answer:
-            self._add_answer()
+            self.end_step()
         self._add_clock()
         self._add_search(sent_ms)
         events, self._events = self._events, []
         return events
 
-    def see_answer(self, ply: Ply) -> None:
-        """Called before the game applies an answer: the previous answer's effect is now visible."""
-        self._add_answer()
-        super().see_answer(ply)
-        messages = self.seats[ply.seat].messages
-        self._answer = ply, self.replay.now_ns, self._left(), _words(messages)
-        messages.clear()
-        self._search = ({}, ())
-
     # --- events -------------------------------------------------------------------------------------------------------
 
-    def _add_answer(self) -> None:
-        if self._answer is None:
+    def see_step(self, step: GameStep) -> None:
+        """An answer is a move, with what it changes on the board."""
+        if step.ply is None:
             return
-        (seat, said, *_), read_ns, left_ms, messages = self._answer
-        self._answer = None
         self.plies += 1
         # Includes time after its turn, which is charged later.
-        ply = self.referee.plies[self.plies - 1]
+        seat, said, charged_ns, search, memory_bytes, _ = self.referee.plies[self.plies - 1]
+        self._search = ({}, ())
         view, before = self._public(), self._view
         self._view = view
         is_public = self._entry.words_are_public
@@ -116,15 +101,15 @@ class RunningGame(FollowedGame):
                 game=self.game,
                 attempt=self.attempt,
                 ply=self.plies,
-                at=self._at(read_ns),
+                at=self._at(step.read_ns),
                 seat=seat,
                 said=plain_text(said if is_public else caption, LONGEST_SAID),
                 notation=plain_text(caption or (said if is_public else ""), LONGEST_SAID),
-                charged_ms=round(ply.charged_ns / MS, 3),
-                memory_bytes=ply.memory_bytes,
-                left_ms=left_ms,
-                search=_keywords(ply.search) if is_public else {},
-                messages=messages if is_public else (),
+                charged_ms=round(charged_ns / MS, 3),
+                memory_bytes=memory_bytes,
+                left_ms=step.left_ms,
+                search=_keywords(search) if is_public else {},
+                messages=_words(step.messages) if is_public else (),
                 emptied=tuple(sorted(was.keys() - now.keys())),
                 pieces=tuple(_piece(at, token) for at, token in now.items() if was.get(at) != token),
                 marks=tuple(MarkedSquare(x=x, y=y, mark=mark.value) for (x, y), mark in marks.items()),
@@ -145,7 +130,7 @@ class RunningGame(FollowedGame):
                 seat=seat,
                 since_ms=round(self._origin_ms + runs_since_ns / MS),
                 turn_ms=limit if 0 < limit < UNLIMITED_MS else None,
-                left_ms=self._left(),
+                left_ms=self.left_ms(),
             )
             if self._events and isinstance(self._events[-1], MoveMade):
                 self._events[-1] = self._events[-1].model_copy(update={"clock": clock})
@@ -169,10 +154,6 @@ class RunningGame(FollowedGame):
         view = self._entry.public(self.referee.game)
         return None if view is None else view.since(self._view)
 
-    def _left(self) -> Times:
-        first, second = (side.clock.left_ns() for side in self.referee.sides)
-        return _milliseconds(first), _milliseconds(second)
-
     def _at(self, ns: int) -> str:
         return moment((self._origin_ms or 0.0) + ns / MS)
 
@@ -191,10 +172,6 @@ def events_of_record(file: RecordFile, game: int, play: int = 1) -> list[Playing
 def moment(ms: float) -> str:
     """Unix time as in the log."""
     return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _milliseconds(ns: int | None) -> float | None:
-    return None if ns is None else ns // MS
 
 
 def _words(messages: Iterable[str]) -> tuple[str, ...]:

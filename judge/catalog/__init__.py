@@ -2,7 +2,7 @@
 
 from judge.base.registry import Registry
 from judge.catalog.entry import GameEntry
-from judge.records.managers import ContestManager
+from judge.catalog.managers import ContestManager
 
 GAMES = Registry("judge.games", "game", GameEntry)  # type: ignore[type-abstract]
 

@@ -15,7 +15,6 @@ from judge.games.types import Decision, Game, Opening, Reply, Request
 from judge.records.formats import FileFormats
 from judge.records.steps import Stepped
 from judge.records.views import BoardView
-from judge.referee.spec import RecordFile
 
 Turn = Callable[[int, int], tuple[int, int]]
 """Maps a square by a symmetry of the board."""
@@ -130,15 +129,11 @@ class GameEntry(GameRules):
 
     def write_pgn(
         self,
-        file: RecordFile,  # noqa: ARG002 optional
+        replay: Stepped,  # noqa: ARG002 optional
         event: str,  # noqa: ARG002
         round_name: str,  # noqa: ARG002
-        replay: Stepped | None = None,  # noqa: ARG002
     ) -> bytes | None:
-        """The game for an export's PGN, with its tags Event and Round; None: only names and result.
-
-        `replay` are its steps, if they are known; they save a second replay.
-        """
+        """A record for an export's PGN, with its tags Event and Round; None: only names and result."""
         return None
 
     def read_log(self, data: bytes, source: str) -> Stepped:  # noqa: ARG002 optional

@@ -10,23 +10,20 @@ from typing import Any
 
 from judge.base.durable_files import read_bounded, write_durably
 from judge.base.errors import InputError
-from judge.catalog import GAMES, game_entry
+from judge.base.text_files import GUESS, reencode
+from judge.catalog import GAMES
 from judge.catalog.entry import GameEntry
-from judge.games.types import Verdict
 from judge.records.formats import FileFormats
-from judge.records.outcome import outcome_sentence
-from judge.records.steps import ReplayStep, Stepped
-from judge.records.text_files import GUESS, reencode
+from judge.records.steps import Stepped, replay_steps
 from judge.referee.bounds import MAX_RECORD_BYTES
-from judge.referee.observer import SeatViews
-from judge.referee.replay import Replay, rejoined, replaying
-from judge.referee.setup import build_referee
-from judge.referee.side import Ply
-from judge.referee.spec import GameRecord, RecordFile, read_record
-from judge.referee.transcript import unseal
+from judge.referee.spec import RecordFile, read_record
 
 MAX_TEXT_BYTES = 64 << 20
 _HEAD_BYTES = 4096
+
+MAX_FILES = 5000
+_RECORD = ".json"
+_LOGS = (".psq", ".rec", ".sgf", ".pgn")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +46,12 @@ def read_games(path: Path, encoding: str = "") -> FileContent:
         data = reencode(data, encoding, str(path))
     if is_record(data):
         file = read_record(path)
-        entry = game_entry(file.record.spec.policy.game.name)
+        entry = GAMES.entry(file.record.spec.policy.game.name)
         formats = entry.formats()
         if formats is None:
             raise InputError(f"{path}: games of {entry.name} are in records only")
         try:
-            return FileContent(entry, formats, (formats.of_record(file),))
+            return FileContent(entry, formats, (formats.of_record(steps_of(file)),))
         except InputError as error:
             raise InputError(f"{path}: {error}") from None
     found = recognise(data)
@@ -92,10 +89,10 @@ def read_bytes(path: Path) -> bytes:
 
 def write_exports(file: RecordFile, path: Path) -> None:
     """Write each exported format next to the record `path`. Raises OSError."""
-    formats = game_entry(file.record.spec.policy.game.name).formats()
+    formats = GAMES.entry(file.record.spec.policy.game.name).formats()
     exported = [form for form in formats.by_name.values() if form.is_export] if formats else []
     if formats and exported:
-        game = formats.of_record(file)
+        game = formats.of_record(steps_of(file))
         for form in exported:
             write_durably(path.with_suffix(form.ending), form.write(game))
 
@@ -103,6 +100,32 @@ def write_exports(file: RecordFile, path: Path) -> None:
 def _with_formats() -> list[tuple[GameEntry, FileFormats[Any]]]:
     found = [(entry, entry.formats()) for entry in GAMES.working()]
     return [(entry, formats) for entry, formats in found if formats is not None]
+
+
+def game_files(paths: Sequence[Path]) -> list[Path]:
+    """Replace folders by their records and logs without a record.
+
+    Raises InputError for an unreadable folder, a folder without games, or too many files.
+    """
+    files: list[Path] = []
+    for path in paths:
+        files += _in_folder(path) if path.is_dir() else [path]
+        if len(files) > MAX_FILES:
+            raise InputError(f"{path}: more than {MAX_FILES} games; name fewer files")
+    return files
+
+
+def _in_folder(folder: Path) -> list[Path]:
+    try:
+        inside = sorted(path for path in folder.iterdir() if path.is_file())
+    except OSError as error:
+        raise InputError(f"{folder}: {error.strerror}") from None
+    records = [path for path in inside if path.suffix == _RECORD]
+    known = {path.stem for path in records}
+    logs = [path for path in inside if path.suffix in _LOGS and path.stem not in known]
+    if not records and not logs:
+        raise InputError(f"{folder}: has no records (*.json) and no game logs")
+    return sorted([*records, *logs])
 
 
 def read_steps(path: Path) -> Stepped:
@@ -125,74 +148,5 @@ def replayed_log(path: Path) -> str | None:
 
 
 def steps_of(file: RecordFile) -> Stepped:
-    """Raises InputError if the transcript is broken."""
-    collector = _Collector(file)
-    problem = collector.collect()
-    record = file.record
-    if record.verdict is Verdict.VOID:
-        problem = ""
-    return Stepped(
-        f"{record.spec.policy.name}, {record.id}",
-        (record.seats[0].name, record.seats[1].name),
-        collector.steps,
-        result_words(record),
-        problem,
-        record,
-    )
-
-
-def result_words(record: GameRecord) -> str:
-    """One line on how a game ended; may contain an agent's text."""
-    names = (record.seats[0].name, record.seats[1].name)
-    return outcome_sentence(record.verdict, record.winner, names, record.reason)
-
-
-class _Collector(SeatViews):
-    """A step is recorded when an answer's effect is visible: at the next answer, or at the end."""
-
-    def __init__(self, file: RecordFile) -> None:
-        super().__init__()
-        self.steps: list[ReplayStep] = []
-        self._entry = game_entry(file.record.spec.policy.game.name)
-        self._referee = build_referee(file.record.spec, self)
-        self._replay = Replay(self._referee, rejoined(unseal(file.transcript)))
-        self._ply: Ply | None = None
-        self._at_ns = 0
-        self._messages: tuple[str, ...] = ()
-        self._left_ms = self._left()
-
-    def collect(self) -> str:
-        problem = ""
-        try:
-            with replaying(self._replay):
-                self._replay.finish()
-        except InputError as error:
-            problem = str(error)
-        self._take()
-        return problem
-
-    def see_answer(self, ply: Ply) -> None:
-        self._take()
-        messages = self.seats[ply.seat].messages
-        self._ply, self._messages, self._left_ms = ply, tuple(messages), self._left()
-        self._at_ns = self._replay.now_ns
-        messages.clear()
-
-    def _take(self) -> None:
-        before = self.steps[-1].view if self.steps else None
-        view = self._entry.view(self._referee.game).since(before)
-        if self._ply is None:
-            self.steps.append(ReplayStep(view, left_ms=self._left_ms))
-            return
-        seat, said, charged_ns, search, memory_bytes, _ = self._ply
-        ms, at_ns = charged_ns / 1e6, self._at_ns
-        step = ReplayStep(view, seat, said, ms, search, self._messages, self._left_ms, memory_bytes, at_ns)
-        self.steps.append(step)
-
-    def _left(self) -> tuple[int | None, int | None]:
-        first, second = self._referee.sides
-        return _ms(first.clock.left_ns()), _ms(second.clock.left_ns())
-
-
-def _ms(ns: int | None) -> int | None:
-    return None if ns is None else ns // 1_000_000
+    """The steps of a record. Raises InputError if the transcript is broken."""
+    return replay_steps(file, GAMES.entry(file.record.spec.policy.game.name).view)

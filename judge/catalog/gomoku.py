@@ -36,7 +36,6 @@ from judge.games.types import Decision, Event, Game, Reply, Request, decided
 from judge.records.formats import FileFormats
 from judge.records.steps import Stepped
 from judge.records.views import BoardView
-from judge.referee.spec import RecordFile
 
 _SQUARE = re.compile(r"[\s;]*(?:([a-zA-Z]{1,2}[0-9]{1,2})|([0-9]{1,3})\s*[,\s]\s*([0-9]{1,3}))[\s;]*")
 
@@ -283,12 +282,11 @@ class GomokuEntry(GameEntry):
 
         return GOMOKU_FORMATS
 
-    def write_pgn(self, file: RecordFile, event: str, round_name: str, replay: Stepped | None = None) -> bytes:
+    def write_pgn(self, replay: Stepped, event: str, round_name: str) -> bytes:
         from judge.records.gomoku.pgn import write_pgn
-        from judge.records.gomoku.replay import five_of, five_of_steps
+        from judge.records.gomoku.record import five_of
 
-        five = five_of(file) if replay is None or replay.problem else five_of_steps(file.record, replay)
-        return write_pgn(replace(five, event=event, round=round_name))
+        return write_pgn(replace(five_of(replay), event=event, round=round_name))
 
     def read_log(self, data: bytes, source: str) -> Stepped:
         """The first game of a file."""

@@ -7,7 +7,7 @@ import signal
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, MutableMapping
 from contextlib import suppress
 from types import FrameType
 from typing import Any
@@ -15,12 +15,14 @@ from typing import Any
 from judge.base.errors import HostError, InputError
 from judge.base.logs import to_console
 from judge.base.text import printable
-from judge.terminal.output import fail, note, safe_event
+from judge.terminal.output import fail, note
 
 TRACEBACK_VARIABLE = "JUDGE_TRACEBACK"
 """Makes an unexpected error print its traceback."""
 
 MAX_WHY = 400
+
+LOG_CHARACTERS = 2000
 
 AGAIN = "free some space, and run the command again"
 
@@ -69,7 +71,7 @@ def guarded(command: Callable[[], None]) -> None:
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup ignores it
         signal.signal(signal.SIGHUP, _hang_up)
     _guard_streams()
-    to_console(safe_event)
+    to_console(_safe_event)
     try:
         try:
             command()
@@ -92,6 +94,16 @@ def guarded(command: Callable[[], None]) -> None:
         _fail(unexpected(error), 1)
     except Exception as error:  # noqa: BLE001 - the last resort
         _fail(unexpected(error), 1)
+
+
+def _safe_event(_logger: Any, _level: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
+    """Processor for structlog: puts each text on one line without control characters."""
+    return {key: printable(value, LOG_CHARACTERS) if isinstance(value, str) else value for key, value in event.items()}
+
+
+def is_interactive() -> bool:
+    """Whether stdin and stdout are terminals."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def damage_of_opened() -> Exception | None:

@@ -1,7 +1,8 @@
 """`judge match`: play games between two agents, and write their records."""
 
 import sys
-from contextlib import closing, nullcontext
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,8 +15,11 @@ from judge.base.resources import DEFAULT_POLICY
 from judge.cli.options import BoxOption, JsonOption, PolicyOption, SetOption, box_kind, complete_agent
 from judge.contest.matches import MatchGame
 from judge.games.types import Verdict
-from judge.terminal.output import print_json, print_notice
-from judge.terminal.presenters import LinePresenter, PersonPresenter, Presenter, Shown, may_leave
+from judge.terminal.output import note, print_json, print_notice
+from judge.terminal.presenters import LinePresenter, PersonPresenter, Presenter, Shown
+
+LEAVE_EXIT_CODE = 130
+"""Exit code when a person leaves; as for Ctrl-C."""
 
 OWN_CLOCK = "policy"
 """Value of `--clock` for the policy's own limits."""
@@ -85,7 +89,7 @@ def match(
     """
     has_person = ME in (first, second)
     presenter = _presenter(has_person=has_person, has_clock=bool(clock), as_json=as_json, quiet=quiet)
-    leaving = may_leave() if has_person else nullcontext()
+    leaving = _may_leave() if has_person else nullcontext()
     with leaving, closing(presenter):
         played = match_played(
             first,
@@ -109,6 +113,16 @@ def match(
     presenter.score([game.record for game in played])
     if any(game.record.verdict is Verdict.VOID for game in played):
         raise HostError("a game stayed void; its record has the reason")
+
+
+@contextmanager
+def _may_leave() -> Iterator[None]:
+    """Context manager: if the person leaves, print that there is no record."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        note("judge: you left the game; it has no result and no record")
+        raise SystemExit(LEAVE_EXIT_CODE) from None
 
 
 def _presenter(*, has_person: bool, has_clock: bool, as_json: bool, quiet: bool) -> Presenter:

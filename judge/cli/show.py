@@ -8,14 +8,15 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from judge.api.files import show as read_game
 from judge.base.errors import InputError
 from judge.base.os_errors import os_errors_as
 from judge.base.text import printable
-from judge.catalog.files import result_words, steps_of
+from judge.catalog.files import game_files, read_steps, steps_of
+from judge.cli.guard import is_interactive
 from judge.cli.options import EvidenceOption
 from judge.games.types import Verdict
 from judge.records.fault_report import case_lines, cases
+from judge.records.outcome import record_outcome
 from judge.records.steps import Stepped
 from judge.referee.spec import RecordFile, read_record
 from judge.referee.verdict_help import fix_of
@@ -23,7 +24,7 @@ from judge.render.board import Words, draw_board
 from judge.render.shapes import Scene
 from judge.render.svg import write_svg
 from judge.terminal.board_text import board_lines
-from judge.terminal.browse import browse, browse_list, can_browse, game_files, read_listed, said_with_square, step_words
+from judge.terminal.browse import browse, browse_list, read_listed
 from judge.terminal.output import note
 
 GIF_PIXELS = 480
@@ -79,7 +80,7 @@ def show(
         _show_list(files)
         return
     (path,) = files
-    game = read_game(path)
+    game = read_steps(path)
     if game.problem:
         note(f"judge: {path}: shown only up to an error: {printable(game.problem, 300)}")
     at = _index(game, ply)
@@ -93,7 +94,7 @@ def show(
 
 
 def _show_list(files: Sequence[Path]) -> None:
-    if not can_browse():
+    if not is_interactive():
         for number, path in enumerate(files, 1):
             print(read_listed(path).line(number), flush=True)
         return
@@ -115,7 +116,7 @@ def show_game(game: Stepped, ply: int | None = None) -> None:
     """Step through a game on a terminal, otherwise list it; with `ply`, show only that position."""
     at, listed = _index(game, ply), ply is None
     console = Console(highlight=False, soft_wrap=True)
-    if listed and can_browse():
+    if listed and is_interactive():
         browse(game, console, 0)
         return
     console.print(Text(printable(f"{game.title}: {game.names[0]} - {game.names[1]}", 300), "bold"))
@@ -125,12 +126,12 @@ def show_game(game: Stepped, ply: int | None = None) -> None:
             name = "" if step.seat is None else printable(game.names[step.seat], 60)
             ms = "" if step.ms is None else f"{step.ms:10.1f} ms"
             search = "".join(f"  {printable(key, 20)} {printable(value, 60)}" for key, value in step.search.items())
-            said = printable(said_with_square(step, game.steps[number - 1]), 60)
+            said = printable(step.said_with_square(game.steps[number - 1].view), 60)
             console.print(Text(f"{number:4}. {name:<20} {said:<12} {ms}{search}".rstrip()))
     step = game.steps[at]
     for line in board_lines(step.view, MAX_COLUMNS, MAX_COLUMNS, not console.encoding.startswith("utf")):
         console.print(line)
-    console.print(Text(f"{at} of {len(game.steps) - 1}: {printable(step_words(step), 300)}"))
+    console.print(Text(f"{at} of {len(game.steps) - 1}: {printable(step.text, 300)}"))
     if at == len(game.steps) - 1:
         console.print(Text(printable(game.result, 400), "bold"))
 
@@ -138,14 +139,14 @@ def show_game(game: Stepped, ply: int | None = None) -> None:
 def _print_last_position(file: RecordFile) -> None:
     step = steps_of(file).steps[-1]
     console = Console(highlight=False, soft_wrap=True)
-    console.print(f"\nThe last position: {printable(step_words(step), 300)}", markup=False)
+    console.print(f"\nThe last position: {printable(step.text, 300)}", markup=False)
     for line in board_lines(step.view, MAX_COLUMNS, MAX_COLUMNS, not console.encoding.startswith("utf")):
         console.print(line)
 
 
 def _scene(game: Stepped, at: int, pixels: int | None = None) -> Scene:
     step, last = game.steps[at], len(game.steps) - 1
-    caption = game.result if at == last else step_words(step)
+    caption = game.result if at == last else step.text
     words = Words(game.names, caption, f"{at} of {last}")
     return draw_board(step.view, words) if pixels is None else draw_board(step.view, words, pixels)
 
@@ -174,7 +175,7 @@ def print_evidence(file: RecordFile, path: str) -> None:
     record = file.record
     names = f"{record.seats[0].name} - {record.seats[1].name}"
     print(printable(f"{names}, {record.spec.policy.name}, game {record.id}, attempt {record.attempt}", 300))
-    print(printable(result_words(record), 400))
+    print(printable(record_outcome(record), 400))
     found = cases(file)
     for case in found:
         print()

@@ -18,9 +18,9 @@ from judge.base.errors import HostError, InputError
 from judge.base.os_errors import os_errors_as
 from judge.base.parsing import parse_json
 from judge.base.text import printable, suggest
+from judge.base.text_files import decode_file
 from judge.cli.submission_output import REPEATED, print_findings, print_state, received_line, step_line
 from judge.journal.events import SubmissionState
-from judge.records.text_files import decode_file
 from judge.store.types import ENTERS, UploadStep
 from judge.submissions.check import CheckReport
 from judge.submissions.windows import moment_text

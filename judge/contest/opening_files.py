@@ -16,10 +16,10 @@ from judge.base.durable_files import is_file, open_regular
 from judge.base.errors import InputError
 from judge.base.resources import OPENINGS
 from judge.base.text import printable, suggest
+from judge.base.text_files import GUESS, decode_file, encoding_of
 from judge.catalog import game_entry
 from judge.catalog.entry import Openings
 from judge.games.types import Opening
-from judge.records.text_files import GUESS, decode_file, encoding_of
 from judge.referee.policy import Policy
 
 MAX_LINE_CHARACTERS = 1 << 16

@@ -8,9 +8,9 @@ from pathlib import Path
 from judge.base.durable_files import is_file, read_lines_bounded
 from judge.base.errors import InputError
 from judge.base.text import printable, quote, sentence, suggest
+from judge.base.text_files import decode_file
 from judge.contest.earlier_contests import read_earlier
 from judge.contest.plan import Planned
-from judge.records.text_files import decode_file
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.base import skip_of
 from judge.tournament.pairings import Competitor

@@ -9,12 +9,12 @@ from pathlib import Path
 from judge.base.errors import InputError
 from judge.base.new_directories import new_directories
 from judge.catalog.files import steps_of
+from judge.catalog.managers import ContestGame, ContestManager, FinishedContest
 from judge.contest.contest import Contest
 from judge.contest.plan import Planned
 from judge.contest_games import GameState
 from judge.publish.load import load_store
 from judge.publish.model import PublishedContest
-from judge.records.managers import ContestGame, ContestManager, FinishedContest
 from judge.referee.spec import GameSpec, public_part
 from judge.site.game_files import read_stored
 from judge.statistics.rating_model import RatingModel
@@ -58,7 +58,6 @@ def _games(published: PublishedContest, files: Path) -> Iterator[ContestGame]:
             first=game.first,
             second=game.second,
             opening=spec.opening if file is None else file.record.spec.opening,
-            file=file,
             steps=None if file is None else steps_of(file),
         )
 

@@ -1,7 +1,7 @@
 """Why a seat lost, from the record alone: the evidence, and one page that explains it and how to check it."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -217,26 +217,19 @@ def case_lines(case: Case, record: GameRecord, path: str) -> Iterator[str]:
         verdict = f"failed after the game, which it did not lose: {case.verdict}"
     yield f"{printable(case.name, 60)} (seat {case.seat}) {verdict}"
     yield f"  {printable(case.why, 400)}"
-    yield ""
-    yield "The last request"
-    if not case.exchange.request:
-        yield "  nothing"
-    yield from _indented(_shortened([f"> {line}" for line in _text_lines(case.exchange.request)]))
-    yield ""
-    yield from _reply_section(case.exchange)
-    yield ""
-    yield "The clock"
-    yield from _indented(_clock_lines(case, record))
-    yield ""
-    yield "The measurements"
-    yield from _indented(_reading_lines(case, record))
-    yield ""
-    yield f"The rule: policy {printable(record.spec.policy.name, 60)}"
-    yield from _indented(_rule_lines(case))
-    yield ""
-    yield "To check it"
-    yield f"  judge verify {printable(path, 200)}"
-    yield f"  transcript {record.transcript_sha256}"
+    for title, lines in _sections(case, record, path):
+        yield ""
+        yield title
+        yield from (f"  {line}" for line in lines)
+
+
+def _sections(case: Case, record: GameRecord, path: str) -> Iterator[tuple[str, Iterable[str]]]:
+    yield "The last request", _text_lines(">", case.exchange.request) if case.exchange.request else ["nothing"]
+    yield f"The reply: {len(case.exchange.reply)} bytes", _reply_lines(case.exchange)
+    yield "The clock", _clock_lines(case, record)
+    yield "The measurements", _reading_lines(case, record)
+    yield f"The rule: policy {printable(record.spec.policy.name, 60)}", _rule_lines(case)
+    yield "To check it", [f"judge verify {printable(path, 200)}", f"transcript {record.transcript_sha256}"]
 
 
 def hex_lines(data: bytes) -> Iterator[str]:
@@ -245,10 +238,6 @@ def hex_lines(data: bytes) -> Iterator[str]:
         part = data[offset : offset + HEX_BYTES]
         text = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in part)
         yield f"{offset:6}  {part.hex(' '):<{3 * HEX_BYTES - 1}}  |{text}|"
-
-
-def _indented(lines: Iterator[str]) -> Iterator[str]:
-    return (f"  {line}" for line in lines)
 
 
 def _shortened(lines: Sequence[str]) -> Iterator[str]:
@@ -260,50 +249,41 @@ def _shortened(lines: Sequence[str]) -> Iterator[str]:
     yield from lines[-MAX_LINES // 2 :]
 
 
-def _text_lines(data: bytes) -> list[str]:
-    lines = decode(data).split("\n")
-    if lines[-1] == "":
-        lines.pop()
-    return [printable(line, 160) for line in lines]
+def _text_lines(sign: str, data: bytes) -> Iterator[str]:
+    lines = decode(data).removesuffix("\n").split("\n")
+    return _shortened([f"{sign} {printable(line, 160)}" for line in lines])
 
 
-def _reply_section(exchange: Exchange) -> Iterator[str]:
+def _reply_lines(exchange: Exchange) -> Iterator[str]:
     reply = exchange.reply
-    yield f"The reply: {len(reply)} bytes"
     if reply:
-        yield from _indented(_shortened([f"< {line}" for line in _text_lines(reply)]))
-        yield "  in hex"
-        yield from _indented(_shortened(list(hex_lines(reply))))
-    yield "  events, in ms since its clock started"
-    yield from _indented(_shortened([_heard_line(heard) for heard in exchange.heard]))
+        yield from _text_lines("<", reply)
+        yield "in hex"
+        yield from _shortened(list(hex_lines(reply)))
+    yield "events, in ms since its clock started"
+    yield from _shortened([f"{heard.ms:12.3f}  {_heard_text(heard)}" for heard in exchange.heard])
     if exchange.stderr:
-        yield "  the end of its stderr"
-        yield from _indented(_shortened([f"! {line}" for line in _text_lines(exchange.stderr)]))
+        yield "the end of its stderr"
+        yield from _text_lines("!", exchange.stderr)
 
 
-def _heard_line(heard: Heard) -> str:
+def _heard_text(heard: Heard) -> str:
     match heard.kind:
-        case EntryKind.READ if heard.data:
-            what = f"{len(heard.data)} bytes on stdout"
-        case EntryKind.READ:
-            what = "the end of its stdout"
-        case EntryKind.STDERR if not heard.data:
-            what = "the end of its stderr"
-        case EntryKind.STDERR:
-            what = f"{len(heard.data)} bytes on stderr"
+        case EntryKind.READ | EntryKind.STDERR as kind:
+            stream = "stdout" if kind is EntryKind.READ else "stderr"
+            return f"{len(heard.data)} bytes on {stream}" if heard.data else f"the end of its {stream}"
         case EntryKind.REPORT:
-            what = f"PID 1 reports: {printable(heard.data.decode('ascii', 'replace'), 60)}"
+            return f"PID 1 reports: {printable(heard.data.decode('ascii', 'replace'), 60)}"
         case EntryKind.PAUSED:
-            what = f"the judge did not run for {_span_ms(heard.data)} ms before"
+            return f"the judge did not run for {_span_ms(heard.data)} ms before"
         case EntryKind.OVERSLEPT:
-            what = f"the judge woke up {_span_ms(heard.data)} ms late"
+            return f"the judge woke up {_span_ms(heard.data)} ms late"
         case EntryKind.OOM:
-            what = "the kernel killed a process for memory"
+            return "the kernel killed a process for memory"
         case EntryKind.KERNEL:
-            what = f"the kernel's memory for it was {printable(heard.data.decode('ascii', 'replace'), 20)} bytes"
+            return f"the kernel's memory for it was {printable(heard.data.decode('ascii', 'replace'), 20)} bytes"
         case _:
-            what = "the judge looked: no data"
-    return f"{heard.ms:12.3f}  {what}"
+            return "the judge looked: no data"
 
 
 def _span_ms(data: bytes) -> str:

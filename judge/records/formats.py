@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Generic, NoReturn, TypeVar
 
 from judge.base.errors import InputError
-from judge.referee.spec import RecordFile
+from judge.records.steps import Stepped
 
 MAX_FILE_BYTES = 32 << 20
 
@@ -28,7 +28,6 @@ class FileFormat(Generic[FormatGame]):
     read: Callable[[bytes, str], Sequence[FormatGame]] = _refuse
     """Games of (data, file name). Raises InputError."""
     looks_like: Callable[[bytes], bool] = lambda _data: False
-    guesses_encoding: Callable[[bytes], bool] = lambda _data: False
     holds_many: bool = False
     is_export: bool = False
     """Written next to each record."""
@@ -38,11 +37,12 @@ class FileFormat(Generic[FormatGame]):
 class FileFormats(Generic[FormatGame]):
     """Formats by name, the most certain first."""
 
-    of_record: Callable[[RecordFile], FormatGame]
-    """Raises InputError if the record cannot be replayed."""
+    of_record: Callable[[Stepped], FormatGame]
+    """Raises InputError if the record contradicts the rules."""
     by_name: Mapping[str, FileFormat[FormatGame]]
     has_result: Callable[[FormatGame], bool] = lambda _game: True
     names_of: Callable[[FormatGame], Sequence[str]] = lambda _game: ()
+    guesses_encoding: Callable[[bytes], bool] = lambda _data: False
 
     def recognise(self, data: bytes) -> FileFormat[FormatGame] | None:
         return next((form for form in self.by_name.values() if form.looks_like(data[:HEAD_BYTES])), None)
@@ -55,10 +55,6 @@ class FileFormats(Generic[FormatGame]):
         if form is None:
             raise InputError(f"{source}: in no format that can be read ({', '.join(self.endings())})")
         return form.read(data, source)
-
-    def guesses_encoding(self, data: bytes) -> bool:
-        form = self.recognise(data)
-        return form is not None and form.guesses_encoding(data)
 
     def write(self, games: Sequence[FormatGame], name: str) -> bytes:
         """One file of all `games`. Raises InputError if not possible."""

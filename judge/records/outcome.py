@@ -5,6 +5,7 @@ Names and reasons come from agents: callers must make the text printable.
 
 from judge.base.text import points_text, sentence
 from judge.games.types import Verdict
+from judge.referee.spec import GameRecord
 
 
 def game_scores(verdict: str, winner: int | None) -> tuple[float, float]:
@@ -46,3 +47,9 @@ def outcome_sentence(verdict: str, winner: int | None, names: tuple[str, str], r
     if verdict in (Verdict.WIN, Verdict.DRAW, Verdict.VOID):
         return sentence(f"{outcome}: {reason}")
     return sentence(f"{outcome} ({verdict}): {reason}")
+
+
+def record_outcome(record: GameRecord, names: tuple[str, str] | None = None) -> str:
+    """The sentence of a record, with other names than its own if they are given."""
+    names = names or (record.seats[0].name, record.seats[1].name)
+    return outcome_sentence(record.verdict, record.winner, names, record.reason)

@@ -5,11 +5,12 @@ The reader accepts collections and unknown properties. It reads the main line on
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from judge.base.errors import InputError
 from judge.base.text import one_line, quote
-from judge.records.text_files import Encoding, decode_file, encoding_of, find_codec, head_of
+from judge.base.text_files import Encoding, decode_file, encoding_of, find_codec, head_of
 
 
 class SgfValues(NamedTuple):
@@ -109,28 +110,19 @@ def sgf_encoding(data: bytes, source: str) -> Encoding:
 
 
 def _declared(text: str, source: str) -> tuple[int, str]:
-    try:
-        for line, name, value in _root_properties(_words(text, source)):
-            if name == "CA":
-                return line, value.strip()
-    except InputError:
-        pass
+    at, name = 0, ""
+    with suppress(InputError):
+        for number, (line, word) in enumerate(_words(text, source)):
+            if number > 1 and word in "();":
+                break
+            if word.isalpha():
+                at, name = line, _property_name(word)
+            elif word[0] == "[" and name == "CA":
+                return at, word[1:-1].strip()
     # In multi-byte encodings a second byte may be a bracket or a backslash.
     if not text.isascii() and (match := _ENCODING.search(text)):
         return text.count("\n", 0, match.start()) + 1, match[1].strip()
     return 0, ""
-
-
-def _root_properties(words: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str, str]]:
-    at, name = 0, ""
-    for number, (line, word) in enumerate(words):
-        if number > 1 and word in "();":
-            return
-        if word[0] == "[" and name:
-            yield at, name, word[1:-1]
-            name = ""
-        elif word.isalpha():
-            at, name = line, _property_name(word)
 
 
 def _codec(name: str, source: str, line: int) -> str:

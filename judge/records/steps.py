@@ -1,14 +1,19 @@
-"""A finished game step by step, with text and times."""
+"""A finished game step by step, with text and times. Formats, pictures and pages show these steps."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Generic, TypeVar
+from typing import TypeVar
 
-from judge.records.outcome import outcome_sentence
-from judge.records.views import BoardView
-from judge.referee.spec import GameRecord
+from judge.base.errors import InputError
+from judge.games.types import NATURE, AgentFault, Event, Game, Reply, Verdict
+from judge.records.outcome import record_outcome
+from judge.records.views import BoardView, numbered
+from judge.referee.replay import rejoined, replaying
+from judge.referee.spec import GameRecord, RecordFile
+from judge.referee.steps import MS, GameStep, SteppedGame
+from judge.referee.transcript import unseal
 
-Played = TypeVar("Played")
+Played = TypeVar("Played", bound=Game)
 
 
 @dataclass(slots=True)  # frozen takes three times as long
@@ -27,11 +32,30 @@ class ReplayStep:
     """Times by seat; None: unlimited or unknown."""
     memory_bytes: int | None = None
     at_ns: int | None = None
+    events: Sequence[Event] = field(default=(), repr=False)
+    """What the answer changed; of records only."""
+
+    @property
+    def text(self) -> str:
+        """The move in the game's notation. Callers must escape it."""
+        return "before the first answer" if self.seat is None else self.view.move_text(self.seat, self.said)
+
+    def said_with_square(self, before: BoardView) -> str:
+        """The answer, followed by the square of its stone, as in `7,7 h8`. `before`: the view before it."""
+        number, square = numbered(self.view.caption, 0)
+        is_new = number and self.view.caption != before.caption and square != self.said
+        return f"{self.said} {square}" if is_new else self.said
+
+    @property
+    def clock_ms(self) -> int | None:
+        """Time left of its seat, as a clock shows it; None: unlimited or unknown."""
+        left_ms = None if self.seat is None else self.left_ms[self.seat]
+        return None if left_ms is None else max(0, left_ms)
 
 
 @dataclass(frozen=True, slots=True)
 class Stepped:
-    """A whole game."""
+    """A whole game. A record has `record`, and the game and the times of its replay. A void breaks off."""
 
     title: str
     names: tuple[str, str]
@@ -39,6 +63,9 @@ class Stepped:
     result: str
     problem: str = ""
     record: GameRecord | None = None
+    game: Game | None = field(default=None, repr=False)
+    charged_ms: Sequence[float] = field(default=(), repr=False)
+    """By answer, with the time charged after its turn."""
 
     def titled(self, titles: tuple[str, str]) -> "Stepped":
         """With display names; an empty one keeps the name."""
@@ -46,26 +73,80 @@ class Stepped:
         record = self.record
         if names == self.names or record is None:
             return self
-        result = outcome_sentence(record.verdict, record.winner, names, record.reason)
-        return replace(self, names=names, result=result)
+        return replace(self, names=names, result=record_outcome(record, names))
+
+    def record_and_game(self, kind: type[Played], name: str) -> tuple[GameRecord, Played]:
+        """The record and its game.
+
+        Raises InputError if it contradicts the rules or is of another game than `kind`, called `name`.
+        """
+        if self.record is None or self.game is None:
+            raise TypeError(f"{self.title} is not a record")
+        if not isinstance(self.game, kind):
+            raise InputError(f"a record of {self.record.spec.policy.game.name}, not of {name}")
+        if self.problem:
+            raise InputError(self.problem)
+        return self.record, self.game
 
 
-class LogSteps(Generic[Played]):
-    """Collects the steps of a replayed log."""
+def replay_steps(file: RecordFile, view: Callable[[Game], BoardView]) -> Stepped:
+    """The steps of a record, with `view` of each position.
 
-    def __init__(self, view: Callable[[Played], BoardView]) -> None:
+    A contradiction to the rules ends them and is the problem. Raises InputError if the transcript is broken.
+    """
+    record = file.record
+    with replaying():
+        game = _RecordSteps(file, view)
+    problem = ""
+    try:
+        with replaying(game.replay):
+            game.replay.finish()
+    except InputError as error:
+        problem = "" if record.verdict is Verdict.VOID else str(error)
+    game.end_step()
+    title, names = f"{record.spec.policy.name}, {record.id}", (record.seats[0].name, record.seats[1].name)
+    charged_ms = [ply.charged_ns / MS for ply in game.referee.plies]
+    return Stepped(title, names, game.steps, record_outcome(record), problem, record, game.referee.game, charged_ms)
+
+
+class _RecordSteps(SteppedGame):
+    def __init__(self, file: RecordFile, view: Callable[[Game], BoardView]) -> None:
         self.steps: list[ReplayStep] = []
         self._view = view
+        super().__init__(file.record.spec, rejoined(unseal(file.transcript)))
 
-    def begin(self, game: Played) -> None:
-        if not self.steps:
-            self.steps.append(ReplayStep(self._view(game)))
+    def see_step(self, step: GameStep) -> None:
+        view = self._view(self.referee.game).since(self.steps[-1].view if self.steps else None)
+        if step.ply is None:
+            self.steps.append(ReplayStep(view, left_ms=step.left_ms, events=step.events))
+            return
+        seat, said, charged_ns, search, memory_bytes, _ = step.ply
+        self.steps.append(
+            ReplayStep(
+                *(view, seat, said, charged_ns / MS, search, tuple(step.messages), step.left_ms),
+                *(memory_bytes, step.read_ns, step.events),
+            )
+        )
 
-    def add(self, game: Played, seat: int, said: str) -> None:
-        self.steps.append(ReplayStep(self._view(game).since(self.steps[-1].view), seat, said))
 
-    def see_effect(self, game: Played) -> None:
-        if len(self.steps) > 1:
-            last = self.steps.pop()
-            view = self._view(game).since(self.steps[-1].view)
-            self.steps.append(ReplayStep(view, last.seat, last.said))
+def play_steps(
+    game: Played, answers: Iterable[Reply | AgentFault], view: Callable[[Played], BoardView]
+) -> list[ReplayStep]:
+    """Apply the answers of a log, with those of nature, to `game`. Faults and random choices are no steps."""
+    steps: list[ReplayStep] = []
+    for answer in answers:
+        seat: int | None = game.pending().seat
+        if not steps and seat != NATURE:
+            steps.append(ReplayStep(view(game)))
+        if isinstance(answer, AgentFault):
+            game.forfeit(answer)
+            continue
+        game.apply(answer)
+        said = answer.said
+        if seat == NATURE:
+            if len(steps) < 2:
+                continue
+            step = steps.pop()
+            seat, said = step.seat, step.said
+        steps.append(ReplayStep(view(game).since(steps[-1].view), seat, said))
+    return steps or [ReplayStep(view(game))]

@@ -76,6 +76,10 @@ class BoardView:
         changed = changed_squares(before.tokens, self.tokens)
         return replace(self, marks={**dict.fromkeys(changed, Mark.LAST), **self.marks}, changed=changed)
 
+    def move_text(self, seat: int, said: str) -> str:
+        """The last move in the game's notation, else the answer with its side. Callers must escape it."""
+        return self.caption or f"{self.sides[self.seats.index(seat)]}: {said}"
+
 
 def changed_squares(before: Mapping[Square, object], after: Mapping[Square, object]) -> list[Square]:
     """Squares where two positions differ."""

@@ -1,8 +1,6 @@
 """What a viewer sees of a game that is refereed."""
 
-from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 
 from judge.games.types import Event
 from judge.protocols.types import Clock, Note
@@ -36,45 +34,3 @@ class AnswerObserver(Observer):
 
     def see_answer(self, ply: Ply) -> None:
         self._watch(ply)
-
-
-MAX_STORED_MESSAGES = 50
-
-
-@dataclass(slots=True)
-class SeatView:
-    """Visible state of one seat."""
-
-    clock: Clock | None = None
-    is_asked: bool = False
-    ply: Ply | None = None
-    search: dict[str, str] = field(default_factory=dict)
-    events: list[Event] = field(default_factory=list)
-    messages: deque[str] = field(default_factory=lambda: deque(maxlen=MAX_STORED_MESSAGES))
-    """Also the judge's public notes on it; unescaped."""
-
-
-class SeatViews(Observer):
-    """Visible state of both seats."""
-
-    def __init__(self) -> None:
-        self.seats = (SeatView(), SeatView())
-
-    def see_request(self, seat: int, clock: Clock) -> None:
-        seen = self.seats[seat]
-        seen.clock, seen.is_asked, seen.search = clock, True, {}
-
-    def see_event(self, seat: int, event: Event) -> None:
-        self.seats[seat].events.append(event)
-
-    def see_search(self, seat: int, values: Mapping[str, str]) -> None:
-        seen = self.seats[seat]
-        seen.search = {**seen.search, **values}
-
-    def see_note(self, seat: int, note: Note) -> None:
-        if not note.private:
-            self.seats[seat].messages.append(note.text)
-
-    def see_answer(self, ply: Ply) -> None:
-        seen = self.seats[ply.seat]
-        seen.ply, seen.is_asked = ply, False

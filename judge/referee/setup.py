@@ -11,8 +11,10 @@ from judge.protocols.types import AgentProtocol, Open, SeatLimits
 from judge.referee.observer import Observer
 from judge.referee.policy import Policy
 from judge.referee.referee import Referee
+from judge.referee.replay import Replay, rejoined
 from judge.referee.seeds import Seed, numbers
-from judge.referee.spec import GameSpec, SeatSpec
+from judge.referee.spec import GameSpec, RecordFile, SeatSpec
+from judge.referee.transcript import unseal
 from judge.sandbox import persistent_path
 
 
@@ -38,6 +40,11 @@ def build_referee(
         observer,
         kernel_bytes=spec.policy.enforced().kernel_bytes,
     )
+
+
+def replay_of(file: RecordFile, *, breaks_off: bool = False) -> Replay:
+    """The replay of a record, not begun. Raises InputError for an invalid spec or transcript."""
+    return Replay(build_referee(file.record.spec), rejoined(unseal(file.transcript)), breaks_off=breaks_off)
 
 
 def check_playable(spec: GameSpec) -> None:

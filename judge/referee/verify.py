@@ -18,11 +18,11 @@ from judge.referee.make_record import (
     verdict_of,
     winner_of,
 )
-from judge.referee.replay import Replay, rejoined, replaying
-from judge.referee.setup import build_referee
+from judge.referee.replay import Replay, replaying
+from judge.referee.setup import replay_of
 from judge.referee.side import Side
 from judge.referee.spec import GameRecord, RecordFile
-from judge.referee.transcript import EntryKind, unseal
+from judge.referee.transcript import EntryKind
 
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3}([0-9]{3})?)?\+00:00")
 
@@ -87,7 +87,8 @@ def _replay(file: RecordFile) -> list[str]:
     record = file.record
     if record.verdict is Verdict.VOID:
         return list(void_problems(file))
-    replay = Replay(referee := build_referee(record.spec), rejoined(unseal(file.transcript)))
+    replay = replay_of(file)
+    referee = replay.referee
     with replaying(replay):
         end = replay.finish()
     found = [
@@ -112,12 +113,11 @@ def void_problems(file: RecordFile) -> Iterator[str]:
     if record.winner is not None:
         yield "a void game has no winner"
     try:
-        referee = build_referee(record.spec)
-        replay = Replay(referee, rejoined(unseal(file.transcript)), breaks_off=True)
+        replay = replay_of(file, breaks_off=True)
     except (InputError, ValueError, LookupError, TypeError) as error:
         yield str(error)
         return
-    end = None
+    end, referee = None, replay.referee
     try:
         with replaying(replay):
             end = replay.finish()

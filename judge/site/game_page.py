@@ -14,7 +14,7 @@ from judge.base.text import clock_text, count_text, duration, mib, number, plain
 from judge.contest_games import PublishedGame
 from judge.games.types import SEATS
 from judge.publish.model import PublishedContest, Stream
-from judge.records.outcome import outcome_sentence, score_text
+from judge.records.outcome import record_outcome, score_text
 from judge.records.search_figures import SearchFigures, search_figures
 from judge.records.steps import Stepped
 from judge.records.views import BoardView, Surface, Token, numbered
@@ -157,7 +157,7 @@ def game_pages(
         "agents": context.agents,
         "names": names,
         "score": score_text(record.verdict, record.winner),
-        "outcome": outcome_sentence(record.verdict, record.winner, names, record.reason),
+        "outcome": record_outcome(record, names),
         "problem": replay.problem,
         "sides": [
             {"name": replay.names[view.seats[side]], "word": view.sides[side], "kind": _SWATCHES[view.surface][side]}

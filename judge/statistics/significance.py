@@ -4,10 +4,21 @@ import math
 from collections.abc import Sequence
 from functools import lru_cache
 
-from judge.statistics.scales import NORMAL
+from judge.statistics.scales import CONFIDENCE_95, NORMAL
 
 SIGNIFICANCE = 0.05
 """Maximum error probability of a list of tests."""
+
+
+def wilson_interval(points: float, games: int) -> tuple[float, float, float]:
+    """Share of points and its 95 % interval (Wilson 1927).
+
+    A draw counts as half a win, so the interval may be too wide, never too narrow.
+    """
+    share, square = points / games, CONFIDENCE_95**2
+    middle = (share + square / (2 * games)) / (1 + square / games)
+    half = CONFIDENCE_95 / (1 + square / games) * math.sqrt(share * (1 - share) / games + square / (4 * games**2))
+    return share, max(0.0, middle - half), min(1.0, middle + half)
 
 
 def normal_tail(z: float) -> float:

@@ -137,19 +137,15 @@ def _row(view: BoardView, look: _Look, y: int, columns: range, ascii_only: bool)
 def _put_gap(line: Text, view: BoardView, look: _Look, left: Square, right: Square, is_inner: bool) -> None:
     before, behind = view.marks.get(left, Mark.OFFER), view.marks.get(right, Mark.OFFER)
     closing, opening = _SIGNS.get(before), _SIGNS.get(behind)
-    style = look.ground + _BRACKET if view.surface is Surface.LINES else _BRACKET
-    if closing and before is Mark.CURSOR:
-        line.append(closing[1], style)
-    elif opening and behind is Mark.CURSOR:
-        line.append(opening[0], style)
-    elif closing and opening and is_inner:
-        line.append("|", style)
-    elif closing:
-        line.append(closing[1], style)
+    ground = look.ground if view.surface is Surface.LINES else Style()
+    if closing and opening and is_inner and Mark.CURSOR not in (before, behind):
+        line.append("|", ground + _BRACKET)
+    elif closing and (before is Mark.CURSOR or behind is not Mark.CURSOR):
+        line.append(closing[1], ground + _BRACKET)
     elif opening:
-        line.append(opening[0], style)
+        line.append(opening[0], ground + _BRACKET)
     else:
-        line.append(" ", look.ground if view.surface is Surface.LINES else None)
+        line.append(" ", ground)
 
 
 def _square(view: BoardView, look: _Look, square: Square, ascii_only: bool) -> tuple[str, Style]:

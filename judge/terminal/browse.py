@@ -1,9 +1,9 @@
 """Steps through a game on a terminal, and lists finished games, on a terminal as a menu."""
 
 import os
+import re
 import select
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,55 +17,36 @@ from judge.base.text import printable
 from judge.catalog.files import read_steps
 from judge.games.types import SEATS
 from judge.records.steps import ReplayStep, Stepped
-from judge.records.views import numbered
+from judge.referee.steps import MAX_STORED_MESSAGES
 from judge.terminal.screen import MoveShown, Screen, SeatShown
 
 HINT = "right/n on  left/p back  pgdn/pgup 10  home/end  NUMBER enter  q quit"
 
 POLL_INTERVAL_S = 0.25
 
-MAX_STORED_MESSAGES = 50
-
-_SEQUENCES = {
-    b"\x1b[C": "n",
-    b"\x1bOC": "n",
-    b"\x1b[D": "p",
-    b"\x1bOD": "p",
-    b"\x1b[B": "n",
-    b"\x1bOB": "n",
-    b"\x1b[A": "p",
-    b"\x1bOA": "p",
-    b"\x1b[H": "g",
-    b"\x1bOH": "g",
-    b"\x1b[1~": "g",
-    b"\x1b[F": "G",
-    b"\x1bOF": "G",
-    b"\x1b[4~": "G",
-    b"\x1b[6~": "d",
-    b"\x1b[5~": "u",
+_KEY = re.compile(rb"\x1b[\[O]([^@-~]*[@-~]?)|(.)", re.DOTALL)
+_NAMES = {b"A": "up", b"B": "down", b"C": "right", b"D": "left"} | {b"5~": "pgup", b"6~": "pgdn"}
+_NAMES |= dict.fromkeys((b"H", b"1~"), "home") | dict.fromkeys((b"F", b"4~"), "end")
+_FAR = 1 << 30
+_KEYS_OF_STEPS = {
+    1: ("right", "down", *"nlj \r\n"),
+    -1: ("left", "up", *"phkb\x7f"),
+    10: ("pgdn", "d"),
+    -10: ("pgup", "u"),
+    -_FAR: ("home", "g"),
+    _FAR: ("end", "G"),
 }
+_STEPS = {key: step for step, keys in _KEYS_OF_STEPS.items() for key in keys}
+ESCAPE = "\x1b"
+_QUIT = ("q", ESCAPE, "\x03", "\x04")
 
 
-def keys_of(data: bytes, sequences: Mapping[bytes, str] = _SEQUENCES, escape: str = "q") -> Iterator[str]:
-    """The typed keys; a single Escape is `escape`."""
-    at = 0
-    while at < len(data):
-        if data[at : at + 1] != b"\x1b":
-            yield data[at : at + 1].decode("latin-1")
-            at += 1
-            continue
-        known = next((seq for seq in sequences if data.startswith(seq, at)), None)
-        if known is not None:
-            yield sequences[known]
-            at += len(known)
-        elif data[at + 1 : at + 2] in (b"[", b"O"):
-            at += 2
-            while at < len(data) and not 0x40 <= data[at] <= 0x7E:
-                at += 1
-            at += 1
-        else:
-            yield escape
-            at += 1
+def keys_of(data: bytes) -> Iterator[str]:
+    """The typed keys: characters, and the names of arrows and of keys for pages and ends."""
+    for match in _KEY.finditer(data):
+        key = _NAMES.get(match[1]) if match[2] is None else match[2].decode("latin-1")
+        if key is not None:
+            yield key
 
 
 class Place:
@@ -77,33 +58,24 @@ class Place:
         self.is_over = False
         self._last = last
 
-    @property
-    def is_done(self) -> bool:
-        return self.is_over
-
     def press(self, key: str) -> None:
         """Apply a key from `keys_of`."""
         typed, self.typed = self.typed, ""
         if key.isdecimal() and key.isascii():
             self.typed = (typed + key)[-6:]
-        elif key in "\r\n" and typed:
-            self._go(int(typed))
-        elif key in "nlj \r\n":
-            self._go(self.at + 1)
-        elif key in "phkb\x7f":
-            self._go(self.at - 1)
-        elif key == "d":
-            self._go(self.at + 10)
-        elif key == "u":
-            self._go(self.at - 10)
-        elif key == "g":
-            self._go(0)
-        elif key == "G":
-            self._go(self._last)
-        elif key in "q\x03\x04":
+        elif key in "\r\n":
+            self.enter(typed)
+        elif key in _QUIT:
             self.is_over = True
+        else:
+            self.go(self.at + _STEPS.get(key, 0))
 
-    def _go(self, to: int) -> None:
+    def enter(self, typed: str) -> None:
+        """Go to the typed number, or on."""
+        self.go(int(typed) if typed else self.at + 1)
+
+    def go(self, to: int) -> None:
+        """As far as there are positions."""
         self.at = max(0, min(self._last, to))
 
 
@@ -116,7 +88,7 @@ def browse(game: Stepped, console: Console, keyboard: int) -> None:
 def _show(place: Place, draw: Callable[[], RenderableType], console: Console, keyboard: int) -> None:
     shown: tuple[object, ...] = ()
     with key_by_key(keyboard), Live(console=console, screen=True, auto_refresh=False) as live:
-        while not place.is_done:
+        while not place.is_over:
             wanted = (place.at, place.typed, console.size)
             if wanted != shown:
                 live.update(draw(), refresh=True)
@@ -132,31 +104,17 @@ def step_screen(game: Stepped, at: int, typed: str = "") -> Screen:
     step = game.steps[at]
     played = game.steps[1 : at + 1]
     moves = [
-        MoveShown(number, step.seat, said_with_square(step, game.steps[number - 1]), step.ms, step.search)
+        MoveShown(number, step.seat, step.said_with_square(game.steps[number - 1].view), step.ms, step.search)
         for number, step in enumerate(played, 1)
         if step.seat is not None
     ]
     is_last = at == len(game.steps) - 1
-    status = f"{at} of {len(game.steps) - 1}: {step_words(step)}"
+    status = f"{at} of {len(game.steps) - 1}: {step.text}"
     if is_last:
         status = f"{status}  {game.result}"
     seats = tuple(_seat(game, seat, played, step, is_last=is_last) for seat in SEATS)
     hint = f"go to {typed}_" if typed else HINT
     return Screen(game.title, step.view, (seats[0], seats[1]), moves, status, hint=hint)
-
-
-def step_words(step: ReplayStep) -> str:
-    """The move in the game's notation, which may contain an agent's text."""
-    if step.seat is None:
-        return "before the first answer"
-    return step.view.caption or f"{step.view.sides[step.view.seats.index(step.seat)]}: {step.said}"
-
-
-def said_with_square(step: ReplayStep, before: ReplayStep) -> str:
-    """An answer, followed by the square of its stone, as in `7,7 h8`."""
-    caption = step.view.caption
-    number, square = numbered(caption, 0)
-    return f"{step.said} {square}" if number and caption != before.view.caption and square != step.said else step.said
 
 
 def _seat(game: Stepped, seat: int, played: Sequence[ReplayStep], now: ReplayStep, *, is_last: bool) -> SeatShown:
@@ -194,15 +152,6 @@ def key_by_key(keyboard: int) -> Iterator[None]:
         termios.tcsetattr(keyboard, termios.TCSADRAIN, before)
 
 
-def can_browse() -> bool:
-    """Whether stdin and stdout are terminals."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
-
-
-MAX_FILES = 5000
-
-RECORD = ".json"
-_LOGS = (".psq", ".rec", ".sgf", ".pgn")
 _HINT = "up/down  pgup/pgdn 10  home/end  NUMBER enter  enter open  q quit"
 
 
@@ -223,32 +172,6 @@ class ListedGame:
         return f"{number:4}  {players:<32} {moves:>9}  {printable(self.game.result, 80)}  {name}"
 
 
-def game_files(paths: Sequence[Path]) -> list[Path]:
-    """Replace folders by their records and logs without a record.
-
-    Raises InputError for an unreadable folder, a folder without games, or too many files.
-    """
-    files: list[Path] = []
-    for path in paths:
-        files += _in_folder(path) if path.is_dir() else [path]
-        if len(files) > MAX_FILES:
-            raise InputError(f"{path}: more than {MAX_FILES} games; name fewer files")
-    return files
-
-
-def _in_folder(folder: Path) -> list[Path]:
-    try:
-        inside = sorted(path for path in folder.iterdir() if path.is_file())
-    except OSError as error:
-        raise InputError(f"{folder}: {error.strerror}") from None
-    records = [path for path in inside if path.suffix == RECORD]
-    known = {path.stem for path in records}
-    logs = [path for path in inside if path.suffix in _LOGS and path.stem not in known]
-    if not records and not logs:
-        raise InputError(f"{folder}: has no records (*.json) and no game logs")
-    return sorted([*records, *logs])
-
-
 def read_listed(path: Path) -> ListedGame:
     """Read a file of the list; an unreadable one has its error."""
     try:
@@ -258,21 +181,14 @@ def read_listed(path: Path) -> ListedGame:
 
 
 class _Menu(Place):
-    def __init__(self, last: int) -> None:
-        super().__init__(last)
-        self.is_opening = False
+    is_opening = False
 
-    @property
-    def is_done(self) -> bool:
-        return self.is_over or self.is_opening
-
-    def press(self, key: str) -> None:
-        if key in "\r\n" and not self.typed:
-            self.is_opening = True
-            return
-        if key in "\r\n":
-            self.typed = str(int(self.typed) - 1) if int(self.typed) else "0"
-        super().press(key)
+    def enter(self, typed: str) -> None:
+        """Open the game, or go to the one with the typed number."""
+        if typed:
+            self.go(int(typed) - 1)
+        else:
+            self.is_over = self.is_opening = True
 
 
 def browse_list(games: Sequence[ListedGame], console: Console, keyboard: int, show: Callable[[Stepped], None]) -> None:
@@ -280,10 +196,10 @@ def browse_list(games: Sequence[ListedGame], console: Console, keyboard: int, sh
     menu = _Menu(len(games) - 1)
     while not menu.is_over:
         _show(menu, lambda: _screen(games, menu, console.size.height, console.size.width), console, keyboard)
-        chosen = games[menu.at].game
-        if menu.is_opening and chosen is not None:
-            show(chosen)
-        menu.is_opening = False
+        if menu.is_opening:
+            menu.is_over = menu.is_opening = False
+            if (chosen := games[menu.at].game) is not None:
+                show(chosen)
 
 
 def _screen(games: Sequence[ListedGame], menu: _Menu, height: int, width: int) -> Group:

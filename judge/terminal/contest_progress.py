@@ -2,11 +2,9 @@
 
 import os
 import sys
-import time
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -17,75 +15,18 @@ from rich.text import Text
 from judge.base.text import printable
 from judge.contest.attempts import EndedAttempt
 from judge.contest.contest import Contest
+from judge.contest.run_tally import RunTally
 from judge.contest_games import AttemptState, GameState
-from judge.games.types import FAILURES
 from judge.records.outcome import score_text
 from judge.terminal.output import json_text
 
 SHOWN_GAMES = 8
 
 
-class RunTally:
-    """Progress since this judge started."""
-
-    def __init__(self, contest: Contest, clock: Callable[[], float] = time.monotonic) -> None:
-        self._contest = contest
-        self._clock = clock
-        self._began = clock()
-        self.finished = 0
-        self.voids = 0
-        self.failures: Counter[str] = Counter()
-        self.counts: Mapping[GameState, int] = contest.store.counts(contest.name)
-        self._to_come = contest.to_come()
-
-    def add(self, event: EndedAttempt) -> None:
-        before, self.counts = self.counts, self._contest.store.counts(self._contest.name)
-        if _scheduled(before) != _scheduled(self.counts):
-            self._to_come = self._contest.to_come()
-        if event.state is AttemptState.VOID:
-            self.voids += 1
-        if event.state is not AttemptState.ACCEPTED or event.outcome is None:
-            return
-        self.finished += 1
-        names = (event.game.first, event.game.second)
-        for name, seat in zip(names, event.outcome.seats, strict=True):
-            self.failures[name] += seat.fault in FAILURES
-
-    @property
-    def done(self) -> int:
-        return self.counts[GameState.DONE]
-
-    @property
-    def left(self) -> int:
-        """Games without a result, including later rounds; a minimum unless `is_exact`."""
-        return _scheduled(self.counts) - self.done + self._to_come.games
-
-    @property
-    def is_exact(self) -> bool:
-        return self._to_come.is_exact
-
-    @property
-    def per_minute(self) -> float:
-        return 60 * self.finished / max(self._clock() - self._began, 1e-3)
-
-    @property
-    def minutes_left(self) -> float | None:
-        """Estimated minutes left; None before the first game."""
-        return self.left / self.per_minute if self.finished else None
-
-
-def _scheduled(counts: Mapping[GameState, int]) -> int:
-    return sum(counts.values()) - counts[GameState.CANCELLED]
-
-
-class Progress(Protocol):
-    """Shows a running contest."""
-
-    def report(self, event: EndedAttempt) -> None: ...
-
-    def notify(self, sentence: str) -> None: ...
-
-    def close(self) -> None: ...
+def _score(event: EndedAttempt, between: str) -> str:
+    if event.state is not AttemptState.ACCEPTED or event.outcome is None:
+        return "void"
+    return score_text(event.outcome.verdict, event.outcome.winner, between)
 
 
 class Lines:
@@ -109,16 +50,12 @@ class Lines:
 
 
 def _sentence(event: EndedAttempt, tally: RunTally) -> str:
-    game, outcome = event.game, event.outcome
-    least = "" if tally.is_exact else "at least "
-    score = "void"
-    if event.state is AttemptState.ACCEPTED and outcome is not None:
-        score = score_text(outcome.verdict, outcome.winner, " : ")
+    game = event.game
     why = f": {printable(event.why, 400)}" if event.why else ""
     attempt = f", attempt {game.attempt}" if game.attempt > 1 else ""
     return (
-        f"game {game.number}{attempt}: {printable(game.first)} - {printable(game.second)} {score}{why}; "
-        f"{tally.done} of {least}{tally.done + tally.left} games done"
+        f"game {game.number}{attempt}: {printable(game.first)} - {printable(game.second)} {_score(event, ' : ')}{why}; "
+        f"{tally.done} of {tally.total_text} games done"
     )
 
 
@@ -169,19 +106,17 @@ class Panel:
         self._live.stop()
 
     def _panel(self) -> RenderableType:
-        tally = self._tally
-        total = tally.done + tally.left
-        minutes = tally.minutes_left
+        tally, minutes = self._tally, self._tally.minutes_left
         least = "" if tally.is_exact else "at least "
         heading = Text.assemble(
             (printable(self._contest.name), "bold"),
-            f"  {tally.done} of {least}{total} games, {self._running()} running",
+            f"  {tally.done} of {tally.total_text} games, {self._running()} running",
             f", {tally.per_minute:.1f} a minute",
             "" if minutes is None else f", {least}{minutes:.0f} min to the end",
             f", {tally.voids} void" if tally.voids else "",
         )
         bar = Table.grid()  # A bar alone does not end its line.
-        bar.add_row(ProgressBar(total=max(total, 1), completed=tally.done, width=60))
+        bar.add_row(ProgressBar(total=max(tally.done + tally.left, 1), completed=tally.done, width=60))
         failing = ", ".join(f"{printable(name)} {count}" for name, count in tally.failures.most_common(5) if count)
         parts: list[RenderableType] = [heading, bar, _games(self._last)]
         if failing:
@@ -189,16 +124,18 @@ class Panel:
         return Group(*parts, Text(printable(self._sentence, 300), style="dim"))
 
 
+Progress = Lines | Panel
+"""Shows a running contest."""
+
+
 def _games(last: list[EndedAttempt]) -> Table:
     table = Table(box=None, show_header=False, padding=(0, 1))
     for event in last:
-        game, outcome = event.game, event.outcome
-        is_void = event.state is not AttemptState.ACCEPTED
-        score = "void" if is_void or outcome is None else score_text(outcome.verdict, outcome.winner, "-")
+        game = event.game
         table.add_row(
             Text(str(game.number), style="dim"),
             Text(f"{printable(game.first, 24)} - {printable(game.second, 24)}"),
-            Text(score, style="red" if is_void else ""),
+            Text(_score(event, "-"), style="" if event.state is AttemptState.ACCEPTED else "red"),
             Text(printable(event.why, 70), style="dim"),
         )
     return table

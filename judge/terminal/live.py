@@ -1,4 +1,4 @@
-"""The live view of `judge match`: a separate process that draws a feed from a pipe.
+"""The process of the live view of `judge match`: draws a feed from a pipe.
 
 A thread would hold the interpreter lock for milliseconds, which would be charged to an agent.
 """
@@ -6,85 +6,139 @@ A thread would hold the interpreter lock for milliseconds, which would be charge
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from dataclasses import replace
 from types import FrameType
-from typing import IO
+from typing import Generic, TypeVar
 
 from rich.console import Console
 from rich.live import Live
 
 from judge.base.scheduling import set_scheduling
 from judge.broadcast import pipe
-from judge.catalog.files import result_words
-from judge.records.outcome import game_scores
-from judge.referee.spec import GameRecord, GameSpec
-from judge.terminal.live_games import Follower, GameViews
-from judge.terminal.screen import Screen
+from judge.catalog import game_entry
+from judge.games.types import SEATS
+from judge.protocols import PERSON
+from judge.records.views import BoardView
+from judge.referee.side import Ply
+from judge.referee.spec import GameSpec
+from judge.referee.steps import MS, FollowedGame
+from judge.referee.transcript import unpack_entries
+from judge.sandbox.memory_monitor import MemoryMonitor
+from judge.terminal.screen import MoveShown, Screen, SeatShown, SeriesScore
 
 INTERVAL_S = 0.1
 
-LAST_WAIT_S = 10.0
+MAX_STORED_MOVES = 200
 
 
-class LiveView:
-    """The judge's side: starts the view and sends the feed."""
+class Follower(FollowedGame):
+    """Follows one running game. `viewer` is the seat that sees it; None: everything is shown."""
 
-    def __init__(
-        self,
-        names: tuple[str, str],
-        games: int,
-        module: str = __name__,
-        given: Sequence[int] = (),
-        stdout: IO[str] | None = None,
-    ) -> None:
-        command = [sys.executable, "-m", module, *map(str, given)]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=stdout, pass_fds=given)
-        if self._process.stdin is None:
-            raise RuntimeError("Popen made no pipe")
-        self._feed = pipe.Feed(os.dup(self._process.stdin.fileno()))
-        self._process.stdin.close()
-        self._send(pipe.SERIES, {"names": names, "games": games})
-        self._first = names[0]
+    viewer: int | None = None
 
-    def begin(self, spec: GameSpec) -> None:
-        self._feed.send(pipe.BEGIN, spec.model_dump_json().encode())
+    def __init__(self, spec: GameSpec, judge_pid: int) -> None:
+        super().__init__(spec)
+        self.result = ""
+        self._entry = game_entry(spec.policy.game.name)
+        agents = [seat for seat in SEATS if spec.seats[seat].protocol != PERSON]
+        self._memory = MemoryMonitor(spec.id, spec.box, judge_pid, agents)
+        self._before: BoardView | None = None
+        self._origin_ns: int | None = None
 
-    def follow(self, packed: bytes) -> None:
-        self._feed.send(pipe.TRANSCRIPT, packed)
+    def hear(self, packed: bytes) -> None:
+        entries = list(unpack_entries(packed))
+        arrived = time.monotonic_ns()
+        if entries:
+            began = arrived - entries[-1].ns
+            # Data arrives shortly after it was written: the earliest estimate is the best.
+            self._origin_ns = began if self._origin_ns is None else min(self._origin_ns, began)
+        self.follow(entries)
 
-    def end(self, record: GameRecord, is_last_attempt: bool) -> None:
-        points = points_of(record, self._first)
-        said = {"result": result_words(record), "points": points}
-        self._send(pipe.END, {**said, "is_last_attempt": is_last_attempt})
+    def end(self, result: str) -> None:
+        self._memory.close()
+        self.result = result
 
-    def close(self) -> None:
-        """Let the view finish, and wait until it has restored the terminal."""
-        set_scheduling(self._process.pid, os.SCHED_OTHER)
-        self._feed.close()
-        try:
-            self._process.wait(LAST_WAIT_S)
-        except subprocess.TimeoutExpired:
-            self._process.terminate()
-            self._process.wait()
+    def screen(self, title: str, series: SeriesScore | None) -> Screen:
+        view, plies = self.view(), self.referee.plies
+        first = max(0, len(plies) - MAX_STORED_MOVES)
+        moves = [
+            MoveShown(number, ply.seat, ply.said, ply.charged_ns / MS, ply.search)
+            for number, ply in enumerate(plies[first:], self.spec.opening_moves + first + 1)
+        ]
+        status = self.result or (view.move_text(plies[-1].seat, plies[-1].said) if plies else "starting")
+        return Screen(title, view, (self._seat(0), self._seat(1)), moves, status, series)
 
-    def has_failed(self) -> bool:
-        """Wait for the view's end; whether it failed."""
-        try:
-            return self._process.wait(LAST_WAIT_S) != 0
-        except subprocess.TimeoutExpired:
-            return True
+    def view(self) -> BoardView:
+        """The position, with the squares that the last answer changed."""
+        return self._entry.view(self.referee.game, self.viewer).since(self._before)
 
-    def _send(self, kind: bytes, said: dict[str, object]) -> None:
-        self._feed.send(kind, json.dumps(said).encode())
+    def _seat(self, seat: int) -> SeatShown:
+        seen, side = self.seats[seat], self.referee.sides[seat]
+        control, memory = side.clock.control, self._memory.memory[seat]
+        since_ns, running = self.replay.runs_since_ns[seat], 0
+        if seen.is_asked and since_ns is not None and self._origin_ns is not None and not self.result:
+            running = max(0, time.monotonic_ns() - self._origin_ns - since_ns)
+        left = side.clock.left_ns()
+        turn = running if seen.is_asked else seen.ply.charged_ns if seen.ply else None
+        return SeatShown(
+            self.spec.seats[seat].name,
+            is_asked=seen.is_asked and not self.result,
+            turn_ms=None if turn is None else turn / MS,
+            turn_limit_ms=control.turn_ms or None,
+            left_ms=None if left is None else (left - running) / MS,
+            match_ms=control.total_ms,
+            control=side.clock.words(),
+            memory_bytes=memory[0],
+            memory_cap_bytes=memory[1],
+            said=seen.ply.said if seen.ply else "",
+            search=seen.search,
+            messages=tuple(seen.messages),
+        )
+
+    def see_answer(self, ply: Ply) -> None:
+        """Note the position before it."""
+        super().see_answer(ply)
+        self._before = self._entry.view(self.referee.game, self.viewer)
 
 
-def points_of(record: GameRecord, name: str) -> float | None:
-    """1, 0.5 or 0 for the agent `name`; None for a void, or if both are at fault."""
-    scores = game_scores(record.verdict, record.winner)
-    return scores[record.seats[0].name != name] if any(scores) else None
+FollowerT = TypeVar("FollowerT", bound=Follower)
+
+
+class GameViews(Generic[FollowerT]):
+    """Games of a feed in turn, each followed by a `follower`."""
+
+    def __init__(self, follower: type[FollowerT], judge_pid: int | None = None) -> None:
+        self._judge_pid = os.getppid() if judge_pid is None else judge_pid
+        self._follows = follower
+        self._series = SeriesScore(("", ""), 1)
+        self._began = time.monotonic()
+        self.follower: FollowerT | None = None
+
+    def hear(self, kind: bytes, data: bytes) -> None:
+        match kind:
+            case pipe.SERIES:
+                series = json.loads(data)
+                self._series = SeriesScore((series["names"][0], series["names"][1]), series["games"])
+            case pipe.BEGIN:
+                self.follower = self._follows(GameSpec.model_validate_json(data), self._judge_pid)
+            case pipe.TRANSCRIPT if self.follower is not None:
+                self.follower.hear(data)
+            case pipe.END if self.follower is not None:
+                end = json.loads(data)
+                self.follower.end(end["result"])
+                if end["is_last_attempt"]:
+                    results = (*self._series.results, end["points"])
+                    self._series = replace(self._series, results=results, seconds=time.monotonic() - self._began)
+
+    def screen(self) -> Screen | None:
+        """The current screen; None before the first game."""
+        if self.follower is None:
+            return None
+        spec, games = self.follower.spec, self._series.games
+        number = f"game {spec.number + 1} of {games}" if games > 1 else "game"
+        return self.follower.screen(f"{number}  {spec.policy.name}  {spec.id}", self._series if games > 1 else None)
 
 
 def view(console: Console, source: int) -> None:

@@ -7,8 +7,8 @@ import json
 import math
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NoReturn
 
 from judge.base.progress import Item, Tracker, untracked
 from judge.base.text import printable
@@ -19,15 +19,9 @@ if TYPE_CHECKING:
 
     from judge.submissions.check import Finding
 
-LOG_CHARACTERS = 2000
 SENTENCE_CHARACTERS = 600
 
 SHOWN_AFTER_S = 2.0
-
-
-def safe_event(_logger: Any, _level: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
-    """Processor for structlog: puts each text on one line without control characters."""
-    return {key: printable(value, LOG_CHARACTERS) if isinstance(value, str) else value for key, value in event.items()}
 
 
 def note(text: str) -> None:
@@ -131,27 +125,23 @@ def print_table(table: "Table", console: "Console | None" = None) -> None:
 
 def progress_bar() -> Tracker:
     """A tracker that draws a bar on stderr, if it is a terminal."""
-    return _Bar(SHOWN_AFTER_S) if sys.stderr.isatty() else untracked
+    return _draw_bar if sys.stderr.isatty() else untracked
 
 
-class _Bar:
-    def __init__(self, shown_after_s: float) -> None:
-        self._shown_after_s = shown_after_s
+def _draw_bar(items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
+    # Slow to import.
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    def __call__(self, items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
-        # Slow to import.
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        task = bar.add_task(what, total=total)
-        began = time.monotonic()
-        try:
-            for item in items:
-                yield item
-                bar.advance(task)
-                if not bar.live.is_started and time.monotonic() - began >= self._shown_after_s:
-                    bar.start()
-        finally:
-            bar.stop()
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = bar.add_task(what, total=total)
+    began = time.monotonic()
+    try:
+        for item in items:
+            yield item
+            bar.advance(task)
+            if not bar.live.is_started and time.monotonic() - began >= SHOWN_AFTER_S:
+                bar.start()
+    finally:
+        bar.stop()

@@ -10,24 +10,16 @@ from judge.games.person import RESIGN, UnclearError
 from judge.games.types import SEATS, AgentFault, Game, Reply, ReplyKind, Request, RuleResult, Verdict
 from judge.protocols import PERSON
 from judge.protocols.person import PersonOptions
-from judge.records.views import BoardView
-from judge.referee.side import Ply
 from judge.referee.spec import GameSpec
-from judge.terminal.live_games import MAX_STORED_MOVES, Follower
+from judge.terminal.live import MAX_STORED_MOVES, Follower
 from judge.terminal.screen import MoveShown, Screen, SeatShown, SeriesScore
-
-
-def seat_of(spec: GameSpec) -> int:
-    """The person's seat."""
-    return next(seat for seat in SEATS if spec.seats[seat].protocol == PERSON)
 
 
 class Seated(Follower):
     """A game that a person plays. `send` sends a line of an answer."""
 
     def __init__(self, spec: GameSpec, judge_pid: int) -> None:
-        self.seat = seat_of(spec)
-        self._seen_before: BoardView | None = None
+        self.seat = self.viewer = next(seat for seat in SEATS if spec.seats[seat].protocol == PERSON)
         self._answered = 0
         self._typed: list[Reply] = []
         """Typed answers to be judged together with later ones."""
@@ -38,14 +30,8 @@ class Seated(Follower):
         self.words = words
         options = spec.seats[self.seat].protocol_options
         self._has_clock = PersonOptions.model_validate(options).clock
+        self.names = (spec.seats[0].name, spec.seats[1].name)
         super().__init__(spec, judge_pid)
-
-    @property
-    def names(self) -> tuple[str, str]:
-        return self.spec.seats[0].name, self.spec.seats[1].name
-
-    def view(self) -> BoardView:
-        return self._view()
 
     def told(self) -> list[tuple[int | None, str]]:
         """The seat's events with the causing seat. Callers must escape the texts."""
@@ -57,23 +43,14 @@ class Seated(Follower):
             MoveShown(number, self.seat if seat is None else seat, said, None)
             for number, (seat, said) in enumerate(self.told(), 1)
         ]
-        view = self._view()
         seats = (self._seat(0), self._seat(1))
-        return Screen(title, view, seats, tuple(moves[-MAX_STORED_MOVES:]), self.result, series)
-
-    def _view(self) -> BoardView:
-        return self._entry.view(self.referee.game, self.seat).since(self._seen_before)
+        return Screen(title, self.view(), seats, tuple(moves[-MAX_STORED_MOVES:]), self.result, series)
 
     def _seat(self, seat: int) -> SeatShown:
         shown = replace(super()._seat(seat), said="", search={}, messages=())
         if seat != self.seat or self._has_clock:
             return shown
         return replace(shown, turn_limit_ms=None, left_ms=None, match_ms=None, control="")
-
-    def see_answer(self, ply: Ply) -> None:
-        """Note the position before it."""
-        self._seen_before = self._entry.view(self.referee.game, self.seat)
-        super().see_answer(ply)
 
     def asked(self) -> Request | None:
         seen = self.seats[self.seat]

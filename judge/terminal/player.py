@@ -7,7 +7,8 @@ import os
 import select
 import signal
 import sys
-from dataclasses import dataclass, field, replace
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
 
 from rich.console import Console
 from rich.live import Live
@@ -18,24 +19,14 @@ from judge.games.person import PersonWords, UnclearError
 from judge.games.types import Request
 from judge.records.views import Mark, Square
 from judge.terminal.board_text import board_lines
-from judge.terminal.browse import key_by_key, keys_of
-from judge.terminal.live import leave_last, stop_gracefully, take
-from judge.terminal.live_games import GameViews
+from judge.terminal.browse import ESCAPE, key_by_key, keys_of
+from judge.terminal.live import GameViews, leave_last, stop_gracefully, take
 from judge.terminal.person_view import Seated
 from judge.terminal.screen import Screen
 
-UP, DOWN, LEFT, RIGHT = "up", "down", "left", "right"
-
-ARROWS = {
-    f"\x1b{between}{letter}".encode(): name
-    for between in "[O"
-    for letter, name in zip("ABCD", (UP, DOWN, RIGHT, LEFT), strict=True)
-}
-
-ESCAPE = "\x1b"
 MAX_CHARACTERS = 200
 
-_STEPS = {UP: (0, -1), DOWN: (0, 1), LEFT: (-1, 0), RIGHT: (1, 0)}
+_ARROWS = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
 
 
 @dataclass(slots=True)
@@ -49,17 +40,14 @@ class Prompt:
     cursor: Square | None = None
     helps: bool = False
     _picked: int = 0
-    _is_pointing: bool = field(default=False)
+    _is_pointing: bool = False
 
     def press(self, key: str, request: Request | None) -> str | None:
         """Apply a key of `keys_of`; return a complete line."""
-        if key in _STEPS:
-            if self.cursor is None:
-                self.cursor = (self.width // 2, self.height // 2)
-            else:
-                x, y = self.cursor
-                dx, dy = _STEPS[key]
-                self.cursor = (x + dx) % self.width, (y + dy) % self.height
+        if key in _ARROWS:
+            dx, dy = _ARROWS[key] if self.cursor else (0, 0)
+            x, y = self.cursor or (self.width // 2, self.height // 2)
+            self.cursor = (x + dx) % self.width, (y + dy) % self.height
             self._is_pointing = True
         elif key in "\r\n":
             return self._enter(request)
@@ -71,7 +59,7 @@ class Prompt:
             self._clear()
         elif key == "?":
             self.helps = not self.helps
-        elif is_printable(key):
+        elif len(key) == 1 and is_printable(key):
             self.text = (self.text + key)[:MAX_CHARACTERS]
             self._is_pointing = False
         return None
@@ -108,32 +96,52 @@ NICENESS = 19
 WHOLE = 10_000
 
 
-class Player:
-    """Common part of both kinds of input."""
+class Player(ABC):
+    """Asks the person of each game in the feed."""
 
-    def __init__(self, keyboard: int, answers: int) -> None:
+    def __init__(self, console: Console, keyboard: int, answers: int) -> None:
         self.views = GameViews(Seated)
+        self._console = console
         self._feed = sys.stdin.fileno()
         self._keyboard = keyboard
         self._answers = answers
         self._read = bytearray()
+        self._has_ended = False
+        """Of the keyboard."""
+        self._game: Seated | None = None
         os.set_blocking(self._feed, False)
 
-    @property
-    def game(self) -> Seated | None:
-        return self.views.follower
+    def run(self) -> bool:
+        """Run until the feed ends; False if the person leaves before."""
+        goes_on = True
+        while goes_on:
+            watched = [self._feed] if self._has_ended else [self._feed, self._keyboard]
+            ready = select.select(watched, [], [], POLL_INTERVAL_S)[0]
+            goes_on = take(self._feed, self._read)
+            for kind, data in frames(self._read):
+                self.views.hear(kind, data)
+            typed = self._typed() if self._keyboard in ready else None
+            self._has_ended = self._has_ended or typed == b""
+            game = self.views.follower
+            if game is not None and game is not self._game:
+                self._game = game
+                self.begin(game)
+            if game is not None and (prepared := game.prepared()) is not None:
+                self.send(prepared)
+            if not self.take(typed or b""):
+                return False
+        return True
 
-    def look(self, *, types: bool = True) -> tuple[bool, bytes | None]:
-        """Wait briefly. Returns whether the feed is open, and typed bytes: b"" at the end, None for no input."""
-        watched = [self._feed, self._keyboard] if types else [self._feed]
-        ready = select.select(watched, [], [], POLL_INTERVAL_S)[0]
-        goes_on = take(self._feed, self._read)
-        for kind, data in frames(self._read):
-            self.views.hear(kind, data)
-        typed = self._typed() if self._keyboard in ready else None
-        return goes_on, typed
+    @abstractmethod
+    def begin(self, game: Seated) -> None:
+        """Before the first question of a game."""
+
+    @abstractmethod
+    def take(self, typed: bytes) -> bool:
+        """Ask and answer for the current game; False if the person has left."""
 
     def send(self, line: str) -> None:
+        """Answer the judge."""
         os.write(self._answers, f"{line}\n".encode())
 
     def _typed(self) -> bytes:
@@ -143,61 +151,42 @@ class Player:
             return b""
 
 
-class InLines:
+class InLines(Player):
     """Asks line by line."""
 
-    def __init__(self, player: Player, console: Console) -> None:
-        self._player = player
-        self._console = console
-        self._typed = b""
-        self._has_ended = False
-        self._game: Seated | None = None
-        self._told = 0
-        self._is_asking = False
+    _lines = b""
+    _told = 0
+    _is_asking = False
 
-    def run(self) -> None:
-        """Run until the feed ends or the person leaves."""
-        goes_on = True
-        while goes_on:
-            goes_on, typed = self._player.look(types=not self._has_ended)
-            if typed is not None:
-                self._typed += typed
-                self._has_ended = not typed
-            game = self._player.game
-            if game is None:
-                continue
-            if game is not self._game:
-                self._game, self._told, self._is_asking = game, 0, False
-            self._tell(game)
-            if not self._ask(game):
-                return
+    def begin(self, game: Seated) -> None:  # noqa: ARG002
+        self._told, self._is_asking = 0, False
+
+    def take(self, typed: bytes) -> bool:
+        self._lines += typed
+        game = self._game
+        if game is None:
+            return True
+        self._tell(game)
+        request = game.asked()
+        if request is None:
+            return True
+        if not self._is_asking:
+            self._is_asking = True
+            for row in board_lines(game.view(), WHOLE, WHOLE, not self._console.encoding.startswith("utf")):
+                self._console.print(row)
+            self._say(f"{game.question(request)} (? for help)")
+        line, ending, rest = self._lines.partition(b"\n")
+        if not ending and not (self._has_ended and line):
+            return not self._has_ended
+        self._lines = rest
+        self._answer(game, request, line.decode("utf-8", "replace"))
+        return True
 
     def _tell(self, game: Seated) -> None:
         told = game.told()
         for _, text in told[self._told :]:
             self._say(text)
         self._told = len(told)
-
-    def _ask(self, game: Seated) -> bool:
-        prepared = game.prepared()
-        if prepared is not None:
-            self._player.send(prepared)
-            return True
-        request = game.asked()
-        if request is None:
-            return True
-        if not self._is_asking:
-            self._is_asking = True
-            self._tell(game)
-            for row in board_lines(game.view(), WHOLE, WHOLE, not self._console.encoding.startswith("utf")):
-                self._console.print(row)
-            self._say(f"{game.question(request)} (? for help)")
-        line, ending, rest = self._typed.partition(b"\n")
-        if not ending and not (self._has_ended and line):
-            return not self._has_ended
-        self._typed = rest
-        self._answer(game, request, line.decode("utf-8", "replace"))
-        return True
 
     def _answer(self, game: Seated, request: Request, typed: str) -> None:
         if typed.strip() == "?":
@@ -213,56 +202,45 @@ class InLines:
             self._say(f"{game.question(request)}:")
         else:
             self._is_asking = False
-            self._player.send(sent)
+            self.send(sent)
 
     def _say(self, text: str) -> None:
         self._console.print(printable(text, 300), markup=False)
 
 
-class OnScreen:
+class OnScreen(Player):
     """Asks on a terminal."""
 
-    def __init__(self, player: Player, console: Console, keyboard: int) -> None:
-        self._player = player
-        self._console = console
-        self._keyboard = keyboard
-        self._game: Seated | None = None
-        self._prompt: Prompt | None = None
-        self._note = ""
+    _prompt: Prompt
+    _note = ""
 
-    def run(self) -> None:
-        goes_on = True
-        with key_by_key(self._keyboard), Live(console=self._console, screen=True, auto_refresh=False) as live:
-            while goes_on:
-                goes_on, typed = self._player.look()
-                game = self._player.game
-                if game is not None and game is not self._game:
-                    self._game, self._note = game, ""
-                    view = game.view()
-                    self._prompt = Prompt(len(view.columns), len(view.rows), game.words)
-                if typed is not None and not self._type(typed):
-                    return
-                screen = self._screen()
-                if screen is not None:
-                    live.update(screen, refresh=True)
-        leave_last(self._console, self._player.views.screen())
+    def run(self) -> bool:
+        with key_by_key(self._keyboard), Live(console=self._console, screen=True, auto_refresh=False) as self._live:
+            is_complete = super().run()
+        if is_complete:
+            leave_last(self._console, self.views.screen())
+        return is_complete
 
-    def _type(self, typed: bytes) -> bool:
-        if not typed:
-            return False
-        for key in keys_of(typed, ARROWS, ESCAPE):
+    def begin(self, game: Seated) -> None:
+        view = game.view()
+        self._prompt, self._note = Prompt(len(view.columns), len(view.rows), game.words), ""
+
+    def take(self, typed: bytes) -> bool:
+        for key in keys_of(typed):
             if key == END_OF_INPUT:
                 return False
-            game, prompt = self._game, self._prompt
-            if game is None or prompt is None:
-                continue
-            request = game.asked()
-            line = prompt.press(key, request)
-            if line is not None and request is not None:
-                self._answer(game, prompt, request, line)
-        return True
+            if self._game is not None:
+                self._press(key, self._game)
+        screen = self.views.screen()
+        if self._game is not None and screen is not None:
+            self._live.update(self._with_prompt(self._game, screen), refresh=True)
+        return not self._has_ended
 
-    def _answer(self, game: Seated, prompt: Prompt, request: Request, line: str) -> None:
+    def _press(self, key: str, game: Seated) -> None:
+        request = game.asked()
+        line = self._prompt.press(key, request)
+        if line is None or request is None:
+            return
         self._note = ""
         try:
             sent = game.answer(request, line)
@@ -270,38 +248,26 @@ class OnScreen:
             self._note = str(error)
             return
         if sent is not None:
-            prompt.helps = False
-            self._player.send(sent)
+            self._prompt.helps = False
+            self.send(sent)
 
-    def _screen(self) -> Screen | None:
-        game, prompt, screen = self._game, self._prompt, self._player.views.screen()
-        if game is None or prompt is None or screen is None:
-            return None
-        prepared = game.prepared()
-        if prepared is not None:
-            self._player.send(prepared)
-        request = game.asked()
-        seats = list(screen.seats)
+    def _with_prompt(self, game: Seated, screen: Screen) -> Screen:
+        prompt, request = self._prompt, game.asked()
         said = [text for _, text in game.told()][-20:]
         if prompt.helps and request is not None:
             said = list(game.tips(request))
+        seats = list(screen.seats)
         seats[game.seat] = replace(seats[game.seat], messages=tuple(said))
         view, status = screen.view, screen.status
         if prompt.cursor is not None:
             view = replace(view, marks={**view.marks, prompt.cursor: Mark.CURSOR})
-        if not status:
-            if request is None:
-                status = f"{game.names[1 - game.seat]} is to play"
-            else:
-                asked = f"you: {game.question(request)}"
-                status = f"{self._note}; {asked}" if self._note else asked
-        return replace(
-            screen,
-            view=view,
-            seats=(seats[0], seats[1]),
-            status=status,
-            hint=f"> {prompt.text}_   (? help, arrows, Enter, Ctrl-C leaves)",
-        )
+        if not status and request is None:
+            status = f"{game.names[1 - game.seat]} is to play"
+        elif not status and request is not None:
+            asked = f"you: {game.question(request)}"
+            status = f"{self._note}; {asked}" if self._note else asked
+        hint = f"> {prompt.text}_   (? help, arrows, Enter, Ctrl-C leaves)"
+        return replace(screen, view=view, seats=(seats[0], seats[1]), status=status, hint=hint)
 
 
 def main() -> None:
@@ -310,12 +276,9 @@ def main() -> None:
     signal.signal(signal.SIGTERM, stop_gracefully)
     os.nice(NICENESS)
     keyboard, answers = map(int, sys.argv[1:])
-    player = Player(keyboard, answers)
-    console = Console(file=sys.stdout, highlight=False)
-    if os.isatty(keyboard) and sys.stdout.isatty():
-        OnScreen(player, console, keyboard).run()
-    else:
-        InLines(player, Console(file=sys.stdout, highlight=False, soft_wrap=True)).run()
+    is_terminal = os.isatty(keyboard) and sys.stdout.isatty()
+    console = Console(file=sys.stdout, highlight=False, soft_wrap=not is_terminal)
+    (OnScreen if is_terminal else InLines)(console, keyboard, answers).run()
 
 
 if __name__ == "__main__":

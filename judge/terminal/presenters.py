@@ -4,11 +4,13 @@
 """
 
 import hashlib
+import json
 import os
+import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import IO
 
 from rich.console import Console
 from rich.markup import escape
@@ -16,19 +18,80 @@ from rich.markup import escape
 from judge.agents.agents import ME, Agent, stage_agent
 from judge.agents.manifest import AgentManifest
 from judge.base.errors import HostError, InputError
+from judge.base.scheduling import set_scheduling
 from judge.base.text import printable
+from judge.broadcast import pipe
 from judge.contest.attempts import moves_of
 from judge.contest.matches import MatchObserver
 from judge.games.types import Verdict
 from judge.protocols import PERSON, protocol_entry
-from judge.records.outcome import outcome_text
+from judge.records.outcome import game_scores, outcome_text, record_outcome
 from judge.referee.policy import Policy
 from judge.referee.side import Ply
 from judge.referee.spec import GameRecord, GameSpec, SeatSpec
 from judge.sandbox import Box, BoxKind, BoxPolicy, Limits, Tenant, open_box
 from judge.sandbox.process.person_box import PersonBox
-from judge.terminal.live import LiveView
-from judge.terminal.output import note
+from judge.terminal.screen import SeriesScore
+
+LAST_WAIT_S = 10.0
+
+
+class LiveView:
+    """The judge's side: starts the view and sends the feed."""
+
+    def __init__(
+        self,
+        names: tuple[str, str],
+        games: int,
+        module: str = "judge.terminal.live",
+        given: Sequence[int] = (),
+        stdout: IO[str] | None = None,
+    ) -> None:
+        command = [sys.executable, "-m", module, *map(str, given)]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=stdout, pass_fds=given)
+        if self._process.stdin is None:
+            raise RuntimeError("Popen made no pipe")
+        self._feed = pipe.Feed(os.dup(self._process.stdin.fileno()))
+        self._process.stdin.close()
+        self._send(pipe.SERIES, {"names": names, "games": games})
+        self._first = names[0]
+
+    def begin(self, spec: GameSpec) -> None:
+        self._feed.send(pipe.BEGIN, spec.model_dump_json().encode())
+
+    def follow(self, packed: bytes) -> None:
+        self._feed.send(pipe.TRANSCRIPT, packed)
+
+    def end(self, record: GameRecord, is_last_attempt: bool) -> None:
+        points = points_of(record, self._first)
+        said = {"result": record_outcome(record), "points": points}
+        self._send(pipe.END, {**said, "is_last_attempt": is_last_attempt})
+
+    def close(self) -> None:
+        """Let the view finish, and wait until it has restored the terminal."""
+        set_scheduling(self._process.pid, os.SCHED_OTHER)
+        self._feed.close()
+        try:
+            self._process.wait(LAST_WAIT_S)
+        except subprocess.TimeoutExpired:
+            self._process.terminate()
+            self._process.wait()
+
+    def has_failed(self) -> bool:
+        """Wait for the view's end; whether it failed."""
+        try:
+            return self._process.wait(LAST_WAIT_S) != 0
+        except subprocess.TimeoutExpired:
+            return True
+
+    def _send(self, kind: bytes, said: dict[str, object]) -> None:
+        self._feed.send(kind, json.dumps(said).encode())
+
+
+def points_of(record: GameRecord, name: str) -> float | None:
+    """1, 0.5 or 0 for the agent `name`; None for a void, or if both are at fault."""
+    scores = game_scores(record.verdict, record.winner)
+    return scores[record.seats[0].name != name] if any(scores) else None
 
 
 class Presenter(MatchObserver):
@@ -45,7 +108,7 @@ class LinePresenter(Presenter):
     """Prints lines, coloured on a terminal, optionally with each move."""
 
     def __init__(self, *, moves: bool = True) -> None:
-        self._console = Console(highlight=False, soft_wrap=True, file=sys.stdout)
+        self._print = Console(highlight=False, soft_wrap=True, file=sys.stdout).print
         self._agents = self._names = ("", "")
         self._count = 0
         if moves:
@@ -80,16 +143,13 @@ class LinePresenter(Presenter):
     def score(self, records: Sequence[GameRecord]) -> None:
         if len(records) < 2:
             return
-        winners = [record.seats[record.winner].name for record in records if record.winner is not None]
-        wins = [winners.count(name) for name in self._agents]
-        draws = sum(record.verdict is Verdict.DRAW for record in records)
+        points = tuple(points_of(record, self._agents[0]) for record in records)
+        series = SeriesScore(self._agents, len(records), points)
+        wins = series.wins
         first, second = map(escape, self._agents)
         copies = len(records) - len({(record.seats[0].name, moves_of(record)) for record in records})
         repeated = f"; {copies} of {len(records)} games repeat others and show nothing new" if copies else ""
-        self._print(f"[bold]score[/]: {first} {wins[0]} - {wins[1]} {second}, {draws} drawn{repeated}")
-
-    def _print(self, text: str) -> None:
-        self._console.print(text)
+        self._print(f"[bold]score[/]: {first} {wins[0]} - {wins[1]} {second}, {series.draws} drawn{repeated}")
 
 
 class Shown(Presenter):
@@ -131,9 +191,6 @@ class Shown(Presenter):
             self._said.pop(0)()
 
 
-LEAVE_EXIT_CODE = 130
-"""Exit code when a person leaves; as for Ctrl-C."""
-
 _NO_FILES = hashlib.sha256().hexdigest()
 
 
@@ -158,7 +215,6 @@ class PersonPresenter(Shown):
         self._has_clock = has_clock
         self._only_lines = lines is not None
         self._answers = -1
-        self._player: LiveView | None = None
 
     def stage(self, named: str, staging: Path) -> Agent:
         if named != ME:
@@ -183,11 +239,10 @@ class PersonPresenter(Shown):
         keyboard = os.dup(sys.stdin.fileno())
         stdout = sys.stderr if self._only_lines else None
         try:
-            self._player = LiveView(names, games, "judge.terminal.player", (keyboard, theirs), stdout)
+            return LiveView(names, games, "judge.terminal.player", (keyboard, theirs), stdout)
         finally:
             os.close(keyboard)
             os.close(theirs)
-        return self._player
 
     def build(self, kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:
         if tenant.runtime == PERSON:
@@ -201,16 +256,6 @@ class PersonPresenter(Shown):
             self._answers = -1
 
     def _leave(self) -> None:
-        if self._player is not None and self._player.has_failed():
+        if self._view is not None and self._view.has_failed():
             raise HostError("the process that shows the game failed; see the error above")
         raise GameAbortedError
-
-
-@contextmanager
-def may_leave() -> Iterator[None]:
-    """Context manager: if the person leaves, print that there is no record."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        note("judge: you left the game; it has no result and no record")
-        raise SystemExit(LEAVE_EXIT_CODE) from None

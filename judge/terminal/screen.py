@@ -5,7 +5,6 @@ Agents' text passes through `printable` and is never parsed as rich markup.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import sqrt
 
 from rich import box
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -14,12 +13,10 @@ from rich.panel import Panel
 from rich.style import Style
 from rich.text import Text
 
-from judge.base.text import printable
+from judge.base.text import clock_text, printable
 from judge.records.views import BoardView
+from judge.statistics.significance import wilson_interval
 from judge.terminal.board_text import board_lines, board_width, side_sign, side_style
-
-Z95 = 1.96
-"""Standard deviations of a 95 % interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +53,6 @@ class SeriesScore:
         return wilson_interval(sum(self.counted), len(self.counted))
 
 
-def wilson_interval(points: float, games: int) -> tuple[float, float, float]:
-    """Share of points and its 95 % Wilson interval.
-
-    A draw counts as half a win, so the interval may be too wide, never too narrow.
-    """
-    share, square = points / games, Z95**2
-    middle = (share + square / (2 * games)) / (1 + square / games)
-    half = Z95 / (1 + square / games) * sqrt(share * (1 - share) / games + square / (4 * games**2))
-    return share, max(0.0, middle - half), min(1.0, middle + half)
-
-
 def score_words(series: SeriesScore) -> str:
     """The score, such as `67 % (30-90)  a 3 - 1 b, 2 drawn`."""
     wins = series.wins
@@ -76,13 +62,6 @@ def score_words(series: SeriesScore) -> str:
         return text
     own, low, high = (round(100 * number) for number in share)
     return f"{own} % ({low}-{high})  {text}"
-
-
-def clock_words(seconds: float) -> str:
-    """A duration, such as `0:07`, `12:30` or `1:02:03`."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 WIDE_COLUMNS = 120
@@ -179,7 +158,7 @@ def _series_line(series: SeriesScore, width: int, ascii_only: bool) -> Text:
     line = Text(no_wrap=True, overflow="crop")
     line.append(full * filled + empty * (room - filled), _GOOD)
     left = series.seconds_left
-    line.append(f" {done}/{series.games}, to go {'?' if left is None else clock_words(left)}  ")
+    line.append(f" {done}/{series.games}, to go {'?' if left is None else clock_text(1000 * left)}  ")
     if width >= WIDE_COLUMNS and (share := series.share()) is not None:
         # `0 ····├──●──┤··· 1`: share and 95 % interval.
         bar_width = 30
@@ -214,15 +193,12 @@ def _seat(screen: Screen, side: int, height: int, ascii_only: bool) -> Panel:
     title.append(f" {side_sign(view, side, ascii_only)} ", side_style(view, side))
     title.append(f" {view.sides[side]} ", _DIM)
     title.append(printable(seat.name, 60), _BOLD)
-    return Panel(
-        _stack(lines),
-        title=title,
-        title_align="left",
-        box=box.ASCII if ascii_only else box.ROUNDED,
-        border_style=_GOOD if seat.is_asked else _DIM,
-        height=height,
-        padding=(0, 1),
-    )
+    return _panel(lines, title, _GOOD if seat.is_asked else _DIM, height, ascii_only)
+
+
+def _panel(lines: Iterable[Text], title: Text | str, style: Style, height: int, ascii_only: bool) -> Panel:
+    frame = box.ASCII if ascii_only else box.ROUNDED
+    return Panel(_stack(lines), frame, title=title, title_align="left", border_style=style, height=height)
 
 
 def _clock_line(seat: SeatShown) -> Text:
@@ -285,15 +261,7 @@ def _search_lines(seat: SeatShown) -> list[Text]:
 
 def _moves(screen: Screen, room: int, ascii_only: bool) -> Panel:
     lines = [_move_line(screen, move, ascii_only) for move in list(screen.moves)[-room:]]
-    return Panel(
-        _stack(lines),
-        title="moves",
-        title_align="left",
-        box=box.ASCII if ascii_only else box.ROUNDED,
-        border_style=_DIM,
-        height=room + 2,
-        padding=(0, 1),
-    )
+    return _panel(lines, "moves", _DIM, room + 2, ascii_only)
 
 
 def _move_line(screen: Screen, move: MoveShown, ascii_only: bool) -> Text:

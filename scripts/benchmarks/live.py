@@ -17,12 +17,14 @@ from judge.base.errors import HostError
 from judge.base.worker_processes import Worker
 from judge.broadcast.log import LOG_FILE
 from judge.broadcast.pipe import Announced, Sender
+from judge.broadcast.running import RunningGame
 from judge.referee.play import play
 from judge.referee.policy import load_policy
 from judge.referee.spec import GameSpec
 from judge.referee.transcript import unseal
 from judge.referee.venue import Venue
-from scripts.benchmarks.live_stage import Stage, staged, until
+from judge.testing import scripted_seats
+from scripts.benchmarks.live_stage import Stage, scripted_entries, staged, until
 from scripts.benchmarks.measuring import GOMOKU, RUNS, Bench, Figure, clock_errors_ms, share_of
 from scripts.browser import Browser, find_browser
 
@@ -31,6 +33,9 @@ MOVES_PER_S = 50
 VIEWERS = 1000
 SPAN_S = 15
 """For how long viewers are watched."""
+
+FOLLOWED_GAMES, FOLLOWED_DETOURS, FOLLOWED_ENTRIES = 40, 20, 5
+"""Games, moves of each agent before its row, and entries that arrive together."""
 
 STAMPS = """
 window.stamps = [];
@@ -50,6 +55,7 @@ def live(bench: Bench) -> Iterator[Figure]:
     finally:
         os.sched_setaffinity(0, judge)
     yield from _clocks(bench)
+    yield from followed_games()
 
 
 def _late(bench: Bench) -> Iterator[Figure]:
@@ -166,6 +172,27 @@ def _game_errors_ms(bench: Bench, stage: Stage | None, number: int) -> list[floa
         follow = Sender(stage.address, announced).follow
     file = play(spec, {agent.digest: agent.program}, venue=Venue(bench.slot, follow=follow))
     return list(clock_errors_ms(unseal(file.transcript)))
+
+
+def followed_games() -> Iterator[Figure]:
+    """Running games that one process follows: the time of a move, and what each further game adds."""
+    spec = GameSpec(seats=scripted_seats("gomocup"), policy=load_policy(GOMOKU, ()))
+    entries = scripted_entries(spec, detours=FOLLOWED_DETOURS)
+    memory, threads = _rss_bytes(), threading.active_count()
+    games = [RunningGame(spec, number, 1) for number in range(FOLLOWED_GAMES)]
+    began = time.process_time()
+    for at in range(0, len(entries), FOLLOWED_ENTRIES):
+        for game in games:
+            game.add(entries[at : at + FOLLOWED_ENTRIES], 0.0)
+    used, moves = time.process_time() - began, sum(game.plies for game in games)
+    name = f"{FOLLOWED_GAMES} games followed in one process"
+    yield Figure(f"{name}, CPU of a move", 1e6 * used / moves, "us")
+    yield Figure(f"{name}, memory of a game", (_rss_bytes() - memory) / FOLLOWED_GAMES / 1024, "KiB")
+    yield Figure(f"{name}, threads", threading.active_count() - threads, "")
+
+
+def _rss_bytes() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _folder(bench: Bench, name: str) -> Path:

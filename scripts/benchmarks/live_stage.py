@@ -29,7 +29,7 @@ from judge.contest_games import ScheduledGame
 from judge.referee.drive import drive
 from judge.referee.setup import build_referee
 from judge.referee.spec import GameSpec
-from judge.referee.transcript import Transcript, unpack_entries
+from judge.referee.transcript import Entry, Transcript, unpack_entries
 from judge.testing import Act, Agent, Say, World
 from scripts.benchmarks.measuring import GOMOKU
 
@@ -142,14 +142,13 @@ def _begun(planned: Planned, games: int) -> Sequence[ToldGame]:
 
 def _played(game: ScheduledGame, spec: GameSpec, detours: int) -> ToldGame:
     """A game between scripts, cut into three pieces a move."""
-    world = World(_script(2, detours), _script(4, detours))
-    drive(build_referee(spec).requests(), world)
+    entries = scripted_entries(spec, detours)
     parts: list[bytes] = []
     transcript = Transcript(parts.append)
     pieces = 3 * 2 * (detours + 5)
-    for number, entry in enumerate(world.entries, 1):
+    for number, entry in enumerate(entries, 1):
         transcript.add(entry.ns, entry.seat, entry.kind, entry.data)
-        if number * pieces // len(world.entries) > (number - 1) * pieces // len(world.entries):
+        if number * pieces // len(entries) > (number - 1) * pieces // len(entries):
             transcript.tell()
     running, part_of = RunningGame(spec, game.number, game.attempt), {}
     for number, part in enumerate(parts):
@@ -157,6 +156,13 @@ def _played(game: ScheduledGame, spec: GameSpec, detours: int) -> ToldGame:
             if isinstance(event, MoveMade):
                 part_of[event.ply] = number
     return ToldGame(game, spec, parts, part_of)
+
+
+def scripted_entries(spec: GameSpec, detours: int) -> Sequence[Entry]:
+    """The transcript of a game between scripts."""
+    world = World(_script(2, detours), _script(4, detours))
+    drive(build_referee(spec).requests(), world)
+    return world.entries
 
 
 def _script(row: int, detours: int) -> Agent:

@@ -9,8 +9,9 @@ import pytest
 from judge.cli.contest.tables import status, status_of
 from judge.contest.attempts import EndedAttempt
 from judge.contest.run_lock import alone
+from judge.contest.run_tally import RunTally
 from judge.contest_games import AttemptState
-from judge.terminal.contest_progress import Lines, RunTally
+from judge.terminal.contest_progress import Lines
 from judge.tournament.formats.groups import Leagues
 from tests.contest.cups import better_seed, cup, play
 from tests.publish.cups import STRONG_TO_WEAK, Cup, crasher, player

@@ -128,8 +128,8 @@ def test_stepping_through_a_game_by_keys(tmp_path: Path, game: str) -> None:
 @pytest.mark.parametrize(
     ("data", "keys"),
     [
-        (b"\x1b[C\x1bOD\x1b[5~\x1b[6~", ["n", "p", "u", "d"]),
-        (b"\x1b", ["q"]),
+        (b"\x1b[C\x1bOD\x1b[5~\x1b[6~", ["right", "left", "pgup", "pgdn"]),
+        (b"\x1b", ["\x1b"]),
         (b"\x1b[99;5xn", ["n"]),
         (b"\x1b[", []),
         (b"12\r\xff", ["1", "2", "\r", "\xff"]),

@@ -14,19 +14,21 @@ The kept selection has those whose names begin with edge_, pos_, replay_ or q0, 
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from judge.games.quantum_chess import QuantumChess
 from judge.games.quantum_chess.board import COLOURS
-from judge.games.quantum_chess.words import MOVED, Destination, Selection, read_square
-from judge.games.types import NATURE, SEATS, AgentFault, Reply, ReplyKind, Request
+from judge.games.quantum_chess.words import MOVED, Destination, Selection
+from judge.games.types import NATURE, SEATS, Event, Reply, ReplyKind, Request
 from judge.protocols.qchess import Qchess, QchessOptions
 from judge.protocols.time_control import TimeControl
 from judge.protocols.types import Open, SeatLimits
 from judge.records.quantum_chess.log import Logged, QchessLog, read_log, write_log
-from judge.records.quantum_chess.replay import LogReplayer, Moments, Replayed, keep_log, qchess_options
+from judge.records.quantum_chess.replay import ReplayedLog, announcements, first_board, qchess_options
 from judge.referee.drive import drive
+from judge.referee.observer import Observer
 from judge.referee.policy import BytesPolicy, ClockPolicy
 from judge.referee.referee import Referee
 from judge.referee.transcript import EntryKind
@@ -104,7 +106,7 @@ class Case:
     log_bytes: bytes
     result: str
     options: dict[str, Any]
-    replayed: Replayed
+    replayed: ReplayedLog
 
 
 def case_of(name: str, files: Recording) -> Case:
@@ -125,18 +127,18 @@ def case_of(name: str, files: Recording) -> Case:
     return Case((white, black), log, log_bytes, result, options, replayed)
 
 
-def replay_with(log: QchessLog, options: Mapping[str, Any], source: str = "log") -> Replayed:
+def replay_with(log: QchessLog, options: Mapping[str, Any], source: str = "log") -> ReplayedLog:
     """Replay with options that the log lacks: the limits and `illegal`."""
-    replayer = RetryReplayer if options.get("illegal") == "loses-turn" else LogReplayer
-    return replayer(log, source, qchess_options(log) | dict(options)).replayed()
+    replayer = RetriedLog if options.get("illegal") == "loses-turn" else ReplayedLog
+    return replayer(log, source, qchess_options(log) | dict(options))
 
 
-class RetryReplayer(LogReplayer):
+class RetriedLog(ReplayedLog):
     """Lost turns leave no line: they are inferred where the next line does not fit."""
 
     def _follow(self, said: Logged) -> None:
-        while self._game.end is None:
-            match self._game.pending():
+        while self.game.end is None:
+            match self.game.pending():
                 case Destination() if not MOVED.fullmatch(said.text):
                     pass
                 case Selection(seat=seat) if self._mover(said) == 1 - seat:
@@ -148,15 +150,15 @@ class RetryReplayer(LogReplayer):
 
     def _mover(self, said: Logged) -> int | None:
         x, y = said.text.split()[:2]
-        piece = self._game.board.at(int(x), int(y))
+        piece = self.game.board.at(int(x), int(y))
         return None if piece is None else piece.colour
 
 
-def replies_of(replayed: Replayed, seat: int) -> list[Reply]:
+def replies_of(replayed: ReplayedLog, seat: int) -> list[Reply]:
     return [answered.reply for answered in replayed.answers if answered.seat == seat]
 
 
-def chance_of(replayed: Replayed) -> Callable[[Request], Reply]:
+def chance_of(replayed: ReplayedLog) -> Callable[[Request], Reply]:
     """The random choices in order; RuntimeError at their end."""
     drawn = iter(replies_of(replayed, NATURE))
 
@@ -167,6 +169,29 @@ def chance_of(replayed: Replayed) -> Callable[[Request], Reply]:
         return reply
 
     return answer
+
+
+class _Events(Observer):
+    """Of a game, once for each seat that sees them."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    def see_event(self, seat: int, event: Event) -> None:
+        self.events.append(event)
+
+
+def log_of_events(
+    game: QuantumChess,
+    names: tuple[str, str],
+    chance: Callable[[Request], Reply],
+    told: Sequence[tuple[datetime, Sequence[Event]]],
+) -> QchessLog:
+    """The log of a game that was played, with its events at their moments; `chance` draws its first board."""
+    started, ended = told[0][0], told[-1][0]
+    events = [Logged(when, text) for when, some in told for text in announcements(some)]
+    result = None if game.end is None else Logged(ended, game.result(names))
+    return QchessLog(started, names, first_board(game.options, chance), tuple(events), result)
 
 
 @dataclass(frozen=True)
@@ -185,7 +210,7 @@ def play_again(case: Case) -> Outcome:
     agents = [
         wire.agent(is_silent=words == "TIMEOUT" and loser == COLOURS[seat]) for seat, wire in enumerate(case.wires)
     ]
-    world = World(*agents)
+    world, heard = World(*agents), _Events()
     game = QuantumChess.from_options(case.options)
     referee = Referee(
         game,
@@ -194,17 +219,10 @@ def play_again(case: Case) -> Outcome:
         ClockPolicy(turn_ms=1000, match_ms=0, tolerance_ms=0, close_ms=2000),
         BytesPolicy(),
         chance_of(case.replayed),
+        heard,
     )
-    end = drive(referee.requests(), world)
-    replies = [read_square(ply.said) for ply in referee.plies]
-    log = keep_log(
-        QuantumChess.from_options(case.options),
-        case.log.names,
-        chance_of(case.replayed),
-        replies,
-        end if isinstance(end, AgentFault) else None,
-        Moments(case.log.started, (case.log.started,) * len(replies), case.log.started),
-    )
+    drive(referee.requests(), world)
+    log = log_of_events(game, case.log.names, chance_of(case.replayed), [(case.log.started, heard.events)])
     sent = tuple(_lines_written(world, seat) for seat in SEATS)
     return Outcome((sent[0], sent[1]), game.result(case.log.names), log, tuple(world.killed))
 

@@ -6,6 +6,7 @@ import pytest
 
 from judge.base.text import is_printable
 from judge.catalog import game_entry
+from judge.catalog.files import steps_of
 from judge.referee.policy import load_policy
 from judge.referee.spec import GameSpec
 from judge.referee.transcript import EntryKind
@@ -122,7 +123,7 @@ def test_what_an_agent_prints_is_printable_in_every_format(name: str) -> None:
         file = a_file(*played(name, odd, 0))
         formats = game_entry(file.record.spec.policy.game.name).formats()
         assert formats is not None
-        game = formats.of_record(file)
+        game = formats.of_record(steps_of(file))
         for form_name, form in formats.by_name.items():
             if form_name == "rec":  # of another board
                 continue

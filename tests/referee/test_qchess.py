@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from judge.catalog.files import steps_of
 from judge.games.types import Verdict
 from judge.records.quantum_chess.log import read_log, write_log
 from judge.records.quantum_chess.replay import qchess_log, replay_qchess_log
@@ -119,7 +120,7 @@ def test_strict_two_lines_at_once_are_illegal() -> None:
 def test_log_of_a_record_shows_both_conversations(white: Agent, policy: str) -> None:
     """Nature's answers come from the seed again; the log stands for itself when it is replayed."""
     played = play(white, player(*PAWN), spec(policy))
-    log = qchess_log(played.file())
+    log = qchess_log(steps_of(played.file()))
 
     questions = ("SELECTION?", "MOVE?", "QUIT", "black")
     assert [line for line in played.heard(1) if line.split()[0] not in questions] == [said.text for said in log.events]
@@ -133,7 +134,7 @@ def test_a_void_game_has_a_log_without_a_result() -> None:
     """An outsider ended white's container: nobody is charged."""
     removed: list[Act] = [Say(b""), Do(EntryKind.REPORT, ProcessReport("removed").encode())]
     played = play(player("4 6", MOVE=removed), player())
-    log = qchess_log(played.file())
+    log = qchess_log(steps_of(played.file()))
 
     played.assert_void()
     assert ["4 6 0 pawn"] == [said.text for said in log.events]

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from judge.catalog.files import steps_of
 from judge.games.stratego import Stratego
 from judge.games.types import BothAtFault, Verdict
 from judge.records.stratego.log import read_log, write_log
@@ -245,7 +246,7 @@ def test_game_log_is_made_from_its_record(policy: str) -> None:
     ]
     for red_agent, blue_agent in fighters:
         played = StrategoGame(red_agent, blue_agent, spec(policy))
-        data = log_of_record(RecordFile.model_validate_json(played.file().to_json()))
+        data = log_of_record(steps_of(RecordFile.model_validate_json(played.file().to_json())))
         assert write_log(played.rules, NAMES) == data
         if None not in (log := read_log(data)).setups:
             assert played.result == replay_stratego_log(log, played.rules.options).result(NAMES)
@@ -255,7 +256,7 @@ def test_a_void_game_has_a_log_without_an_end() -> None:
     void = voided(play("0 3 DOWN", against=agent("SURRENDER", rows=FULL_BLUE)).file())
 
     assert [] == verify(void).problems
-    log = log_of_record(void)
+    log = log_of_record(steps_of(void))
     assert b"RED SETUP" in log
     assert b"SURRENDER" not in log
 

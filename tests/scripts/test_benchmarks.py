@@ -21,6 +21,7 @@ from scripts.benchmarks import crowd as bench_crowd
 from scripts.benchmarks import ladder as bench_ladder
 from scripts.benchmarks import ladder_page as bench_ladder_page
 from scripts.benchmarks import large as bench_large
+from scripts.benchmarks import live as bench_live
 from scripts.benchmarks import service as bench_service
 from scripts.benchmarks import start as bench_start
 from scripts.benchmarks import tables as bench_tables
@@ -246,6 +247,14 @@ def test_the_scheduling_of_many_workers_is_measured(
     ] == [figure.name for figure in figures]
     assert {16} == {figure.limit for figure in figures if figure.name.endswith("games")}
     assert all(figure.value > 0 for figure in figures)
+
+
+def test_running_games_are_followed_without_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench_live, "FOLLOWED_GAMES", 3)
+    move, memory, threads = bench_live.followed_games()
+
+    assert move.value > 0
+    assert ("KiB", 0.0) == (memory.unit, threads.value)
 
 
 def test_ladder_page_measures_computed_and_stored_ratings(tmp_path: Path) -> None:

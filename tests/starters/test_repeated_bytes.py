@@ -9,9 +9,9 @@ import pytest
 from judge.agents.agents import stage_agent
 from judge.base.owner import owned_directory
 from judge.base.text import is_repeatable
+from judge.catalog.files import steps_of
 from judge.games.stratego import Stratego
 from judge.games.types import Verdict
-from judge.records.replays import replay_record
 from judge.referee.play import play
 from judge.referee.policy import load_policy
 from judge.referee.spec import GameSpec, RecordFile
@@ -72,7 +72,8 @@ def test_a_starter_reads_its_own_lines_whatever_its_opponent_prints(
     assert [] == [line for line in lines if not is_repeatable(line) or "\r" in line]
     assert [lines[-2]] == [line for line in lines if line.lstrip().startswith("QUIT")]
     # It has read every board in its place: its moves are legal.
-    own = [move.text for move in replay_record(file, Stratego, "Stratego")[0].half_moves if move.seat != seat]
+    _, game = steps_of(file).record_and_game(Stratego, "Stratego")
+    own = [move.text for move in game.half_moves if move.seat != seat]
     assert turns == len(own)
     assert [] == [text for text in own if text.endswith(" ILLEGAL")]
     assert [] == verify(file).problems

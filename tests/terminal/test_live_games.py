@@ -7,7 +7,7 @@ from judge.broadcast import pipe
 from judge.catalog.files import steps_of
 from judge.referee.spec import RecordFile
 from judge.referee.transcript import Entry, Transcript, unseal
-from judge.terminal.live_games import Follower, GameViews
+from judge.terminal.live import Follower, GameViews
 from judge.terminal.screen import Screen
 from tests.records import recorded
 

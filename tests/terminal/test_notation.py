@@ -8,7 +8,6 @@ from judge.broadcast.events import MoveMade
 from judge.broadcast.state import Live
 from judge.catalog.files import steps_of
 from judge.records.views import numbered
-from judge.terminal.browse import said_with_square
 from judge.terminal.contest_screen import line_of
 from tests.records import recorded
 
@@ -24,13 +23,13 @@ def test_watch_shows_the_number_of_a_stone_or_else_the_count_of_moves_once(notat
 def test_list_of_moves_has_answer_and_square() -> None:
     steps = steps_of(recorded.gomoku()).steps
 
-    assert ["0,0 a1", "0,1 a2"] == [said_with_square(steps[at], steps[at - 1]) for at in (1, 2)]
+    assert ["0,0 a1", "0,1 a2"] == [steps[at].said_with_square(steps[at - 1].view) for at in (1, 2)]
 
 
 def test_games_of_pieces_keep_their_own_notation() -> None:
     steps = steps_of(recorded.stratego_game()).steps
 
-    assert all(after.said == said_with_square(after, before) for before, after in pairwise(steps))
+    assert all(after.said == after.said_with_square(before.view) for before, after in pairwise(steps))
 
 
 @pytest.mark.parametrize(

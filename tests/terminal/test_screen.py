@@ -10,8 +10,9 @@ from rich.console import Console
 
 from judge.catalog.files import steps_of
 from judge.records.gomoku.view import bare_stones_view
+from judge.statistics.significance import wilson_interval
 from judge.terminal.browse import step_screen
-from judge.terminal.screen import MoveShown, Screen, SeatShown, SeriesScore, clock_words, score_words, wilson_interval
+from judge.terminal.screen import MoveShown, Screen, SeatShown, SeriesScore, score_words
 from tests.cli.golden import assert_golden
 from tests.records import recorded
 
@@ -154,8 +155,3 @@ def test_before_the_first_game_nothing_is_claimed() -> None:
 
     assert (None, None) == (series.share(), series.seconds_left)
     assert "a 0 - 0 b, 0 drawn" == score_words(series)
-
-
-@pytest.mark.parametrize(("seconds", "words"), [(7, "0:07"), (750, "12:30"), (3723, "1:02:03")])
-def test_a_span_as_a_clock_shows_it(seconds: float, words: str) -> None:
-    assert words == clock_words(seconds)

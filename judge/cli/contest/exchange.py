@@ -12,6 +12,7 @@ from judge.base.errors import InputError
 from judge.base.owner import owned_directory
 from judge.base.text import printable
 from judge.catalog import MANAGERS
+from judge.catalog.managers import DifferenceKind, ImportedAgent, ImportedContest
 from judge.cli.contest.options import opened_if_begun
 from judge.cli.options import HERE, ContestArgument, JsonOption
 from judge.cli.submit import UploadHost
@@ -19,7 +20,6 @@ from judge.contest.folders.imported import needs_boxes, write_imported
 from judge.contest.host_setup import build_missing_image, clean_up, place_on_host
 from judge.contest.plan import PLAN_FILE, load_plan
 from judge.export.manager_files import finished_contest, planned_contest
-from judge.records.managers import DifferenceKind, ImportedAgent, ImportedContest
 from judge.sandbox.box import BoxPolicy
 from judge.submissions import trees
 from judge.submissions.trees import TaskHost

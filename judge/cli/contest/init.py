@@ -18,6 +18,7 @@ from judge.base.os_errors import os_errors_as
 from judge.base.text import printable
 from judge.base.toml_files import toml_quoted
 from judge.cli.contest.init_options import InitOptions, ask_options, policy_of_game
+from judge.cli.guard import is_interactive
 from judge.cli.options import ClockOption, PolicyOption, SetOption, StoreOption, operator
 from judge.contest.carry_over import carry_over
 from judge.contest.entries import intake_directory
@@ -28,7 +29,6 @@ from judge.contest.plan import NAME, PLAN_FILE, Planned, load_plan
 from judge.host.house_agents import house_agent_names
 from judge.publish.load import former_problem
 from judge.referee.policy import Policy, load_policy
-from judge.terminal.browse import can_browse
 
 EXAMPLES = """
 Examples:
@@ -205,7 +205,7 @@ def init(
             raise InputError("--game and --policy: give one of them")
         options = replace(options, policy=policy_of_game(game))
     elif not policy:
-        if not can_browse():
+        if not is_interactive():
             raise InputError("--policy is missing: judge policies list prints the names; or use --game or --from")
         options = ask_options(options, Path(name).name, tuple(_FORMATS))
     policy, format_ = options.policy, options.format_

@@ -15,7 +15,8 @@ from collections.abc import Callable, Sequence
 
 from judge.base.errors import InputError
 from judge.base.text import one_line, quote
-from judge.records.formats import FileFormat, FileFormats
+from judge.base.text_files import decode_file, encoding_of, head_of
+from judge.records.formats import HEAD_BYTES, FileFormat, FileFormats
 from judge.records.gomoku.pgn import looks_like_pgn, read_pgn, write_pgn
 from judge.records.gomoku.piskvork import (
     code_of,
@@ -29,11 +30,9 @@ from judge.records.gomoku.piskvork import (
     split_lines,
 )
 from judge.records.gomoku.psq import looks_like_psq, read_psq, write_psq, write_psq_gomocupjudge
-from judge.records.gomoku.record import FiveRecord, Laying, need_board
-from judge.records.gomoku.replay import five_of
+from judge.records.gomoku.record import FiveRecord, Laying, five_of, need_board
 from judge.records.gomoku.sgf import read_sgf, write_sgf
 from judge.records.sgf import looks_like_sgf, sgf_encoding
-from judge.records.text_files import decode_file, encoding_of, head_of
 
 SIDE = 20
 
@@ -80,31 +79,25 @@ def _read_one(read: Callable[[bytes, str], FiveRecord]) -> Callable[[bytes, str]
     return lambda data, source: (read(data, source),)
 
 
-def _is_guess(data: bytes) -> bool:
-    return encoding_of(data).is_guess
+def _looks_like_sgf(data: bytes) -> bool:
+    return looks_like_sgf(data) and not looks_like_pgn(data)
+
+
+def _guesses_encoding(data: bytes) -> bool:
+    return (sgf_encoding(data, "") if _looks_like_sgf(data[:HEAD_BYTES]) else encoding_of(data)).is_guess
 
 
 # Two names before a stone are weaker proof than a header.
 GOMOKU_FORMATS = FileFormats(
     five_of,
     {
-        "psq": FileFormat(
-            ".psq", write_psq, _read_one(read_psq), looks_like_psq, guesses_encoding=_is_guess, is_export=True
-        ),
-        "psq-gomocupjudge": FileFormat(
-            ".psq", write_psq_gomocupjudge, _read_one(read_psq), looks_like_psq, guesses_encoding=_is_guess
-        ),
-        "sgf": FileFormat(
-            ".sgf",
-            write_sgf,
-            read_sgf,
-            lambda data: looks_like_sgf(data) and not looks_like_pgn(data),
-            guesses_encoding=lambda data: sgf_encoding(data, "").is_guess,
-            holds_many=True,
-        ),
-        "pgn": FileFormat(".pgn", write_pgn, read_pgn, looks_like_pgn, guesses_encoding=_is_guess, holds_many=True),
-        "rec": FileFormat(".rec", write_rec, _read_one(read_rec), looks_like_rec, guesses_encoding=_is_guess),
+        "psq": FileFormat(".psq", write_psq, _read_one(read_psq), looks_like_psq, is_export=True),
+        "psq-gomocupjudge": FileFormat(".psq", write_psq_gomocupjudge, _read_one(read_psq), looks_like_psq),
+        "sgf": FileFormat(".sgf", write_sgf, read_sgf, _looks_like_sgf, holds_many=True),
+        "pgn": FileFormat(".pgn", write_pgn, read_pgn, looks_like_pgn, holds_many=True),
+        "rec": FileFormat(".rec", write_rec, _read_one(read_rec), looks_like_rec),
     },
     has_result=lambda game: bool(game.outcome),
     names_of=lambda game: game.names or (),
+    guesses_encoding=_guesses_encoding,
 )

@@ -29,11 +29,11 @@ from textwrap import fill
 
 from judge.base.errors import InputError
 from judge.base.text import one_line, quote
+from judge.base.text_files import decode_file, head_of
 from judge.games.gomoku.requests import square_at, square_name
 from judge.games.types import Verdict
 from judge.records.gomoku.record import FiveRecord, Laying, Outcome, iso_date, rule_word, verdict_word
 from judge.records.sgf import has_sgf
-from judge.records.text_files import decode_file, head_of
 
 RESULTS: dict[str, Outcome] = {"1-0": "black", "0-1": "white", "1/2-1/2": "draw", "*": ""}
 
@@ -121,7 +121,7 @@ def looks_like_pgn(data: bytes) -> bool:
 
 
 def read_pgn(data: bytes, source: str = "pgn") -> tuple[FiveRecord, ...]:
-    """Games in any encoding (`judge.records.text_files`).
+    """Games in any encoding (`judge.base.text_files`).
 
     Raises InputError for text outside the format, missing tags, an unknown result, or an impossible stone.
     """

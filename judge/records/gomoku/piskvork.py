@@ -1,7 +1,7 @@
 """Shared parts of Piskvork's two formats.
 
 Stones of the opening have time 0, so it ends at the first stone with a time. A first played stone of 0 ms is written as
-1. Lines end in CR LF. Output is ASCII; for input see `judge.records.text_files`.
+1. Lines end in CR LF. Output is ASCII; for input see `judge.base.text_files`.
 
 The code gives how a game ended, not the winner: 0 by the rules, 15 by time, -2 by another fault (in both the side to
 move lost), -1 unknown. After code 0 the winner is read from the stones (`outcome_on_board`).

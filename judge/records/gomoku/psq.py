@@ -20,6 +20,7 @@ from dataclasses import replace
 
 from judge.base.errors import InputError
 from judge.base.text import one_line, quote
+from judge.base.text_files import decode_file, head_of
 from judge.games.types import Verdict
 from judge.records.gomoku.piskvork import (
     UNKNOWN,
@@ -37,7 +38,6 @@ from judge.records.gomoku.piskvork import (
     split_lines,
 )
 from judge.records.gomoku.record import WINNERS, FiveRecord, Laying, need_board, outcome_on_board
-from judge.records.text_files import decode_file, head_of
 
 
 def write_psq(record: FiveRecord) -> bytes:

@@ -5,16 +5,21 @@ Its text is untrusted: it is reduced to one printable line (`judge.base.text.one
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
 from typing import Literal
 
 from judge.base.errors import InputError
 from judge.base.text import quote
-from judge.games.gomoku import Rule
+from judge.games.gomoku import Gomoku, Rule
 from judge.games.gomoku.board import GomokuBoard
 from judge.games.gomoku.requests import RULE_BITS, Square
 from judge.games.gomoku.rules import winning_row
 from judge.games.types import Verdict
+from judge.records.steps import Stepped
+from judge.referee.make_record import winner_of
 
 Move = tuple[int, int, int]
 """x and y from 0, and milliseconds (0 for a stone of the opening)."""
@@ -51,6 +56,40 @@ class FiveRecord:
     @property
     def has_board(self) -> bool:
         return self.width > 0 and self.height > 0
+
+
+def five_of(replay: Stepped) -> FiveRecord:
+    """A record, with the winner by the rules. The first stone of an answer has its time.
+
+    Raises InputError for a contradiction to the rules or another game.
+    """
+    record, game = replay.record_and_game(Gomoku, "five in a row")
+    laid = [len(step.view.tokens) for step in replay.steps]
+    times = [0] * laid[-1]
+    for ms, (before, after) in zip(replay.charged_ms, pairwise(laid), strict=True):
+        if before < after:
+            times[before] = round(ms)
+    outcome: Outcome = ""
+    verdict = Verdict.VOID
+    if game.end is not None and record.verdict is not Verdict.VOID:
+        winner, verdict = winner_of(game.end), game.end.verdict
+        outcome = "draw" if winner is None else WINNERS[winner ^ game.black]
+    date = ""
+    with suppress(ValueError):
+        date = datetime.fromisoformat(record.started_at).date().isoformat()
+    return FiveRecord(
+        width=game.width,
+        height=game.height,
+        moves=tuple((x, y, ms) for (x, y, _), ms in zip(game.stones, times, strict=True)),
+        opening=laid[0],
+        rule=game.rule.value,
+        names=(replay.names[game.black], replay.names[1 - game.black]),
+        outcome=outcome,
+        verdict=verdict.value,
+        event=record.spec.policy.name,
+        round=str(record.spec.number + 1),
+        date=date,
+    )
 
 
 class Laying:

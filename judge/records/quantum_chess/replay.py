@@ -4,9 +4,8 @@ A finished game gives the log that the UCC manager of 2013 would have written.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from judge.base.errors import InputError
 from judge.base.text import quote
@@ -23,6 +22,7 @@ from judge.games.quantum_chess.board import (
     classical_pieces,
     quantum_pieces,
 )
+from judge.games.quantum_chess.game import QuantumChessOptions
 from judge.games.quantum_chess.words import (
     MOVED,
     SELECTED,
@@ -32,29 +32,18 @@ from judge.games.quantum_chess.words import (
     announcement,
     read_square,
 )
-from judge.games.types import NATURE, AgentFault, Chance, Drawn, Event, Reply, ReplyKind, Request, Verdict, decided
+from judge.games.types import NATURE, AgentFault, Drawn, Event, Reply, ReplyKind, Request, Verdict, decided
 from judge.records.quantum_chess.log import Logged, QchessLog
-from judge.records.replays import replay_record
-from judge.records.steps import LogSteps, Stepped
+from judge.records.steps import Stepped, play_steps
 from judge.records.views import BoardView, Face, Surface, Token
 from judge.referee.setup import chance_from_seed
-from judge.referee.spec import RecordFile
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(NamedTuple):
     """An answer of a seat or of NATURE."""
 
     seat: int
     reply: Reply
-
-
-@dataclass(frozen=True, slots=True)
-class Replayed:
-    """A game in its last position."""
-
-    game: QuantumChess
-    answers: tuple[Answered, ...]
 
 
 def qchess_options(log: QchessLog) -> dict[str, Any]:
@@ -69,59 +58,55 @@ def qchess_options(log: QchessLog) -> dict[str, Any]:
     return {"position": [piece.model_dump() for piece in log.board], "turn": "white" if mover is None else mover.colour}
 
 
-def replay_qchess_log(log: QchessLog, source: str = "log") -> Replayed:
-    """Raises InputError naming the line that contradicts the rules."""
-    return LogReplayer(log, source, qchess_options(log)).replayed()
+def replay_qchess_log(log: QchessLog, source: str = "log") -> "ReplayedLog":
+    """Raises as `ReplayedLog`."""
+    return ReplayedLog(log, source, qchess_options(log))
 
 
-class LogReplayer:
-    """Replays a log by the rules."""
+class ReplayedLog:
+    """A game in its last position, and its answers."""
 
     def __init__(self, log: QchessLog, source: str, options: Mapping[str, Any]) -> None:
-        """Raises InputError for invalid options."""
-        self._log = log
+        """Raises InputError for invalid options, and with the line that contradicts the rules."""
         self._source = source
         try:
-            self._game = QuantumChess.from_options(options)
+            self.game = QuantumChess.from_options(options)
         except InputError as error:
             raise InputError(f"{source}: {error}") from None
-        self._answers: list[Answered] = []
-
-    def replayed(self) -> Replayed:
-        board = {(piece.x, piece.y): piece for piece in self._log.board}
-        while (undrawn := self._game.undrawn) is not None:
+        self.answers: list[Answered] = []
+        board = {(piece.x, piece.y): piece for piece in log.board}
+        while (undrawn := self.game.undrawn) is not None:
             piece, kinds = undrawn
             hidden = board[piece.x, piece.y].types[1].removeprefix(HIDDEN)
             self._answer(decided(Drawn(kinds.index(PieceType(hidden)))))
-        for said in self._log.events:
+        for said in log.events:
             self._follow(said)
-        if self._log.result is not None:
-            self._finish(self._log.result)
-        return Replayed(self._game, tuple(self._answers))
+        if log.result is not None:
+            self._finish(log.result)
 
     def _answer(self, reply: Reply) -> None:
-        self._answers.append(Answered(self._game.pending().seat, reply))
-        self._game.apply(reply)
+        self.answers.append(Answered(self.game.pending().seat, reply))
+        self.game.apply(reply)
 
     def _follow(self, said: Logged) -> None:
-        if self._game.end is not None:
+        if self.game.end is not None:
             raise self._wrong(said, f"the game is over by the rules: {self._result()}")
-        seat = self._game.pending().seat
+        seat = self.game.pending().seat
         try:
-            replies = self._game.follow(said.text)
+            replies = self.game.follow(said.text)
         except ContradictionError as error:
             raise InputError(f"{self._source}, line {said.line}: {error}") from None
-        self._answers += [Answered(who, r) for who, r in zip((seat, NATURE), replies, strict=False)]
+        self.answers += [Answered(who, r) for who, r in zip((seat, NATURE), replies, strict=False)]
 
     def _finish(self, result: Logged) -> None:
-        if self._game.end is None:
+        if self.game.end is None:
             colour, _, words = result.text.partition(" ")
             verdict = {"TIMEOUT": Verdict.TURN_TIME, "UNRESPONSIVE": Verdict.CRASH}.get(words)
             if verdict is not None:
-                self._game.forfeit(AgentFault(verdict, COLOURS.index(colour), words))
-            elif (answer := self._refused(words)) is not None and colour == COLOURS[self._game.pending().seat]:
+                self.game.forfeit(AgentFault(verdict, COLOURS.index(colour), words))
+            elif (answer := self._refused(words)) is not None and colour == COLOURS[self.game.pending().seat]:
                 self._answer(answer)
-        if self._game.end is None:
+        if self.game.end is None:
             raise self._wrong(result, "by the rules the game continues")
         if result.text not in (self._result(), self._result().partition(" ")[2]):
             raise self._wrong(result, f"by the rules the result is {self._result()}")
@@ -142,15 +127,15 @@ class LogReplayer:
         return None
 
     def _first_square(self, words: str) -> Reply | None:
-        wanted = None if words == "EMPTY" else 1 - self._game.pending().seat
+        wanted = None if words == "EMPTY" else 1 - self.game.pending().seat
         for x, y in ((x, y) for x in range(8) for y in range(8)):
-            piece = self._game.board.at(x, y)
+            piece = self.game.board.at(x, y)
             if (None if piece is None else piece.colour) == wanted:
                 return decided(OnSquare(x, y), f"{x} {y}")
         return None
 
     def _result(self) -> str:
-        return self._game.result(("white", "black"))
+        return self.game.result(("white", "black"))
 
     def _wrong(self, said: Logged, what: str) -> InputError:
         return InputError(f"{self._source}, line {said.line}: {quote(said.text)}: {what}")
@@ -178,67 +163,36 @@ def _is_quantum_start(board: Mapping[tuple[int, int], PlacedPiece]) -> bool:
     return all(left == 0 for pool in pools.values() for left in pool.values())
 
 
-@dataclass(frozen=True, slots=True)
-class Moments:
-    """`answers` are the times of each seat's answers."""
+def qchess_log(replay: Stepped) -> QchessLog:
+    """A record's log. Times are the start plus all time charged until then.
 
-    started: datetime
-    answers: tuple[datetime, ...]
-    ended: datetime
-
-
-def qchess_log(file: RecordFile) -> QchessLog:
-    """Times are the start plus all time charged until then. Raises InputError if the record contradicts the rules."""
-    record = file.record
-    _, plies = replay_record(file, QuantumChess, "Quantum Chess")
-    started = datetime.fromisoformat(record.started_at)
-    charged, moments = 0.0, []
-    for each in plies:
-        charged += each.ply.charged_ns / 1e6
-        moments.append(started + timedelta(milliseconds=charged))
-    ended = max([*moments, started + timedelta(seconds=record.seconds)])
-    replies = [each.ply.reply for each in plies]
-    faults = [
-        AgentFault(seat.fault, number, seat.why) for number, seat in enumerate(record.seats) if seat.fault is not None
-    ]
-    game = QuantumChess.from_options(record.spec.game_options())
-    names = (record.seats[0].name, record.seats[1].name)
-    fault = faults[0] if faults else None
-    return keep_log(
-        game, names, chance_from_seed(record.spec.seed), replies, fault, Moments(started, tuple(moments), ended)
-    )
+    Raises InputError if the record contradicts the rules.
+    """
+    record, game = replay.record_and_game(QuantumChess, "Quantum Chess")
+    started = when = datetime.fromisoformat(record.started_at)
+    events = [Logged(started, text) for text in game.options.played]
+    charged_ms = 0.0
+    for step, ms in zip(replay.steps[1:], replay.charged_ms, strict=True):
+        charged_ms += ms
+        when = started + timedelta(milliseconds=charged_ms)
+        events += [Logged(when, text) for text in announcements(step.events)]
+    ended = max(when, started + timedelta(seconds=record.seconds))
+    result = None if game.end is None else Logged(ended, game.result(replay.names))
+    board = first_board(game.options, chance_from_seed(record.spec.seed))
+    return QchessLog(started, replay.names, board, tuple(events), result)
 
 
-def keep_log(
-    game: QuantumChess,
-    names: tuple[str, str],
-    chance: Callable[[Request], Reply],
-    replies: Iterable[Reply],
-    fault: AgentFault | None,
-    moments: Moments,
-) -> QchessLog:
-    """Play `game` with the answers in order."""
-    events = [Logged(moments.started, text) for text in game.options.played]
-    _answer_chance(game, chance)
-    board = game.options.position or game.board.placed()
-    for reply, when in zip(replies, moments.answers, strict=True):
-        told = list(game.apply(reply))
-        told += _answer_chance(game, chance)
-        # Both seats get the same announcement; log it once.
-        once = [event for event in told if isinstance(event, Selected | Moved) and event.only == event.seat]
-        events += [Logged(when, announcement(event)) for event in once]
-    if game.end is None and fault is not None:
-        game.forfeit(fault)
-    result = None if game.end is None else Logged(moments.ended, game.result(names))
-    in_columns = tuple(sorted(board, key=lambda piece: (piece.x, piece.y)))
-    return QchessLog(moments.started, names, in_columns, tuple(events), result)
+def announcements(events: Iterable[Event]) -> list[str]:
+    """What the manager's log has of events. Both seats get the same announcement; it is logged once."""
+    return [announcement(event) for event in events if isinstance(event, Selected | Moved) and event.only == event.seat]
 
 
-def _answer_chance(game: QuantumChess, chance: Callable[[Request], Reply]) -> list[Event]:
-    told: list[Event] = []
-    while game.end is None and isinstance(request := game.pending(), Chance):
-        told += game.apply(chance(request))
-    return told
+def first_board(options: QuantumChessOptions, chance: Callable[[Request], Reply]) -> tuple[PlacedPiece, ...]:
+    """The start position column by column, with its random hidden types."""
+    game = QuantumChess(options)
+    while game.undrawn is not None:
+        game.apply(chance(game.pending()))
+    return tuple(sorted(options.position or game.board.placed(), key=lambda piece: (piece.x, piece.y)))
 
 
 def chess_view(game: QuantumChess, seat: int | None = None) -> BoardView:
@@ -263,16 +217,6 @@ def _piece(piece: Piece, shows_all: bool) -> Token:
 def qchess_steps(log: QchessLog) -> Stepped:
     """Raises InputError if the log contradicts the rules."""
     replayed = replay_qchess_log(log)
-    game = QuantumChess(replayed.game.options)
-    steps = LogSteps(chess_view)
-    for answered in replayed.answers:
-        if answered.seat == NATURE:
-            game.apply(answered.reply)
-            steps.see_effect(game)
-            continue
-        steps.begin(game)
-        game.apply(answered.reply)
-        steps.add(game, answered.seat, answered.reply.said)
-    steps.begin(game)
-    result = replayed.game.result(log.names) or "unfinished"
-    return Stepped("quantum-chess", log.names, steps.steps, result)
+    answers = (answered.reply for answered in replayed.answers)
+    steps = play_steps(QuantumChess(replayed.game.options), answers, chess_view)
+    return Stepped("quantum-chess", log.names, steps, replayed.game.result(log.names) or "unfinished")

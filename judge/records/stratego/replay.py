@@ -10,11 +10,9 @@ from judge.games.stratego import RULES, Stratego, StrategoOptions
 from judge.games.stratego.game import SURRENDERED, UNINTELLIGIBLE
 from judge.games.stratego.types import COLOURS, SIZE, Move, NoMove, SetUpRow, SetupRow, read_reply
 from judge.games.types import NATURE, SEATS, AgentFault, Drawn, Reply, ReplyKind, Verdict, decided
-from judge.records.replays import replay_record
-from judge.records.steps import LogSteps, Stepped
+from judge.records.steps import Stepped, play_steps
 from judge.records.stratego.log import SHORT, HalfMoveLine, StrategoLog, one_printable_line, read_result, write_log
 from judge.records.views import BoardView, Face, Square, Surface, Token
-from judge.referee.spec import RecordFile
 
 _OUTCOME = re.compile(r"(.*) (OK|ILLEGAL|FLAG|VICTORY_FLAG|VICTORY_ATTRITION|(?:KILLS|DIES|BOTHDIE) \S \S)", re.DOTALL)
 
@@ -39,11 +37,11 @@ def stratego_options(log: StrategoLog, rules: str = "stratego-2012") -> Stratego
 def replay_stratego_log(log: StrategoLog, options: StrategoOptions | None = None) -> Stratego:
     """Raises InputError where the rules differ."""
     game = Stratego(options or stratego_options(log))
-    for step in log_answers(log, game):
-        if isinstance(step, AgentFault):
-            game.forfeit(step)
+    for answer in log_answers(log, game):
+        if isinstance(answer, AgentFault):
+            game.forfeit(answer)
         else:
-            game.apply(step)
+            game.apply(answer)
         _check_half_move(log, game)
     _check_end(log, game)
     return game
@@ -133,12 +131,10 @@ def _check_end(log: StrategoLog, game: Stratego) -> None:
         )
 
 
-def log_of_record(file: RecordFile) -> bytes:
+def log_of_record(replay: Stepped) -> bytes:
     """A record's log. A void game has no end. Raises InputError if the record contradicts the rules."""
-    record, clock = file.record, file.record.spec.policy.clock
-    game, _ = replay_record(file, Stratego, "Stratego")
-    names = (record.seats[0].name, record.seats[1].name)
-    return write_log(game, names, clock.announced_answer_ms / 1000)
+    record, game = replay.record_and_game(Stratego, "Stratego")
+    return write_log(game, replay.names, record.spec.policy.clock.announced_answer_ms / 1000)
 
 
 _EMPTY, _LAKE, _ENEMY = ".", "+", "#"
@@ -191,19 +187,7 @@ def rules_of(log: StrategoLog) -> tuple[str, Stratego]:
 
 def stratego_steps(log: StrategoLog) -> Stepped:
     """Raises InputError if the log contradicts every rule set."""
-    rules, _ = rules_of(log)
-    game = Stratego(stratego_options(log, rules))
-    steps = LogSteps(stratego_view)
-    steps.begin(game)
-    for answer in log_answers(log, game):
-        seat = game.pending().seat
-        if isinstance(answer, AgentFault):
-            game.forfeit(answer)
-        elif seat == NATURE:
-            game.apply(answer)
-            steps.see_effect(game)
-        else:
-            game.apply(answer)
-            steps.add(game, seat, answer.said)
-    result = game.result(log.names) if game.end else "unfinished"
-    return Stepped(rules, log.names, steps.steps, result)
+    rules, game = rules_of(log)
+    again = Stratego(game.options)
+    steps = play_steps(again, log_answers(log, again), stratego_view)
+    return Stepped(rules, log.names, steps, game.result(log.names) if game.end else "unfinished")

@@ -13,7 +13,6 @@ from judge.games.types import NATURE, Decision, Drawn, Event, Game, Reply, Reque
 from judge.records.formats import FileFormat, FileFormats
 from judge.records.steps import Stepped
 from judge.records.views import BoardView, Face, Mark, Surface, Token
-from judge.referee.spec import RecordFile
 from judge_chess.pgn import PgnGame, looks_like_pgn, pgn_of_record, read_pgn, steps_of_pgn, write_pgn
 from judge_chess.positions import EXAMPLE, read_opening, split_openings
 from judge_chess.rules import COLOURS, Chess, ChessOptions, ChooseMove, Move, Moved
@@ -53,15 +52,9 @@ class ChessEntry(GameEntry):
         pgn = FileFormat(".pgn", write_pgn, read_pgn, looks_like_pgn, holds_many=True, is_export=True)
         return FileFormats(pgn_of_record, {"pgn": pgn})
 
-    def write_pgn(
-        self,
-        file: RecordFile,
-        event: str,
-        round_name: str,
-        replay: Stepped | None = None,  # noqa: ARG002 the clock times are not in it
-    ) -> bytes:
+    def write_pgn(self, replay: Stepped, event: str, round_name: str) -> bytes:
         """The game with clock times and scores."""
-        return write_pgn(pgn_of_record(file, event, round_name))
+        return write_pgn(pgn_of_record(replay, event, round_name))
 
     def read_log(self, data: bytes, source: str) -> Stepped:
         """The first game of a PGN file."""

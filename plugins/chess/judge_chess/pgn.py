@@ -16,10 +16,8 @@ from judge.base.errors import InputError
 from judge.base.text import one_line, quote
 from judge.games.types import Verdict
 from judge.protocols.time_control import TimeControl
-from judge.records.replays import replay_record
 from judge.records.steps import ReplayStep, Stepped
 from judge.records.views import BoardView
-from judge.referee.spec import RecordFile
 from judge_chess.positions import read_game
 from judge_chess.rules import Chess
 
@@ -61,16 +59,14 @@ class PgnGame:
     moves: tuple[PgnMove, ...] = field(default=())
 
 
-def pgn_of_record(file: RecordFile, event: str = "", round_name: str = "") -> PgnGame:
-    """Replay a record. Raises InputError for another game or a contradiction to the rules."""
-    record = file.record
-    game, plies = replay_record(file, Chess, "chess")
+def pgn_of_record(replay: Stepped, event: str = "", round_name: str = "") -> PgnGame:
+    """A record's game. Raises InputError for another game or a contradiction to the rules."""
+    record, game = replay.record_and_game(Chess, "chess")
     opening, played = game.board.move_stack[: game.opening_moves], game.board.move_stack[game.opening_moves :]
-    # The last ply of a game that ends by a fault has no move.
     moves = [PgnMove(move) for move in opening]
-    for (ply, left_ms), move in zip(plies, played, strict=False):
-        left = None if left_ms is None else max(0, left_ms)
-        moves.append(PgnMove(move, ply.charged_ns / 1e6, left, *_figures(ply.search, is_white=ply.seat == 0)))
+    # The last answer of a game that ends by a fault has no move.
+    for step, ms, move in zip(replay.steps[1:], replay.charged_ms, played, strict=False):
+        moves.append(PgnMove(move, ms, step.clock_ms, *_figures(step.search, is_white=step.seat == 0)))
     is_counted = record.verdict is not Verdict.VOID
     tags = {
         "Event": event or record.spec.policy.name,

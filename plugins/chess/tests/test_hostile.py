@@ -23,6 +23,7 @@ from test_uci import BLITZ, engine
 
 from judge.base.errors import InputError
 from judge.catalog import game_entry
+from judge.catalog.files import steps_of
 from judge.contest.opening_files import read_openings
 from judge.games.types import Verdict
 from judge.protocols.time_control import TimeControl
@@ -110,7 +111,7 @@ def test_no_output_of_an_engine_harms_its_opponent_or_the_record(
 
 def check_pgn(file: RecordFile) -> None:
     """The PGN has only valid tags, and the moves and the result according to python-chess."""
-    written = pgn_of_record(file)
+    written = pgn_of_record(steps_of(file))
     text = write_pgn(written).decode()
     assert all(letter.isprintable() for letter in text.replace("\n", ""))
     assert all(map(TAG.fullmatch, text.partition("\n\n")[0].splitlines()))
@@ -134,7 +135,7 @@ def check_pgn(file: RecordFile) -> None:
 )
 def test_pgn_has_the_time_control_of_both_colours(control: str, tags: dict[str, str]) -> None:
     played = spec(control, max_moves=1)
-    found = pgn_of_record(record(ScriptedGame(World(engine(), engine()), played), played)).tags
+    found = pgn_of_record(steps_of(record(ScriptedGame(World(engine(), engine()), played), played))).tags
     assert tags == {name: value for name, value in found.items() if name.endswith("TimeControl")}
 
 

@@ -12,11 +12,9 @@ from judge.base.errors import InputError
 from judge.base.text import one_line
 from judge.games.types import Verdict
 from judge.protocols.time_control import TimeControl
-from judge.records.replays import replay_record
 from judge.records.sgf import SgfNode, escape, looks_like_sgf, read_collection, write_node
 from judge.records.steps import ReplayStep, Stepped
 from judge.records.views import BoardView
-from judge.referee.spec import RecordFile
 from judge_go.board import BLACK, COLOURS, MAX_SIZE, WHITE, Board, Point, vertex
 from judge_go.positions import Moved, Position, position_of_sgf, sgf_point
 from judge_go.rules import Go
@@ -51,10 +49,9 @@ class GoSgf:
     times: tuple[SgfTime, ...] = field(default=())
 
 
-def sgf_of_record(file: RecordFile) -> GoSgf:
-    """Replay a record. Raises InputError for another game or a contradiction to the rules."""
-    record = file.record
-    game, plies = replay_record(file, Go, "Go")
+def sgf_of_record(replay: Stepped) -> GoSgf:
+    """A record's game. Raises InputError for another game or a contradiction to the rules."""
+    record, game = replay.record_and_game(Go, "Go")
     options, clock = game.options, record.spec.policy.clock
     tags = {
         "RU": "Chinese",
@@ -71,9 +68,10 @@ def sgf_of_record(file: RecordFile) -> GoSgf:
         "GC": record.reason,
     }
     times = [SgfTime()] * game.opening_moves
-    # The last ply of a game that ends by a fault has no move.
-    for ply, left_ms in plies[: len(game.moves) - game.opening_moves]:
-        times.append(SgfTime(round(ply.charged_ns / 1e6), None if left_ms is None else max(0, left_ms)))
+    # The last answer of a game that ends by a fault has no move.
+    played = game.moves[game.opening_moves :]
+    for step, ms, _ in zip(replay.steps[1:], replay.charged_ms, played, strict=False):
+        times.append(SgfTime(round(ms), step.clock_ms))
     to_move = game.moves[0][0] if game.moves else game.pending().seat
     return GoSgf(_filled(tags), game.size, Position(game.stones, to_move, tuple(game.moves)), tuple(times))
 

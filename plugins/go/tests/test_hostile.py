@@ -18,6 +18,7 @@ from judge_go.sgf import read_sgf, sgf_of_record, steps_of_sgf, write_sgf
 from test_gtp import engine
 
 from judge.base.errors import InputError
+from judge.catalog.files import steps_of
 from judge.games.types import Verdict
 from judge.protocols.time_control import TimeControl
 from judge.protocols.types import Answer, Bytes, Clock, Open, SeatLimits
@@ -96,7 +97,7 @@ def test_no_output_of_an_engine_harms_its_opponent_or_the_record(seed: int, cont
     texts = [file.record.reason, *(text for each in file.record.seats for text in (each.why, *each.notes))]
     assert all(text.isprintable() and len(text) < 1000 for text in texts)
 
-    written = sgf_of_record(file)
+    written = sgf_of_record(steps_of(file))
     data = write_sgf(written)
     assert all(letter.isprintable() for letter in data.decode().replace("\n", ""))
     (again,) = read_sgf(data, "game.sgf")
@@ -121,7 +122,7 @@ def test_no_output_of_an_engine_harms_its_opponent_or_the_record(seed: int, cont
 )
 def test_sgf_has_the_time_control_of_both_seats(control: str, times: dict[str, str]) -> None:
     played = spec(control)
-    tags = sgf_of_record(record(ScriptedGame(World(engine(), engine()), played), played)).tags
+    tags = sgf_of_record(steps_of(record(ScriptedGame(World(engine(), engine()), played), played))).tags
     assert times == {name: tags[name] for name in ("TM", "OT") if name in tags}
 
 

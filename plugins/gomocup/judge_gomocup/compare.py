@@ -23,6 +23,7 @@ from typing import NamedTuple
 from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
 from judge.base.text import one_line, quote
+from judge.catalog.managers import ContestComparison, ContestGame, Difference, DifferenceKind, FinishedContest
 from judge.games.gomoku import Gomoku, Rule
 from judge.games.gomoku.board import GomokuBoard
 from judge.games.gomoku.renju import foul
@@ -31,9 +32,7 @@ from judge.games.gomoku.rules import winning_row
 from judge.games.types import Verdict
 from judge.records.gomoku.piskvork import safe_name
 from judge.records.gomoku.psq import read_psq
-from judge.records.gomoku.record import WINNERS, FiveRecord, Outcome, outcome_on_board
-from judge.records.gomoku.replay import five_of
-from judge.records.managers import ContestComparison, ContestGame, Difference, DifferenceKind, FinishedContest
+from judge.records.gomoku.record import WINNERS, FiveRecord, Outcome, five_of, outcome_on_board
 from judge.referee.policy import ClockPolicy
 from judge_gomocup.result_files import BY_FAILURE, BY_FOUL, BY_ILLEGAL, BY_RULES, BY_TIME, STATE, end_of
 
@@ -236,9 +235,9 @@ def compare_played(directory: Path, contest: FinishedContest) -> ContestComparis
 
 
 def _our_game(game: ContestGame) -> _Game | None:
-    if game.file is None:
+    if game.steps is None:
         return None
-    record = five_of(game.file)
+    record = five_of(game.steps)
     if record.verdict == Verdict.FOUL:
         record = replace(record, moves=record.moves[:-1])
     opening = tuple((x, y) for x, y, _ in record.moves[: record.opening])

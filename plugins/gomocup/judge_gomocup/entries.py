@@ -3,10 +3,16 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from judge.catalog.managers import (
+    ContestComparison,
+    ContestManager,
+    FinishedContest,
+    ImportedContest,
+    PairScore,
+)
 from judge.cli.entry import CommandEntry
 from judge.publish.model import PublishedContest
 from judge.publish.pages import PageEntry
-from judge.records.managers import ContestComparison, ContestManager, FinishedContest, ImportedContest, PairScore
 
 
 def _read(path: Path) -> ImportedContest:

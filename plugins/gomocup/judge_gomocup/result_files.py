@@ -16,12 +16,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from judge.base.text import one_line
+from judge.catalog.managers import ContestGame, FinishedContest
 from judge.games.types import Verdict
 from judge.records.gomoku.pgn import write_pgn
 from judge.records.gomoku.psq import write_psq_gomocupjudge
-from judge.records.gomoku.record import FiveRecord
-from judge.records.gomoku.replay import five_of
-from judge.records.managers import ContestGame, FinishedContest
+from judge.records.gomoku.record import FiveRecord, five_of
 
 MESSAGES, STATE, PGN, RESULT, TABLE = "message.txt", "state.txt", "result.pgn", "_result.txt", "_table.html"
 
@@ -89,7 +88,7 @@ class _Result:
 
 
 def write_result_files(contest: FinishedContest) -> Iterator[tuple[str, bytes]]:
-    """As `judge.records.managers.ContestManager.write`."""
+    """As `judge.catalog.managers.ContestManager.write`."""
     numbers = {name: number for number, name in enumerate(contest.agents)}
     players = [_Player() for _ in contest.agents]
     results: list[_Result] = []
@@ -102,8 +101,8 @@ def write_result_files(contest: FinishedContest) -> Iterator[tuple[str, bytes]]:
         first, second = (numbers[name] for name in (movers[::-1] if len(game.opening) % 2 else movers))
         number = rounds[first, second] = rounds.get((first, second), -1) + 1
         planned = _Result(number, (first, second))
-        record = None if game.file is None else five_of(game.file)
-        if record is None or game.steps is None or not record.outcome:
+        record = None if game.steps is None else five_of(game.steps)
+        if record is None or not record.outcome:
             results.append(planned)
             continue
         if record.verdict == Verdict.FOUL:

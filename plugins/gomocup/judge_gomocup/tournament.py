@@ -17,10 +17,10 @@ from typing import NamedTuple
 from judge.base.durable_files import is_file, is_link, read_bounded
 from judge.base.errors import InputError
 from judge.base.text import quote, suggest
+from judge.base.text_files import decode_file
+from judge.catalog.managers import ImportedAgent, ImportedContest
 from judge.games.gomoku import Rule
 from judge.games.gomoku.positions import parse_opening
-from judge.records.managers import ImportedAgent, ImportedContest
-from judge.records.text_files import decode_file
 from judge.referee.policy import load_policy
 
 MAX_FILE_BYTES = 1 << 20

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from judge_gomocup.compare import compare_played
 
 from judge.base.errors import InputError
-from judge.records.managers import Difference, DifferenceKind, FinishedContest
+from judge.catalog.managers import Difference, DifferenceKind, FinishedContest
 from judge.referee.policy import load_policy
 
 FIVE = "8,8 1,1 9,8 1,2 10,8 1,3 11,8 1,4 12,8"

@@ -12,12 +12,12 @@ from typer.testing import CliRunner
 
 from judge.base.errors import InputError
 from judge.catalog import MANAGERS
+from judge.catalog.managers import ContestComparison, DifferenceKind
 from judge.cli import app
 from judge.export.manager_files import finished_contest, write_for_manager
 from judge.publish.load import load_store
 from judge.records.gomoku.formats import GOMOKU_FORMATS
 from judge.records.gomoku.piskvork import safe_name
-from judge.records.managers import ContestComparison, DifferenceKind
 from judge.statistics.rating_model import BAYESELO_MODEL
 from judge.statistics.ratings import rate
 from tests.publish.cups import SECRET, STRONG_TO_WEAK, Cup

@@ -9,7 +9,7 @@ from judge_gomocup.compare import compare_played
 from judge_gomocup.result_files import write_result_files
 
 from judge.catalog.files import steps_of
-from judge.records.managers import ContestGame, FinishedContest
+from judge.catalog.managers import ContestGame, FinishedContest
 from judge.referee.policy import load_policy
 from judge.referee.spec import RecordFile
 from tests.records.recorded import gomoku, named, recorded
@@ -31,7 +31,7 @@ def illegal() -> RecordFile:
 def contest(file: RecordFile | None) -> FinishedContest:
     game = ContestGame(number=1, first="anna", second="bert")
     if file is not None:
-        game = ContestGame(number=1, first="anna", second="bert", file=file, steps=steps_of(file))
+        game = ContestGame(number=1, first="anna", second="bert", steps=steps_of(file))
     policy = load_policy("renju-15") if file is None else file.record.spec.policy
     return FinishedContest(name="cup", agents=["anna", "bert"], policy=policy, games=[game])
 

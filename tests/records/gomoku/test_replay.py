@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from judge.base.errors import InputError
 from judge.catalog.files import steps_of
+from judge.games.gomoku import Gomoku
 from judge.games.types import Verdict
-from judge.records.gomoku.pgn import write_pgn
-from judge.records.gomoku.record import FiveRecord
-from judge.records.gomoku.replay import five_of, five_of_steps, replay_gomoku
+from judge.records.gomoku.record import FiveRecord, five_of
 from judge.referee.spec import RecordFile
 from judge.referee.transcript import Entry, EntryKind, SealedTranscript, seal, unseal
 from judge.referee.verify import verify
@@ -26,10 +25,7 @@ from tests.referee.test_agi import spec as agi_spec
 
 
 def five_of_played(played: Game) -> FiveRecord:
-    file = played.file()
-    found = five_of(file)
-    assert write_pgn(found) == write_pgn(five_of_steps(file.record, steps_of(file)))
-    return found
+    return five_of(steps_of(played.file()))
 
 
 def ended() -> RecordFile:
@@ -51,11 +47,11 @@ def test_game_is_broadcast_with_opening_and_times() -> None:
 
 def test_an_illegal_stone_is_not_on_the_board() -> None:
     """It is the last answer, and laid nothing."""
-    game, plies = replay_gomoku(ended())
-    record = five_of(ended())
+    replay = steps_of(ended())
+    record = five_of(replay)
 
-    assert [[0], [1], []] == [list(ply.stones) for ply in plies]
-    assert [(7, 7, 0), (8, 8, 1)] == list(game.stones)
+    assert [0, 1, 2, 2] == [len(step.view.tokens) for step in replay.steps]
+    assert [(7, 7, 0), (8, 8, 1)] == list(replay.record_and_game(Gomoku, "five in a row")[1].stones)
     assert (2, "white", "illegal") == (len(record.moves), record.outcome, record.verdict)
 
 
@@ -92,11 +88,11 @@ def test_fifths_that_were_offered_are_not_on_the_board() -> None:
     """Black offers two, white keeps one: the fifth stone is the one, in the time white took to choose."""
     game_spec = agi_spec("agi-renju:rif")
     played = play_agi(laid("67", "59", "99"), engine("5A", "59", "5A"), game_spec)
-    game, plies = replay_gomoku(played.file())
-    fifth = five_of_played(played).moves[4]
+    replay = steps_of(played.file())
+    fifth = five_of(replay).moves[4]
 
-    assert [0, 0, 1] == [len(ply.stones) for ply in plies][4:7]
-    assert game.stones[4][:2] == fifth[:2]
+    assert [4, 4, 4, 5] == [len(step.view.tokens) for step in replay.steps][4:8]
+    assert replay.record_and_game(Gomoku, "five in a row")[1].stones[4][:2] == fifth[:2]
 
 
 def test_the_board_is_the_one_that_was_agreed_upon() -> None:
@@ -121,17 +117,17 @@ def test_void_game_is_broadcast_as_far_as_played() -> None:
 
     assert Verdict.VOID is file.record.verdict
     for transcript, moves in ((file.transcript, ((7, 7, 1), (8, 8, 1))), (seal([]), ())):
-        found = five_of(RecordFile(record=file.record, transcript=transcript))
+        found = five_of(steps_of(RecordFile(record=file.record, transcript=transcript)))
         assert (moves, "", "void") == (found.moves, found.outcome, found.verdict)
     with pytest.raises(InputError, match="does not match its digest"):
-        five_of(RecordFile(record=file.record, transcript=SealedTranscript(sha256="", blocks=blocks)))
+        five_of(steps_of(RecordFile(record=file.record, transcript=SealedTranscript(sha256="", blocks=blocks))))
 
 
 def test_deviation_from_the_rules_is_refused() -> None:
     """A record of a game that ended in another way than its reads say."""
     entries = play(brain("7,7"), brain("8,9", "1,1")).world.entries
     with pytest.raises(InputError, match="departs from the rules"):
-        five_of(RecordFile(record=ended().record, transcript=seal(entries[: len(entries) // 2])))
+        five_of(steps_of(RecordFile(record=ended().record, transcript=seal(entries[: len(entries) // 2]))))
 
 
 FORGED_DATA = (b"", b"\xff", b"{}", b"[]", b"null", b"exited 0", b"exited x", b"OK\r\n", b"7,7\r\n")
@@ -156,7 +152,7 @@ def test_forged_transcript_is_refused_or_reported(changes: list[tuple[int, int, 
     file = file.model_copy(update={"transcript": seal(entries)})
 
     with suppress(InputError):
-        five_of(file)
+        five_of(steps_of(file))
     verify(file)
 
 
@@ -170,7 +166,7 @@ def test_a_forged_entry_is_an_input_error(entry: tuple[int, int, str, str | int]
     transcript = SealedTranscript(sha256="", blocks=[block.model_copy(update={"entries": [entry]})])
 
     with pytest.raises(InputError, match=r"not a transcript written by judge|does not match its digest"):
-        five_of(RecordFile(record=file.record, transcript=transcript))
+        five_of(steps_of(RecordFile(record=file.record, transcript=transcript)))
 
 
 def test_a_record_of_another_game_is_refused() -> None:
@@ -178,4 +174,4 @@ def test_a_record_of_another_game_is_refused() -> None:
     other = spec(game={"name": "stratego", "options": {}}).model_copy(update={"seats": scripted_seats("stratego")})
     record = file.record.model_copy(update={"spec": other})
     with pytest.raises(InputError, match="a record of stratego, not of five in a row"):
-        five_of(RecordFile(record=record, transcript=file.transcript))
+        five_of(steps_of(RecordFile(record=record, transcript=file.transcript)))

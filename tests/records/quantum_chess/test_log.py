@@ -12,10 +12,10 @@ from judge.base.errors import InputError
 from judge.games.quantum_chess import QuantumChess
 from judge.games.quantum_chess.board import PlacedPiece
 from judge.games.quantum_chess.words import OnSquare
-from judge.games.types import NATURE, AgentFault, Chance, Drawn, Reply, ReplyKind, Verdict, decided
+from judge.games.types import NATURE, AgentFault, Chance, Drawn, Event, Reply, ReplyKind, Verdict, decided
 from judge.records.quantum_chess.log import Logged, QchessLog, read_log, write_log
-from judge.records.quantum_chess.replay import Moments, keep_log, qchess_options, replay_qchess_log
-from tests.conformance.qchess_driver import chance_of, replay_with, replies_of
+from judge.records.quantum_chess.replay import qchess_options, replay_qchess_log
+from tests.conformance.qchess_driver import chance_of, log_of_events, replay_with, replies_of
 from tests.examples import examples
 from tests.games.test_quantum_chess import RandomPlayer
 
@@ -52,21 +52,14 @@ def random_log(seed: int, **options: object) -> QchessLog:
     """The log of a game between two agents that play anything."""
     game, player = QuantumChess.from_options(options), RandomPlayer(seed)
     drawn: list[Reply] = []
-    replies: list[Reply] = []
+    told: list[tuple[datetime, Sequence[Event]]] = [(START, ())]
     while game.end is None:
         reply = player.answer(game)
-        (drawn if game.pending().seat == NATURE else replies).append(reply)
-        game.apply(reply)
+        if game.pending().seat == NATURE:
+            drawn.append(reply)
+        told.append((START + timedelta(milliseconds=len(told)), game.apply(reply)))
     left = iter(drawn)
-    moments = tuple(START + timedelta(milliseconds=n) for n in range(len(replies)))
-    return keep_log(
-        QuantumChess.from_options(options),
-        ("one", "two words"),
-        lambda request: next(left),
-        replies,
-        None,
-        Moments(START, moments, START + timedelta(minutes=1)),
-    )
+    return log_of_events(game, ("one", "two words"), lambda request: next(left), told)
 
 
 # --- the format ------------------------------------------------------------------------------------------------------
@@ -250,10 +243,11 @@ def test_written_record_round_trips_to_the_same_end(seed: int, variant: str) -> 
 def test_a_lost_turn_leaves_no_line() -> None:
     """With `illegal` as it was the game is found again, by answers that cannot be read."""
     game = {"variant": "classical", "illegal": "loses-turn"}
-    replies = [decided(OnSquare(x, y)) for x, y in ((0, 6), (7, 7), (0, 4), (0, 6), (0, 4))]
-    fault = AgentFault(Verdict.CRASH, 1, "gone")
-    moments = Moments(START, (START,) * 5, START)
-    log = keep_log(QuantumChess.from_options(game), ("", ""), lambda _: decided(Drawn(0)), replies, fault, moments)
+    rules = QuantumChess.from_options(game)
+    squares = ((0, 6), (7, 7), (0, 4), (0, 6), (0, 4))
+    told = [(START, rules.apply(decided(OnSquare(x, y)))) for x, y in squares]
+    rules.forfeit(AgentFault(Verdict.CRASH, 1, "gone"))
+    log = log_of_events(rules, ("", ""), lambda _: decided(Drawn(0)), told)
 
     assert ["0 6 0 pawn", "0 6 0 pawn", "0 6 -> 0 4"] == [said.text for said in log.events]
     replayed = replay_with(log, game)

@@ -52,7 +52,7 @@ class ConnectFourEntry(GameEntry):
     def formats(self) -> FileFormats[str]:
         """The columns in one line, which is written beside each record."""
         columns = FileFormat(".c4", str.encode, is_export=True)
-        return FileFormats(lambda file: " ".join(ply.said for ply in file.record.plies) + "\n", {"c4": columns})
+        return FileFormats(lambda game: " ".join(step.said for step in game.steps[1:]) + "\n", {"c4": columns})
 
     def person(self) -> PersonWords:
         """What a person is asked, and what the person types."""

@@ -9,7 +9,7 @@ from typing import Literal
 from judge.games.types import Opening
 from judge.records.steps import Stepped
 from judge.referee.policy import Policy
-from judge.referee.spec import RecordFile
+from judge.referee.spec import GameRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,14 +45,18 @@ class ImportedContest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContestGame:
-    """`file` and `steps` are None without a valid result."""
+    """`steps` are None without a valid result."""
 
     number: int
     first: str
     second: str
     opening: Opening = ()
-    file: RecordFile | None = None
     steps: Stepped | None = None
+
+    @property
+    def record(self) -> GameRecord | None:
+        """Of its steps."""
+        return None if self.steps is None else self.steps.record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
