@@ -102,17 +102,17 @@ def journal_entries(contest: PublishedContest) -> Sequence[JournalEntry]:
     return entries
 
 
-def _describe(event: Event) -> str:
-    match event:
+def _describe(change: Event) -> str:
+    match change:
         case Created(count):
             return sentence(f"Contest created, entries: {count}")
         case Scheduled(count):
             return sentence(f"Scheduled, games: {count}")
         case GamesReleased(count, why):
             return sentence(f"Tried again, games: {count}: {why}")
-    line = encode(event)
-    head, text = _HEADS.get(type(event), line.name), line.text
-    return sentence(f"{head}: {text}") if text else head
+    line = encode(change)
+    event, text = _HEADS.get(type(change), line.name), line.text
+    return sentence(f"{event}: {text}") if text else event
 
 
 def _describe_game(event: Event, game: PublishedGame) -> str:
