@@ -6,7 +6,8 @@ import pytest
 
 import judge.testing
 from judge.protocols import new_protocol
-from judge.protocols.types import Open, ToldLimits
+from judge.protocols.time_control import TimeControl
+from judge.protocols.types import Open, SeatLimits
 from judge.testing import Conversation
 
 
@@ -28,7 +29,7 @@ def test_the_example_is_true() -> None:
 def test_unexpected_conversation_reports_the_difference(script: str, why: str) -> None:
     conversation = Conversation(new_protocol("gomocup", {}))
     terms = {"rule": "freestyle", "width": 15, "height": 15}
-    conversation.feed(Open(0, terms, ("one", "two"), ToldLimits(1000, 60_000, 0)))
+    conversation.feed(Open(0, terms, ("one", "two"), SeatLimits(TimeControl(60_000, turn_ms=1000), 0)))
 
     with pytest.raises(AssertionError, match=f"^{why}$"):
         conversation.goes(script)

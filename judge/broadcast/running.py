@@ -140,7 +140,7 @@ class RunningGame(FollowedGame):
             if self._clock == (seat, runs_since_ns):
                 return
             self._clock = seat, runs_since_ns
-            limit = self.spec.policy.clock.told_turn_ms(seat)
+            limit = self.spec.policy.clock.controls[seat].announced_turn_ms
             clock = RunningClock(
                 seat=seat,
                 since_ms=round(self._origin_ms + runs_since_ns / MS),

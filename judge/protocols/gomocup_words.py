@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from judge.base.text import decode
 from judge.games.gomoku.requests import RULE_BITS, Placed, Square, Stone
-from judge.protocols.types import ToldLimits
+from judge.protocols.types import SeatLimits
 
 INT32_MAX = 2147483647
 
@@ -127,12 +127,12 @@ def start_line(game: Mapping[str, Any]) -> str:
     return f"START {width}" if width == height else f"RECTSTART {width},{height}"
 
 
-def info_lines(game: Mapping[str, Any], limits: ToldLimits, options: GomocupOptions) -> list[str]:
+def info_lines(game: Mapping[str, Any], limits: SeatLimits, options: GomocupOptions) -> list[str]:
     """INFO in the order of "Nový protokol", keys in lower case."""
     rule = RULE_BITS[game["rule"]] + (CONTINUOUS if game.get("continuous") else 0)
     values: list[tuple[str, object]] = [
-        ("timeout_turn", min(limits.turn_ms, INT32_MAX)),
-        ("timeout_match", min(limits.match_ms, INT32_MAX)),
+        ("timeout_turn", min(limits.control.announced_turn_ms, INT32_MAX)),
+        ("timeout_match", min(limits.control.total_ms or 0, INT32_MAX)),
         # Brains read it into 32 bits.
         ("max_memory", min(limits.memory_bytes, INT32_MAX)),
         ("game_type", options.game_type),

@@ -3,10 +3,14 @@
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Self
 
 from judge.base.errors import InputError
 from judge.base.text import number, quote
+
+UNLIMITED_MS = 2147483647
+"""No limit (Gomoku AI protocol, INFO time_left)."""
+ASAP_MS = 1000
+"""Limit of an answer as fast as possible."""
 
 MAX_MS = 2_000_000_000
 MAX_ANSWERS = 100_000
@@ -33,12 +37,24 @@ class TimeControl:
     period_ms: int = 0
     period_moves: int = 0
     turn_ms: int | None = None
+    """As announced. 0: as fast as possible, which has no notation."""
+    charges_start: bool = False
+    """Start-up is charged to `main_ms`, as in Gomocup. It has no notation."""
 
     @classmethod
-    def parse(cls, text: str) -> Self:
+    def parse(cls, text: str) -> "TimeControl":
         """Raises InputError."""
-        parser = _Parser(text)
-        return cls(**parser.values())
+        return _Parser(text).control()
+
+    @property
+    def announced_turn_ms(self) -> int:
+        """0: as fast as possible."""
+        return UNLIMITED_MS if self.turn_ms is None else self.turn_ms
+
+    @property
+    def turn_limit_ms(self) -> int | None:
+        """The limit of an answer that applies."""
+        return ASAP_MS if self.turn_ms == 0 else self.turn_ms
 
     @property
     def total_ms(self) -> int | None:
@@ -48,7 +64,7 @@ class TimeControl:
         return self.main_ms + self.delay_ms + self.period_ms * (self.periods or bool(self.period_moves))
 
     def longest_ms(self, answers: int, tolerance_ms: int = 0) -> int | None:
-        turns = None if self.turn_ms is None else (self.turn_ms + tolerance_ms) * answers
+        turns = None if self.turn_limit_ms is None else (self.turn_limit_ms + tolerance_ms) * answers
         if self.main_ms is None:
             return turns
         main = self.main_ms + tolerance_ms + self.delay_ms * answers + self.increment_ms * max(0, answers - 1)
@@ -62,7 +78,8 @@ class TimeControl:
 
     @property
     def answer_ms(self) -> int | None:
-        return min((ms for ms in (self.turn_ms, self.total_ms) if ms is not None), default=None)
+        """Maximum of a first answer."""
+        return min((ms for ms in (self.turn_limit_ms, self.total_ms) if ms is not None), default=None)
 
     @property
     def grows(self) -> bool:
@@ -70,6 +87,14 @@ class TimeControl:
 
     def with_turn(self, ms: int) -> "TimeControl":
         return replace(self, turn_ms=ms)
+
+    def with_game(self, ms: int) -> "TimeControl":
+        """At most `ms` a game, and nothing added."""
+        return TimeControl(ms, turn_ms=self.turn_ms, charges_start=self.charges_start)
+
+    def per_answer(self) -> "TimeControl":
+        """With a limit of an answer only, unless start-up is charged."""
+        return self if self.charges_start else TimeControl(turn_ms=self.answer_ms)
 
     def __str__(self) -> str:
         text = ""
@@ -83,12 +108,15 @@ class TimeControl:
             text += f"|{self.period_moves}/{_seconds(self.period_ms)}"
         elif self.periods:
             text += f"|{self.periods}x{_seconds(self.period_ms)}"
-        if self.turn_ms is not None:
-            text += f"@{_seconds(self.turn_ms)}"
+        if self.turn_limit_ms is not None:
+            text += f"@{_seconds(self.turn_limit_ms)}"
         return text
 
     @property
     def words(self) -> str:
+        if self.charges_start:
+            turn = f"{self.turn_ms} ms a turn" if self.turn_ms else "as fast as possible"
+            return f"{turn}, {self.main_ms} ms a game" if self.main_ms else f"{turn}, no limit of a game"
         found = []
         if self.main_ms is not None:
             what = f"{self.moves} answers, repeating" if self.moves else "game"
@@ -104,6 +132,11 @@ class TimeControl:
         if self.turn_ms is not None:
             found.append(f"at most {_seconds(self.turn_ms)} s an answer")
         return ", ".join(found)
+
+    @property
+    def summary(self) -> str:
+        """The notation, if there is one, and words."""
+        return self.words if self.charges_start else f"{self} ({self.words})"
 
 
 NO_LIMIT = TimeControl()
@@ -137,52 +170,51 @@ class _Parser:
         self._whole = text
         self._text = text.strip()
 
-    def values(self) -> dict[str, int]:
+    def control(self) -> TimeControl:
         if not self._text:
             raise self._refused("it is empty")
-        found: dict[str, int] = {}
         rest, has_turn, turn = self._text.partition("@")
-        if has_turn:
-            found["turn_ms"] = self._time(turn, 'after "@" (limit of an answer)', least=1)
-            if not rest:
-                return found
+        turn_ms = self._time(turn, 'after "@" (limit of an answer)', least=1) if has_turn else None
+        if has_turn and not rest:
+            return TimeControl(turn_ms=turn_ms)
         rest, has_overtime, overtime = rest.partition("|")
-        if has_overtime:
-            found |= self._overtime(overtime)
-        rest = self._bonus(rest, found)
-        moves, is_period, main = rest.rpartition("/")
-        if is_period:
-            found["moves"] = self._count(moves, 'before "/" (answers)', MAX_ANSWERS)
-        found["main_ms"] = self._time(
-            main, "of the game" if not is_period else 'after "/"', least=1 if is_period else 0
-        )
-        if has_overtime and len(found.keys() & {"moves", "increment_ms", "delay_ms"}):
+        periods, period_moves, period_ms = self._overtime(overtime) if has_overtime else (0, 0, 0)
+        rest, increment_ms, delay_ms = self._bonus(rest)
+        answers, is_period, main = rest.rpartition("/")
+        moves = self._count(answers, 'before "/" (answers)', MAX_ANSWERS) if is_period else 0
+        main_ms = self._time(main, "of the game" if not is_period else 'after "/"', least=1 if is_period else 0)
+        if has_overtime and (is_period or (increment_ms, delay_ms) != (None, None)):
             raise self._refused("byo-yomi can only follow a time for the game, such as 600|3x30")
-        total = TimeControl(**found).total_ms or 0
-        if not total:
+        control = TimeControl(
+            main_ms, moves, increment_ms or 0, delay_ms or 0, periods, period_ms, period_moves, turn_ms
+        )
+        if not control.total_ms:
             raise self._refused("a seat begins without time; write at least 0.001 s")
-        if total > MAX_MS:
+        if control.total_ms > MAX_MS:
             raise self._refused(f"a seat begins with more than {MAX_MS // 1000} s")
-        return found
+        return control
 
-    def _overtime(self, text: str) -> dict[str, int]:
+    def _overtime(self, text: str) -> tuple[int, int, int]:
+        """Periods, answers of a period and time of a period."""
         answers, is_canadian, time = text.partition("/")
         if is_canadian:
             count = self._count(answers, 'after "|" (answers in byo-yomi)', MAX_ANSWERS)
-            return {"period_moves": count, "period_ms": self._time(time, "of byo-yomi", least=1)}
+            return 0, count, self._time(time, "of byo-yomi", least=1)
         periods, is_japanese, time = text.partition("x")
         if not is_japanese:
             raise self._refused('after "|" write periods such as 3x30, or answers and their time such as 20/300')
         count = self._count(periods, 'after "|" (periods)', MAX_PERIODS)
-        return {"periods": count, "period_ms": self._time(time, "of a period", least=1)}
+        return count, 0, self._time(time, "of a period", least=1)
 
-    def _bonus(self, text: str, found: dict[str, int]) -> str:
-        for sign, key, what in (("+", "increment_ms", "increment"), ("d", "delay_ms", "delay")):
-            before, is_there, after = text.partition(sign)
-            if is_there:
-                found[key] = self._time(after, f'after "{sign}" ({what})', least=0)
-                return before
-        return text
+    def _bonus(self, text: str) -> tuple[str, int | None, int | None]:
+        """The text before it, the increment and the delay."""
+        before, has_increment, after = text.partition("+")
+        if has_increment:
+            return before, self._time(after, 'after "+" (increment)', least=0), None
+        before, has_delay, after = text.partition("d")
+        if has_delay:
+            return before, None, self._time(after, 'after "d" (delay)', least=0)
+        return text, None, None
 
     def _time(self, text: str, where: str, least: int) -> int:
         match = _SECONDS.fullmatch(text)

@@ -10,10 +10,8 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from judge.games.types import Event, Reply, Request
-from judge.protocols.time_control import NO_LIMIT, TimeControl
-
-UNLIMITED_MS = 2147483647
-"""No limit (Gomoku AI protocol, INFO time_left)."""
+from judge.protocols.time_control import UNLIMITED_MS as UNLIMITED_MS
+from judge.protocols.time_control import TimeControl
 
 
 class Wait(StrEnum):
@@ -35,15 +33,12 @@ class Wait(StrEnum):
 
 
 @dataclass(slots=True)
-class ToldLimits:
-    """Limits in milliseconds and bytes; 0: unlimited (turn: as fast as possible)."""
+class SeatLimits:
+    """Limits of a seat. `memory_bytes` of 0: unlimited."""
 
-    turn_ms: int
-    match_ms: int
+    control: TimeControl
     memory_bytes: int
     folder: str | None = None
-    control: TimeControl = NO_LIMIT
-    opponent_control: TimeControl = NO_LIMIT
     ponder: bool = False
     """`Ponder` stimuli follow."""
 
@@ -55,7 +50,7 @@ class Open:
     seat: int
     game: dict[str, Any]
     names: tuple[str, str]
-    limits: ToldLimits
+    limits: SeatLimits
 
 
 @dataclass(slots=True)

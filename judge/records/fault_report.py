@@ -143,7 +143,7 @@ def _clock(record: GameRecord, seat: int, evidence: Evidence | None) -> tuple[fl
     if evidence is not None:
         return evidence.charged_ms, evidence.allowed_ms
     plies = [ply for ply in record.plies if ply.seat == seat]
-    turn_ms = clock.controls[seat].turn_ms
+    turn_ms = clock.controls[seat].turn_limit_ms
     allowed = None if turn_ms is None else turn_ms + clock.tolerance_ms
     return (plies[-1].ms, allowed) if plies else (None, None)
 
@@ -179,7 +179,7 @@ _KEYS: Mapping[Verdict, tuple[str, ...]] = {
 def _rules(record: GameRecord, seat: int, verdict: Verdict, evidence: Evidence | None) -> Iterator[PolicyKey]:
     policy = record.spec.policy.model_dump(mode="json")
     clock = record.spec.policy.clock
-    turn_ms = (clock.controls[seat].turn_ms or 0) + clock.tolerance_ms
+    turn_ms = (clock.controls[seat].turn_limit_ms or 0) + clock.tolerance_ms
     is_late_to_sync = (
         verdict is Verdict.TURN_TIME and evidence is not None and evidence.allowed_ms == SYNC_MS != turn_ms
     )
@@ -323,13 +323,14 @@ def _clock_lines(case: Case, record: GameRecord) -> Iterator[str]:
     else:
         yield f"charged   {case.charged_ms:.3f} ms"
         yield f"allowed   {case.allowed_ms} ms, tolerance included"
-    match_ms, seat = record.spec.policy.clock.told_match_ms(case.seat), record.seats[case.seat]
+    control, seat = record.spec.policy.clock.controls[case.seat], record.seats[case.seat]
+    match_ms = control.total_ms
     limit = f"of {match_ms} ms" if match_ms else "(no limit)"
     if seat.clock is not None and match_ms:
         limit += f" + {seat.clock.added_ms:.3f} ms added by {seat.clock.answers} answers"
     yield f"game      {seat.charged_ms:.3f} ms charged {limit}"
     if seat.clock is not None:
-        yield from _control_lines(record.spec.policy.clock.controls[case.seat].words, seat.clock)
+        yield from _control_lines(control.words, seat.clock)
     boxes = record.placement.box
     box = printable(boxes[case.seat], 60) if case.seat < len(boxes) else "no box"
     sharing = record.spec.policy.box.sharing

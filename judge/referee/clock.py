@@ -34,21 +34,12 @@ class Deadline(NamedTuple):
     """Including the tolerance."""
 
 
-class Limit(NamedTuple):
-    """Limit and tolerance of a wait; `missed` is the cause if it is exceeded."""
-
-    limit_ns: int
-    tolerance_ns: int
-    missed: Verdict | None
-
-
 class SeatClock:
     """The clock of one seat."""
 
     def __init__(self, policy: ClockPolicy, seat: int = 0) -> None:
         self.control = control = policy.controls[seat]
-        self._told_turn_ms = policy.told_turn_ms(seat)
-        self._is_start_free = policy.control is not None
+        self._turn_ms = control.announced_turn_ms
         self._has_limit = control.main_ms is not None
         self._main_ns = (control.main_ms or 0) * MS
         self._delay_ns = control.delay_ms * MS
@@ -62,17 +53,18 @@ class SeatClock:
         self._sync_ns = 0
         """Of the current turn."""
         self._shown: Clock | None = None
-        turn_ms = UNLIMITED_MS if control.turn_ms is None else control.turn_ms
-        turn = Limit(turn_ms * MS, policy.tolerance_ms * MS, Verdict.TURN_TIME)
-        self._limits = {
-            Wait.START: Limit(policy.start_ms * MS, 0, Verdict.START_TIME),
-            Wait.SYNC: Limit(SYNC_MS * MS, 0, Verdict.TURN_TIME),
+        turn_ms = UNLIMITED_MS if control.turn_limit_ms is None else control.turn_limit_ms
+        turn = (turn_ms * MS, policy.tolerance_ms * MS, Verdict.TURN_TIME)
+        self._limits: dict[Wait, tuple[int, int, Verdict | None]] = {
+            Wait.START: (policy.start_ms * MS, 0, Verdict.START_TIME),
+            Wait.SYNC: (SYNC_MS * MS, 0, Verdict.TURN_TIME),
             Wait.TURN: turn,
             Wait.ROW: turn,
-            Wait.PERSON: Limit(PERSON_MS * MS, 0, Verdict.TURN_TIME),
-            Wait.COURTESY: Limit(COURTESY_MS * MS, 0, None),
-            Wait.CLOSE: Limit(policy.close_ms * MS, 0, None),
+            Wait.PERSON: (PERSON_MS * MS, 0, Verdict.TURN_TIME),
+            Wait.COURTESY: (COURTESY_MS * MS, 0, None),
+            Wait.CLOSE: (policy.close_ms * MS, 0, None),
         }
+        """Limit, tolerance (ns), and the cause if both are exceeded."""
         self.charged_ns = 0
         self.added_ns = 0
         self.answers = 0
@@ -89,21 +81,21 @@ class SeatClock:
         return self._bank_ns - self._turn_ns if self._has_limit else None
 
     def _is_paid(self, wait: Wait | None) -> bool:
-        return wait in PAID and not (wait is Wait.START and self._is_start_free and not self.answers)
+        return wait in PAID and (wait is not Wait.START or self.control.charges_start or self.answers > 0)
 
     def shown(self, wait: Wait | None = None, elapsed_ns: int = 0) -> Clock:
         """The clock to send to an agent, less `elapsed_ns` if `wait` is charged."""
         if not self._sync_ns and wait is not Wait.SYNC:
             return self._of_game(wait, elapsed_ns) if elapsed_ns or self._shown is None else self._shown
         synced_ns = self._sync_ns + (elapsed_ns if wait is Wait.SYNC else 0)
-        if synced_ns and 0 < self._told_turn_ms < UNLIMITED_MS:
-            left_ms = max(1, self._told_turn_ms - synced_ns // MS)
+        if synced_ns and 0 < self._turn_ms < UNLIMITED_MS:
+            left_ms = max(1, self._turn_ms - synced_ns // MS)
             return replace(self._of_game(wait, elapsed_ns), turn_ms=left_ms)
         return self._of_game(wait, elapsed_ns)
 
     def _of_game(self, wait: Wait | None, elapsed_ns: int) -> Clock:
         if not self._has_limit:
-            return Clock(self._told_turn_ms, UNLIMITED_MS)
+            return Clock(self._turn_ms, UNLIMITED_MS)
         if elapsed_ns and self._is_paid(wait):
             return self._show(elapsed_ns)
         if self._shown is None:
@@ -118,16 +110,14 @@ class SeatClock:
         if not self._has_byo_yomi:
             left_ms = min(_MOST_MS, (self._main_ns + delay_ns - used) // MS)
             main_ms = min(_MOST_MS, main // MS)
-            return Clock(
-                self._told_turn_ms, left_ms, main_ms, increment_ms, delay_ms, self._moves or None, self._periods
-            )
+            return Clock(self._turn_ms, left_ms, main_ms, increment_ms, delay_ms, self._moves or None, self._periods)
         left = self._bank_ns - used
         in_byo_yomi = control.period_ms > 0 and main <= 0
         period = self._period_ns
         if control.period_moves:
             period = self._period_left_ns + min(0, main)
         return Clock(
-            self._told_turn_ms,
+            self._turn_ms,
             left // MS,
             main_ms=0 if in_byo_yomi else main // MS,
             increment_ms=increment_ms,
@@ -138,7 +128,7 @@ class SeatClock:
         )
 
     def words(self) -> str:
-        if not self._is_start_free:
+        if self.control.charges_start:
             return ""
         shown = self.shown()
         state = f", {shown.moves_to_go} answers to go" if shown.moves_to_go else ""
@@ -195,8 +185,8 @@ class SeatClock:
         if self._sync_ns and wait in (Wait.TURN, Wait.ROW):
             limit_ns -= self._sync_ns
         elif wait is Wait.SYNC:
-            turn = self._limits[Wait.TURN]
-            limit_ns = min(limit_ns, turn.limit_ns + turn.tolerance_ns - self._sync_ns)
+            turn_ns, turn_tolerance_ns, _ = self._limits[Wait.TURN]
+            limit_ns = min(limit_ns, turn_ns + turn_tolerance_ns - self._sync_ns)
         left = self.left_ns()
         if left is not None and self._is_paid(wait) and left < limit_ns:
             limit_ns, missed = left, Verdict.MATCH_TIME

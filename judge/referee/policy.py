@@ -6,12 +6,12 @@ keys.
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from judge.base.durable_files import is_file
 from judge.base.errors import InputError
@@ -21,13 +21,10 @@ from judge.base.text import quote, suggest
 from judge.base.toml_files import line_of, parse, read_text, validated
 from judge.games import GAMES, new_game
 from judge.protocols import not_carried
-from judge.protocols.time_control import TimeControl, controls_text, parse_controls
-from judge.protocols.types import UNLIMITED_MS
+from judge.protocols.time_control import UNLIMITED_MS, TimeControl, controls_text, parse_controls
 from judge.referee.bounds import MAX_RECORD_BYTES, RecordBounds, bounds
 from judge.sandbox.box import NO_FREEZER, BoxPolicy, FolderKind, Limits
 
-ASAP_MS = 1000
-"""Limit of a turn if `clock.turn_ms` is 0."""
 CEILING_BYTES = 1 << 30
 """Memory of an agent if `limits.memory_bytes` is 0."""
 
@@ -41,16 +38,16 @@ class GameChoice(_Section):
 
     name: str
     options: dict[str, Any] = Field(default_factory=dict)
-    protocol: str = ""
+    protocol: str = Field(default="", validate_default=True)
     """Default protocol of agents; empty: the game's protocol."""
 
-    @model_validator(mode="after")
-    def _speaks(self) -> Self:
-        if not self.protocol:
+    @field_validator("protocol")
+    @classmethod
+    def _of_game(cls, value: str, info: ValidationInfo) -> str:
+        if not value and "name" in info.data:
             with suppress(InputError):  # an unknown game is reported when it is built
-                # Not a given field: the spec's id is a digest of those.
-                self.__dict__["protocol"] = GAMES.entry(self.name).protocol
-        return self
+                return GAMES.entry(info.data["name"]).protocol
+        return value
 
 
 class ClockPolicy(_Section):
@@ -86,46 +83,37 @@ class ClockPolicy(_Section):
                 raise ValueError(str(error)) from None
         return value
 
-    @model_validator(mode="after")
-    def _follows_control(self) -> Self:
-        if self.control is not None:
-            # Not given fields, like `GameChoice.protocol`.
-            turns = [UNLIMITED_MS if each.turn_ms is None else each.turn_ms for each in self.controls]
-            totals = [each.total_ms for each in self.controls]
-            self.__dict__["turn_ms"] = max(turns)
-            self.__dict__["match_ms"] = 0 if None in totals else max(total or 0 for total in totals)
-        return self
+    @model_validator(mode="before")
+    @classmethod
+    def _follow_control(cls, keys: object) -> object:
+        """`turn_ms` and `match_ms` are the limits of the seat with more time."""
+        if isinstance(keys, dict) and isinstance(control := keys.get("control"), str):
+            with suppress(InputError):  # `_is_control` reports it
+                return keys | _limits_of(parse_controls(control))
+        return keys
 
     @property
     def controls(self) -> tuple[TimeControl, TimeControl]:
+        """The time control of each seat."""
         if self.control is not None:
             return parse_controls(self.control)
-        control = TimeControl(main_ms=self.match_ms or None, turn_ms=self.turn_ms or ASAP_MS)
+        control = TimeControl(self.match_ms or None, turn_ms=self.turn_ms, charges_start=True)
         return control, control
+
+    def with_controls(self, change: Callable[[TimeControl], TimeControl]) -> Self:
+        """The clock with a changed time control of each seat, in the same keys."""
+        first, second = map(change, self.controls)
+        update: dict[str, object] = {**_limits_of((first, second))}
+        if self.control is not None:
+            update["control"] = controls_text((first, second))
+        return self.model_copy(update=update)
 
     @property
     def words(self) -> str:
         """The limits as text."""
-        pondering = ", agents ponder" if self.ponder else ""
-        if self.control is None:
-            turn = f"{self.turn_ms} ms a turn" if self.turn_ms else "as fast as possible"
-            game = f"{self.match_ms} ms a game" if self.match_ms else "no limit of a game"
-            return f"{turn}, {game}{pondering}"
-        first, second = self.controls
-        if first == second:
-            return f"{first} ({first.words}){pondering}"
-        return f"first seat {first} ({first.words}), second seat {second} ({second.words}){pondering}"
-
-    def told_turn_ms(self, seat: int) -> int:
-        """Announced limit of an answer. 0: as fast as possible."""
-        if self.control is None:
-            return self.turn_ms
-        turn_ms = self.controls[seat].turn_ms
-        return UNLIMITED_MS if turn_ms is None else turn_ms
-
-    def told_match_ms(self, seat: int) -> int:
-        """Announced time of a game. 0: unlimited."""
-        return self.match_ms if self.control is None else self.controls[seat].total_ms or 0
+        first, second = (each.summary for each in self.controls)
+        text = first if first == second else f"first seat {first}, second seat {second}"
+        return f"{text}, agents ponder" if self.ponder else text
 
     @property
     def notation(self) -> str:
@@ -134,36 +122,25 @@ class ClockPolicy(_Section):
     @property
     def answer_ms(self) -> int:
         """Maximum of a first answer."""
-        if self.control is None:
-            return self.turn_ms or ASAP_MS
         return max(each.answer_ms or 0 for each in self.controls)
 
-    def turn_limit_ms(self, seat: int) -> int | None:
-        """The limit to show, if any."""
-        return self.turn_ms or None if self.control is None else self.controls[seat].turn_ms
+    @property
+    def announced_answer_ms(self) -> int:
+        """Maximum of a first answer. 0: as fast as possible."""
+        return self.answer_ms if self.turn_ms else 0
 
     def with_turn(self, turn_ms: int, tolerance_ms: int) -> Self:
-        update: dict[str, Any] = {"turn_ms": turn_ms, "tolerance_ms": tolerance_ms}
-        if self.control is not None:
-            first, second = self.controls
-            update["control"] = controls_text((first.with_turn(turn_ms), second.with_turn(turn_ms)))
-        return self.model_copy(update=update)
+        """With another limit of an answer."""
+        changed = self.with_controls(lambda each: each.with_turn(turn_ms))
+        return changed.model_copy(update={"tolerance_ms": tolerance_ms})
 
-    def with_match(self, match_ms: int) -> Self:
-        update: dict[str, Any] = {"match_ms": match_ms}
-        if self.control is not None:
-            turns = [each.turn_ms for each in self.controls]
-            first, second = (TimeControl(main_ms=match_ms, turn_ms=turn_ms) for turn_ms in turns)
-            update["control"] = controls_text((first, second))
-        return self.model_copy(update=update)
 
-    def per_answer(self) -> Self:
-        """The clock with limits of an answer only."""
-        if self.control is None:
-            return self
-        first, second = (TimeControl(turn_ms=each.answer_ms) for each in self.controls)
-        update = {"control": controls_text((first, second)), "turn_ms": self.answer_ms, "match_ms": 0}
-        return self.model_copy(update=update)
+def _limits_of(controls: tuple[TimeControl, TimeControl]) -> dict[str, int]:
+    totals = [each.total_ms or 0 for each in controls]
+    return {
+        "turn_ms": max(each.announced_turn_ms for each in controls),
+        "match_ms": max(totals) if all(totals) else 0,
+    }
 
 
 class BytesPolicy(_Section):

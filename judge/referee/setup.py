@@ -7,7 +7,7 @@ from judge.base.errors import InputError
 from judge.games import GAMES, new_game
 from judge.games.types import SEATS, Chance, Drawn, Game, Reply, Request, decided
 from judge.protocols import new_protocol, not_carried, protocol_entry
-from judge.protocols.types import AgentProtocol, Open, ToldLimits
+from judge.protocols.types import AgentProtocol, Open, SeatLimits
 from judge.referee.observer import Observer
 from judge.referee.policy import Policy
 from judge.referee.referee import Referee
@@ -95,16 +95,10 @@ def _protocol(spec: GameSpec, seat: int, game: Game) -> AgentProtocol:
 
 def _opening(spec: GameSpec, seat: int, game: Game, path: str | None) -> Open:
     clock = spec.policy.clock
+    has_commands = protocol_entry(spec.seats[seat].protocol).has_ponder_commands
     names = (spec.seats[0].name, spec.seats[1].name)
     runtime = spec.seats[seat].runtime
     folder = (path or persistent_path(spec.box, runtime)) if spec.policy.folders.persistent else None
-    limits = ToldLimits(
-        clock.told_turn_ms(seat),
-        clock.told_match_ms(seat),
-        spec.policy.limits.memory_bytes,
-        folder,
-        clock.controls[seat],
-        clock.controls[1 - seat],
-        clock.ponder and protocol_entry(spec.seats[seat].protocol).has_ponder_commands,
-    )
+    memory_bytes = spec.policy.limits.memory_bytes
+    limits = SeatLimits(clock.controls[seat], memory_bytes, folder, clock.ponder and has_commands)
     return Open(seat, game.describe(), names, limits)

@@ -58,17 +58,6 @@ def _memory(policy: Policy) -> str:
 
 
 def _time_words(clock: ClockPolicy, language: Language) -> str:
-    _ = language.gettext
-    turn = language.measure(duration(clock.answer_ms))
-    if clock.control is not None:
-        return _control_words(clock, language)
-    if clock.match_ms:
-        game = language.measure(duration(clock.match_ms))
-        return _("{time} a move, {game} a game").format(time=turn, game=game)
-    return _("{time} a move").format(time=turn)
-
-
-def _control_words(clock: ClockPolicy, language: Language) -> str:
     first, second = (_seat_words(clock, seat, language) for seat in SEATS)
     return (
         first
@@ -84,6 +73,10 @@ def _seat_words(clock: ClockPolicy, seat: int, language: Language) -> str:
     def time(ms: int | None) -> str:
         return language.measure(duration(ms or 0))
 
+    if control.charges_start:
+        turn, game = time(control.turn_limit_ms), time(control.main_ms)
+        words = _("{time} a move, {game} a game") if control.main_ms else _("{time} a move")
+        return words.format(time=turn, game=game)
     parts = (
         (control.moves, _("{time} for each {count} moves").format(time=time(control.main_ms), count=control.moves)),
         (control.main_ms and not control.moves, _("{time} a game").format(time=time(control.main_ms))),

@@ -37,10 +37,10 @@ class PracticeHost:
 def with_shorter_games(policy: Policy, seconds: float) -> Policy:
     """Limit the game time to `seconds`, if there is one. Turn limits are unchanged."""
     clock = policy.clock
-    grows = clock.control is not None and any(each.grows for each in clock.controls)
-    if not clock.match_ms or (clock.match_ms <= seconds * 1000 and not grows):
+    match_ms, grows = int(seconds * 1000), any(each.grows for each in clock.controls)
+    if not clock.match_ms or (clock.match_ms <= match_ms and not grows):
         return policy
-    return policy.model_copy(update={"clock": clock.with_match(int(seconds * 1000))})
+    return policy.model_copy(update={"clock": clock.with_controls(lambda each: each.with_game(match_ms))})
 
 
 def play_next(

@@ -163,16 +163,16 @@ def _seat(game: Stepped, seat: int, played: Sequence[ReplayStep], now: ReplaySte
     own = [step for step in played if step.seat == seat]
     last = own[-1] if own else None
     record = game.record
-    clock = None if record is None else record.spec.policy.clock
+    control = None if record is None else record.spec.policy.clock.controls[seat]
     messages = [text for step in own[-MAX_STORED_MESSAGES:] for text in step.messages]
     return SeatShown(
         game.names[seat],
         is_asked=now.seat == seat,
         turn_ms=None if last is None else last.ms,
-        turn_limit_ms=clock.turn_limit_ms(seat) if clock else None,
+        turn_limit_ms=control.turn_ms or None if control else None,
         left_ms=now.left_ms[seat],
-        match_ms=clock.told_match_ms(seat) or None if clock else None,
-        control="" if clock is None or clock.control is None else str(clock.controls[seat]),
+        match_ms=control.total_ms if control else None,
+        control="" if control is None or control.charges_start else str(control),
         memory_bytes=record.seats[seat].memory_peak_bytes if record and is_last else None,
         said=last.said if last else "",
         search=last.search if last else {},

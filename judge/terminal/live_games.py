@@ -145,7 +145,7 @@ class Follower(FollowedGame):
 
     def _seat(self, seat: int) -> SeatShown:
         seen, side = self.seats[seat], self.referee.sides[seat]
-        clock, memory = self.spec.policy.clock, self._memory.memory[seat]
+        control, memory = side.clock.control, self._memory.memory[seat]
         since_ns, running = self.replay.runs_since_ns[seat], 0
         if seen.is_asked and since_ns is not None and self._origin_ns is not None and not self.result:
             running = max(0, time.monotonic_ns() - self._origin_ns - since_ns)
@@ -155,9 +155,9 @@ class Follower(FollowedGame):
             self.spec.seats[seat].name,
             is_asked=seen.is_asked and not self.result,
             turn_ms=None if turn is None else turn / MS,
-            turn_limit_ms=clock.turn_limit_ms(seat),
+            turn_limit_ms=control.turn_ms or None,
             left_ms=None if left is None else (left - running) / MS,
-            match_ms=clock.told_match_ms(seat) or None,
+            match_ms=control.total_ms,
             control=side.clock.words(),
             memory_bytes=memory[0],
             memory_cap_bytes=memory[1],

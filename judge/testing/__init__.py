@@ -4,10 +4,11 @@ Test a protocol line by line, by its output and its interpretation of answers:
 
 >>> from judge.games.quantum_chess.words import Selection
 >>> from judge.protocols import new_protocol
->>> from judge.protocols.types import UNLIMITED_MS, Ask, Clock, ToldLimits, Open
+>>> from judge.protocols.time_control import TimeControl
+>>> from judge.protocols.types import UNLIMITED_MS, Ask, Clock, SeatLimits, Open
 >>> from judge.testing import Conversation
 >>> conversation = Conversation(new_protocol("qchess", {}), line_end="\\n")
->>> conversation.feed(Open(0, {"variant": "quantum"}, ("one", "two"), ToldLimits(4000, 0, 0)))
+>>> conversation.feed(Open(0, {"variant": "quantum"}, ("one", "two"), SeatLimits(TimeControl(turn_ms=4000), 0)))
 >>> conversation.goes('''
 ...     > white
 ...     = ready

@@ -22,7 +22,8 @@ from judge.games.quantum_chess.board import COLOURS
 from judge.games.quantum_chess.words import MOVED, Destination, Selection, read_square
 from judge.games.types import NATURE, SEATS, AgentFault, Reply, ReplyKind, Request
 from judge.protocols.qchess import Qchess, QchessOptions
-from judge.protocols.types import Open, ToldLimits
+from judge.protocols.time_control import TimeControl
+from judge.protocols.types import Open, SeatLimits
 from judge.records.quantum_chess.log import Logged, QchessLog, read_log, write_log
 from judge.records.quantum_chess.replay import LogReplayer, Moments, Replayed, keep_log, qchess_options
 from judge.referee.drive import drive
@@ -189,7 +190,7 @@ def play_again(case: Case) -> Outcome:
     referee = Referee(
         game,
         [Qchess(QchessOptions()) for _ in SEATS],
-        [Open(seat, game.describe(), case.log.names, ToldLimits(0, 0, 0)) for seat in SEATS],
+        [Open(seat, game.describe(), case.log.names, SeatLimits(TimeControl(turn_ms=0), 0)) for seat in SEATS],
         ClockPolicy(turn_ms=1000, match_ms=0, tolerance_ms=0, close_ms=2000),
         BytesPolicy(),
         chance_of(case.replayed),

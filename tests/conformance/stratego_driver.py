@@ -19,7 +19,8 @@ from typing import Any, Literal
 from judge.games.stratego import Stratego
 from judge.games.types import NATURE, SEATS, AgentFault, Drawn, Event, Reply, Verdict, decided
 from judge.protocols import new_protocol
-from judge.protocols.types import UNLIMITED_MS, Answer, Ask, Bytes, Clock, Close, Effect, Open, Tell, ToldLimits, Write
+from judge.protocols.time_control import TimeControl
+from judge.protocols.types import UNLIMITED_MS, Answer, Ask, Bytes, Clock, Close, Effect, Open, SeatLimits, Tell, Write
 
 CLOCK = Clock(2000, UNLIMITED_MS)
 """The managers told nothing of a game clock."""
@@ -159,7 +160,7 @@ class _Driver:
     def play(self) -> Replayed:
         game, names = self._game, self._replayed.names
         for seat in SEATS:
-            self._do(seat, Open(seat, game.describe(), names, ToldLimits(2000, 0, 0)))
+            self._do(seat, Open(seat, game.describe(), names, SeatLimits(TimeControl(turn_ms=2000), 0)))
         while game.end is None:
             request = game.pending()
             if request.seat == NATURE:

@@ -11,7 +11,8 @@ import pytest
 from judge.games.quantum_chess import ContradictionError, QuantumChess
 from judge.games.quantum_chess.board import COLOURS
 from judge.protocols.qchess import Qchess, QchessOptions
-from judge.protocols.types import Open, Ready, ToldLimits, Write
+from judge.protocols.time_control import TimeControl
+from judge.protocols.types import Open, Ready, SeatLimits, Write
 from judge.records.quantum_chess.log import QchessLog, read_log, write_log
 from judge.records.quantum_chess.replay import qchess_options, replay_qchess_log
 from tests.conformance.qchess_driver import (
@@ -120,7 +121,9 @@ def test_unfinished_game_is_sent_as_a_board_with_its_moves() -> None:
 
     for seat, colour in enumerate(("white", "black")):
         wire = Wire.parse(files[f"{colour}_python_sample.wire"])
-        effects = Qchess(QchessOptions()).feed(Open(seat, game.describe(), log.names, ToldLimits(0, 0, 0)))
+        effects = Qchess(QchessOptions()).feed(
+            Open(seat, game.describe(), log.names, SeatLimits(TimeControl(turn_ms=0), 0))
+        )
         assert [Write("".join(f"{line}\n" for line in wire.sent).encode()), Ready()] == effects
 
 

@@ -5,7 +5,8 @@ import pytest
 from judge.protocols import new_protocol
 from judge.protocols.gomocup import Gomocup
 from judge.protocols.gomocup_words import GomocupOptions, is_private, parse_about
-from judge.protocols.types import Answer, Ask, Bytes, Clock, Note, Open, ToldLimits, Write
+from judge.protocols.time_control import TimeControl
+from judge.protocols.types import Answer, Ask, Bytes, Clock, Note, Open, SeatLimits, Write
 from tests.protocols.talk import Talk, request, settings
 
 FREESTYLE_20 = {"width": 20, "height": 20, "rule": "freestyle"}
@@ -203,7 +204,9 @@ TALKS = {
 def plays(script: str) -> None:
     values, script = settings(script)
     options = GomocupOptions.model_validate(values.get("options", {}))
-    opening = Open(0, values.get("game", FREESTYLE_20), ("one", "two"), ToldLimits(5000, 120000, 367001600))
+    opening = Open(
+        0, values.get("game", FREESTYLE_20), ("one", "two"), SeatLimits(TimeControl(120000, turn_ms=5000), 367001600)
+    )
     Talk(Gomocup(options), opening, "\n" if options.line_ending == "lf" else "\r\n", scripts=SCRIPTS).plays(script)
 
 
@@ -246,7 +249,7 @@ def test_one_refusal_is_judged_if_no_move_follows_soon(said: str) -> None:
 def test_two_suggestions_of_a_request_are_answered_and_the_rest_is_set_aside() -> None:
     """However many come, the judge does not write more often."""
     protocol, clock = new_protocol("gomocup", {}), Clock(5000, 90000)
-    protocol.feed(Open(0, FREESTYLE_20, ("one", "two"), ToldLimits(5000, 120000, 367001600)))
+    protocol.feed(Open(0, FREESTYLE_20, ("one", "two"), SeatLimits(TimeControl(120000, turn_ms=5000), 367001600)))
     protocol.feed(Bytes(b"OK\r\nname=x\r\n", clock))
     for square, asked in (("10,10", "place"), ("9,9", "place 7,7 8,8")):
         protocol.feed(Ask(request(asked, 20), clock))
@@ -273,7 +276,7 @@ def test_long_line_is_cut_and_the_game_continues() -> None:
 
 def test_numbers_that_brains_read_into_32_bits_fit_them() -> None:
     """max_memory above 2 GiB and an unlimited game are told as 2147483647."""
-    opening = Open(0, FREESTYLE_20, ("a", "b"), ToldLimits(0, 0, 4 << 30, "/data"))
+    opening = Open(0, FREESTYLE_20, ("a", "b"), SeatLimits(TimeControl(turn_ms=0), 4 << 30, "/data"))
     Talk(Gomocup(GomocupOptions()), opening, "\r\n").plays("""
         > START 20
         < OK

@@ -5,7 +5,8 @@ from pydantic import ValidationError
 
 from judge.protocols.gomocup import Gomocup
 from judge.protocols.gomocup_words import GomocupOptions
-from judge.protocols.types import Open, ToldLimits
+from judge.protocols.time_control import TimeControl
+from judge.protocols.types import Open, SeatLimits
 from tests.protocols.talk import Talk, settings
 
 SCRIPTS = {
@@ -206,7 +207,7 @@ TALKS = {
 def plays(script: str) -> None:
     values, script = settings(script)
     game = {"width": 15, "height": 15, "rule": "standard", "swap": "swap2"} | values.get("game", {})
-    opening = Open(0, game, ("one", "two"), ToldLimits(5000, 120000, 367001600))
+    opening = Open(0, game, ("one", "two"), SeatLimits(TimeControl(120000, turn_ms=5000), 367001600))
     options = GomocupOptions.model_validate(values.get("options", {}))
     Talk(Gomocup(options), opening, "\r\n", scripts=SCRIPTS).plays(script)
 

@@ -14,7 +14,8 @@ from judge.games.stratego import types as stratego
 from judge.games.types import Chance, Decision, Event, Game, ReplyKind, Request
 from judge.protocols import new_protocol
 from judge.protocols.person import MAX_COMPLAINTS, Person, PersonOptions
-from judge.protocols.types import Ask, Await, Bytes, Clock, Open, ToldLimits, Wait, Write
+from judge.protocols.time_control import TimeControl
+from judge.protocols.types import Ask, Await, Bytes, Clock, Open, SeatLimits, Wait, Write
 from judge.referee.policy import load_policy, policy_names
 from judge.testing import Conversation
 
@@ -116,7 +117,7 @@ def test_a_person_cannot_play_a_game_without_words() -> None:
 
 def test_a_program_that_types_gets_no_more_replies_than_a_person() -> None:
     protocol = new_protocol("person", {}, GAMES.entry("gomoku"))
-    protocol.feed(Open(0, {}, ("me", "it"), ToldLimits(1000, 0, 0)))
+    protocol.feed(Open(0, {}, ("me", "it"), SeatLimits(TimeControl(turn_ms=1000), 0)))
     protocol.feed(Ask(REQUESTS[0], Clock(1000, 1000)))
 
     said = [effect for _ in range(3) for effect in protocol.feed(Bytes(b"x\n" * MAX_COMPLAINTS, Clock(1000, 1000)))]
@@ -126,7 +127,7 @@ def test_a_program_that_types_gets_no_more_replies_than_a_person() -> None:
 
 def test_single_late_reading_loses_no_game() -> None:
     talk = Conversation(new_protocol("person", {}, GAMES.entry("gomoku")), "\n")
-    talk.feed(Open(0, {}, ("me", "it"), ToldLimits(1000, 0, 0)))
+    talk.feed(Open(0, {}, ("me", "it"), SeatLimits(TimeControl(turn_ms=1000), 0)))
     talk.goes("> me - it\n= ready")
     talk.feed(Ask(REQUESTS[0], Clock(1000, 1000)))
     talk.goes(

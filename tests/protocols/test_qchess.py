@@ -21,11 +21,12 @@ from judge.games.quantum_chess.words import (
 from judge.games.types import Event, Reply, ReplyKind, Request, decided
 from judge.protocols import new_protocol, protocol_entry
 from judge.protocols.qchess import Qchess, QchessOptions
-from judge.protocols.types import Answer, Ask, Await, Bytes, Clock, Note, Open, Ready, ToldLimits, Wait, Write
+from judge.protocols.time_control import TimeControl
+from judge.protocols.types import Answer, Ask, Await, Bytes, Clock, Note, Open, Ready, SeatLimits, Wait, Write
 from tests.protocols.talk import Talk, settings
 
 CLOCK = Clock(4000, 2147483647)
-LIMITS = ToldLimits(4000, 0, 0)
+LIMITS = SeatLimits(TimeControl(turn_ms=4000), 0)
 
 SCRIPTS = {
     "opened": "> white\n= ready",

@@ -9,11 +9,12 @@ from judge.games.stratego.types import RED, Confirmed, Direction, HalfMove, Move
 from judge.games.types import Event, Reply, ReplyKind, Request
 from judge.protocols import new_protocol, protocol_entry
 from judge.protocols.stratego import StrategoProtocol, StrategoProtocolOptions
-from judge.protocols.types import UNLIMITED_MS, Answer, Ask, Bytes, Clock, Note, Open, ToldLimits
+from judge.protocols.time_control import TimeControl
+from judge.protocols.types import UNLIMITED_MS, Answer, Ask, Bytes, Clock, Note, Open, SeatLimits
 from tests.protocols.talk import Talk, settings
 
 CLOCK = Clock(2000, UNLIMITED_MS)
-LIMITS = ToldLimits(2000, 0, 0)
+LIMITS = SeatLimits(TimeControl(turn_ms=2000), 0)
 
 SCRIPTS = {
     "asked": "= ready\n? row 0\n> RED ./blue 10 10\n= await row",

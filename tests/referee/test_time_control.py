@@ -342,7 +342,7 @@ def test_a_protocol_gets_its_control_and_both_clocks() -> None:
 
     limits = next(each.limits for each in heard if isinstance(each, Open))
     assert TimeControl(10_000, moves=2, increment_ms=1000) == limits.control
-    assert TimeControl(60_000, periods=3, period_ms=30_000) == limits.opponent_control
+    assert TimeControl(60_000, periods=3, period_ms=30_000) == referee.sides[1].opening.limits.control
     asks = [each for each in heard if isinstance(each, Ask)]
     second, third = asks[1], asks[2]
     assert Clock(UNLIMITED_MS, 10_600, 10_600, increment_ms=1000, moves_to_go=1) == second.clock
@@ -431,10 +431,12 @@ def test_a_spec_with_a_control_survives_json() -> None:
 @settings(max_examples=examples(100))
 def test_changed_clocks_survive_json(control: TimeControl, ms: int) -> None:
     clock = ClockPolicy(control=f"{control},60+0.6")
-    for changed in (clock.with_turn(ms, 0), clock.with_match(ms), clock.per_answer()):
+    shorter = clock.with_controls(lambda each: each.with_game(ms))
+    per_answer = clock.with_controls(TimeControl.per_answer)
+    for changed in (clock.with_turn(ms, 0), shorter, per_answer):
         assert changed == ClockPolicy.model_validate_json(changed.model_dump_json())
     assert [ms, ms] == [each.turn_ms for each in clock.with_turn(ms, 0).controls]
-    assert [None, None] == [each.main_ms for each in clock.per_answer().controls]
+    assert [None, None] == [each.main_ms for each in per_answer.controls]
 
 
 @pytest.mark.parametrize("line", ['clock = "60+0.6"', '[clock]\ncontrol = "60+0.6"\ntolerance_ms = 5'])

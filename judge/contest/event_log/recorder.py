@@ -131,7 +131,7 @@ class Recorder:
             about=plain_text(snapshot.about),
             game_name=policy.game.name,
             policy=policy.name,
-            turn_ms=policy.clock.turn_limit_ms(0) or 0,
+            turn_ms=policy.clock.controls[0].turn_ms or 0,
             match_ms=policy.clock.match_ms,
             control=policy.clock.control,
             at=moment(time.time() * 1000),

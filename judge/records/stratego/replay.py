@@ -138,7 +138,7 @@ def log_of_record(file: RecordFile) -> bytes:
     record, clock = file.record, file.record.spec.policy.clock
     game, _ = replay_record(file, Stratego, "Stratego")
     names = (record.seats[0].name, record.seats[1].name)
-    return write_log(game, names, (clock.turn_ms if clock.control is None else clock.answer_ms) / 1000)
+    return write_log(game, names, clock.announced_answer_ms / 1000)
 
 
 _EMPTY, _LAKE, _ENEMY = ".", "+", "#"

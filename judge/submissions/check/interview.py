@@ -9,6 +9,7 @@ from judge.catalog.entry import Question, Questions
 from judge.games.types import Decision, Verdict
 from judge.protocols import protocol_entry
 from judge.protocols.squares import intended_square
+from judge.protocols.time_control import TimeControl
 from judge.referee.policy import Policy
 from judge.submissions.check.answer_forms import coordinate_advice, form_advice
 from judge.submissions.check.diagnosis import (
@@ -64,7 +65,7 @@ _RESTART = sentence("answer RESTART with OK and clear the board, or with UNKNOWN
 
 def hurried(policy: Policy) -> Policy:
     """Announce a short turn limit; the tolerance keeps the sum."""
-    clock = policy.clock.per_answer()
+    clock = policy.clock.with_controls(TimeControl.per_answer)
     if clock.turn_ms <= HURRY_MS:
         return policy.model_copy(update={"clock": clock})
     tolerance = clock.tolerance_ms + clock.turn_ms - HURRY_MS
@@ -474,7 +475,7 @@ def ending_of(examinee: Examinee, results: QuestionResults, policy: Policy, endi
 
 def stop_of(examinee: Examinee, policy: Policy) -> Iterator[Finding]:
     """Check STOP during a long turn."""
-    clock = policy.clock.per_answer()
+    clock = policy.clock.with_controls(TimeControl.per_answer)
     before = clock.turn_ms + clock.tolerance_ms - STOP_AFTER_MS
     stopping = policy.model_copy(update={"clock": clock, "protocol": _stopping(policy, before)})
     hard = examinee.questions.hard

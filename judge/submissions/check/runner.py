@@ -269,13 +269,12 @@ class OverlongError(JudgeError):
 def within(policy: Policy, left_ms: int) -> Policy:
     """Policy with waits of at most `left_ms`."""
     clock = policy.clock
-    longest_ms = clock.turn_ms if clock.control is None else clock.answer_ms
+    longest_ms = clock.announced_answer_ms
     turn_ms = min(longest_ms, left_ms)
     tolerance_ms = min(clock.tolerance_ms, left_ms - turn_ms)
     if (turn_ms, tolerance_ms) == (longest_ms, clock.tolerance_ms):
         return policy
-    shorter = clock.with_turn(turn_ms, tolerance_ms)
-    return policy.model_copy(update={"clock": shorter})
+    return policy.model_copy(update={"clock": clock.with_turn(turn_ms, tolerance_ms)})
 
 
 @dataclass

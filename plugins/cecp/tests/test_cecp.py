@@ -14,7 +14,8 @@ from judge_chess.rules import ChooseMove, Moved
 from judge.base.errors import InputError
 from judge.games.types import Verdict
 from judge.protocols import new_protocol
-from judge.protocols.types import UNLIMITED_MS, Ask, Bytes, Clock, Close, Open, Search, Tell, ToldLimits
+from judge.protocols.time_control import TimeControl
+from judge.protocols.types import UNLIMITED_MS, Ask, Bytes, Clock, Close, Open, Search, SeatLimits, Tell
 from judge.referee.policy import Policy
 from judge.referee.spec import GameSpec
 from judge.testing import Act, Agent, Conversation, Say, ScriptedGame, World, scripted_seats
@@ -28,7 +29,9 @@ FEN = "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1"
 
 def conversation(options: dict[str, Any] | None = None, variant: str = "chess", **limits: Any) -> Conversation:
     talk = Conversation(Cecp(EngineOptions(**(options or {}))), "\n")
-    talk.feed(Open(0, {"variant": variant}, ("one", "two"), ToldLimits(60_000, 60_000, MEMORY, **limits)))
+    talk.feed(
+        Open(0, {"variant": variant}, ("one", "two"), SeatLimits(TimeControl(60_000, turn_ms=60_000), MEMORY, **limits))
+    )
     return talk
 
 
@@ -379,7 +382,7 @@ PIECES = st.one_of(
 @given(st.lists(PIECES, max_size=20), st.integers(0, 2))
 def test_any_bytes_are_read(pieces: list[bytes], stage: int) -> None:
     protocol = Cecp(EngineOptions())
-    protocol.feed(Open(0, {}, ("one", "two"), ToldLimits(1, 1, 0)))
+    protocol.feed(Open(0, {}, ("one", "two"), SeatLimits(TimeControl(1, turn_ms=1), 0)))
     if stage:
         protocol.feed(Bytes(b"feature ping=1 done=1\npong 1\n", BLITZ))
         protocol.feed(Ask(ChooseMove(0, moves=("e2e4",) * (stage - 1)), BLITZ))
@@ -389,7 +392,7 @@ def test_any_bytes_are_read(pieces: list[bytes], stage: int) -> None:
 
 def test_flood_of_search_data_is_one_effect_per_read() -> None:
     protocol = Cecp(EngineOptions())
-    protocol.feed(Open(0, {}, ("one", "two"), ToldLimits(1, 1, 0)))
+    protocol.feed(Open(0, {}, ("one", "two"), SeatLimits(TimeControl(1, turn_ms=1), 0)))
     protocol.feed(Bytes(b"feature done=1\n", BLITZ))
     protocol.feed(Ask(ChooseMove(0), BLITZ))
     effects = protocol.feed(Bytes(b"1 5 0 1 e2e4\ntelluser x\n" * 1000, BLITZ))

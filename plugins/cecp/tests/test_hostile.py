@@ -12,7 +12,8 @@ from judge_chess.rules import ChooseMove
 from test_cecp import BLITZ, engine, spec
 
 from judge.games.types import Verdict
-from judge.protocols.types import Answer, Ask, Bytes, Note, Open, ToldLimits, Write
+from judge.protocols.time_control import TimeControl
+from judge.protocols.types import Answer, Ask, Bytes, Note, Open, SeatLimits, Write
 from judge.referee.make_record import Circumstances, RefereedGame, record_of
 from judge.referee.spec import Placement, RecordFile
 from judge.referee.transcript import seal
@@ -93,7 +94,7 @@ def test_no_output_of_an_engine_harms_its_opponent_or_the_record(
 
 def opened(*features: bytes) -> Cecp:
     protocol = Cecp(EngineOptions())
-    protocol.feed(Open(0, {}, ("one", "two"), ToldLimits(1, 1, 0)))
+    protocol.feed(Open(0, {}, ("one", "two"), SeatLimits(TimeControl(1, turn_ms=1), 0)))
     for feature in features:
         protocol.feed(Bytes(b"feature " + feature + b"\n", BLITZ))
     return protocol

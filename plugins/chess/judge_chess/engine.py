@@ -10,7 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from judge.games.types import Event, Request
 from judge.protocols.lines import LineReader
-from judge.protocols.types import UNLIMITED_MS, Await, Clock, Effect, Note, ToldLimits, Wait, WakeAt, Write
+from judge.protocols.time_control import NO_LIMIT
+from judge.protocols.types import UNLIMITED_MS, Await, Clock, Effect, Note, SeatLimits, Wait, WakeAt, Write
 from judge_chess.rules import ChooseMove, Moved
 
 MATE_CP = 100_000
@@ -76,7 +77,7 @@ class Engine(ABC):
         self._lines = LineReader(options.line_bytes)
         self._about: dict[str, str] = {}
         self._known: dict[str, EngineOption] = {}
-        self._limits = ToldLimits(0, 0, 0)
+        self._limits = SeatLimits(NO_LIMIT, 0)
         self._is_chess960 = False
         self._opponent: Clock | None = None
         self._ponders = False

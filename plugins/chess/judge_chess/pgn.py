@@ -91,7 +91,7 @@ def pgn_of_record(file: RecordFile, event: str = "", round_name: str = "") -> Pg
 
 
 def _control_text(control: TimeControl) -> str:
-    return str(replace(control, turn_ms=None)) or f"1/{TimeControl(main_ms=control.turn_ms)}"
+    return str(replace(control, turn_ms=None)) or f"1/{TimeControl(main_ms=control.turn_limit_ms)}"
 
 
 def _figures(search: Mapping[str, str], *, is_white: bool) -> tuple[str, int | None]:

@@ -25,7 +25,8 @@ from judge.base.errors import InputError
 from judge.catalog import game_entry
 from judge.contest.opening_files import read_openings
 from judge.games.types import Verdict
-from judge.protocols.types import Answer, Ask, Bytes, Open, Search, ToldLimits
+from judge.protocols.time_control import TimeControl
+from judge.protocols.types import Answer, Ask, Bytes, Open, Search, SeatLimits
 from judge.referee.make_record import Circumstances, RefereedGame, record_of
 from judge.referee.policy import Policy
 from judge.referee.spec import GameSpec, Placement, RecordFile
@@ -189,7 +190,7 @@ def test_forged_value_is_found_or_is_a_claim() -> None:
 
 def test_refusal_that_lists_many_options_is_cut() -> None:
     protocol = Uci(EngineOptions(options={"Contempt": 1}))
-    protocol.feed(Open(0, {}, ("one", "two"), ToldLimits(1, 1, 0)))
+    protocol.feed(Open(0, {}, ("one", "two"), SeatLimits(TimeControl(1, turn_ms=1), 0)))
     for number in range(100):
         protocol.feed(Bytes(b"option name %d%s type check\n" % (number, b"n" * 4000), BLITZ))
     (answer,) = protocol.feed(Bytes(b"uciok\n", BLITZ))
@@ -210,7 +211,10 @@ def test_refusal_that_lists_many_options_is_cut() -> None:
 )
 def test_score_for_adjudication_is_that_of_the_record(line: str, shown: str, score_cp: int | None) -> None:
     protocol = Uci(EngineOptions())
-    for stimulus in (Open(0, {}, ("one", "two"), ToldLimits(1, 1, 0)), Bytes(b"uciok\nreadyok\n", BLITZ)):
+    for stimulus in (
+        Open(0, {}, ("one", "two"), SeatLimits(TimeControl(1, turn_ms=1), 0)),
+        Bytes(b"uciok\nreadyok\n", BLITZ),
+    ):
         protocol.feed(stimulus)
     protocol.feed(Ask(ChooseMove(0), BLITZ))
     search, answer = protocol.feed(Bytes(f"info {line}\nbestmove e2e4\n".encode(), BLITZ))

@@ -13,12 +13,13 @@ from judge_chess.uci import Uci
 from test_uci import BLITZ, spec
 
 from judge.games.types import Verdict
-from judge.protocols.types import Ask, Bytes, Close, Effect, Note, Open, Ponder, ToldLimits, Write
+from judge.protocols.time_control import TimeControl
+from judge.protocols.types import Ask, Bytes, Close, Effect, Note, Open, Ponder, SeatLimits, Write
 from judge.referee.spec import GameSpec
 from judge.referee.transcript import EntryKind
 from judge.testing import Act, Agent, Conversation, Say, ScriptedGame, World
 
-LIMITS = ToldLimits(60_000, 60_000, 0, ponder=True)
+LIMITS = SeatLimits(TimeControl(60_000, turn_ms=60_000), 0, ponder=True)
 PONDER_OPTION = "< option name Ponder type check default false\n"
 TIMES = "wtime 59970 btime 59970 winc 0 binc 0"
 
@@ -118,7 +119,7 @@ def test_engine_without_the_option_gets_no_ponder_commands(announced: str, sent:
 
 def test_without_permission_the_option_is_not_set() -> None:
     talk = Conversation(Uci(EngineOptions()), "\n")
-    talk.feed(Open(0, {"variant": "chess"}, ("one", "two"), ToldLimits(60_000, 60_000, 0)))
+    talk.feed(Open(0, {"variant": "chess"}, ("one", "two"), SeatLimits(TimeControl(60_000, turn_ms=60_000), 0)))
     talk.goes(f"> uci\n{PONDER_OPTION}< uciok\n> ucinewgame\n> isready")
 
 

@@ -17,7 +17,8 @@ from judge.agents.manifest import AgentManifest
 from judge.base.errors import InputError
 from judge.games.types import Verdict
 from judge.protocols import new_protocol
-from judge.protocols.types import UNLIMITED_MS, Ask, Bytes, Clock, Close, Open, Search, ToldLimits
+from judge.protocols.time_control import TimeControl
+from judge.protocols.types import UNLIMITED_MS, Ask, Bytes, Clock, Close, Open, Search, SeatLimits
 from judge.referee.policy import Policy
 from judge.referee.spec import GameSpec
 from judge.testing import Act, Agent, Conversation, Say, ScriptedGame, World, scripted_seats
@@ -28,7 +29,7 @@ MEMORY = 256 << 20
 
 def conversation(options: dict[str, Any] | None = None, variant: str = "chess") -> Conversation:
     talk = Conversation(Uci(EngineOptions(**(options or {}))), "\n")
-    talk.feed(Open(0, {"variant": variant}, ("one", "two"), ToldLimits(60_000, 60_000, MEMORY)))
+    talk.feed(Open(0, {"variant": variant}, ("one", "two"), SeatLimits(TimeControl(60_000, turn_ms=60_000), MEMORY)))
     return talk
 
 
@@ -345,7 +346,7 @@ def test_wrong_protocol_option_is_named() -> None:
 def test_any_bytes_are_read(pieces: list[bytes]) -> None:
     for asks in (False, True):
         protocol = Uci(EngineOptions())
-        protocol.feed(Open(0, {}, ("one", "two"), ToldLimits(1, 1, 0)))
+        protocol.feed(Open(0, {}, ("one", "two"), SeatLimits(TimeControl(1, turn_ms=1), 0)))
         protocol.feed(Bytes(b"uciok\nreadyok\n", BLITZ))
         if asks:
             protocol.feed(Ask(ChooseMove(0), BLITZ))
@@ -355,7 +356,7 @@ def test_any_bytes_are_read(pieces: list[bytes]) -> None:
 
 def test_flood_of_search_data_is_one_effect_per_read() -> None:
     protocol = Uci(EngineOptions())
-    protocol.feed(Open(0, {}, ("one", "two"), ToldLimits(1, 1, 0)))
+    protocol.feed(Open(0, {}, ("one", "two"), SeatLimits(TimeControl(1, turn_ms=1), 0)))
     protocol.feed(Bytes(b"uciok\nreadyok\n", BLITZ))
     protocol.feed(Ask(ChooseMove(0), BLITZ))
     effects = protocol.feed(Bytes(b"info depth 1 score cp 5 pv e2e4\ninfo string x\n" * 1000, BLITZ))

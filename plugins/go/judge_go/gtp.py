@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from judge.base.text import decode, quote
 from judge.games.types import Decision, Reply, ReplyKind, Request, decided
 from judge.protocols.lines import LineReader
+from judge.protocols.time_control import NO_LIMIT
 from judge.protocols.types import (
     UNLIMITED_MS,
     Answer,
@@ -33,8 +34,8 @@ from judge.protocols.types import (
     Note,
     Open,
     Ready,
+    SeatLimits,
     Stimulus,
-    ToldLimits,
     Wait,
     Write,
 )
@@ -114,7 +115,7 @@ class Gtp(ABC):
         self._about: dict[str, str] = {}
         self._listed: frozenset[str] = frozenset()
         self._known: list[Placing] = []
-        self._limits = ToldLimits(0, 0, 0)
+        self._limits = SeatLimits(NO_LIMIT, 0)
         self._notes = 0
 
     # --- the game ----------------------------------------------------------------------------------------------------
@@ -151,7 +152,7 @@ class Gtp(ABC):
             case _:
                 return ()
 
-    def _open(self, game: dict[str, object], limits: ToldLimits) -> Sequence[Effect]:
+    def _open(self, game: dict[str, object], limits: SeatLimits) -> Sequence[Effect]:
         self._begin()
         self._phase = GtpPhase.OPENING
         self._queue = [
@@ -206,7 +207,7 @@ class Gtp(ABC):
         """GTP has Canadian byo-yomi only: Japanese byo-yomi is sent as one move per period, so that further periods are
         a reserve. KGS's command has the number of periods.
         """
-        limits, control = self._limits, self._limits.control
+        control = self._limits.control
         if control.periods and control.turn_ms is None:
             main, period = self._main(control.main_ms), self._seconds(control.period_ms)
             if "kgs-time_settings" in self._listed:
@@ -217,9 +218,10 @@ class Gtp(ABC):
             return _optional(f"time_settings {main} {period} {control.period_moves}")
         if control.moves and control.main_ms and control.turn_ms is None:
             return _optional(f"time_settings 0 {self._seconds(control.main_ms)} {control.moves}")
-        if limits.match_ms:
-            return _optional(f"time_settings {self._seconds(_game_time(limits.match_ms, limits.turn_ms))} 0 0")
-        return _optional(f"time_settings 0 {self._seconds(limits.turn_ms)} 1")
+        turn_ms = control.announced_turn_ms
+        if control.total_ms:
+            return _optional(f"time_settings {self._seconds(_game_time(control.total_ms, turn_ms))} 0 0")
+        return _optional(f"time_settings 0 {self._seconds(turn_ms)} 1")
 
     def _time_left(self, clock: Clock) -> str:
         if clock.time_left_ms >= UNLIMITED_MS:

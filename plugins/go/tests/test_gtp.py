@@ -15,22 +15,21 @@ from judge.base.errors import InputError
 from judge.games.gomoku.requests import PlaceStone
 from judge.games.types import Verdict
 from judge.protocols import new_protocol
-from judge.protocols.time_control import NO_LIMIT, TimeControl
-from judge.protocols.types import UNLIMITED_MS, Ask, Bytes, Clock, Close, Note, Open, ToldLimits
+from judge.protocols.time_control import TimeControl
+from judge.protocols.types import UNLIMITED_MS, Ask, Bytes, Clock, Close, Note, Open, SeatLimits
 from judge.referee.policy import Policy
 from judge.referee.spec import GameSpec
 from judge.testing import Act, Agent, Conversation, Say, ScriptedGame, World, scripted_seats
 
 GAME = {"size": 9, "komi": 7.5}
+MINUTE = TimeControl(60_000, turn_ms=60_000)
 BLITZ = Clock(60_000, 60_000)
 LIST = r"boardsize\nclear_board\nkomi\nplay\ngenmove\ntime_settings\ntime_left"
 
 
-def conversation(
-    match_ms: int = 60_000, turn_ms: int = 60_000, control: TimeControl = NO_LIMIT, **options: Any
-) -> Conversation:
+def conversation(control: TimeControl = MINUTE, **options: Any) -> Conversation:
     talk = Conversation(GtpGo(GtpOptions(**options)), "\n")
-    talk.feed(Open(0, GAME, ("one", "two"), ToldLimits(turn_ms, match_ms, 0, control=control)))
+    talk.feed(Open(0, GAME, ("one", "two"), SeatLimits(control, 0)))
     return talk
 
 
@@ -140,7 +139,7 @@ def test_another_position_clears_the_board() -> None:
     ],
 )
 def test_times_that_are_sent(turn_ms: int, match_ms: int, line: str) -> None:
-    opened(turn_ms=turn_ms, match_ms=match_ms).goes(f"< =7\\n\n> 8 {line}")
+    opened(control=TimeControl(match_ms or None, turn_ms=turn_ms)).goes(f"< =7\\n\n> 8 {line}")
 
 
 KGS = rf"{LIST}\nkgs-time_settings"
@@ -185,9 +184,7 @@ OVER = {"turn_ms": UNLIMITED_MS, "time_left_ms": 60_000, "main_ms": 0}
 def test_time_controls_are_sent_with_periods_and_moves(
     control: str, listed: str, line: str, clock: Clock, left: str
 ) -> None:
-    parsed = TimeControl.parse(control)
-    turn_ms = UNLIMITED_MS if parsed.turn_ms is None else parsed.turn_ms
-    talk = opened(listed, match_ms=parsed.total_ms or 0, turn_ms=turn_ms, control=parsed)
+    talk = opened(listed, control=TimeControl.parse(control))
     talk.goes(rf"""
         < =7\n
         > 8 {line}
@@ -334,7 +331,7 @@ def test_wrong_protocol_option_is_named() -> None:
 def test_any_bytes_are_read(pieces: list[bytes]) -> None:
     for asks in (False, True):
         protocol = GtpGo(GtpOptions())
-        protocol.feed(Open(0, GAME, ("one", "two"), ToldLimits(1, 1, 0)))
+        protocol.feed(Open(0, GAME, ("one", "two"), SeatLimits(TimeControl(1, turn_ms=1), 0)))
         if asks:
             protocol.feed(
                 Bytes(b"".join(b"=%d 2\nplay\ngenmove\nclear_board\nboardsize\n\n" % n for n in range(1, 9)), BLITZ)
@@ -346,7 +343,7 @@ def test_any_bytes_are_read(pieces: list[bytes]) -> None:
 
 def test_flood_of_lines_has_few_notes_and_little_memory() -> None:
     protocol = GtpGo(GtpOptions())
-    protocol.feed(Open(0, GAME, ("one", "two"), ToldLimits(1, 1, 0)))
+    protocol.feed(Open(0, GAME, ("one", "two"), SeatLimits(TimeControl(1, turn_ms=1), 0)))
     effects = protocol.feed(Bytes(b"info\n" * 10_000, BLITZ))
     protocol.feed(Bytes(b"=1 2\n" * 10_000, BLITZ))
 
@@ -360,7 +357,7 @@ def test_flood_of_lines_has_few_notes_and_little_memory() -> None:
 def test_five_in_a_row_has_the_same_picture_as_the_engine() -> None:
     talk = Conversation(GtpGomoku(GtpOptions()), "\n")
     game = {"width": 15, "height": 15, "rule": "freestyle"}
-    talk.feed(Open(0, game, ("one", "two"), ToldLimits(5000, 0, 0)))
+    talk.feed(Open(0, game, ("one", "two"), SeatLimits(TimeControl(turn_ms=5000), 0)))
     talk.goes(r"""
         > 1 protocol_version
         < =1 2\n

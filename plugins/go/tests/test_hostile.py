@@ -19,7 +19,8 @@ from test_gtp import engine
 
 from judge.base.errors import InputError
 from judge.games.types import Verdict
-from judge.protocols.types import Answer, Bytes, Clock, Open, ToldLimits
+from judge.protocols.time_control import TimeControl
+from judge.protocols.types import Answer, Bytes, Clock, Open, SeatLimits
 from judge.referee.make_record import Circumstances, RefereedGame, record_of
 from judge.referee.policy import Policy
 from judge.referee.spec import GameSpec, Placement, RecordFile
@@ -173,7 +174,7 @@ def test_forged_value_is_found_or_is_a_claim() -> None:
 
 def test_long_refusal_is_cut() -> None:
     protocol = GtpGo(GtpOptions())
-    protocol.feed(Open(0, {"size": 9, "komi": 7.0}, ("one", "two"), ToldLimits(1, 1, 0)))
+    protocol.feed(Open(0, {"size": 9, "komi": 7.0}, ("one", "two"), SeatLimits(TimeControl(1, turn_ms=1), 0)))
     (answer,) = protocol.feed(Bytes(b"?1 " + b"no\n" * 2000 + b"\n", Clock(1, 1)))
     assert isinstance(answer, Answer)
     assert MAX_SAID_CHARACTERS == len(answer.reply.said)
