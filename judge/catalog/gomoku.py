@@ -299,7 +299,8 @@ class GomokuEntry(GameEntry):
     def openings(self, options: Mapping[str, Any]) -> Openings:
         """Offsets or squares, or the games of a file."""
         from judge.catalog.gomoku_openings import split_openings
-        from judge.games.gomoku.positions import EXAMPLE, parse_opening, symmetries
+        from judge.games.gomoku.opening import symmetries
+        from judge.games.gomoku.positions import EXAMPLE, parse_opening
 
         board = self.new(options).describe()
         width, height, rule = board["width"], board["height"], board["rule"]

@@ -16,7 +16,7 @@ Sources: Gomoku AI protocol, SWAP2BOARD (swap2); AGI draft, SETRULE, with the op
 (first, third, fifths): docs/agi.md.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple, Self
 
@@ -76,6 +76,8 @@ STEPS: Mapping[SwapRule, Mapping[int, Step]] = {
 
 FIFTH_AT = 4
 
+Turn = Callable[[int, int], Square]
+
 
 def requests_of(swap: SwapRule, fifths: int) -> frozenset[type[Request]]:
     """Possible requests."""
@@ -97,23 +99,27 @@ def distance_from_centre(x: int, y: int, width: int, height: int) -> int:
 
 def symmetric_squares(square: Square, stones: Sequence[Placed], width: int, height: int) -> set[Square]:
     """Images under the symmetries that keep `stones` with their colours."""
-    x, y = square
     whole = set(stones)
-    found = set()
-    for turned in _symmetries(width, height):
-        if {(*_turn(turned, sx, sy, width, height), colour) for sx, sy, colour in stones} == whole:
-            found.add(_turn(turned, x, y, width, height))
-    return found
+    return {
+        turn(*square)
+        for turn in symmetries(width, height)
+        if {(*turn(x, y), colour) for x, y, colour in stones} == whole
+    }
 
 
-def _symmetries(width: int, height: int) -> Sequence[tuple[bool, bool, bool]]:
-    sides = (False, True)
-    diagonals = sides if width == height else (False,)
-    return [(across, down, over) for across in sides for down in sides for over in diagonals]
-
-
-def _turn(symmetry: tuple[bool, bool, bool], x: int, y: int, width: int, height: int) -> Square:
-    across, down, over = symmetry
-    x = width - 1 - x if across else x
-    y = height - 1 - y if down else y
-    return (y, x) if over else (x, y)
+def symmetries(width: int, height: int) -> Sequence[Turn]:
+    """Of a board. Identity first."""
+    right, bottom = width - 1, height - 1
+    mirrors: list[Turn] = [
+        lambda x, y: (x, y),
+        lambda x, y: (right - x, y),
+        lambda x, y: (x, bottom - y),
+        lambda x, y: (right - x, bottom - y),
+    ]
+    diagonals: list[Turn] = [
+        lambda x, y: (y, x),
+        lambda x, y: (right - y, x),
+        lambda x, y: (y, bottom - x),
+        lambda x, y: (right - y, bottom - x),
+    ]
+    return mirrors + diagonals if width == height else mirrors

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
+from pydantic import Field, StrictBool, StrictInt, model_validator
 
-from judge.base.parsing import parse
+from judge.base.parsing import FrozenModel, parse
 from judge.games.gomoku.opening import FIFTH_AT, STEPS, Geometry, SwapRule
 from judge.games.gomoku.rules import CONTINUOUS_BIT, Rule, rule_of_bits
 
@@ -15,10 +15,8 @@ SMALLEST, LARGEST = 5, 60
 Side = Annotated[StrictInt, Field(ge=SMALLEST, le=LARGEST)]
 
 
-class GomokuOptions(BaseModel):
+class GomokuOptions(FrozenModel):
     """Options of a game. `opening` is in play order, black first."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     width: Side
     height: Side

@@ -9,7 +9,7 @@ Test positions are centred on the board. `_BOTH_FOUR`, `_BLOCKED` and `_CROSSED`
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from judge.base.errors import InputError
@@ -91,8 +91,6 @@ EXAMPLE = "h8i9j7 or 0,0, 1,1, 2,-1"
 
 Opening = tuple[Square, ...]
 
-Turn = Callable[[int, int], Square]
-
 _OFFSET = re.compile(r"[+-]?[0-9]{1,3}")
 _NAME = re.compile(r"\s*([a-z]{1,2}[0-9]{1,2})", re.ASCII | re.IGNORECASE)
 _LETTER = re.compile(r"[A-Za-z]")
@@ -117,24 +115,6 @@ def parse_opening(
     except OpeningError as error:
         raise InputError(f"{quote(tokens[error.stone - 1][0])}: {error}") from error
     return opening
-
-
-def symmetries(width: int, height: int) -> Sequence[Turn]:
-    """Identity first."""
-    right, bottom = width - 1, height - 1
-    mirrors: list[Turn] = [
-        lambda x, y: (x, y),
-        lambda x, y: (right - x, y),
-        lambda x, y: (x, bottom - y),
-        lambda x, y: (right - x, bottom - y),
-    ]
-    diagonals: list[Turn] = [
-        lambda x, y: (y, x),
-        lambda x, y: (right - y, x),
-        lambda x, y: (y, bottom - x),
-        lambda x, y: (right - y, bottom - x),
-    ]
-    return mirrors + diagonals if width == height else mirrors
 
 
 def _read_names(text: str, _middle: Square) -> list[_Token]:

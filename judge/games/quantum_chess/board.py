@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, model_validator
+from pydantic import Field, StrictInt, model_validator
+
+from judge.base.parsing import FrozenModel
 
 WHITE, BLACK = 0, 1
 COLOURS = ("white", "black")
@@ -63,13 +65,11 @@ _LEAPS = {
 _FORWARD = (-1, 1)
 
 
-class PlacedPiece(BaseModel):
+class PlacedPiece(FrozenModel):
     """A piece as plain data; `?` is before a hidden type.
 
     `unknown` is a hidden type for agents, and the current type in superposition.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     colour: Literal["white", "black"]
     x: Annotated[StrictInt, Field(ge=0, lt=SIZE)]

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, model_validator
+from pydantic import Field, StrictInt, model_validator
 
 from judge.base.errors import InputError
-from judge.base.parsing import parse
+from judge.base.parsing import FrozenModel, parse
 from judge.base.text import quote, repeated, sentence
 from judge.games.quantum_chess.board import (
     BLACK,
@@ -65,10 +65,8 @@ class Variant(StrEnum):
     CLASSICAL = "classical"
 
 
-class QuantumChessOptions(BaseModel):
+class QuantumChessOptions(FrozenModel):
     """Start position and draw limits."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     variant: Variant = Variant.QUANTUM
     max_moves: Annotated[StrictInt, Field(ge=0)] = 0

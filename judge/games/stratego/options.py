@@ -7,18 +7,16 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
+from pydantic import Field, StrictBool, StrictInt, model_validator
 
 from judge.base.errors import InputError
-from judge.base.parsing import parse
+from judge.base.parsing import FrozenModel, parse
 
 Words = Literal["seed", "2011", "2012"]
 
 
-class StrategoOptions(BaseModel):
+class StrategoOptions(FrozenModel):
     """Differences between the three rule sets; the defaults are `stratego-seed`."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     partial_setup: StrictBool = True
     """Any subset of the 40 pieces with the flag may be set up; else all 40 are required."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import chess
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
+from pydantic import Field, StrictBool, StrictInt
 
 from judge.base.errors import InputError
-from judge.base.parsing import parse
+from judge.base.parsing import FrozenModel, parse
 from judge.base.text import quote
 from judge.games.types import (
     NATURE,
@@ -89,10 +89,8 @@ class Moved(Event):
     san: str
 
 
-class DrawAdjudication(BaseModel):
+class DrawAdjudication(FrozenModel):
     """Ends a game as a draw by the scores of both agents."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     after: StrictInt = Field(default=34, ge=1, le=MAX_MOVES)
     """First move number at which it applies."""
@@ -101,20 +99,16 @@ class DrawAdjudication(BaseModel):
     score_cp: StrictInt = Field(default=10, ge=0, le=MAX_SCORE_CP)
 
 
-class WinAdjudication(BaseModel):
+class WinAdjudication(FrozenModel):
     """Ends a game as a win by the scores of both agents."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     moves: StrictInt = Field(default=4, ge=1, le=MAX_MOVES)
     """Consecutive moves of each side that agree."""
     score_cp: StrictInt = Field(default=900, ge=1, le=MAX_SCORE_CP)
 
 
-class ChessOptions(BaseModel):
+class ChessOptions(FrozenModel):
     """Options of a game."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     variant: Literal["chess", "chess960"] = "chess"
     position: str = ""

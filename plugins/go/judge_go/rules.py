@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, field_validator
+from pydantic import Field, StrictInt, field_validator
 
 from judge.base.errors import InputError
-from judge.base.parsing import parse
+from judge.base.parsing import FrozenModel, parse
 from judge.base.text import number, quote
 from judge.games.types import AgentFault, Decision, End, Event, Reply, ReplyKind, Request, RuleResult, Verdict
 from judge_go.board import BLACK, COLOURS, WHITE, Board, Point, handicap_points, vertex
@@ -47,10 +47,8 @@ class Played(Event):
     name: str
 
 
-class GoOptions(BaseModel):
+class GoOptions(FrozenModel):
     """Options of a game."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     size: StrictInt = 19
     komi: float = Field(default=7.5, strict=True, allow_inf_nan=False, ge=-MAX_KOMI, le=MAX_KOMI)
