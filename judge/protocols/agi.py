@@ -22,8 +22,9 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from judge.base.parsing import FrozenModel
 from judge.base.text import decode, sentence
 from judge.games.gomoku.requests import (
     AnswerSwap,
@@ -77,10 +78,8 @@ from judge.protocols.types import (
 )
 
 
-class AgiOptions(BaseModel):
+class AgiOptions(FrozenModel):
     """Protocol options of a contest or an agent's manifest."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     line_ending: Literal["lf", "crlf"] = "lf"
     line_bytes: int = Field(default=65536, ge=1024)

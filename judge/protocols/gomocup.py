@@ -24,6 +24,7 @@ ignored with a note.
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum
+from functools import partial
 from typing import ClassVar
 
 from judge.base.text import decode, sentence
@@ -40,21 +41,7 @@ from judge.games.gomoku.requests import (
     Swap,
 )
 from judge.games.types import Event, Reply, ReplyKind, Request
-from judge.protocols.checks import (
-    ABOUT,
-    BLOCK,
-    END,
-    ENDING,
-    GAMES,
-    MEMORY,
-    OPENING,
-    QUIET,
-    RULE,
-    START,
-    TIME,
-    WIN,
-    Check,
-)
+from judge.protocols import checks
 from judge.protocols.entry import ProtocolEntry
 from judge.protocols.gomocup_board import BrainBoard, Way
 from judge.protocols.gomocup_words import (
@@ -171,12 +158,10 @@ class Gomocup:
         return self._start()
 
     def _start(self) -> list[Effect]:
-        self._phase = GomocupPhase.STARTING
         self._lines.begin()
         self._board.clear()
         self._excuses = 0
-        self._doubt = None
-        return [self._say(self._start_line), Await(Wait.START)]
+        return self._command(GomocupPhase.STARTING, Wait.START, self._start_line)
 
     def _ask(self, request: StonesRequest) -> Sequence[Effect]:
         effects: list[Effect] = []
@@ -186,9 +171,7 @@ class Gomocup:
         self._complaint = ""
         self._suggested_count = 0
         self._laid = []
-        if not isinstance(request, PlaceStone):
-            return [*effects, *self._ask_swap2()]
-        return [*effects, *self._put_position()]
+        return [*effects, *(self._put_position() if isinstance(request, PlaceStone) else self._ask_swap2())]
 
     def _alarm(self) -> Sequence[Effect]:
         if self._phase is GomocupPhase.GREETING:
@@ -230,27 +213,24 @@ class Gomocup:
         if way is Way.RESTART:
             return self._restart()
         x, y = self._board.last
-        self._phase = GomocupPhase.TAKING_BACK
-        return [self._say(f"TAKEBACK {x},{y}"), Await(Wait.TURN)]
+        return self._command(GomocupPhase.TAKING_BACK, Wait.TURN, f"TAKEBACK {x},{y}")
 
     def _restart(self) -> list[Effect]:
-        self._phase = GomocupPhase.RESTARTING
-        self._doubt = None
-        return [self._say("RESTART"), Await(Wait.START)]
+        return self._command(GomocupPhase.RESTARTING, Wait.START, "RESTART")
 
     def _think(self, stones: Sequence[Placed], own: int, opening: int) -> list[Effect]:
-        self._phase = GomocupPhase.THINKING
-        self._doubt = None
         request = self._request
         dead = request.dead if isinstance(request, PlaceStone) else ()
         question = self._board.question(stones, own, opening, dead)
-        return [self._say(self._time_left(), *question), Await(Wait.TURN)]
+        return self._command(GomocupPhase.THINKING, Wait.TURN, self._time_left(), *question)
 
     def _ask_swap2(self) -> list[Effect]:
-        self._phase = GomocupPhase.SWAPPING
-        self._doubt = None
         rows = [f"{x},{y}" for x, y, _ in self._request.stones]
-        return [self._say(self._time_left(), "SWAP2BOARD", *rows, "DONE"), Await(Wait.TURN)]
+        return self._command(GomocupPhase.SWAPPING, Wait.TURN, self._time_left(), "SWAP2BOARD", *rows, "DONE")
+
+    def _command(self, phase: GomocupPhase, wait: Wait, *lines: str) -> list[Effect]:
+        self._phase, self._doubt = phase, None
+        return [self._say(*lines), Await(wait)]
 
     def _time_left(self) -> str:
         self._excuses += 1
@@ -288,19 +268,15 @@ class Gomocup:
         return [Note(sentence(f"ignored: {decode(line[:80])!r}"))]
 
     def _started(self, _rest: bytes) -> Sequence[Effect]:
-        if self._asked is not None:
-            self._excuses = len(self._info_lines)
-            return [self._say(*self._info_lines), *self._put_position()]
-        self._phase = GomocupPhase.GREETING
         self._excuses = len(self._info_lines)
+        if self._asked is not None:
+            return [self._say(*self._info_lines), *self._put_position()]
         self._complaints = 0
         # The answer to ABOUT includes the work of INFO max_memory, outside the turn.
-        return [self._say(*self._info_lines, "ABOUT"), Await(Wait.COURTESY)]
+        return self._command(GomocupPhase.GREETING, Wait.COURTESY, *self._info_lines, "ABOUT")
 
     def _start_refused(self, _rest: bytes) -> Sequence[Effect]:
-        self._phase = GomocupPhase.IDLE
-        said = f"{self._start_line}: {self._said}"
-        return [Answer(Reply(ReplyKind.REFUSED, said))]
+        return self._refused(f"{self._start_line}: {self._said}")
 
     def _about(self, rest: bytes) -> Sequence[Effect]:
         # The brain has read every INFO before ABOUT.
@@ -387,13 +363,9 @@ class Gomocup:
         stones = Stone(*squares[0]) if stays else Stones(squares)
         return self._answered(stones, say_squares(squares, rest))
 
-    def _swap2_unknown(self, _rest: bytes) -> Sequence[Effect]:
+    def _swap2_refused(self, _rest: bytes, way: Way = Way.RESTART) -> Sequence[Effect]:
         doubted = self._doubted() if self._answers_info else ()
-        return doubted or self._do_without_swap2(self._said, Way.THINK)
-
-    def _swap2_failed(self, _rest: bytes) -> Sequence[Effect]:
-        doubted = self._doubted() if self._answers_info else ()
-        return doubted or self._do_without_swap2(self._said, Way.RESTART)
+        return doubted or self._do_without_swap2(self._said, way)
 
     def _do_without_swap2(self, said: str, way: Way) -> Sequence[Effect]:
         # Gomoku AI protocol, UNKNOWN: the manager tries a mandatory command. Each unread line of the optional one may
@@ -451,8 +423,8 @@ STEPS: dict[GomocupPhase, dict[GomocupWord, Callable[[Gomocup, bytes], Sequence[
         GomocupWord.SQUARES: Gomocup._set_stones,
         GomocupWord.SWAP: Gomocup._swapped,
         GomocupWord.MANGLED: Gomocup._mangled,
-        GomocupWord.ERROR: Gomocup._swap2_failed,
-        GomocupWord.UNKNOWN: Gomocup._swap2_unknown,
+        GomocupWord.ERROR: Gomocup._swap2_refused,
+        GomocupWord.UNKNOWN: partial(Gomocup._swap2_refused, way=Way.THINK),
     },
     GomocupPhase.THINKING: {
         GomocupWord.MOVE: Gomocup._moved,
@@ -478,34 +450,34 @@ ENTRY = ProtocolEntry(
     # Gomoku AI protocol, INFO game_type: human opponent.
     against_person={"game_type": 0},
     checks=(
-        START,
-        ABOUT,
-        Check("begin", sentence("BEGIN, then TURN"), sentence("answer BEGIN with a move such as 7,7")),
-        Check("turn", sentence("TURN on an empty board"), sentence("answer TURN x,y with a move")),
-        Check(
+        checks.START,
+        checks.ABOUT,
+        checks.Check("begin", sentence("BEGIN, then TURN"), sentence("answer BEGIN with a move such as 7,7")),
+        checks.Check("turn", sentence("TURN on an empty board"), sentence("answer TURN x,y with a move")),
+        checks.Check(
             "board",
             sentence("BOARD with an even and an odd number of stones, own ones second too"),
             sentence(
                 "read lines x,y,who up to DONE, in any order of who (1: own, 2: the opponent's), then answer by a move"
             ),
         ),
-        Check(
+        checks.Check(
             "restart",
             sentence("RESTART between two games"),
             sentence(
                 "answer RESTART with OK and clear the board; otherwise a new process is started for every position"
             ),
         ),
-        WIN,
-        BLOCK,
-        RULE,
-        OPENING,
-        TIME,
-        MEMORY,
-        QUIET,
-        ENDING,
-        END,
-        *GAMES,
+        checks.WIN,
+        checks.BLOCK,
+        checks.RULE,
+        checks.OPENING,
+        checks.TIME,
+        checks.MEMORY,
+        checks.QUIET,
+        checks.ENDING,
+        checks.END,
+        *checks.GAMES,
     ),
     answer_forms={
         "": sentence("column,row from 0, alone on the line, such as 3,13"),

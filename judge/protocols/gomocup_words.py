@@ -5,8 +5,9 @@ from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
+from judge.base.parsing import FrozenModel
 from judge.base.text import decode
 from judge.games.gomoku.requests import RULE_BITS, Placed, Square, Stone
 from judge.protocols.types import SeatLimits
@@ -26,10 +27,8 @@ TOURNAMENT = 2
 InfoWord = Annotated[str, StringConstraints(pattern=r"^[!-~](?:[ -~]{0,198}[!-~])?$")]
 
 
-class GomocupOptions(BaseModel):
+class GomocupOptions(FrozenModel):
     """Protocol options of a contest or an agent's manifest."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     line_ending: Literal["crlf", "lf"] = "crlf"
     line_bytes: int = Field(default=8192, ge=64)

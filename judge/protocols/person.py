@@ -11,8 +11,7 @@ After an unreadable line the reason is shown and the person is asked again.
 from collections.abc import Sequence
 from enum import StrEnum
 
-from pydantic import BaseModel, ConfigDict
-
+from judge.base.parsing import FrozenModel
 from judge.games.person import PersonWords, UnclearError
 from judge.games.types import Event, Request
 from judge.protocols.entry import ProtocolEntry
@@ -42,10 +41,8 @@ MAX_COMPLAINTS = 1000
 """More than a person types, fewer than a program."""
 
 
-class PersonOptions(BaseModel):
+class PersonOptions(FrozenModel):
     """Options of a person."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     clock: bool = False
     """The policy's limits apply to the person's turns."""

@@ -23,8 +23,9 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from judge.base.parsing import FrozenModel
 from judge.base.text import quote, sentence
 from judge.games.quantum_chess.board import COLOURS
 from judge.games.quantum_chess.words import Destination, Moved, Selected, Selection, TurnLost, announcement, read_square
@@ -51,10 +52,8 @@ from judge.protocols.types import (
 )
 
 
-class QchessOptions(BaseModel):
+class QchessOptions(FrozenModel):
     """Protocol options of a contest or an agent's manifest."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     quit: Literal["result", "bare"] = "result"
     """`QUIT white DRAW` (the program of 2013), or `QUIT` alone (UCC's text API, Game ends)."""

@@ -19,8 +19,9 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from judge.base.parsing import FrozenModel
 from judge.base.text import sentence
 from judge.games.stratego.types import COLOURS, Confirmed, HalfMove, SetUpRow, SetupRow, Started, one_word, read_reply
 from judge.games.types import Event, Reply, Request, decided
@@ -46,10 +47,8 @@ from judge.protocols.types import (
 )
 
 
-class StrategoProtocolOptions(BaseModel):
+class StrategoProtocolOptions(FrozenModel):
     """Protocol options of a contest or an agent's manifest."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     carriage_return: Literal["keep", "strip"] = "strip"
     r"""A final `\r` is removed, or kept (both managers; it invalidates set-up rows, SURRENDER and NO_MOVE)."""

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from judge.base.parsing import FrozenModel
 from judge.games.types import Event, Request
 from judge.protocols.lines import LineReader
 from judge.protocols.time_control import NO_LIMIT
@@ -36,10 +37,8 @@ NUMBER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 Value = str | Annotated[int, Field(ge=-(1 << 63), lt=1 << 63)] | bool
 
 
-class EngineOptions(BaseModel):
+class EngineOptions(FrozenModel):
     """Protocol options of a policy."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     hash_mb: int = Field(default=16, ge=0, le=1 << 20)
     """Sent as the option Hash, if the engine has it. 0: the engine's default."""

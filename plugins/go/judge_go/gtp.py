@@ -16,8 +16,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from judge.base.parsing import FrozenModel
 from judge.base.text import decode, quote
 from judge.games.types import Decision, Reply, ReplyKind, Request, decided
 from judge.protocols.lines import LineReader
@@ -59,10 +60,8 @@ Placing = tuple[int, str]
 """Colour, and the point's name in GTP."""
 
 
-class GtpOptions(BaseModel):
+class GtpOptions(FrozenModel):
     """Protocol options of a policy."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     commands: tuple[str, ...] = ()
     """Sent after the opening commands. An engine that answers ? to one does not play."""
