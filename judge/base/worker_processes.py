@@ -79,7 +79,8 @@ class Worker(Generic[Result]):
         The previous task must have ended. The task, its arguments and its result must be picklable.
         """
         data = pickle.dumps((task, args, kwargs))
-        if self._process is not None and not self._process.is_alive():
+        # The pipe of a process that is gone ends before the fork server reports its exit.
+        if self._process is not None and self._pipe is not None and (self._pipe.poll() or not self._process.is_alive()):
             self.kill()
         if self._process is None or self._pipe is None:
             self._process, self._pipe = self._new_process(getattr(task, "__module__", __name__))
