@@ -85,24 +85,18 @@ class SeatClock:
 
     def shown(self, wait: Wait | None = None, elapsed_ns: int = 0) -> Clock:
         """The clock to send to an agent, less `elapsed_ns` if `wait` is charged."""
-        if not self._sync_ns and wait is not Wait.SYNC:
-            return self._of_game(wait, elapsed_ns) if elapsed_ns or self._shown is None else self._shown
+        if elapsed_ns and self._is_paid(wait):
+            clock = self._show(elapsed_ns)
+        else:
+            self._shown = clock = self._shown or self._show(0)
         synced_ns = self._sync_ns + (elapsed_ns if wait is Wait.SYNC else 0)
         if synced_ns and 0 < self._turn_ms < UNLIMITED_MS:
-            left_ms = max(1, self._turn_ms - synced_ns // MS)
-            return replace(self._of_game(wait, elapsed_ns), turn_ms=left_ms)
-        return self._of_game(wait, elapsed_ns)
-
-    def _of_game(self, wait: Wait | None, elapsed_ns: int) -> Clock:
-        if not self._has_limit:
-            return Clock(self._turn_ms, UNLIMITED_MS)
-        if elapsed_ns and self._is_paid(wait):
-            return self._show(elapsed_ns)
-        if self._shown is None:
-            self._shown = self._show(0)
-        return self._shown
+            return replace(clock, turn_ms=max(1, self._turn_ms - synced_ns // MS))
+        return clock
 
     def _show(self, elapsed_ns: int) -> Clock:
+        if not self._has_limit:
+            return Clock(self._turn_ms, UNLIMITED_MS)
         used, delay_ns = self._turn_ns + elapsed_ns, self._delay_ns
         main = self._main_ns - (used - delay_ns if used > delay_ns else 0)
         control = self.control
