@@ -1,12 +1,10 @@
 """Atomic, durable file writes, which survive kills and power loss, and bounded reads."""
 
-import ctypes
 import errno
 import functools
 import hashlib
 import operator
 import os
-import shutil
 import stat
 from contextlib import suppress
 from pathlib import Path
@@ -17,8 +15,6 @@ from judge.base.errors import InputError
 PARTIAL = ".partial"
 
 _PART_BYTES = 1 << 17
-
-_AT_CWD, _EXCHANGE = -100, 2
 
 
 def write_durably(path: Path, data: bytes) -> None:
@@ -41,33 +37,6 @@ def create_private(path: Path, data: bytes) -> None:
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(data)
         sync_file(file)
-
-
-def move_durably(source: Path, target: Path) -> None:
-    """Move a directory atomically and durably, also between disks, to a new `target`. Raises OSError."""
-    partial = target.with_name(target.name + PARTIAL)
-    shutil.rmtree(partial, ignore_errors=True)
-    shutil.move(source, partial)
-    for path in (partial, *partial.rglob("*")):
-        sync(path)
-    partial.rename(target)
-    sync(target.parent)
-
-
-def exchange_durably(source: Path, target: Path) -> None:
-    """Replace the directory `target` with `source` atomically. Raises OSError."""
-    partial = target.with_name(target.name + PARTIAL)
-    shutil.rmtree(partial, ignore_errors=True)
-    shutil.move(source, partial)
-    for path in (partial, *partial.rglob("*")):
-        sync(path)
-    libc = ctypes.CDLL(None, use_errno=True)  # fails on Windows
-    if libc.renameat2(_AT_CWD, os.fsencode(partial), _AT_CWD, os.fsencode(target), _EXCHANGE):
-        number = ctypes.get_errno()
-        shutil.rmtree(partial, ignore_errors=True)
-        raise OSError(number, os.strerror(number))
-    sync(target.parent)
-    shutil.rmtree(partial)
 
 
 def sync_file(file: IO[bytes]) -> None:

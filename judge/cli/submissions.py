@@ -17,7 +17,6 @@ from rich.console import Console
 from judge.base.durable_files import open_regular
 from judge.base.errors import InputError
 from judge.base.logs import set_level
-from judge.base.lookalikes import appearances
 from judge.base.text import printable, suggest
 from judge.cli.options import HERE, ContestArgument, JsonOption, WhyOption, checked_address, operator, required_reason
 from judge.cli.submission_output import step_line
@@ -28,6 +27,7 @@ from judge.cli.submit import (
     processor,
     submission_json,
 )
+from judge.store.lookalikes import appearances
 from judge.store.notices import MESSAGE
 from judge.store.orders import OrganiserOrder
 from judge.store.submissions import Register

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from judge.base.toml_edit import Document, edited, set_item, set_value
 from judge.contest.opening_files import SHIPPED
 from judge.contest.plan import Planned
+from judge.contest.toml_edit import Document, edited, set_item, set_value
 
 PATH_KEYS = frozenset(
     {("openings", "file"), ("folders", "from"), ("ratings", "with"), ("ratings", "from"), ("format", "skip", "ratings")}

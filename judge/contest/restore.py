@@ -15,7 +15,6 @@ from judge.base.durable_files import PARTIAL, read_bounded, sha256_of, sync
 from judge.base.errors import HostError, InputError
 from judge.base.locks import lock, try_lock
 from judge.base.progress import Tracker, untracked
-from judge.base.toml_edit import edited, set_value
 from judge.contest.backup_check import (
     FORMER,
     MANIFEST,
@@ -27,6 +26,7 @@ from judge.contest.backup_check import (
     refuse_fork,
 )
 from judge.contest.plan import PLAN_FILE, Planned, load_plan
+from judge.contest.toml_edit import edited, set_value
 from judge.store.files import Files
 from judge.store.queries import Reader
 from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, read_checkpoint

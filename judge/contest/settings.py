@@ -16,11 +16,11 @@ from judge.base.durable_files import PARTIAL, sync, write_durably
 from judge.base.errors import HostError, InputError
 from judge.base.os_errors import os_errors_as
 from judge.base.text import sentence
-from judge.base.toml_edit import Document, edited, set_value
 from judge.base.toml_files import read_text, toml_quoted
 from judge.contest.next_plan import with_changes
 from judge.contest.plan import Planned, load_plan
 from judge.contest.run_lock import alone
+from judge.contest.toml_edit import Document, edited, set_value
 from judge.store.orders import DoneOrder, Orders, OrganiserOrder
 from judge.store.submissions import Register
 

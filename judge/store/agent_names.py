@@ -9,9 +9,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, func, select
 
-from judge.base.lookalikes import appearances
 from judge.base.text import sentence
 from judge.store.database import count
+from judge.store.lookalikes import appearances
 from judge.store.submission_queries import RegisterReader
 from judge.store.tables import entries, submissions
 from judge.store.types import ENTERS, VERSIONED_CHARACTERS, ProcessingResult, State

@@ -12,11 +12,11 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, func, insert, or_, select, update
 
 from judge.base.errors import InputError
-from judge.base.lookalikes import appearances
 from judge.base.text import sentence
 from judge.store.agent_names import AgentNames
 from judge.store.database import AdvisoryLock, columns_of, count, lock_until_commit, value_of
 from judge.store.files import Files
+from judge.store.lookalikes import appearances
 from judge.store.orders import DoneOrder, OrganiserOrder, once
 from judge.store.practice_games import add_practice_games
 from judge.store.queries import announced_row

@@ -22,11 +22,11 @@ from judge.agents.manifest import AgentManifest
 from judge.base.durable_files import open_regular
 from judge.base.errors import HostError, InputError, JudgeError, NotReadyError
 from judge.base.locks import lock, try_lock
-from judge.base.lookalikes import appearances
 from judge.base.parsing import parse_json
 from judge.base.text import is_printable, printable, sentence
 from judge.referee.policy import Policy
 from judge.store.files import Files, Incoming
+from judge.store.lookalikes import appearances
 from judge.store.notices import Notices
 from judge.store.orders import DoneOrder, OrganiserOrder
 from judge.store.practice_games import PracticeGames

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from judge.base.appended_file import AppendedFile
+from judge.broadcast.appended_file import AppendedFile
 
 GOOD = b'{"number": 1}\n'
 

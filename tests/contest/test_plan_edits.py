@@ -1,4 +1,4 @@
-"""Every change that judge makes to a contest file, for each form of tables; tests/base/test_toml_edit.py has others."""
+"""Every change that judge makes to a contest file, for each form of tables; test_toml_edit.py has others."""
 
 from collections.abc import Mapping
 from pathlib import Path

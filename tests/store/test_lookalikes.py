@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.base.lookalikes import appearances
+from judge.store.lookalikes import appearances
 
 HERE = Path(__file__).parent
 ALIKE = [line.split("\t") for line in (HERE / "lookalikes.txt").read_text(encoding="utf-8").splitlines()]

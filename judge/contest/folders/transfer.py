@@ -10,8 +10,11 @@ The content is not trusted: digests and packing are checked; missing, extra and 
 identified by name, so a new version continues with the old folder.
 """
 
+import ctypes
 import hashlib
+import os
 import re
+import shutil
 import stat
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
@@ -22,7 +25,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from judge.agents.kept_folders import Heads, owner_of
-from judge.base.durable_files import exchange_durably, is_file, move_durably, write_durably
+from judge.base.durable_files import PARTIAL, is_file, sync, write_durably
 from judge.base.errors import HostError, InputError
 from judge.base.os_errors import os_errors_as
 from judge.base.owner import owned_directory
@@ -38,6 +41,8 @@ from judge.store.queries import Reader
 from judge.tournament.snapshot import Snapshot, read_snapshot
 
 IMPORTED = "folders.json"
+
+_AT_CWD, _EXCHANGE = -100, 2
 """File in the contest's folder with the imports, until the contest begins."""
 
 ALL_GAMES = 2**62
@@ -289,10 +294,27 @@ def write_folders(folders: Sequence[AgentFolder], directory: Path, replaces: boo
             (owner / _HEADS_FILE).write_bytes(heads)
         with os_errors_as(HostError, directory, "; nothing was written"):
             directory.parent.mkdir(parents=True, exist_ok=True)
-            if is_there:
-                exchange_durably(made, directory)
-            else:
-                move_durably(made, directory)
+            _move_durably(made, directory, replaces=is_there)
+
+
+def _move_durably(source: Path, target: Path, *, replaces: bool) -> None:
+    """Move a directory atomically and durably, also between disks. Raises OSError."""
+    partial = target.with_name(target.name + PARTIAL)
+    shutil.rmtree(partial, ignore_errors=True)
+    shutil.move(source, partial)
+    for path in (partial, *partial.rglob("*")):
+        sync(path)
+    if not replaces:
+        partial.rename(target)
+    elif ctypes.CDLL(None, use_errno=True).renameat2(
+        _AT_CWD, os.fsencode(partial), _AT_CWD, os.fsencode(target), _EXCHANGE
+    ):
+        number = ctypes.get_errno()
+        shutil.rmtree(partial, ignore_errors=True)
+        raise OSError(number, os.strerror(number))
+    sync(target.parent)
+    if replaces:
+        shutil.rmtree(partial)
 
 
 def _read_owner(directory: Path, room: Capacity) -> Archive:

@@ -11,8 +11,8 @@ from judge.agents.programs import MAX_LFS_POINTER_BYTES, is_lfs_pointer, read_el
 from judge.agents.python_version import first_line
 from judge.base.bookkeeping import own_paths
 from judge.base.durable_files import is_file
-from judge.base.processor_flags import processor_flags
 from judge.base.text import nearest, printable, sentence
+from judge.submissions.check.processor_flags import processor_flags
 
 _HEAD_BYTES = 512
 _MAX_FILES = 2000

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.base import processor_flags as processors
-from judge.base.processor_flags import parse_flags, processor_flags
+from judge.submissions.check import processor_flags as processors
+from judge.submissions.check.processor_flags import parse_flags, processor_flags
 
 
 @pytest.mark.parametrize(
