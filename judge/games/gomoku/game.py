@@ -62,7 +62,7 @@ class Gomoku:
         self._end: End | None = None
         self._points = [0, 0]
         self._steps = STEPS[options.swap]
-        self._black = 0
+        self.black = 0
         self._offers: list[Square] = []
         self._opening = 0
         self._drawn_at = options.drawn_at
@@ -122,10 +122,6 @@ class Gomoku:
         return self._board.stones
 
     @property
-    def black(self) -> int:
-        return self._black
-
-    @property
     def dead(self) -> Collection[Square]:
         """In a continuous game. Shared and read-only."""
         return self._board.dead
@@ -158,7 +154,7 @@ class Gomoku:
         return ChooseFifth(self._seat(WHITE), *where[1:], tuple(self._offers))
 
     def _seat(self, colour: int) -> int:
-        return self._black ^ colour
+        return self.black ^ colour
 
     def _images(self, square: Square) -> set[Square]:
         return symmetric_squares(square, self._board.stones, self.width, self.height)
@@ -233,18 +229,13 @@ class Gomoku:
         return (self._settle(request.seat),)
 
     def _settle(self, black: int) -> Event:
-        self._black = black
+        self.black = black
         self._steps = {}
         self._opening = len(self._board.stones)
         return ColoursSettled(None, black)
 
-    def _offer_one(self, request: OfferFifths, stone: Stone) -> Sequence[Event]:
-        return self._offer(request, ((stone.x, stone.y),))
-
-    def _offer_many(self, request: OfferFifths, stones: Stones) -> Sequence[Event]:
-        return self._offer(request, stones.squares)
-
-    def _offer(self, request: OfferFifths, squares: Sequence[Square]) -> Sequence[Event]:
+    def _offer(self, request: OfferFifths, offer: Stone | Stones) -> Sequence[Event]:
+        squares = offer.squares if isinstance(offer, Stones) else ((offer.x, offer.y),)
         missing = request.count - len(request.offered)
         if not 1 <= len(squares) <= missing:
             what = sentence(f"{len(squares)} fifth stones, where {missing} are still to be offered")
@@ -261,7 +252,7 @@ class Gomoku:
             what = sentence(f"{say_square(stone.x, stone.y)} is not one of the fifth stones offered")
             return self._illegal(request, what)
         self._play(stone.x, stone.y, BLACK)
-        return (StonePlaced(None, stone.x, stone.y, BLACK, self._black),)
+        return (StonePlaced(None, stone.x, stone.y, BLACK, self.black),)
 
     def _illegal(self, request: Request, what: str) -> Sequence[Event]:
         return self.forfeit(AgentFault(Verdict.ILLEGAL, request.seat, what))
@@ -349,8 +340,8 @@ _ANSWERS: Mapping[tuple[type[Request], type[Decision]], Callable[[Gomoku, Any, A
     (AnswerSwap, Stone): Gomoku._stay_white,
     (AnswerSwap, Swap): Gomoku._take_black,
     (AnswerSwap, Stones): Gomoku._place_many,
-    (OfferFifths, Stone): Gomoku._offer_one,
-    (OfferFifths, Stones): Gomoku._offer_many,
+    (OfferFifths, Stone): Gomoku._offer,
+    (OfferFifths, Stones): Gomoku._offer,
     (ChooseFifth, Stone): Gomoku._choose,
 }
 

@@ -89,8 +89,6 @@ def positions(rule: str, width: int, height: int) -> Iterator[Position]:
 
 EXAMPLE = "h8i9j7 or 0,0, 1,1, 2,-1"
 
-Opening = tuple[Square, ...]
-
 _OFFSET = re.compile(r"[+-]?[0-9]{1,3}")
 _NAME = re.compile(r"\s*([a-z]{1,2}[0-9]{1,2})", re.ASCII | re.IGNORECASE)
 _LETTER = re.compile(r"[A-Za-z]")
@@ -100,7 +98,7 @@ _Token = tuple[str, Square]
 
 def parse_opening(
     text: str, width: int, height: int, rule: Rule = Rule.FREESTYLE, *, continuous: bool = False
-) -> Opening:
+) -> tuple[Square, ...]:
     """An opening may be empty.
 
     Raises InputError for an unknown notation, a square off the board or repeated, or, unless `continuous`, a stone that

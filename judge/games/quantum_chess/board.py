@@ -33,16 +33,7 @@ class PieceType(StrEnum):
     KING = "king"
 
 
-OFFICERS = (
-    PieceType.ROOK,
-    PieceType.KNIGHT,
-    PieceType.BISHOP,
-    PieceType.KING,
-    PieceType.QUEEN,
-    PieceType.BISHOP,
-    PieceType.KNIGHT,
-    PieceType.ROOK,
-)
+OFFICERS = tuple(map(PieceType, ["rook", "knight", "bishop", "king", "queen", "bishop", "knight", "rook"]))
 
 POOL = {PieceType.PAWN: 8, PieceType.BISHOP: 2, PieceType.KNIGHT: 2, PieceType.ROOK: 2, PieceType.QUEEN: 1}
 

@@ -94,14 +94,7 @@ def read_square(said: str) -> Reply:
 
 EXAMPLE = "4k3/8/8/8/8/8/4P3/4K3 w"
 
-_TYPES = {
-    "k": PieceType.KING,
-    "q": PieceType.QUEEN,
-    "r": PieceType.ROOK,
-    "b": PieceType.BISHOP,
-    "n": PieceType.KNIGHT,
-    "p": PieceType.PAWN,
-}
+_TYPES = {"n" if kind is PieceType.KNIGHT else kind[0]: kind for kind in PieceType}
 _TOKEN = re.compile(r"([1-8])|([kqrbnp])|\((\??)([qrbnp])(\??)([qrbnp])\)", re.IGNORECASE | re.ASCII)
 
 

@@ -79,7 +79,7 @@ class Stratego:
         self._board = StrategoBoard()
         self.setup = SetupPhase(self._board, options.partial_setup)
         self._end: End | None = None
-        self._seat = RED
+        self.seat = RED
         self._even: tuple[str, str, int, int] | None = None
         self._no_moves = 0
         self._clash: Clash | None = None
@@ -105,10 +105,6 @@ class Stratego:
     def values(self) -> tuple[int, int]:
         return self._board.values[RED], self._board.values[BLUE]
 
-    @property
-    def seat(self) -> int:
-        return self._seat
-
     def seen_by(self, seat: int) -> str:
         return self._board.seen_by(seat)
 
@@ -120,7 +116,7 @@ class Stratego:
             return Chance(NATURE, 2)
         if self.turn == 0:
             return self.setup.pending()
-        return HalfMove(self._seat, self.turn, self._board.seen_by(self._seat))
+        return HalfMove(self.seat, self.turn, self._board.seen_by(self.seat))
 
     def apply(self, reply: Reply) -> Sequence[Event]:
         if self._end is not None:
@@ -138,12 +134,12 @@ class Stratego:
         if self.turn == 0:
             self.setup.fail(fault)
             return self._after_setup()
-        self.half_moves.append(PlayedMove(self.turn, self._seat, ""))
+        confirmed = self._note_half_move("")
         if self.options.setup_word == "blame":
             self._finish_on_turn(fault, fault.seat)
         else:
             self._finish(fault, "ILLEGAL", fault.seat)
-        return (Confirmed(None, self._seat, self.turn, ""),) if self.options.confirm_silence else ()
+        return (confirmed,) if self.options.confirm_silence else ()
 
     def result(self, names: tuple[str, str]) -> str:
         """`NAME COLOUR OUTCOME TURN RED_VALUE BLUE_VALUE`.
@@ -161,7 +157,7 @@ class Stratego:
         fault = self.setup.fault
         if fault is None:
             return self._start()
-        self._seat = self.setup.seat
+        self.seat = self.setup.seat
         offender = None if isinstance(fault, BothAtFault) else fault.seat
         whose = "BOTH players" if offender is None else COLOURS[offender]
         self.reason = f"An illegal setup was made by {whose}"
@@ -175,7 +171,7 @@ class Stratego:
 
     def _start(self) -> Sequence[Event]:
         self.turn = 1
-        self._seat = RED
+        self.seat = RED
         self._begin_half_move()
         return (Started(RED),)
 
@@ -190,7 +186,7 @@ class Stratego:
             if is_verbatim and not is_repeatable(said):
                 return self._take_unreadable(Reply(ReplyKind.UNREADABLE, said))
             text = repeated(said) if is_verbatim else write_move(decision)
-            aimed = self._board.aim(self._seat, decision, self.options.own_square)
+            aimed = self._board.aim(self.seat, decision, self.options.own_square)
             if isinstance(aimed, str):
                 return self._refuse(text, aimed)
             return self._move(text, *aimed)
@@ -199,7 +195,7 @@ class Stratego:
         raise TypeError(f"stratego asked for a Move, not for a {type(decision).__name__}")
 
     def _move(self, text: str, start: int, at: int) -> Sequence[Event]:
-        board, seat = self._board, self._seat
+        board, seat = self._board, self.seat
         self._no_moves = 0
         if board.is_free(at):
             board.advance(seat, start, at)
@@ -223,7 +219,7 @@ class Stratego:
         return self._fight(text, clash, rank, rank, start, at)
 
     def _fight(self, text: str, clash: Clash, attacker: str, defender: str, start: int, at: int) -> Sequence[Event]:
-        board, seat = self._board, self._seat
+        board, seat = self._board, self.seat
         if clash is Clash.FLAG:
             return self._capture_flag(text, attacker)
         if clash is not Clash.DIES:
@@ -237,7 +233,7 @@ class Stratego:
         return self._go_on(f"{text} {word} {attacker} {defender}", clash)
 
     def _capture_flag(self, text: str, attacker: str) -> Sequence[Event]:
-        seat, word = self._seat, self.options.flag_word
+        seat, word = self.seat, self.options.flag_word
         self.reason = "Captured the flag"
         won = RuleResult(Verdict.WIN, seat, sentence(f"{COLOURS[seat]} captured the flag"))
         ranks = f" {attacker} F" if word == "KILLS" else ""
@@ -249,13 +245,13 @@ class Stratego:
             return self._take_unreadable(reply)
         if rule == "always":
             return self._go_on("NO_MOVE OK")
-        if self._board.can_move(self._seat):
+        if self._board.can_move(self.seat):
             return self._refuse("NO_MOVE", sentence("A piece could have moved"))
         self._no_moves += 1
         return self._go_on("NO_MOVE") if self._no_moves < 2 else self._settle_by_value()
 
     def _settle_by_value(self) -> Sequence[Event]:
-        seat = self._seat
+        seat = self.seat
         difference = self.values[seat] - self.values[1 - seat]
         red, blue = self.values
         if difference == 0:
@@ -273,7 +269,7 @@ class Stratego:
         if self.options.tolerate_illegal:
             return self._go_on(text)
         self.reason = objection
-        fault = AgentFault(Verdict.ILLEGAL, self._seat, sentence(f"{objection}: {quote(text)}"))
+        fault = AgentFault(Verdict.ILLEGAL, self.seat, sentence(f"{objection}: {quote(text)}"))
         return self._end_by_move(text, fault, "ILLEGAL")
 
     def _take_unreadable(self, reply: Reply) -> Sequence[Event]:
@@ -282,52 +278,55 @@ class Stratego:
         if self.options.tolerate_unreadable:
             return self._go_on(text)
         self.reason = UNINTELLIGIBLE
-        fault = no_decision(self._seat, reply, "a move")
+        fault = no_decision(self.seat, reply, "a move")
         return self._end_by_move(text, fault, "ILLEGAL", is_move=False)
 
     def _resign(self, reply: Reply) -> Sequence[Event]:
         self.reason = SURRENDERED
-        fault = no_decision(self._seat, reply, "a move")
+        fault = no_decision(self.seat, reply, "a move")
         return self._end_by_move("SURRENDER OK", fault, "SURRENDER", is_move=False)
 
     def _go_on(self, text: str, clash: Clash | None = None) -> Sequence[Event]:
-        seat, turn = self._seat, self.turn
-        self.half_moves.append(PlayedMove(turn, seat, text))
+        confirmed = self._note_half_move(text)
         self._clash = clash
         self._look_for_attrition()
         if self._end is None:
-            if seat == RED:
-                self._seat = BLUE
+            if self.seat == RED:
+                self.seat = BLUE
             elif not self._is_dead_at_turn_end():
-                self._seat = RED
+                self.seat = RED
                 self.turn += 1
             if self._end is None:
                 self._begin_half_move()
         elif not self.options.confirm_last:
             return ()
-        return (Confirmed(None, seat, turn, text),)
+        return (confirmed,)
+
+    def _note_half_move(self, text: str) -> Confirmed:
+        self.half_moves.append(PlayedMove(self.turn, self.seat, text))
+        return Confirmed(None, self.seat, self.turn, text)
 
     def _begin_half_move(self) -> None:
         limit = self.options.turn_limit
-        if self._seat == RED and limit is not None and self.turn >= limit:
+        if self.seat == RED and limit is not None and self.turn >= limit:
             self._reach_limit()
         else:
             self._look_for_attrition()
 
     def _reach_limit(self) -> None:
         # The last mover, or RED without moves (managers of 2011 and 2012).
-        self._seat = BLUE if self.half_moves else RED
+        self.seat = BLUE if self.half_moves else RED
         drawn = RuleResult(Verdict.DRAW, None, sentence(f"the limit of {self.options.turn_limit} turns"))
         if self.options.quiet_limit and self._clash is not None:
             self.reason = f"Status returned {self._clash.name}, unsure why game halted..."
-            self._finish(drawn, "INTERNAL_ERROR", self._seat)
+            self._finish(drawn, "INTERNAL_ERROR", self.seat)
         else:
             self.reason = f"Game declared a draw after {self.turn} turns"
-            self._finish(drawn, "DRAW_DEFAULT", self._seat)
+            self._finish(drawn, "DRAW_DEFAULT", self.seat)
 
     def _look_for_attrition(self) -> None:
         """The side to move has won or neither side can win (2012)."""
-        seat, mobile = self._seat, self._board.mobile
+        seat, mobile = self.seat, self._board.mobile
         if self.options.attrition != "win" or mobile[1 - seat]:
             return
         if mobile[seat]:
@@ -347,17 +346,16 @@ class Stratego:
 
     def _draw_by_attrition(self) -> None:
         self.reason = "Game declared a draw because neither player has mobile pieces"
-        self._finish(RuleResult(Verdict.DRAW, None, sentence("neither side has a movable piece")), "DRAW", self._seat)
+        self._finish(RuleResult(Verdict.DRAW, None, sentence("neither side has a movable piece")), "DRAW", self.seat)
 
     def _end_by_move(self, text: str, end: End, outcome: str, is_move: bool = True) -> Sequence[Event]:
-        self.half_moves.append(PlayedMove(self.turn, self._seat, text))
-        self._finish(end, outcome, self._seat)
-        if not self.options.confirm_last or not (is_move or self.options.echo == "verbatim"):
-            return ()
-        return (Confirmed(None, self._seat, self.turn, text),)
+        confirmed = self._note_half_move(text)
+        self._finish(end, outcome, self.seat)
+        is_confirmed = self.options.confirm_last and (is_move or self.options.echo == "verbatim")
+        return (confirmed,) if is_confirmed else ()
 
     def _finish_on_turn(self, fault: AgentFault | BothAtFault, offender: int) -> None:
-        self._finish(fault, "ILLEGAL" if offender == self._seat else "DEFAULT", self._seat)
+        self._finish(fault, "ILLEGAL" if offender == self.seat else "DEFAULT", self.seat)
 
     def _finish(self, end: End, outcome: str, named: int | None) -> None:
         self._end, self.outcome, self.named = end, outcome, named
