@@ -64,7 +64,6 @@ from judge.protocols.types import (
     Clock,
     Close,
     Effect,
-    Eof,
     Note,
     Open,
     Ponder,
@@ -139,7 +138,7 @@ class Agi:
             case Tell(StonePlaced(x=x, y=y)):
                 self._stones.append((x, y))
                 return ()
-            case Tell() | Eof():
+            case Tell():
                 return ()
             case Ponder():
                 return self._ponder()

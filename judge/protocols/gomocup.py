@@ -70,7 +70,6 @@ from judge.protocols.types import (
     Clock,
     Close,
     Effect,
-    Eof,
     Note,
     Open,
     Ready,
@@ -133,7 +132,7 @@ class Gomocup:
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
         # The most frequent first.
         match stimulus:
-            case Tell() | Eof():
+            case Tell():
                 return ()
             case Bytes():
                 self._clock = stimulus.clock

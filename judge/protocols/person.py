@@ -24,7 +24,6 @@ from judge.protocols.types import (
     Bytes,
     Close,
     Effect,
-    Eof,
     Note,
     Open,
     Ponder,
@@ -88,7 +87,7 @@ class Person:
             case Close(result):
                 self._phase = PersonPhase.ENDING
                 return [_say(f"the game is over {result}".rstrip()), Await(Wait.CLOSE)]
-            case Ponder() | Eof() | Alarm():
+            case Ponder() | Alarm():
                 return ()
 
     def _read(self, data: bytes) -> Sequence[Effect]:

@@ -41,7 +41,6 @@ from judge.protocols.types import (
     Bytes,
     Close,
     Effect,
-    Eof,
     Note,
     Open,
     Ready,
@@ -107,7 +106,7 @@ class Qchess:
                 self._phase = QchessPhase.ENDING
                 is_bare = self._options.quit == "bare" or not result
                 return [_say("QUIT" if is_bare else f"QUIT {result}"), Await(Wait.CLOSE)]
-            case Eof() | Alarm():
+            case Alarm():
                 return ()
             case _:
                 raise TypeError(f"the qchess protocol has no words for {stimulus!r}")

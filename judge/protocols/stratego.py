@@ -36,7 +36,6 @@ from judge.protocols.types import (
     Bytes,
     Close,
     Effect,
-    Eof,
     Note,
     Open,
     Ready,
@@ -99,7 +98,7 @@ class StrategoProtocol:
             case Close(result):
                 self._phase = StrategoPhase.ENDING
                 return [_line(f"QUIT {result}".rstrip()), Await(Wait.CLOSE)]
-            case Eof() | Alarm():
+            case Alarm():
                 return ()
             case _:
                 raise TypeError(f"the Stratego protocol has no words for {stimulus!r}")

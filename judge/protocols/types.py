@@ -105,11 +105,6 @@ class Bytes:
 
 
 @dataclass(slots=True)
-class Eof:
-    """Stdout ended."""
-
-
-@dataclass(slots=True)
 class Alarm:
     """The time of `WakeAt` or `WakeAfter`, or the end of a courtesy wait."""
 
@@ -123,7 +118,7 @@ class Close:
     result: str = ""
 
 
-Stimulus = Open | Tell | Ask | Ponder | Bytes | Eof | Alarm | Close
+Stimulus = Open | Tell | Ask | Ponder | Bytes | Alarm | Close
 
 
 @dataclass(slots=True)

@@ -21,7 +21,6 @@ from judge.protocols.types import (
     Bytes,
     Close,
     Effect,
-    Eof,
     Note,
     Open,
     Ponder,
@@ -332,7 +331,7 @@ class Referee:
                 if cause := self._faults.cause_of_bytes(seat):
                     raise (yield from self._faults.faulted(seat, cause))
                 is_doubtful = now > talk.deadline.ns and (yield from self._judge_lateness(seat, talk, now))
-                effects = side.protocol.feed(Bytes(data, talk.shown(side.clock, now)) if data else Eof())
+                effects = side.protocol.feed(Bytes(data, talk.shown(side.clock, now))) if data else ()
                 if is_doubtful and _is_step(effects, talk):
                     raise (yield from self._faults.late(seat, talk, now))
                 end = yield from self._carry_out(seat, effects, talk, now)

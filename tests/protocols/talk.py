@@ -6,7 +6,7 @@ r"""Whole conversations as text. In addition to the lines of `judge.testing.Conv
 < BESTMOVE 78 => 7,7          a line of the agent, and `= 7,7`
 ? place 7,7 => TURN 7,7       the judge asks, and what it must write, which may be left out
 ! colours 1 => SETRULE        the judge tells of an event
-! alarm                       also `open` (a new process), `eof`, `ponder` and `close`
+! alarm                       also `open` (a new process), `ponder` and `close`
 = nothing                     no effect, until now
 
 Of five in a row: `? place`, `lay`, `swap`, `offer` and `choose` (squares may be AGI's: `7868`), and `! colours BLACK`
@@ -20,7 +20,7 @@ from typing import Any
 from judge.games.gomoku import requests as gomoku
 from judge.games.types import Event, Request
 from judge.protocols.agi_words import read_squares
-from judge.protocols.types import AgentProtocol, Ask, Clock, Close, Eof, Open, Ponder, Stimulus, Tell
+from judge.protocols.types import AgentProtocol, Ask, Clock, Close, Open, Ponder, Stimulus, Tell
 from judge.testing import Conversation
 
 CLOCK = Clock(5000, 90000)
@@ -137,8 +137,6 @@ class Talk(Conversation):
         match word:
             case "open":
                 return self._opening
-            case "eof":
-                return Eof()
             case "ponder":
                 return Ponder(self._clock, self._clock)
             case "close":

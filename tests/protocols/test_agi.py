@@ -194,8 +194,6 @@ TALKS = {
         < AGIOK
         ! alarm
         = nothing
-        ! eof
-        = nothing
     """,
     "STOP is sent only while a move is due": "* options.stop_before_ms = 0\n@ played\n! alarm\n= nothing",
     # Nothing of what the old one said or was told counts for it.

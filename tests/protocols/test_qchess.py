@@ -60,7 +60,7 @@ TALKS = {
     "unreadable answers are passed on unchanged": "@ selecting\n< E5\n= unreadable E5",
     "an answer may come in pieces": "@ selecting\n< 3\\\n<  7 0 ki\\\n< ng\n= 3 7 0 king",
     # The program read `3 7` and the end of file as an answer; here the death is judged.
-    "the end of the stream does not end a line": "@ selecting\n< 3 7\\\n! eof\n= nothing",
+    "a line without its end is no answer": "@ selecting\n< 3 7\\\n= nothing",
     "QUIT has the result, as in 2013": """
         @ opened
         ! close white DRAW => QUIT white DRAW

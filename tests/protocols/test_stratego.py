@@ -83,7 +83,7 @@ TALKS = {
     """,
     "a line may come in pieces": "@ seated\n? move 1 a\n> a\n< 0 3 \\\n< DO\\\n< WN\n= 0 3 DOWN",
     # The alarm of another protocol means nothing here.
-    "a line without its end is no line": "@ seated\n? move 1 a\n> a\n< 0 3 DOWN\\\n! eof\n! alarm\n= nothing",
+    "a line without its end is no line": "@ seated\n? move 1 a\n> a\n< 0 3 DOWN\\\n! alarm\n= nothing",
 }
 
 

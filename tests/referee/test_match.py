@@ -114,6 +114,10 @@ FAULTS: dict[str, Fault] = {
     ),
     # Else an agent that finds a way to end its container could make a game void.
     "its container is lost": (brain(BEGIN=ended(ProcessReport("lost"))), brain(), 0, Verdict.CRASH, "", []),
+    "a line that the end of the stream cuts off": (
+        *(brain(BEGIN=[Say(b"7,7"), *exits(1)]), brain()),
+        *(0, Verdict.CRASH, "exited with code 1", []),
+    ),
     "a square that is taken": (brain("7,7"), brain("7,7"), 1, Verdict.ILLEGAL, "", ["7,7", "7,7"]),
     "bytes of a turn": (brain(BEGIN=FLOOD), brain(), 0, Verdict.OUTPUT, "more than the bound of a turn", []),
     "bytes of a game": (
