@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from judge.base.bookkeeping import own_paths
 from judge.base.durable_files import is_directory, is_file
 from judge.base.errors import InputError
+from judge.base.parsing import FrozenModel
 from judge.base.resources import IMAGES
 from judge.base.text import quote, sentence
 from judge.sandbox.layout import HOME
@@ -70,10 +69,8 @@ else:
     Kind = Literal[tuple(KINDS)]
 
 
-class BuildTable(BaseModel):
+class BuildTable(FrozenModel):
     """`[build]` of an agent.toml: how to build the agent from its sources."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: Kind | None = None
     """None: selected by the names of the files."""

@@ -7,22 +7,12 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from anyascii import anyascii
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    StrictBool,
-    StrictInt,
-    StrictStr,
-    model_validator,
-)
+from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictInt, StrictStr, model_validator
 
 from judge.agents.builds import BuildTable
 from judge.base.durable_files import is_file
 from judge.base.errors import InputError
-from judge.base.parsing import parse
+from judge.base.parsing import FrozenModel, parse
 from judge.base.text import is_printable, quote, sentence
 from judge.base.toml_files import parse as parse_toml
 from judge.base.toml_files import read_text, slashes, words_in
@@ -57,10 +47,8 @@ OptionName = Annotated[str, AfterValidator(_option_name)]
 OptionValue = Annotated[StrictBool | StrictInt | StrictStr, BeforeValidator(_option_value)]
 
 
-class AgentManifest(BaseModel):
+class AgentManifest(FrozenModel):
     """The content of an agent.toml."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
     command: tuple[str, ...] = Field(min_length=1)
