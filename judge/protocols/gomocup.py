@@ -207,21 +207,17 @@ class Gomocup:
     def _put_position(self) -> list[Effect]:
         position = self._position
         way = self._board.way_to(*position)
-        if way is Way.THINK:
-            return self._think(*position)
         if way is Way.RESTART:
             return self._restart()
-        x, y = self._board.last
-        return self._command(GomocupPhase.TAKING_BACK, Wait.TURN, f"TAKEBACK {x},{y}")
+        if way is Way.TAKEBACK:
+            x, y = self._board.last
+            return self._command(GomocupPhase.TAKING_BACK, Wait.TURN, f"TAKEBACK {x},{y}")
+        request = self._request
+        question = self._board.question(*position, request.dead if isinstance(request, PlaceStone) else ())
+        return self._command(GomocupPhase.THINKING, Wait.TURN, self._time_left(), *question)
 
     def _restart(self) -> list[Effect]:
         return self._command(GomocupPhase.RESTARTING, Wait.START, "RESTART")
-
-    def _think(self, stones: Sequence[Placed], own: int, opening: int) -> list[Effect]:
-        request = self._request
-        dead = request.dead if isinstance(request, PlaceStone) else ()
-        question = self._board.question(stones, own, opening, dead)
-        return self._command(GomocupPhase.THINKING, Wait.TURN, self._time_left(), *question)
 
     def _ask_swap2(self) -> list[Effect]:
         rows = [f"{x},{y}" for x, y, _ in self._request.stones]

@@ -11,11 +11,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from judge.base.durable_files import is_file
 from judge.base.errors import InputError
-from judge.base.parsing import FailFastTuple, complaint
+from judge.base.parsing import FailFastTuple, FrozenModel, complaint
 from judge.base.resources import POLICIES
 from judge.base.text import quote, suggest
 from judge.base.toml_files import line_of, parse, read_text, validated
@@ -29,11 +29,7 @@ CEILING_BYTES = 1 << 30
 """Memory of an agent if `limits.memory_bytes` is 0."""
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class GameChoice(_Section):
+class GameChoice(FrozenModel):
     """The game and its options."""
 
     name: str
@@ -50,7 +46,7 @@ class GameChoice(_Section):
         return value
 
 
-class ClockPolicy(_Section):
+class ClockPolicy(FrozenModel):
     """Times in milliseconds."""
 
     turn_ms: int = Field(default=5000, ge=0, le=UNLIMITED_MS)
@@ -143,7 +139,7 @@ def _limits_of(controls: tuple[TimeControl, TimeControl]) -> dict[str, int]:
     }
 
 
-class BytesPolicy(_Section):
+class BytesPolicy(FrozenModel):
     """Output limit in bytes."""
 
     game_bytes: int = Field(default=1 << 20, ge=2048)
@@ -155,7 +151,7 @@ class BytesPolicy(_Section):
         return self.game_bytes // 2
 
 
-class LimitsPolicy(_Section):
+class LimitsPolicy(FrozenModel):
     """Kernel limits in bytes and counts; see `judge.sandbox.box.Limits`."""
 
     memory_bytes: int = Field(default=367001600, ge=0)
@@ -186,7 +182,7 @@ class LimitsPolicy(_Section):
         return self.memory_bytes or CEILING_BYTES
 
 
-class FoldersPolicy(_Section):
+class FoldersPolicy(FrozenModel):
     """The two directories of the Gomoku AI protocol. The file system enforces the sizes; pages count as
     memory.
     """
@@ -214,7 +210,7 @@ class FoldersPolicy(_Section):
         return tuple(kind for kind in FolderKind if is_kept[kind])
 
 
-class Policy(_Section):
+class Policy(FrozenModel):
     """A complete contest format."""
 
     name: str
