@@ -1,5 +1,11 @@
 """The clock of one seat: deadlines and charged time. All times are arguments, in monotonic nanoseconds.
 
+TimeControl   the time of a seat, from the keys of the policy
+SeatClock     what is left of it
+Clock         what an agent is shown of it
+Deadline      the end of one wait
+ClockRecord   the clock at the end of a game, in its record
+
 bank    time until the flag falls, after the last answer: main time + delay + byo-yomi
 left    bank - time charged since
 """
