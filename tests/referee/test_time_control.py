@@ -439,6 +439,47 @@ def test_changed_clocks_survive_json(control: TimeControl, ms: int) -> None:
     assert [None, None] == [each.main_ms for each in per_answer.controls]
 
 
+@pytest.mark.parametrize(
+    ("keys", "control", "limits", "words"),
+    [
+        (
+            {"turn_ms": 5000, "match_ms": 120_000},
+            TimeControl(120_000, turn_ms=5000, charges_start=True),
+            (5000, 5000),
+            "5000 ms a turn, 120000 ms a game",
+        ),
+        (
+            {"turn_ms": 0, "match_ms": 0},
+            TimeControl(turn_ms=0, charges_start=True),
+            (0, 1000),
+            "as fast as possible, no limit of a game",
+        ),
+        (
+            {"control": "60+0.6"},
+            TimeControl(60_000, increment_ms=600),
+            (UNLIMITED_MS, None),
+            "60+0.6 (60 s a game, 0.6 s more after each answer)",
+        ),
+    ],
+)
+def test_the_keys_of_a_clock_become_a_time_control(
+    keys: dict[str, object], control: TimeControl, limits: tuple[int, int | None], words: str
+) -> None:
+    clock = ClockPolicy.model_validate(keys)
+
+    assert (control, control) == clock.controls
+    assert limits == (control.announced_turn_ms, control.turn_limit_ms)
+    assert words == clock.words
+
+
+def test_changed_limits_stay_in_their_keys() -> None:
+    clock = ClockPolicy(turn_ms=5000, match_ms=120_000)
+
+    assert clock == clock.with_controls(TimeControl.per_answer)
+    assert ClockPolicy(turn_ms=100, match_ms=120_000, tolerance_ms=7) == clock.with_turn(100, 7)
+    assert ClockPolicy(turn_ms=5000, match_ms=900) == clock.with_controls(lambda each: each.with_game(900))
+
+
 @pytest.mark.parametrize("line", ['clock = "60+0.6"', '[clock]\ncontrol = "60+0.6"\ntolerance_ms = 5'])
 def test_a_policy_file_has_a_control(tmp_path: Path, line: str) -> None:
     policy = _policy(tmp_path, line)
