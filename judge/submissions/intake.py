@@ -1,18 +1,15 @@
 """All limits for submissions: the table `[intake]` of a contest's file, with defaults and bounds."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from judge.base.parsing import FrozenModel
 from judge.notices.policy import NoticePolicy
 from judge.sandbox.box import Limits
 from judge.store.types import Allowance
 from judge.submissions.path_checks import Bounds
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class TreeLimits(_Section):
+class TreeLimits(FrozenModel):
     """Limits of a tree of files, as sent and as built."""
 
     total_bytes: int = Field(default=256 << 20, ge=1)
@@ -35,7 +32,7 @@ class TreeLimits(_Section):
         return self.total_bytes + self.entries * (4 * 512 + self.path_bytes) + 20 * 512
 
 
-class UnpackLimits(_Section):
+class UnpackLimits(FrozenModel):
     """Limits of the box that reads an archive, and of its expansion."""
 
     ratio: float = Field(default=200.0, ge=1)
@@ -57,7 +54,7 @@ class UnpackLimits(_Section):
         )
 
 
-class BuildLimits(_Section):
+class BuildLimits(FrozenModel):
     """Limits of the box that builds sources."""
 
     seconds: float = Field(default=300.0, gt=0)
@@ -87,7 +84,7 @@ class BuildLimits(_Section):
         )
 
 
-class IntakeLimits(_Section):
+class IntakeLimits(FrozenModel):
     """All processing limits: `[upload]`, `[tree]`, `[unpack]` and `[build]`."""
 
     upload_bytes: int = Field(default=64 << 20, ge=1)

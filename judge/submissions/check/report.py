@@ -8,9 +8,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
-from judge.base.parsing import FailFastTuple
+from judge.base.parsing import FailFastTuple, FrozenModel
 from judge.base.text import sentence
 
 
@@ -22,10 +20,8 @@ class Grade(StrEnum):
     FAIL = "fail"
 
 
-class Finding(BaseModel):
+class Finding(FrozenModel):
     """Result of one check. `evidence` may quote the agent and is untrusted."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     check: str
     tried: str = ""
@@ -79,10 +75,8 @@ def turns_text(turns_ms: Sequence[float], limit_ms: float) -> str:
     return sentence(f"{len(turns_ms)} turns, the longest {slowest:.0f} of {limit_ms:.0f} ms")
 
 
-class CheckReport(BaseModel):
+class CheckReport(FrozenModel):
     """All findings on one agent under one policy, in the order of the table."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     format: Literal["judge-check-1"] = "judge-check-1"
     judge: str
