@@ -22,7 +22,7 @@ from judge.broadcast.events import (
 )
 from judge.catalog import game_entry
 from judge.games.types import SEATS
-from judge.protocols.types import UNLIMITED_MS
+from judge.protocols.time_control import UNLIMITED_MS
 from judge.records.views import BoardView, Square, Token
 from judge.referee.follow import FollowedGame
 from judge.referee.replay import rejoined

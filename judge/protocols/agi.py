@@ -54,8 +54,8 @@ from judge.protocols.checks import BLOCK, END, ENDING, GAMES, MEMORY, OPENING, Q
 from judge.protocols.entry import ProtocolEntry
 from judge.protocols.lines import LineReader, discarded
 from judge.protocols.squares import intended_square
+from judge.protocols.time_control import UNLIMITED_MS
 from judge.protocols.types import (
-    UNLIMITED_MS,
     Alarm,
     Answer,
     Ask,

@@ -10,7 +10,6 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from judge.games.types import Event, Reply, Request
-from judge.protocols.time_control import UNLIMITED_MS as UNLIMITED_MS
 from judge.protocols.time_control import TimeControl
 
 

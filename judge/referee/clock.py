@@ -14,7 +14,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from judge.games.types import Verdict
-from judge.protocols.types import UNLIMITED_MS, Clock, Wait
+from judge.protocols.time_control import UNLIMITED_MS
+from judge.protocols.types import Clock, Wait
 from judge.referee.policy import ClockPolicy
 
 MS = 1_000_000

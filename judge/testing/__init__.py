@@ -4,8 +4,8 @@ Test a protocol line by line, by its output and its interpretation of answers:
 
 >>> from judge.games.quantum_chess.words import Selection
 >>> from judge.protocols import new_protocol
->>> from judge.protocols.time_control import TimeControl
->>> from judge.protocols.types import UNLIMITED_MS, Ask, Clock, SeatLimits, Open
+>>> from judge.protocols.time_control import UNLIMITED_MS, TimeControl
+>>> from judge.protocols.types import Ask, Clock, SeatLimits, Open
 >>> from judge.testing import Conversation
 >>> conversation = Conversation(new_protocol("qchess", {}), line_end="\\n")
 >>> conversation.feed(Open(0, {"variant": "quantum"}, ("one", "two"), SeatLimits(TimeControl(turn_ms=4000), 0)))

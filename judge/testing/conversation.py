@@ -11,8 +11,8 @@
 from collections.abc import Iterable
 
 from judge.games.types import ReplyKind
+from judge.protocols.time_control import UNLIMITED_MS
 from judge.protocols.types import (
-    UNLIMITED_MS,
     AgentProtocol,
     Alarm,
     Answer,

@@ -19,8 +19,8 @@ from typing import Any, Literal
 from judge.games.stratego import Stratego
 from judge.games.types import NATURE, SEATS, AgentFault, Drawn, Event, Reply, Verdict, decided
 from judge.protocols import new_protocol
-from judge.protocols.time_control import TimeControl
-from judge.protocols.types import UNLIMITED_MS, Answer, Ask, Bytes, Clock, Close, Effect, Open, SeatLimits, Tell, Write
+from judge.protocols.time_control import UNLIMITED_MS, TimeControl
+from judge.protocols.types import Answer, Ask, Bytes, Clock, Close, Effect, Open, SeatLimits, Tell, Write
 
 CLOCK = Clock(2000, UNLIMITED_MS)
 """The managers told nothing of a game clock."""

@@ -9,8 +9,8 @@ from judge.games.stratego.types import RED, Confirmed, Direction, HalfMove, Move
 from judge.games.types import Event, Reply, ReplyKind, Request
 from judge.protocols import new_protocol, protocol_entry
 from judge.protocols.stratego import StrategoProtocol, StrategoProtocolOptions
-from judge.protocols.time_control import TimeControl
-from judge.protocols.types import UNLIMITED_MS, Answer, Ask, Bytes, Clock, Note, Open, SeatLimits
+from judge.protocols.time_control import UNLIMITED_MS, TimeControl
+from judge.protocols.types import Answer, Ask, Bytes, Clock, Note, Open, SeatLimits
 from tests.protocols.talk import Talk, settings
 
 CLOCK = Clock(2000, UNLIMITED_MS)

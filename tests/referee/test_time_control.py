@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from judge.base.errors import InputError
 from judge.games.types import Verdict
-from judge.protocols.time_control import TimeControl
-from judge.protocols.types import UNLIMITED_MS, AgentProtocol, Ask, Clock, Effect, Open, Stimulus, Wait
+from judge.protocols.time_control import UNLIMITED_MS, TimeControl
+from judge.protocols.types import AgentProtocol, Ask, Clock, Effect, Open, Stimulus, Wait
 from judge.records.fault_report import case_lines, cases
 from judge.referee.clock import MS, PAID, SeatClock
 from judge.referee.drive import drive

@@ -44,8 +44,8 @@ from judge_chess.uci import ENTRY as UCI
 from judge.base.text import decode, quote
 from judge.games.types import Reply, ReplyKind, decided
 from judge.protocols.entry import ProtocolEntry
+from judge.protocols.time_control import UNLIMITED_MS
 from judge.protocols.types import (
-    UNLIMITED_MS,
     Alarm,
     Answer,
     Ask,

@@ -11,8 +11,8 @@ from pydantic import Field
 from judge.base.parsing import FrozenModel
 from judge.games.types import Event, Request
 from judge.protocols.lines import LineReader
-from judge.protocols.time_control import NO_LIMIT
-from judge.protocols.types import UNLIMITED_MS, Await, Clock, Effect, Note, SeatLimits, Wait, WakeAt, Write
+from judge.protocols.time_control import NO_LIMIT, UNLIMITED_MS
+from judge.protocols.types import Await, Clock, Effect, Note, SeatLimits, Wait, WakeAt, Write
 from judge_chess.rules import ChooseMove, Moved
 
 MATE_CP = 100_000

@@ -25,8 +25,8 @@ from judge.base.text import decode, quote
 from judge.games.types import Reply, ReplyKind, decided
 from judge.protocols.checks import END, GAMES, MEMORY, QUIET, START, TIME, Check
 from judge.protocols.entry import ProtocolEntry
+from judge.protocols.time_control import UNLIMITED_MS
 from judge.protocols.types import (
-    UNLIMITED_MS,
     Alarm,
     Answer,
     Ask,

@@ -17,8 +17,8 @@ from judge.agents.manifest import AgentManifest
 from judge.base.errors import InputError
 from judge.games.types import Verdict
 from judge.protocols import new_protocol
-from judge.protocols.time_control import TimeControl
-from judge.protocols.types import UNLIMITED_MS, Ask, Bytes, Clock, Close, Open, Search, SeatLimits
+from judge.protocols.time_control import UNLIMITED_MS, TimeControl
+from judge.protocols.types import Ask, Bytes, Clock, Close, Open, Search, SeatLimits
 from judge.referee.policy import Policy
 from judge.referee.spec import GameSpec
 from judge.testing import Act, Agent, Conversation, Say, ScriptedGame, World, scripted_seats

@@ -22,9 +22,8 @@ from judge.base.parsing import FrozenModel
 from judge.base.text import decode, quote
 from judge.games.types import Decision, Reply, ReplyKind, Request, decided
 from judge.protocols.lines import LineReader
-from judge.protocols.time_control import NO_LIMIT
+from judge.protocols.time_control import NO_LIMIT, UNLIMITED_MS
 from judge.protocols.types import (
-    UNLIMITED_MS,
     Answer,
     Ask,
     Await,

@@ -6,7 +6,13 @@ from pathlib import Path
 from judge.cli.entry import CommandEntry
 from judge.publish.model import PublishedContest
 from judge.publish.pages import PageEntry
-from judge.records.managers import ContestComparison, ContestManager, FinishedContest, ImportedContest, PairScore
+from judge.records.managers import (
+    ContestComparison,
+    ContestManager,
+    FinishedContest,
+    ImportedContest,
+    PairScore,
+)
 
 
 def _read(path: Path) -> ImportedContest:
