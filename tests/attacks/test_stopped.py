@@ -50,7 +50,6 @@ def stopped_ms(file: RecordFile, seat: int) -> float:
     return sum(StoppedCpu.decode(entry.data).ns for entry in entries) / 1e6
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("seat", [0, *of_evidence(1)])
 def test_seat_whose_helpers_exit_in_the_opponents_time_loses(played: Play, seat: int) -> None:
     file = played(HELPERS, seat)
@@ -60,7 +59,6 @@ def test_seat_whose_helpers_exit_in_the_opponents_time_loses(played: Play, seat:
     assert file.record.seats[1 - seat].fault is None
 
 
-@pytest.mark.alone
 def test_without_the_bound_its_opponent_loses_the_time_and_the_seat_is_charged_for_it(
     played: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:

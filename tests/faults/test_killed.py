@@ -16,8 +16,6 @@ from tests.cli.conftest import SHORT, Judge, orphans
 from tests.cli.running import begin, box_of, in_its_turn, thinking
 from tests.examples import evidence
 
-pytestmark = pytest.mark.alone
-
 Running = subprocess.Popen[str]
 
 GOMOKU = ("--policy", "gomocup-fastgame", *SHORT, "--set", "clock.starved_share=1")
@@ -33,6 +31,7 @@ MOMENTS: dict[str, tuple[dict[str, str], Callable[[docker.DockerClient, Running]
 }
 
 
+@pytest.mark.alone
 @pytest.mark.docker
 @pytest.mark.parametrize("moment", [pytest.param(each, marks=[evidence] * (each == "box runs")) for each in MOMENTS])
 def test_killed_in_a_game(judge: Judge, tmp_path: Path, client: docker.DockerClient, moment: str) -> None:
