@@ -20,6 +20,7 @@ from judge.referee import blame
 from judge.referee.policy import load_policy
 from judge.referee.venue import Slot
 from tests.attacks.conftest import again_where_busy
+from tests.examples import of_evidence
 
 pytestmark = [pytest.mark.docker, pytest.mark.alone, again_where_busy]
 
@@ -54,7 +55,7 @@ def once(slot: Slot) -> Iterator[Suite]:
 STARVED = Expected(verdict=Verdict.VOID, because="the agent was starved: others took ")
 
 
-@pytest.mark.parametrize("attack", [BURNS, HAS_EIGHT_THREADS], ids=["burns", "eight-threads"])
+@pytest.mark.parametrize("attack", [BURNS, *of_evidence(HAS_EIGHT_THREADS)], ids=["burns", "eight-threads"])
 def test_two_burners_on_its_core_make_an_overrun_void(once: Suite, slot: Slot, attack: Attack) -> None:
     trial = once.attack(replace(attack, scene=burners(slot), expected=STARVED))
 

@@ -12,8 +12,9 @@ from judge.referee.transcript import EntryKind, unseal
 from judge.referee.venue import Slot
 from judge.referee.wire import StoppedCpu
 from tests.attacks.games import compiled, play_commands
+from tests.examples import of_evidence
 
-pytestmark = [pytest.mark.docker, pytest.mark.alone]
+pytestmark = pytest.mark.docker
 
 HONEST = ("thinks", "150")
 """It thinks for this many milliseconds: the helpers are killed in the middle of it."""
@@ -49,7 +50,7 @@ def stopped_ms(file: RecordFile, seat: int) -> float:
     return sum(StoppedCpu.decode(entry.data).ns for entry in entries) / 1e6
 
 
-@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("seat", [0, *of_evidence(1)])
 def test_seat_whose_helpers_exit_in_the_opponents_time_loses(played: Play, seat: int) -> None:
     file = played(HELPERS, seat)
 

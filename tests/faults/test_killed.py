@@ -14,8 +14,7 @@ from judge.base.owner import directories
 from tests.cli.brains import write_brain
 from tests.cli.conftest import SHORT, Judge, orphans
 from tests.cli.running import begin, box_of, in_its_turn, thinking
-
-pytestmark = pytest.mark.alone
+from tests.examples import evidence
 
 Running = subprocess.Popen[str]
 
@@ -32,8 +31,9 @@ MOMENTS: dict[str, tuple[dict[str, str], Callable[[docker.DockerClient, Running]
 }
 
 
+@pytest.mark.alone
 @pytest.mark.docker
-@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("moment", [pytest.param(each, marks=[evidence] * (each == "box runs")) for each in MOMENTS])
 def test_killed_in_a_game(judge: Judge, tmp_path: Path, client: docker.DockerClient, moment: str) -> None:
     brain, wait = MOMENTS[moment]
     seats = [write_brain(tmp_path, "slow", **brain), "house-instant"][:: -1 if moment == "turn" else 1]
