@@ -1,16 +1,20 @@
 """Verify and read files of games."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from judge.base.durable_files import is_file
 from judge.base.text import printable
 from judge.catalog.files import read_steps, replayed_log
-from judge.contest.evaluation import is_evaluation
 from judge.records.outcome import outcome_text
 from judge.records.steps import Stepped
 from judge.referee.spec import read_record
 from judge.referee.verify import verify as verified_record
+
+_EVALUATION = re.compile(rb'\s*\{\s*"format":\s*"judge-evaluation-')
+"""The beginning of a signed evaluation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +35,7 @@ def verify(path: Path) -> VerifiedFile:
 
     A record is replayed by the rules, its verdict is derived from its evidence, and its hash chain is computed.
     """
-    if is_evaluation(path):
+    if _is_evaluation(path):
         from judge.export.evaluation_file import verify_evaluation
 
         problems, summary = verify_evaluation(path)
@@ -46,6 +50,16 @@ def verify(path: Path) -> VerifiedFile:
     digest = record.transcript_sha256[:16]
     summary = f"{record.verdict}{winner}, {len(record.plies)} moves, transcript {digest}"
     return VerifiedFile(tuple(verified.problems), summary)
+
+
+def _is_evaluation(path: Path) -> bool:
+    if not is_file(path):
+        return False
+    try:
+        with path.open("rb") as stream:
+            return _EVALUATION.match(stream.read(100)) is not None
+    except OSError:
+        return False
 
 
 def show(path: Path) -> Stepped:

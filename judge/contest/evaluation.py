@@ -5,16 +5,13 @@ played with the same files are not repeated. A parent plays the same games and i
 """
 
 import json
-import re
 from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from hashlib import sha256
-from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from judge.base.durable_files import is_file
 from judge.base.parsing import FailFastTuple, FrozenModel
 from judge.catalog.entry import NOT_TURNED, Turn
 from judge.contest.plan import AgentPlan, OpeningsPlan
@@ -33,8 +30,6 @@ RECORDS = "records"
 """Folder of records, next to the pool file."""
 MIN_PAIRS = 20
 """Pairs before the interval width can end an evaluation: few equal results look certain."""
-
-_BEGINNING = re.compile(rb'\s*\{\s*"format":\s*"judge-evaluation-')
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
@@ -235,17 +230,6 @@ def evaluate(
         yield found, digests
         if rule.is_over(found):
             return
-
-
-def is_evaluation(path: Path) -> bool:
-    """Whether a file looks like a signed evaluation (`judge.export.evaluation_file`)."""
-    if not is_file(path):
-        return False
-    try:
-        with path.open("rb") as stream:
-            return _BEGINNING.match(stream.read(100)) is not None
-    except OSError:
-        return False
 
 
 def evaluation_of(
