@@ -38,7 +38,7 @@ class ProgramStays(Renewal):
 
     def begin(self) -> None:
         """Begin without a program."""
-        self.program = None
+        self.container.program = None
         super().begin()
 
 
