@@ -25,7 +25,7 @@ from pydantic.fields import FieldInfo
 from judge.contest.plan import AgentPlan, Plan, WitnessPlan
 from judge.games.gomoku.options import GomokuOptions
 from judge.protocols.gomocup_words import GomocupOptions
-from judge.referee.policy import Policy, load_policy, policy_names, variants_of
+from judge.record.policy import Policy, load_policy, policy_names, variants_of
 from judge.referee.side import TRANSITIONS, SeatState
 from judge.tournament.formats import FORMATS
 from judge.tournament.standings import CRITERIA

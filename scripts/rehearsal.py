@@ -28,7 +28,7 @@ from judge.base.toml_files import toml_value
 from judge.broadcast.log import LOG_FILE
 from judge.contest.plan import load_plan
 from judge.contest_games import GameState
-from judge.referee.policy import load_policy
+from judge.record.policy import load_policy
 from judge.referee.verdict_help import RULED
 from judge.store.queries import Reader
 

@@ -7,7 +7,7 @@ import pytest
 
 import judge
 from judge.base.registry import GROUPS
-from judge.referee.spec import GameRecord
+from judge.record.spec import GameRecord
 from tests.compat.formats import (
     ROOT,
     changes,

@@ -17,7 +17,7 @@ from judge.agents.builds import KINDS, LANGUAGES_NOT_BUILT, SCRIPTS
 from judge.agents.manifest import read_manifest
 from judge.games.types import Verdict
 from judge.host.house_agents import build_house_agents
-from judge.referee.policy import load_policy
+from judge.record.policy import load_policy
 from judge.submissions.check.suite import starter_text
 from judge.submissions.intake import IntakePolicy
 from scripts import reference_pages

@@ -24,67 +24,73 @@ MAY_IMPORT = {
     "journal": {"base"},
     "host": {"base", "sandbox"},
     "protocols": {"base", "games"},
-    "referee": {"base", "games", "sandbox", "protocols"},
-    "agents": {"base", "games", "sandbox", "host", "protocols", "referee"},
-    "records": {"base", "games", "referee"},
-    "testing": {"base", "games", "sandbox", "protocols", "referee"},
-    "catalog": {"base", "games", "referee", "records"},
-    "contest_games": {"games", "records"},
-    "render": {"base", "records"},
-    "broadcast": {"base", "games", "protocols", "referee", "records", "catalog"},
+    "record": {"base", "games", "sandbox", "protocols"},
+    "referee": {"base", "games", "sandbox", "protocols", "record"},
+    "play": {"base", "games", "sandbox", "protocols", "record", "referee"},
+    "agents": {"base", "games", "sandbox", "host", "protocols", "record"},
+    "formats": {"base", "games", "record", "referee"},
+    "testing": {"base", "games", "sandbox", "protocols", "record", "referee"},
+    "catalog": {"base", "games", "record", "formats"},
+    "contest_games": {"games", "formats"},
+    "render": {"base", "formats"},
+    "broadcast": {"base", "games", "protocols", "record", "referee", "formats", "catalog"},
     "statistics": {"base", "contest_games"},
     "store": {"base", "games", "contest_games", "journal"},
     "notices": {"base", "store"},
     "transparency": {"base", "journal", "store"},
     "submissions": {
-        "base", "journal", "games", "sandbox", "protocols", "referee", "agents", "catalog", "store", "notices",
+        "base", "journal", "games", "sandbox", "protocols", "record", "referee", "play", "agents", "catalog", "store",
+        "notices",
     },
-    "tournament": {"base", "journal", "games", "referee", "catalog", "contest_games", "statistics", "transparency"},
+    "tournament": {"base", "journal", "games", "record", "catalog", "contest_games", "statistics", "transparency"},
     "contest": {
-        "base", "journal", "games", "sandbox", "host", "referee", "agents", "records", "catalog", "contest_games",
-        "broadcast", "statistics", "store", "transparency", "submissions", "tournament",
+        "base", "journal", "games", "sandbox", "host", "record", "referee", "play", "agents", "formats", "catalog",
+        "contest_games", "broadcast", "statistics", "store", "transparency", "submissions", "tournament",
     },
     "cluster": {
-        "base", "journal", "sandbox", "host", "referee", "agents", "contest_games", "broadcast", "store", "contest",
+        "base", "journal", "sandbox", "host", "record", "referee", "play", "agents", "contest_games", "broadcast",
+        "store", "contest",
     },
     "publish": {
-        "base", "journal", "games", "referee", "records", "contest_games", "statistics", "store", "transparency",
+        "base", "journal", "games", "record", "formats", "contest_games", "statistics", "store", "transparency",
         "tournament", "contest",
     },
     "terminal": {
-        "base", "games", "sandbox", "protocols", "referee", "agents", "records", "catalog", "contest_games",
+        "base", "games", "sandbox", "protocols", "record", "referee", "agents", "formats", "catalog", "contest_games",
         "broadcast", "statistics", "submissions", "tournament", "contest",
     },
-    "attacks": {"base", "games", "sandbox", "host", "referee", "agents", "catalog"},
+    "attacks": {"base", "games", "sandbox", "host", "record", "referee", "play", "agents", "catalog"},
     "site": {
-        "base", "journal", "translations", "games", "referee", "records", "catalog", "contest_games", "render",
-        "statistics", "store", "tournament", "publish",
+        "base", "journal", "translations", "games", "record", "referee", "formats", "catalog", "contest_games",
+        "render", "statistics", "store", "tournament", "publish",
     },
     "verify": {
-        "base", "journal", "games", "sandbox", "referee", "contest_games", "statistics", "store", "transparency",
-        "tournament", "contest", "publish",
+        "base", "journal", "games", "sandbox", "record", "referee", "contest_games", "statistics", "store",
+        "transparency", "tournament", "contest", "publish",
     },
     "export": {
-        "base", "translations", "referee", "records", "catalog", "contest_games", "statistics", "transparency",
-        "contest", "publish", "site",
+        "base", "translations", "record", "referee", "formats", "catalog", "contest_games", "statistics",
+        "transparency", "contest", "publish", "site",
     },
     "cup": {
-        "base", "journal", "translations", "host", "referee", "agents", "contest_games", "transparency", "submissions",
+        "base", "journal", "translations", "host", "record", "agents", "contest_games", "transparency", "submissions",
         "tournament", "contest", "publish", "site", "verify", "export",
     },
     "web": {
-        "base", "journal", "translations", "sandbox", "host", "referee", "records", "catalog", "contest_games",
-        "render", "broadcast", "statistics", "store", "notices", "transparency", "submissions", "tournament", "contest",
-        "publish", "site", "export", "cup",
+        "base", "journal", "translations", "sandbox", "host", "record", "referee", "formats", "catalog",
+        "contest_games", "render", "broadcast", "statistics", "store", "notices", "transparency", "submissions",
+        "tournament", "contest", "publish", "site", "export", "cup",
     },
     "api": {
-        "base", "journal", "games", "host", "protocols", "referee", "agents", "records", "catalog", "contest_games",
-        "sandbox", "statistics", "transparency", "submissions", "contest", "cluster", "publish", "export",
+        "base", "journal", "games", "host", "protocols", "record", "referee", "play", "agents", "formats", "catalog",
+        "contest_games", "sandbox", "statistics", "transparency", "submissions", "contest", "cluster", "publish",
+        "export",
     },
     "cli": {
-        "api", "base", "journal", "translations", "games", "sandbox", "host", "referee", "agents", "records", "catalog",
-        "contest_games", "render", "broadcast", "statistics", "store", "transparency", "submissions", "tournament",
-        "contest", "cluster", "publish", "terminal", "attacks", "site", "verify", "export", "cup", "web",
+        "api", "base", "journal", "translations", "games", "sandbox", "host", "record", "referee", "play", "agents",
+        "formats", "catalog", "contest_games", "render", "broadcast", "statistics", "store", "transparency",
+        "submissions", "tournament", "contest", "cluster", "publish", "terminal", "attacks", "site", "verify", "export",
+        "cup", "web",
     },
 }  # fmt: skip
 """For each package the packages that it may import."""
@@ -210,8 +216,8 @@ def test_verdicts_on_agents_and_voids_come_from_the_blame_table_and_the_games() 
         "AgentFault": {
             "games",
             "referee/blame.py",
-            "records/quantum_chess/replay.py",
-            "records/stratego/replay.py",
+            "formats/quantum_chess/replay.py",
+            "formats/stratego/replay.py",
         },
     }
 
@@ -225,7 +231,7 @@ NOT_ONLY_A_PROTOCOL = {"person"}
 
 def may_name_a_game(path: Path) -> bool:
     parts = path.relative_to(ROOT / "judge").parts
-    return parts[0] in OF_ONE_GAME or (parts[0] == "records" and len(parts) > 2)
+    return parts[0] in OF_ONE_GAME or (parts[0] == "formats" and len(parts) > 2)
 
 
 def test_a_game_or_protocol_is_named_by_its_entry_alone() -> None:

@@ -20,7 +20,7 @@ from judge.base.resources import BUILD_DIRECTORY, IMAGES
 from judge.cluster.machine import code_digest
 from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
-from judge.referee.policy import policy_names
+from judge.record.policy import policy_names
 from tests.attacks.controls import CONTROLS
 from tests.attacks.test_services import SERVICE_ATTACKS
 from tests.cli.conftest import SHORT
@@ -248,7 +248,7 @@ def test_a_compiled_one_verifies_every_record(compiled: Installed, tmp_path: Pat
     script = """
 import sys
 from pathlib import Path
-from judge.referee.spec import read_record
+from judge.record.spec import read_record
 from judge.referee.verify import verify
 print([problem for path in Path(sys.argv[1]).iterdir() for problem in verify(read_record(path)).problems])
 """

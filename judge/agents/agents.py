@@ -21,8 +21,8 @@ from judge.base.text import nearest, quote, sentence
 from judge.games import new_game
 from judge.host.house_agents import house_agent_names
 from judge.protocols import protocol_entry
-from judge.referee.policy import Policy, runtime_of
-from judge.referee.spec import SeatSpec
+from judge.record.policy import Policy, runtime_of
+from judge.record.spec import SeatSpec
 
 ME = "me"
 """A human player."""

@@ -24,7 +24,7 @@ from judge.base.durable_files import sync, write_durably
 from judge.base.errors import HostError, InputError
 from judge.base.locks import try_lock_directory
 from judge.base.logs import get_logger
-from judge.referee.spec import RecordFile, read_record, write_record
+from judge.record.spec import RecordFile, read_record, write_record
 from judge.sandbox.archive import EMPTY, Archive, UnkeptError, measure_folder
 from judge.sandbox.box import FolderKind
 

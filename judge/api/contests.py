@@ -31,7 +31,7 @@ from judge.transparency.log import KEY_FILE, ContestLog
 if TYPE_CHECKING:
     from judge.contest.estimate import ContestEstimate
     from judge.export.export import ExportSummary, PageOptions
-    from judge.referee.venue import Slot
+    from judge.play.venue import Slot
 
 LOG_FILE = "log.jsonl"
 

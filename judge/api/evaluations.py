@@ -33,11 +33,11 @@ from judge.contest_games import Outcome
 from judge.export.evaluation_file import played_game, read_pool, record_path, write_evaluation
 from judge.games.types import Verdict
 from judge.host.house_agents import house_agent_names
-from judge.referee.play import play_until_scored
-from judge.referee.policy import Policy
+from judge.play.game import play_until_scored
+from judge.play.venue import Venue
+from judge.record.policy import Policy
+from judge.record.spec import GameSpec, SeatSpec, write_record
 from judge.referee.setup import check_playable
-from judge.referee.spec import GameSpec, SeatSpec, write_record
-from judge.referee.venue import Venue
 from judge.sandbox.machine.cores import Tell
 from judge.statistics.paired_scores import PairedScores
 from judge.transparency.keys import load_key

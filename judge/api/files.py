@@ -8,9 +8,9 @@ from pathlib import Path
 from judge.base.durable_files import is_file
 from judge.base.text import printable
 from judge.catalog.files import read_steps, replayed_log
-from judge.records.outcome import outcome_text
-from judge.records.steps import Stepped
-from judge.referee.spec import read_record
+from judge.formats.outcome import outcome_text
+from judge.formats.steps import Stepped
+from judge.record.spec import read_record
 from judge.referee.verify import verify as verified_record
 
 _EVALUATION = re.compile(rb'\s*\{\s*"format":\s*"judge-evaluation-')

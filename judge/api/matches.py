@@ -21,10 +21,10 @@ from judge.contest.matches import (
     seats_of,
 )
 from judge.protocols import PERSON
-from judge.referee.policy import load_policy
+from judge.record.policy import load_policy
+from judge.record.spec import GameSpec
 from judge.referee.setup import check_playable
 from judge.referee.side import Ply
-from judge.referee.spec import GameSpec
 from judge.sandbox.box import BoxKind
 from judge.sandbox.machine.cores import Tell
 from judge.submissions.check import CheckReport, examine

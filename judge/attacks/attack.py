@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 from pydantic import ConfigDict
 
 from judge.games.types import Verdict
-from judge.referee.spec import GameRecord, RecordFile, SeatRecord
-from judge.referee.transcript import Entry, EntryKind, unseal
+from judge.record.spec import GameRecord, RecordFile, SeatRecord
+from judge.record.transcript import Entry, EntryKind, unseal
 
 KNOWN_FIELDS = ConfigDict(extra="forbid")
 

@@ -8,9 +8,9 @@ from statistics import median
 from judge.attacks.attack import Observed, Proof
 from judge.attacks.scenes import CANARY_TEXT
 from judge.catalog.files import write_exports
-from judge.referee.bounds import STDERR_BYTES
+from judge.record.bounds import STDERR_BYTES
+from judge.record.transcript import EntryKind
 from judge.referee.referee import STILL_MS
-from judge.referee.transcript import EntryKind
 from judge.sandbox.docker.renewal import UncleanError, helper
 
 # --- processor time and memory ----------------------------------------------------------------------------------------

@@ -19,11 +19,11 @@ from judge.base.procfs import memory_bytes
 from judge.base.resources import BUILD_DIRECTORY
 from judge.games.types import Verdict
 from judge.host.house_agents import build_house_agents
-from judge.referee.play import play_until_scored
-from judge.referee.policy import ClockPolicy, GameChoice, Policy
-from judge.referee.spec import GameSpec, KeptFolders, RecordFile, SeatSpec
-from judge.referee.transcript import EntryKind
-from judge.referee.venue import Slot, Venue
+from judge.play.game import play_until_scored
+from judge.play.venue import Slot, Venue
+from judge.record.policy import ClockPolicy, GameChoice, Policy
+from judge.record.spec import GameSpec, KeptFolders, RecordFile, SeatSpec
+from judge.record.transcript import EntryKind
 from judge.referee.verify import verify
 from judge.sandbox import BoxKind, BoxPolicy, Limits, Tenant, open_box
 from judge.sandbox.archive import EMPTY, Archive
@@ -87,7 +87,7 @@ class Trial:
 
 
 class MemoryShelf:
-    """See `judge.referee.folders.Shelf`."""
+    """See `judge.play.folders.Shelf`."""
 
     def __init__(self) -> None:
         self.states = {EMPTY.digest: EMPTY}

@@ -161,7 +161,7 @@ class RunningClock(FrozenModel):
 
 
 class PieceShown(FrozenModel):
-    """A piece on a square; see `judge.records.views.Token`. A face that is not public begins with `?`."""
+    """A piece on a square; see `judge.formats.views.Token`. A face that is not public begins with `?`."""
 
     x: int
     y: int
@@ -181,7 +181,7 @@ class MarkedSquare(FrozenModel):
 
 
 class Board(FrozenModel):
-    """A board before the first move; see `judge.records.views.BoardView`."""
+    """A board before the first move; see `judge.formats.views.BoardView`."""
 
     surface: str
     columns: tuple[str, ...]

@@ -6,7 +6,7 @@ Frames of the live view of `judge match`:
 
     S       the series begins: JSON of names and number of games
     B       a game begins: its GameSpec as JSON
-    T       new part of its transcript, packed (`judge.referee.transcript.unpack`)
+    T       new part of its transcript, packed (`judge.record.transcript.unpack`)
     E       the game is over: JSON of its result
 
 Frames of a worker (`Sender`). A connection is for one attempt:
@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from judge.base.parsing import FrozenModel
-from judge.referee.spec import GameSpec
+from judge.record.spec import GameSpec
 
 _HEADER = struct.Struct("<cI")
 

@@ -20,13 +20,13 @@ from judge.broadcast.events import (
     TurnBegun,
 )
 from judge.catalog import game_entry
+from judge.formats.views import BoardView, Square, Token
 from judge.games.types import SEATS
 from judge.protocols.time_control import UNLIMITED_MS
-from judge.records.views import BoardView, Square, Token
+from judge.record.spec import GameSpec, RecordFile
+from judge.record.transcript import Entry, unseal
 from judge.referee.replay import rejoined
-from judge.referee.spec import GameSpec, RecordFile
 from judge.referee.steps import MS, GameStep, SteppedGame
-from judge.referee.transcript import Entry, unseal
 
 SEARCH_EVERY_MS = 250
 """Minimum time between updates of a search."""

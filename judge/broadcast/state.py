@@ -29,8 +29,8 @@ from judge.broadcast.events import (
     Unscored,
     Withdrawn,
 )
-from judge.records.search_figures import EvaluatedGame, SearchFigures, evaluate_game, search_figures
-from judge.records.views import BoardView, Face, Mark, Square, Surface, Token
+from judge.formats.search_figures import EvaluatedGame, SearchFigures, evaluate_game, search_figures
+from judge.formats.views import BoardView, Face, Mark, Square, Surface, Token
 
 MAX_NEXT_GAMES = 12
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from judge.base.errors import InputError
+from judge.formats.registry import FileFormats
+from judge.formats.steps import Stepped
+from judge.formats.views import BoardView
 from judge.games import GameRules
 from judge.games.types import Decision, Game, Opening, Reply, Request
-from judge.records.formats import FileFormats
-from judge.records.steps import Stepped
-from judge.records.views import BoardView
 
 Turn = Callable[[int, int], tuple[int, int]]
 """Maps a square by a symmetry of the board."""

@@ -13,10 +13,10 @@ from judge.base.errors import InputError
 from judge.base.text_files import GUESS, reencode
 from judge.catalog import GAMES
 from judge.catalog.entry import GameEntry
-from judge.records.formats import FileFormats
-from judge.records.steps import Stepped, replay_steps
-from judge.referee.bounds import MAX_RECORD_BYTES
-from judge.referee.spec import RecordFile, read_record
+from judge.formats.registry import FileFormats
+from judge.formats.steps import Stepped, replay_steps
+from judge.record.bounds import MAX_RECORD_BYTES
+from judge.record.spec import RecordFile, read_record
 
 MAX_TEXT_BYTES = 64 << 20
 _HEAD_BYTES = 4096

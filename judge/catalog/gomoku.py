@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from judge.base.text import quote, sentence
 from judge.catalog.entry import GameEntry, Openings, Partner, Question, Questions
+from judge.formats.registry import FileFormats
+from judge.formats.steps import Stepped
+from judge.formats.views import BoardView
 from judge.games import GameRules
 from judge.games.gomoku import Gomoku, Rule
 from judge.games.gomoku.positions import positions, squares_of
@@ -33,9 +36,6 @@ from judge.games.gomoku.requests import (
 )
 from judge.games.person import PersonWords, UnclearError
 from judge.games.types import Decision, Event, Game, Reply, Request, decided
-from judge.records.formats import FileFormats
-from judge.records.steps import Stepped
-from judge.records.views import BoardView
 
 _SQUARE = re.compile(r"[\s;]*(?:([a-zA-Z]{1,2}[0-9]{1,2})|([0-9]{1,3})\s*[,\s]\s*([0-9]{1,3}))[\s;]*")
 
@@ -246,7 +246,7 @@ def _distance(one: Square, other: Square) -> int:
 
 
 if TYPE_CHECKING:
-    from judge.records.gomoku.record import FiveRecord
+    from judge.formats.gomoku.record import FiveRecord
 
 
 class GomokuEntry(GameEntry):
@@ -278,19 +278,19 @@ class GomokuEntry(GameEntry):
         return self.view(game)
 
     def formats(self) -> "FileFormats[FiveRecord]":
-        from judge.records.gomoku.formats import GOMOKU_FORMATS
+        from judge.formats.gomoku.formats import GOMOKU_FORMATS
 
         return GOMOKU_FORMATS
 
     def write_pgn(self, replay: Stepped, event: str, round_name: str) -> bytes:
-        from judge.records.gomoku.pgn import write_pgn
-        from judge.records.gomoku.record import five_of
+        from judge.formats.gomoku.pgn import write_pgn
+        from judge.formats.gomoku.record import five_of
 
         return write_pgn(replace(five_of(replay), event=event, round=round_name))
 
     def read_log(self, data: bytes, source: str) -> Stepped:
         """The first game of a file."""
-        from judge.records.gomoku.view import first_game
+        from judge.formats.gomoku.view import first_game
 
         return first_game(data, source)
 
@@ -336,7 +336,7 @@ _NO_SWAPS = ("house-instant", "house-stamp")
 
 @cache
 def _painter() -> Callable[[Gomoku], BoardView]:
-    from judge.records.gomoku.view import stones_view
+    from judge.formats.gomoku.view import stones_view
 
     return stones_view
 

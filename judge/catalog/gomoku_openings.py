@@ -5,9 +5,9 @@ from itertools import chain, islice
 
 from judge.base.errors import InputError
 from judge.catalog.entry import one_per_line
+from judge.formats.gomoku.formats import GOMOKU_FORMATS
+from judge.formats.registry import MAX_FILE_BYTES
 from judge.games.gomoku.requests import square_name
-from judge.records.formats import MAX_FILE_BYTES
-from judge.records.gomoku.formats import GOMOKU_FORMATS
 
 GAMES = ("psq", "sgf", "pgn")
 HEAD_LINES = 50

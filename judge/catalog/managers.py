@@ -6,10 +6,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
+from judge.formats.steps import Stepped
 from judge.games.types import Opening
-from judge.records.steps import Stepped
-from judge.referee.policy import Policy
-from judge.referee.spec import GameRecord
+from judge.record.policy import Policy
+from judge.record.spec import GameRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

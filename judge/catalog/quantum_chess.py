@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from judge.base.text import quote, sentence
 from judge.catalog.entry import GameEntry, Openings, Partner, ResultWord, ResultWords
+from judge.formats.registry import FileFormat, FileFormats
+from judge.formats.steps import Stepped
+from judge.formats.views import BoardView
 from judge.games.person import PersonWords, UnclearError
 from judge.games.quantum_chess import QuantumChess
 from judge.games.quantum_chess.game import Variant
 from judge.games.quantum_chess.words import Destination, Moved, OnSquare, Selected, Selection, TurnLost, announcement
 from judge.games.types import Event, Game, Reply, Request, decided
-from judge.records.formats import FileFormat, FileFormats
-from judge.records.steps import Stepped
-from judge.records.views import BoardView
 
 _ON_SQUARE = re.compile(r"([0-9]{1,3})\s*[,\s]\s*([0-9]{1,3})")
 
@@ -58,7 +58,7 @@ class QuantumChessWords(PersonWords):
 
 
 if TYPE_CHECKING:
-    from judge.records.quantum_chess.log import QchessLog
+    from judge.formats.quantum_chess.log import QchessLog
 
 _LOG = re.compile(rb"# (Log starts|Short log)")
 
@@ -90,7 +90,7 @@ class QuantumChessEntry(GameEntry):
         ]
 
     def view(self, game: Game, seat: int | None = None) -> BoardView:
-        from judge.records.quantum_chess.replay import chess_view
+        from judge.formats.quantum_chess.replay import chess_view
 
         if not isinstance(game, QuantumChess):
             raise TypeError(f"not a game of Quantum Chess: {game!r}")
@@ -101,8 +101,8 @@ class QuantumChessEntry(GameEntry):
         return self.view(game, 0)
 
     def formats(self) -> "FileFormats[QchessLog]":
-        from judge.records.quantum_chess.log import read_log, write_log
-        from judge.records.quantum_chess.replay import qchess_log
+        from judge.formats.quantum_chess.log import read_log, write_log
+        from judge.formats.quantum_chess.replay import qchess_log
 
         log = FileFormat(
             ".log",
@@ -115,14 +115,14 @@ class QuantumChessEntry(GameEntry):
 
     def read_log(self, data: bytes, source: str) -> Stepped:
         """Random results are in the log."""
-        from judge.records.quantum_chess.log import read_log
-        from judge.records.quantum_chess.replay import qchess_steps
+        from judge.formats.quantum_chess.log import read_log
+        from judge.formats.quantum_chess.replay import qchess_steps
 
         return qchess_steps(read_log(data, source))
 
     def replay_log(self, data: bytes, source: str) -> str:
-        from judge.records.quantum_chess.log import read_log
-        from judge.records.quantum_chess.replay import replay_qchess_log
+        from judge.formats.quantum_chess.log import read_log
+        from judge.formats.quantum_chess.replay import replay_qchess_log
 
         log = read_log(data, source)
         return f"quantum chess, {replay_qchess_log(log).game.result(log.names) or 'unfinished'}"

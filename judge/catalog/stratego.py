@@ -10,6 +10,9 @@ from typing import Any
 
 from judge.base.text import quote, sentence
 from judge.catalog.entry import GameEntry, Partner, ResultWord, ResultWords
+from judge.formats.registry import FileFormat, FileFormats
+from judge.formats.steps import Stepped
+from judge.formats.views import BoardView
 from judge.games.person import PersonWords, UnclearError
 from judge.games.stratego import Stratego
 from judge.games.stratego.types import (
@@ -29,9 +32,6 @@ from judge.games.stratego.types import (
     write_move,
 )
 from judge.games.types import SEATS, Event, Game, Reply, Request, decided
-from judge.records.formats import FileFormat, FileFormats
-from judge.records.steps import Stepped
-from judge.records.views import BoardView
 
 PIECES = "F 1 2 33 444 5555 6666 7777 88888 99999999 s BBBBBB"
 
@@ -143,7 +143,7 @@ class StrategoEntry(GameEntry):
         return [sentence("The player who captures the opponent's flag wins."), *filter(None, [last])]
 
     def view(self, game: Game, seat: int | None = None) -> BoardView:
-        from judge.records.stratego.replay import stratego_view
+        from judge.formats.stratego.replay import stratego_view
 
         return stratego_view(_stratego(game), seat)
 
@@ -161,8 +161,8 @@ class StrategoEntry(GameEntry):
 
     def formats(self) -> FileFormats[bytes]:
         """A game is its log's bytes."""
-        from judge.records.stratego.log import read_log
-        from judge.records.stratego.replay import log_of_record
+        from judge.formats.stratego.log import read_log
+        from judge.formats.stratego.replay import log_of_record
 
         def read(data: bytes, source: str) -> Sequence[bytes]:
             read_log(data, source)
@@ -172,14 +172,14 @@ class StrategoEntry(GameEntry):
         return FileFormats(log_of_record, {"log": log})
 
     def read_log(self, data: bytes, source: str) -> Stepped:
-        from judge.records.stratego.log import read_log
-        from judge.records.stratego.replay import stratego_steps
+        from judge.formats.stratego.log import read_log
+        from judge.formats.stratego.replay import stratego_steps
 
         return stratego_steps(read_log(data, source))
 
     def replay_log(self, data: bytes, source: str) -> str:
-        from judge.records.stratego.log import read_log
-        from judge.records.stratego.replay import rules_of
+        from judge.formats.stratego.log import read_log
+        from judge.formats.stratego.replay import rules_of
 
         log = read_log(data, source)
         rules, game = rules_of(log)
@@ -222,7 +222,7 @@ def _stratego(game: Game) -> Stratego:
 
 
 def _read_result(text: str) -> ResultWord | None:
-    from judge.records.stratego.log import read_result
+    from judge.formats.stratego.log import read_result
 
     line = read_result(text)
     if line is None:

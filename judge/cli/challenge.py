@@ -12,7 +12,7 @@ from judge.base.text import printable
 from judge.cli.options import JsonOption
 from judge.cli.submit_remote import MAX_TRIES, POLL_INTERVAL_S, NoAnswerError, RemoteIntake
 from judge.contest_games import GameState
-from judge.records.outcome import outcome_sentence
+from judge.formats.outcome import outcome_sentence
 from judge.terminal.output import SENTENCE_CHARACTERS, note, print_json
 from judge.web.schemas import PracticeInfo
 

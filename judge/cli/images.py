@@ -15,7 +15,7 @@ from judge.base.os_errors import os_errors_as
 from judge.base.text import printable
 from judge.host.build_images import build_images, build_recipes
 from judge.host.house_agents import build_house_agents
-from judge.referee.policy import Policy, load_policy, policy_names
+from judge.record.policy import Policy, load_policy, policy_names
 from judge.sandbox.docker import images
 from judge.sandbox.runtimes import load_runtime
 from judge.terminal.output import note

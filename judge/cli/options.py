@@ -38,7 +38,7 @@ def number(low: float, high: float) -> Callable[[str], float]:
 
 def complete_policy(incomplete: str) -> Iterator[str]:
     """Complete names of policies and `policy:variant`, and paths that end in .toml."""
-    from judge.referee.policy import policy_names, variants_of
+    from judge.record.policy import policy_names, variants_of
 
     for name in policy_names():
         yield from (

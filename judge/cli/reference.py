@@ -17,9 +17,9 @@ from judge.base.resources import BUILD_DIRECTORY, IMAGES, POLICIES
 from judge.base.text import printable, suggest
 from judge.cli.options import POLICY_HELP, ForceOption, complete_policy
 from judge.host.house_agents import house_agent_names
+from judge.record.policy import Policy, load_policy, policy_names, variants_of
+from judge.record.spec import GameRecord, GameSpec, RecordFile
 from judge.referee.blame import TABLE
-from judge.referee.policy import Policy, load_policy, policy_names, variants_of
-from judge.referee.spec import GameRecord, GameSpec, RecordFile
 from judge.referee.verdict_help import FAULTS, RULED
 from judge.terminal.output import make_table, print_json
 

@@ -16,7 +16,7 @@ from judge.base.errors import HostError, InputError
 from judge.base.text import printable
 from judge.cli.options import JsonOption, PolicyOption, SetOption, number
 from judge.contest.host_setup import make_ready, pair_alone
-from judge.referee.policy import load_policy
+from judge.record.policy import load_policy
 from judge.terminal.output import make_table, note, print_json, print_notice
 
 PLAIN_WIDTH = 160

@@ -14,11 +14,11 @@ from judge.base.text import printable
 from judge.catalog.files import game_files, read_steps, steps_of
 from judge.cli.guard import is_interactive
 from judge.cli.options import EvidenceOption
+from judge.formats.fault_report import case_lines, cases
+from judge.formats.outcome import record_outcome
+from judge.formats.steps import Stepped
 from judge.games.types import Verdict
-from judge.records.fault_report import case_lines, cases
-from judge.records.outcome import record_outcome
-from judge.records.steps import Stepped
-from judge.referee.spec import RecordFile, read_record
+from judge.record.spec import RecordFile, read_record
 from judge.referee.verdict_help import fix_of
 from judge.render.board import Words, draw_board
 from judge.render.shapes import Scene

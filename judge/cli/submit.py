@@ -20,7 +20,7 @@ from judge.contest.host_setup import build_missing_image, clean_up, free_slot, p
 from judge.contest.orders import joins_later
 from judge.contest.plan import load_plan
 from judge.journal.events import SubmissionState
-from judge.referee.venue import Slot
+from judge.play.venue import Slot
 from judge.sandbox.machine.cores import CoreLocks, CorePlacement, Tell
 from judge.store.submissions import Register
 from judge.store.tokens import checked_author

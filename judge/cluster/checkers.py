@@ -17,9 +17,9 @@ from judge.base.worker_processes import Worker, WorkerLostError
 from judge.cluster.messages import Answer, Played, read_answer
 from judge.cluster.unpickling import own_pickles
 from judge.contest.attempts import EndedAttempt, Job, outcome_and_record
-from judge.referee.bounds import MAX_RECORD_BYTES
-from judge.referee.folders import kept_folder
-from judge.referee.spec import GameSpec, RecordFile
+from judge.play.folders import kept_folder
+from judge.record.bounds import MAX_RECORD_BYTES
+from judge.record.spec import GameSpec, RecordFile
 from judge.referee.verify import verify
 from judge.sandbox.archive import EMPTY, UnkeptError, parse_folder
 from judge.sandbox.box import FolderKind

@@ -33,10 +33,10 @@ from judge.contest.estimate import longest_game_s
 from judge.contest.host_setup import KEEPER
 from judge.contest_games import ScheduledGame
 from judge.journal.events import WorkerEvent
+from judge.record.policy import Policy
+from judge.record.spec import GameSpec
 from judge.referee.clock import COURTESY_MS, SYNC_MS
-from judge.referee.policy import Policy
 from judge.referee.referee import STILL_MS
-from judge.referee.spec import GameSpec
 from judge.sandbox.archive import Capacity
 from judge.sandbox.docker.images import image_contents
 from judge.store.contests import Store

@@ -15,7 +15,7 @@ from judge.base.logs import get_logger
 from judge.broadcast.pipe import TRANSCRIPT, Announced, Sender, frames, sent_ms
 from judge.cluster.messages import MAX_MOVES_PIECE_BYTES, PieceOfMoves
 from judge.contest.attempts import Job
-from judge.referee.bounds import MAX_RECORD_BYTES
+from judge.record.bounds import MAX_RECORD_BYTES
 
 REST_S = 0.05
 """Pause after each piece."""

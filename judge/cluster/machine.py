@@ -38,7 +38,7 @@ from judge.cluster.unpickling import own_pickles
 from judge.contest.attempts import Job, describe_loss
 from judge.contest.executor import LocalExecutor
 from judge.host.image_files import ID, import_image, refuse_unlike
-from judge.referee.venue import Slot
+from judge.play.venue import Slot
 from judge.sandbox.docker.images import image_contents
 from judge.sandbox.docker.reaper import reap
 from judge.sandbox.docker.requirements import require_pipes

@@ -9,8 +9,8 @@ from judge.base.errors import InputError
 from judge.base.parsing import parse_json
 from judge.contest_games import ScheduledGame
 from judge.host.image_files import ImageFacts
-from judge.referee.bounds import MAX_RECORD_BYTES
-from judge.referee.spec import GameSpec
+from judge.record.bounds import MAX_RECORD_BYTES
+from judge.record.spec import GameSpec
 
 MAX_ANSWER_BYTES = 4 * MAX_RECORD_BYTES
 """Bytes: a record and four folders' states, as Base64."""

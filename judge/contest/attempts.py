@@ -10,8 +10,8 @@ from typing import Protocol
 from judge.base.errors import HostError, InputError
 from judge.contest_games import AttemptState, Outcome, ScheduledGame, SeatOutcome
 from judge.games.types import Verdict
-from judge.referee.seeds import Seed
-from judge.referee.spec import GameRecord, GameSpec, KeptFolders, RecordFile, public_part
+from judge.record.seeds import Seed
+from judge.record.spec import GameRecord, GameSpec, KeptFolders, RecordFile, public_part
 
 
 @dataclass(frozen=True, slots=True)

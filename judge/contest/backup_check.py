@@ -33,8 +33,8 @@ from judge.base.worker_processes import in_parallel
 from judge.contest.postgres_dump import load_dump
 from judge.contest_games import GameResult, ScheduledGame, schedule_digest
 from judge.journal.events import Accepted, Annulled, Created, Entered, Scheduled
-from judge.referee.bounds import MAX_RECORD_BYTES
-from judge.referee.spec import GameSpec, RecordFile
+from judge.record.bounds import MAX_RECORD_BYTES
+from judge.record.spec import GameSpec, RecordFile
 from judge.referee.verify import verify
 from judge.store.contests import Store
 from judge.store.damage import damage_of

@@ -32,7 +32,7 @@ from judge.journal.events import (
     StartRatingsRead,
     StartTimeReached,
 )
-from judge.referee.spec import KeptFolders, RecordFile
+from judge.record.spec import KeptFolders, RecordFile
 from judge.sandbox.archive import EMPTY
 from judge.sandbox.box import FolderKind
 from judge.statistics.rating_model import BAYESELO_MODEL

@@ -19,9 +19,9 @@ from judge.contest.opening_files import shipped_openings
 from judge.contest.plan import Planned
 from judge.contest_games import Pairing
 from judge.host.house_agents import house_agent_names
-from judge.referee.policy import ClockPolicy, Policy
+from judge.record.policy import ClockPolicy, Policy
+from judge.record.spec import GameSpec
 from judge.referee.setup import check_playable
-from judge.referee.spec import GameSpec
 from judge.sandbox.docker import requirements
 from judge.sandbox.docker.images import find_runtime, keeper_image
 from judge.tournament.formats import AnyFormat

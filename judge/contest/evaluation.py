@@ -16,10 +16,10 @@ from judge.base.parsing import FailFastTuple, FrozenModel
 from judge.catalog.entry import NOT_TURNED, Turn
 from judge.contest.plan import AgentPlan, OpeningsPlan
 from judge.contest_games import Outcome
-from judge.records.outcome import game_scores
-from judge.referee.policy import Policy
-from judge.referee.seeds import Key, derived
-from judge.referee.spec import GameSpec, OpeningField, SeatSpec
+from judge.formats.outcome import game_scores
+from judge.record.policy import Policy
+from judge.record.seeds import Key, derived
+from judge.record.spec import GameSpec, OpeningField, SeatSpec
 from judge.sandbox.box import BoxKind
 from judge.statistics.paired_scores import PairedScores
 from judge.statistics.sprt import Sprt, SprtDecision

@@ -17,7 +17,7 @@ from judge.base.worker_processes import Crew, Worker, kill, start_fork_server, w
 from judge.contest.attempts import EndedAttempt, Job
 from judge.contest.worker import log_to, play_job
 from judge.contest_games import ScheduledGame
-from judge.referee.venue import Slot
+from judge.play.venue import Slot
 from judge.sandbox.machine.cores import is_free, place_slots, whole_cores
 
 

@@ -8,8 +8,8 @@ from functools import cache, partial
 
 from judge.base.errors import InputError
 from judge.host.build_images import build_images
-from judge.referee.policy import Policy
-from judge.referee.venue import Slot, Venue
+from judge.play.venue import Slot, Venue
+from judge.record.policy import Policy
 from judge.sandbox.box import BoxKind
 from judge.sandbox.docker import images, requirements
 from judge.sandbox.docker.reaper import alone_on, reap

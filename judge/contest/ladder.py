@@ -7,7 +7,7 @@ from judge.contest.attempts import outcome_of
 from judge.contest_games import GameResult, Pairing, ScheduledGame
 from judge.journal.codec import Event
 from judge.journal.events import Accepted, AdmissionsReopened, Entered, Rated, SubmissionChanged, Withdrawn
-from judge.referee.spec import RecordFile
+from judge.record.spec import RecordFile
 from judge.store.contests import Store
 from judge.store.types import ENTERS, JournalLine
 from judge.tournament.formats.ladder import Ladder

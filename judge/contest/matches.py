@@ -15,12 +15,12 @@ from judge.catalog.files import write_exports
 from judge.contest.folders.match_folders import KeptThroughRun
 from judge.contest.opening_files import MAX_OPENINGS, SHIPPED, opening_file, read_openings
 from judge.games.types import Opening, Verdict
-from judge.referee.play import play_until_scored
-from judge.referee.policy import Policy
+from judge.play.game import play_until_scored
+from judge.play.venue import BoxBuilder, Venue
+from judge.record.policy import Policy
+from judge.record.spec import GameRecord, GameSpec, RecordFile, SeatSpec
 from judge.referee.setup import check_playable
 from judge.referee.side import Ply
-from judge.referee.spec import GameRecord, GameSpec, RecordFile, SeatSpec
-from judge.referee.venue import BoxBuilder, Venue
 from judge.sandbox import open_box
 from judge.sandbox.box import BoxKind
 from judge.tournament.openings import schedule

@@ -20,7 +20,7 @@ from judge.base.text_files import GUESS, decode_file, encoding_of
 from judge.catalog import game_entry
 from judge.catalog.entry import Openings
 from judge.games.types import Opening
-from judge.referee.policy import Policy
+from judge.record.policy import Policy
 
 MAX_LINE_CHARACTERS = 1 << 16
 MAX_OPENINGS = 1_000_000

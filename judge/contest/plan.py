@@ -23,7 +23,7 @@ from judge.contest.store_url import is_of_others, refuse_parameters
 from judge.games.types import Opening
 from judge.host.house_agents import house_agent_names
 from judge.journal.events import Announced
-from judge.referee.policy import Policy, load_policy
+from judge.record.policy import Policy, load_policy
 from judge.sandbox.box import CONTESTS_NEED_PIPES, BoxKind
 from judge.submissions.intake import IntakePolicy
 from judge.submissions.windows import Windows, aware_moment, moment_text

@@ -14,10 +14,10 @@ from judge.base.owner import owned_directory
 from judge.contest.entries import Entrant, entrants, equal_names, first_author, refuse_many_of_an_author
 from judge.contest.league_seats import resolved_format
 from judge.contest.plan import Planned
-from judge.referee.policy import Policy
-from judge.referee.seeds import Key
+from judge.record.policy import Policy
+from judge.record.seeds import Key
+from judge.record.spec import GameSpec
 from judge.referee.setup import check_playable, in_contest
-from judge.referee.spec import GameSpec
 from judge.sandbox.docker.images import find_runtime, listing
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.ladder import Ladder

@@ -13,9 +13,9 @@ from judge.base.locks import locked
 from judge.base.logs import bound, get_logger, to_json
 from judge.broadcast.pipe import Announced, Sender
 from judge.contest.attempts import EndedAttempt, Job, outcome_and_record
-from judge.referee.play import play
-from judge.referee.spec import GameSpec
-from judge.referee.venue import Slot, Venue
+from judge.play.game import play
+from judge.play.venue import Slot, Venue
+from judge.record.spec import GameSpec
 from judge.sandbox.archive import EMPTY, Archive, UnkeptError, measure_folder
 from judge.sandbox.docker.reaper import alone_on
 from judge.sandbox.machine.cores import CoreLocks
@@ -25,7 +25,7 @@ log = get_logger()
 
 @dataclass(slots=True)
 class JobShelf:
-    """A job's folder states (`judge.referee.folders.Shelf`)."""
+    """A job's folder states (`judge.play.folders.Shelf`)."""
 
     states: Mapping[str, bytes]
     left: dict[str, bytes] = field(default_factory=dict)

@@ -37,8 +37,8 @@ from judge.cup.announcement import ANNOUNCEMENT, AnnouncedLeague, Announcement, 
 from judge.host.house_agents import house_agent_names
 from judge.journal.codec import Event
 from judge.journal.events import Announced
-from judge.referee.policy import Policy
-from judge.referee.spec import OpeningField
+from judge.record.policy import Policy
+from judge.record.spec import OpeningField
 from judge.submissions.intake import IntakePolicy
 from judge.tournament.formats.base import skip_of
 from judge.translations.language import CODES

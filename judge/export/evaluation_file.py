@@ -22,7 +22,7 @@ from judge.base.parsing import FrozenModel, parse_foreign, parse_json
 from judge.contest.attempts import outcome_of
 from judge.contest.evaluation import FROZEN_FILE, RECORDS, Evaluation, Pool, evaluate, evaluation_of
 from judge.contest_games import AttemptState, Outcome
-from judge.referee.spec import GameSpec, RecordFile, read_hashed_record
+from judge.record.spec import GameSpec, RecordFile, read_hashed_record
 from judge.referee.verify import verify
 from judge.transparency.checkpoint import is_signed
 from judge.transparency.keys import fingerprint, public_pem, read_public_key

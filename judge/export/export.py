@@ -21,13 +21,13 @@ from judge.base.progress import Tracker, untracked
 from judge.base.worker_processes import in_parallel
 from judge.contest.contest import Contest
 from judge.contest_games import GameConditions
+from judge.formats.search_figures import EvaluatedGame
 from judge.publish.joined import JOINED
 from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store, with_joined
 from judge.publish.manifest import write_manifest
 from judge.publish.model import PublishedContest
 from judge.publish.pages import PageEntry
 from judge.publish.tables import certificate_files, result_tables
-from judge.records.search_figures import EvaluatedGame
 from judge.site.game_files import (
     PublishedFiles,
     publish_game,

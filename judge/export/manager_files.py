@@ -15,7 +15,7 @@ from judge.contest.plan import Planned
 from judge.contest_games import GameState
 from judge.publish.load import load_store
 from judge.publish.model import PublishedContest
-from judge.referee.spec import GameSpec, public_part
+from judge.record.spec import GameSpec, public_part
 from judge.site.game_files import read_stored
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.ratings import rate

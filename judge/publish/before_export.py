@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 
 from judge.contest.plan import Planned
 from judge.publish.load import read_joined
-from judge.referee.policy import Policy
+from judge.record.policy import Policy
 from judge.transparency.log import KEY_FILE
 
 

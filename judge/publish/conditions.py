@@ -5,7 +5,7 @@ from datetime import datetime
 from judge.base.errors import InputError
 from judge.base.text import quote
 from judge.contest_games import GameConditions
-from judge.referee.spec import GameRecord
+from judge.record.spec import GameRecord
 
 
 def conditions_of(record: GameRecord) -> GameConditions:

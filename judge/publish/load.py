@@ -26,8 +26,8 @@ from judge.publish.joined import JOINED, MAX_JOINED_BYTES, FormerContest, Joined
 from judge.publish.manifest import MANIFEST, MAX_MANIFEST_BYTES
 from judge.publish.model import PublishedContest
 from judge.publish.tables import AttemptRow, DisqualifiedRow, EnteredRow, GameRow, JournalRow, PairingRow, WithdrawnRow
-from judge.referee.policy import Policy
-from judge.referee.seeds import Key
+from judge.record.policy import Policy
+from judge.record.seeds import Key
 from judge.store.types import JournalLine
 from judge.tournament.comparable import policy_difference
 from judge.tournament.schedule import Tournament

@@ -17,11 +17,11 @@ from judge.contest_games import (
     without_copied_pairs,
     without_copies,
 )
+from judge.formats.search_figures import EvaluatedGame
 from judge.journal.events import Accepted, Disqualified, Entered, SeasonEnded, Started, Withdrawn
 from judge.publish.joined import Joined
 from judge.publish.ladder import OPEN, LadderAgent, LadderLog, LadderRatings
-from judge.records.search_figures import EvaluatedGame
-from judge.referee.seeds import Key
+from judge.record.seeds import Key
 from judge.statistics.match_estimate import Candidate, compare_candidates, interval_of_mean
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.ratings import RatedContest, Rating, RatingList, Version, join_contests, rate

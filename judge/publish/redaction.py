@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator
 from typing import Literal
 
 from judge.base.parsing import FrozenModel
-from judge.referee.spec import RecordFile, public_part
-from judge.referee.transcript import Entry, EntryKind, SealedTranscript, unseal
+from judge.record.spec import RecordFile, public_part
+from judge.record.transcript import Entry, EntryKind, SealedTranscript, unseal
 
 EntryIndex = tuple[int, int]
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from judge.games.types import Verdict
 from judge.protocols.time_control import UNLIMITED_MS
 from judge.protocols.types import Clock, Wait
-from judge.referee.policy import ClockPolicy
+from judge.record.policy import ClockPolicy
 
 MS = 1_000_000
 

@@ -7,12 +7,12 @@ from typing import Any
 import judge
 from judge.base.text import printable
 from judge.games.types import AgentFault, BothAtFault, End, RuleResult, Verdict
+from judge.record.spec import ClockRecord, FolderRecord, GameRecord, GameSpec, Placement, PlyRecord, SeatRecord
+from judge.record.transcript import SealedTranscript
 from judge.referee.blame import Void
 from judge.referee.clock import SeatClock
 from judge.referee.referee import Referee
 from judge.referee.side import Side
-from judge.referee.spec import ClockRecord, FolderRecord, GameRecord, GameSpec, Placement, PlyRecord, SeatRecord
-from judge.referee.transcript import SealedTranscript
 from judge.sandbox.evidence import Evidence
 from judge.sandbox.folders import FolderKey
 

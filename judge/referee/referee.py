@@ -48,10 +48,11 @@ from judge.protocols.types import (
     WakeAt,
     Write,
 )
+from judge.record.policy import BytesPolicy, ClockPolicy
+from judge.record.transcript import Entry, EntryKind, decode_number
 from judge.referee.blame import LATE_OR_DEAD, Cause, Void, judge, judge_start
 from judge.referee.clock import MS, SeatClock
 from judge.referee.observer import Observer
-from judge.referee.policy import BytesPolicy, ClockPolicy
 from judge.referee.requests import (
     AwaitEvent,
     AwaitStopped,
@@ -70,7 +71,6 @@ from judge.referee.requests import (
     WriteInput,
 )
 from judge.referee.side import Dialogue, FaultError, Ply, SeatState, Side
-from judge.referee.transcript import Entry, EntryKind, decode_number
 from judge.referee.wire import RanOn
 from judge.sandbox.box import Limits
 from judge.sandbox.evidence import Evidence

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from judge.base.errors import HostError, InputError
 from judge.base.text import printable
 from judge.games.types import NATURE, SEATS, End
+from judge.record.transcript import Entry, EntryKind, decode_memory, decode_number
 from judge.referee.blame import Void
 from judge.referee.drive import UnansweredError, drive
 from judge.referee.referee import Referee
 from judge.referee.requests import Request
 from judge.referee.side import SeatStateError
-from judge.referee.transcript import Entry, EntryKind, decode_memory, decode_number
 from judge.referee.wire import MemoryUse, RanOn, StoppedCpu
 from judge.sandbox.evidence import Evidence, ProcessReport
 

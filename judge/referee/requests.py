@@ -3,7 +3,7 @@
 from collections.abc import Generator, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from judge.referee.transcript import Entry
+from judge.record.transcript import Entry
 from judge.referee.wire import MemoryUse, RanOn, Wire
 from judge.sandbox.evidence import Evidence
 

@@ -8,13 +8,13 @@ from judge.games import GAMES, new_game
 from judge.games.types import SEATS, Chance, Drawn, Game, Reply, Request, decided
 from judge.protocols import new_protocol, not_carried, protocol_entry
 from judge.protocols.types import AgentProtocol, Open, SeatLimits
+from judge.record.policy import Policy
+from judge.record.seeds import Seed, numbers
+from judge.record.spec import GameSpec, RecordFile, SeatSpec
+from judge.record.transcript import unseal
 from judge.referee.observer import Observer
-from judge.referee.policy import Policy
 from judge.referee.referee import Referee
 from judge.referee.replay import Replay, rejoined
-from judge.referee.seeds import Seed, numbers
-from judge.referee.spec import GameSpec, RecordFile, SeatSpec
-from judge.referee.transcript import unseal
 from judge.sandbox import persistent_path
 
 

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from judge.games.types import AgentFault, Reply, Verdict
 from judge.protocols.types import AgentProtocol, Clock, Note, Open, Wait
+from judge.record.bounds import MIN_COUNT_BYTES
+from judge.record.policy import BytesPolicy
+from judge.record.transcript import Entry, EntryKind, decode_number
 from judge.referee.blame import Cause, Void
-from judge.referee.bounds import MIN_COUNT_BYTES
 from judge.referee.clock import MS, Deadline, SeatClock
-from judge.referee.policy import BytesPolicy
-from judge.referee.transcript import Entry, EntryKind, decode_number
 from judge.referee.wire import RanOn
 from judge.sandbox.evidence import Evidence, ProcessReport
 

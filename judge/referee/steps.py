@@ -8,12 +8,12 @@ from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
 from judge.games.types import Event
 from judge.protocols.types import Clock, Note
+from judge.record.spec import GameSpec
+from judge.record.transcript import Entry
 from judge.referee.observer import Observer
 from judge.referee.replay import Replay
 from judge.referee.setup import build_referee
 from judge.referee.side import Ply
-from judge.referee.spec import GameSpec
-from judge.referee.transcript import Entry
 
 MS = 1_000_000
 

@@ -10,6 +10,8 @@ from pydantic import BaseModel
 
 from judge.base.errors import InputError
 from judge.games.types import SEATS, Verdict
+from judge.record.spec import GameRecord, RecordFile
+from judge.record.transcript import EntryKind
 from judge.referee.blame import Void
 from judge.referee.make_record import (
     plies_of,
@@ -21,8 +23,6 @@ from judge.referee.make_record import (
 from judge.referee.replay import Replay, replaying
 from judge.referee.setup import replay_of
 from judge.referee.side import Side
-from judge.referee.spec import GameRecord, RecordFile
-from judge.referee.transcript import EntryKind
 
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3}([0-9]{3})?)?\+00:00")
 

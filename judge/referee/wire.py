@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from judge.games.types import NATURE, SEATS
-from judge.referee.transcript import Entry
+from judge.record.transcript import Entry
 from judge.sandbox.evidence import MAX_COUNT, Evidence
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
-from judge.records.views import BoardView, Face, Mark, Square, Surface, Token
+from judge.formats.views import BoardView, Face, Mark, Square, Surface, Token
 from judge.render.pieces import GLYPHS, glyph_items
 from judge.render.shapes import Colour, Disc, Item, Rectangle, Scene, Shape, Stroke, Text
 

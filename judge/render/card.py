@@ -1,6 +1,6 @@
 """A game's preview picture (Open Graph): last position, names, and score."""
 
-from judge.records.views import BoardView
+from judge.formats.views import BoardView
 from judge.render.board import SIDES, BarePainter, cut_to_width
 from judge.render.shapes import Disc, Item, Rectangle, Scene, Text, moved
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import repeat
 from typing import Generic, TypeVar
 
-from judge.records.views import BoardView, Mark, Square, Surface, Token, changed_squares
+from judge.formats.views import BoardView, Mark, Square, Surface, Token, changed_squares
 from judge.render.board import LABELS, BarePainter
 from judge.render.shapes import Text, moved
 from judge.render.svg import FONT, content, middle_of_text, text_style, write_at_origin, write_grouped, write_items

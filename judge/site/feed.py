@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from xml.etree import ElementTree
 
 from judge.base.text import plain_text
+from judge.formats.outcome import outcome_sentence, score_text
 from judge.journal.events import Accepted
 from judge.publish.model import Participant, PublishedContest
-from judge.records.outcome import outcome_sentence, score_text
 from judge.translations.language import Language
 
 ATOM = "http://www.w3.org/2005/Atom"

@@ -11,15 +11,15 @@ from judge.base.parsing import parse_json
 from judge.catalog import game_entry
 from judge.catalog.files import steps_of
 from judge.contest_games import GameConditions
+from judge.formats.gomoku.pgn import write_pgn
+from judge.formats.gomoku.record import WINNERS, FiveRecord, Outcome
+from judge.formats.search_figures import EvaluatedGame, evaluate_game, search_figures
+from judge.formats.steps import Stepped
 from judge.games.types import SEATS, Verdict
 from judge.publish.conditions import conditions_of
 from judge.publish.redaction import private_part
-from judge.records.gomoku.pgn import write_pgn
-from judge.records.gomoku.record import WINNERS, FiveRecord, Outcome
-from judge.records.search_figures import EvaluatedGame, evaluate_game, search_figures
-from judge.records.steps import Stepped
-from judge.referee.spec import GameRecord, RecordFile, public_part
-from judge.referee.transcript import EntryKind
+from judge.record.spec import GameRecord, RecordFile, public_part
+from judge.record.transcript import EntryKind
 from judge.site.game_page import GamePageContext, game_pages, game_picture
 from judge.site.pages import PagePlace
 from judge.store.files import Files

@@ -12,13 +12,13 @@ from markupsafe import escape as escape_markup
 
 from judge.base.text import clock_text, count_text, duration, mib, number, plain_text
 from judge.contest_games import PublishedGame
+from judge.formats.outcome import record_outcome, score_text
+from judge.formats.search_figures import SearchFigures, search_figures
+from judge.formats.steps import Stepped
+from judge.formats.views import BoardView, Surface, Token, numbered
 from judge.games.types import SEATS
 from judge.publish.model import PublishedContest, Stream
-from judge.records.outcome import record_outcome, score_text
-from judge.records.search_figures import SearchFigures, search_figures
-from judge.records.steps import Stepped
-from judge.records.views import BoardView, Surface, Token, numbered
-from judge.referee.spec import GameRecord
+from judge.record.spec import GameRecord
 from judge.referee.verdict_help import fix_of
 from judge.render.card import draw_card
 from judge.render.svg_player import write_film

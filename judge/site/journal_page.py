@@ -6,6 +6,7 @@ from functools import partial
 
 from judge.base.text import plain_text, sentence
 from judge.contest_games import PublishedGame
+from judge.formats.outcome import outcome_sentence
 from judge.journal.codec import Event, encode
 from judge.journal.events import (
     Abandoned,
@@ -47,7 +48,6 @@ from judge.journal.events import (
     WorkerNoted,
 )
 from judge.publish.model import PublishedContest
-from judge.records.outcome import outcome_sentence
 from judge.site.pages import PagePlace, render_for
 
 PER_PAGE = 300

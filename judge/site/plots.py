@@ -13,8 +13,8 @@ from typing import Protocol
 from markupsafe import Markup
 
 from judge.base.text import count_text, duration, mib, number
+from judge.formats.search_figures import SearchFigures
 from judge.games.types import SEATS
-from judge.records.search_figures import SearchFigures
 
 HEIGHT = 100
 
@@ -24,7 +24,7 @@ NAMES = ("evaluation", "depth", "nodes", "time", "memory")
 
 
 class PlottedStep(Protocol):
-    """A step, as `judge.records.steps.ReplayStep`."""
+    """A step, as `judge.formats.steps.ReplayStep`."""
 
     @property
     def seat(self) -> int | None:

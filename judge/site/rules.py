@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from judge.base.text import duration
 from judge.catalog import game_entry
 from judge.games.types import SEATS
-from judge.referee.policy import ClockPolicy, Policy
+from judge.record.policy import ClockPolicy, Policy
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.round_robin import DoubleRoundRobin, RoundRobin
 from judge.translations.language import Language

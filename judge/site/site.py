@@ -12,9 +12,9 @@ from typing import Any
 
 from judge.base.text import plain_text
 from judge.contest_games import GameState, PublishedGame
+from judge.formats.outcome import outcome_for
 from judge.games.types import FAILURES
 from judge.publish.model import Participant, PublishedContest, chance_words
-from judge.records.outcome import outcome_for
 from judge.site.charts import history_chart, interval_text, ratings_chart, results_chart
 from judge.site.feed import agent_feed
 from judge.site.journal_page import journal_pages

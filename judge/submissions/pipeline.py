@@ -30,10 +30,10 @@ from judge.agents.store import AgentStore
 from judge.base.errors import HostError, InputError, NotReadyError
 from judge.base.owner import owned_directory
 from judge.base.text import printable, sentence
-from judge.referee.policy import Policy
+from judge.play.venue import Slot
+from judge.record.policy import Policy
+from judge.record.spec import GameSpec
 from judge.referee.setup import check_playable
-from judge.referee.spec import GameSpec
-from judge.referee.venue import Slot
 from judge.sandbox.docker import images
 from judge.sandbox.runtimes import image_that_builds
 from judge.store.types import UploadStep

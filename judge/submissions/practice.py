@@ -15,10 +15,10 @@ from judge.base.errors import HostError, InputError
 from judge.base.owner import owned_directory
 from judge.catalog import game_entry
 from judge.games.types import SEATS, Verdict
-from judge.referee.play import play_until_scored
-from judge.referee.policy import Policy
-from judge.referee.spec import GameSpec, RecordFile, SeatSpec
-from judge.referee.venue import Slot, Venue
+from judge.play.game import play_until_scored
+from judge.play.venue import Slot, Venue
+from judge.record.policy import Policy
+from judge.record.spec import GameSpec, RecordFile, SeatSpec
 from judge.store.practice_games import GONE, PracticeGame, PracticeGames, PracticeResult
 from judge.store.submissions import Register
 from judge.submissions.check.runner import playable_partners

@@ -24,7 +24,7 @@ from judge.base.errors import HostError, InputError, JudgeError, NotReadyError
 from judge.base.locks import lock, try_lock
 from judge.base.parsing import parse_json
 from judge.base.text import is_printable, printable, sentence
-from judge.referee.policy import Policy
+from judge.record.policy import Policy
 from judge.store.files import Files, Incoming
 from judge.store.lookalikes import appearances
 from judge.store.notices import Notices

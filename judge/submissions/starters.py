@@ -9,7 +9,7 @@ from pathlib import Path
 from judge.agents.manifest import MANIFEST, read_manifest
 from judge.base.resources import IMAGES
 from judge.protocols import protocol_entry
-from judge.referee.policy import Policy
+from judge.record.policy import Policy
 
 _PREFIX = "starter-"
 _EPOCH = (1980, 1, 1, 0, 0, 0)

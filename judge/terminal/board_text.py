@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from rich.style import Style
 from rich.text import Text
 
-from judge.records.views import BoardView, Mark, Square, Surface, Token
+from judge.formats.views import BoardView, Mark, Square, Surface, Token
 
 _FACE_LETTERS = {"pawn": "P", "rook": "R", "knight": "N", "bishop": "B", "queen": "Q", "king": "K", "unknown": ""}
 

@@ -15,8 +15,8 @@ from rich.text import Text
 from judge.base.errors import InputError
 from judge.base.text import printable
 from judge.catalog.files import read_steps
+from judge.formats.steps import ReplayStep, Stepped
 from judge.games.types import SEATS
-from judge.records.steps import ReplayStep, Stepped
 from judge.referee.steps import MAX_STORED_MESSAGES
 from judge.terminal.screen import MoveShown, Screen, SeatShown
 

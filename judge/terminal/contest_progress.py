@@ -17,7 +17,7 @@ from judge.contest.attempts import EndedAttempt
 from judge.contest.contest import Contest
 from judge.contest.run_tally import RunTally
 from judge.contest_games import AttemptState, GameState
-from judge.records.outcome import score_text
+from judge.formats.outcome import score_text
 from judge.terminal.output import json_text
 
 SHOWN_GAMES = 8

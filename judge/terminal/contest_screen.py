@@ -20,8 +20,8 @@ from judge.broadcast.events import (
     Withdrawn,
 )
 from judge.broadcast.state import Live, LiveGame
+from judge.formats.views import numbered
 from judge.games.types import SEATS
-from judge.records.views import numbered
 from judge.terminal.screen import MoveShown, Screen, SeatShown
 
 MAX_STORED_MOVES = 200

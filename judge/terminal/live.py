@@ -18,13 +18,13 @@ from rich.live import Live
 from judge.base.scheduling import set_scheduling
 from judge.broadcast import pipe
 from judge.catalog import game_entry
+from judge.formats.views import BoardView
 from judge.games.types import SEATS
 from judge.protocols import PERSON
-from judge.records.views import BoardView
+from judge.record.spec import GameSpec
+from judge.record.transcript import unpack_entries
 from judge.referee.side import Ply
-from judge.referee.spec import GameSpec
 from judge.referee.steps import MS, FollowedGame
-from judge.referee.transcript import unpack_entries
 from judge.sandbox.memory_monitor import MemoryMonitor
 from judge.terminal.screen import MoveShown, Screen, SeatShown, SeriesScore
 

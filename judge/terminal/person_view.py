@@ -10,7 +10,7 @@ from judge.games.person import RESIGN, UnclearError
 from judge.games.types import SEATS, AgentFault, Game, Reply, ReplyKind, Request, RuleResult, Verdict
 from judge.protocols import PERSON
 from judge.protocols.person import PersonOptions
-from judge.referee.spec import GameSpec
+from judge.record.spec import GameSpec
 from judge.terminal.live import MAX_STORED_MOVES, Follower
 from judge.terminal.screen import MoveShown, Screen, SeatShown, SeriesScore
 

@@ -15,9 +15,9 @@ from rich.live import Live
 
 from judge.base.text import is_printable, printable
 from judge.broadcast.pipe import frames
+from judge.formats.views import Mark, Square
 from judge.games.person import PersonWords, UnclearError
 from judge.games.types import Request
-from judge.records.views import Mark, Square
 from judge.terminal.board_text import board_lines
 from judge.terminal.browse import ESCAPE, key_by_key, keys_of
 from judge.terminal.live import GameViews, leave_last, stop_gracefully, take

@@ -23,12 +23,12 @@ from judge.base.text import printable
 from judge.broadcast import pipe
 from judge.contest.attempts import moves_of
 from judge.contest.matches import MatchObserver
+from judge.formats.outcome import game_scores, outcome_text, record_outcome
 from judge.games.types import Verdict
 from judge.protocols import PERSON, protocol_entry
-from judge.records.outcome import game_scores, outcome_text, record_outcome
-from judge.referee.policy import Policy
+from judge.record.policy import Policy
+from judge.record.spec import GameRecord, GameSpec, SeatSpec
 from judge.referee.side import Ply
-from judge.referee.spec import GameRecord, GameSpec, SeatSpec
 from judge.sandbox import Box, BoxKind, BoxPolicy, Limits, Tenant, open_box
 from judge.sandbox.process.person_box import PersonBox
 from judge.terminal.screen import SeriesScore

@@ -14,7 +14,7 @@ from rich.style import Style
 from rich.text import Text
 
 from judge.base.text import clock_text, printable
-from judge.records.views import BoardView
+from judge.formats.views import BoardView
 from judge.statistics.significance import wilson_interval
 from judge.terminal.board_text import board_lines, board_width, side_sign, side_style
 

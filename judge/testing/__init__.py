@@ -23,8 +23,8 @@ Test a protocol line by line, by its output and its interpretation of answers:
 Test a game with scripted agents: functions from a received line to acts. The clock is simulated, so a game takes
 milliseconds:
 
->>> from judge.referee.policy import load_policy
->>> from judge.referee.spec import GameSpec
+>>> from judge.record.policy import load_policy
+>>> from judge.record.spec import GameSpec
 >>> from judge.testing import Say, ScriptedGame, World, exits, scripted_seats
 >>> def waits(line):
 ...     return [Say(b"OK\\r\\n")] if line.startswith("START") else []

@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 
 from judge.base.errors import HostError
 from judge.games.types import End, Verdict
+from judge.record.spec import GameSpec, SeatSpec
+from judge.record.transcript import Entry, EntryKind, Transcript, seal, unseal
 from judge.referee.blame import Void
 from judge.referee.drive import drive
 from judge.referee.make_record import plies_of, verdict_of, winner_of
 from judge.referee.referee import Referee
 from judge.referee.replay import Replay
 from judge.referee.setup import build_referee
-from judge.referee.spec import GameSpec, SeatSpec
-from judge.referee.transcript import Entry, EntryKind, Transcript, seal, unseal
 from judge.referee.wire import MemoryUse, RanOn, StoppedCpu
 from judge.sandbox.evidence import Evidence, ProcessReport
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from judge.games import new_game
-from judge.referee.policy import Policy
+from judge.record.policy import Policy
 
 CLOCK = ("turn_ms", "match_ms")
 

@@ -18,7 +18,7 @@ from judge.journal.events import (
     Voided,
     Withdrawn,
 )
-from judge.referee.seeds import Seed
+from judge.record.seeds import Seed
 from judge.statistics.online_ratings import OnlineRatings, Prior
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.matchmaker import LadderGames, next_pair

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from judge.contest_games import Pairing
-from judge.referee.seeds import Seed, numbers
+from judge.record.seeds import Seed, numbers
 from judge.statistics.online_ratings import OnlineRatings
 from judge.statistics.portable_math import Vector, exp, log, share
 from judge.tournament.formats.ladder import Matchmaking

@@ -6,8 +6,8 @@ from functools import lru_cache
 from judge.catalog import game_entry
 from judge.catalog.entry import NOT_TURNED, Turn
 from judge.games.types import Opening
-from judge.referee.policy import Policy
-from judge.referee.seeds import Seed, numbers
+from judge.record.policy import Policy
+from judge.record.seeds import Seed, numbers
 
 
 def schedule(openings: Sequence[Opening], pair: int, seed: Seed | None, turns: Sequence[Turn]) -> Opening:

@@ -14,7 +14,7 @@ from judge.catalog import game_entry
 from judge.catalog.entry import ResultWord, ResultWords
 from judge.contest_games import GameResult, Pairing
 from judge.games.types import Verdict
-from judge.referee.policy import Policy
+from judge.record.policy import Policy
 from judge.tournament.results import PlayedPairing, games_by_table
 
 DECIMALS = 9

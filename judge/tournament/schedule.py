@@ -9,8 +9,8 @@ from judge.base.errors import InputError
 from judge.catalog.entry import NOT_TURNED
 from judge.contest_games import GameResult, Pairing, ScheduledGame
 from judge.games.types import Opening
-from judge.referee.seeds import Key, Seed
-from judge.referee.spec import GameSpec
+from judge.record.seeds import Key, Seed
+from judge.record.spec import GameSpec
 from judge.tournament.crosstable import Crosstable, crosstable
 from judge.tournament.openings import schedule, turns_of
 from judge.tournament.pairings import Competitor, opening_number, seats

@@ -2,7 +2,7 @@
 
 The commitment is the SHA-256 of the secret, stored in the contest's document. The contest's key (`contest_key`) is
 derived from the secret, the entries and the log's first checkpoint after lock-in
-(docs/decisions/0009-log-and-witnesses.md). Derived from the key (`judge.referee.seeds`):
+(docs/decisions/0009-log-and-witnesses.md). Derived from the key (`judge.record.seeds`):
 
 - drawn ranks: `"seeds"`; lots of a Swiss: `"swiss"`;
 - the order of shuffled openings in the n-th pass, from 0: `n`;
@@ -15,7 +15,7 @@ import secrets
 from pydantic import Field
 
 from judge.base.parsing import FrozenModel
-from judge.referee.seeds import Key, Seed, derived
+from judge.record.seeds import Key, Seed, derived
 
 
 def new_secret() -> Key:

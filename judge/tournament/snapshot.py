@@ -10,9 +10,9 @@ from pydantic import AfterValidator, Field, model_validator
 
 from judge.base.errors import InputError
 from judge.base.parsing import FailFastTuple, FrozenModel, parse_json
-from judge.referee.policy import Policy
-from judge.referee.seeds import Key, Seed, numbers
-from judge.referee.spec import BoxKind, OpeningField, SeatSpec
+from judge.record.policy import Policy
+from judge.record.seeds import Key, Seed, numbers
+from judge.record.spec import BoxKind, OpeningField, SeatSpec
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.groups import Groups, Leagues

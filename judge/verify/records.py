@@ -12,9 +12,9 @@ from judge.contest.attempts import outcome_of
 from judge.contest_games import AttemptState, GameConditions, Outcome
 from judge.games.types import Opening, Verdict
 from judge.publish.conditions import conditions_of
-from judge.referee.bounds import MAX_RECORD_BYTES
-from judge.referee.seeds import Seed
-from judge.referee.spec import GameRecord, GameSpec, KeptFolders, RecordFile
+from judge.record.bounds import MAX_RECORD_BYTES
+from judge.record.seeds import Seed
+from judge.record.spec import GameRecord, GameSpec, KeptFolders, RecordFile
 from judge.referee.verify import verify
 from judge.sandbox.archive import EMPTY
 from judge.sandbox.box import FolderKind

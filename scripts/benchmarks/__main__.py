@@ -22,11 +22,11 @@ from judge.agents.agents import Agent
 from judge.base.errors import HostError, InputError
 from judge.base.owner import owned_directory
 from judge.contest.host_setup import make_ready, slot_alone
-from judge.referee.play import play
-from judge.referee.policy import Policy, load_policy
-from judge.referee.spec import GameSpec, RecordFile
-from judge.referee.transcript import EntryKind, unseal
-from judge.referee.venue import Slot, Venue
+from judge.play.game import play
+from judge.play.venue import Slot, Venue
+from judge.record.policy import Policy, load_policy
+from judge.record.spec import GameSpec, RecordFile
+from judge.record.transcript import EntryKind, unseal
 from judge.sandbox.box import Box
 from judge.sandbox.docker.kept import KEPT
 from judge.terminal.output import note, print_notice

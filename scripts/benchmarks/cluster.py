@@ -24,8 +24,8 @@ from judge.contest.contest import Contest, begin, open_store
 from judge.contest.plan import Planned, load_plan
 from judge.contest.runner import ContestRunner
 from judge.contest_games import AttemptState, ScheduledGame
-from judge.referee.policy import load_policy
-from judge.referee.spec import GameSpec
+from judge.record.policy import load_policy
+from judge.record.spec import GameSpec
 from judge.sandbox.docker.images import image_contents
 from judge.store.contests import Store
 from judge.store.files import Files

@@ -17,9 +17,9 @@ from judge.contest.attempts import EndedAttempt, Job
 from judge.contest.executor import LocalExecutor
 from judge.contest.runner import ContestRunner
 from judge.contest_games import AttemptState, ScheduledGame
-from judge.referee.policy import load_policy
-from judge.referee.spec import GameSpec, RecordFile
-from judge.referee.transcript import unseal
+from judge.record.policy import load_policy
+from judge.record.spec import GameSpec, RecordFile
+from judge.record.transcript import unseal
 from judge.store.contests import Store
 from judge.store.files import Files
 from judge.store.types import EntryRow

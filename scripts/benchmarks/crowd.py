@@ -18,12 +18,12 @@ from judge.agents.agents import Agent
 from judge.base.errors import HostError
 from judge.base.procfs import children_of, stat_fields
 from judge.base.worker_processes import Crew, kill
-from judge.referee.play import play
-from judge.referee.policy import load_policy
+from judge.play.game import play
+from judge.play.venue import Slot, Venue
+from judge.record.policy import load_policy
+from judge.record.spec import GameSpec
+from judge.record.transcript import unseal
 from judge.referee.side import Ply
-from judge.referee.spec import GameSpec
-from judge.referee.transcript import unseal
-from judge.referee.venue import Slot, Venue
 from scripts.benchmarks.measuring import Bench, Figure, clock_errors_ms, everywhere, share_of
 
 POLICY = "gomocup-oversubscribed"

@@ -23,11 +23,11 @@ from judge.broadcast.log import LOG_FILE, EventLog
 from judge.contest.attempts import outcome_and_record
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
+from judge.record.spec import GameSpec, Placement, RecordFile
+from judge.record.transcript import seal
 from judge.referee.drive import drive
 from judge.referee.make_record import Circumstances, RefereedGame, record_of
 from judge.referee.setup import build_referee
-from judge.referee.spec import GameSpec, Placement, RecordFile
-from judge.referee.transcript import seal
 from judge.store.tokens import Tokens
 from judge.testing import Act, Agent, Say, World
 from scripts.benchmarks.live_stage import until

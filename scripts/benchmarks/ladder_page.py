@@ -23,7 +23,7 @@ from judge.journal.events import Accepted, Scheduled, Started
 from judge.publish.ladder import LadderRatings
 from judge.publish.ladder_state import FILE
 from judge.publish.load import load_store
-from judge.referee.spec import SeatSpec
+from judge.record.spec import SeatSpec
 from judge.statistics.scales import expected_score
 from judge.store.contests import Store
 from judge.store.tables import attempts, games, journal, pairings, results

@@ -19,9 +19,9 @@ from judge.contest.attempts import outcome_and_record
 from judge.contest.contest import Contest, begin, open_store
 from judge.contest.plan import PLAN_FILE, load_plan
 from judge.contest_games import ScheduledGame
-from judge.referee.play import play
-from judge.referee.spec import GameSpec, Placement, RecordFile
-from judge.referee.venue import Venue
+from judge.play.game import play
+from judge.play.venue import Venue
+from judge.record.spec import GameSpec, Placement, RecordFile
 from scripts.benchmarks.measuring import GOMOKU, Bench, Figure, everywhere
 
 AGENTS = 20

@@ -18,11 +18,11 @@ from judge.base.worker_processes import Worker
 from judge.broadcast.log import LOG_FILE
 from judge.broadcast.pipe import Announced, Sender
 from judge.broadcast.running import RunningGame
-from judge.referee.play import play
-from judge.referee.policy import load_policy
-from judge.referee.spec import GameSpec
-from judge.referee.transcript import unseal
-from judge.referee.venue import Venue
+from judge.play.game import play
+from judge.play.venue import Venue
+from judge.record.policy import load_policy
+from judge.record.spec import GameSpec
+from judge.record.transcript import unseal
 from judge.testing import scripted_seats
 from scripts.benchmarks.live_stage import Stage, scripted_entries, staged, until
 from scripts.benchmarks.measuring import GOMOKU, RUNS, Bench, Figure, clock_errors_ms, share_of

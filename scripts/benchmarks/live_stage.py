@@ -26,10 +26,10 @@ from judge.contest.contest import begin, open_store
 from judge.contest.event_log.recorder import record
 from judge.contest.plan import Planned, load_plan
 from judge.contest_games import ScheduledGame
+from judge.record.spec import GameSpec
+from judge.record.transcript import Entry, Transcript, unpack_entries
 from judge.referee.drive import drive
 from judge.referee.setup import build_referee
-from judge.referee.spec import GameSpec
-from judge.referee.transcript import Entry, Transcript, unpack_entries
 from judge.testing import Act, Agent, Say, World
 from scripts.benchmarks.measuring import GOMOKU
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from judge.agents.agents import Agent, stage_agent
 from judge.base.errors import HostError
-from judge.referee.transcript import Entry, EntryKind
-from judge.referee.venue import Slot
+from judge.play.venue import Slot
+from judge.record.transcript import Entry, EntryKind
 
 RUNS = 5
 GOMOKU = "gomocup-fastgame"

@@ -30,11 +30,11 @@ from judge.cli.submit import open_intake
 from judge.contest.contest import begin, open_store
 from judge.contest.plan import load_plan
 from judge.notices.sender import new_secret
-from judge.referee.play import play
-from judge.referee.policy import load_policy
-from judge.referee.spec import GameSpec
-from judge.referee.transcript import unseal
-from judge.referee.venue import Venue
+from judge.play.game import play
+from judge.play.venue import Venue
+from judge.record.policy import load_policy
+from judge.record.spec import GameSpec
+from judge.record.transcript import unseal
 from judge.sandbox.machine.cores import LOCKS_VARIABLE as LOCKS
 from judge.sandbox.machine.cores import CoreLocks
 from judge.store.tokens import Tokens

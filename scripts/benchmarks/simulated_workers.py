@@ -21,7 +21,7 @@ from judge.cluster.connection import NO_PAGES, settle
 from judge.cluster.machine import Machine
 from judge.cluster.messages import Answer, Order, Played
 from judge.cluster.tasks import SLOT, AtMachine
-from judge.referee.spec import RecordFile
+from judge.record.spec import RecordFile
 from scripts.benchmarks.large import as_of
 
 SELDOM = {

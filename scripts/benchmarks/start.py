@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from judge.agents.agents import Agent, stage_agent
 from judge.base.errors import HostError
-from judge.referee.policy import load_policy
+from judge.record.policy import load_policy
 from judge.sandbox import open_box
 from judge.sandbox.box import ONE_KERNEL, Box, Tenant
 from judge.sandbox.docker import container_box

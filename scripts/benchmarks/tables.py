@@ -13,8 +13,8 @@ from judge.contest.contest import Contest, open_store
 from judge.contest.plan import Plan, Planned
 from judge.contest_games import AttemptState, GameState, ScheduledGame
 from judge.games.types import Verdict
-from judge.referee.policy import load_policy
-from judge.referee.spec import SeatSpec
+from judge.record.policy import load_policy
+from judge.record.spec import SeatSpec
 from judge.store.tables import attempts, results
 from judge.store.tables import games as games_table
 from judge.store.types import EntryRow

@@ -12,7 +12,7 @@ from judge.agents.agents import Agent, stage_agent
 from judge.agents.manifest import derived_name, fit_name, is_name, read_manifest
 from judge.agents.program_files import MAX_DEPTH, program_digest
 from judge.base.errors import InputError
-from judge.referee.policy import load_policy
+from judge.record.policy import load_policy
 from judge.submissions.trees import build_of
 
 GOOD = 'name = "mine"\ncommand = ["./run", "--fast"]\nline_ending = "lf"\nauthor = "me"\n'

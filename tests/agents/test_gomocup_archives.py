@@ -7,7 +7,7 @@ import pytest
 
 from judge.agents.agents import stage_agent
 from judge.agents.programs import brain_name, choose_executable, own_name
-from judge.referee.policy import load_policy
+from judge.record.policy import load_policy
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import pytest
 
 from judge.agents.kept_folders import FolderStore, GameShelf, owner_of
 from judge.base.errors import HostError, InputError
-from judge.referee.spec import FolderRecord, KeptFolders, RecordFile
-from judge.referee.transcript import unseal
+from judge.record.spec import FolderRecord, KeptFolders, RecordFile
+from judge.record.transcript import unseal
 from judge.sandbox.archive import EMPTY, Archive, pack_folder
 from judge.sandbox.box import FolderKind
 from tests import forked

@@ -9,7 +9,7 @@ import pytest
 from judge.agents.agents import stage_agent
 from judge.agents.programs import read_pe, width_of
 from judge.base.errors import InputError
-from judge.referee.policy import load_policy
+from judge.record.policy import load_policy
 
 
 def program(machine: int = 0x8664, kind: int = 0x22, subsystem: int = 3, is_dotnet: bool = False) -> bytes:

@@ -10,7 +10,7 @@ from judge.agents.foreign import brains_of
 from judge.agents.programs import ProgramKind, kind_of
 from judge.agents.python_version import python_words
 from judge.base.errors import InputError
-from judge.referee.policy import load_policy
+from judge.record.policy import load_policy
 from tests.agents.test_pe_format import program
 
 ELF, OBJECT = (b"\x7fELF".ljust(16, b"\0") + struct.pack("<H", kind) for kind in (2, 1))

@@ -10,8 +10,8 @@ from judge.attacks.attack import Attack
 from judge.attacks.runner import Suite
 from judge.contest.host_setup import pair_alone
 from judge.host.build_images import build_images
-from judge.referee.policy import load_policy
-from judge.referee.venue import Slot
+from judge.play.venue import Slot
+from judge.record.policy import load_policy
 from judge.sandbox.machine.cores import available
 from tests.attacks.controls import ControlSuite
 from tests.examples import EVIDENCE

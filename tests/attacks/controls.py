@@ -17,9 +17,9 @@ from judge.attacks.attack import KNOWN_FIELDS, Attack, Changes, Expected, Observ
 from judge.attacks.runner import ACCOMPLICE, ATTACKER, Suite, Trial
 from judge.attacks.table import ATTACKS, read_rows
 from judge.base.errors import HostError
-from judge.referee.policy import Policy
-from judge.referee.transcript import EntryKind
-from judge.referee.venue import Slot
+from judge.play.venue import Slot
+from judge.record.policy import Policy
+from judge.record.transcript import EntryKind
 from judge.referee.wire import RanOn, StoppedCpu
 from judge.sandbox import Box, BoxKind, BoxPolicy, Limits, Tenant, open_box
 from judge.sandbox.docker.kept import KEPT

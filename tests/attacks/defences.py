@@ -22,8 +22,8 @@ from pydantic_core import SchemaValidator
 from judge.base.errors import HostError
 from judge.base.procfs import memory_bytes
 from judge.base.worker_processes import die_with_parent
-from judge.referee.kernel_watch import KernelWatch
-from judge.referee.live_wire import LiveWire
+from judge.play.kernel_watch import KernelWatch
+from judge.play.live_wire import LiveWire
 from judge.referee.referee import Referee
 from judge.referee.requests import Requests
 from judge.sandbox.docker.renewal import NamespaceHelper
@@ -79,18 +79,18 @@ ASK, PROVE = "judge.sandbox.docker.renewal:NamespaceHelper.ask", "judge.sandbox.
 STILL_MS = "judge.referee.referee:STILL_MS"
 
 DEFENCES: Mapping[str, Mapping[str, object]] = {
-    "handling broken pipes": {"judge.referee.live_wire:LiveWire._take": _take_unbroken},
-    "reading before a request": {"judge.referee.live_wire:LiveWire.read_pending": lambda _: ()},
-    "rest from stderr": {"judge.referee.live_wire:_Surplus.rest": _nothing},
-    "charging stopped boxes": {"judge.referee.live_wire:LiveWire.read_stopped_cpu": _uncharged_cpu},
+    "handling broken pipes": {"judge.play.live_wire:LiveWire._take": _take_unbroken},
+    "reading before a request": {"judge.play.live_wire:LiveWire.read_pending": lambda _: ()},
+    "rest from stderr": {"judge.play.live_wire:_Surplus.rest": _nothing},
+    "charging stopped boxes": {"judge.play.live_wire:LiveWire.read_stopped_cpu": _uncharged_cpu},
     "waiting until a box is still": {STILL_MS: 1},
     "waiting until a box is still, 50 ms": {STILL_MS: 50},
     "waiting until a box is still, 200 ms": {STILL_MS: 200},
     "bound of the wait until a box is still": {STILL_MS: 60_000},
     "bound of running on": {"judge.referee.referee:RAN_ON_MS": 1_000_000},
-    "bound of stderr": {"judge.referee.play:STDERR_BYTES": 16 << 20},
+    "bound of stderr": {"judge.play.game:STDERR_BYTES": 16 << 20},
     "minimum count of a line": {"judge.referee.side:MIN_COUNT_BYTES": 1},
-    "limit of kernel memory": {"judge.referee.kernel_watch:KernelWatch.read": _read_never},
+    "limit of kernel memory": {"judge.play.kernel_watch:KernelWatch.read": _read_never},
     "closing one seat after the other": {"judge.referee.referee:Referee._close": _close_at_once},
     "checking the clock after each read": {"judge.referee.referee:Referee._judge_lateness": lambda *_: False},
     "limit of suggestions": {"judge.protocols.gomocup:MAX_SUGGESTIONS": sys.maxsize},

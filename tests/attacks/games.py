@@ -8,10 +8,10 @@ from pathlib import Path
 
 from judge.agents.program_files import program_digest
 from judge.host.build_images import build_images
-from judge.referee.play import play
-from judge.referee.policy import load_policy
-from judge.referee.spec import GameSpec, RecordFile, SeatSpec
-from judge.referee.venue import Slot, Venue
+from judge.play.game import play
+from judge.play.venue import Slot, Venue
+from judge.record.policy import load_policy
+from judge.record.spec import GameSpec, RecordFile, SeatSpec
 from judge.referee.verify import verify
 from judge.sandbox.machine.cgroup import UNIFIED, parse_mounts
 from judge.sandbox.static_builds import compile_static

@@ -12,8 +12,8 @@ import pytest
 from judge.attacks.runner import ATTACKER
 from judge.games.types import Verdict
 from judge.host.kernel_checks import MAX_MAPS, UNCHARGED_MAP_BYTES
-from judge.referee.spec import GameRecord
-from judge.referee.venue import Slot
+from judge.play.venue import Slot
+from judge.record.spec import GameRecord
 from judge.sandbox import BoxPolicy, Limits, Tenant, open_box
 from judge.sandbox.evidence import Evidence
 from judge.sandbox.machine.cgroup import UNIFIED, find_cgroups

@@ -13,8 +13,8 @@ import pytest
 
 from judge.base.owner import Owner, directories
 from judge.games.types import Verdict
-from judge.referee.spec import RecordFile
-from judge.referee.venue import Slot
+from judge.play.venue import Slot
+from judge.record.spec import RecordFile
 from judge.sandbox.docker import kept
 from judge.sandbox.docker.kept import KEPT
 from judge.sandbox.docker.renewal import Renewal

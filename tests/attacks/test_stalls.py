@@ -22,13 +22,13 @@ from judge.attacks.attack import Attack
 from judge.attacks.programs import build_attacks
 from judge.attacks.table import ATTACKS
 from judge.games.types import Verdict
+from judge.play.game import play
+from judge.play.live_wire import LiveWire
+from judge.play.venue import Slot, Venue
+from judge.record.policy import load_policy
+from judge.record.spec import GameSpec, SeatSpec
+from judge.record.transcript import EntryKind, Transcript
 from judge.referee.blame import Cause, Void, judge
-from judge.referee.live_wire import LiveWire
-from judge.referee.play import play
-from judge.referee.policy import load_policy
-from judge.referee.spec import GameSpec, SeatSpec
-from judge.referee.transcript import EntryKind, Transcript
-from judge.referee.venue import Slot, Venue
 from judge.referee.verify import verify
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
 from judge.sandbox.docker.docker_box import DockerBox

@@ -16,9 +16,9 @@ from judge.attacks.attack import Attack, Expected, Scene
 from judge.attacks.runner import Suite
 from judge.attacks.table import ATTACKS
 from judge.games.types import Verdict
+from judge.play.venue import Slot
+from judge.record.policy import load_policy
 from judge.referee import blame
-from judge.referee.policy import load_policy
-from judge.referee.venue import Slot
 from tests.attacks.conftest import again_where_busy
 from tests.examples import of_evidence
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from judge.games.types import Verdict
+from judge.play.venue import Slot
+from judge.record.spec import RecordFile
+from judge.record.transcript import EntryKind, unseal
 from judge.referee import referee
-from judge.referee.spec import RecordFile
-from judge.referee.transcript import EntryKind, unseal
-from judge.referee.venue import Slot
 from judge.referee.wire import StoppedCpu
 from tests.attacks.games import compiled, play_commands
 from tests.examples import of_evidence

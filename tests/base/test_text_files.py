@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from judge.base.errors import InputError
 from judge.base.text_files import decode_file, encoding_of, find_codec, reencode
-from judge.records.gomoku.formats import GOMOKU_FORMATS
-from judge.records.gomoku.record import FiveRecord
+from judge.formats.gomoku.formats import GOMOKU_FORMATS
+from judge.formats.gomoku.record import FiveRecord
 from tests.examples import examples
 
 Writer = Callable[[tuple[str, str]], str]

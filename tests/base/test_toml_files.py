@@ -9,7 +9,7 @@ from judge.agents.manifest import read_manifest
 from judge.base.errors import InputError
 from judge.base.toml_files import MAX_BYTES, MAX_KEY_PARTS, parse, read_text
 from judge.contest.plan import load_plan
-from judge.referee.policy import load_policy
+from judge.record.policy import load_policy
 from judge.sandbox.docker.seccomp import load_profile
 from tests.cpu_limit import run_limited
 

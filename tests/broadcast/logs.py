@@ -11,9 +11,9 @@ from judge.contest.attempts import outcome_and_record
 from judge.contest.event_log.recorder import Recorder
 from judge.contest.plan import BroadcastPlan
 from judge.contest_games import ScheduledGame
+from judge.record.spec import RecordFile
+from judge.record.transcript import Transcript, unseal
 from judge.referee.replay import rejoined
-from judge.referee.spec import RecordFile
-from judge.referee.transcript import Transcript, unseal
 from tests.publish.cups import STRONG_TO_WEAK, Cup, day_of, luck, referee
 
 PAIR = {name: STRONG_TO_WEAK[name] for name in ("anna", "bert")}

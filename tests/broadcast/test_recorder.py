@@ -28,9 +28,9 @@ from judge.contest.event_log.store_changes import StoreChanges
 from judge.contest.plan import BroadcastPlan
 from judge.contest_games import ScheduledGame
 from judge.journal.events import Paused
+from judge.record.spec import RecordFile
+from judge.record.transcript import Entry, EntryKind, seal, unseal
 from judge.referee.replay import rejoined
-from judge.referee.spec import RecordFile
-from judge.referee.transcript import Entry, EntryKind, seal, unseal
 from tests.broadcast.logs import PAIR, accept, events, of_games, play_next, recorder, shares, whole
 from tests.examples import sized
 from tests.forked import ForkedProcess

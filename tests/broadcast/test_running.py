@@ -8,11 +8,11 @@ import pytest
 from judge.broadcast.events import AnyEvent, MoveMade, Playing, SearchUpdate, TurnBegun, write_event
 from judge.broadcast.running import RunningGame, events_of_record
 from judge.catalog.files import steps_of
-from judge.referee.spec import RecordFile
-from judge.referee.transcript import unpack_entries, unseal
+from judge.record.spec import RecordFile
+from judge.record.transcript import unpack_entries, unseal
 from tests.broadcast.logs import shares
 from tests.corpus.archive import SOURCE, parts, read
-from tests.records import recorded
+from tests.formats import recorded
 
 FAMILIES = (recorded.gomoku, recorded.chess, recorded.quantum, recorded.stratego_game)
 

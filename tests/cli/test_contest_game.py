@@ -9,7 +9,7 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.cli.contest.game import game
-from judge.referee.spec import RecordFile, read_record
+from judge.record.spec import RecordFile, read_record
 from judge.referee.verify import verify
 from tests.publish.cups import SECRET, Cup, crasher, player
 

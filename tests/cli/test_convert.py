@@ -10,10 +10,10 @@ from typer.testing import CliRunner
 from judge.base.errors import InputError
 from judge.catalog.files import read_games
 from judge.cli import app
-from judge.records.gomoku.formats import GOMOKU_FORMATS
-from judge.referee.spec import write_record
-from tests.records import recorded
-from tests.records.gomoku.test_formats import GAME
+from judge.formats.gomoku.formats import GOMOKU_FORMATS
+from judge.record.spec import write_record
+from tests.formats import recorded
+from tests.formats.gomoku.test_formats import GAME
 from tests.referee.games import BLACK_ROW, WHITE_ROW, a_file, brain, play
 
 

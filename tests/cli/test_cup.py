@@ -22,7 +22,7 @@ from judge.contest.run_lock import player_of
 from judge.cup.plan import load_cup
 from judge.host.build_images import build_images
 from judge.publish.manifest import write_manifest
-from judge.referee.spec import RecordFile
+from judge.record.spec import RecordFile
 from judge.store.files import Files
 from judge.transparency.keys import load_key
 from tests.cli.conftest import TINY, Judge

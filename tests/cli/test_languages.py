@@ -11,7 +11,7 @@ from judge.agents.builds import Kind
 from judge.agents.manifest import read_manifest
 from judge.base.owner import owned_directory
 from judge.host.build_images import build_images
-from judge.referee.spec import read_record
+from judge.record.spec import read_record
 from judge.sandbox import BoxPolicy
 from judge.sandbox.docker.images import missing_images
 from judge.sandbox.runtimes import image_that_builds

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.referee.policy import load_policy
+from judge.record.policy import load_policy
 from tests.cli.conftest import Judge
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.referee.spec import RecordFile, read_record
+from judge.record.spec import RecordFile, read_record
 from judge.referee.verify import verify
 from tests import forked
 from tests.cli.brains import write_brain

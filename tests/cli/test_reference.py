@@ -20,8 +20,8 @@ from judge.cli.options import complete_agent, complete_policy
 from judge.cli.reference import reference
 from judge.games.types import Verdict
 from judge.host.house_agents import house_agent_names
+from judge.record.policy import policy_names
 from judge.referee.blame import TABLE, BlameRow
-from judge.referee.policy import policy_names
 from judge.referee.verdict_help import FAULTS, RULED
 from tests.cli.conftest import Judge
 

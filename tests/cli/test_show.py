@@ -9,11 +9,11 @@ import pytest
 from PIL import Image
 
 from judge.catalog.files import write_exports
-from judge.referee.spec import RecordFile, write_record
+from judge.record.spec import RecordFile, write_record
 from judge.terminal.browse import Place, keys_of
 from tests.cli.conftest import Judge
 from tests.cli.terminal import Terminal, is_in_order
-from tests.records import recorded
+from tests.formats import recorded
 
 
 def written(directory: Path, file: RecordFile) -> str:
@@ -81,7 +81,7 @@ def test_a_mistake_is_one_sentence(
 
 
 def test_a_changed_record_does_not_verify_and_is_shown_as_far_as_it_goes(judge: Judge, game: str) -> None:
-    """tests/records/test_changed_records.py changes each value."""
+    """tests/formats/test_changed_records.py changes each value."""
     document = json.loads(Path(game).read_text())
     document["record"]["spec"]["policy"]["clock"]["turn_ms"] = 4000
     Path(game).write_text(json.dumps(document))

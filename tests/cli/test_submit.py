@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 import judge.cli.submissions
 import judge.cli.submit
-import judge.referee.play
+import judge.play.game
 from judge.base.errors import InputError
 from judge.cli import app
 from judge.cli.submit_remote import next_words
@@ -147,7 +147,7 @@ def test_no_log_line_interrupts_output(
     run: Run, upload: Callable[[str], str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     def loud(*arguments: object, **more: object) -> object:
-        judge.referee.play.log.warning("void", attempt=1)
+        judge.play.game.log.warning("void", attempt=1)
         return process(*arguments, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(judge.cli.submit, "processor", lambda _: loud)

@@ -12,7 +12,7 @@ from rich.console import Console, RenderableType
 from judge.broadcast.state import Live
 from judge.catalog.files import steps_of
 from judge.cli.contest.watch import Followed
-from judge.records.search_figures import evaluate_game, search_figures
+from judge.formats.search_figures import evaluate_game, search_figures
 from judge.terminal.contest_screen import game_screen, line_of, overview
 from tests.broadcast.logs import PAIR, accept, play_next, recorder
 from tests.forked import ForkedProcess

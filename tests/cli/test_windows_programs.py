@@ -15,7 +15,7 @@ import pytest
 
 from judge.base.resources import IMAGES
 from judge.host.build_images import build_images
-from judge.referee.spec import read_record
+from judge.record.spec import read_record
 from tests.cli.conftest import QUICK, Judge
 from tests.examples import of_evidence
 from tests.sandbox.mingw import HERE, NEEDS_WINE, compile_windows, packaged_programs

@@ -21,8 +21,8 @@ from judge.contest.attempts import EndedAttempt, Job
 from judge.contest.runner import ContestRunner, StopReason
 from judge.contest_games import AttemptState, GameState, ScheduledGame
 from judge.host.house_agents import build_house_agents
-from judge.referee.policy import load_policy
-from judge.referee.spec import GameSpec, RecordFile
+from judge.record.policy import load_policy
+from judge.record.spec import GameSpec, RecordFile
 from judge.sandbox.box import BoxKind
 from judge.sandbox.machine.cores import LOCKS_VARIABLE
 from judge.store.contests import Store

@@ -18,7 +18,7 @@ from judge.cluster.cluster import Cluster
 from judge.contest.attempts import Job
 from judge.contest.runner import StopReason
 from judge.contest_games import AttemptState, ScheduledGame
-from judge.referee.spec import RecordFile
+from judge.record.spec import RecordFile
 from judge.referee.verify import verify
 from tests.cluster.machines import Cup, Machines, children, until
 from tests.examples import evidence

@@ -16,7 +16,7 @@ from judge.base.errors import HostError, InputError
 from judge.broadcast.log import LOG_FILE
 from judge.host.build_images import build_images
 from judge.host.image_files import ImageFacts, export_image, import_image, refuse_unlike
-from judge.referee.spec import RecordFile
+from judge.record.spec import RecordFile
 from judge.referee.verify import verify
 from judge.sandbox.docker.images import image_contents
 from judge.store.files import Files

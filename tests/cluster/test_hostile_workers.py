@@ -24,7 +24,7 @@ from judge.cluster.security import invite, make_keys, parse_address
 from judge.contest.runner import StopReason
 from judge.journal.codec import encode
 from judge.journal.events import WorkerBarred, WorkerEvent
-from judge.referee.policy import load_policy
+from judge.record.policy import load_policy
 from tests.attacks.scheduler import ADDRESS, REGISTER, Scheduler, is_refused
 from tests.cluster.machines import Cup, Machines, until
 from tests.examples import evidence, of_evidence

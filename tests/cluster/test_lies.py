@@ -21,8 +21,8 @@ from judge.cluster.messages import Answer, Played
 from judge.cluster.roster import Roster
 from judge.contest.attempts import EndedAttempt, Job
 from judge.contest_games import ScheduledGame
-from judge.referee.folders import kept_folder
-from judge.referee.spec import KeptFolders
+from judge.play.folders import kept_folder
+from judge.record.spec import KeptFolders
 from judge.sandbox.archive import EMPTY, measure_folder, pack_folder
 from judge.sandbox.box import FolderKind
 from tests.referee.games import BLACK_ROW, WHITE_ROW, a_file, brain, play, spec

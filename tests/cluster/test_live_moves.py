@@ -25,9 +25,9 @@ from judge.cluster.security import invite, make_keys, parse_address, read_join_f
 from judge.contest.attempts import Job
 from judge.contest_games import ScheduledGame
 from judge.host.build_images import build_images
+from judge.record.spec import RecordFile
+from judge.record.transcript import Entry, EntryKind, unpack_entries, unseal
 from judge.referee.replay import rejoined
-from judge.referee.spec import RecordFile
-from judge.referee.transcript import Entry, EntryKind, unpack_entries, unseal
 from tests.broadcast.logs import of_games, whole
 from tests.cli.contests import running, slow_contest
 from tests.cluster.machines import Cup, Machines, until

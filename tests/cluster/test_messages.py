@@ -19,8 +19,8 @@ from judge.cluster.machine import Arrivals, Machine, code_digest
 from judge.cluster.messages import Arrived, Lacks, Order, Parcel, ParcelPiece, Played, Receipt, Unfit, read_answer
 from judge.contest_games import ScheduledGame
 from judge.games.types import Verdict
-from judge.referee.spec import GameSpec, RecordFile
-from judge.referee.venue import Slot
+from judge.play.venue import Slot
+from judge.record.spec import GameSpec, RecordFile
 from judge.sandbox.docker import requirements
 from tests.referee.games import spec
 

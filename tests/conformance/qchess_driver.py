@@ -18,6 +18,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from judge.formats.quantum_chess.log import Logged, QchessLog, read_log, write_log
+from judge.formats.quantum_chess.replay import ReplayedLog, announcements, first_board, qchess_options
 from judge.games.quantum_chess import QuantumChess
 from judge.games.quantum_chess.board import COLOURS
 from judge.games.quantum_chess.words import MOVED, Destination, Selection
@@ -25,13 +27,11 @@ from judge.games.types import NATURE, SEATS, Event, Reply, ReplyKind, Request
 from judge.protocols.qchess import Qchess, QchessOptions
 from judge.protocols.time_control import TimeControl
 from judge.protocols.types import Open, SeatLimits
-from judge.records.quantum_chess.log import Logged, QchessLog, read_log, write_log
-from judge.records.quantum_chess.replay import ReplayedLog, announcements, first_board, qchess_options
+from judge.record.policy import BytesPolicy, ClockPolicy
+from judge.record.transcript import EntryKind
 from judge.referee.drive import drive
 from judge.referee.observer import Observer
-from judge.referee.policy import BytesPolicy, ClockPolicy
 from judge.referee.referee import Referee
-from judge.referee.transcript import EntryKind
 from judge.testing import Act, Agent, Say, World, exits
 
 DIRECTORY = "qchess-2013"

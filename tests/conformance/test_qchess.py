@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from judge.formats.quantum_chess.log import QchessLog, read_log, write_log
+from judge.formats.quantum_chess.replay import qchess_options, replay_qchess_log
 from judge.games.quantum_chess import ContradictionError, QuantumChess
 from judge.games.quantum_chess.board import COLOURS
 from judge.protocols.qchess import Qchess, QchessOptions
 from judge.protocols.time_control import TimeControl
 from judge.protocols.types import Open, Ready, SeatLimits, Write
-from judge.records.quantum_chess.log import QchessLog, read_log, write_log
-from judge.records.quantum_chess.replay import qchess_options, replay_qchess_log
 from tests.conformance.qchess_driver import (
     RANDOM,
     Case,

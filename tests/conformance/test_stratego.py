@@ -7,9 +7,9 @@ import re
 
 import pytest
 
+from judge.formats.stratego.log import read_log, write_log
+from judge.formats.stratego.replay import replay_stratego_log
 from judge.games.types import AgentFault, Verdict
-from judge.records.stratego.log import read_log, write_log
-from judge.records.stratego.replay import replay_stratego_log
 from tests.conformance.stratego_driver import DATA, Pieces, Recording, Replayed, drive, outside_data, read_set
 
 SETS = ("stratego-2011", "stratego-2012")

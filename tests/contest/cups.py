@@ -10,8 +10,8 @@ from typing import Any
 from judge.contest.contest import Contest
 from judge.contest.plan import Plan, Planned
 from judge.contest_games import GameState, Outcome, ScheduledGame, SeatOutcome
-from judge.referee.policy import load_policy
-from judge.referee.spec import SeatSpec
+from judge.record.policy import load_policy
+from judge.record.spec import SeatSpec
 from judge.store.contests import Store
 from judge.store.types import EntryRow
 from judge.tournament.formats import AnyFormat

@@ -10,8 +10,8 @@ from judge.base.procfs import started_ticks
 from judge.contest.attempts import Job
 from judge.contest.executor import LocalExecutor
 from judge.contest_games import ScheduledGame
-from judge.referee.policy import load_policy
-from judge.referee.spec import GameSpec, KeptFolders
+from judge.record.policy import load_policy
+from judge.record.spec import GameSpec, KeptFolders
 from judge.sandbox.archive import EMPTY
 from judge.sandbox.box import BoxKind
 from tests.cli.brains import write_brain

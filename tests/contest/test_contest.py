@@ -13,9 +13,9 @@ from judge.contest.plan import load_plan
 from judge.contest.runner import StopReason
 from judge.contest_games import GameState, Outcome, ScheduledGame
 from judge.host.house_agents import build_house_agents
-from judge.referee.spec import RecordFile
-from judge.referee.transcript import EntryKind, unseal
-from judge.referee.venue import Slot
+from judge.play.venue import Slot
+from judge.record.spec import RecordFile
+from judge.record.transcript import EntryKind, unseal
 from judge.referee.verify import verify
 from judge.store.contests import Store
 from tests.cli.test_folders import COUNTS

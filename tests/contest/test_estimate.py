@@ -16,7 +16,7 @@ from judge.contest.entries import equal_files, intake_directory
 from judge.contest.estimate import ContestEstimate, estimate_contest, expected_game_s, longest_game_s
 from judge.contest.host_setup import make_ready
 from judge.contest.plan import load_plan
-from judge.referee.policy import load_policy
+from judge.record.policy import load_policy
 from judge.sandbox.docker import requirements
 from judge.store.types import Allowance, ProcessingResult, Upload
 

@@ -6,8 +6,8 @@ import pytest
 
 from judge.contest.evaluation import Pool, StopRule, evaluate, evaluation_of, seat_of_version, verdict_words
 from judge.contest_games import Outcome, SeatOutcome
-from judge.referee.policy import load_policy
-from judge.referee.spec import GameSpec, SeatSpec
+from judge.record.policy import load_policy
+from judge.record.spec import GameSpec, SeatSpec
 from judge.statistics.paired_scores import PairedScores
 from judge.statistics.sprt import Sprt
 

@@ -13,8 +13,8 @@ from judge.base.owner import Owner, directories
 from judge.contest.attempts import EndedAttempt
 from judge.contest.executor import LocalExecutor
 from judge.host.build_images import build_images
-from judge.referee.spec import RecordFile
-from judge.referee.venue import Slot
+from judge.play.venue import Slot
+from judge.record.spec import RecordFile
 from judge.sandbox.docker.reaper import reap
 from judge.sandbox.machine.cores import place_slots, whole_cores
 from tests.contest.house import House, agents_alive, is_gone, pids, until, waits_for_a_lock

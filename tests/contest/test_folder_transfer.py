@@ -21,7 +21,7 @@ from judge.contest.folders.transfer import (
     write_folders,
 )
 from judge.contest.plan import Planned, load_plan
-from judge.referee.policy import load_policy
+from judge.record.policy import load_policy
 from judge.sandbox.archive import EMPTY, Archive, pack_folder
 from tests.examples import evidence
 

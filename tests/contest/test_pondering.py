@@ -16,9 +16,9 @@ from judge.contest.runner import StopReason
 from judge.cup.plan import load_cup
 from judge.export.export import PageOptions, publish
 from judge.host.build_images import build_images
-from judge.referee.policy import Policy, load_policy
-from judge.referee.spec import read_record
-from judge.referee.venue import Slot
+from judge.play.venue import Slot
+from judge.record.policy import Policy, load_policy
+from judge.record.spec import read_record
 from judge.sandbox.machine.cores import available, split_cores, whole_cores
 from judge.transparency.keys import make_key, public_pem
 from judge.verify.export import verify_export

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from judge.contest.matches import record_name
-from judge.referee.spec import GameRecord
-from tests.records import recorded
+from judge.record.spec import GameRecord
+from tests.formats import recorded
 
 
 @pytest.fixture(scope="module")

@@ -17,9 +17,9 @@ from judge.contest.runner import PAUSE_S, ContestRunner, StopReason, again_at
 from judge.contest_games import AttemptState, GameState, ScheduledGame
 from judge.host.house_agents import build_house_agents
 from judge.journal.events import Resumed
-from judge.referee.policy import load_policy
-from judge.referee.spec import GameSpec, RecordFile
-from judge.referee.venue import Slot
+from judge.play.venue import Slot
+from judge.record.policy import load_policy
+from judge.record.spec import GameSpec, RecordFile
 from judge.referee.verify import verify
 from judge.store.contests import Store
 from judge.store.files import Files

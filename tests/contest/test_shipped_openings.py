@@ -10,7 +10,7 @@ from judge.catalog import game_entry
 from judge.contest.estimate import warnings_of
 from judge.contest.opening_files import opening_file, read_openings, shipped_openings
 from judge.contest.plan import load_plan
-from judge.referee.policy import load_policy, policy_names
+from judge.record.policy import load_policy, policy_names
 
 NEED_OPENINGS = {
     "gomocup-caro": "judge:caro-15",

@@ -41,11 +41,11 @@ from judge.journal.events import (
     WorkerNoted,
 )
 from judge.protocols import protocol_entry
+from judge.record.policy import load_policy
+from judge.record.spec import GameSpec, KeptFolders, Placement, RecordFile
+from judge.record.transcript import mark_private, seal
 from judge.referee.blame import Cause, judge_failure
 from judge.referee.make_record import Circumstances, RefereedGame, record_of
-from judge.referee.policy import load_policy
-from judge.referee.spec import GameSpec, KeptFolders, Placement, RecordFile
-from judge.referee.transcript import mark_private, seal
 from judge.referee.verify import verify
 from judge.sandbox.evidence import Evidence
 from judge.store.contests import Store

@@ -14,14 +14,14 @@ from pydantic import BaseModel
 from judge.api import show, verify
 from judge.base.registry import OWN_GROUPS
 from judge.catalog import game_entry
+from judge.formats.steps import ReplayStep
 from judge.games.types import Verdict
 from judge.protocols.time_control import TimeControl
-from judge.records.steps import ReplayStep
+from judge.record.policy import GameChoice, load_policy, policy_names, variants_of
+from judge.record.spec import GameRecord, RecordFile, public_part, read_record
+from judge.record.transcript import EntryKind
 from judge.referee import blame
 from judge.referee.blame import BlameRow, Cause
-from judge.referee.policy import GameChoice, load_policy, policy_names, variants_of
-from judge.referee.spec import GameRecord, RecordFile, public_part, read_record
-from judge.referee.transcript import EntryKind
 from judge.referee.verify import verify as verify_record
 from judge.sandbox.evidence import Evidence
 from tests.corpus.commands import printed

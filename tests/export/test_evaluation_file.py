@@ -7,8 +7,8 @@ import pytest
 from judge.contest.evaluation import FROZEN_FILE, RECORDS, StopRule, evaluate, evaluation_of
 from judge.contest_games import Outcome
 from judge.export.evaluation_file import played_game, record_path, verify_evaluation, write_evaluation
-from judge.referee.policy import load_policy
-from judge.referee.spec import GameSpec, write_record
+from judge.record.policy import load_policy
+from judge.record.spec import GameSpec, write_record
 from judge.transparency.keys import make_key
 from tests.contest.test_evaluation import pool, seat
 from tests.publish.cups import Player, referee, voided

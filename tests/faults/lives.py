@@ -76,7 +76,7 @@ def live(folder: Path) -> str:
     from judge.contest.executor import LocalExecutor
     from judge.contest.orders import enter_passed
     from judge.contest.plan import load_plan
-    from judge.referee.venue import Slot
+    from judge.play.venue import Slot
     from judge.sandbox.docker.reaper import reap
     from tests.contest.racers import begin_in_processes
 

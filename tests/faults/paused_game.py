@@ -4,12 +4,12 @@ import os
 from pathlib import Path
 
 from judge.agents.agents import stage_agent
-from judge.referee import live_wire
-from judge.referee.play import play_until_scored
-from judge.referee.policy import load_policy
-from judge.referee.spec import GameSpec, write_record
-from judge.referee.transcript import EntryKind, unpack_entries
-from judge.referee.venue import Venue
+from judge.play import live_wire
+from judge.play.game import play_until_scored
+from judge.play.venue import Venue
+from judge.record.policy import load_policy
+from judge.record.spec import GameSpec, write_record
+from judge.record.transcript import EntryKind, unpack_entries
 from judge.sandbox import BoxKind
 
 

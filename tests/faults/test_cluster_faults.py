@@ -19,7 +19,7 @@ import pytest
 
 from judge.contest.runner import StopReason
 from judge.contest_games import AttemptState, ScheduledGame
-from judge.referee.spec import RecordFile
+from judge.record.spec import RecordFile
 from tests.cluster.cables import Cable
 from tests.cluster.conftest import WORKERS
 from tests.cluster.machines import Cup, Machines, children, until

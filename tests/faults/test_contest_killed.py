@@ -23,7 +23,7 @@ from judge.base.owner import DIRECTORY_PREFIX, kill_marked
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
 from judge.contest_games import GameState
-from judge.referee.spec import RecordFile, public_part
+from judge.record.spec import RecordFile, public_part
 from judge.referee.verify import verify
 from tests.cli.conftest import Judge
 from tests.cli.contests import left, running, workers

@@ -7,8 +7,8 @@ import pytest
 
 from judge.base.durable_files import write_durably
 from judge.base.errors import HostError
-from judge.referee import transcript as transcripts
-from judge.referee.transcript import EntryKind, Transcript
+from judge.record import transcript as transcripts
+from judge.record.transcript import EntryKind, Transcript
 from judge.store.files import Files
 from tests.cli.conftest import SHORT, Judge
 

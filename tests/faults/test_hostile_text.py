@@ -18,7 +18,7 @@ from judge.base.errors import InputError
 from tests.cli.brains import write_brain
 from tests.cli.conftest import Judge
 from tests.examples import evidence
-from tests.records.games import HOSTILE
+from tests.formats.games import HOSTILE
 
 LAST = (
     "\x1b]8;;http://x\x07click\x1b]8;;\x07 \x1b[31mred\x1b[0m",

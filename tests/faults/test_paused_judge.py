@@ -14,8 +14,8 @@ import pytest
 from judge.base.procfs import stat_fields
 from judge.games.types import Verdict
 from judge.host.house_agents import build_house_agents
-from judge.referee.spec import RecordFile, read_record
-from judge.referee.transcript import Entry, EntryKind, unseal
+from judge.record.spec import RecordFile, read_record
+from judge.record.transcript import Entry, EntryKind, unseal
 from judge.referee.verify import verify
 from tests.cli.brains import write_brain
 from tests.examples import evidence

@@ -8,8 +8,8 @@ from judge.base.errors import InputError
 from judge.games.quantum_chess import QuantumChess
 from judge.games.quantum_chess.words import read_position
 from judge.games.types import Opening
-from judge.referee.policy import load_policy
-from judge.referee.spec import GameSpec
+from judge.record.policy import load_policy
+from judge.record.spec import GameSpec
 from judge.testing import scripted_seats
 
 

@@ -16,7 +16,7 @@ from judge.protocols import new_protocol
 from judge.protocols.person import MAX_COMPLAINTS, Person, PersonOptions
 from judge.protocols.time_control import TimeControl
 from judge.protocols.types import Ask, Await, Bytes, Clock, Open, SeatLimits, Wait, Write
-from judge.referee.policy import load_policy, policy_names
+from judge.record.policy import load_policy, policy_names
 from judge.testing import Conversation
 
 STONES: tuple[int, list[gomoku.Placed], int, int, int, int] = (0, [], 0, 15, 15, 0)

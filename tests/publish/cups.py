@@ -20,13 +20,13 @@ from judge.export.export import PageOptions, publish
 from judge.games.gomoku.requests import Square
 from judge.games.types import Opening, Verdict
 from judge.protocols import protocol_entry
+from judge.record.spec import FolderRecord, GameSpec, Placement, RecordFile, SeatSpec
+from judge.record.transcript import EntryKind, mark_private, seal, unseal
 from judge.referee.drive import drive
 from judge.referee.make_record import plies_of
 from judge.referee.referee import Referee
 from judge.referee.replay import Replay, rejoined
 from judge.referee.setup import build_referee
-from judge.referee.spec import FolderRecord, GameSpec, Placement, RecordFile, SeatSpec
-from judge.referee.transcript import EntryKind, mark_private, seal, unseal
 from judge.store.contests import Store
 from judge.store.types import EntryRow
 from judge.testing import Act, Agent, Do, Say, World, dies, exits

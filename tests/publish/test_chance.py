@@ -16,8 +16,8 @@ from judge.contest.contest import Contest
 from judge.contest_games import GameState
 from judge.export.export import PageOptions
 from judge.publish.manifest import write_manifest
-from judge.referee.seeds import derived
-from judge.referee.spec import GameSpec
+from judge.record.seeds import derived
+from judge.record.spec import GameSpec
 from judge.store.contests import Store
 from judge.tournament.seeds import commitment_to, contest_key, game_seed
 from judge.verify.export import VerificationReport, verify_export

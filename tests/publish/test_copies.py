@@ -11,7 +11,7 @@ from judge.contest_games import GameResult, Pairing, copies, without_copied_pair
 from judge.games.types import Verdict
 from judge.publish.load import load_claimed
 from judge.publish.model import PublishedContest
-from judge.referee.spec import read_record
+from judge.record.spec import read_record
 from judge.statistics.copies import copies_sentences
 from judge.statistics.ratings import join_contests, rate
 from judge.statistics.sprt import Sprt, SprtDecision

@@ -8,8 +8,8 @@ import pytest
 from judge.base.errors import InputError
 from judge.export.export import publish
 from judge.publish.redaction import private_part
-from judge.referee.spec import RecordFile, public_part
-from judge.referee.transcript import EntryKind
+from judge.record.spec import RecordFile, public_part
+from judge.record.transcript import EntryKind
 from judge.referee.verify import verify
 from judge.testing import Do, Say
 from judge.transparency.keys import make_key

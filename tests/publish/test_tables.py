@@ -7,8 +7,8 @@ import json
 import pytest
 
 from judge.publish.tables import COLUMNS, CRITERION, cell_text, write_csv
+from tests.formats.recorded import HOSTILE
 from tests.publish.public import Public
-from tests.records.recorded import HOSTILE
 
 NAMES = [name for name in COLUMNS if name not in ("crosstable", "histories", "withdrawn", "entered")]
 

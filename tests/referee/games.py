@@ -5,13 +5,13 @@ from typing import Any
 
 from judge.games.types import End, Verdict
 from judge.protocols import protocol_entry
+from judge.record.policy import Policy
+from judge.record.spec import GameRecord, GameSpec, Placement, RecordFile
+from judge.record.transcript import Entry, SealedTranscript, mark_private, seal
 from judge.referee.blame import Void
 from judge.referee.make_record import Circumstances, record_of
 from judge.referee.make_record import RefereedGame as RecordedGame
-from judge.referee.policy import Policy
 from judge.referee.referee import Referee
-from judge.referee.spec import GameRecord, GameSpec, Placement, RecordFile
-from judge.referee.transcript import Entry, SealedTranscript, mark_private, seal
 from judge.referee.verify import verify
 from judge.sandbox.evidence import Evidence
 from judge.testing import MS, Act, Agent, Say, ScriptedGame, World, exits, scripted_seats

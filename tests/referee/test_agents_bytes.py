@@ -7,9 +7,9 @@ import pytest
 from judge.base.text import is_printable
 from judge.catalog import game_entry
 from judge.catalog.files import steps_of
-from judge.referee.policy import load_policy
-from judge.referee.spec import GameSpec
-from judge.referee.transcript import EntryKind
+from judge.record.policy import load_policy
+from judge.record.spec import GameSpec
+from judge.record.transcript import EntryKind
 from judge.testing import Act, Agent, Say, ScriptedGame, World, exits, scripted_seats
 from tests.examples import EVIDENCE
 from tests.referee.games import a_file

@@ -8,10 +8,10 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.games.types import Verdict
+from judge.record.policy import load_policy
+from judge.record.spec import GameSpec, SeatSpec
 from judge.referee.make_record import plies_of
-from judge.referee.policy import load_policy
 from judge.referee.setup import check_playable
-from judge.referee.spec import GameSpec, SeatSpec
 from judge.testing import Act, Agent, Say, World, exits
 from tests.referee.games import BLACK_ROW, Game, brain
 

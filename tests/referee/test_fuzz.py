@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from judge.base.errors import InputError
 from judge.catalog.files import write_exports
 from judge.protocols import PROTOCOLS
+from judge.record.policy import load_policy, policy_names, variants_of
+from judge.record.spec import GameSpec, RecordFile, SeatSpec, public_part
+from judge.record.transcript import EntryKind
 from judge.referee.drive import drive
-from judge.referee.policy import load_policy, policy_names, variants_of
 from judge.referee.setup import build_referee, check_playable
-from judge.referee.spec import GameSpec, RecordFile, SeatSpec, public_part
-from judge.referee.transcript import EntryKind
 from judge.referee.verify import verify
 from judge.sandbox.evidence import Evidence
 from judge.testing import MS, Act, Agent, Do, Say, World, dies, exits

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from judge.games.types import Verdict
-from judge.referee.transcript import Entry, EntryKind, unseal
+from judge.record.transcript import Entry, EntryKind, unseal
 from judge.referee.verify import verify
 from judge.testing import MS, Act, Do, Say, World, exits
 from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, play, resealed, spec

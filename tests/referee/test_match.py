@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from judge.games.types import Verdict
-from judge.referee.transcript import EntryKind
+from judge.record.transcript import EntryKind
 from judge.sandbox.evidence import Evidence, ProcessReport
 from judge.testing import Act, Agent, Do, Say, dies, exits
 from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, play, spec

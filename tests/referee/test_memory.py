@@ -10,10 +10,10 @@ import pytest
 from judge.base.text import mib
 from judge.catalog.files import steps_of
 from judge.games.types import Verdict
-from judge.referee.live_wire import LiveWire
+from judge.play.live_wire import LiveWire
+from judge.record.spec import RecordFile
+from judge.record.transcript import EntryKind, Transcript, unseal
 from judge.referee.side import BEYOND_MEMORY
-from judge.referee.spec import RecordFile
-from judge.referee.transcript import EntryKind, Transcript, unseal
 from judge.referee.verify import verify
 from judge.referee.wire import MemoryUse
 from judge.sandbox.box import Limits
@@ -21,8 +21,8 @@ from judge.sandbox.evidence import Evidence
 from judge.sandbox.process.process_box import IdleMeter
 from judge.testing import Act, Agent, Do, Say, World
 from tests.patience import PATIENCE_S
+from tests.play.test_wire_events import OpenBox
 from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, resealed, spec
-from tests.referee.test_wire_events import OpenBox
 
 
 class Growing(World):

@@ -6,8 +6,8 @@ import pytest
 
 from judge.games.gomoku import Gomoku
 from judge.games.types import Verdict
-from judge.referee.spec import GameSpec
-from judge.referee.transcript import EntryKind
+from judge.record.spec import GameSpec
+from judge.record.transcript import EntryKind
 from judge.referee.verify import verify
 from judge.testing import MS, Act, Agent, Say, World, exits
 from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, play, spec

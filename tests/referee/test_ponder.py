@@ -12,15 +12,15 @@ from judge.base.errors import InputError
 from judge.games.types import Verdict
 from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
+from judge.play.game import play as play_in_boxes
+from judge.play.venue import Slot, Venue
+from judge.record.policy import load_policy
+from judge.record.spec import GameSpec, RecordFile, SeatSpec
+from judge.record.transcript import EntryKind, unseal
 from judge.referee.drive import drive
 from judge.referee.observer import AnswerObserver
-from judge.referee.play import play as play_in_boxes
-from judge.referee.policy import load_policy
 from judge.referee.setup import build_referee
 from judge.referee.side import Ply
-from judge.referee.spec import GameSpec, RecordFile, SeatSpec
-from judge.referee.transcript import EntryKind, unseal
-from judge.referee.venue import Slot, Venue
 from judge.referee.verify import verify
 from judge.sandbox import BoxKind
 from judge.sandbox.evidence import ProcessReport

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from judge.catalog.files import steps_of
+from judge.formats.quantum_chess.log import read_log, write_log
+from judge.formats.quantum_chess.replay import qchess_log, replay_qchess_log
 from judge.games.types import Verdict
-from judge.records.quantum_chess.log import read_log, write_log
-from judge.records.quantum_chess.replay import qchess_log, replay_qchess_log
-from judge.referee.policy import load_policy
-from judge.referee.spec import GameSpec, SeatSpec
-from judge.referee.transcript import EntryKind
+from judge.record.policy import load_policy
+from judge.record.spec import GameSpec, SeatSpec
+from judge.record.transcript import EntryKind
 from judge.referee.verify import verify
 from judge.sandbox.evidence import ProcessReport
 from judge.testing import Act, Agent, Do, Say, World, exits

@@ -6,8 +6,8 @@ from itertools import product
 import pytest
 
 from judge.games.types import Verdict
+from judge.record.transcript import EntryKind
 from judge.referee.side import LIVING, TRANSITIONS, SeatState, SeatStateError, Side
-from judge.referee.transcript import EntryKind
 from judge.testing import Act, Say, World, exits
 from tests.referee.games import Game, brain, play, spec
 

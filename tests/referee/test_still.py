@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from judge.formats.fault_report import cases
 from judge.games.types import FAILURES, Verdict
-from judge.records.fault_report import cases
-from judge.referee.transcript import Entry, EntryKind, unseal
+from judge.record.transcript import Entry, EntryKind, unseal
 from judge.referee.verify import verify
 from judge.referee.wire import RanOn
 from judge.sandbox.evidence import Evidence, ProcessReport

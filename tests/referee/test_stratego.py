@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from judge.catalog.files import steps_of
+from judge.formats.stratego.log import read_log, write_log
+from judge.formats.stratego.replay import log_of_record, replay_stratego_log
 from judge.games.stratego import Stratego
 from judge.games.types import BothAtFault, Verdict
-from judge.records.stratego.log import read_log, write_log
-from judge.records.stratego.replay import log_of_record, replay_stratego_log
-from judge.referee.policy import Policy, load_policy
-from judge.referee.spec import GameSpec, RecordFile, SeatSpec
-from judge.referee.transcript import EntryKind
+from judge.record.policy import Policy, load_policy
+from judge.record.spec import GameSpec, RecordFile, SeatSpec
+from judge.record.transcript import EntryKind
 from judge.referee.verify import verify
 from judge.testing import Act, Agent, Say, ScriptedGame, World, dies, exits
 from tests.games.stratego_positions import FULL_BLUE, FULL_RED, blue, red

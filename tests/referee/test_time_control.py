@@ -10,16 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.base.errors import InputError
+from judge.formats.fault_report import case_lines, cases
 from judge.games.types import Verdict
 from judge.protocols.time_control import UNLIMITED_MS, TimeControl
 from judge.protocols.types import AgentProtocol, Ask, Clock, Effect, Open, Stimulus, Wait
-from judge.records.fault_report import case_lines, cases
+from judge.record.policy import ClockPolicy, Policy, load_policy
+from judge.record.spec import ClockRecord, GameSpec, RecordFile
+from judge.record.transcript import unseal
 from judge.referee.clock import MS, PAID, SeatClock
 from judge.referee.drive import drive
-from judge.referee.policy import ClockPolicy, Policy, load_policy
 from judge.referee.setup import build_referee
-from judge.referee.spec import ClockRecord, GameSpec, RecordFile
-from judge.referee.transcript import unseal
 from judge.referee.verify import verify
 from judge.testing import Act, Agent, Say, World
 from tests.examples import examples

@@ -9,14 +9,14 @@ import pytest
 from PIL import Image
 
 from judge.catalog.files import steps_of
-from judge.records.steps import Stepped
-from judge.referee.spec import RecordFile
+from judge.formats.steps import Stepped
+from judge.record.spec import RecordFile
 from judge.render.board import Words, cut_to_width, draw_board
 from judge.render.gif import draw, write_gif
 from judge.render.pieces import GLYPHS
 from judge.render.shapes import Disc, Rectangle, Scene, Shape, Stroke, Text
 from judge.render.svg import write_svg
-from tests.records import recorded
+from tests.formats import recorded
 
 SVG = "{http://www.w3.org/2000/svg}"
 FAMILIES = [recorded.gomoku, recorded.stratego_game, recorded.chess, recorded.quantum]

@@ -13,7 +13,7 @@ from judge.base.errors import HostError, InputError
 from judge.contest.host_setup import slot_alone
 from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
-from judge.referee.venue import Slot
+from judge.play.venue import Slot
 from judge.sandbox.machine.cores import available
 from scripts.benchmarks import cluster as bench_cluster
 from scripts.benchmarks import contest as bench_contest

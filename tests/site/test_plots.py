@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from judge.records.search_figures import search_figures
-from judge.records.steps import ReplayStep
-from judge.records.views import BoardView, Surface
+from judge.formats.search_figures import search_figures
+from judge.formats.steps import ReplayStep
+from judge.formats.views import BoardView, Surface
 from judge.site.plots import HEIGHT, plots_of
 
 VIEW = BoardView(Surface.LINES, ("a",), ("1",), {}, ("black", "white"))

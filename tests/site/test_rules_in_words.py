@@ -7,7 +7,7 @@ import pytest
 
 from judge.catalog import game_entry
 from judge.catalog.entry import GameEntry
-from judge.referee.policy import load_policy, policy_names
+from judge.record.policy import load_policy, policy_names
 from judge.site.rules import rules_in_words
 from judge.site.site import Proof, site
 from judge.translations.language import CODES, ENGLISH, language, languages

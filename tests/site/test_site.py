@@ -14,8 +14,8 @@ from judge.contest_games import Outcome, Pairing, PublishedGame, ScheduledGame, 
 from judge.games.types import Verdict
 from judge.publish.load import load_store
 from judge.publish.model import PublishedContest
-from judge.referee.policy import load_policy
-from judge.referee.spec import RecordFile, SeatSpec, public_part
+from judge.record.policy import load_policy
+from judge.record.spec import RecordFile, SeatSpec, public_part
 from judge.render.svg_player import write_film
 from judge.site.game_page import GamePageContext, game_page
 from judge.site.pages import POLICY, STYLE, PagePlace, asset
@@ -25,10 +25,10 @@ from judge.tournament.formats.round_robin import RoundRobin
 from judge.tournament.snapshot import FailuresPlan, Snapshot, SnapshotEntry, SnapshotImage
 from judge.translations.language import CODES, languages
 from tests.examples import evidence, sized
+from tests.formats import recorded
+from tests.formats.recorded import HOSTILE
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 from tests.publish.public import Public
-from tests.records import recorded
-from tests.records.recorded import HOSTILE
 
 LONG = "x" * 10_000
 

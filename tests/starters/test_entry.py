@@ -8,10 +8,10 @@ from judge.base.resources import IMAGES
 from judge.games.types import Verdict
 from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
-from judge.referee.play import play
-from judge.referee.policy import Policy, load_policy
-from judge.referee.spec import GameSpec
-from judge.referee.venue import Slot
+from judge.play.game import play
+from judge.play.venue import Slot
+from judge.record.policy import Policy, load_policy
+from judge.record.spec import GameSpec
 from judge.sandbox.docker import images
 from judge.submissions.check import Grade, examine
 from tests.examples import evidence, of_evidence

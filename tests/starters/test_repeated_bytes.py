@@ -12,10 +12,10 @@ from judge.base.text import is_repeatable
 from judge.catalog.files import steps_of
 from judge.games.stratego import Stratego
 from judge.games.types import Verdict
-from judge.referee.play import play
-from judge.referee.policy import load_policy
-from judge.referee.spec import GameSpec, RecordFile
-from judge.referee.transcript import EntryKind, unseal
+from judge.play.game import play
+from judge.record.policy import load_policy
+from judge.record.spec import GameSpec, RecordFile
+from judge.record.transcript import EntryKind, unseal
 from judge.referee.verify import verify
 from tests.examples import evidence
 from tests.starters import hostile_stratego

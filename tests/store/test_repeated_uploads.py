@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.referee.policy import load_policy
+from judge.record.policy import load_policy
 from judge.store.submissions import Register
 from judge.store.types import Allowance, ProcessingResult, Submission, Upload
 from judge.submissions.service import IntakeDirectory, ReceivedUpload, receive_upload

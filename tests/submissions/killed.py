@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.agents.kept_folders import FolderStore, GameShelf
-from judge.referee.spec import RecordFile
+from judge.record.spec import RecordFile
 from judge.sandbox.archive import pack_folder
 
 

@@ -21,8 +21,8 @@ from judge.base.errors import HostError, NotReadyError
 from judge.base.owner import DIRECTORY_PREFIX, Fate, Owner, directories
 from judge.base.resources import BUILD_DIRECTORY, IMAGES
 from judge.host.house_agents import build_house_agents
-from judge.referee.policy import Policy, load_policy
-from judge.referee.venue import Slot
+from judge.play.venue import Slot
+from judge.record.policy import Policy, load_policy
 from judge.sandbox.docker import images
 from judge.sandbox.docker.reaper import reap
 from judge.sandbox.machine.cores import available
@@ -40,7 +40,7 @@ pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("tools")]
 JUDGE = """
 import sys
 from pathlib import Path
-from judge.referee.policy import load_policy
+from judge.record.policy import load_policy
 from judge.submissions.pipeline import UploadJob, process_upload
 process_upload(UploadJob(Path(sys.argv[1]), "bot.zip", load_policy("qchess-2013"), Path(sys.argv[2])))
 """

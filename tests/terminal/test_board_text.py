@@ -6,11 +6,11 @@ import pytest
 from rich.cells import cell_len
 
 from judge.catalog.files import steps_of
-from judge.records.gomoku.view import bare_stones_view
-from judge.records.views import BoardView, Face, Mark, Token
-from judge.referee.spec import RecordFile
+from judge.formats.gomoku.view import bare_stones_view
+from judge.formats.views import BoardView, Face, Mark, Token
+from judge.record.spec import RecordFile
 from judge.terminal.board_text import board_lines, board_width, token_text
-from tests.records import recorded
+from tests.formats import recorded
 
 
 def text(view: BoardView, width: int = 200, height: int = 100, ascii_only: bool = False) -> str:

@@ -5,11 +5,11 @@ import os
 
 from judge.broadcast import pipe
 from judge.catalog.files import steps_of
-from judge.referee.spec import RecordFile
-from judge.referee.transcript import Entry, Transcript, unseal
+from judge.record.spec import RecordFile
+from judge.record.transcript import Entry, Transcript, unseal
 from judge.terminal.live import Follower, GameViews
 from judge.terminal.screen import Screen
-from tests.records import recorded
+from tests.formats import recorded
 
 
 def packed(entries: list[Entry]) -> bytes:

@@ -7,9 +7,9 @@ import pytest
 from judge.broadcast.events import MoveMade
 from judge.broadcast.state import Live
 from judge.catalog.files import steps_of
-from judge.records.views import numbered
+from judge.formats.views import numbered
 from judge.terminal.contest_screen import line_of
-from tests.records import recorded
+from tests.formats import recorded
 
 
 @pytest.mark.parametrize(("notation", "shown"), [("11. f12", "11. f12"), ("0 6 UP", "9. 0 6 UP")])

@@ -9,12 +9,12 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from judge.catalog.files import steps_of
-from judge.records.gomoku.view import bare_stones_view
+from judge.formats.gomoku.view import bare_stones_view
 from judge.statistics.significance import wilson_interval
 from judge.terminal.browse import step_screen
 from judge.terminal.screen import MoveShown, Screen, SeatShown, SeriesScore, score_words
 from tests.cli.golden import assert_golden
-from tests.records import recorded
+from tests.formats import recorded
 
 SIZES = [(80, 24), (200, 60)]
 SEARCH = {"depth": "12", "score": "+34", "nps": "1200000", "pv": "h8 i9 k10 \x1b[31m"}

@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 
 from judge.contest_games import Pairing
-from judge.referee.policy import load_policy
+from judge.record.policy import load_policy
 from judge.statistics.bayeselo import PairResult
 from judge.statistics.certainty import Reversal, assess_places
 from judge.tournament.certain_places import StageCertainty, certain_places

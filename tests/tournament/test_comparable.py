@@ -2,7 +2,7 @@
 
 import pytest
 
-from judge.referee.policy import load_policy
+from judge.record.policy import load_policy
 from judge.submissions.practice import with_shorter_games
 from judge.tournament.comparable import policy_difference
 

@@ -5,7 +5,7 @@ import pytest
 from judge.base.errors import InputError
 from judge.contest_games import GameResult, Pairing
 from judge.games.types import Verdict
-from judge.referee.policy import Policy, load_policy, policy_names, variants_of
+from judge.record.policy import Policy, load_policy, policy_names, variants_of
 from judge.tournament.points import (
     VERDICT_POINTS,
     Duel,

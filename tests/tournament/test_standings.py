@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from judge.contest_games import GameResult, Pairing
 from judge.games.types import Verdict
-from judge.referee.policy import load_policy
+from judge.record.policy import load_policy
 from judge.tournament.crosstable import Cell, crosstable
 from judge.tournament.points import Duel, Scoring, points_table, score
 from judge.tournament.results import PlayedPairing, SideScore

@@ -24,8 +24,8 @@ from judge.publish.conditions import conditions_of
 from judge.publish.load import CHANCE, DOCUMENT, load_export
 from judge.publish.model import PublishedContest
 from judge.publish.tables import tables
-from judge.referee.spec import GameSpec, RecordFile, public_part, read_record
-from judge.referee.transcript import SealedTranscript, _digest_and_entries
+from judge.record.spec import GameSpec, RecordFile, public_part, read_record
+from judge.record.transcript import SealedTranscript, _digest_and_entries
 from judge.store.contests import Store
 from judge.testing import Agent
 from judge.tournament.snapshot import terms_digest

@@ -19,8 +19,8 @@ from judge.journal.events import ImagesChanged
 from judge.publish.load import load_export
 from judge.publish.manifest import write_manifest
 from judge.publish.tables import write_csv, write_json
-from judge.referee.spec import RecordFile, public_part, read_record
-from judge.referee.transcript import EntryKind, unseal
+from judge.record.spec import RecordFile, public_part, read_record
+from judge.record.transcript import EntryKind, unseal
 from judge.store.types import JournalLine
 from judge.transparency.checkpoint import Checkpoint, read_checkpoint
 from judge.transparency.keys import make_key

@@ -20,7 +20,7 @@ from judge.publish.joined import Joined
 from judge.publish.load import Revealed, load_export
 from judge.publish.manifest import ExportManifest
 from judge.publish.tables import AttemptRow, DisqualifiedRow, GameRow, JournalRow, PairingRow
-from judge.referee.spec import RecordFile
+from judge.record.spec import RecordFile
 from judge.submissions.check import CheckReport
 from judge.tournament.snapshot import Snapshot, read_snapshot
 from judge.transparency.checkpoint import read_checkpoint, read_verifier_key

@@ -9,7 +9,7 @@ import pytest
 from judge.contest.contest import Contest
 from judge.contest_games import GameResult, Pairing
 from judge.publish.load import load_store
-from judge.referee.seeds import Seed
+from judge.record.seeds import Seed
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.pairings import Competitor
 from judge.tournament.results import PlayedPairing

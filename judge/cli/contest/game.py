@@ -13,7 +13,7 @@ from judge.cli.options import HERE, ContestArgument, EvidenceOption
 from judge.cli.show import print_evidence, show_game
 from judge.contest.contest import Contest, find_game
 from judge.contest_games import Attempt, GameState, ScheduledGame
-from judge.referee.spec import public_part
+from judge.record.spec import public_part
 from judge.site.game_files import read_stored
 from judge.terminal.output import note
 

@@ -11,7 +11,7 @@ from judge.base.errors import InputError
 from judge.base.resources import DEFAULT_POLICY
 from judge.base.text import printable, suggest
 from judge.catalog import game_entry
-from judge.referee.policy import load_policy, policy_names
+from judge.record.policy import load_policy, policy_names
 from judge.submissions.windows import aware_moment
 
 Value = TypeVar("Value")

@@ -16,8 +16,8 @@ from judge.broadcast.events import AnyEvent, MoveMade, Playing, TurnBegun
 from judge.broadcast.pipe import BEGIN, TRANSCRIPT, Announced, frames, sent_ms
 from judge.broadcast.running import RunningGame, events_of_record
 from judge.contest.plan import BroadcastPlan
-from judge.referee.spec import RecordFile
-from judge.referee.transcript import unpack_entries
+from judge.record.spec import RecordFile
+from judge.record.transcript import unpack_entries
 
 Key = tuple[int, int]
 """Game number and attempt."""

@@ -44,9 +44,9 @@ from judge.contest.contest import Contest, open_store
 from judge.contest.event_log.moves import Connection, Key, WorkerMoves
 from judge.contest.event_log.store_changes import POLL_INTERVAL_S, StoreChanges, stamp_of
 from judge.contest.plan import BroadcastPlan, Planned
+from judge.formats.outcome import outcome_sentence, score_text
 from judge.journal import events as journal_events
-from judge.records.outcome import outcome_sentence, score_text
-from judge.referee.spec import RecordFile
+from judge.record.spec import RecordFile
 from judge.store.types import JournalLine
 
 TABLE_S, TABLE_SHARE = 0.5, 0.05

@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from judge.agents.kept_folders import FolderStore, GameShelf, owner_of
-from judge.referee.policy import Policy
-from judge.referee.spec import KeptFolders, RecordFile, SeatSpec
+from judge.record.policy import Policy
+from judge.record.spec import KeptFolders, RecordFile, SeatSpec
 from judge.sandbox.box import FolderKind
 
 

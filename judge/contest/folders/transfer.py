@@ -32,8 +32,8 @@ from judge.base.owner import owned_directory
 from judge.base.text import sentence
 from judge.contest.plan import PLAN_FILE, Planned, load_plan
 from judge.contest_games import GameState
-from judge.referee.policy import Policy
-from judge.referee.spec import read_record
+from judge.record.policy import Policy
+from judge.record.spec import read_record
 from judge.sandbox.archive import EMPTY, Archive, Capacity, UnkeptError, measure_folder, parse_folder
 from judge.sandbox.box import FolderKind
 from judge.store.files import Files

@@ -24,7 +24,7 @@ from judge.base.text import decode, printable, sentence
 from judge.games.types import Verdict
 from judge.protocols import protocol_entry
 from judge.protocols.squares import intended_square
-from judge.referee.policy import Policy
+from judge.record.policy import Policy
 from judge.sandbox.docker.images import runtimes_providing
 from judge.submissions.check.answer_forms import NO_SQUARE, form_advice, other_form
 from judge.submissions.check.causes import CAUSES, DENIED, MISSING, THREADS

@@ -10,7 +10,7 @@ from judge.games.types import Decision, Verdict
 from judge.protocols import protocol_entry
 from judge.protocols.squares import intended_square
 from judge.protocols.time_control import TimeControl
-from judge.referee.policy import Policy
+from judge.record.policy import Policy
 from judge.submissions.check.answer_forms import coordinate_advice, form_advice
 from judge.submissions.check.diagnosis import (
     WAITS,

@@ -16,13 +16,13 @@ from judge.base.text import decode, printable_lines
 from judge.catalog import game_entry
 from judge.catalog.entry import Partner, Question, Questions
 from judge.games.types import Reply, Request, Verdict
+from judge.play.game import play_until_scored
+from judge.play.venue import Slot, Venue
+from judge.record.policy import Policy
+from judge.record.spec import GameRecord, GameSpec, RecordFile, SeatRecord, SeatSpec
+from judge.record.transcript import Entry, EntryKind, unseal
 from judge.referee.clock import MS
-from judge.referee.play import play_until_scored
-from judge.referee.policy import Policy
 from judge.referee.setup import check_playable
-from judge.referee.spec import GameRecord, GameSpec, RecordFile, SeatRecord, SeatSpec
-from judge.referee.transcript import Entry, EntryKind, unseal
-from judge.referee.venue import Slot, Venue
 from judge.sandbox.box import BoxKind
 from judge.submissions.check.probe_game import AGENT, Interview, ProbeAnswer
 

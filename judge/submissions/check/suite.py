@@ -14,11 +14,11 @@ from judge.base.text import file_word, mib, quote, sentence
 from judge.base.toml_files import toml_value
 from judge.catalog.files import write_exports
 from judge.games.types import SEATS, Verdict
+from judge.play.venue import Slot
 from judge.protocols import protocol_entry
 from judge.protocols.checks import ABOUT, ASKED, CHECKS, OPTIONS, Check
-from judge.referee.policy import Policy
+from judge.record.policy import Policy
 from judge.referee.side import BEYOND_MEMORY
-from judge.referee.venue import Slot
 from judge.sandbox.box import BoxKind
 from judge.sandbox.docker.kept import KEPT
 from judge.submissions.check.diagnosis import diagnose

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from judge.base.parsing import FrozenModel
 from judge.contest_games import Pairing
-from judge.referee.seeds import Seed
+from judge.record.seeds import Seed
 from judge.tournament.pairings import Competitor, Rounds
 from judge.tournament.results import PlayedPairing, without
 from judge.tournament.skipped_pairs import Skip

@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from judge.contest_games import Pairing
-from judge.referee.seeds import Seed
+from judge.record.seeds import Seed
 from judge.tournament.formats.base import Pair, TournamentFormat, remaining
 from judge.tournament.pairings import Competitor, by_seed
 from judge.tournament.results import PlayedPairing

@@ -16,7 +16,7 @@ from pydantic import Field, model_validator
 from judge.base.parsing import FailFastTuple
 from judge.base.text import sentence
 from judge.contest_games import Pairing
-from judge.referee.seeds import Seed
+from judge.record.seeds import Seed
 from judge.tournament.formats.base import Pair, SkippingFormat, ranked, ranked_by
 from judge.tournament.formats.round_robin import berger
 from judge.tournament.pairings import Competitor, Rounds, by_seed

@@ -9,7 +9,7 @@ from pydantic import Field
 from judge.base.parsing import FrozenModel, StrictDatetime
 from judge.base.text import sentence
 from judge.contest_games import Pairing
-from judge.referee.seeds import Seed
+from judge.record.seeds import Seed
 from judge.tournament.formats.base import TournamentFormat
 from judge.tournament.pairings import Competitor
 from judge.tournament.results import PlayedPairing

@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from judge.contest_games import GameContent, GameResult, Pairing, without_copied_pairs
-from judge.referee.seeds import Seed
+from judge.record.seeds import Seed
 from judge.statistics.match_estimate import MatchCounts
 from judge.statistics.sprt import Sprt, SprtDecision, SprtState
 from judge.tournament.formats.base import TournamentFormat

@@ -19,7 +19,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from judge.contest_games import Pairing
-from judge.referee.seeds import Seed, numbers
+from judge.record.seeds import Seed, numbers
 from judge.tournament.formats.base import TournamentFormat
 from judge.tournament.pairings import Competitor, Rounds, by_seed, next_number
 from judge.tournament.points import DECIMALS

@@ -12,12 +12,12 @@ from markupsafe import Markup
 from judge.base.text import decode, printable
 from judge.catalog.files import steps_of
 from judge.contest_games import PublishedGame, ScheduledGame
+from judge.formats.fault_report import case_lines, cases_of
+from judge.formats.outcome import outcome_for
+from judge.formats.steps import Stepped
 from judge.publish.redaction import entries_for, private_part
-from judge.records.fault_report import case_lines, cases_of
-from judge.records.outcome import outcome_for
-from judge.records.steps import Stepped
-from judge.referee.spec import RecordFile, public_part
-from judge.referee.transcript import EntryKind, unseal
+from judge.record.spec import RecordFile, public_part
+from judge.record.transcript import EntryKind, unseal
 from judge.referee.verdict_help import fix_of
 from judge.site.game_files import public_record, read_stored
 from judge.site.game_page import GamePageContext, game_page, large_record_page

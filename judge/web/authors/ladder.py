@@ -4,9 +4,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from judge.contest_games import GameResult
+from judge.formats.outcome import outcome_for
 from judge.publish.ladder import TREND_GAMES
 from judge.publish.model import Participant, PublishedContest
-from judge.records.outcome import outcome_for
 from judge.site.ladder import signed, since
 from judge.store.practice_games import PracticeGame
 from judge.store.types import ENTERS, Submission

@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from judge.contest_games import GameState
+from judge.formats.outcome import outcome_for
 from judge.journal.events import SubmissionState
-from judge.records.outcome import outcome_for
 from judge.store.practice_games import PracticeGame
 from judge.store.submissions import Register
 from judge.store.types import ENTERS, Submission, UploadStep

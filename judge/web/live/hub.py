@@ -23,7 +23,7 @@ from starlette.types import Receive
 from judge.base.logs import get_logger
 from judge.broadcast.log import LOG_FILE, EventLine, LogReader, head_of
 from judge.broadcast.state import Live
-from judge.referee.policy import Policy
+from judge.record.policy import Policy
 from judge.web.kit.lanes import Lane
 from judge.web.live.paint import Painter, as_sent
 

@@ -33,7 +33,7 @@ from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store, with_join
 from judge.publish.manifest import PUBLIC_KEY
 from judge.publish.model import PublishedContest, Stream
 from judge.publish.tables import CERTIFICATE, certificate_files, result_tables
-from judge.referee.spec import public_part
+from judge.record.spec import public_part
 from judge.site.game_files import public_record, read_stored
 from judge.site.game_page import GamePageContext, game_page, large_record_page
 from judge.site.pages import ASSETS, PagePlace, asset, render, render_for

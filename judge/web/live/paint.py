@@ -14,9 +14,9 @@ from judge.base.text import plain_text
 from judge.broadcast.events import AnyEvent, MoveMade
 from judge.broadcast.state import LiveGame, token_of
 from judge.catalog import game_entry
-from judge.records.search_figures import SearchFigures
-from judge.records.views import Mark, Square, Surface, Token
-from judge.referee.policy import Policy
+from judge.formats.search_figures import SearchFigures
+from judge.formats.views import Mark, Square, Surface, Token
+from judge.record.policy import Policy
 from judge.render.board import BarePainter
 from judge.render.shapes import Disc, Item, Rectangle, Shape, Stroke, Text
 from judge.render.svg_player import empty_board, write_still

@@ -12,9 +12,9 @@ from judge.base.text import clock_text, duration, mib
 from judge.broadcast.events import MoveMade
 from judge.broadcast.state import Live, LiveGame, latest_search
 from judge.contest.hosts import ContestHost
+from judge.formats.views import Surface, numbered
 from judge.publish.model import PublishedContest, Stream
-from judge.records.views import Surface, numbered
-from judge.referee.policy import Policy
+from judge.record.policy import Policy
 from judge.site.game_page import fitted, room_for_messages
 from judge.site.pages import PagePlace, picture, render
 from judge.site.rules import rules_in_words

@@ -16,8 +16,8 @@ from judge.games.types import Verdict
 from judge.protocols import new_protocol
 from judge.protocols.time_control import UNLIMITED_MS, TimeControl
 from judge.protocols.types import Ask, Bytes, Clock, Close, Open, Search, SeatLimits, Tell
-from judge.referee.policy import Policy
-from judge.referee.spec import GameSpec
+from judge.record.policy import Policy
+from judge.record.spec import GameSpec
 from judge.testing import Act, Agent, Conversation, Say, ScriptedGame, World, scripted_seats
 
 BLITZ = Clock(UNLIMITED_MS, 60_600, main_ms=60_000, increment_ms=600)

@@ -14,9 +14,9 @@ from test_cecp import BLITZ, engine, spec
 from judge.games.types import Verdict
 from judge.protocols.time_control import TimeControl
 from judge.protocols.types import Answer, Ask, Bytes, Note, Open, SeatLimits, Write
+from judge.record.spec import Placement, RecordFile
+from judge.record.transcript import seal
 from judge.referee.make_record import Circumstances, RefereedGame, record_of
-from judge.referee.spec import Placement, RecordFile
-from judge.referee.transcript import seal
 from judge.referee.verify import verify
 from judge.testing import Act, Agent, Say, ScriptedGame, World
 

@@ -8,11 +8,11 @@ import chess
 
 from judge.base.text import quote
 from judge.catalog.entry import GameEntry, Openings, Partner, Question, Questions
+from judge.formats.registry import FileFormat, FileFormats
+from judge.formats.steps import Stepped
+from judge.formats.views import BoardView, Face, Mark, Surface, Token
 from judge.games.person import PersonWords, UnclearError
 from judge.games.types import NATURE, Decision, Drawn, Event, Game, Reply, Request, decided
-from judge.records.formats import FileFormat, FileFormats
-from judge.records.steps import Stepped
-from judge.records.views import BoardView, Face, Mark, Surface, Token
 from judge_chess.pgn import PgnGame, looks_like_pgn, pgn_of_record, read_pgn, steps_of_pgn, write_pgn
 from judge_chess.positions import EXAMPLE, read_opening, split_openings
 from judge_chess.rules import COLOURS, Chess, ChessOptions, ChooseMove, Move, Moved

@@ -14,10 +14,10 @@ import chess.pgn
 
 from judge.base.errors import InputError
 from judge.base.text import one_line, quote
+from judge.formats.steps import ReplayStep, Stepped
+from judge.formats.views import BoardView
 from judge.games.types import Verdict
 from judge.protocols.time_control import TimeControl
-from judge.records.steps import ReplayStep, Stepped
-from judge.records.views import BoardView
 from judge_chess.positions import read_game
 from judge_chess.rules import Chess
 

@@ -23,8 +23,8 @@ from engines import (
 )
 
 from judge.games.types import Verdict
-from judge.referee.spec import read_record
-from judge.referee.transcript import EntryKind, unseal
+from judge.record.spec import read_record
+from judge.record.transcript import EntryKind, unseal
 
 pytestmark = NEED_ENGINES
 

@@ -15,8 +15,8 @@ from test_uci import BLITZ, spec
 from judge.games.types import Verdict
 from judge.protocols.time_control import TimeControl
 from judge.protocols.types import Ask, Bytes, Close, Effect, Note, Open, Ponder, SeatLimits, Write
-from judge.referee.spec import GameSpec
-from judge.referee.transcript import EntryKind
+from judge.record.spec import GameSpec
+from judge.record.transcript import EntryKind
 from judge.testing import Act, Agent, Conversation, Say, ScriptedGame, World
 
 LIMITS = SeatLimits(TimeControl(60_000, turn_ms=60_000), 0, ponder=True)

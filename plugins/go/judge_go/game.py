@@ -7,11 +7,11 @@ from typing import Any
 
 from judge.base.text import quote
 from judge.catalog.entry import GameEntry, Openings, Partner, Question, Questions
+from judge.formats.registry import FileFormat, FileFormats
+from judge.formats.steps import Stepped
+from judge.formats.views import BoardView, Mark, Surface, Token
 from judge.games.person import PersonWords, UnclearError
 from judge.games.types import Decision, Event, Game, Reply, Request, decided
-from judge.records.formats import FileFormat, FileFormats
-from judge.records.steps import Stepped
-from judge.records.views import BoardView, Mark, Surface, Token
 from judge_go.board import BLACK, COLOURS, LETTERS, MAX_SIZE, WHITE, Board, read_vertex, vertex
 from judge_go.positions import EXAMPLE, Moved, Position, read_opening, split_openings
 from judge_go.rules import Go, Play, Played, PlayOrPass

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from judge.base.errors import InputError
 from judge.base.text import quote
+from judge.formats.sgf import SgfNode, games_of
 from judge.games.types import MAX_POSITION_CHARACTERS
-from judge.records.sgf import SgfNode, games_of
 from judge_go.board import BLACK, COLOURS, WHITE, Board, Point, read_vertex, vertex
 
 Placed = tuple[int, Point]

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 
 from judge.base.errors import InputError
 from judge.base.text import one_line
+from judge.formats.sgf import SgfNode, escape, looks_like_sgf, read_collection, write_node
+from judge.formats.steps import ReplayStep, Stepped
+from judge.formats.views import BoardView
 from judge.games.types import Verdict
 from judge.protocols.time_control import TimeControl
-from judge.records.sgf import SgfNode, escape, looks_like_sgf, read_collection, write_node
-from judge.records.steps import ReplayStep, Stepped
-from judge.records.views import BoardView
 from judge_go.board import BLACK, COLOURS, MAX_SIZE, WHITE, Board, Point, vertex
 from judge_go.positions import Moved, Position, position_of_sgf, sgf_point
 from judge_go.rules import Go

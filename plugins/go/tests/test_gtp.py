@@ -17,8 +17,8 @@ from judge.games.types import Verdict
 from judge.protocols import new_protocol
 from judge.protocols.time_control import UNLIMITED_MS, TimeControl
 from judge.protocols.types import Ask, Bytes, Clock, Close, Note, Open, SeatLimits
-from judge.referee.policy import Policy
-from judge.referee.spec import GameSpec
+from judge.record.policy import Policy
+from judge.record.spec import GameSpec
 from judge.testing import Act, Agent, Conversation, Say, ScriptedGame, World, scripted_seats
 
 GAME = {"size": 9, "komi": 7.5}

@@ -22,10 +22,10 @@ from judge.catalog.files import steps_of
 from judge.games.types import Verdict
 from judge.protocols.time_control import TimeControl
 from judge.protocols.types import Answer, Bytes, Clock, Open, SeatLimits
+from judge.record.policy import Policy
+from judge.record.spec import GameSpec, Placement, RecordFile
+from judge.record.transcript import seal
 from judge.referee.make_record import Circumstances, RefereedGame, record_of
-from judge.referee.policy import Policy
-from judge.referee.spec import GameSpec, Placement, RecordFile
-from judge.referee.transcript import seal
 from judge.referee.verify import verify
 from judge.testing import Act, Agent, Say, ScriptedGame, World, scripted_seats
 

@@ -24,16 +24,16 @@ from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
 from judge.base.text import one_line, quote
 from judge.catalog.managers import ContestComparison, ContestGame, Difference, DifferenceKind, FinishedContest
+from judge.formats.gomoku.piskvork import safe_name
+from judge.formats.gomoku.psq import read_psq
+from judge.formats.gomoku.record import WINNERS, FiveRecord, Outcome, five_of, outcome_on_board
 from judge.games.gomoku import Gomoku, Rule
 from judge.games.gomoku.board import GomokuBoard
 from judge.games.gomoku.renju import foul
 from judge.games.gomoku.requests import BLACK, COLOURS, Square, square_name
 from judge.games.gomoku.rules import winning_row
 from judge.games.types import Verdict
-from judge.records.gomoku.piskvork import safe_name
-from judge.records.gomoku.psq import read_psq
-from judge.records.gomoku.record import WINNERS, FiveRecord, Outcome, five_of, outcome_on_board
-from judge.referee.policy import ClockPolicy
+from judge.record.policy import ClockPolicy
 from judge_gomocup.result_files import BY_FAILURE, BY_FOUL, BY_ILLEGAL, BY_RULES, BY_TIME, STATE, end_of
 
 MAX_GAMES = 100_000

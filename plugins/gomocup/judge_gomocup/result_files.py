@@ -17,10 +17,10 @@ from dataclasses import dataclass, field, replace
 
 from judge.base.text import one_line
 from judge.catalog.managers import ContestGame, FinishedContest
+from judge.formats.gomoku.pgn import write_pgn
+from judge.formats.gomoku.psq import write_psq_gomocupjudge
+from judge.formats.gomoku.record import FiveRecord, five_of
 from judge.games.types import Verdict
-from judge.records.gomoku.pgn import write_pgn
-from judge.records.gomoku.psq import write_psq_gomocupjudge
-from judge.records.gomoku.record import FiveRecord, five_of
 
 MESSAGES, STATE, PGN, RESULT, TABLE = "message.txt", "state.txt", "result.pgn", "_result.txt", "_table.html"
 

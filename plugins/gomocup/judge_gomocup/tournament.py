@@ -21,7 +21,7 @@ from judge.base.text_files import decode_file
 from judge.catalog.managers import ImportedAgent, ImportedContest
 from judge.games.gomoku import Rule
 from judge.games.gomoku.positions import parse_opening
-from judge.referee.policy import load_policy
+from judge.record.policy import load_policy
 
 MAX_FILE_BYTES = 1 << 20
 

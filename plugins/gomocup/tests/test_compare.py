@@ -11,7 +11,7 @@ from judge_gomocup.compare import compare_played
 
 from judge.base.errors import InputError
 from judge.catalog.managers import Difference, DifferenceKind, FinishedContest
-from judge.referee.policy import load_policy
+from judge.record.policy import load_policy
 
 FIVE = "8,8 1,1 9,8 1,2 10,8 1,3 11,8 1,4 12,8"
 """Black wins with the ninth stone, under every rule."""

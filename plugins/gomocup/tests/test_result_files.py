@@ -10,9 +10,9 @@ from judge_gomocup.result_files import write_result_files
 
 from judge.catalog.files import steps_of
 from judge.catalog.managers import ContestGame, FinishedContest
-from judge.referee.policy import load_policy
-from judge.referee.spec import RecordFile
-from tests.records.recorded import gomoku, named, recorded
+from judge.record.policy import load_policy
+from judge.record.spec import RecordFile
+from tests.formats.recorded import gomoku, named, recorded
 from tests.referee.games import brain, spec
 
 

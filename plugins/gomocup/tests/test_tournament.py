@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from judge.base.errors import InputError
 from judge.cli import app
 from judge.contest.plan import load_plan
-from judge.referee.policy import load_policy
+from judge.record.policy import load_policy
 from tests.examples import examples, sized
 from tests.hostile import byte_changes, read_or_refuse
 

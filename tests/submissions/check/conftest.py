@@ -10,8 +10,8 @@ from judge.agents.agents import stage_agent
 from judge.base.owner import owned_directory
 from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
-from judge.referee.policy import load_policy
-from judge.referee.venue import Slot
+from judge.play.venue import Slot
+from judge.record.policy import load_policy
 from judge.sandbox.box import BoxKind
 from judge.submissions.check import CheckReport, Finding, Grade, examine
 from judge.translations.language import CODES, language

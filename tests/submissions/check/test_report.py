@@ -3,7 +3,7 @@
 import pytest
 
 from judge.games.types import Verdict
-from judge.referee.policy import load_policy
+from judge.record.policy import load_policy
 from judge.submissions.check.diagnosis import fix_for
 from judge.submissions.check.interview import hurried
 from judge.submissions.check.report import failed, passed, warned, without_repetitions

@@ -13,7 +13,7 @@ from judge.contest.plan import load_plan
 from judge.contest_games import ScheduledGame
 from judge.journal.events import WorkerJoined
 from judge.notices.sender import new_secret
-from judge.referee.spec import GameSpec, RecordFile, SeatSpec
+from judge.record.spec import GameSpec, RecordFile, SeatSpec
 from judge.store.practice_games import PracticeResult
 from judge.store.types import ProcessingResult, Upload, UploadStep
 from judge.submissions.check import Finding, Grade

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from judge.base.parsing import parse_json
 from judge.catalog.files import steps_of
-from judge.referee.spec import RecordFile
+from judge.record.spec import RecordFile
 from judge.referee.verify import verify
 from judge.testing import Act, Say
 from judge.web.authors.games import move_logs

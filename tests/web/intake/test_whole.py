@@ -25,7 +25,7 @@ from judge.cli.submit import hosting
 from judge.contest.host_setup import build_missing_images, place_on_host
 from judge.contest_games import GameState
 from judge.host.house_agents import build_house_agents
-from judge.referee.spec import RecordFile
+from judge.record.spec import RecordFile
 from judge.referee.verify import verify
 from judge.sandbox.docker.engine import Engine
 from judge.sandbox.docker.reaper import is_rubbish

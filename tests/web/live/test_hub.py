@@ -10,7 +10,7 @@ import pytest
 
 from judge.broadcast.events import AnyEvent, StateChanged
 from judge.broadcast.log import LOG_FILE, EventLog
-from judge.referee.policy import load_policy
+from judge.record.policy import load_policy
 from judge.web.live import hub as hub_module
 from judge.web.live.front import FrontHub
 from judge.web.live.hub import (

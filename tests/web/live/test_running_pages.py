@@ -19,14 +19,14 @@ from judge.broadcast.events import (
 from judge.broadcast.running import events_of_record
 from judge.broadcast.state import Live
 from judge.contest.hosts import ContestHost
-from judge.referee.policy import Policy
+from judge.record.policy import Policy
 from judge.site.pages import STYLE, PagePlace, asset
 from judge.site.rules import rules_in_words
 from judge.site.site import MAX_PAGE_BYTES
 from judge.translations.language import CODES, languages
 from judge.web.live.paint import Painter
 from judge.web.live.running_pages import NEW_EVENTS, RunningPages
-from tests.records import recorded
+from tests.formats import recorded
 
 FIXED = len(asset(STYLE)) + len(asset("live.js", "judge.web.live"))
 AT = "2026-01-01T00:00:00+00:00"

@@ -14,7 +14,7 @@ import httpx
 from judge.contest.event_log.moves import Connection
 from judge.contest.event_log.recorder import Recorder
 from judge.contest_games import ScheduledGame
-from judge.referee.spec import RecordFile
+from judge.record.spec import RecordFile
 from tests.broadcast.logs import accept, play_next, recorder
 from tests.broadcast.test_recorder import frames_of, until
 from tests.forked import ForkedProcess

@@ -7,10 +7,10 @@ from typing import Any
 from judge.base.errors import InputError
 from judge.base.text import quote
 from judge.catalog.entry import GameEntry, Openings, Partner, Question, Questions
+from judge.formats.registry import FileFormat, FileFormats
+from judge.formats.views import BoardView, Mark, Surface, Token
 from judge.games.person import PersonWords, UnclearError
 from judge.games.types import Decision, Event, Game, Reply, Request, RuleResult, Verdict, decided
-from judge.records.formats import FileFormat, FileFormats
-from judge.records.views import BoardView, Mark, Surface, Token
 
 from .rules import COLUMNS, ROWS, Column, ConnectFour, Drop, Dropped, from_options
 

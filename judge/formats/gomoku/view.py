@@ -1,0 +1,96 @@
+"""Board views and steps of five-in-a-row games."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from judge.base.errors import InputError
+from judge.formats.gomoku.formats import GOMOKU_FORMATS
+from judge.formats.gomoku.record import FiveRecord
+from judge.formats.steps import ReplayStep, Stepped
+from judge.formats.views import BoardView, Mark, Surface, Token
+from judge.games.gomoku import Gomoku
+from judge.games.gomoku.requests import COLOURS, Placed, Square, square_name
+from judge.games.types import SEATS, RuleResult, Verdict
+
+
+def stones_view(game: Gomoku) -> BoardView:
+    """Numbered stones; winning row and offered fifth stones are marked."""
+    marks = {**dict.fromkeys(game.offers, Mark.OFFER), **_winning_row(game)}
+    return _view(game.width, game.height, game.stones, game.dead, (game.black, 1 - game.black), marks)
+
+
+def bare_stones_view(width: int, height: int, stones: Sequence[Placed]) -> BoardView:
+    """Stones in play order, without rules."""
+    return _view(width, height, stones, (), SEATS, {})
+
+
+def _view(
+    width: int,
+    height: int,
+    stones: Sequence[Placed],
+    dead: Collection[Square],
+    seats: tuple[int, int],
+    marks: Mapping[Square, Mark],
+) -> BoardView:
+    tokens = {(x, y): _stone(colour, number) for number, (x, y, colour) in enumerate(stones, 1)}
+    for square in dead:
+        tokens[square] = replace(tokens[square], is_dead=True)
+    return BoardView(
+        Surface.LINES,
+        *_labels(width, height),
+        tokens,
+        (COLOURS[0], COLOURS[1]),
+        seats,
+        marks=marks,
+        caption=f"{len(stones)}. {square_name(*stones[-1][:2])}" if stones else "",
+    )
+
+
+_stone = lru_cache(maxsize=4096)(Token)
+
+
+@lru_cache(maxsize=64)
+def _labels(width: int, height: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return tuple(square_name(x, 0)[:-1] for x in range(width)), tuple(str(y + 1) for y in range(height))
+
+
+def _winning_row(game: Gomoku) -> Mapping[Square, Mark]:
+    if not isinstance(game.end, RuleResult) or game.end.verdict is not Verdict.WIN:
+        return {}
+    x, y, colour = game.stones[-1]
+    own = {(sx, sy) for sx, sy, c in game.stones if c == colour}
+    rows = [_run(own, (x, y), dx, dy) for dx, dy in ((1, 0), (0, 1), (1, 1), (1, -1))]
+    longest = max(rows, key=lambda row: len(row))
+    return dict.fromkeys(longest, Mark.ROW) if len(longest) >= 5 else {}
+
+
+def _run(own: set[Square], start: Square, dx: int, dy: int) -> list[Square]:
+    run = [start]
+    for sign in (1, -1):
+        x, y = start[0] + sign * dx, start[1] + sign * dy
+        while (x, y) in own:
+            run.append((x, y))
+            x, y = x + sign * dx, y + sign * dy
+    return run
+
+
+def first_game(data: bytes, source: str) -> Stepped:
+    """Raises InputError."""
+    game = GOMOKU_FORMATS.read(data, source)[0]
+    if not game.has_board:
+        raise InputError(f"{source}: it holds results alone, no moves")
+    return _steps_of(game)
+
+
+def _steps_of(game: FiveRecord) -> Stepped:
+    stones = [(x, y, number & 1) for number, (x, y, _) in enumerate(game.moves)]
+    steps = [ReplayStep(bare_stones_view(game.width, game.height, []))]
+    for number, (x, y, ms) in enumerate(game.moves, 1):
+        view = bare_stones_view(game.width, game.height, stones[:number])
+        steps.append(ReplayStep(view.since(steps[-1].view), (number - 1) & 1, f"{x},{y}", float(ms)))
+    names = game.names or ("black", "white")
+    won = {"black": f"{names[0]} wins", "white": f"{names[1]} wins", "draw": "drawn"}
+    result = won.get(game.outcome, "no result")
+    said = f"{result} ({game.verdict})" if game.verdict else result
+    return Stepped(f"{game.width}x{game.height}", names, steps, said)

@@ -1,0 +1,1 @@
+"""What is stored of a game: its policy, spec and transcript."""

@@ -1,0 +1,246 @@
+"""Data models: `GameSpec` (input) and `GameRecord` (output).
+
+A game's id is a digest of its spec, or for a contest game its id in the schedule. Attempts share it.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from judge.base.durable_files import read_bounded, write_durably
+from judge.base.parsing import FailFastTuple, parse_foreign
+from judge.games.types import MAX_POSITION_CHARACTERS, Verdict, opening_options
+from judge.record.bounds import MAX_RECORD_BYTES
+from judge.record.policy import Policy
+from judge.record.seeds import Seed
+from judge.record.transcript import SealedTranscript, withhold
+from judge.sandbox.box import BoxKind as BoxKind
+from judge.sandbox.box import FolderKind
+from judge.sandbox.evidence import Evidence
+
+_DIGEST = "^[0-9a-f]{64}$"
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class KeptFolders(_Value):
+    """An agent's kept folders, with digests of their start states."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$")
+    """Name of the agent and its temporary folder."""
+    temporary: str | None = Field(default=None, pattern=_DIGEST)
+    """SHA-256 of the state's archive. None: start without the folder."""
+    persistent: str | None = Field(default=None, pattern=_DIGEST)
+
+    @property
+    def digests(self) -> dict[FolderKind, str]:
+        states = {FolderKind.TEMPORARY: self.temporary, FolderKind.PERSISTENT: self.persistent}
+        return {kind: digest for kind, digest in states.items() if digest is not None}
+
+
+class SeatSpec(_Value):
+    """An agent (by digest), its command and its protocol."""
+
+    name: str
+    digest: str
+    """SHA-256 of the agent's files, names and modes."""
+    command: FailFastTuple[str]
+    runtime: str
+    protocol: str
+    protocol_options: dict[str, Any] = Field(default_factory=dict)
+    author: str = ""
+    folders: KeptFolders | None = None
+    """None: no files are kept."""
+
+
+OpeningField = (
+    FailFastTuple[tuple[int, int]] | Annotated[str, StringConstraints(min_length=1, max_length=MAX_POSITION_CHARACTERS)]
+)
+
+
+class GameSpec(_Value):
+    """Everything that determines a game except agents' actions."""
+
+    seats: tuple[SeatSpec, SeatSpec]
+    policy: Policy
+    opening: OpeningField = ()
+    """Stones set before the first move, in play order (seat 0 has the first colour), or a position as text."""
+    seed: Seed = 0
+    """Seed of all random events. In a schedule, the contest's commitment may replace it
+    (`judge.tournament.schedule`).
+    """
+    number: int = 0
+    """Number in its pairing, from 0."""
+    box: BoxKind = "docker"
+    scheduled_as: str | None = Field(default=None, pattern="^[0-9a-z]{1,64}$")
+    """Id in the contest's schedule."""
+
+    @property
+    def id(self) -> str:
+        """`scheduled_as`, or the first 80 bits of the SHA-256 of the canonical JSON without it."""
+        return self.scheduled_as or _id_of(self.model_dump(mode="json", exclude={"scheduled_as"}))
+
+    @property
+    def id_as_read(self) -> str:
+        """From the given fields only: older specs lack newer fields."""
+        return self.scheduled_as or _id_of(self.model_dump(mode="json", exclude_unset=True))
+
+    def is_called(self, name: str) -> bool:
+        return name in (self.id, self.id_as_read)
+
+    def game_options(self) -> dict[str, Any]:
+        return {**self.policy.game.options, **opening_options(self.opening)}
+
+    @property
+    def opening_moves(self) -> int:
+        return 0 if isinstance(self.opening, str) else len(self.opening)
+
+
+def _id_of(document: dict[str, Any]) -> str:
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+
+class PlyRecord(_Value):
+    """One answer: seat, bounded text, charged milliseconds."""
+
+    seat: int = Field(ge=0, le=1)
+    said: str
+    ms: float
+    search: dict[str, str] = Field(default_factory=dict)
+    """Latest values of the agent's search report (`depth`, `score`, `pv`)."""
+    memory_bytes: int | None = None
+    """Memory of its box after the answer, as counted for the cap; None: unknown."""
+
+
+class FolderRecord(_Value):
+    """A kept folder after the game."""
+
+    digest: str = Field(pattern=_DIGEST)
+    """The final state; the initial one if the game is void or nothing could be kept."""
+    used_bytes: int | None = None
+    """Use of the whole file system; None: unknown."""
+    used_inodes: int | None = None
+    notes: FailFastTuple[str] = ()
+    """Files that are not stored, with reasons; names are escaped."""
+
+
+class ClockRecord(_Value):
+    """The final clock of a seat with a time control."""
+
+    control: str
+    answers: int
+    added_ms: float
+    """Time at the beginning + added - charged = left."""
+    left_ms: float | None
+    moves_to_go: int | None = None
+    periods_left: int = 0
+
+
+class SeatRecord(_Value):
+    """The outcome for one seat."""
+
+    name: str
+    fault: Verdict | None
+    """Against this seat, if any."""
+    why: str
+    """Reason of the fault, or ""."""
+    evidence: Evidence | None
+    charged_ms: float
+    clock: ClockRecord | None = Field(default=None, exclude_if=lambda clock: clock is None)
+    memory_peak_bytes: int | None
+    cpu_ms: int | None
+    lingered_ms: float = 0.0
+    """After its kill; its slot was closed during this time."""
+    lingered_cpu_ms: float = 0.0
+    """Of its box in this time. More than `referee.STILL_MS` is a failure."""
+    about: dict[str, str]
+    """Its self-description, by keyword."""
+    notes: FailFastTuple[str]
+    """Messages and ignored output, without private ones."""
+    folders: dict[FolderKind, FolderRecord] = Field(default_factory=dict)
+
+
+class Placement(_Value):
+    """Where a game was played."""
+
+    box: FailFastTuple[str]
+    """Kind of each seat's box, such as `docker-pipes`; with `, fresh` or `, reused` if `box.reuse` is `agent`.
+    A box that replaces another one during a game is always fresh.
+    """
+    judge_cores: FailFastTuple[int]
+    slot_cores: FailFastTuple[int]
+    seat_cores: FailFastTuple[FailFastTuple[int]] = Field(default=(), max_length=2, exclude_if=lambda cores: not cores)
+    """Parts of `slot_cores`, if agents may ponder."""
+    freezer: str = ""
+    host: str = ""
+    """Machine that played the game."""
+
+
+class GameRecord(_Value):
+    """A played game. `winner` is None for a draw or a void."""
+
+    format: Literal["judge-record-3"] = "judge-record-3"
+    judge: str
+    id: str
+    attempt: int
+    spec: GameSpec
+    verdict: Verdict
+    winner: int | None = Field(ge=0, le=1)
+    reason: str
+    result: str
+    """In the usual manager's format; contests score its words."""
+    seats: tuple[SeatRecord, SeatRecord]
+    plies: FailFastTuple[PlyRecord]
+    started_at: str
+    """When it got its slot (UTC); information only."""
+    seconds: float
+    """Duration of the transcript: `SealedTranscript.seconds`."""
+    placement: Placement
+    unclosed: str = ""
+    """Host failure after the game, which does not change the verdict."""
+    judge_late_ms: float = 0.0
+    """Maximum time without a poll, or lateness at a deadline."""
+    transcript_sha256: str
+
+
+class RecordFile(BaseModel):
+    """The content of a record file."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    record: GameRecord
+    transcript: SealedTranscript
+
+    def to_json(self, *, as_read: bool = False) -> bytes:
+        """All ASCII, within `Policy.bounds`.
+
+        `as_read`: only the fields it was read with, which define the ids of older judges.
+        """
+        return self.__pydantic_serializer__.to_json(self, ensure_ascii=True, exclude_unset=as_read)
+
+
+def public_part(file: RecordFile) -> RecordFile:
+    """The record without private entries, which can still be verified."""
+    return RecordFile(record=file.record, transcript=withhold(file.transcript))
+
+
+def write_record(path: Path, file: RecordFile) -> None:
+    """Write atomically. Raises OSError."""
+    write_durably(path, file.to_json())
+
+
+def read_record(path: Path) -> RecordFile:
+    """Raises InputError naming the file and the field."""
+    return read_hashed_record(path)[0]
+
+
+def read_hashed_record(path: Path) -> tuple[RecordFile, str]:
+    """A record and the SHA-256 of its file. Raises InputError as `read_record`."""
+    data = read_bounded(path, MAX_RECORD_BYTES, links=True)
+    return parse_foreign(RecordFile, data, f"{path}: not a record of a game"), hashlib.sha256(data).hexdigest()

@@ -1,0 +1,177 @@
+"""Records of this judge in the formats of the field: the board is the replayed game's, whatever was said."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge.base.errors import InputError
+from judge.catalog.files import steps_of
+from judge.formats.gomoku.record import FiveRecord, five_of
+from judge.games.gomoku import Gomoku
+from judge.games.types import Verdict
+from judge.record.spec import RecordFile
+from judge.record.transcript import Entry, EntryKind, SealedTranscript, seal, unseal
+from judge.referee.verify import verify
+from judge.sandbox.evidence import Evidence
+from judge.testing import Say, World, scripted_seats
+from tests.examples import examples
+from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, play, spec
+from tests.referee.test_agi import engine, laid
+from tests.referee.test_agi import play as play_agi
+from tests.referee.test_agi import spec as agi_spec
+
+
+def five_of_played(played: Game) -> FiveRecord:
+    return five_of(steps_of(played.file()))
+
+
+def ended() -> RecordFile:
+    """Of a game that black loses by its second stone."""
+    return play(brain("7,7", "7,7"), brain("8,8")).file()
+
+
+def test_game_is_broadcast_with_opening_and_times() -> None:
+    """Each stone has what its answer was charged; the opening's none. Who won is what the replay finds."""
+    game_spec = spec(opening=[(7, 7), (8, 8)])
+    played = play(brain(*BLACK_ROW, ms=2), brain(*WHITE_ROW, ms=30), game_spec)
+
+    found = five_of_played(played)
+    assert ((7, 7, 0), (8, 8, 0), (0, 0, 2), (0, 1, 30)) == found.moves[:4]
+    assert (11, 2, 15, 15, "freestyle") == (len(found.moves), found.opening, found.width, found.height, found.rule)
+    assert (("black", "white"), "black", "win") == (found.names, found.outcome, found.verdict)
+    assert ("test", "1", "2013-03-01") == (found.event, found.round, found.date)
+
+
+def test_an_illegal_stone_is_not_on_the_board() -> None:
+    """It is the last answer, and laid nothing."""
+    replay = steps_of(ended())
+    record = five_of(replay)
+
+    assert [0, 1, 2, 2] == [len(step.view.tokens) for step in replay.steps]
+    assert [(7, 7, 0), (8, 8, 1)] == list(replay.record_and_game(Gomoku, "five in a row")[1].stones)
+    assert (2, "white", "illegal") == (len(record.moves), record.outcome, record.verdict)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "stones"),
+    [
+        (
+            ["0,0 5,5 1,0", "9,1", "9,3", "9,5", "9,7"],
+            ["9,9 2,0", "3,0", "7,7", "4,0"],
+            [(0, 0, 1), (5, 5, 0), (1, 0, 0), (9, 9, 2), (2, 0, 0), (9, 1, 1), (3, 0, 2)],
+        ),
+        (
+            ["0,0 5,5 1,0", "9,1", "9,3", "9,5"],
+            ["SWAP", "2,0", "3,0", "4,0"],
+            [(0, 0, 1), (5, 5, 0), (1, 0, 0), (9, 1, 1), (2, 0, 2), (9, 3, 1), (3, 0, 2)],
+        ),
+    ],
+    ids=["adds two", "takes black"],
+)
+def test_swaps_do_not_confuse_the_board(
+    first: Sequence[str], second: Sequence[str], stones: list[tuple[int, int, int]]
+) -> None:
+    """Several stones in one answer, an answer without a stone, colours that change seats."""
+    options = {"width": 15, "height": 15, "rule": "standard", "swap": "swap2"}
+    chosen = spec(game={"name": "gomoku", "options": options})
+    record = five_of_played(play(brain(*first), brain(*second, ms=2), chosen))
+
+    assert stones == list(record.moves[: len(stones)])
+    assert (0, ("white", "black")) == (record.opening, record.names)
+    assert ("black", "win") == (record.outcome, record.verdict)
+
+
+def test_fifths_that_were_offered_are_not_on_the_board() -> None:
+    """Black offers two, white keeps one: the fifth stone is the one, in the time white took to choose."""
+    game_spec = agi_spec("agi-renju:rif")
+    played = play_agi(laid("67", "59", "99"), engine("5A", "59", "5A"), game_spec)
+    replay = steps_of(played.file())
+    fifth = five_of(replay).moves[4]
+
+    assert [4, 4, 4, 5] == [len(step.view.tokens) for step in replay.steps][4:8]
+    assert replay.record_and_game(Gomoku, "five in a row")[1].stones[4][:2] == fifth[:2]
+
+
+def test_the_board_is_the_one_that_was_agreed_upon() -> None:
+    """A brain refused the policy's size: the spec does not know the other."""
+
+    def small(line: str) -> Sequence[Say]:
+        return [Say(b"ERROR\r\n")] if line == "START 20" else plays(line)  # type: ignore[return-value]
+
+    plays = brain(*BLACK_ROW)
+    options = {"width": 20, "height": 20, "other_sizes": [15]}
+    game_spec = spec(game={"name": "gomoku", "options": options})
+    record = five_of_played(play(small, brain(*WHITE_ROW), game_spec))
+
+    assert (15, 15, "black") == (record.width, record.height, record.outcome)
+
+
+def test_void_game_is_broadcast_as_far_as_played() -> None:
+    """Starved in its second turn; and one that broke off because the host failed."""
+    world = World(brain("7,7"), brain("8,8"), readings=Evidence(others_share=0.5))
+    file = Game(world, spec()).file()
+    blocks = [b.model_copy(update={"entries": b.entries[: len(b.entries) // 2]}) for b in file.transcript.blocks]
+
+    assert Verdict.VOID is file.record.verdict
+    for transcript, moves in ((file.transcript, ((7, 7, 1), (8, 8, 1))), (seal([]), ())):
+        found = five_of(steps_of(RecordFile(record=file.record, transcript=transcript)))
+        assert (moves, "", "void") == (found.moves, found.outcome, found.verdict)
+    with pytest.raises(InputError, match="does not match its digest"):
+        five_of(steps_of(RecordFile(record=file.record, transcript=SealedTranscript(sha256="", blocks=blocks))))
+
+
+def test_deviation_from_the_rules_is_refused() -> None:
+    """A record of a game that ended in another way than its reads say."""
+    entries = play(brain("7,7"), brain("8,9", "1,1")).world.entries
+    with pytest.raises(InputError, match="departs from the rules"):
+        five_of(steps_of(RecordFile(record=ended().record, transcript=seal(entries[: len(entries) // 2]))))
+
+
+FORGED_DATA = (b"", b"\xff", b"{}", b"[]", b"null", b"exited 0", b"exited x", b"OK\r\n", b"7,7\r\n")
+
+forged = st.builds(
+    Entry,
+    ns=st.sampled_from([0, 10**9, 2**63]),
+    seat=st.sampled_from([-2, -1, 0, 1, 2, 100]),
+    kind=st.sampled_from(EntryKind),
+    data=st.sampled_from(FORGED_DATA),
+)
+
+
+@settings(deadline=None, max_examples=examples(300))
+@given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 1), forged), min_size=1, max_size=3))
+def test_forged_transcript_is_refused_or_reported(changes: list[tuple[int, int, Entry]]) -> None:
+    """Anybody can compute a digest: whatever stands in a transcript, there is a game or an InputError."""
+    file = ended()
+    entries = unseal(file.transcript)
+    for at, cut, entry in changes:
+        entries[at : at + cut] = [entry]
+    file = file.model_copy(update={"transcript": seal(entries)})
+
+    with suppress(InputError):
+        five_of(steps_of(file))
+    verify(file)
+
+
+@pytest.mark.parametrize(
+    "entry", [(0, 0, "Z", ""), (0, 0, "<", "五"), (0, 0, "<", -5), (0, 0, "<", 3), (-1, 0, "<", "")]
+)
+def test_a_forged_entry_is_an_input_error(entry: tuple[int, int, str, str | int]) -> None:
+    """No such kind, no byte, no length, fewer private lines than there should be, no time."""
+    file = ended()
+    (block,) = file.transcript.blocks
+    transcript = SealedTranscript(sha256="", blocks=[block.model_copy(update={"entries": [entry]})])
+
+    with pytest.raises(InputError, match=r"not a transcript written by judge|does not match its digest"):
+        five_of(steps_of(RecordFile(record=file.record, transcript=transcript)))
+
+
+def test_a_record_of_another_game_is_refused() -> None:
+    file = ended()
+    other = spec(game={"name": "stratego", "options": {}}).model_copy(update={"seats": scripted_seats("stratego")})
+    record = file.record.model_copy(update={"spec": other})
+    with pytest.raises(InputError, match="a record of stratego, not of five in a row"):
+        five_of(steps_of(RecordFile(record=record, transcript=file.transcript)))

@@ -1,0 +1,278 @@
+"""The Stratego log: written as the manager writes it, read back with what managers left in it, replayed."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge.base.errors import InputError
+from judge.formats.stratego.log import ResultLine, one_printable_line, read_log, read_result, write_log
+from judge.formats.stratego.replay import replay_stratego_log, stratego_options
+from judge.games.stratego import RULES
+from judge.games.types import AgentFault, Verdict
+from tests.examples import examples
+from tests.games.stratego_positions import blue, new, red, say, set_up, toss
+
+NAMES = ("./red", "./blue")
+
+SETUPS = """\
+./red RED SETUP
+FB8sB479B8
+BB31555583
+6724898974
+967B669999
+./blue BLUE SETUP
+967B669999
+6724898974
+BB31555583
+FB8sB479B8
+"""
+
+
+SURRENDERED = "REASON: This player has surrendered!"
+
+
+def log(*lines: str) -> bytes:
+    return (SETUPS + "".join(f"{line}\n" for line in lines)).encode("latin-1")
+
+
+def test_a_game_is_logged_half_move_by_half_move() -> None:
+    game = set_up(new("stratego-2012"))
+    say(game, "0 3 DOWN", "1 6 UP", "0 4 DOWN 2", "SURRENDER")
+
+    moves = ("1 RED: 0 3 DOWN OK", "1 BLU: 1 6 UP OK", "2 RED: 0 4 DOWN 2 BOTHDIE 9 9", "2 BLU: SURRENDER OK")
+    end = "Game ends on BLUE's turn - REASON: This player has surrendered!"
+    assert log(*moves, end, "./blue BLUE SURRENDER 2 146 146") == write_log(game, NAMES)
+
+
+def test_unfinished_game_is_logged_as_far_as_played() -> None:
+    """A void game has no end."""
+    game = set_up(new("stratego-2012"))
+    say(game, "0 3 DOWN")
+
+    assert log("1 RED: 0 3 DOWN OK") == write_log(game, NAMES)
+    assert b"./red RED SETUP\n./blue BLUE SETUP\n" == write_log(new(), NAMES)
+
+
+@pytest.mark.parametrize(
+    ("rules", "verdict", "reason"),
+    [
+        ("stratego-2012", Verdict.TURN_TIME, "Response timeout after 0.500000 seconds."),
+        ("stratego-2012", Verdict.CRASH, "Unintelligable response"),
+        ("stratego-2012", Verdict.MEMORY, "words of the judge"),
+        ("stratego-2011", Verdict.TURN_TIME, "Did not make a move (may have exited)"),
+        ("stratego-2011", Verdict.CRASH, "Did not make a move (may have exited)"),
+        ("stratego-seed", Verdict.TURN_TIME, "Response timeout after 0.500000 seconds."),
+        ("stratego-seed", Verdict.CRASH, "words of the judge"),
+    ],
+)
+def test_a_reply_that_never_came_is_logged_in_the_words_of_its_day(rules: str, verdict: Verdict, reason: str) -> None:
+    game = set_up(new(rules))
+    game.forfeit(AgentFault(verdict, 0, "words of the\njudge"))
+
+    end = f"Game ends on RED's turn - REASON: {reason}"
+    written = write_log(game, NAMES, reply_s=0.5).replace(b"the?judge", b"the judge")
+    assert log("1 RED: ", end, "./red RED ILLEGAL 1 148 148") == written
+
+
+@pytest.mark.parametrize(
+    ("rules", "bad", "first", "last"),
+    [
+        ("stratego-2012", 1, ["./red RED SETUP", "INVALID!", "./blue BLUE SETUP"], "./red RED BAD_SETUP 0 3 148"),
+        ("stratego-2011", 1, ["Player RED gave an invalid setup!", "./red RED SETUP", "FB8......."], ""),
+        (
+            *("stratego-2012", 2),
+            ["BOTH players give invalid setup!", "./red RED SETUP", "INVALID!"],
+            "neither BOTH BAD_SETUP 0 3 3",
+        ),
+    ],
+)
+def test_bad_set_ups_are_logged_as_invalid_or_as_far_as_they_were_placed(
+    rules: str, bad: int, first: list[str], last: str
+) -> None:
+    rows = ("FB8SB479B8", *SETUPS.split("\n")[2:5])
+    lines = write_log(set_up(new(rules), *[rows] * bad), NAMES).decode().split("\n")
+
+    assert first == lines[:3]
+    assert lines[-3].startswith("Game ends in the SETUP phase - REASON: An illegal setup was made by ")
+    assert last in lines[-2]
+
+
+def test_agent_output_cannot_forge_a_line() -> None:
+    """Control characters are for the terminal of nobody."""
+    game = set_up(new("stratego-2012", tolerate_illegal=True, tolerate_unreadable=True))
+    say(game, "0 3 DOWN\r", "\x1b[2J1 RED: \x85x\u00e9")
+
+    assert log("1 RED: 0 3 DOWN OK", "1 BLU: ?[2J1 RED: ?x?") == write_log(game, NAMES)
+    assert "a  b?c" == one_printable_line("a\t\rb\x00c")
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_log_is_read_back() -> None:
+    data = log(
+        "1 RED: 0 3 DOWN OK",
+        "1 BLU: 0 6 UP OK",
+        "Game ends on BLUE's turn - REASON: Game declared a draw after 2 turns",
+        "./blue BLUE DRAW_DEFAULT 2 148 148",
+    )
+    read = read_log(data)
+
+    assert NAMES == read.names
+    assert ["FB8sB479B8", "967B669999"] == [(rows or ())[0] for rows in read.setups]
+    assert [(11, 1, 0, "0 3 DOWN OK"), (12, 1, 1, "0 6 UP OK")] == list(read.half_moves)
+    assert "Game declared a draw after 2 turns" == read.reason
+    assert ResultLine("./blue", "BLUE", "DRAW_DEFAULT", 2, 148, 148) == read.result
+    assert data == write_log(replay_stratego_log(read), NAMES)
+
+
+def test_a_name_is_the_first_word_of_its_set_up_line_and_written_as_one() -> None:
+    written = write_log(set_up(new(turn_limit=0)), ("Deep Thought", "b\nc"))
+    assert ("Deep_Thought", "b_c") == read_log(written).names
+    assert ("./red", "./blue") == read_log(log().replace(b"./red RED", b"./red -x 1 RED")).names
+
+
+def test_a_log_that_a_dead_agent_broke_off_is_read() -> None:
+    """The manager was told while it waited for the reply: it ended in the middle of the line, without a result."""
+    sigpipe = "Game ends on BLUE's turn - REASON: SIGPIPE - Broken pipe (AI program no longer running)"
+    game = replay_stratego_log(read_log(log("1 RED: 0 3 DOWN 2 OK", f"1 BLU: {sigpipe}")))
+
+    assert isinstance(game.end, AgentFault)
+    assert (Verdict.CRASH, 1) == (game.end.verdict, game.end.seat)
+    assert "./blue BLUE ILLEGAL 1 148 148" == game.result(NAMES)
+
+
+def test_lines_after_the_end_in_manager_files_are_skipped() -> None:
+    data = log(
+        "1 RED: SURRENDER OK",
+        "Game ends on RED's turn - REASON: This player has surrendered!",
+        "SIGPIPE - Broken pipe (AI program no longer running)",
+        "\tStrange; RED still appears valid.",
+        "Game ends on RED's turn - REASON: Internal controller error - Unspecified ERROR",
+        "./red RED SURRENDER 1 148 148",
+    )
+
+    assert "SURRENDER" == replay_stratego_log(read_log(data)).outcome
+
+
+def test_invalid_set_ups_are_read() -> None:
+    bad = b"./red RED SETUP\nINVALID!\n" + log().split(b"967B669999\n", 1)[1]
+    end = b"Game ends in the SETUP phase - REASON: An illegal setup was made by RED\n"
+    read = read_log(bad + end + b"./red RED BAD_SETUP 0 3 148\n")
+    assert (None, 4) == (read.setups[0], len(read.setups[1] or ()))
+    assert "BAD_SETUP" == replay_stratego_log(read).outcome
+
+    # In 2011 the rows were there, with a line before them that said whose were bad.
+    data = b"Player RED gave an invalid setup!\n" + log() + end + b"./red RED BOTH_ILLEGAL 0 3 148\n"
+    read = read_log(data)
+    assert read.setups[0] is None
+    assert "BOTH_ILLEGAL" == replay_stratego_log(read, stratego_options(read, "stratego-2011")).outcome
+
+
+def test_tolerance_and_limit_are_seen_in_the_log() -> None:
+    data = log(
+        "1 RED: 0 5 DOWN ILLEGAL",
+        "1 BLU: 0 6 SOUTH",
+        "Game ends on BLUE's turn - REASON: Game declared a draw after 2 turns",
+        "./blue BLUE DRAW_DEFAULT 2 148 148",
+    )
+    options = stratego_options(read_log(data))
+
+    assert (True, True, 2) == (options.tolerate_illegal, options.tolerate_unreadable, options.turn_limit)
+    assert data == write_log(replay_stratego_log(read_log(data)), NAMES)
+
+
+def test_a_toss_is_answered_from_the_log() -> None:
+    for outcome, word in enumerate(("KILLS", "DIES")):
+        game = set_up(new("stratego-2011", turn_limit=None), red(x0y3="9"), blue(x0y6="9"))
+        say(game, "0 3 DOWN 3")
+        toss(game, outcome)
+        say(game, "SURRENDER")
+        data = write_log(game, NAMES)
+        assert f"0 3 DOWN 3 {word} 9 9".encode() in data
+        read = read_log(data)
+        assert data == write_log(replay_stratego_log(read, stratego_options(read, "stratego-2011")), NAMES)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "log, line 1: '' cannot be read; write: name RED SETUP"),
+        (b"hello\n", "line 1: 'hello' cannot be read; write: name RED SETUP"),
+        (b"./red RED SETUP\nFB8sB479B8\n", "log: the file ends; expected a row of the set-up"),
+        (log().replace(b"BLUE SETUP", b"RED SETUP"), "line 6: .* write: name BLUE SETUP"),
+        (log("1 RED 0 3 DOWN OK"), "line 11: .* such as 1 RED: 0 3 DOWN OK"),
+        (log("Game ends on RED's turn - REASON: x", "who knows"), "line 12: .* the result is"),
+        # --- it departs from the rules ---
+        (log("1 RED: 0 3 DOWN OK"), "line 11: the log ends before the game is over"),
+        (log("2 RED: 0 3 DOWN OK"), "line 11: 1 RED is to move"),
+        (log("1 BLU: 0 6 UP OK"), "line 11: 1 RED is to move"),
+        (log("1 RED: 0 3 DOWN KILLS 9 9"), "line 11: the log has '0 3 DOWN KILLS 9 9', the rules give"),
+        (log("1 RED: SURRENDER OK", "1 BLU: 0 6 UP OK"), "line 12: the log continues after"),
+        (
+            log("1 RED: SURRENDER OK", f"Game ends on RED's turn - {SURRENDERED}", "./red RED SURRENDER 1 148 147"),
+            "line 13: the log has .*147.*, the rules give ./red RED SURRENDER 1 148 148",
+        ),
+    ],
+)
+def test_invalid_log_is_refused_with_its_line(data: bytes, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        replay_stratego_log(read_log(data))
+
+
+def test_a_toss_without_an_outcome_is_refused() -> None:
+    read = read_log(log("1 RED: 0 3 DOWN 3 BOTHDIE 9 9"))
+
+    with pytest.raises(InputError, match="line 11: equal ranks fight here"):
+        replay_stratego_log(read, RULES["stratego-2011"])
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ("a RED VICTORY 3 8 4", "VICTORY"),
+        ("a RED BAD_SETUP 0 8 4", "BAD_SETUP"),
+        ("neither BOTH BAD_SETUP 0 0 0", "BOTH_ILLEGAL"),
+        ("neither BOTH BOTH_ILLEGAL 0 0 0", "BOTH_ILLEGAL"),
+        # 2011: one bad set-up under the word for two.
+        ("a RED BOTH_ILLEGAL 0 0 148", "ILLEGAL"),
+        ("QUIT", None),
+    ],
+)
+def test_which_row_of_a_points_table_counts(line: str, word: str | None) -> None:
+    assert word == getattr(read_result(line), "points_word", None)
+
+
+WAYS = ("UP", "DOWN", "LEFT", "RIGHT 2", "DOWN 1 x OK", "SOUTH")
+REPLIES = (
+    *("SURRENDER OK", "NO_MOVE OK", "OK", "Game ends on RED's turn - REASON: x"),
+    *("NO_MOVE", "0 3 DOWN", "0 6 UP", "0 4 UP", "0 5 DOWN", "SURRENDER"),
+)
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(
+    rules=st.sampled_from(tuple(RULES)),
+    said=st.lists(
+        st.builds("{} {} {}".format, st.integers(-1, 10), st.integers(-1, 10), st.sampled_from(WAYS))
+        | st.sampled_from(REPLIES)
+        | st.text(st.characters(max_codepoint=255, exclude_characters="\n"), max_size=12),
+        max_size=12,
+    ),
+)
+def test_any_finished_game_is_written_read_and_replayed(rules: str, said: list[str]) -> None:
+    verbatim = RULES[rules].echo == "verbatim"
+    game = set_up(new(rules, tolerate_illegal=True, tolerate_unreadable=verbatim))
+    for text in [*said, "SURRENDER"]:
+        if game.end is None:
+            say(game, text)
+    data = write_log(game, NAMES)
+
+    assert data == write_log(replay_stratego_log(read_log(data), game.options), NAMES)
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_log_with_line_ends_of_another_system_is_read(mark: bytes) -> None:
+    data = log("1 RED: 0 3 DOWN OK", "1 BLU: 1 6 UP OK", "2 RED: 0 4 DOWN 2 BOTHDIE 9 9")
+
+    assert read_log(data).half_moves == read_log(mark + data.replace(b"\n", b"\r\n")).half_moves

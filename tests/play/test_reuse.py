@@ -1,0 +1,85 @@
+"""Whole games in boxes that are kept for their agents: what the record says, and what a fault between games costs."""
+
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import docker
+import pytest
+
+from judge.agents.agents import stage_agent
+from judge.base.owner import Owner
+from judge.games.types import Verdict
+from judge.host.build_images import build_images
+from judge.host.house_agents import build_house_agents
+from judge.play.game import play
+from judge.record.policy import load_policy, policy_names
+from judge.record.spec import GameRecord, GameSpec, RecordFile
+from judge.referee.verify import verify
+from judge.sandbox.docker.kept import KEPT
+
+SMALL = ("game.options.width=5", "game.options.height=5")
+REUSED = ("docker-pipes, reused", "docker-pipes, reused")
+FRESH = ("docker-pipes, fresh", "docker-pipes, fresh")
+
+only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root renews boxes")
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> Iterator[Path]:
+    """Where agents are staged; no box is kept before the test, nor after it."""
+    build_images(["native"])
+    build_house_agents()
+    KEPT.close()
+    yield tmp_path
+    KEPT.close()
+
+
+def games(staging: Path, count: int, *overrides: str) -> list[RecordFile]:
+    """Games of house-instant against itself."""
+    agent = stage_agent("house-instant", staging)
+    policy = load_policy("gomocup-freestyle", [*SMALL, *overrides])
+    first, second = (agent.seat(policy).model_copy(update={"name": name}) for name in ("one", "two"))
+    specs = [GameSpec(seats=(first, second), policy=policy, number=number) for number in range(count)]
+    return [play(spec, {agent.digest: agent.program}) for spec in specs]
+
+
+def moves(record: GameRecord) -> list[str]:
+    return [ply.said for ply in record.plies]
+
+
+@only_root
+@pytest.mark.docker
+def test_each_record_states_box_reuse_and_verifies(agent: Path) -> None:
+    first, second = games(agent, 2, "box.reuse=agent")
+    read = RecordFile.model_validate_json(second.to_json())
+
+    assert (FRESH, REUSED) == (first.record.placement.box, read.record.placement.box)
+    assert [] == list(verify(read).problems)
+    assert moves(first.record) == moves(read.record)
+
+
+@pytest.mark.docker
+def test_record_without_the_new_keys_is_unchanged(agent: Path) -> None:
+    files = games(agent, 2)
+
+    assert {("docker-pipes", "docker-pipes")} == {file.record.placement.box for file in files}
+
+
+@only_root
+@pytest.mark.docker
+def test_containers_that_are_killed_between_two_games_cost_no_void(agent: Path) -> None:
+    (first,) = games(agent, 1, "box.reuse=agent")
+    with closing(docker.from_env()) as outsider:
+        for container in outsider.containers.list(filters={"label": f"judge.owner={Owner.me().encode()}"}):
+            container.kill()
+    (second,) = games(agent, 1, "box.reuse=agent")
+
+    assert (FRESH, FRESH) == (first.record.placement.box, second.record.placement.box)
+    assert Verdict.VOID is not second.record.verdict
+
+
+@pytest.mark.parametrize("name", policy_names())
+def test_official_policies_have_fresh_boxes_for_each_game(name: str) -> None:
+    assert "never" == load_policy(name).box.reuse
