@@ -200,7 +200,9 @@ class CupRun:
             if why:
                 waits += f"{name}: {why}. "
                 continue
-            self._processes[name] = start_run(planned.path, self._arguments, dies_with_parent=True)
+            process = self._processes[name] = start_run(planned.path, self._arguments, dies_with_parent=True)
+            if self._stop.is_set():  # during its start
+                process.send_signal(signal.SIGINT)
             self._report(f"{name}: {planned.name} runs; its log is {planned.folder / RUN_LOG}")
         if waits != self._waits:
             self._waits = waits
@@ -225,7 +227,10 @@ class CupRun:
             planned = self._ready[name]
             if code and player_of(planned) is not None:
                 continue  # judge serve started it at the same moment
-            if code:
+            if code == -signal.SIGINT and self._stop.is_set():
+                self.ends[name] = LeagueEnd.STOPPED  # before it had begun to play
+                self._report(f"{name}: {self.ends[name]}")
+            elif code:
                 self.ends[name] = LeagueEnd.FAILED
                 self._report(f"{name}: failed: {_last_line(planned.folder / RUN_LOG)}")
             else:
