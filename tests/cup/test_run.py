@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.cup import run
+from judge.contest.window_keeper import start_run
 from judge.cup.run import CupRun, LeagueEnd
 from tests.cup.test_plan import HEAD, ONE, plan
 
@@ -17,16 +17,15 @@ def test_league_whose_start_is_interrupted_has_not_failed(
     """Before its process is listed, or before the process can receive the signal."""
     said: list[str] = []
     with CupRun(plan(tmp_path, HEAD + ONE), [], said.append) as cup:
-        start = run.start_run
 
         def interrupted(path: Path, arguments: list[str], *, dies_with_parent: bool) -> subprocess.Popen[bytes]:
-            process = start(path, arguments, dies_with_parent=dies_with_parent)
+            process = start_run(path, arguments, dies_with_parent=dies_with_parent)
             if is_listed:
                 cup._processes["one"] = process
             cup.stop()
             return process
 
-        monkeypatch.setattr(run, "start_run", interrupted)
+        monkeypatch.setattr("judge.cup.run.start_run", interrupted)
         ends = cup.run()
 
     assert {"one": LeagueEnd.STOPPED} == ends, said
