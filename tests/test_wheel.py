@@ -154,7 +154,7 @@ def test_nothing_in_it_weakens_the_judge_or_attacks_its_services(wheels: Path) -
         files = {name: archive.read(name).decode() for name in archive.namelist() if name.endswith((".py", ".toml"))}
     parts = {name for control in CONTROLS.values() for name in control.weaken}
     parts |= {attack.__name__ for attack in SERVICE_ATTACKS.values()}
-    parts |= {r"Control\w*", r"Weak\w*", "switch_off", "weak_command"}
+    parts |= {"Control", "ControlSuite", r"Weak\w*", "switch_off", "weak_command"}
     is_defined = re.compile(
         rf"^ *(?:def|class) (?:{'|'.join(parts)})\b|^DEFENCES\b|^ *(?:from|import) tests\b", re.MULTILINE
     )

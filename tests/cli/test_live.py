@@ -60,7 +60,7 @@ def test_a_series_shows_its_progress_and_ends_with_its_score(tmp_path: Path) -> 
     end = terminal.to_the_end()
 
     assert 0 == terminal.code
-    assert "2/2, to go 0:00" in end
+    assert "2/2, to go 0.0 s" in end
     assert "score: slow " in end
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 JUDGE = Path(__file__).parents[2] / "judge"
 
-ROOMS = ("games", "protocols", "sandbox", "host", "referee", "tournament", "contest", "cluster", "publish")
+ROOMS = ("games", "protocols", "sandbox", "host", "record", "referee", "play", "tournament", "contest", "cluster", "publish")
 """Where a game is played."""
 
 WALL = {"time", "time_ns", "now", "today", "utcnow", "localtime", "gmtime", "ctime", "CLOCK_REALTIME"}
@@ -24,7 +24,7 @@ ALLOWED = {
     "contest/window_keeper.py: now": "when a contest opens, closes and starts by its file, which names moments of it",
     "play/game.py: now": "the date in a record, which the verifier compares with the log, in days",
     "sandbox/docker/reaper.py: time": "how old rubbish of unknown owners is, in hours",
-    "sandbox/docker/container.py: time": "until when the Engine is asked for its events; only others can make one",
+    "sandbox/docker/container_box.py: time": "until when the Engine is asked for its events; only others can make one",
 }
 """Where the clock on the wall may be read, and for what."""
 
