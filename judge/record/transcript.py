@@ -186,8 +186,8 @@ class Transcript:
 
     def __iter__(self) -> Iterator[Entry]:
         if self._spilled is not None:
-            with open(self._spilled.fileno(), "rb", closefd=False) as spilled:
-                spilled.seek(0)
+            # Its own position in the file: several iterations may be under way.
+            with open(f"/proc/self/fd/{self._spilled.fileno()}", "rb") as spilled:
                 yield from _entries_of(spilled)
         yield from unpack_entries(bytes(self._buffer))
 

@@ -6,7 +6,19 @@ from pathlib import Path
 
 JUDGE = Path(__file__).parents[2] / "judge"
 
-ROOMS = ("games", "protocols", "sandbox", "host", "record", "referee", "play", "tournament", "contest", "cluster", "publish")
+ROOMS = (
+    "games",
+    "protocols",
+    "sandbox",
+    "host",
+    "record",
+    "referee",
+    "play",
+    "tournament",
+    "contest",
+    "cluster",
+    "publish",
+)
 """Where a game is played."""
 
 WALL = {"time", "time_ns", "now", "today", "utcnow", "localtime", "gmtime", "ctime", "CLOCK_REALTIME"}

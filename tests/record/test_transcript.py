@@ -54,6 +54,26 @@ def test_a_large_transcript_is_spilled_and_read_back() -> None:
     transcript.close()
 
 
+def test_a_spilled_transcript_is_divided_into_private_and_public_parts() -> None:
+    """Which reads it several times at once."""
+    lines = [b"%d,%d\n" % (number, number) if number % 3 else b"DEBUG %d\n" % number for number in range(4)]
+    chunks = [b"x" * 500 + b"".join(lines[number % 4 :]) for number in range(4 * SPILL_BYTES // 500)]
+    transcript = Transcript()
+    for number, data in enumerate(chunks):
+        transcript.add(number, number % 2, EntryKind.READ, data)
+        transcript.spill()
+    first, second = iter(transcript), iter(transcript)
+    assert all(entry == next(second) for entry in first)
+
+    parts = list(mark_private(transcript, is_debug))
+
+    assert b"".join(chunks[::2]) == b"".join(part.data for part in parts if part.seat == 0)
+    assert b"".join(chunks[1::2]) == b"".join(part.data for part in parts if part.seat == 1)
+    assert list(mark_private(list(transcript), is_debug)) == parts
+    assert any(part.private for part in parts)
+    transcript.close()
+
+
 @pytest.mark.parametrize(
     ("said", "blocks"),
     [
