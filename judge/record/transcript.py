@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import groupby, islice
+from pathlib import Path
 from typing import IO, Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -187,7 +188,7 @@ class Transcript:
     def __iter__(self) -> Iterator[Entry]:
         if self._spilled is not None:
             # Its own position in the file: several iterations may be under way.
-            with open(f"/proc/self/fd/{self._spilled.fileno()}", "rb") as spilled:
+            with Path(f"/proc/self/fd/{self._spilled.fileno()}").open("rb") as spilled:
                 yield from _entries_of(spilled)
         yield from unpack_entries(bytes(self._buffer))
 
