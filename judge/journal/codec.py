@@ -11,8 +11,8 @@ from dataclasses import Field, dataclass, fields
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar, dataclass_transform, get_args, get_type_hints
 
-Name = Annotated[str, r"[^:]+?"]
-"""The name of an agent, an author or a host: text without a colon."""
+Name = Annotated[str, r"[^:]{1,100}?"]
+"""The name of an agent: text without a colon. It is bounded, so a long text of two names is decoded fast."""
 
 Number = Annotated[int, r"0|[1-9][0-9]{0,17}"]
 

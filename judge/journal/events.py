@@ -20,7 +20,7 @@ Schedule = Annotated[
 ]
 """A text of `judge.submissions.windows.Windows.words`, or `none`."""
 
-Changes = Annotated[str, r"[a-z_]{1,20}: .* -> .*: .*"]
+Changes = Annotated[str, r"[a-z_]{1,20}: (?>.*? -> ).*: .*"]
 """Names of settings with old and new values, and the reason."""
 
 Count = Annotated[int, r"[1-9][0-9]{0,8}"]
@@ -30,6 +30,9 @@ Rating = Annotated[int, r"0|-?[1-9][0-9]{0,5}"]
 Deviation = Annotated[int, r"0|[1-9][0-9]{0,3}"]
 
 Reason = Annotated[str, r".+"]
+
+Author = Annotated[str, r"(?:[^:]|:(?! )){1,100}?"]
+"""It may contain colons."""
 
 HostName = Annotated[str, r".{1,80}?"]
 
@@ -66,14 +69,14 @@ class SubmissionChanged(Event):
 
     state: SubmissionState
     number: Number
-    name: str | None = None
+    name: Reason | None = None
 
 
 @journal_event("late", "{author}: {why}")
 class LateAllowed(Event):
     """An author may submit until the lock-in."""
 
-    author: Name
+    author: Author
     why: str
 
 

@@ -154,7 +154,7 @@ def draw_problems(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
         yield f"the log does not begin with the commitment of {DOCUMENT}"
     terms = terms_digest(contest.document)
     frozen = [number for number, event in enumerate(events, 1) if event is LockedIn]
-    if frozen != [freeze.leaves] or events.index(Created) < freeze.leaves:
+    if frozen != [freeze.leaves] or Created in events[: freeze.leaves] or Created not in events:
         yield f"the log does not lock in the entries once, as leaf {freeze.leaves}, before the contest is created"
     elif {terms, freeze.entries} != {log.lines[freeze.leaves - 1].digest}:
         yield f"the entries and terms that the log locked in differ from those of {DOCUMENT}"

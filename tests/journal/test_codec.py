@@ -10,6 +10,7 @@ from judge.journal.events import (
     Announced,
     GameReleased,
     GamesReleased,
+    LateAllowed,
     Rated,
     Started,
     Stopped,
@@ -32,6 +33,7 @@ EVENTS = [
     ),
     (Line("received", "submission 12"), SubmissionChanged(SubmissionState.RECEIVED, 12)),
     (Line("refused", "submission 12: a: b"), SubmissionChanged(SubmissionState.REFUSED, 12, "a: b")),
+    (Line("late", "team:7: a: reason"), LateAllowed("team:7", "a: reason")),
     (Line("rated", "anna: -40 Elo, standard error 31"), Rated("anna", -40, 31)),
     (Line("stopped", "anna - bert: void 3 times in a row: a: b - c"), Stopped("anna", "bert", 3, "a: b - c")),
     (Line("started", "anna - bert", GAME, 2), Started(GAME, 2, "anna", "bert")),
@@ -73,6 +75,11 @@ def test_a_line_is_converted_to_its_event_and_back(line: Line, event: Event) -> 
         Line("set-aside", "void 3 times in a row: why", GAME, 1),
         Line("opened", "2027-01-01"),
         Line("received", "submission -1"),
+        Line("passed", "submission 1: "),
+        # In a time that grows with their length.
+        Line("accepted", " - " * 10**5, GAME, 1),
+        Line("stopped", " - " * 10**5),
+        Line("settings", f"title: {' -> ' * 10**5}"),
     ],
 )
 def test_a_line_that_no_judge_writes_stays_as_it_is(line: Line) -> None:
