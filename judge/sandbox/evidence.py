@@ -93,6 +93,9 @@ _ENTRY_FIELDS = (
 )
 """Values of an EVIDENCE entry. A new one is last; older entries end before it."""
 
+_FEWEST = 6
+"""Values of the oldest entries."""
+
 MAX_COUNT = 1 << 64
 
 
@@ -178,8 +181,8 @@ class Evidence(BaseModel):
     def decode(cls, data: bytes) -> "Evidence":
         """Raises ValueError or TypeError."""
         values = json.loads(data)
-        if not isinstance(values, list) or len(values) > len(_ENTRY_FIELDS):
-            raise ValueError(f"not a list of at most {len(_ENTRY_FIELDS)} readings")
+        if not isinstance(values, list) or not _FEWEST <= len(values) <= len(_ENTRY_FIELDS):
+            raise ValueError(f"not a list of {_FEWEST} to {len(_ENTRY_FIELDS)} readings")
         if not all(value is None or 0 <= value < MAX_COUNT for value in values):
             raise ValueError("a reading is out of range")
         return cls.model_validate(dict(zip(_ENTRY_FIELDS, values, strict=False)), strict=True)
