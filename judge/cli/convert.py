@@ -13,6 +13,7 @@ from judge.base.os_errors import os_errors_as
 from judge.base.text import printable
 from judge.catalog.files import FileContent, format_names, read_games
 from judge.cli.options import ForceOption
+from judge.terminal.output import refuse_source
 
 EXAMPLES = """
 Examples:
@@ -57,6 +58,7 @@ def convert(
         except InputError as error:
             raise InputError(f"{target}: {error}") from None
     for target in written:
+        refuse_source(target, sources)
         if not force and target.exists():
             raise InputError(f"{target}: exists; --force overwrites it, -o writes elsewhere")
     for target, content in planned.items():

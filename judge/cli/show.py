@@ -25,7 +25,7 @@ from judge.render.shapes import Scene
 from judge.render.svg import write_svg
 from judge.terminal.board_text import board_lines
 from judge.terminal.browse import browse, browse_list, read_listed
-from judge.terminal.output import note
+from judge.terminal.output import note, refuse_source
 
 GIF_PIXELS = 480
 
@@ -84,6 +84,8 @@ def show(
     if game.problem:
         note(f"judge: {path}: shown only up to an error: {printable(game.problem, 300)}")
     at = _index(game, ply)
+    for target in filter(None, (svg, gif)):
+        refuse_source(target, [path])
     if svg is not None:
         title = f"{game.names[0]} - {game.names[1]}, {game.title}"
         _write(svg, lambda: write_svg(_scene(game, at), title).encode())

@@ -32,6 +32,10 @@ class FileFormat(Generic[FormatGame]):
     is_export: bool = False
     """Written next to each record."""
 
+    @property
+    def is_only_written(self) -> bool:
+        return self.read is _refuse
+
 
 @dataclass(frozen=True)
 class FileFormats(Generic[FormatGame]):
@@ -64,12 +68,11 @@ class FileFormats(Generic[FormatGame]):
         return b"".join(form.write(game) for game in games)
 
     def changed_names(self, game: FormatGame, name: str) -> Sequence[str]:
-        names = self.names_of(game)
-        if not names:
+        names, form = self.names_of(game), self.by_name[name]
+        if not names or form.is_only_written:
             return ()
-        form = self.by_name[name]
         (written,) = form.read(form.write(game), name)
         return [name for name in names if name not in self.names_of(written)]
 
     def endings(self) -> Sequence[str]:
-        return list(dict.fromkeys(form.ending for form in self.by_name.values()))
+        return list(dict.fromkeys(form.ending for form in self.by_name.values() if not form.is_only_written))

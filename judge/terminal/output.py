@@ -8,8 +8,10 @@ import math
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from judge.base.errors import InputError
 from judge.base.progress import Item, Tracker, untracked
 from judge.base.text import printable
 
@@ -22,6 +24,12 @@ if TYPE_CHECKING:
 SENTENCE_CHARACTERS = 600
 
 SHOWN_AFTER_S = 2.0
+
+
+def refuse_source(target: Path, sources: Iterable[Path]) -> None:
+    """Raise InputError if a file to be written is one of those that it is made of."""
+    if target.exists() and any(target.samefile(source) for source in sources):
+        raise InputError(f"{target}: is a file that is read; choose another name")
 
 
 def note(text: str) -> None:

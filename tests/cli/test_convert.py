@@ -97,6 +97,10 @@ def test_files_are_overwritten_only_on_request(game: Path) -> None:
         convert(game, "--to", "sgf")
     assert "mine" == target.read_text()
     convert(game, "--to", "sgf", "--force")
+    before = game.read_bytes()
+    with pytest.raises(InputError, match="is a file that is read; choose another name"):
+        convert(game, target, "--to", "sgf", "-o", game, "--force")
+    assert before == game.read_bytes()
     assert GAME.moves == read_games(target).games[0].moves
 
 

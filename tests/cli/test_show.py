@@ -48,6 +48,17 @@ def test_one_position_and_its_picture(judge: Judge, tmp_path: Path, game: str) -
     assert "before the first answer" in judge("show", game, "--ply", "0").out
 
 
+@pytest.mark.parametrize("option", ["--svg", "--gif"])
+def test_a_picture_does_not_replace_its_record(judge: Judge, tmp_path: Path, game: str, option: str) -> None:
+    (tmp_path / "link.json").symlink_to(game)
+    before = Path(tmp_path / game).read_bytes()
+
+    for name in (game, "link.json"):
+        ran = judge("show", game, option, name)
+        assert (2, f"judge: {name}: is a file that is read; choose another name\n") == (ran.code, ran.err)
+    assert before == Path(tmp_path / game).read_bytes()
+
+
 def test_animation_has_all_positions(judge: Judge, tmp_path: Path, game: str) -> None:
     ran = judge("show", game, "--gif", "a.gif")
 

@@ -77,7 +77,7 @@ MAX_BYTES = 60_000
 MANY_PLIES = 40
 """A longer game is no better."""
 
-PLAYED_BY = ("referee", "records", "conformance", "games")
+PLAYED_BY = ("referee", "play", "record", "formats", "conformance", "games")
 """Folders whose tests play games between scripts."""
 
 
