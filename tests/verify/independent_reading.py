@@ -37,7 +37,7 @@ TEXTS = {  # of events whose text no table has; reasons of an organiser are free
     "released": r".+",
     "set-aside": r"void \d+ times in a row: .*",
     "not-entered": r"[^:]+: .+",
-    "late": r"[^:]+: .*",
+    "late": r"([^:]|:(?! ))+: .*",
     "rated": r"[^:]+: -?\d+ Elo, standard error \d+",
     "settings": r"\w+: .* -> .*: .*",
     "window": rf"none|(submissions [a-z, ]+{MOMENT}(, close at {MOMENT})?(; )?)?(the contest starts at {MOMENT})?",
