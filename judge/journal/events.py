@@ -36,6 +36,8 @@ Author = Annotated[str, r"(?:[^:]|:(?! )){1,100}?"]
 
 HostName = Annotated[str, r".{1,80}?"]
 
+CupName = Annotated[str, r".{1,100}"]
+
 
 class SubmissionState(StrEnum):
     """State of a submission. Passed and approved ones become entries."""
@@ -59,7 +61,7 @@ class SubmissionState(StrEnum):
 class Announced(Event):
     """The contest was announced. Its log begins. `announcement` is the digest of the cup's announcement."""
 
-    cup: str | None = None
+    cup: CupName | None = None
     announcement: Digest | None = None
 
 

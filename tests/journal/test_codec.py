@@ -62,6 +62,8 @@ def test_a_line_is_converted_to_its_event_and_back(line: Line, event: Event) -> 
     [
         Line("promoted", "anna"),
         Line("", ""),
+        Line("announced", f"league of the cup {'x' * 101}, announcement {'0f' * 32}"),
+        Line("announced", f"league of the cup , announcement {'0f' * 32}"),
         Line("created", "06 entries"),
         Line("created", "6 entries\n"),
         Line("created", "٣ entries"),
