@@ -235,17 +235,19 @@ def _season_end(contest: PublishedContest) -> datetime | None:
 def uncounted_attempts(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
     """Started attempts that do not count and have no record to verify."""
     numbers = {game.id: game.number for game in contest.games}
-    states: dict[tuple[str, int], tuple[str, bool]] = {}
+    last: dict[tuple[str, int], JournalLine] = {}
+    with_record: set[tuple[str, int]] = set()
     for line in log.lines:
         if isinstance(change := line.change, AttemptEvent) and change.game in numbers:
             key = (change.game, change.attempt)
-            has_record = line.digest is not None or states.get(key, ("", False))[1]
-            states[key] = line.event, has_record
+            last[key] = line
+            if line.digest is not None:
+                with_record.add(key)
     found: dict[str, list[tuple[int, int]]] = {}
-    for (game, attempt), (event, has_record) in states.items():
-        if event not in ("accepted", "started"):
-            kind = event if has_record else f"{event} without a record"
-            found.setdefault(kind, []).append((numbers[game], attempt))
+    for key, line in last.items():
+        if not isinstance(line.change, Accepted | Started):
+            kind = line.event if key in with_record else f"{line.event} without a record"
+            found.setdefault(kind, []).append((numbers[key[0]], key[1]))
     for kind, each in sorted(found.items()):
         attempts = [f"{number}.{attempt}" for number, attempt in sorted(each)]
         more = f" and {len(attempts) - MAX_NAMED} more" if len(attempts) > MAX_NAMED else ""
