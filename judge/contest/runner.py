@@ -48,10 +48,10 @@ def again_at(store: Store, contest: str) -> str | None:
     """UTC time at which a running contest retries its set-aside games; None if it does not."""
     if store.state(contest) != "open":
         return None
-    aside = [line.at for line in store.journal(contest) if isinstance(line.change, SetAside)]
+    aside = store.last_lines(contest, 1, SetAside)
     if not aside:
         return None
-    return (datetime.fromisoformat(aside[-1]) + timedelta(seconds=PAUSE_S)).isoformat(" ", "seconds")
+    return (datetime.fromisoformat(aside[0].at) + timedelta(seconds=PAUSE_S)).isoformat(" ", "seconds")
 
 
 class ContestRunner:

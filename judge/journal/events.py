@@ -270,6 +270,13 @@ class Accepted(Event):
     first: Name | None = None
     second: Name | None = None
 
+    @classmethod
+    def of_result(cls, game: str, attempt: int, pair: tuple[str, str], winner: str | None, reason: str) -> "Accepted":
+        """The event of a result between two agents."""
+        if winner is not None:
+            return cls(game, attempt, reason, winner=winner)
+        return cls(game, attempt, reason, first=pair[0], second=pair[1])
+
 
 @journal_event("void", "{why}")
 class Voided(Event):

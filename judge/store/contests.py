@@ -21,6 +21,7 @@ from judge.contest_games import AttemptState, GameState, Outcome, Pairing, Sched
 from judge.games.types import Verdict
 from judge.journal.codec import Event, Line, decode, encode
 from judge.journal.events import (
+    Accepted,
     Disqualified,
     Entered,
     GameReleased,
@@ -306,10 +307,9 @@ class Store(ContestStart):
                 superseded = AttemptState.SUPERSEDED
                 self._end(connection, row, attempt, superseded, outcome.reason, outcome.record, outcome.public, host)
                 return superseded
-            if outcome.winner is None:
-                story = f"{row.first} - {row.second}: no winner: {outcome.reason}"
-            else:
-                story = f"{row.first if outcome.winner == 0 else row.second} won: {outcome.reason}"
+            pair = (row.first, row.second)
+            winner = None if outcome.winner is None else pair[outcome.winner]
+            story = encode(Accepted.of_result(game, attempt, pair, winner, outcome.reason)).text
             self._end(connection, row, attempt, AttemptState.ACCEPTED, story, outcome.record, outcome.public, host)
             values = {"game": game, "attempt": attempt, "finished_at": self._stamp(), **columns_of(results, outcome)}
             for number, seat in enumerate(outcome.seats):

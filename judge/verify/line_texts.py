@@ -3,12 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from judge.contest_games import PublishedGame
-from judge.journal.codec import Line, UnknownLine, decode, event_names, kind_of
+from judge.journal.codec import Line, UnknownLine, decode, encode, event_names, kind_of
 from judge.journal.events import (
-    Abandoned,
     Accepted,
     Announced,
-    Annulled,
     Created,
     Entered,
     LockedIn,
@@ -27,7 +25,6 @@ from judge.store.types import (
 )
 from judge.verify.records import VerifiedRecord
 
-_OF_ATTEMPTS = (Started, Accepted, Voided, Abandoned, Superseded, Annulled)
 _WITH_DIGESTS = (
     *(Accepted, Voided, Superseded),
     *(Announced, LockedIn, Created, Scheduled, Entered, SubmissionChanged),
@@ -80,7 +77,7 @@ def _is_written(
         case Started(first=first, second=second):
             return game is None or (first, second) == (game.first, game.second)
         case Accepted():
-            return game is None or line.text in _stories(game, line, results)
+            return game is None or line.text == encode(_accepted(game, line.change, results)).text
         case SetAside(why=why):
             return game is not None and voids.get(game.id) == why
         case Rated(agent):
@@ -90,16 +87,13 @@ def _is_written(
     return True  # of agents: compared with the tables
 
 
-def _stories(
-    game: PublishedGame, line: JournalLine, results: Mapping[tuple[int, int], VerifiedRecord]
-) -> Sequence[str]:
-    """The possible texts of a result; the line's own if its record is not there."""
-    result = game.result if game.attempt == line.attempt else None
-    record = results.get((game.number, line.attempt or 0))
+def _accepted(game: PublishedGame, event: Accepted, results: Mapping[tuple[int, int], VerifiedRecord]) -> Accepted:
+    """The event of the attempt's result; this event if its record is not there."""
+    result = game.result if game.attempt == event.attempt else None
+    record = results.get((game.number, event.attempt))
     if record is not None and record.outcome is not None:
-        result = record.outcome.row(game, line.attempt or 0)
+        result = record.outcome.row(game, event.attempt)
     if result is None:
-        return [line.text]
-    if result.winner is None:
-        return [f"{game.first} - {game.second}: no winner: {result.reason}"]
-    return [f"{result.winner} won: {result.reason}"]
+        return event
+    pair = (game.first, game.second)
+    return Accepted.of_result(event.game, event.attempt, pair, result.winner, result.reason)

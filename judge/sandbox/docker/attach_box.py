@@ -25,7 +25,7 @@ from judge.sandbox.machine.pipes import await_readable
 
 log = get_logger()
 
-PATIENCE_S = 0.01
+POLL_INTERVAL_S = 0.01
 
 TLS_RECORD_BYTES = 1 << 14
 """Maximum size of a TLS record: of larger writes TLS does not report the bytes written."""
@@ -77,9 +77,9 @@ class AttachStream(ControlStream):
         """Buffer output for the next read until a call is done."""
         while not until.done():
             if self.ended:
-                time.sleep(PATIENCE_S)
+                time.sleep(POLL_INTERVAL_S)
             else:
-                await_readable(self.fd, PATIENCE_S)
+                await_readable(self.fd, POLL_INTERVAL_S)
             self._buffer += super().read()
 
     def write(self, data: bytes) -> int:
