@@ -2,7 +2,7 @@
 """Write docs/policies.md and docs/contest-file.md from the pydantic models and their attribute docstrings, and the
 diagram of a seat's states in docs/architecture.md from its table.
 
-Run `python scripts/reference_pages.py` after a change of a model, of a docstring, of a policy or of the table.
+Run `python scripts/reference_pages.py` after a change of a model, docstring, policy or table.
 """
 
 import ast

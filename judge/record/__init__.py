@@ -1,1 +1,1 @@
-"""What is stored of a game: its policy, spec and transcript."""
+"""Stored data of a game: its policy, spec, seeds and transcript."""
