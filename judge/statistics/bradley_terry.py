@@ -19,7 +19,7 @@ import numpy.typing as npt
 from judge.contest_games import GameResult
 from judge.statistics.draw_models import Davidson, DrawModel, RaoKupper, log_share, share
 from judge.statistics.rating_model import RatingModel
-from judge.statistics.scales import ELO
+from judge.statistics.scales import ELO, rounded
 
 Vector = npt.NDArray[np.float64]
 Matrix = npt.NDArray[np.float64]
@@ -91,7 +91,7 @@ class Fit:
         self._anchor: Matrix = np.zeros((self._agents + 2, self._agents + 2))
         for pool in pools:
             self._anchor[np.ix_(pool, pool)] = 1 / len(pool)
-        at = self._at = self._climb(self._start())
+        at = self._at = rounded(self._climb(self._start()))
         inverse = self._inverse(self._slopes(at)[1])
         self.ratings: Vector = at[: self._agents]
         self.covariance: Matrix = (inverse - self._anchor)[: self._agents, : self._agents]

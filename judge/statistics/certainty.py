@@ -17,7 +17,7 @@ from judge.statistics.bayeselo import PairResult, strengths_of, summed
 from judge.statistics.bradley_terry import Fit, Matrix, PairCounts, Vector
 from judge.statistics.draw_models import Davidson
 from judge.statistics.rating_model import BAYESELO_MODEL, RatingModel
-from judge.statistics.scales import CONFIDENCE_95, ELO
+from judge.statistics.scales import CONFIDENCE_95, ELO, rounded, rounded_p
 from judge.statistics.significance import SIGNIFICANCE, holm, normal_tail
 from judge.statistics.simulated_fits import MAX_STEP, LeagueFits
 
@@ -376,11 +376,11 @@ class _League:
                 at, _ = fits.fit(wins, none, losses, at[0], Davidson.NO_DRAWS)
                 others = at[0].copy()
                 others[first] = -math.inf
-                leader = int(others.argmax())
+                leader = int(rounded(others).argmax())
                 if (at[0, first] - others[leader]) * ELO < _TIED_ELO:
                     break
             fall = np.where(left > 0, sign * (c[tally.first] - c[tally.second]), 0)
-            pair = int(fall.argmax())
+            pair = int(rounded(fall).argmax())
             if fall[pair] <= 0 or (won - left).sum() + 1 >= most:
                 return None
             turned = min(int(left[pair]), 1 + int(_FAR_SHARE * lead / fall[pair]))
@@ -412,7 +412,7 @@ class _League:
                 if score < expected:
                     one, other, score, expected = other, one, games - score, games - expected
                 found.append(UnusualPair(one, other, int(games), score, expected, p))
-        return tuple(sorted(found, key=lambda each: (each.p, each.agent, each.opponent)))
+        return tuple(sorted(found, key=lambda each: (rounded_p(each.p), each.agent, each.opponent)))
 
 
 def _limited(number: int, limits: tuple[int, int]) -> int:
@@ -431,7 +431,7 @@ def _pools(tally: PairCounts) -> list[list[int]]:
 def _rated_places(ratings: Mapping[str, float]) -> Mapping[str, int]:
     places: dict[str, int] = {}
     before, place = math.inf, 0
-    for number, (agent, elo) in enumerate(sorted(ratings.items(), key=lambda item: -item[1]), 1):
+    for number, (agent, elo) in enumerate(sorted(ratings.items(), key=lambda item: -round(item[1], 6)), 1):
         if before - elo >= _TIED_ELO:
             place = number
         places[agent], before = place, elo

@@ -21,7 +21,7 @@ import numpy as np
 from judge.contest_games import GameResult
 from judge.statistics.bradley_terry import Fit, Matrix
 from judge.statistics.ratings import fit_games
-from judge.statistics.scales import ELO
+from judge.statistics.scales import ELO, rounded_p
 from judge.statistics.significance import SIGNIFICANCE, chi_square_tail, holm, normal_tail
 
 MAX_AGENTS = 100
@@ -99,4 +99,4 @@ def _rings(off: Matrix, bend: Matrix, variance: Matrix, agents: list[int], names
             one, other, third = (names[agents[at]] for at in places)
             ring = (one, other, third) if around > 0 else (one, third, other)
             rings.append(Ring(ring, abs(around) * ELO, p))
-    return tuple(sorted(rings, key=lambda ring: (ring.p, -ring.elo, ring.agents)))
+    return tuple(sorted(rings, key=lambda ring: (rounded_p(ring.p), -round(ring.elo, 6), ring.agents)))

@@ -31,6 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from judge.contest_games import GameConditions, GameResult
+from judge.statistics.scales import rounded
 from judge.statistics.significance import (
     SIGNIFICANCE,
     chi_square_shift,
@@ -283,7 +284,7 @@ def _test_levels(
     # Compared with the mean of all other games.
     others = (of_level @ effects - of_level * effects) / np.maximum(1, count - of_level)
     off = np.where(of_level > 0, effects - others, 0.0)
-    most = int(np.abs(off).argmax())
+    most = int(rounded(np.abs(off)).argmax())
     weights = -of_level / max(1, count - of_level[most])
     weights[most] = 1.0
     off_by = fitted.off(weights, fitted.rank - without.rank, count - fitted.rank)

@@ -22,7 +22,7 @@ from typing import Self
 
 from judge.base.errors import InputError
 from judge.contest_games import GameResult
-from judge.statistics.scales import CONFIDENCE_95, NORMAL, NORMALIZED_ELO, elo_of_score
+from judge.statistics.scales import CONFIDENCE_95, NORMAL, NORMALIZED_ELO, elo_of_score, rounded_p
 from judge.statistics.significance import SIGNIFICANCE, holm, student_tail
 
 GAME_SCORES = (0.0, 0.5, 1.0)
@@ -228,4 +228,4 @@ def compare_candidates(results: Iterable[GameResult], base: str) -> list[Candida
             found.append((agent, counts, estimate, p_value(counts, estimate)))
     adjusted = holm([p for *_, p in found])
     listed = [Candidate(*each, of_all) for each, of_all in zip(found, adjusted, strict=True)]
-    return sorted(listed, key=lambda candidate: (candidate.p, candidate.agent))
+    return sorted(listed, key=lambda candidate: (rounded_p(candidate.p), candidate.agent))

@@ -11,8 +11,15 @@ With s the expected score of a game, 0 to 1, and sigma the standard deviation of
 Without draws, the first two are nearly equal near s = 1/2. With d = 0 the third equals the first.
 """
 
+from __future__ import annotations
+
 import math
 from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 ELO = 400 / math.log(10)
 """Elo per logistic unit."""
@@ -24,6 +31,16 @@ NORMAL = NormalDist()
 
 CONFIDENCE_95 = NORMAL.inv_cdf(0.975)
 """Half-width of a 95 % interval in standard errors."""
+
+
+def rounded(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Without the last digits, which depend on the processor: equal values stay equal, and are not ordered by them."""
+    return values.round(10) + 0.0
+
+
+def rounded_p(p: float) -> float:
+    """As `rounded`, to ten digits."""
+    return float(f"{p:.10g}")
 
 
 def expected_score(elo: float) -> float:
