@@ -7,7 +7,7 @@ from pathlib import Path
 
 from judge.base.durable_files import is_file
 from judge.base.text import printable
-from judge.catalog.files import read_steps, replayed_log
+from judge.catalog.files import is_record, read_bytes, read_steps, replayed_log
 from judge.formats.outcome import outcome_text
 from judge.formats.steps import Stepped
 from judge.record.spec import read_record
@@ -40,9 +40,8 @@ def verify(path: Path) -> VerifiedFile:
 
         problems, summary = verify_evaluation(path)
         return VerifiedFile(problems, printable(summary, 400))
-    log = replayed_log(path)
-    if log is not None:
-        return VerifiedFile((), log)
+    if not is_record(read_bytes(path)):
+        return VerifiedFile((), replayed_log(path))
     verified = verified_record(read_record(path))
     record = verified.record
     names = (record.seats[0].name, record.seats[1].name)

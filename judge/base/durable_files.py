@@ -108,6 +108,8 @@ def read_bounded(path: Path, most: int, fix: str = "", *, links: bool = False) -
     except OSError as error:
         if error.errno == errno.ELOOP and not links:
             raise InputError(f"{path}: a link, which is not followed; copy a file in its place") from None
+        if error.errno == errno.EISDIR:
+            fix = fix or "name a file"
         raise InputError(f"{path}: {error.strerror}{fix and '; '}{fix}") from None
     if len(data) > most:
         raise InputError(f"{path}: larger than the limit of {most} bytes for this kind of file")

@@ -178,6 +178,8 @@ def _said(found: Any, kind: object, keys: Sequence[str] | None = None) -> str:
     message = found["msg"].removeprefix("Value error, ")
     if found["type"] == "model_type":
         message = f"it should be a table with the keys: {', '.join(_known_keys(kind, where))}"
+    elif found["type"] == "literal_error" and where[-1:] == ["format"]:
+        message = f"it is {found['input']!r:.60}, and this version of judge reads {found['ctx']['expected']}"
     elif found["type"] == "datetime_type":
         message = "write a date and a time without quotes, such as 2027-03-31T18:00:00"
     if not where:

@@ -23,7 +23,6 @@ _HEAD_BYTES = 4096
 
 MAX_FILES = 5000
 _RECORD = ".json"
-_LOGS = (".psq", ".rec", ".sgf", ".pgn")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +121,8 @@ def _in_folder(folder: Path) -> list[Path]:
         raise InputError(f"{folder}: {error.strerror}") from None
     records = [path for path in inside if path.suffix == _RECORD]
     known = {path.stem for path in records}
-    logs = [path for path in inside if path.suffix in _LOGS and path.stem not in known]
+    endings = {ending for _, formats in _with_formats() for ending in formats.endings()}
+    logs = [path for path in inside if path.suffix in endings and path.stem not in known]
     if not records and not logs:
         raise InputError(f"{folder}: has no records (*.json) and no game logs")
     return sorted([*records, *logs])
@@ -133,18 +133,24 @@ def read_steps(path: Path) -> Stepped:
     data = read_bytes(path)
     if is_record(data):
         return steps_of(read_record(path))
+    return _entry_of_log(data, path).read_log(data, str(path))
+
+
+def replayed_log(path: Path) -> str:
+    """Rules and result of a log that has its random events. Raises InputError with the line, or for another file."""
+    data = read_bytes(path)
+    replayed = _entry_of_log(data, path).replay_log(data, str(path))
+    if replayed is None:
+        raise InputError(f"{path}: this format has no evidence to verify; name the game's record (.json)")
+    return replayed
+
+
+def _entry_of_log(data: bytes, path: Path) -> GameEntry:
     found = recognise(data)
     if found is None:
         games = ", ".join(GAMES.names())
         raise InputError(f"{path}: neither a record nor a log of an installed game ({games})")
-    return found[0].read_log(data, str(path))
-
-
-def replayed_log(path: Path) -> str | None:
-    """Rules and result; None for files that are no log. Raises InputError with the line."""
-    data = read_bytes(path)
-    found = None if is_record(data) else recognise(data)
-    return None if found is None else found[0].replay_log(data, str(path))
+    return found[0]
 
 
 def steps_of(file: RecordFile) -> Stepped:

@@ -25,7 +25,7 @@ _PANELS: Mapping[str, Places] = {
         "match": "judge.cli.match:match",
         "show": "judge.cli.show:show",
         "check": "judge.cli.check:check",
-        "verify": "judge.cli.verify:verify_records",
+        "verify": "judge.cli.verify:verify_files",
         "convert": "judge.cli.convert:convert",
         "evaluate": "judge.cli.evaluate:evaluate",
         "sprt": "judge.cli.sprt:sprt",

@@ -1,4 +1,4 @@
-"""`judge verify`: verify records and evaluations."""
+"""`judge verify`: verify records, evaluations and exports."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,33 +8,66 @@ import typer
 from judge.api.files import VerifiedFile, verify
 from judge.base.errors import InputError
 from judge.base.text import printable
+from judge.catalog.files import game_files
 
-EXAMPLES = "Example: judge verify records/*.json"
+EXAMPLES = """
+Examples:
+
+judge verify records/*.json
+
+judge verify public
+"""
 
 
-def verify_records(
-    records: Annotated[
-        list[Path], typer.Argument(help="Records (.json), logs of the UCC contests, or files of judge evaluate.")
+def verify_files(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="PATH...",
+            help="Records (.json), logs of the UCC contests, files of judge evaluate, folders with them, and exports of"
+            " contests and cups.",
+        ),
     ],
 ) -> None:
     """Replay records: check the result by the rules, the verdict by the evidence, and the hash chain.
 
     A log of the UCC contests' own managers is replayed by the rules, with random events from the log. For an evaluation
-    the signature, every record and the verdict are checked.
+    the signature, every record and the verdict are checked. An export is verified as by judge contest verify or judge
+    cup verify, without the organiser's key.
     """
-    failed = 0
-    for path in records:
-        name = printable(str(path), None)
-        try:
-            verified = verify(path)
-        except InputError as error:
-            verified = VerifiedFile([str(error)], "")
-        if verified.problems:
-            failed += 1
-            print(f"{name}: FAILED")
-            for problem in verified.problems:
-                print(f"  {printable(problem, 500)}")
-        else:
-            print(f"{name}: ok: {verified.summary}")
-    if failed:
+    verified = [_is_verified_folder(path) if path.is_dir() else _is_verified(path) for path in paths]
+    if not all(verified):
         raise SystemExit(1)
+
+
+def _is_verified_folder(path: Path) -> bool:
+    # Records need none of these, which take long to import.
+    from judge.cli.contest.verify import verify as verify_contest
+    from judge.cli.cup.publish import verify as verify_cup
+    from judge.cup.results import CUP_DOCUMENT
+    from judge.publish.load import DOCUMENT
+
+    for document, verify_export in ((CUP_DOCUMENT, verify_cup), (DOCUMENT, verify_contest)):
+        if (path / document).exists():
+            try:
+                verify_export(path)
+            except SystemExit:
+                return False
+            return True
+    verified = [_is_verified(file) for file in game_files([path])]
+    return all(verified)
+
+
+def _is_verified(path: Path) -> bool:
+    name = printable(str(path), None)
+    try:
+        verified = verify(path)
+    except InputError as error:
+        verified = VerifiedFile([str(error).removeprefix(f"{path}: ")], "")
+    if not verified.problems:
+        print(f"{name}: ok: {verified.summary}")
+        return True
+    print(f"{name}: FAILED")
+    for problem in verified.problems:
+        print(f"  {printable(problem, 500)}")
+    return False

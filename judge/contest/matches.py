@@ -1,5 +1,6 @@
 """A match: games between two agents with alternating seats. Each attempt is written as a record."""
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -143,11 +144,11 @@ def _play(spec: GameSpec, plan: MatchPlan, venue: Venue, kept: KeptThroughRun, o
     check_playable(spec)
     here = replace(venue, shelf=kept.shelf(spec.number))
 
-    def path_of(record: GameRecord) -> Path:
-        return plan.out / record_name(record)
+    paths: list[Path] = []
 
     def save(file: RecordFile) -> None:
-        record, path = file.record, path_of(file.record)
+        record, path = file.record, _free_path(plan.out / record_name(file.record))
+        paths.append(path)
         with os_errors_as(HostError, f"{path}: the record could not be written"):
             kept.commit(file, path)
             write_exports(file, path)
@@ -157,7 +158,13 @@ def _play(spec: GameSpec, plan: MatchPlan, venue: Venue, kept: KeptThroughRun, o
     file = play_until_scored(
         spec, plan.programs, here, before=lambda attempt: observer.begin(spec, attempt), after=save
     )
-    return MatchGame(file.record, path_of(file.record))
+    return MatchGame(file.record, paths[-1])
+
+
+def _free_path(path: Path) -> Path:
+    """The path with a number if an earlier match with the same agents, options and seed has written it."""
+    others = (path.with_stem(f"{path.stem}-repeat-{number}") for number in itertools.count(1))
+    return path if not path.exists() else next(other for other in others if not other.exists())
 
 
 def record_name(record: GameRecord) -> str:

@@ -11,7 +11,12 @@ from judge.protocols.types import AgentProtocol
 
 PERSON = "person"
 
-PROTOCOLS = Registry("judge.protocols", "protocol", ProtocolEntry)
+PROTOCOLS = Registry(
+    "judge.protocols",
+    "protocol",
+    ProtocolEntry,
+    {"cecp": "judge-cecp", "gtp": "judge-go", "gtp-gomoku": "judge-go", "uci": "judge-chess"},
+)
 
 
 def protocol_entry(name: str) -> ProtocolEntry:

@@ -187,6 +187,7 @@ def _publish(judge: Judge, tmp_path: Path, results: dict[str, Any]) -> None:
     assert verified.out.endswith("public: ok: cup, 3 leagues, medals computed again\n")
     assert "league   fast: 6 games replayed, over, 0 problems" in verified.out
     assert 3 == judge("cup", "verify", "public", "--key", "cup/organiser.pem", "--sample", "1").code
+    assert 0 == judge("verify", "public", "public/fast").code
     alone = judge("contest", "verify", "public/fast", "--key", "cup/organiser.pem")
     assert 0 == alone.code, alone.out + alone.err
 
@@ -197,6 +198,7 @@ def _publish(judge: Judge, tmp_path: Path, results: dict[str, Any]) -> None:
     refused = judge("cup", "verify", "public", "--key", "cup/organiser.pem")
     assert 1 == refused.code, refused.err
     assert "cup.json: places and medals do not follow from the leagues" in refused.out
+    assert 1 == judge("verify", "public", "public/fast").code
 
 
 def test_new_cup_is_a_valid_file_that_lacks_entries(judge: Judge) -> None:

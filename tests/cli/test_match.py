@@ -179,6 +179,15 @@ def test_the_line_that_the_original_managers_print_of_a_result_is_printed(judge:
     assert 1 == sum(each.startswith(line) for each in ran.out.splitlines())
 
 
+def test_a_repeated_match_keeps_the_records_of_the_first(judge: Judge) -> None:
+    """The same agents, options and seed have the same game."""
+    command = ("match", "house-instant", "house-instant", *FAST, "--box", "process")
+    first, second, third = (judge(*command).games[0]["record"] for _ in range(3))
+
+    assert [first.replace(".json", f"-repeat-{number}.json") for number in (1, 2)] == [second, third]
+    assert 0 == judge("verify", first, second, third).code
+
+
 def test_a_time_control_decides_a_game(judge: Judge, tmp_path: Path) -> None:
     """The slow agent has less time than its opponent; the evidence and the replay agree."""
     slow = write_brain(tmp_path, "slow", "time.sleep(0.1)")

@@ -48,6 +48,23 @@ def test_one_position_and_its_picture(judge: Judge, tmp_path: Path, game: str) -
     assert "before the first answer" in judge("show", game, "--ply", "0").out
 
 
+def test_what_is_verified_may_be_a_folder_and_needs_evidence(judge: Judge, tmp_path: Path, game: str) -> None:
+    """Each file has one line or more, and none stops the others."""
+    (tmp_path / "forged.json").write_text(Path(game).read_text().replace('"judge-record-3"', '"judge-record-9"'))
+
+    assert (0, True) == ((ran := judge("verify", game)).code, ": ok: win, anna wins, 9 moves" in ran.out)
+    ran = judge("verify", game.replace(".json", ".psq"), "no.json", str(tmp_path))
+    assert 1 == ran.code
+    for words in (
+        "game.psq: FAILED\n  this format has no evidence to verify; name the game's record (.json)\n",
+        "no.json: FAILED\n  No such file or directory\n",
+        "'judge-record-9', and this version of judge reads 'judge-record-3'\n",
+        "game.json: ok: ",
+    ):
+        assert words in ran.out
+    assert "judge: .: Is a directory; name a file\n" == judge("convert", ".", "--to", "sgf").err
+
+
 @pytest.mark.parametrize("option", ["--svg", "--gif"])
 def test_a_picture_does_not_replace_its_record(judge: Judge, tmp_path: Path, game: str, option: str) -> None:
     (tmp_path / "link.json").symlink_to(game)

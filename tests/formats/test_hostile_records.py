@@ -12,7 +12,7 @@ from judge.base.errors import InputError
 from judge.catalog.files import MAX_TEXT_BYTES, read_bytes, read_games
 from judge.cli.convert import convert
 from judge.cli.show import show
-from judge.cli.verify import verify_records
+from judge.cli.verify import verify_files
 from judge.record.transcript import EntryKind, SealedTranscript
 from tests.publish.public import Public
 from tests.verify.forger import _digest_of
@@ -88,7 +88,7 @@ def test_any_record_is_shown_verified_and_converted_or_refused(
     path.write_text(json.dumps(file))
 
     for command in (
-        lambda: verify_records([path]),
+        lambda: verify_files([path]),
         lambda: show([path]),
         lambda: show([path], evidence=True),
         lambda: convert([path], "psq", str(tmp_path / "out.psq")),
@@ -103,7 +103,7 @@ def test_name_of_a_file_does_not_control_the_terminal(
     good.write_bytes(crash)
     bad.write_bytes(b"{}")
 
-    said = said_by(lambda: verify_records([good, bad]), capsys)
+    said = said_by(lambda: verify_files([good, bad]), capsys)
     assert r"\x1b]0;a\x07.json: ok" in said
     assert r"\x1b]0;b\x07.json: FAILED" in said
     said += said_by(lambda: show([good], svg=tmp_path / "\x1b.svg"), capsys)
@@ -115,7 +115,7 @@ def test_pipe_in_place_of_a_file_is_refused(tmp_path: Path, capsys: pytest.Captu
     path = tmp_path / "game.json"
     os.mkfifo(path)
 
-    assert "a special file" in said_by(lambda: verify_records([path]), capsys)
+    assert "a special file" in said_by(lambda: verify_files([path]), capsys)
     for command in (lambda: show([path]), lambda: convert([path], "psq")):
         assert "a special file" in said_by(command, capsys)
 

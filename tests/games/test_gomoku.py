@@ -335,7 +335,9 @@ def test_a_game_is_found_by_its_name() -> None:
     assert isinstance(new_game("gomoku", {"width": 15, "height": 15}), Gomoku)
     with pytest.raises(InputError, match=r"no game is called 'gomuku'; did you mean 'gomoku'\?"):
         new_game("gomuku", {})
-    with pytest.raises(InputError, match=r"no game is called '\\x1b'; there are gomoku, quantum-chess, stratego"):
+    with pytest.raises(
+        InputError, match=r"no game is called '\\x1b'; there are chess, go, gomoku, quantum-chess, stratego"
+    ):
         new_game("\x1b", {})
     assert "gomoku" in GAMES.names()
 

@@ -10,7 +10,7 @@ import typer
 from judge.base.errors import InputError
 from judge.base.resources import DEFAULT_POLICY
 from judge.base.text import printable, suggest
-from judge.catalog import game_entry
+from judge.catalog import GAMES, game_entry
 from judge.record.policy import load_policy, policy_names
 from judge.submissions.windows import aware_moment
 
@@ -76,6 +76,8 @@ def policy_of_game(game: str) -> str:
         found = load_policy(name).game.name
         games.setdefault(found, game_entry(found).policy or name)
     if game not in games:
+        if game in GAMES.plugins:
+            GAMES.entry(game)
         raise InputError(f"--game {printable(game, 40)}: {suggest(game, games)}")
     return games[game]
 
