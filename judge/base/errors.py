@@ -1,5 +1,8 @@
 """Errors outside a game, by who can fix them. A fault of an agent is a verdict, never an exception."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class JudgeError(Exception):
     """The text is one sentence for an operator to act on."""
@@ -27,3 +30,14 @@ class StoreDamagedError(HostError):
 
 class NotReadyError(HostError):
     """The host lacks something, such as an image. The work can be retried later."""
+
+
+@contextmanager
+def naming(place: object) -> Iterator[None]:
+    """Let each InputError begin with the name of a file."""
+    try:
+        yield
+    except InputError as error:
+        if str(error).startswith(f"{place}:"):
+            raise
+        raise InputError(f"{place}: {error}") from None

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.base.durable_files import read_bounded, write_durably
-from judge.base.errors import InputError
+from judge.base.errors import InputError, naming
 from judge.base.text_files import GUESS, reencode
 from judge.catalog import GAMES
 from judge.catalog.entry import GameEntry
@@ -45,14 +45,12 @@ def read_games(path: Path, encoding: str = "") -> FileContent:
         data = reencode(data, encoding, str(path))
     if is_record(data):
         file = read_record(path)
-        entry = GAMES.entry(file.record.spec.policy.game.name)
-        formats = entry.formats()
-        if formats is None:
-            raise InputError(f"{path}: games of {entry.name} are in records only")
-        try:
+        with naming(path):
+            entry = GAMES.entry(file.record.spec.policy.game.name)
+            formats = entry.formats()
+            if formats is None:
+                raise InputError(f"games of {entry.name} are in records only")
             return FileContent(entry, formats, (formats.of_record(steps_of(file)),))
-        except InputError as error:
-            raise InputError(f"{path}: {error}") from None
     found = recognise(data)
     if found is None:
         endings = [f"{', '.join(formats.endings())} ({entry.name})" for entry, formats in _with_formats()]
@@ -132,7 +130,9 @@ def read_steps(path: Path) -> Stepped:
     """Steps of a record or a game file. Raises InputError."""
     data = read_bytes(path)
     if is_record(data):
-        return steps_of(read_record(path))
+        file = read_record(path)
+        with naming(path):
+            return steps_of(file)
     return _entry_of_log(data, path).read_log(data, str(path))
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from judge.base.errors import HostError, InputError
+from judge.base.errors import HostError, InputError, naming
 from judge.base.os_errors import os_errors_as
 from judge.base.text import printable
 from judge.catalog.files import FileContent, format_names, read_games
@@ -53,10 +53,8 @@ def convert(
     planned = _targets(sources, to, output)
     written: dict[Path, bytes] = {}
     for target, content in planned.items():
-        try:
+        with naming(target):
             written[target] = content.formats.write(content.games, to)
-        except InputError as error:
-            raise InputError(f"{target}: {error}") from None
     for target in written:
         refuse_source(target, sources)
         if not force and target.exists():

@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from judge.base.errors import InputError
+from judge.base.errors import InputError, naming
 from judge.base.os_errors import os_errors_as
 from judge.base.text import printable
 from judge.catalog.files import game_files, read_steps, steps_of
@@ -72,7 +72,8 @@ def show(
     if evidence:
         for number, path in enumerate(files):
             print("\n" * min(number, 1), end="")
-            print_evidence(read_record(path), str(path))
+            with naming(path):
+                print_evidence(read_record(path), str(path))
         return
     if len(files) > 1 or paths[0].is_dir():
         if ply is not None or svg is not None or gif is not None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from judge.base.errors import InputError
+from judge.base.errors import InputError, naming
 from judge.base.text import quote
 from judge.formats.quantum_chess.log import Logged, QchessLog
 from judge.formats.steps import Stepped, play_steps
@@ -69,10 +69,8 @@ class ReplayedLog:
     def __init__(self, log: QchessLog, source: str, options: Mapping[str, Any]) -> None:
         """Raises InputError for invalid options, and with the line that contradicts the rules."""
         self._source = source
-        try:
+        with naming(source):
             self.game = QuantumChess.from_options(options)
-        except InputError as error:
-            raise InputError(f"{source}: {error}") from None
         self.answers: list[Answered] = []
         board = {(piece.x, piece.y): piece for piece in log.board}
         while (undrawn := self.game.undrawn) is not None:
