@@ -207,7 +207,7 @@ def test_new_cup_is_a_valid_file_that_lacks_entries(judge: Judge) -> None:
     planned = judge("cup", "plan", "spring")
 
     assert (1, "") == (planned.code, planned.err)
-    (missing,) = [line for line in planned.out.splitlines() if line.startswith("  missing")]
+    (missing,) = [line for line in planned.out.splitlines() if line.startswith(("  missing", "  warning"))]
     assert "spring/cup.toml: leagues.freestyle-2: " in missing
     assert "needs 2 to 1000 agents, in [[entries]] or submitted; there are 0" in missing
     assert "spring: 0 of 2 leagues over" in judge("cup", "status", "spring").out

@@ -66,6 +66,7 @@ name = "freestyle-2"
 about = "Freestyle, second league"
 policy = "gomocup-freestyle"
 format = { name = "round-robin", games = 24 }
+openings = { file = "judge:freestyle-20" }
 medals = false               # no medals for this league
 
 [[leagues]]
@@ -73,6 +74,7 @@ name = "freestyle-1"
 about = "Freestyle, first league"
 policy = "gomocup-freestyle:finals"
 format = { name = "round-robin", games = 24 }
+openings = { file = "judge:freestyle-20" }
 after = "freestyle-2"        # begins when that league is over ...
 promoted = 4                 # ... with its best agents
 
