@@ -10,7 +10,7 @@ from judge.protocols.types import AgentProtocol, Clock, Note, Open, Wait
 from judge.record.bounds import MIN_COUNT_BYTES
 from judge.record.policy import BytesPolicy
 from judge.record.transcript import Entry, EntryKind, decode_number
-from judge.referee.blame import Cause, Void
+from judge.referee.blame import Cause
 from judge.referee.clock import MS, Deadline, SeatClock
 from judge.referee.wire import RanOn
 from judge.sandbox.evidence import Evidence, ProcessReport
@@ -253,11 +253,11 @@ class Side:
 
 
 class FaultError(Exception):
-    """Ends a conversation with a verdict."""
+    """The referee cannot continue with a seat. `times` are those of the cause, for its evidence."""
 
-    def __init__(self, verdict: AgentFault | Void) -> None:
-        super().__init__(verdict.reason)
-        self.verdict = verdict
+    def __init__(self, seat: int, cause: Cause, times: Mapping[str, float | None]) -> None:
+        super().__init__(f"seat {seat}: {cause}")
+        self.seat, self.cause, self.times = seat, cause, times
 
 
 @dataclass(slots=True)
