@@ -72,8 +72,7 @@ class StoppedBoxes:
         """The seat's activity, if it was not stopped at once."""
         if self._is_stopped[seat] is None and not self._replaced[seat]:
             return None
-        naps = _naps(_SPIN_NS if self._may_spin else 0)
-        if self._stops_within(seat, min(_AT_ONCE_NS, bound_ns), lambda: next(naps)):
+        if self._is_stopped_now(seat) or self._stops_at_once(seat, bound_ns):
             self._note_stopped(seat)
             return None
         began, use = time.monotonic_ns(), _CpuUse(self.all_of(seat))
@@ -110,6 +109,10 @@ class StoppedBoxes:
     def _note_stopped(self, seat: int) -> None:
         box = self._boxes[seat]
         self._cpu_then[seat] = None if box.freezer == NO_FREEZER else box.meter.cpu_ns()
+
+    def _stops_at_once(self, seat: int, bound_ns: int) -> bool:
+        naps = _naps(_SPIN_NS if self._may_spin else 0)
+        return self._stops_within(seat, min(_AT_ONCE_NS, bound_ns), lambda: next(naps))
 
     def _stops_within(self, seat: int, span_ns: int, pause: Callable[[], None]) -> bool:
         return _wait_for(lambda: self._is_stopped_now(seat), span_ns, pause)

@@ -54,20 +54,20 @@ from judge.referee.blame import LATE_OR_DEAD, Cause, Void, judge, judge_start
 from judge.referee.clock import MS, SeatClock
 from judge.referee.observer import Observer
 from judge.referee.requests import (
+    FREEZE,
+    READ_PENDING,
+    THAW,
     AwaitEvent,
     AwaitStopped,
-    Freeze,
     Kill,
     Measure,
     Mute,
     NoteFailure,
     ReadMemory,
-    ReadPending,
     ReadStoppedCpu,
     Requests,
     Restart,
     Start,
-    Thaw,
     WriteInput,
 )
 from judge.referee.side import Dialogue, FaultError, Ply, SeatState, Side
@@ -117,7 +117,7 @@ class Referee:
         """`kernel_bytes`: maximum of the kernel's memory for an agent."""
         self.game = game
         self.sides = [
-            Side(protocol, SeatClock(clock, seat), opening, bounds, kernel_bytes)
+            Side(protocol, SeatClock(clock, seat), opening, bounds.game_bytes, bounds.turn_bytes, kernel_bytes)
             for seat, (protocol, opening) in enumerate(zip(protocols, openings, strict=True))
         ]
         self.plies: list[Ply] = []
@@ -127,6 +127,7 @@ class Referee:
         self._unopened = list(SEATS)
         self._starved_share = clock.starved_share
         self._still_ns, self._ran_on_ns = STILL_MS * MS, RAN_ON_MS * MS
+        self._await_stopped = [AwaitStopped(seat, self._still_ns) for seat in SEATS]
         self._ponders = clock.ponder
         self._chance = chance
         self._observer = observer or Observer()
@@ -174,7 +175,7 @@ class Referee:
         yield from self._tell(self.game.forfeit(fault))
         if self.game.end is None and self.unapplied is None:
             # The other seat is still asked; no other agent may run in its time.
-            yield Freeze(fault.seat)
+            yield FREEZE[fault.seat]
 
     def _tell(self, events: Sequence[Event]) -> Sequence[WriteInput]:
         writes: list[WriteInput] = []
@@ -200,8 +201,8 @@ class Referee:
         end, talk = yield from self._converse(seat, Ask(request, clock, self.sides[1 - seat].clock.shown()))
         if not isinstance(end, Answer):
             raise TypeError(f"{type(side.protocol).__name__} ended a request with {end!r}")
-        used_ns = self._charge_stopped(1 - seat, (yield ReadStoppedCpu(1 - seat, seat)))
-        talk.give_back(min(used_ns, side.clock.charged_ns - charged_ns))
+        if used_ns := (yield ReadStoppedCpu(1 - seat, seat)):
+            self._give_back(seat, talk, used_ns, charged_ns)
         side.clock.answered()
         side.turn_bytes = 0
         self.unapplied = end.reply
@@ -221,12 +222,13 @@ class Referee:
         self._unopened.remove(seat)
         started = yield (Start if side.state is SeatState.UNOPENED else Restart)(seat)
         side.run()
+        side.notice_exit()  # before its start
         charged_ns = side.clock.charged_ns
         end, talk = yield from self._converse(seat, side.opening, started)
         if isinstance(end, Ready):
             side.about = end.about
-            used_ns = self._charge_stopped(1 - seat, (yield ReadStoppedCpu(1 - seat, seat)))
-            talk.give_back(min(used_ns, side.clock.charged_ns - charged_ns))
+            if used_ns := (yield ReadStoppedCpu(1 - seat, seat)):
+                self._give_back(seat, talk, used_ns, charged_ns)
             self._judge_stopped(1 - seat, side.clock.charged_ns - charged_ns)
         elif self.game.renegotiate():
             yield from self._reopen()
@@ -243,15 +245,16 @@ class Referee:
     def _prepare(self, seat: int) -> Requests[None]:
         """Before a seat's own time: its opponent is stopped, and all output is read."""
         other = 1 - seat
-        while (ran := (yield AwaitStopped(other, self._still_ns))) is not None and self._charge_running(other, ran):
+        while (ran := (yield self._await_stopped[other])) is not None and self._charge_running(other, ran):
             pass
         if not self._unopened:
-            self._charge_stopped(seat, (yield ReadStoppedCpu(seat, seat)))
+            if used_ns := (yield ReadStoppedCpu(seat, seat)):
+                self._charge_stopped(seat, used_ns)
             self._judge_stopped(seat)
         if self._ponders:
             yield from self._receive_unread()
         for _ in range(MAX_LOOKS):
-            seen = yield ReadPending()
+            seen = yield READ_PENDING
             if not seen:
                 break
             for entry in seen:
@@ -274,7 +277,7 @@ class Referee:
         living = [seat for seat in SEATS if self.sides[seat].is_living]
         for seat in living:
             if self.sides[seat].state is SeatState.OUT:  # it may have run since
-                yield Freeze(seat)
+                yield FREEZE[seat]
         for seat in living:
             yield from self._await_end(1 - seat)
             yield from self._await_exit(seat, (yield from self._say_goodbye(seat)))
@@ -289,7 +292,7 @@ class Referee:
             return 0
         result = "" if self.game.end is None else self.game.result(side.opening.names)
         yield from self._feed_idle(seat, Close(result))
-        now = yield Thaw(seat)
+        now = yield THAW[seat]
         side.leave(SeatState.CLOSING)
         return side.clock.deadline(Wait.CLOSE, now).ns
 
@@ -337,14 +340,14 @@ class Referee:
         end = yield from self._carry_out(seat, side.protocol.feed(stimulus), talk)
         if end is None:
             if started is None:
-                started = yield Thaw(seat)
+                started = yield THAW[seat]
                 side.run()
             talk.since = started
             talk.set_deadline()
             while end is None:
                 end = yield from self._next_effects(seat, talk)
         if started is not None:
-            talk.memory_bytes = yield Freeze(seat)
+            talk.memory_bytes = yield FREEZE[seat]
             side.leave(SeatState.STOPPED)
         return end, talk
 
@@ -446,8 +449,8 @@ class Referee:
         writes = []
         for effect in self.sides[seat].protocol.feed(stimulus):
             match effect:
-                case Write(data):
-                    writes.append(WriteInput(seat, data))
+                case Write():
+                    writes.append(WriteInput(seat, effect.data))
                 case Note():
                     self._note(seat, effect)
                 case Await(Wait.CLOSE):
@@ -497,7 +500,7 @@ class Referee:
     def _await_end(self, seat: int) -> Requests[None]:
         """For a frozen box only while it uses CPU time."""
         is_killed = self.sides[seat].state is SeatState.KILLED
-        while (ran := (yield AwaitStopped(seat, self._still_ns))) is not None:
+        while (ran := (yield self._await_stopped[seat])) is not None:
             self.sides[seat].linger(ran)
             if ran.ns < self._still_ns or not (is_killed or (ran.cpu_ns or 0) > self._ran_on_ns):
                 return
@@ -518,10 +521,15 @@ class Referee:
                 self.plies[number] = ply._replace(charged_ns=ply.charged_ns + ran_ns)
                 return
 
+    def _give_back(self, seat: int, talk: Dialogue, used_ns: int, charged_ns: int) -> None:
+        """The time that its stopped opponent used, up to its charge since `charged_ns`."""
+        self._charge_stopped(1 - seat, used_ns)
+        talk.give_back(min(used_ns, talk.clock.charged_ns - charged_ns))
+
     def _judge_stopped(self, seat: int, span_ns: int = 0) -> None:
         """Raises FaultError if a stopped seat used too much CPU time in `span_ns` of its opponent, or in the game."""
         side = self.sides[seat]
-        if side.has_fault or not side.stopped_in_turn_ns:
+        if not side.stopped_in_turn_ns or side.has_fault:
             return
         if side.stopped_in_turn_ns > self._ran_on_ns:
             times = {"ran_on_ms": span_ns / MS, "ran_on_cpu_ms": side.stopped_in_turn_ns / MS}
