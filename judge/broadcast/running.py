@@ -70,7 +70,7 @@ class RunningGame(SteppedGame):
             self._events.append(
                 Playing(game=self.game, attempt=self.attempt, play=self.play, at=at, board=board, left_ms=left_ms)
             )
-        if not self.follow(entries) or not self.referee.has_unapplied_answer:
+        if not self.follow(entries) or self.referee.unapplied is None:
             self.end_step()
         self._add_clock()
         self._add_search(sent_ms)

@@ -24,9 +24,8 @@ class Inbox:
     def __len__(self) -> int:
         return len(self._news)
 
-    def take_first(self) -> Entry:
-        """Raises IndexError."""
-        return self._news.popleft()
+    def take_first(self) -> Entry | None:
+        return self._news.popleft() if self._news else None
 
     def take_all(self) -> Sequence[Entry]:
         taken = list(self._news)

@@ -206,15 +206,14 @@ class LiveWire:
         return seen
 
     def await_event(self, until_ns: int) -> Entry:
-        if not self._inbox:
-            self._poll(until_ns)
+        self._poll(until_ns)
         if self._is_elsewhere and self._pulse is not None and self._pulse.suspended_ns > self._suspended_ns:
             span_s = (self._pulse.suspended_ns - self._suspended_ns) / 1e9
             raise HostError(
                 f"This machine was suspended for {span_s:.1f} s while agents of the game ran on another machine"
             )
         now = time.monotonic_ns()
-        entry = self._inbox.take_first() if self._inbox else Entry(now, -1, EntryKind.EXPIRED, b"")
+        entry = self._inbox.take_first() or Entry(now, -1, EntryKind.EXPIRED, b"")
         self._transcript.add(*entry[:4])
         return entry
 

@@ -33,7 +33,7 @@ class StoppedBoxes:
     def __init__(self, boxes: MutableSequence[Box], transcript: Transcript, *, may_spin: bool) -> None:
         self._boxes = boxes
         self._transcript = transcript
-        self._may_spin = may_spin
+        self._spin_ns = _SPIN_NS if may_spin else 0
         self._is_stopped: list[Callable[[], bool] | None] = [None, None]
         """How to verify that it is stopped (frozen, killed or exited). None while it may run."""
         self._replaced: tuple[list[Box], list[Box]] = ([], [])
@@ -72,8 +72,8 @@ class StoppedBoxes:
         """The seat's activity, if it was not stopped at once."""
         if self._is_stopped[seat] is None and not self._replaced[seat]:
             return None
-        naps = _naps(_SPIN_NS if self._may_spin else 0)
-        if self._stops_within(seat, min(_AT_ONCE_NS, bound_ns), lambda: next(naps)):
+        at_once_ns = min(_AT_ONCE_NS, bound_ns)
+        if self._is_stopped_now(seat) or self._stops_within(seat, at_once_ns, _naps(self._spin_ns).__next__):
             self._note_stopped(seat)
             return None
         began, use = time.monotonic_ns(), _CpuUse(self.all_of(seat))

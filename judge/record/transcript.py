@@ -66,6 +66,9 @@ class EntryKind(StrEnum):
     """The kernel's memory for the agent is above its limit; bytes in digits."""
 
 
+_KINDS = {kind.encode(): kind for kind in EntryKind}
+
+
 class Entry(NamedTuple):
     """One event. Times are monotonic, in a finished transcript from the first entry."""
 
@@ -213,7 +216,7 @@ def unpack_entries(packed: bytes) -> Iterator[Entry]:
 def _entries_of(stream: IO[bytes]) -> Iterator[Entry]:
     while header := stream.read(_HEADER.size):
         ns, seat, kind, length = _HEADER.unpack(header)
-        yield Entry(ns, seat, EntryKind(kind.decode()), stream.read(length))
+        yield Entry(ns, seat, _KINDS[kind], stream.read(length))
 
 
 def seal(entries: Iterable[Entry]) -> SealedTranscript:

@@ -9,7 +9,7 @@ If no answer is possible, the referee takes readings, and the blame table decide
 charged to it, and given back to its opponent.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from judge.base.errors import HostError
 from judge.base.text import mib, sentence
@@ -54,20 +54,20 @@ from judge.referee.blame import LATE_OR_DEAD, Cause, Void, judge, judge_start
 from judge.referee.clock import MS, SeatClock
 from judge.referee.observer import Observer
 from judge.referee.requests import (
+    FREEZE,
+    READ_PENDING,
+    THAW,
     AwaitEvent,
     AwaitStopped,
-    Freeze,
     Kill,
     Measure,
     Mute,
     NoteFailure,
     ReadMemory,
-    ReadPending,
     ReadStoppedCpu,
     Requests,
     Restart,
     Start,
-    Thaw,
     WriteInput,
 )
 from judge.referee.side import Dialogue, FaultError, Ply, SeatState, Side
@@ -117,16 +117,17 @@ class Referee:
         """`kernel_bytes`: maximum of the kernel's memory for an agent."""
         self.game = game
         self.sides = [
-            Side(protocol, SeatClock(clock, seat), opening, bounds, kernel_bytes)
+            Side(protocol, SeatClock(clock, seat), opening, bounds.game_bytes, bounds.turn_bytes, kernel_bytes)
             for seat, (protocol, opening) in enumerate(zip(protocols, openings, strict=True))
         ]
         self.plies: list[Ply] = []
-        self.has_unapplied_answer = False
-        """The game has not applied the last of `plies`; the other seat is read before that."""
+        self.unapplied: Reply | None = None
+        """Of the last of `plies`, until the game applies it; the other seat is read before that."""
         self.unclosed = ""
         self._unopened = list(SEATS)
         self._starved_share = clock.starved_share
         self._still_ns, self._ran_on_ns = STILL_MS * MS, RAN_ON_MS * MS
+        self._await_stopped = [AwaitStopped(seat, self._still_ns) for seat in SEATS]
         self._ponders = clock.ponder
         self._chance = chance
         self._observer = observer or Observer()
@@ -140,18 +141,19 @@ class Referee:
         while (end := self.game.end) is None:
             try:
                 if self._unopened:
-                    yield from self._await_stopped(1 - self._unopened[0])
-                    yield from self._read_pending(1 - self._unopened[0])
-                    yield from self._open(self._unopened.pop(0))
+                    yield from self._open(self._unopened[0])
+                elif self.unapplied is not None:
+                    events, self.unapplied = self.game.apply(self.unapplied), None
+                    yield from self._tell(events)
+                elif (request := self.game.pending()).seat == NATURE:
+                    yield from self._tell(self.game.apply(self._chance(request)))
                 else:
-                    yield from self._step()
-            except FaultError as faulted:
-                if isinstance(faulted.verdict, Void):
-                    return faulted.verdict
-                yield from self._tell(self.game.forfeit(faulted.verdict))
-                if self.game.end is None:
-                    # The other seat is still asked; no other agent may run in its time.
-                    yield Freeze(faulted.verdict.seat)
+                    yield from self._ask(request)
+            except FaultError as fault:
+                verdict = yield from self._judge(fault)
+                if isinstance(verdict, Void):
+                    return verdict
+                yield from self._forfeit(verdict)
         self._set_faults(end)
         try:
             yield from self._close()
@@ -169,43 +171,29 @@ class Referee:
         for fault in faults_of(end):
             self.sides[fault.seat].fault = fault
 
-    def _step(self) -> Requests[None]:
-        request = self.game.pending()
-        if request.seat == NATURE:
-            reply = self._chance(request)
-        else:
-            charged_ns = self.sides[request.seat].clock.charged_ns
-            reply = yield from self._ask(request)
-            self.has_unapplied_answer = True
-            try:
-                yield from self._judge_stopped(1 - request.seat, charged_ns)
-            except FaultError as faulted:
-                if isinstance(faulted.verdict, Void):
-                    raise
-                yield from self._tell(self.game.forfeit(faulted.verdict))
-                if self.game.end is not None:
-                    return
-        events = self.game.apply(reply)
-        self.has_unapplied_answer = False
-        yield from self._tell(events)
+    def _forfeit(self, fault: AgentFault) -> Requests[None]:
+        yield from self._tell(self.game.forfeit(fault))
+        if self.game.end is None and self.unapplied is None:
+            # The other seat is still asked; no other agent may run in its time.
+            yield FREEZE[fault.seat]
 
-    def _tell(self, events: Sequence[Event]) -> Requests[None]:
+    def _tell(self, events: Sequence[Event]) -> Sequence[WriteInput]:
+        writes: list[WriteInput] = []
         for event in events:
             told = Tell(event)
             for seat in SEATS:
                 if event.only is None or event.only == seat:
                     self._observer.see_event(seat, event)
-                    yield from self._feed_idle(seat, told)
+                    writes += self._feed_idle(seat, told)
+        return writes
 
-    def _ask(self, request: Request) -> Requests[Reply]:
+    def _ask(self, request: Request) -> Requests[None]:
         seat = request.seat
         side = self.sides[seat]
-        yield from self._await_stopped(1 - seat)
-        yield from self._charge_stopped(seat, seat)
-        yield from self._judge_stopped(seat)
-        yield from self._read_pending(1 - seat)
+        first_ns = side.clock.charged_ns
+        yield from self._prepare(seat)
         if cause := side.find_cause():
-            raise (yield from self._faulted(seat, cause))
+            raise self._faulted(seat, cause)
         if self._ponders:
             yield from self._let_ponder(1 - seat)
         charged_ns, clock = side.clock.charged_ns, side.clock.shown()
@@ -213,13 +201,15 @@ class Referee:
         end, talk = yield from self._converse(seat, Ask(request, clock, self.sides[1 - seat].clock.shown()))
         if not isinstance(end, Answer):
             raise TypeError(f"{type(side.protocol).__name__} ended a request with {end!r}")
-        yield from self._give_back(seat, talk, charged_ns)
+        if used_ns := (yield ReadStoppedCpu(1 - seat, seat)):
+            self._give_back(seat, talk, used_ns, charged_ns)
         side.clock.answered()
         side.turn_bytes = 0
+        self.unapplied = end.reply
         ply = Ply(seat, end.reply.said, talk.charged_ns, talk.search, talk.memory_bytes, end.reply)
         self.plies.append(ply)
         self._observer.see_answer(ply)
-        return end.reply
+        self._judge_stopped(1 - seat, side.clock.charged_ns - first_ns)
 
     def _let_ponder(self, seat: int) -> Requests[None]:
         side = self.sides[seat]
@@ -228,18 +218,22 @@ class Referee:
 
     def _open(self, seat: int) -> Requests[None]:
         side = self.sides[seat]
+        yield from self._prepare(seat)
+        self._unopened.remove(seat)
         started = yield (Start if side.state is SeatState.UNOPENED else Restart)(seat)
         side.run()
+        side.notice_exit()  # before its start
         charged_ns = side.clock.charged_ns
-        end, talk = yield from self._converse(seat, side.opening, started=started)
+        end, talk = yield from self._converse(seat, side.opening, started)
         if isinstance(end, Ready):
             side.about = end.about
-            yield from self._give_back(seat, talk, charged_ns)
-            yield from self._judge_stopped(1 - seat, charged_ns)
+            if used_ns := (yield ReadStoppedCpu(1 - seat, seat)):
+                self._give_back(seat, talk, used_ns, charged_ns)
+            self._judge_stopped(1 - seat, side.clock.charged_ns - charged_ns)
         elif self.game.renegotiate():
             yield from self._reopen()
         else:
-            raise FaultError(judge_start(seat, end.reply))
+            yield from self._forfeit(judge_start(seat, end.reply))
 
     def _reopen(self) -> Requests[None]:
         yield from self._close()
@@ -248,19 +242,26 @@ class Referee:
             side.opening.game = self.game.describe()
             side.renew()
 
-    def _read_pending(self, waiting: int) -> Requests[None]:
-        """Before a request to the opponent of `waiting`."""
+    def _prepare(self, seat: int) -> Requests[None]:
+        """Before a seat's own time: its opponent is stopped, and all output is read."""
+        other = 1 - seat
+        while (ran := (yield self._await_stopped[other])) is not None and self._charge_running(other, ran):
+            pass
+        if not self._unopened:
+            if used_ns := (yield ReadStoppedCpu(seat, seat)):
+                self._charge_stopped(seat, used_ns)
+            self._judge_stopped(seat)
         if self._ponders:
             yield from self._receive_unread()
         for _ in range(MAX_LOOKS):
-            seen = yield ReadPending()
+            seen = yield READ_PENDING
             if not seen:
                 break
             for entry in seen:
                 self._see(entry)
                 yield from self._receive_unrequested(entry)
-        if cause := self.sides[waiting].cause_of_kernel():
-            raise (yield from self._faulted(waiting, cause))
+        if cause := self.sides[other].cause_of_kernel():
+            raise self._faulted(other, cause)
 
     def _receive_unread(self) -> Requests[None]:
         for side in self.sides:
@@ -271,12 +272,12 @@ class Referee:
     def _close(self) -> Requests[None]:
         yield from self._receive_unread()
         for seat in SEATS:
-            yield from self._charge_stopped(seat, NATURE)
+            self._charge_stopped(seat, (yield ReadStoppedCpu(seat, NATURE)))
             yield from self._note_memory(seat)
         living = [seat for seat in SEATS if self.sides[seat].is_living]
         for seat in living:
             if self.sides[seat].state is SeatState.OUT:  # it may have run since
-                yield Freeze(seat)
+                yield FREEZE[seat]
         for seat in living:
             yield from self._await_end(1 - seat)
             yield from self._await_exit(seat, (yield from self._say_goodbye(seat)))
@@ -291,7 +292,7 @@ class Referee:
             return 0
         result = "" if self.game.end is None else self.game.result(side.opening.names)
         yield from self._feed_idle(seat, Close(result))
-        now = yield Thaw(seat)
+        now = yield THAW[seat]
         side.leave(SeatState.CLOSING)
         return side.clock.deadline(Wait.CLOSE, now).ns
 
@@ -339,14 +340,14 @@ class Referee:
         end = yield from self._carry_out(seat, side.protocol.feed(stimulus), talk)
         if end is None:
             if started is None:
-                started = yield Thaw(seat)
+                started = yield THAW[seat]
                 side.run()
             talk.since = started
             talk.set_deadline()
             while end is None:
                 end = yield from self._next_effects(seat, talk)
         if started is not None:
-            talk.memory_bytes = yield Freeze(seat)
+            talk.memory_bytes = yield FREEZE[seat]
             side.leave(SeatState.STOPPED)
         return end, talk
 
@@ -363,17 +364,17 @@ class Referee:
         if asked == seat:
             if kind is EntryKind.READ:
                 if cause := side.cause_of_bytes():
-                    raise (yield from self._faulted(seat, cause))
+                    raise self._faulted(seat, cause)
                 is_doubtful = now > talk.deadline.ns and (yield from self._judge_lateness(seat, talk, now))
                 effects = side.protocol.feed(Bytes(data, talk.shown(now))) if data else ()
                 if is_doubtful and _is_step(effects, talk):
-                    raise (yield from self._late(seat, talk, now))
+                    raise self._late(seat, talk, now)
                 end = yield from self._carry_out(seat, effects, talk, now)
                 if end is not None:
                     talk.settle(now)
                     return end
             if cause := side.find_cause():
-                raise (yield from self._faulted(seat, cause, talk, now))
+                raise self._faulted(seat, cause, talk, now)
             if side.is_ending:
                 talk.expect_end(now)
         elif self._ponders and kind is EntryKind.KERNEL:
@@ -406,12 +407,12 @@ class Referee:
     def _miss_deadline(self, seat: int, talk: Dialogue, now: int) -> Requests[Ready | Answer | None]:
         if talk.deadline.missed is None:
             return (yield from self._alarm(seat, talk, now))
-        talk.give((yield from self._charge_stopped(1 - seat, seat)))
+        talk.give(self._charge_stopped(1 - seat, (yield ReadStoppedCpu(1 - seat, seat))))
         if now < talk.over_at:
             return None
         if self.sides[seat].is_ending:
-            raise (yield from self._faulted(seat, Cause.DEATH, talk, now))
-        raise (yield from self._late(seat, talk, now))
+            raise self._faulted(seat, Cause.DEATH, talk, now)
+        raise self._late(seat, talk, now)
 
     def _alarm(self, seat: int, talk: Dialogue, now: int) -> Requests[Ready | Answer | None]:
         effects = self.sides[seat].protocol.feed(Alarm(talk.shown(now)))
@@ -443,20 +444,20 @@ class Referee:
                     self._note(seat, effect)
         return end
 
-    def _feed_idle(self, seat: int, stimulus: Stimulus) -> Requests[None]:
+    def _feed_idle(self, seat: int, stimulus: Stimulus) -> Sequence[WriteInput]:
         """Outside a conversation."""
+        writes = []
         for effect in self.sides[seat].protocol.feed(stimulus):
             match effect:
-                case Write(data):
-                    yield WriteInput(seat, data)
+                case Write():
+                    writes.append(WriteInput(seat, effect.data))
                 case Note():
                     self._note(seat, effect)
                 case Await(Wait.CLOSE):
                     pass
-                case _ if self.sides[seat].state is not SeatState.ASKED:
+                case _ if self.sides[seat].state is not SeatState.ASKED:  # else its opponent's fault interrupted it
                     raise TypeError(f"{effect!r} outside a conversation")
-                case _:
-                    pass  # a fault of its opponent has interrupted the conversation
+        return writes
 
     def _note(self, seat: int, note: Note) -> None:
         self.sides[seat].keep(note)
@@ -466,46 +467,45 @@ class Referee:
         if entry.seat >= 0:
             self.sides[entry.seat].see(entry.kind, entry.data)
 
-    def _receive_unrequested(self, entry: Entry) -> Requests[None]:
+    def _receive_unrequested(self, entry: Entry) -> Sequence[WriteInput | Mute]:
         if entry.kind is not EntryKind.READ or not entry.data:
-            return
+            return ()
         side = self.sides[entry.seat]
         if side.is_too_loud:
-            yield Mute(entry.seat)
-        elif side.has_fault:
+            return (Mute(entry.seat),)
+        if side.has_fault:
             side.keep(Note(f"late: {len(entry.data)} bytes that came after its fault"))
-        else:
-            yield from self._feed_idle(entry.seat, Bytes(entry.data, side.clock.shown()))
+            return ()
+        return self._feed_idle(entry.seat, Bytes(entry.data, side.clock.shown()))
 
     # --- stopped seats ------------------------------------------------------------------------------------------------
 
-    def _await_stopped(self, seat: int) -> Requests[None]:
-        """Wait until a seat is stopped, before the other seat's clock starts.
+    def _charge_running(self, seat: int, ran: RanOn) -> bool:
+        """Whether to wait further until a seat is stopped. Raises FaultError after its time to stop.
 
         Without CPU use, the seat waited for the host and does not lose.
         """
         side = self.sides[seat]
-        while (ran := (yield AwaitStopped(seat, self._still_ns))) is not None:
-            used_ns = ran.ns if ran.cpu_ns is None else ran.cpu_ns
-            self._charge(seat, min(used_ns, ran.ns))
-            if side.has_fault:
-                side.linger(ran)
-            if ran.ns < self._still_ns or used_ns <= self._ran_on_ns:
-                return
-            if not side.has_fault:
-                raise (yield from self._ran_on(seat, ran))
+        used_ns = ran.ns if ran.cpu_ns is None else ran.cpu_ns
+        self._charge(seat, min(used_ns, ran.ns))
+        if side.has_fault:
+            side.linger(ran)
+        if ran.ns < self._still_ns or used_ns <= self._ran_on_ns:
+            return False
+        if side.has_fault:
+            return True
+        cpu_ms = None if ran.cpu_ns is None else ran.cpu_ns / MS
+        raise FaultError(seat, Cause.RAN_ON, {"ran_on_ms": ran.ns / MS, "ran_on_cpu_ms": cpu_ms})
 
     def _await_end(self, seat: int) -> Requests[None]:
         """For a frozen box only while it uses CPU time."""
         is_killed = self.sides[seat].state is SeatState.KILLED
-        while (ran := (yield AwaitStopped(seat, self._still_ns))) is not None:
+        while (ran := (yield self._await_stopped[seat])) is not None:
             self.sides[seat].linger(ran)
             if ran.ns < self._still_ns or not (is_killed or (ran.cpu_ns or 0) > self._ran_on_ns):
                 return
 
-    def _charge_stopped(self, seat: int, asked: int) -> Requests[int]:
-        """`asked` is as in `StoppedCpu`."""
-        used_ns: int = yield ReadStoppedCpu(seat, asked)
+    def _charge_stopped(self, seat: int, used_ns: int) -> int:
         if used_ns:
             side = self.sides[seat]
             side.stopped_ns += used_ns
@@ -521,25 +521,22 @@ class Referee:
                 self.plies[number] = ply._replace(charged_ns=ply.charged_ns + ran_ns)
                 return
 
-    def _give_back(self, seat: int, talk: Dialogue, charged_ns: int) -> Requests[None]:
+    def _give_back(self, seat: int, talk: Dialogue, used_ns: int, charged_ns: int) -> None:
         """The time that its stopped opponent used, up to its charge since `charged_ns`."""
-        if used_ns := (yield from self._charge_stopped(1 - seat, seat)):
-            talk.give_back(min(used_ns, talk.clock.charged_ns - charged_ns))
+        self._charge_stopped(1 - seat, used_ns)
+        talk.give_back(min(used_ns, talk.clock.charged_ns - charged_ns))
 
-    def _judge_stopped(self, seat: int, charged_ns: int | None = None) -> Requests[None]:
-        """Raises FaultError if a stopped seat used too much CPU time in a turn of its opponent, or in the game.
-
-        The opponent's clock had `charged_ns` before the turn; None: it has ended.
-        """
+    def _judge_stopped(self, seat: int, span_ns: int = 0) -> None:
+        """Raises FaultError if a stopped seat used too much CPU time in `span_ns` of its opponent, or in the game."""
         side = self.sides[seat]
-        if side.has_fault or not side.stopped_in_turn_ns:
+        if not side.stopped_in_turn_ns or side.has_fault:
             return
         if side.stopped_in_turn_ns > self._ran_on_ns:
-            span_ns = 0 if charged_ns is None else self.sides[1 - seat].clock.charged_ns - charged_ns
-            raise (yield from self._ran_on(seat, RanOn(span_ns, side.stopped_in_turn_ns)))
+            times = {"ran_on_ms": span_ns / MS, "ran_on_cpu_ms": side.stopped_in_turn_ns / MS}
+            raise FaultError(seat, Cause.RAN_ON, times)
         if side.stopped_ns > max(self._ran_on_ns, side.opponent_turns * self._ran_on_ns // RAN_ON_MEAN_PART):
             sums = {"stopped_cpu_ms": side.stopped_ns / MS, "stopped_turns": side.opponent_turns}
-            raise self._found(seat, Cause.RAN_ON, (yield Measure(seat)), sums)
+            raise FaultError(seat, Cause.RAN_ON, sums)
 
     def _note_memory(self, seat: int) -> Requests[None]:
         side = self.sides[seat]
@@ -554,40 +551,37 @@ class Referee:
 
     # --- faults -------------------------------------------------------------------------------------------------------
 
-    def _late(self, seat: int, talk: Dialogue, now: int) -> Requests[FaultError]:
-        cause = _CAUSE_OF_LATENESS[talk.deadline.missed or Verdict.TURN_TIME]
-        return (yield from self._faulted(seat, cause, talk, now))
+    def _late(self, seat: int, talk: Dialogue, now: int) -> FaultError:
+        return self._faulted(seat, _CAUSE_OF_LATENESS[talk.deadline.missed or Verdict.TURN_TIME], talk, now)
 
-    def _faulted(self, seat: int, cause: Cause, talk: Dialogue | None = None, now: int = 0) -> Requests[FaultError]:
-        """The seat's time in `talk` is charged up to `now`.
+    def _faulted(self, seat: int, cause: Cause, talk: Dialogue | None = None, now: int = 0) -> FaultError:
+        """The seat's time in `talk` is charged up to `now`."""
+        times: dict[str, float | None] = {"charged_ms": 0.0, "allowed_ms": 0}
+        if talk is not None and talk.wait is not None:
+            times = {"charged_ms": talk.elapsed_ns(now) / MS, "allowed_ms": talk.deadline.allowed_ms}
+            if talk.paused_ns:
+                times["judge_paused_ms"] = talk.paused_ns / MS
+            talk.settle(now)
+        return FaultError(seat, cause, times)
+
+    def _judge(self, fault: FaultError) -> Requests[AgentFault | Void]:
+        """The verdict, by readings. The seat's protocol receives no more output.
 
         A late or dead seat is not at fault if the other seat ran in its time.
         """
-        elapsed_ns, allowed_ms, paused_ns = 0, 0, 0
-        if talk is not None and talk.wait is not None:
-            elapsed_ns, allowed_ms, paused_ns = talk.elapsed_ns(now), talk.deadline.allowed_ms, talk.paused_ns
-            talk.settle(now)
-        yield from self._charge_stopped(1 - seat, seat)
+        seat, cause, times = fault.seat, fault.cause, fault.times
+        other = self.sides[1 - seat]
+        if cause is not Cause.RAN_ON:
+            self._charge_stopped(1 - seat, (yield ReadStoppedCpu(1 - seat, seat)))
         measured: Evidence = yield Measure(seat)
-        ran_ns = max(self.sides[1 - seat].stopped_in_turn_ns, measured.opponent_cpu_ns or 0)
+        ran_ns = max(other.stopped_in_turn_ns, measured.opponent_cpu_ns or 0)
         if cause in LATE_OR_DEAD and ran_ns > self._ran_on_ns:
-            return (yield from self._ran_on(1 - seat, RanOn(elapsed_ns, ran_ns)))
-        times: dict[str, float | None] = {"charged_ms": elapsed_ns / MS, "allowed_ms": allowed_ms}
-        if paused_ns:
-            times["judge_paused_ms"] = paused_ns / MS
-        return self._found(seat, cause, measured, times)
-
-    def _ran_on(self, seat: int, ran: RanOn) -> Requests[FaultError]:
-        cpu_ms = None if ran.cpu_ns is None else ran.cpu_ns / MS
-        times = {"ran_on_ms": ran.ns / MS, "ran_on_cpu_ms": cpu_ms}
-        return self._found(seat, Cause.RAN_ON, (yield Measure(seat)), times)
-
-    def _found(self, seat: int, cause: Cause, measured: Evidence, times: Mapping[str, float | None]) -> FaultError:
-        """The seat's protocol receives no more output."""
+            times = {"ran_on_ms": times["charged_ms"], "ran_on_cpu_ms": ran_ns / MS}
+            seat, cause, measured = 1 - seat, Cause.RAN_ON, (yield Measure(1 - seat))
         side = self.sides[seat]
         side.leave(SeatState.OUT)
         side.evidence = side.evidence_for(cause, measured, times)
-        return FaultError(judge(cause, side.evidence, self._starved_share, seat))
+        return judge(cause, side.evidence, self._starved_share, seat)
 
     def _judge_lingering(self) -> None:
         """CPU time, because a slow host delays the end of a box."""

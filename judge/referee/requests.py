@@ -1,8 +1,10 @@
 """What the referee asks of the world: it yields a request, and is sent the answer of a wire. Times: nanoseconds."""
 
 from collections.abc import Generator, Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
 
+from judge.games.types import SEATS
 from judge.record.transcript import Entry
 from judge.referee.wire import MemoryUse, RanOn, Wire
 from judge.sandbox.evidence import Evidence
@@ -10,7 +12,8 @@ from judge.sandbox.evidence import Evidence
 Result = TypeVar("Result")
 
 
-class Start(NamedTuple):
+@dataclass(slots=True)
+class Start:
     """Let an agent run for the first time. Answer: the start of its time."""
 
     seat: int
@@ -19,7 +22,8 @@ class Start(NamedTuple):
         return wire.start(self.seat)
 
 
-class Restart(NamedTuple):
+@dataclass(slots=True)
+class Restart:
     """Start an agent again, in a new box. Answer: the start of its time."""
 
     seat: int
@@ -28,7 +32,8 @@ class Restart(NamedTuple):
         return wire.restart(self.seat)
 
 
-class WriteInput(NamedTuple):
+@dataclass(slots=True)
+class WriteInput:
     """Queue bytes for an agent's stdin; the rest of a full pipe is written while the judge waits."""
 
     seat: int
@@ -38,7 +43,8 @@ class WriteInput(NamedTuple):
         wire.write_input(self.seat, self.data)
 
 
-class Thaw(NamedTuple):
+@dataclass(slots=True)
+class Thaw:
     """Let a frozen agent run. Answer: the start of its clock."""
 
     seat: int
@@ -47,7 +53,8 @@ class Thaw(NamedTuple):
         return wire.thaw(self.seat)
 
 
-class Freeze(NamedTuple):
+@dataclass(slots=True)
+class Freeze:
     """Stop an agent, which `AwaitStopped` confirms. Answer: its memory in bytes; None: unknown."""
 
     seat: int
@@ -56,7 +63,8 @@ class Freeze(NamedTuple):
         return wire.freeze(self.seat)
 
 
-class AwaitStopped(NamedTuple):
+@dataclass(slots=True)
+class AwaitStopped:
     """Wait at most `bound_ns` until a frozen or killed agent is stopped. Answer: RanOn; None: it was so at once."""
 
     seat: int
@@ -66,7 +74,8 @@ class AwaitStopped(NamedTuple):
         return wire.await_stopped(self.seat, self.bound_ns)
 
 
-class ReadStoppedCpu(NamedTuple):
+@dataclass(slots=True)
+class ReadStoppedCpu:
     """CPU time of a stopped agent since `AwaitStopped` or the last reading; `asked` is as in `StoppedCpu`.
 
     0: it runs, its time is unknown, or the freeze itself may have taken it.
@@ -79,14 +88,16 @@ class ReadStoppedCpu(NamedTuple):
         return wire.read_stopped_cpu(self.seat, self.asked)
 
 
-class ReadPending(NamedTuple):
+@dataclass(slots=True)
+class ReadPending:
     """Events (Entry) so far, without waiting."""
 
     def carry_out(self, wire: Wire) -> Sequence[Entry]:
         return wire.read_pending()
 
 
-class AwaitEvent(NamedTuple):
+@dataclass(slots=True)
+class AwaitEvent:
     """The next event (Entry), or one of kind EXPIRED at `until_ns`."""
 
     until_ns: int
@@ -95,7 +106,8 @@ class AwaitEvent(NamedTuple):
         return wire.await_event(self.until_ns)
 
 
-class Measure(NamedTuple):
+@dataclass(slots=True)
+class Measure:
     """Readings for a verdict (Evidence): its box, the use of its cores by others, and whether it was paused."""
 
     seat: int
@@ -104,7 +116,8 @@ class Measure(NamedTuple):
         return wire.measure(self.seat)
 
 
-class ReadMemory(NamedTuple):
+@dataclass(slots=True)
+class ReadMemory:
     """Memory of a box without the files in its folders (MemoryUse); None: at most `limit_bytes`."""
 
     seat: int
@@ -114,7 +127,8 @@ class ReadMemory(NamedTuple):
         return wire.read_memory(self.seat, self.limit_bytes)
 
 
-class Mute(NamedTuple):
+@dataclass(slots=True)
+class Mute:
     """Stop reading an agent."""
 
     seat: int
@@ -123,7 +137,8 @@ class Mute(NamedTuple):
         wire.mute(self.seat)
 
 
-class Kill(NamedTuple):
+@dataclass(slots=True)
+class Kill:
     """Kill an agent."""
 
     seat: int
@@ -132,7 +147,8 @@ class Kill(NamedTuple):
         wire.kill(self.seat)
 
 
-class NoteFailure(NamedTuple):
+@dataclass(slots=True)
+class NoteFailure:
     """Record that the host failed after the game."""
 
     why: str
@@ -146,6 +162,9 @@ class Request(Protocol):
 
     def carry_out(self, wire: Wire) -> Any: ...
 
+
+THAW, FREEZE = [Thaw(seat) for seat in SEATS], [Freeze(seat) for seat in SEATS]
+READ_PENDING = ReadPending()
 
 Requests = Generator[Request, Any, Result]
 """Yields requests, is sent their answers, and returns a result."""

@@ -8,9 +8,8 @@ from typing import NamedTuple
 from judge.games.types import AgentFault, Reply, Verdict
 from judge.protocols.types import AgentProtocol, Clock, Note, Open, Wait
 from judge.record.bounds import MIN_COUNT_BYTES
-from judge.record.policy import BytesPolicy
 from judge.record.transcript import Entry, EntryKind, decode_number
-from judge.referee.blame import Cause, Void
+from judge.referee.blame import Cause
 from judge.referee.clock import MS, Deadline, SeatClock
 from judge.referee.wire import RanOn
 from judge.sandbox.evidence import Evidence, ProcessReport
@@ -109,9 +108,10 @@ class Side:
     protocol: AgentProtocol
     clock: SeatClock
     opening: Open
-    bounds: BytesPolicy
+    game_limit: int
+    """In bytes, as the next two."""
+    turn_limit: int
     kernel_limit: int
-    """In bytes."""
     about: Mapping[str, str] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
     fault: AgentFault | None = None
@@ -158,11 +158,10 @@ class Side:
         """Call after a start or a thaw for its own time."""
         if self.state is not SeatState.ASKED:
             self.enter(SeatState.ASKED)
-            self._notice_exit()  # before its start
 
     def leave(self, state: SeatState) -> None:
         """Enter another state, if it lives."""
-        if self.is_living and self.state is not state:
+        if self.state in LIVING and self.state is not state:
             self.enter(state)
 
     @property
@@ -175,21 +174,17 @@ class Side:
         return self.cause_of_bytes() is not None
 
     @property
-    def exceeds_kernel_limit(self) -> bool:
-        return self.kernel_bytes > self.kernel_limit
-
-    @property
     def must_end(self) -> bool:
         """It gets no time for its goodbye."""
-        return self.is_too_loud or self.exceeds_kernel_limit
+        return self.is_too_loud or self.kernel_bytes > self.kernel_limit
 
     def cause_of_kernel(self) -> Cause | None:
-        return Cause.KERNEL_MEMORY if self.exceeds_kernel_limit and not self.has_fault else None
+        return Cause.KERNEL_MEMORY if self.kernel_bytes > self.kernel_limit and not self.has_fault else None
 
     def cause_of_bytes(self) -> Cause | None:
-        if self.game_bytes > self.bounds.game_bytes:
+        if self.game_bytes > self.game_limit:
             return Cause.GAME_BYTES
-        return Cause.TURN_BYTES if self.turn_bytes > self.bounds.turn_bytes else None
+        return Cause.TURN_BYTES if self.turn_bytes > self.turn_limit else None
 
     def find_cause(self) -> Cause | None:
         """Too much memory or output, or an exit."""
@@ -219,18 +214,18 @@ class Side:
             self.game_bytes += count
             if not data:
                 self.stdout_ended = True
-                self._notice_exit()
+                self.notice_exit()
         elif kind is EntryKind.REPORT:
             report = ProcessReport.decode(data)
             if report.kind != "started":
                 self.report = report
-                self._notice_exit()
+                self.notice_exit()
         elif kind is EntryKind.OOM:
             self.killed_for_memory = True
         elif kind is EntryKind.KERNEL:
             self.kernel_bytes = decode_number(data)
 
-    def _notice_exit(self) -> None:
+    def notice_exit(self) -> None:
         if self.stdout_ended and self.report is not None:
             self.leave(SeatState.EXITED)
 
@@ -253,11 +248,11 @@ class Side:
 
 
 class FaultError(Exception):
-    """Ends a conversation with a verdict."""
+    """The referee cannot continue with a seat. `times` are those of the cause, for its evidence."""
 
-    def __init__(self, verdict: AgentFault | Void) -> None:
-        super().__init__(verdict.reason)
-        self.verdict = verdict
+    def __init__(self, seat: int, cause: Cause, times: Mapping[str, float | None]) -> None:
+        super().__init__(f"seat {seat}: {cause}")
+        self.seat, self.cause, self.times = seat, cause, times
 
 
 @dataclass(slots=True)
