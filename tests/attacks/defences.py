@@ -48,6 +48,11 @@ def _read_never(watch: KernelWatch) -> Sequence[tuple[int, int]]:
     return ()
 
 
+def _never_late(*_: object) -> Requests[bool]:
+    yield from ()
+    return False
+
+
 def _close_at_once(referee: Referee) -> Requests[None]:
     living = [seat for seat, side in enumerate(referee.sides) if side.is_living]
     deadline = 0
@@ -92,7 +97,7 @@ DEFENCES: Mapping[str, Mapping[str, object]] = {
     "minimum count of a line": {"judge.referee.side:MIN_COUNT_BYTES": 1},
     "limit of kernel memory": {"judge.play.kernel_watch:KernelWatch.read": _read_never},
     "closing one seat after the other": {"judge.referee.referee:Referee._close": _close_at_once},
-    "checking the clock after each read": {"judge.referee.referee:Referee._judge_lateness": lambda *_: False},
+    "checking the clock after each read": {"judge.referee.referee:Referee._judge_lateness": _never_late},
     "limit of suggestions": {"judge.protocols.gomocup:MAX_SUGGESTIONS": sys.maxsize},
     "new file systems": {ASK: _asking(renew={}), PROVE: _nothing},
     "reset of process numbers": {ASK: _asking(last_pid=None)},
