@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from judge.journal.codec import Event, UnknownLine, kind_of
+from judge.journal.codec import Event
 from judge.journal.events import (
     Abandoned,
     Accepted,
@@ -109,7 +109,7 @@ class ContestState:
                 if (self.why_frozen is None) == (why_frozen is None):
                     yield f"admissions were {'open' if why_frozen is None else 'frozen'} before"
                 self.why_frozen = why_frozen
-            case Created() | UnknownLine() if kind_of(event) is Created:
+            case Created():
                 self.is_created = True
 
     def _start(self, game: GameAttempts, attempt: int) -> Iterator[str]:

@@ -292,7 +292,7 @@ class _ComparedLog:
                 return
             case Started(game) if self._places[game] >= state.scheduled:
                 yield "the game was not scheduled"
-        yield from state.apply(event, line.digest)
+        yield from state.apply(Created(0) if kind is Created else event, line.digest)
         match event:
             case Scheduled():
                 if self._is_at_end(line) and not state.has_ended:
