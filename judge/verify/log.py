@@ -307,7 +307,7 @@ class _ComparedLog:
                 agents = self._schedule[self._places[game]].agents
                 if out := [agent for agent in agents if agent in state.disqualified]:
                     yield f"{out[0]} was disqualified"
-                if left := state.withdrawn.keys() & agents & self._contest.out.keys():
+                if (left := state.withdrawn.keys() & agents) and self._contest.snapshot.format.withdrawal == "annuls":
                     yield f"{min(left)} had withdrawn"
 
     def _is_coming(self, agent: str) -> bool:
