@@ -154,13 +154,9 @@ class PublishedContest:
 
     def absent(self, changes: int | None = None) -> frozenset[str]:
         """Agents not paired after `changes`; None: all."""
-        absent = set(self.entered)
-        for change in self.state.changes[:changes]:
-            if isinstance(change, Entered):
-                absent.discard(change.agent)
-            else:
-                absent.add(change.agent)
-        return frozenset(absent)
+        made = self.state.changes[:changes]
+        coming = self.entered.keys() - {each.agent for each in made if isinstance(each, Entered)}
+        return frozenset(coming | {each.agent for each in made if not isinstance(each, Entered)})
 
     # --- the schedule ------------------------------------------------------------------------------------------------
 
@@ -209,7 +205,7 @@ class PublishedContest:
         """By pair, in schedule order."""
         meetings: dict[frozenset[str], list[PublishedGame]] = {}
         for game in self.games:
-            meetings.setdefault(frozenset({game.first, game.second}), []).append(game)
+            meetings.setdefault(frozenset(game.agents), []).append(game)
         return meetings
 
     @cached_property
@@ -331,7 +327,7 @@ class PublishedContest:
 
     def exclusion(self, game: ScheduledGame) -> Participant | None:
         """The agent because of which a game does not count."""
-        agents = [self.by_name[name] for name in (game.first, game.second)]
+        agents = [self.by_name[name] for name in game.agents]
         return next((agent for agent in agents if agent.out), None)
 
     @cached_property
