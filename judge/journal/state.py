@@ -43,7 +43,7 @@ class GameAttempts:
 
 
 class ContestState:
-    """A contest after the events that `apply` was given. Without terms and tables, which it does not know."""
+    """A contest after the events given to `apply`. It knows neither terms nor tables."""
 
     def __init__(self) -> None:
         self.is_created = False
