@@ -64,7 +64,7 @@ class ContestState:
         """Number of games."""
         self.games: Mapping[str, GameAttempts] = defaultdict(GameAttempts)
         self.stops: list[Stopped] = []
-        self.aside: dict[str, int] = {}
+        self.set_aside: dict[str, int] = {}
         """Games that were set aside, with the number of stops before."""
 
     def apply(self, event: Event, digest: str | None = None) -> list[str]:
@@ -99,7 +99,7 @@ class ContestState:
                 if isinstance(event, Stopped):
                     self.stops.append(event)
             case SetAside(game):
-                self.aside[game] = len(self.stops)
+                self.set_aside[game] = len(self.stops)
             case SeasonEnded():
                 if self.has_ended:
                     yield "the season had ended before"

@@ -75,7 +75,7 @@ def test_the_last_order_decides_whether_games_are_issued() -> None:
 def test_games_set_aside_before_and_after_a_stop_differ() -> None:
     stop = Stopped(ANNA, BERT, 3, "no host")
     state = state_of([SetAside("g", 3, "why"), stop, SetAside("h", 3, "why")])
-    assert {"g": 0, "h": 1} == state.aside
+    assert {"g": 0, "h": 1} == state.set_aside
     assert [stop] == state.stops
 
 
