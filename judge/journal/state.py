@@ -58,6 +58,7 @@ class ContestState:
         """Agents in the order of the events, with reasons; also in `withdrawn` and `entered`."""
         self.withdrawn: dict[str, str] = {}
         self.entered: dict[str, str] = {}
+        self._reasons = {Disqualified: self.disqualified, Withdrawn: self.withdrawn, Entered: self.entered}
         self.submissions: dict[int, tuple[SubmissionChanged, str | None]] = {}
         """The last change by number, with the digest of the agent's files."""
         self.scheduled = 0
@@ -83,17 +84,11 @@ class ContestState:
                 self.scheduled += count
             case SubmissionChanged(number=number):
                 self.submissions[number] = event, digest
-            case Disqualified(agent, why):
-                self.changes.append(event)
-                self.disqualified[agent] = why
-            case Withdrawn(agent, why):
-                self.changes.append(event)
-                self.withdrawn[agent] = why
-            case Entered(agent, why):
-                if self.why_frozen is not None:
+            case Disqualified(agent, why) | Withdrawn(agent, why) | Entered(agent, why):
+                if isinstance(event, Entered) and self.why_frozen is not None:
                     yield f"{agent} entered while admissions were frozen"
                 self.changes.append(event)
-                self.entered[agent] = why
+                self._reasons[type(event)][agent] = why
             case Resumed() | Paused() | Stopped():
                 self.activity = event
                 if isinstance(event, Stopped):

@@ -18,8 +18,8 @@ from judge.contest_games import (
     without_copies,
 )
 from judge.formats.search_figures import EvaluatedGame
-from judge.journal.events import Accepted, Entered, Started
-from judge.journal.state import ContestState
+from judge.journal.events import Accepted, Disqualified, Entered, Started, Withdrawn
+from judge.journal.state import ContestState, EntryChange
 from judge.publish.joined import Joined
 from judge.publish.ladder import OPEN, LadderAgent, LadderLog, LadderRatings
 from judge.record.seeds import Key
@@ -152,9 +152,18 @@ class PublishedContest:
         """After the journal."""
         return state_after(self.journal)
 
+    @cached_property
+    def changes(self) -> Sequence[EntryChange]:
+        """Disqualifications, withdrawals and late entries of the tables, in the order of the journal."""
+        entered = {agent: why for agent, (why, _) in self.entered.items()}
+        tables: Mapping[type[EntryChange], Mapping[str, str]]
+        tables = {Disqualified: self.disqualified, Withdrawn: self.withdrawn, Entered: entered}
+        listed = dict.fromkeys(kind(agent, why) for kind, table in tables.items() for agent, why in table.items())
+        return [change for change in dict.fromkeys(self.state.changes) | listed if change in listed]
+
     def absent(self, changes: int | None = None) -> frozenset[str]:
         """Agents not paired after `changes`; None: all."""
-        made = self.state.changes[:changes]
+        made = self.changes[:changes]
         coming = self.entered.keys() - {each.agent for each in made if isinstance(each, Entered)}
         return frozenset(coming | {each.agent for each in made if not isinstance(each, Entered)})
 

@@ -30,7 +30,7 @@ def pairing_problems(
         return
     for count, results, _, known in draws:
         drawn = _first_pairings(pairings[start:], count)
-        possible = range(gone, len(contest.state.changes) + 1) if known is None else (known,)
+        possible = range(gone, len(contest.changes) + 1) if known is None else (known,)
         changes = _changes_at(contest, pairings[:start], drawn, results, possible)
         if changes is None:
             break
