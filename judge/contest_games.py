@@ -76,6 +76,11 @@ class ScheduledGame:
     attempt: int = 0
     why: str = ""
 
+    @property
+    def agents(self) -> tuple[str, str]:
+        """Both agents by seat."""
+        return self.first, self.second
+
 
 @dataclass(frozen=True, slots=True)
 class Attempt:

@@ -32,7 +32,7 @@ from judge.base.text import printable
 from judge.base.worker_processes import in_parallel
 from judge.contest.postgres_dump import load_dump
 from judge.contest_games import GameResult, ScheduledGame, schedule_digest
-from judge.journal.events import Accepted, Annulled, Created, Entered, Scheduled
+from judge.journal.events import Created, Entered, Scheduled
 from judge.record.bounds import MAX_RECORD_BYTES
 from judge.record.spec import GameSpec, RecordFile
 from judge.referee.verify import verify
@@ -40,7 +40,7 @@ from judge.store.contests import Store
 from judge.store.damage import damage_of
 from judge.store.files import Files
 from judge.store.queries import Reader
-from judge.store.types import EntryRow, JournalLine
+from judge.store.types import EntryRow, JournalLine, state_after
 from judge.tournament.snapshot import Snapshot, read_snapshot
 from judge.transparency.log import ContestLog
 
@@ -190,8 +190,9 @@ def read_contents(store: Store, contest: str) -> StoreContents:
     created = [line.digest for line in lines if isinstance(line.change, Created) and line.digest is not None]
     documents = [store.document(contest)] if created else []
     digests = [hashlib.sha256(f"{document}\n".encode()).hexdigest() for document in documents]
-    counted = {result.id: result.attempt for result in results.values()}
-    if counted != _counted_attempts(lines) or not results.keys() <= records or digests != created:
+    counted = {game: each.counted for game, each in state_after(lines).games.items() if each.counted is not None}
+    are_same = counted == {result.id: result.attempt for result in results.values()} and digests == created
+    if not are_same or not results.keys() <= records:
         raise InputError("the database differs from its log: it was changed or damaged; use another backup")
     games = store.games(contest)
     _refuse_other_schedule(games, lines)
@@ -249,18 +250,6 @@ def refuse_fork(size: int, root: str, log: ContestLog, source: str) -> None:
         raise InputError(
             f"{source}: its first {size} leaves differ from this log: the history of the contest was forked"
         )
-
-
-def _counted_attempts(lines: Iterable[JournalLine]) -> dict[str, int]:
-    """The attempt that counts, by game."""
-    counted: dict[str, int] = {}
-    for line in lines:
-        match line.change:
-            case Accepted(game, attempt):
-                counted[game] = attempt
-            case Annulled(game):
-                counted.pop(game, None)
-    return counted
 
 
 def _replay_problems(job: tuple[Path, GameResult | None]) -> Sequence[str]:

@@ -22,7 +22,6 @@ from judge.cup.announcement import ANNOUNCEMENT
 from judge.cup.plan import PlannedCup
 from judge.cup.results import CUP_DOCUMENT, CupResults, LeagueResults, read_exported
 from judge.export.export import ExportSummary, PageOptions, new_export, publish
-from judge.journal.events import Accepted, Started
 from judge.publish.manifest import write_manifest
 from judge.publish.model import Stream, minute
 from judge.site.pages import POLICY, STYLE, VERIFIER, Page, PagePlace, asset, render
@@ -123,15 +122,13 @@ def _place(league: LeagueResults, agent: str) -> str:
 
 def _schedule_row(planned: PlannedCup, league: LeagueResults) -> Mapping[str, Any]:
     starts = dict(planned.contest(league.name).plan.windows.moments).get("starts")
-    journal = () if league.contest is None else league.contest.journal
-    began = [line.at for line in journal if isinstance(line.change, Started)]
-    ended = [line.at for line in journal if isinstance(line.change, Accepted)]
+    began, ended = ("", "") if league.contest is None else league.contest.period
     return {
         "league": league,
         "after": league.after,
         "starts": "" if starts is None else minute(starts.isoformat()),
-        "began": minute(began[0]) if began else "",
-        "ended": minute(ended[-1]) if ended else "",
+        "began": began,
+        "ended": ended,
     }
 
 

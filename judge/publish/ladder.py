@@ -118,7 +118,6 @@ class _Pass:
         self._counted: list[tuple[int, float, float, float, float]] = []
         """Line, and both agents' ratings and reaches."""
         self._saved = 0
-        self._left_out: frozenset[_Attempt] = frozenset()
         self._take(log)
         at_start = tuple(entry for entry in log.snapshot.entries if entry.name not in log.late)
         first = log.snapshot.model_copy(update={"entries": at_start})
@@ -140,9 +139,7 @@ class _Pass:
         lines = log.journal[: header["lines"]]
         for line in lines:
             self._hash.update(_hashed(line))
-        accepted = _accepted(lines)
-        self._left_out = _withdrawn(lines)
-        if self._digest(log) != header["digest"] or self._left_out != left_out & accepted:
+        if self._digest(log) != header["digest"]:
             raise ValueError("the state is of another log")
         for line in lines:
             if not _is_left_out(line.change, left_out):
@@ -155,6 +152,8 @@ class _Pass:
             self._add(lines[int(at)], int(at), (values[0], values[1]), (values[2], values[3]))
         self._saved = len(self._counted)
         self._read = list(lines)
+        if not self.precedes(log, left_out):
+            raise ValueError("a result was withdrawn since")
 
     def _digest(self, log: LadderLog) -> str:
         found = self._hash.copy()
@@ -179,9 +178,8 @@ class _Pass:
 
     def precedes(self, log: LadderLog, left_out: frozenset[_Attempt]) -> bool:
         read = len(self._read)
-        counted = _accepted(self._read) - self._left_out
         is_same = not read or (read <= len(log.journal) and self._read[-1] == log.journal[read - 1])
-        return is_same and not left_out & counted
+        return is_same and not any(_is_left_out(self._read[at].change, left_out) for at, *_ in self._counted)
 
     def follow(
         self, log: LadderLog, left_out: frozenset[_Attempt], save: Callable[[_Pass, LadderLog], None]
@@ -189,7 +187,6 @@ class _Pass:
         from judge.tournament.ladder import follow
 
         self._take(log)
-        self._left_out = left_out
         for at, line in enumerate(log.journal[len(self._read) :], len(self._read)):
             self._read.append(line)
             self._hash.update(_hashed(line))
@@ -207,7 +204,7 @@ class _Pass:
         unfinished: dict[str, list[PublishedGame]] = {}
         for game in log.games:
             if game.state in OPEN:
-                for agent in (game.first, game.second):
+                for agent in game.agents:
                     unfinished.setdefault(agent, []).append(game)
         found = {}
         for agent, start in self._starts.items():
@@ -268,13 +265,12 @@ def _hashed(line: JournalLine) -> bytes:
     return "\0".join(map(str, (line.at, line.event, line.game, line.attempt, line.digest, line.text))).encode() + b"\n"
 
 
-def _accepted(journal: Sequence[JournalLine]) -> frozenset[_Attempt]:
-    return frozenset((line.game, line.attempt) for line in journal if isinstance(line.change, Accepted))
-
-
 def _withdrawn(journal: Sequence[JournalLine]) -> frozenset[_Attempt]:
-    annulled = frozenset((line.game, line.attempt) for line in journal if isinstance(line.change, Annulled))
-    return annulled & _accepted(journal)
+    accepted, annulled = (
+        frozenset((line.game, line.attempt) for line in journal if isinstance(line.change, kind))
+        for kind in (Accepted, Annulled)
+    )
+    return accepted & annulled
 
 
 def _is_left_out(event: Event, left_out: frozenset[_Attempt]) -> bool:

@@ -21,14 +21,13 @@ from judge.contest.foreign_store import open_foreign
 from judge.contest.plan import Planned, load_plan
 from judge.contest_games import Attempt, GameResult, GameState, Pairing, PublishedGame
 from judge.games.types import Verdict
-from judge.journal.events import Disqualified, Entered, Withdrawn
 from judge.publish.joined import JOINED, MAX_JOINED_BYTES, FormerContest, Joined
 from judge.publish.manifest import MANIFEST, MAX_MANIFEST_BYTES
 from judge.publish.model import PublishedContest
 from judge.publish.tables import AttemptRow, DisqualifiedRow, EnteredRow, GameRow, JournalRow, PairingRow, WithdrawnRow
 from judge.record.policy import Policy
 from judge.record.seeds import Key
-from judge.store.types import JournalLine
+from judge.store.types import JournalLine, state_after
 from judge.tournament.comparable import policy_difference
 from judge.tournament.schedule import Tournament
 from judge.tournament.seeds import commitment_to
@@ -84,26 +83,13 @@ def load_store(contest: Contest) -> PublishedContest:
         if attempt.record is not None and (result is None or result.attempt != attempt.number):
             uncounted.setdefault(attempt.game, []).append(attempt)
     games = [PublishedGame.of(game, results.get(game.id), uncounted.get(game.id, ())) for game in scheduled]
-    snapshot = contest.first.with_late(each.entry for each in entries if each.name not in contest.first.by_name())
-    out = {entry.name: entry.disqualified for entry in entries if entry.disqualified is not None}
-    published = PublishedContest(snapshot, document, pairings, games, _in_order(out, journal), journal)
-    withdrawn = {entry.name: entry.withdrawn for entry in entries if entry.withdrawn is not None}
-    known = contest.first.by_name()
-    reasons = {change.agent: change.why for line in journal if isinstance(change := line.change, Entered)}
-    entered = {each.name: (reasons.get(each.name, ""), each.entry) for each in entries if each.name not in known}
-    published = replace(published, withdrawn=_in_order(withdrawn, journal), entered=entered)
+    known, state = contest.first.by_name(), state_after(journal)
+    late = {each.name: (state.entered[each.name], each.entry) for each in entries if each.name not in known}
+    snapshot = contest.first.with_late(entry for _, entry in late.values())
+    published = PublishedContest(
+        snapshot, document, pairings, games, state.disqualified, journal, withdrawn=state.withdrawn, entered=late
+    )
     return replace(published, secret=contest.secret) if published.is_over else published
-
-
-def _in_order(out: Mapping[str, str], journal: Sequence[JournalLine]) -> Mapping[str, str]:
-    gone = [
-        (change.agent, change.why) for line in journal if isinstance(change := line.change, Disqualified | Withdrawn)
-    ]
-
-    def place(agent: str) -> int:
-        return gone.index((agent, out[agent])) if (agent, out[agent]) in gone else len(gone)
-
-    return {agent: out[agent] for agent in sorted(out, key=lambda agent: (place(agent), agent))}
 
 
 # --- from an export --------------------------------------------------------------------------------------------------

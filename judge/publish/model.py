@@ -18,7 +18,8 @@ from judge.contest_games import (
     without_copies,
 )
 from judge.formats.search_figures import EvaluatedGame
-from judge.journal.events import Accepted, Disqualified, Entered, SeasonEnded, Started, Withdrawn
+from judge.journal.events import Accepted, Disqualified, Entered, Started, Withdrawn
+from judge.journal.state import ContestState, EntryChange
 from judge.publish.joined import Joined
 from judge.publish.ladder import OPEN, LadderAgent, LadderLog, LadderRatings
 from judge.record.seeds import Key
@@ -26,7 +27,7 @@ from judge.statistics.match_estimate import Candidate, compare_candidates, inter
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.ratings import RatedContest, Rating, RatingList, Version, join_contests, rate
 from judge.statistics.sprt import SprtState
-from judge.store.types import JournalLine
+from judge.store.types import JournalLine, state_after
 from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.points import points_table
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
     from judge.statistics.cycles import RatingsCheck
     from judge.statistics.fairness import FairnessTest
     from judge.tournament.certain_places import StageCertainty
-
-EntryChange = Disqualified | Withdrawn | Entered
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,7 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """UTC times of first start and last result are empty without a journal."""
+    """`began` and `ended` are empty without a journal."""
 
     winners: Sequence[str]
     points: float
@@ -149,25 +148,24 @@ class PublishedContest:
         return {**annulled, **self.disqualified}
 
     @cached_property
+    def state(self) -> ContestState:
+        """After the journal."""
+        return state_after(self.journal)
+
+    @cached_property
     def changes(self) -> Sequence[EntryChange]:
-        """Disqualifications, withdrawals and late entries, in order."""
-        changes: list[EntryChange] = [
-            *(Disqualified(agent, why) for agent, why in self.disqualified.items()),
-            *(Withdrawn(agent, why) for agent, why in self.withdrawn.items()),
-            *(Entered(agent, why) for agent, (why, _) in self.entered.items()),
-        ]
-        places = {line.change: place for place, line in reversed([*enumerate(self.journal)])}
-        return sorted(changes, key=lambda change: places.get(change, len(self.journal)))
+        """Disqualifications, withdrawals and late entries of the tables, in the order of the journal."""
+        entered = {agent: why for agent, (why, _) in self.entered.items()}
+        tables: Mapping[type[EntryChange], Mapping[str, str]]
+        tables = {Disqualified: self.disqualified, Withdrawn: self.withdrawn, Entered: entered}
+        listed = dict.fromkeys(kind(agent, why) for kind, table in tables.items() for agent, why in table.items())
+        return [change for change in dict.fromkeys(self.state.changes) | listed if change in listed]
 
     def absent(self, changes: int | None = None) -> frozenset[str]:
         """Agents not paired after `changes`; None: all."""
-        absent = set(self.entered)
-        for change in self.changes[:changes]:
-            if isinstance(change, Entered):
-                absent.discard(change.agent)
-            else:
-                absent.add(change.agent)
-        return frozenset(absent)
+        made = self.changes[:changes]
+        coming = self.entered.keys() - {each.agent for each in made if isinstance(each, Entered)}
+        return frozenset(coming | {each.agent for each in made if not isinstance(each, Entered)})
 
     # --- the schedule ------------------------------------------------------------------------------------------------
 
@@ -216,7 +214,7 @@ class PublishedContest:
         """By pair, in schedule order."""
         meetings: dict[frozenset[str], list[PublishedGame]] = {}
         for game in self.games:
-            meetings.setdefault(frozenset({game.first, game.second}), []).append(game)
+            meetings.setdefault(frozenset(game.agents), []).append(game)
         return meetings
 
     @cached_property
@@ -254,12 +252,10 @@ class PublishedContest:
     def unfinished(self) -> Sequence[PublishedGame]:
         return [game for game in self.games if game.state in OPEN]
 
-    @cached_property
+    @property
     def has_ended(self) -> bool:
         """Whether a ladder's season ended early."""
-        return not self.snapshot.format.has_rounds and any(
-            isinstance(line.change, SeasonEnded) for line in self.journal
-        )
+        return not self.has_rounds and self.state.has_ended
 
     @cached_property
     def to_come(self) -> PendingPairing:
@@ -285,14 +281,14 @@ class PublishedContest:
         if not self.is_over or not self.results:
             return None
         first = [line for line in self.table.lines if line.place == 1 and line.agent not in self.out]
+        return Ending(tuple(line.agent for line in first), first[0].points if first else 0.0, *self.period)
+
+    @property
+    def period(self) -> tuple[str, str]:
+        """UTC minutes of the first start and of the last result; empty before."""
         begun = [line.at for line in self.journal if isinstance(line.change, Started)]
         ended = [line.at for line in self.journal if isinstance(line.change, Accepted)]
-        return Ending(
-            tuple(line.agent for line in first),
-            first[0].points if first else 0.0,
-            minute(begun[0]) if begun and ended else "",
-            minute(ended[-1]) if begun and ended else "",
-        )
+        return minute(begun[0]) if begun else "", minute(ended[-1]) if ended else ""
 
     @cached_property
     def table(self) -> Table:
@@ -340,7 +336,7 @@ class PublishedContest:
 
     def exclusion(self, game: ScheduledGame) -> Participant | None:
         """The agent because of which a game does not count."""
-        agents = [self.by_name[name] for name in (game.first, game.second)]
+        agents = [self.by_name[name] for name in game.agents]
         return next((agent for agent in agents if agent.out), None)
 
     @cached_property

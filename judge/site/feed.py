@@ -57,7 +57,7 @@ def agent_feed(contest: PublishedContest, agent: Participant, language: Language
     found: list[FeedEntry] = []
     for game in contest.games:
         result, at = game.result, ended.get((game.id, game.attempt))
-        if result is None or at is None or agent.name not in (game.first, game.second):
+        if result is None or at is None or agent.name not in game.agents:
             continue
         names = (contest.by_name[game.first].title, contest.by_name[game.second].title)
         words = outcome_sentence(result.verdict, result.winning_seat, names, result.reason)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -10,6 +11,7 @@ from functools import cached_property
 from judge.base.errors import InputError
 from judge.journal.codec import Event, Line, decode
 from judge.journal.events import SubmissionState
+from judge.journal.state import ContestState
 
 
 class FileKind(StrEnum):
@@ -80,6 +82,14 @@ class JournalLine:
             "text_sha256": hashlib.sha256(self.text.encode()).hexdigest(),
         }
         return json.dumps(values, sort_keys=True, separators=(",", ":")).encode()
+
+
+def state_after(lines: Iterable[JournalLine]) -> ContestState:
+    """A contest after these lines of its journal."""
+    state = ContestState()
+    for line in lines:
+        state.apply(line.change, line.digest)
+    return state
 
 
 def cancellation(agent: str, disqualified: str | None, withdrawn: str | None) -> str:

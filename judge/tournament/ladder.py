@@ -1,7 +1,6 @@
 """Chooses a ladder's pairs from the events of its log (docs/decisions/0013-matchmaking-of-ladders.md)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from enum import Enum, auto
 from statistics import fmean
 
 from judge.contest_games import GameResult, Pairing, ScheduledGame
@@ -13,11 +12,10 @@ from judge.journal.events import (
     Disqualified,
     Entered,
     Scheduled,
-    SeasonEnded,
-    Started,
     Voided,
     Withdrawn,
 )
+from judge.journal.state import ContestState
 from judge.record.seeds import Seed
 from judge.statistics.online_ratings import OnlineRatings, Prior
 from judge.tournament.formats.ladder import Ladder
@@ -26,13 +24,6 @@ from judge.tournament.snapshot import Snapshot, SnapshotEntry, start_rating
 
 FindResult = Callable[[str, int], GameResult]
 """Result of an accepted attempt of a game."""
-
-
-class _State(Enum):
-    WAITING = auto()
-    RUNNING = auto()
-    DONE = auto()
-    CANCELLED = auto()
 
 
 class _NoRatings(OnlineRatings):
@@ -88,9 +79,8 @@ class LadderHistory:
         self._drawn: list[tuple[str, str]] = []
         self._ids: dict[str, int] = {}
         """Place in `_drawn` by game id."""
-        self._states: list[_State] = []
+        self._log = ContestState()
         self._results: dict[int, GameResult] = {}
-        self._has_ended = False
         for entry in snapshot.entries:
             self.admit(entry)
 
@@ -124,7 +114,7 @@ class LadderHistory:
 
     def next(self) -> Pairing | None:
         """None at the end, or if no pair is allowed now."""
-        if self._has_ended or self.games.drawn >= self._form.total_games:
+        if self._log.has_ended or self.games.drawn >= self._form.total_games:
             return None
         return next_pair(self.ratings, self.games, self._seed)
 
@@ -137,8 +127,7 @@ class LadderHistory:
         """Count a scheduled game."""
         self.games.draw(pairing)
         self._ids[game.id] = len(self._drawn)
-        self._drawn.append((game.first, game.second))
-        self._states.append(_State.WAITING)
+        self._drawn.append(game.agents)
 
     def take(self, event: Event) -> None:
         """Take an event that schedules no game."""
@@ -149,46 +138,39 @@ class LadderHistory:
                 self.games.withdraw(agent)
             case Disqualified(agent):
                 self._remove(agent)
-            case SeasonEnded():
-                self._has_ended = True
-            case Started(game) if game in self._ids:
-                self._states[self._ids[game]] = _State.RUNNING
             case Accepted(game, attempt) if game in self._ids:
                 self._finish(self._ids[game], game, attempt)
             case Voided(game) | Abandoned(game) if game in self._ids:
                 self._wait_again(self._ids[game])
             case Annulled(game) if game in self._ids:
                 at = self._ids[game]
-                if self._states[at] is not _State.RUNNING:
+                if self._log.games[game].running is None:
                     del self._results[at]
                     self.games.reopen(*self._drawn[at])
                     self._rate_again()
                 self._wait_again(at)
+        self._log.apply(event)
 
     def _finish(self, at: int, game: str, attempt: int) -> None:
-        self._states[at] = _State.DONE
         self.games.finish(*self._drawn[at])
         result = self._results[at] = self._result_of(game, attempt)
         if self._out.isdisjoint(result.agents):
             self.ratings.add_result(result)
 
     def _wait_again(self, at: int) -> None:
-        self._states[at] = _State.WAITING
-        self._cancel_waiting([at])
+        if not self._out.isdisjoint(self._drawn[at]):  # cancelled
+            self.games.finish(*self._drawn[at])
 
     def _remove(self, agent: str) -> None:
         if agent not in self._priors or agent in self._out:
             return
-        self._out.add(agent)
         self.games.withdraw(agent)
-        self._cancel_waiting(range(len(self._drawn)))
-        self._rate_again()
-
-    def _cancel_waiting(self, places: Iterable[int]) -> None:
-        for at in places:
-            if self._states[at] is _State.WAITING and not self._out.isdisjoint(self._drawn[at]):
-                self._states[at] = _State.CANCELLED
+        for game, at in self._ids.items():
+            is_waiting = self._log.games[game].running is None and at not in self._results
+            if is_waiting and agent in self._drawn[at] and self._out.isdisjoint(self._drawn[at]):
                 self.games.finish(*self._drawn[at])
+        self._out.add(agent)
+        self._rate_again()
 
     def _rate_again(self) -> None:
         self.ratings = self._new_ratings()

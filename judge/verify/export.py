@@ -266,7 +266,7 @@ def _chain_problems(contest: PublishedContest, records: Sequence[VerifiedRecord]
     by_number = {game.number: game for game in contest.games}
     ordered = sorted(records, key=lambda record: (record.number, record.attempt))
     games = [by_number[record.number] for record in ordered]
-    agents = [(game.first, game.second) for game in games]
+    agents = [game.agents for game in games]
     begins = {entry.name: entry.persistent for entry in contest.snapshot.entries if entry.persistent}
     return chain_problems(ordered, agents, begins)
 
@@ -301,7 +301,7 @@ def _state_problems(contest: PublishedContest) -> Iterator[str]:
             yield f"data/attempts.json: game {game.number}: {state!r:.80} is not the state of an uncounted attempt"
         if game.state not in (*OPEN, GameState.DONE, GameState.CANCELLED):
             yield f"game {game.number}: {game.state!r} is not a state of a game"
-        out = [agent for agent in (game.first, game.second) if agent in contest.out]
+        out = [agent for agent in game.agents if agent in contest.out]
         if game.state == GameState.CANCELLED and not out:
             yield f"game {game.number}: cancelled, but no agent is disqualified or withdrawn"
         gone = [(agent, contest.disqualified.get(agent), contest.withdrawn.get(agent)) for agent in out]

@@ -6,16 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from judge.base.errors import InputError
 from judge.contest_games import GameResult, Pairing
-from judge.journal.events import (
-    AdmissionsFrozen,
-    AdmissionsReopened,
-    Created,
-    Entered,
-    NotEntered,
-    Scheduled,
-    SubmissionChanged,
-    SubmissionState,
-)
+from judge.journal.events import Entered, NotEntered, Scheduled, SubmissionChanged, SubmissionState
+from judge.journal.state import ContestState
 from judge.publish.model import PublishedContest
 from judge.store.types import ENTERS, JournalLine
 from judge.tournament.snapshot import SnapshotEntry, is_new_version, newest_versions, start_rating
@@ -91,46 +83,34 @@ class _Admissions:
         self._form = contest.snapshot.format
         self._entries = contest.snapshot.by_name()
         self._present = [entry for entry in contest.snapshot.entries if entry.name not in contest.entered]
-        self._passed: dict[int, tuple[str, str | None]] = {}
-        self._withdrawn: set[int] = set()
+        self._state = ContestState()
         self._refused: set[str] = set()
         self._reported: set[int] = set()
         self._waiting: Mapping[int, str] | None = None
         """Names of submissions that can enter; None: unknown."""
-        self._is_frozen = self._has_begun = False
 
     def take(self, line: JournalLine) -> Iterator[str]:
+        self._state.apply(line.change, line.digest)
         match line.change:
-            case Created():
-                self._has_begun = True
-            case Scheduled():
+            case Scheduled() if self._state.why_frozen is None and self._state.is_created:
                 yield from self._of_draw()
-            case SubmissionChanged(state, number, name):
+            case SubmissionChanged():
                 self._waiting = None
-                self._passed.pop(number, None)
-                if state in ENTERS:
-                    self._passed[number] = name or "", line.digest
-                if state is SubmissionState.WITHDRAWN:
-                    self._withdrawn.add(number)
             case Entered(agent) if agent in self._entries:
                 yield from self._of_entry(self._entries[agent])
             case NotEntered(agent):
                 self._refused.add(agent)
-            case AdmissionsFrozen() | AdmissionsReopened():
-                self._is_frozen = isinstance(line.change, AdmissionsFrozen)
 
     def _of_entry(self, entry: SnapshotEntry) -> Iterator[str]:
         self._present.append(entry)
         self._waiting = None
-        name, digest = self._passed.get(entry.submission or 0, ("", None))
+        name, digest = self._passed().get(entry.submission or 0, ("", None))
         if digest != entry.seat.digest or newest_versions(self._present).get(name.casefold()) is not entry:
             yield f"{entry.name} has no submission that had passed with its name and files"
         if entry.start != start_rating(self._form, entry):
             yield f"{entry.name} has a start rating that differs from the terms"
 
     def _of_draw(self) -> Iterator[str]:
-        if self._is_frozen or not self._has_begun:
-            return
         if self._waiting is None:
             self._waiting = self._who_waits()
         for submission, name in self._waiting.items():
@@ -138,12 +118,17 @@ class _Admissions:
                 self._reported.add(submission)
                 yield f"submission {submission}, {name}, had passed, but had not entered"
 
+    def _passed(self) -> Mapping[int, tuple[str, str | None]]:
+        """Names and digests of files by the number of the submission."""
+        found = sorted(self._state.submissions.items())
+        return {number: (each.name or "", digest) for number, (each, digest) in found if each.state in ENTERS}
+
     def _who_waits(self) -> Mapping[int, str]:
-        newest, latest = newest_versions(self._present), {}
-        for submission, (name, digest) in sorted(self._passed.items()):
-            latest[name.casefold()] = submission, name, digest
+        newest, submissions = newest_versions(self._present), self._state.submissions.items()
+        withdrawn = {number for number, (each, _) in submissions if each.state is SubmissionState.WITHDRAWN}
+        latest = {name.casefold(): (number, name, digest) for number, (name, digest) in self._passed().items()}
         return {
-            submission: name
-            for key, (submission, name, digest) in latest.items()
-            if key not in newest or is_new_version(newest[key], submission, digest, self._withdrawn)
+            number: name
+            for key, (number, name, digest) in latest.items()
+            if key not in newest or is_new_version(newest[key], number, digest, withdrawn)
         }

@@ -75,7 +75,7 @@ def _is_written(
         case Created(count):
             return count == len(contest.snapshot.entries) - len(contest.entered)
         case Started(first=first, second=second):
-            return game is None or (first, second) == (game.first, game.second)
+            return game is None or (first, second) == game.agents
         case Accepted():
             return game is None or line.text == encode(_accepted(game, line.change, results)).text
         case SetAside(why=why):
@@ -95,5 +95,4 @@ def _accepted(game: PublishedGame, event: Accepted, results: Mapping[tuple[int, 
         result = record.outcome.row(game, event.attempt)
     if result is None:
         return event
-    pair = (game.first, game.second)
-    return Accepted.of_result(event.game, event.attempt, pair, result.winner, result.reason)
+    return Accepted.of_result(event.game, event.attempt, game.agents, result.winner, result.reason)

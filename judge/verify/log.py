@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -13,14 +14,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
 from judge.contest_games import AttemptState, GameState, PublishedGame, schedule_digest
-from judge.journal.codec import UnknownLine, event_names, kind_of
+from judge.journal.codec import UnknownLine, encode, event_names, kind_of
 from judge.journal.events import (
-    Abandoned,
     Accepted,
     AdmissionsFrozen,
     AdmissionsReopened,
     Announced,
-    Annulled,
     AttemptEvent,
     Created,
     Disqualified,
@@ -34,20 +33,14 @@ from judge.journal.events import (
     SeasonEnded,
     Started,
     Stopped,
-    SubmissionChanged,
     SubmissionState,
-    Superseded,
-    Voided,
     Withdrawn,
 )
+from judge.journal.state import ContestState
 from judge.publish.load import DOCUMENT
 from judge.publish.model import PublishedContest
 from judge.referee.verify import MAX_MEASURED_VALUE
-from judge.store.types import (
-    ENTERS,
-    JournalLine,
-    season_end_text,
-)
+from judge.store.types import ENTERS, JournalLine, season_end_text, state_after
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.snapshot import terms_digest
 from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, origin_of, read_checkpoint
@@ -164,7 +157,7 @@ def draw_problems(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
 
 
 def _entry_problems(contest: PublishedContest, lines: Sequence[JournalLine]) -> Iterator[str]:
-    ends = {number: each for number, each in _submissions(lines).items() if each[0].state in ENTERS}
+    ends = {number: each for number, each in state_after(lines).submissions.items() if each[0].state in ENTERS}
     names = {number: (change.name or "").lower() for number, (change, _) in ends.items()}
     latest = {names[number]: number for number in sorted(ends)}
     entries = {entry.submission: entry for entry in contest.snapshot.entries}
@@ -181,7 +174,7 @@ def _entry_problems(contest: PublishedContest, lines: Sequence[JournalLine]) -> 
 def undecided(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
     """Submissions that were undecided at lock-in."""
     freeze = contest.snapshot.freeze
-    for number, (change, _) in _submissions(log.lines[: freeze.leaves] if freeze else ()).items():
+    for number, (change, _) in state_after(log.lines[: freeze.leaves] if freeze else ()).submissions.items():
         if words := _UNDECIDED.get(change.state):
             yield f"submission {number} {words} when the entries were locked in"
 
@@ -190,15 +183,6 @@ _UNDECIDED: Mapping[SubmissionState, str] = {
     SubmissionState.RECEIVED: "had no result",
     SubmissionState.FAILED: "had no result, because the judge's host failed during its check,",
 }
-
-
-def _submissions(lines: Sequence[JournalLine]) -> Mapping[int, tuple[SubmissionChanged, str | None]]:
-    """The last change of each submission, with the line's digest."""
-    last = {}
-    for line in lines:
-        if isinstance(change := line.change, SubmissionChanged):
-            last[change.number] = change, line.digest
-    return last
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------
@@ -234,20 +218,12 @@ def _season_end(contest: PublishedContest) -> datetime | None:
 
 def uncounted_attempts(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
     """Started attempts that do not count and have no record to verify."""
-    numbers = {game.id: game.number for game in contest.games}
-    last: dict[tuple[str, int], JournalLine] = {}
-    with_record: set[tuple[str, int]] = set()
-    for line in log.lines:
-        if isinstance(change := line.change, AttemptEvent) and change.game in numbers:
-            key = (change.game, change.attempt)
-            last[key] = line
-            if line.digest is not None:
-                with_record.add(key)
-    found: dict[str, list[tuple[int, int]]] = {}
-    for key, line in last.items():
-        if not isinstance(line.change, Accepted | Started):
-            kind = line.event if key in with_record else f"{line.event} without a record"
-            found.setdefault(kind, []).append((numbers[key[0]], key[1]))
+    games, found = state_after(log.lines).games, defaultdict[str, list[tuple[int, int]]](list)
+    for game in contest.games:
+        for attempt, (event, digest) in games[game.id].ended.items():
+            if not isinstance(event, Accepted):
+                words = encode(event).name + (" without a record" if digest is None else "")
+                found[words].append((game.number, attempt))
     for kind, each in sorted(found.items()):
         attempts = [f"{number}.{attempt}" for number, attempt in sorted(each)]
         more = f" and {len(attempts) - MAX_NAMED} more" if len(attempts) > MAX_NAMED else ""
@@ -260,217 +236,143 @@ MAX_NAMED = 20
 
 def log_problems(contest: PublishedContest, log: ReadLog, records: Attempts) -> Iterator[str]:
     """Differences between log and tables."""
-    story = _SubmissionHistory(contest)
+    compared = _ComparedLog(contest)
     for number, line in enumerate(log.lines):
-        for problem in story.take(line):
+        for problem in compared.take(line):
             yield f"leaf {number} of the log, {line.event}: {problem}"
-    yield from story.end(records)
+    yield from compared.end(records)
 
 
-class _SubmissionHistory:
-    """Reads a log; each line must be possible after the previous ones."""
+class _ComparedLog:
+    """Reads a log; each line must be possible after the previous ones and agree with the tables."""
 
     def __init__(self, contest: PublishedContest) -> None:
         self._contest = contest
-        self._games = {game.id: game for game in contest.games}
         self._schedule = sorted(contest.games, key=lambda game: game.number)
-        self._scheduled: set[str] = set()
-        self._created = False
-        self._is_open = True
+        self._places = {game.id: place for place, game in enumerate(self._schedule)}
+        self._state = ContestState()
         self._ends = _season_end(contest)
-        self._has_ended = False
-        self._is_frozen = False
         self._replaced = ""
         """Agent that the next line withdraws."""
-        self._out: list[tuple[str, str]] = []
-        self._withdrawn: set[str] = set()
-        self._coming = set(contest.entered)
-        self._running: dict[str, int] = {}
-        self._done: dict[str, int] = {}
-        self._last: dict[str, int] = {}
-        self._ended: dict[str, dict[int, JournalLine]] = {game: {} for game in self._games}
 
     def take(self, line: JournalLine) -> Iterator[str]:
+        event, kind, state = line.change, kind_of(line.change), self._state
         if line.event not in event_names():
             yield "judge writes no such event"
         if not 0 <= (line.attempt or 0) <= MAX_MEASURED_VALUE:
             yield "impossible number of an attempt"
-        kind = kind_of(line.change)
-        if issubclass(kind, _AFTER_CREATION) and not self._created:
+        if issubclass(kind, _AFTER_CREATION) and not state.is_created:
             yield "it precedes the creation of the contest"
         replaced, self._replaced = self._replaced, ""
-        if replaced and not (isinstance(line.change, Withdrawn) and line.change.agent == replaced):
+        if replaced and not (isinstance(event, Withdrawn) and event.agent == replaced):
             yield f"it is not the withdrawal of {replaced}, which the last entry replaces"
-        match line.change:
-            case _ if kind is Created:
-                document = hashlib.sha256(f"{self._contest.document}\n".encode()).hexdigest()
-                if self._created or line.digest != document:
-                    yield "it is of another contest.json"
-                self._created = True
-            case Scheduled(number):
-                new = self._schedule[len(self._scheduled) :][:number]
+        new: Sequence[PublishedGame] = ()
+        match event:
+            case _ if kind is Created and (state.is_created or line.digest != _digest(f"{self._contest.document}\n")):
+                yield "it is of another contest.json"
+            case Scheduled(count):
+                new = self._schedule[state.scheduled : state.scheduled + count]
                 if schedule_digest(new) != line.digest:
                     yield "the games of the schedule differ"
-                self._scheduled |= {game.id for game in new}
-                gone = {agent for game in new for agent in (game.first, game.second) if agent in self._withdrawn}
-                if gone:
+                if gone := {agent for game in new for agent in game.agents if agent in state.withdrawn}:
                     yield f"a game of {min(gone)}, which had withdrawn"
-                if self._has_ended or self._is_at_end(line):
-                    yield "a game was drawn after the end of the season"
-                early = self._coming & {agent for game in new for agent in (game.first, game.second)}
-                if early:
-                    yield f"a game of {min(early)}, which had not entered"
-            case Disqualified(agent, why):
-                self._out.append((agent, why))
-            case Entered(agent, why):
-                known, entry = self._contest.entered.get(agent, ("", ""))
-                if (
-                    agent not in self._coming
-                    or known != why
-                    or hashlib.sha256(entry.encode()).hexdigest() != line.digest
-                ):
-                    yield "the tables do not contain this entry"
-                if self._is_frozen:
-                    yield f"{agent} entered while admissions were frozen"
-                yield from self._of_version(agent)
-                self._coming.discard(agent)
-            case Withdrawn(agent, why):
-                if agent in self._withdrawn or self._contest.withdrawn.get(agent) != why:
-                    yield "the tables do not contain this withdrawal"
-                self._withdrawn.add(agent)
-            case Resumed() | Paused() | Stopped():
-                self._is_open = isinstance(line.change, Resumed)
-            case _ if issubclass(kind, _OF_SEASON):
-                yield from self._of_season(line)
             case UnknownLine() if kind is Scheduled:
                 yield "the games of the schedule differ"
-            case Started() | Accepted() | Voided() | Abandoned() | Superseded() | Annulled():
-                yield from self._of_attempt(line, line.change)
+            case Entered(agent, why):
+                known, entry = self._contest.entered.get(agent, ("", ""))
+                if not self._is_coming(agent) or (known, _digest(entry)) != (why, line.digest):
+                    yield "the tables do not contain this entry"
+            case Withdrawn(agent, why) if agent in state.withdrawn or self._contest.withdrawn.get(agent) != why:
+                yield "the tables do not contain this withdrawal"
+            case _ if issubclass(kind, _OF_SEASON) and self._contest.has_rounds:
+                yield "the contest is no ladder"
+                return
+            case _ if isinstance(event, AttemptEvent) and event.game not in self._places:
+                yield f"unknown game {event.game!r:.80}"
+                return
+            case Started(game) if self._places[game] >= state.scheduled:
+                yield "the game was not scheduled"
+        yield from state.apply(Created(0) if kind is Created else event, line.digest)
+        match event:
+            case Scheduled():
+                if self._is_at_end(line) and not state.has_ended:
+                    yield "a game was drawn after the end of the season"
+                if early := {agent for game in new for agent in game.agents if self._is_coming(agent)}:
+                    yield f"a game of {min(early)}, which had not entered"
+            case Entered(agent):
+                yield from self._of_version(agent)
+            case SeasonEnded(why) if self._ends and why == season_end_text(self._ends) and not self._is_at_end(line):
+                yield "it is earlier than the end of the season"
+            case Started(game):
+                agents = self._schedule[self._places[game]].agents
+                if out := [agent for agent in agents if agent in state.disqualified]:
+                    yield f"{out[0]} was disqualified"
+                if (left := state.withdrawn.keys() & agents) and self._contest.snapshot.format.withdrawal == "annuls":
+                    yield f"{min(left)} had withdrawn"
+
+    def _is_coming(self, agent: str) -> bool:
+        return agent in self._contest.entered and agent not in self._state.entered
 
     def _of_version(self, agent: str) -> Iterator[str]:
         entries = self._contest.snapshot.by_name()
         parent = entries[agent].parent if agent in entries else ""
         if not parent:
             return
-        if parent not in entries or parent in self._coming or entries[parent].author != entries[agent].author:
+        has_entered = parent in entries and parent != agent and not self._is_coming(parent)
+        if not has_entered or entries[parent].author != entries[agent].author:
             yield f"{agent} is a new version of {parent}, which has not entered, or is of another author"
         elif sum(entry.parent == parent for entry in entries.values()) > 1:
             yield f"{parent} has several new versions"
-        elif parent not in self._withdrawn and not any(agent == parent for agent, _ in self._out):
+        elif parent not in self._state.withdrawn and parent not in self._state.disqualified:
             self._replaced = parent
 
     def _is_at_end(self, line: JournalLine) -> bool:
         time = time_of(line)
         return self._ends is not None and time is not None and time >= self._ends
 
-    def _of_season(self, line: JournalLine) -> Iterator[str]:
-        if not isinstance(self._contest.snapshot.format, Ladder):
-            yield "the contest is no ladder"
-            return
-        match line.change:
-            case SeasonEnded(why):
-                if self._has_ended:
-                    yield "the season had ended before"
-                if self._ends is not None and why == season_end_text(self._ends) and not self._is_at_end(line):
-                    yield "it is earlier than the end of the season"
-                self._has_ended = True
-            case AdmissionsFrozen() | AdmissionsReopened():
-                is_frozen = isinstance(line.change, AdmissionsFrozen)
-                if self._is_frozen == is_frozen:
-                    yield f"admissions were {'frozen' if self._is_frozen else 'open'} before"
-                self._is_frozen = is_frozen
-
-    def _of_attempt(self, line: JournalLine, event: AttemptEvent) -> Iterator[str]:
-        game, attempt = event.game, event.attempt
-        is_running = self._running.get(game) == attempt
-        if game not in self._games:
-            yield f"unknown game {game!r:.80}"
-            return
-        if isinstance(event, Started):
-            yield from self._of_start(game, attempt)
-            self._last[game] = self._running[game] = attempt
-            self._done.pop(game, None)
-            return
-        if not 1 <= attempt <= self._last.get(game, 0):
-            yield f"attempt {attempt} was not started"
-            return
-        if isinstance(event, Superseded):
-            if is_running:
-                yield f"attempt {attempt} was running, so it cannot be superseded"
-            elif attempt not in self._ended[game]:
-                yield f"attempt {attempt} had not ended"
-            self._ended[game][attempt] = line
-        elif isinstance(event, Annulled):
-            if not is_running and self._done.get(game) != attempt:
-                yield f"attempt {attempt} was not running and has no counted result"
-            self._running.pop(game, None)
-            self._done.pop(game, None)
-            before = self._ended[game].get(attempt)
-            self._ended[game][attempt] = replace(line, digest=None if before is None else before.digest)
-        elif not is_running:
-            yield f"attempt {attempt} was not running"
-        else:
-            del self._running[game]
-            self._ended[game][attempt] = line
-            if isinstance(event, Accepted):
-                self._done[game] = attempt
-
-    def _of_start(self, game: str, attempt: int) -> Iterator[str]:
-        last = self._last.get(game, 0)
-        if game not in self._scheduled:
-            yield "the game was not scheduled"
-        if not self._is_open:
-            yield "the contest was not open"
-        if attempt != last + 1:
-            yield f"attempt {attempt} does not follow {last}"
-        if game in self._running:
-            yield f"attempt {self._running[game]} of the game has not ended"
-        if game in self._done:
-            yield f"the game already has a result, of attempt {self._done[game]}"
-        found = self._games[game]
-        out = {agent for agent, _ in self._out}
-        gone = [agent for agent in (found.first, found.second) if agent in out]
-        if gone:
-            yield f"{gone[0]} was disqualified"
-        left = self._withdrawn & {found.first, found.second} & self._contest.out.keys()
-        if left:
-            yield f"{min(left)} had withdrawn"
-
     def end(self, records: Attempts) -> Iterator[str]:
-        if not self._created:
+        contest, state = self._contest, self._state
+        if not state.is_created:
             yield "the log does not contain the creation of the contest"
-        if len(self._scheduled) != len(self._schedule):
-            yield f"the log schedules {len(self._scheduled)} games, the tables have {len(self._schedule)}"
-        if sorted(self._contest.disqualified.items()) != sorted(self._out):
+        if state.scheduled < len(self._schedule):
+            yield f"the log schedules {state.scheduled} games, the tables have {len(self._schedule)}"
+        out = [(change.agent, change.why) for change in state.changes if isinstance(change, Disqualified)]
+        if sorted(contest.disqualified.items()) != sorted(out):
             yield "the log and the tables disqualify different agents"
-        for agent in sorted(self._coming):
+        for agent in sorted(contest.entered.keys() - state.entered):
             yield f"the log does not contain the entry of {agent}"
         if self._replaced:
             yield f"the log does not contain the withdrawal of {self._replaced}"
-        if self._withdrawn != self._contest.withdrawn.keys():
+        if state.withdrawn.keys() != contest.withdrawn.keys():
             yield "the log and the tables have different withdrawals"
         for game in self._schedule:
-            yield from self._of_game(game, self._ended[game.id], records)
-            is_running = game.state == GameState.RUNNING
-            if (game.id in self._running) != is_running:
-                attempt, state = self._running.get(game.id, 0), f"{game.state} in the tables"
-                told = f"attempt {attempt} is running" if attempt else "no attempt is running"
-                yield f"game {game.number}: {told} in the log, but it is {state} in the tables"
+            attempts = state.games[game.id]
+            yield from _attempt_problems(game, attempts.ended, records)
+            if (attempts.running is not None) != (game.state == GameState.RUNNING):
+                running = f"attempt {attempts.running} is running" if attempts.running else "no attempt is running"
+                yield f"game {game.number}: {running} in the log, but it is {game.state} in the tables in the tables"
 
-    def _of_game(self, game: PublishedGame, ended: Mapping[int, JournalLine], records: Attempts) -> Iterator[str]:
-        listed: dict[int, str] = {attempt.number: attempt.state for attempt in game.uncounted}
-        if game.state == GameState.DONE:
-            listed[game.attempt] = AttemptState.ACCEPTED
-        for attempt, state in listed.items():
-            line = ended.get(attempt)
-            if line is None or line.event != state:
-                told = "nothing" if line is None else line.event
-                yield f"game {game.number}: attempt {attempt} is {told} in the log, {state} in the tables"
-            elif line.digest != records.get((game.number, attempt)):
-                yield f"game {game.number}: the record of attempt {attempt} differs from the log"
-        for each in game.uncounted:
-            if each.number in ended and ended[each.number].text != each.why:
-                yield f"game {game.number}: log and tables have different reasons of attempt {each.number}"
-        for attempt, line in ended.items():
-            if line.digest is not None and attempt not in listed:
-                yield f"game {game.number}: attempt {attempt} is {line.event} in the log, but missing in the tables"
+
+def _attempt_problems(
+    game: PublishedGame, ended: Mapping[int, tuple[AttemptEvent, str | None]], records: Attempts
+) -> Iterator[str]:
+    lines = {attempt: (encode(event), digest) for attempt, (event, digest) in ended.items()}
+    listed: dict[int, str] = {attempt.number: attempt.state for attempt in game.uncounted}
+    if game.state == GameState.DONE:
+        listed[game.attempt] = AttemptState.ACCEPTED
+    for attempt, state in listed.items():
+        name, digest = (lines[attempt][0].name, lines[attempt][1]) if attempt in lines else ("nothing", None)
+        if name != state:
+            yield f"game {game.number}: attempt {attempt} is {name} in the log, {state} in the tables"
+        elif digest != records.get((game.number, attempt)):
+            yield f"game {game.number}: the record of attempt {attempt} differs from the log"
+    for each in game.uncounted:
+        if each.number in lines and lines[each.number][0].text != each.why:
+            yield f"game {game.number}: log and tables have different reasons of attempt {each.number}"
+    for attempt, (line, digest) in lines.items():
+        if digest is not None and attempt not in listed:
+            yield f"game {game.number}: attempt {attempt} is {line.name} in the log, but missing in the tables"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

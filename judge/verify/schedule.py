@@ -65,7 +65,7 @@ def _sequential_problems(contest: PublishedContest, form: Sequential, draws: Ite
             games = played.get(len(states) - 1, {}).values()
             if len(games) != form.games:
                 break
-            if any({game.first, game.second} != names for game in games):
+            if any(set(game.agents) != names for game in games):
                 yield f"round {pairings[len(states) - 1].round} has results of other agents"
                 return
             states.append(form.progress_with(states[-1], games, agent, seen))

@@ -178,6 +178,16 @@ def test_disqualification_after_the_draw_that_depends_on_it_is_found(tmp_path: P
     assert "round 2 does not follow from the entries and the earlier results" == problem
 
 
+def test_games_of_an_agent_that_withdrew_are_no_fault_if_it_is_disqualified_later(tmp_path: Path) -> None:
+    with Cup(tmp_path / "cup", STRONG_TO_WEAK, SWISS) as contest:
+        leave(contest.contest, FIRST)
+        contest.play(4)
+        contest.store.disqualify(contest.contest.name, FIRST, "by the organiser")
+        contest.play()
+        public = contest.export(tmp_path)
+    accepted(public)
+
+
 # --- entries ---------------------------------------------------------------------------------------------------------
 
 

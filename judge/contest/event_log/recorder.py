@@ -163,6 +163,7 @@ class Recorder:
     def _events_of(self, number: int, line: JournalLine) -> Iterator[AnyEvent]:
         at = moment(datetime.fromisoformat(line.at).timestamp() * 1000)
         reason = plain_text(line.text, MAX_REASON_CHARACTERS)
+        found = None if line.game is None else self._game(line.game)
         match line.change:
             case journal_events.Created() | journal_events.Entered():
                 self._contest.refresh()
@@ -195,25 +196,22 @@ class Recorder:
                 self._is_table_due = True
                 is_annulled = self._contest.snapshot.format.withdrawal == "annuls"
                 yield Withdrawn(journal=number, at=at, agent=agent, is_annulled=is_annulled, reason=reason)
-            case journal_events.Started(game, attempt) if found := self._game(game):
+            case journal_events.Started(attempt=attempt) if found:
                 self.moves.begin((found.game, attempt))
                 yield GameStarted(
                     journal=number, game=found.game, attempt=attempt, at=at, first=found.first, second=found.second
                 )
-            case journal_events.Accepted(game, attempt) if found := self._game(game):
+            case journal_events.Accepted(game, attempt) if found:
                 self._is_table_due = True
                 file, moves = self._finished((found.game, attempt), game)
                 yield from moves
                 yield self._ended(number, at, reason, (found.game, attempt), file)
-            case journal_events.Voided(game, attempt) | journal_events.Abandoned(game, attempt) if found := self._game(
-                game
-            ):
+            case journal_events.Voided(game, attempt) | journal_events.Abandoned(game, attempt) if found:
                 yield from self._finished((found.game, attempt), game)[1]
-                state: Literal["void", "abandoned"] = (
-                    "void" if isinstance(line.change, journal_events.Voided) else "abandoned"
-                )
+                is_void = isinstance(line.change, journal_events.Voided)
+                state: Literal["void", "abandoned"] = "void" if is_void else "abandoned"
                 yield Unscored(journal=number, game=found.game, attempt=attempt, at=at, state=state, reason=reason)
-            case journal_events.Annulled(game, attempt) if found := self._game(game):
+            case journal_events.Annulled(attempt=attempt) if found:
                 self._is_table_due = True
                 self.moves.end((found.game, attempt))
                 yield Unscored(journal=number, game=found.game, attempt=attempt, at=at, state="annulled", reason=reason)

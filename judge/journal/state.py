@@ -1,0 +1,146 @@
+"""The state of a contest: a fold of the events of its journal."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from judge.journal.codec import Event
+from judge.journal.events import (
+    Abandoned,
+    Accepted,
+    AdmissionsFrozen,
+    AdmissionsReopened,
+    Annulled,
+    AttemptEvent,
+    Created,
+    Disqualified,
+    Entered,
+    Paused,
+    Resumed,
+    Scheduled,
+    SeasonEnded,
+    SetAside,
+    Started,
+    Stopped,
+    SubmissionChanged,
+    Superseded,
+    Voided,
+    Withdrawn,
+)
+
+EntryChange = Disqualified | Withdrawn | Entered
+
+
+@dataclass(slots=True)
+class GameAttempts:
+    """The attempts of a game; `last` is 0 before the first one. `counted`: the attempt whose result counts."""
+
+    last: int = 0
+    running: int | None = None
+    counted: int | None = None
+    ended: dict[int, tuple[AttemptEvent, str | None]] = field(default_factory=dict)
+    """The last event of each attempt, and the digest of its record."""
+
+
+class ContestState:
+    """A contest after the events given to `apply`. It knows neither terms nor tables."""
+
+    def __init__(self) -> None:
+        self.is_created = False
+        self.activity: Resumed | Paused | Stopped = Resumed("")
+        """Whether games are issued, and why."""
+        self.has_ended = False
+        """Whether a ladder's season ended early."""
+        self.why_frozen: str | None = None
+        """Why a ladder's admissions are frozen; None if they are open."""
+        self.changes: list[EntryChange] = []
+        self.disqualified: dict[str, str] = {}
+        """Agents in the order of the events, with reasons; also in `withdrawn` and `entered`."""
+        self.withdrawn: dict[str, str] = {}
+        self.entered: dict[str, str] = {}
+        self._reasons = {Disqualified: self.disqualified, Withdrawn: self.withdrawn, Entered: self.entered}
+        self.submissions: dict[int, tuple[SubmissionChanged, str | None]] = {}
+        """The last change by number, with the digest of the agent's files."""
+        self.scheduled = 0
+        """Number of games."""
+        self.games: Mapping[str, GameAttempts] = defaultdict(GameAttempts)
+        self.stops: list[Stopped] = []
+        self.set_aside: dict[str, int] = {}
+        """Games that were set aside, with the number of stops before."""
+
+    def apply(self, event: Event, digest: str | None = None) -> list[str]:
+        """Change the state. Returns why the event cannot follow the earlier ones, in sentences of `verify`."""
+        return list(self._apply(event, digest))
+
+    def _apply(self, event: Event, digest: str | None) -> Iterator[str]:
+        match event:
+            case Started(game, attempt):
+                yield from self._start(self.games[game], attempt)
+            case Accepted(game) | Voided(game) | Abandoned(game) | Superseded(game) | Annulled(game):
+                yield from _end(self.games[game], event, digest)
+            case Scheduled(count):
+                if self.has_ended:
+                    yield "a game was drawn after the end of the season"
+                self.scheduled += count
+            case SubmissionChanged(number=number):
+                self.submissions[number] = event, digest
+            case Disqualified(agent, why) | Withdrawn(agent, why) | Entered(agent, why):
+                if isinstance(event, Entered) and self.why_frozen is not None:
+                    yield f"{agent} entered while admissions were frozen"
+                self.changes.append(event)
+                self._reasons[type(event)][agent] = why
+            case Resumed() | Paused() | Stopped():
+                self.activity = event
+                if isinstance(event, Stopped):
+                    self.stops.append(event)
+            case SetAside(game):
+                self.set_aside[game] = len(self.stops)
+            case SeasonEnded():
+                if self.has_ended:
+                    yield "the season had ended before"
+                self.has_ended = True
+            case AdmissionsFrozen() | AdmissionsReopened():
+                why_frozen = event.why if isinstance(event, AdmissionsFrozen) else None
+                if (self.why_frozen is None) == (why_frozen is None):
+                    yield f"admissions were {'open' if why_frozen is None else 'frozen'} before"
+                self.why_frozen = why_frozen
+            case Created():
+                self.is_created = True
+
+    def _start(self, game: GameAttempts, attempt: int) -> Iterator[str]:
+        if not isinstance(self.activity, Resumed):
+            yield "the contest was not open"
+        if attempt != game.last + 1:
+            yield f"attempt {attempt} does not follow {game.last}"
+        if game.running is not None:
+            yield f"attempt {game.running} of the game has not ended"
+        if game.counted is not None:
+            yield f"the game already has a result, of attempt {game.counted}"
+        game.last = game.running = attempt
+        game.counted = None
+
+
+def _end(game: GameAttempts, event: AttemptEvent, digest: str | None) -> Iterator[str]:
+    attempt, is_running = event.attempt, game.running == event.attempt
+    if not 1 <= attempt <= game.last:
+        yield f"attempt {attempt} was not started"
+        return
+    match event:
+        case Superseded():
+            if is_running:
+                yield f"attempt {attempt} was running, so it cannot be superseded"
+            elif attempt not in game.ended:
+                yield f"attempt {attempt} had not ended"
+        case Annulled():
+            if not is_running and game.counted != attempt:
+                yield f"attempt {attempt} was not running and has no counted result"
+            game.running = game.counted = None
+            digest = game.ended.get(attempt, (event, None))[1]
+        case _ if not is_running:
+            yield f"attempt {attempt} was not running"
+            return
+        case _:
+            game.running = None
+            if isinstance(event, Accepted):
+                game.counted = attempt
+    game.ended[attempt] = event, digest
