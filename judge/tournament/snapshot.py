@@ -160,14 +160,26 @@ class Snapshot(FrozenModel):
         return found
 
 
+class Versions:
+    """The newest version of each agent, by the agent's first name in lower case."""
+
+    def __init__(self) -> None:
+        self.newest: dict[str, SnapshotEntry] = {}
+        self._first: dict[str, str] = {}
+
+    def add(self, entry: SnapshotEntry) -> str:
+        """Returns the agent's first name in lower case."""
+        name = self._first[entry.name] = self._first.get(entry.parent, entry.name.casefold())
+        self.newest[name] = entry
+        return name
+
+
 def newest_versions(entries: Iterable[SnapshotEntry]) -> Mapping[str, SnapshotEntry]:
     """The newest version of each agent, by the agent's first name in lower case."""
-    found: dict[str, SnapshotEntry] = {}
-    first: dict[str, str] = {}
+    versions = Versions()
     for entry in entries:
-        name = first[entry.name] = first.get(entry.parent, entry.name.casefold())
-        found[name] = entry
-    return found
+        versions.add(entry)
+    return versions.newest
 
 
 def is_new_version(former: SnapshotEntry, submission: int, digest: str | None, withdrawn: Container[int] = ()) -> bool:

@@ -2,7 +2,9 @@
 submission enters before the first draw after its check.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import heapq
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 
 from judge.base.errors import InputError
 from judge.contest_games import GameResult, Pairing
@@ -10,7 +12,7 @@ from judge.journal.events import Entered, NotEntered, Scheduled, SubmissionChang
 from judge.journal.state import ContestState
 from judge.publish.model import PublishedContest
 from judge.store.types import ENTERS, JournalLine
-from judge.tournament.snapshot import SnapshotEntry, is_new_version, newest_versions, start_rating
+from judge.tournament.snapshot import SnapshotEntry, Versions, is_new_version, start_rating
 from judge.verify.log import ReadLog
 from judge.verify.records import CONTRADICTIONS, VerifiedRecord
 
@@ -82,53 +84,85 @@ class _Admissions:
     def __init__(self, contest: PublishedContest) -> None:
         self._form = contest.snapshot.format
         self._entries = contest.snapshot.by_name()
-        self._present = [entry for entry in contest.snapshot.entries if entry.name not in contest.entered]
         self._state = ContestState()
+        self._versions = Versions()
+        self._names: dict[int, str] = {}
+        """First names of the entries, by submission."""
+        for entry in contest.snapshot.entries:
+            if entry.name not in contest.entered:
+                self._add(entry)
+        self._passed: dict[str, list[int]] = defaultdict(list)
+        """Negative numbers of submissions that had passed, as a heap by name in lower case."""
+        self._changed: set[str] = set()
+        """Names to look at before the next draw."""
         self._refused: set[str] = set()
         self._reported: set[int] = set()
-        self._waiting: Mapping[int, str] | None = None
-        """Names of submissions that can enter; None: unknown."""
 
     def take(self, line: JournalLine) -> Iterator[str]:
-        self._state.apply(line.change, line.digest)
-        match line.change:
+        change = line.change
+        if isinstance(change, SubmissionChanged):
+            self._change_names(change.number)
+        self._state.apply(change, line.digest)
+        match change:
             case Scheduled() if self._state.why_frozen is None and self._state.is_created:
                 yield from self._of_draw()
-            case SubmissionChanged():
-                self._waiting = None
+            case SubmissionChanged(state, number, name):
+                self._change_names(number)
+                if state in ENTERS:
+                    heapq.heappush(self._passed[(name or "").casefold()], -number)
             case Entered(agent) if agent in self._entries:
                 yield from self._of_entry(self._entries[agent])
             case NotEntered(agent):
                 self._refused.add(agent)
 
+    def _add(self, entry: SnapshotEntry) -> str:
+        name = self._versions.add(entry)
+        if entry.submission is not None:
+            self._names[entry.submission] = name
+        return name
+
+    def _change_names(self, number: int) -> None:
+        if number in self._state.submissions:
+            self._changed.add((self._state.submissions[number][0].name or "").casefold())
+        if number in self._names:
+            self._changed.add(self._names[number])
+
     def _of_entry(self, entry: SnapshotEntry) -> Iterator[str]:
-        self._present.append(entry)
-        self._waiting = None
-        name, digest = self._passed().get(entry.submission or 0, ("", None))
-        if digest != entry.seat.digest or newest_versions(self._present).get(name.casefold()) is not entry:
+        self._changed.add(self._add(entry))
+        name, digest = self._version(entry.submission or 0)
+        if digest != entry.seat.digest or self._versions.newest.get(name.casefold()) is not entry:
             yield f"{entry.name} has no submission that had passed with its name and files"
         if entry.start != start_rating(self._form, entry):
             yield f"{entry.name} has a start rating that differs from the terms"
 
     def _of_draw(self) -> Iterator[str]:
-        if self._waiting is None:
-            self._waiting = self._who_waits()
-        for submission, name in self._waiting.items():
+        waiting = sorted(found for key in self._changed if (found := self._waiting(key)) is not None)
+        self._changed.clear()
+        for submission, name in waiting:
             if name not in self._refused and submission not in self._reported:
                 self._reported.add(submission)
                 yield f"submission {submission}, {name}, had passed, but had not entered"
 
-    def _passed(self) -> Mapping[int, tuple[str, str | None]]:
-        """Names and digests of files by the number of the submission."""
-        found = sorted(self._state.submissions.items())
-        return {number: (each.name or "", digest) for number, (each, digest) in found if each.state in ENTERS}
+    def _version(self, number: int) -> tuple[str, str | None]:
+        """Name and digest of a submission that had passed."""
+        change, digest = self._state.submissions.get(number, (None, None))
+        return (change.name or "", digest) if change is not None and change.state in ENTERS else ("", None)
 
-    def _who_waits(self) -> Mapping[int, str]:
-        newest, submissions = newest_versions(self._present), self._state.submissions.items()
-        withdrawn = {number for number, (each, _) in submissions if each.state is SubmissionState.WITHDRAWN}
-        latest = {name.casefold(): (number, name, digest) for number, (name, digest) in self._passed().items()}
-        return {
-            number: name
-            for key, (number, name, digest) in latest.items()
-            if key not in newest or is_new_version(newest[key], number, digest, withdrawn)
-        }
+    def _waiting(self, key: str) -> tuple[int, str] | None:
+        """The last submission with this name, if it can enter."""
+        passed = self._passed[key]
+        while passed:
+            number = -passed[0]
+            change, digest = self._state.submissions[number]
+            name = change.name or ""
+            if change.state in ENTERS and name.casefold() == key:
+                former = self._versions.newest.get(key)
+                can_enter = former is None or is_new_version(former, number, digest, self._withdrawn(former))
+                return (number, name) if can_enter else None
+            heapq.heappop(passed)
+        return None
+
+    def _withdrawn(self, entry: SnapshotEntry) -> set[int]:
+        number = entry.submission or 0
+        change, _ = self._state.submissions.get(number, (None, None))
+        return {number} if change is not None and change.state is SubmissionState.WITHDRAWN else set()

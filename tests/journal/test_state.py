@@ -1,8 +1,6 @@
 """The state of a contest after the events of its journal."""
 
-import sys
 from collections.abc import Iterable, Iterator, Sequence
-from types import FrameType
 
 import pytest
 
@@ -30,6 +28,7 @@ from judge.journal.events import (
     Withdrawn,
 )
 from judge.journal.state import ContestState, GameAttempts
+from tests.calls import calls_of
 
 ANNA, BERT, CLEO = "anna", "bert", "cleo"
 
@@ -163,26 +162,9 @@ def season(results: int) -> Iterator[Event]:
         yield accepted(attempt, game)
 
 
-def calls(events: Iterable[Event]) -> int:
-    """Calls that a state makes to take events."""
-    taken, state, count = list(events), ContestState(), 0
-
-    def counting(frame: FrameType, event: str, _: object) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    sys.setprofile(counting)
-    try:
-        for event in taken:
-            state.apply(event)
-    finally:
-        sys.setprofile(None)
-    return count
-
-
 def test_the_work_is_linear_in_the_number_of_results() -> None:
-    few, many = calls(season(500)), calls(season(5_000))
-    assert many <= 10 * few
+    few, many = list(season(500)), list(season(5_000))
+    assert calls_of(lambda: state_of(many)) <= 10 * calls_of(lambda: state_of(few))
 
 
 @pytest.mark.slow

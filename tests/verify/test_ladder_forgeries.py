@@ -22,15 +22,20 @@ from judge.contest.contest import Contest
 from judge.contest.orders import end_season, enter_passed, freeze_admissions, reopen_admissions
 from judge.contest.take_snapshot import entry_of
 from judge.contest_games import GameResult, Outcome, Pairing, ScheduledGame
-from judge.journal.codec import Event
+from judge.journal.codec import Event, encode
 from judge.journal.events import (
     Accepted,
+    AdmissionsFrozen,
     AdmissionsReopened,
     AttemptEvent,
+    Created,
     Disqualified,
     Entered,
     ImagesChanged,
+    Scheduled,
     SeasonEnded,
+    SubmissionChanged,
+    SubmissionState,
     Withdrawn,
 )
 from judge.publish.load import load_store
@@ -46,6 +51,7 @@ from judge.transparency.checkpoint import Checkpoint
 from judge.transparency.merkle import Tree
 from judge.verify.ladder import admission_problems, ladder_problems
 from judge.verify.log import ReadLog, log_problems
+from tests.calls import calls_of
 from tests.contest.cups import won_by
 from tests.contests import nothing, submit
 from tests.examples import EVIDENCE, evidence, sized
@@ -155,6 +161,28 @@ def problems(played: Played) -> list[str]:
         *ladder_problems(contest, log, played.records),
         *admission_problems(contest, log),
     ]
+
+
+def hostile_lines(count: int) -> Iterator[Event]:
+    """Submissions and entries in turn with draws."""
+    for number in range(1, count + 1):
+        yield SubmissionChanged(SubmissionState.PASSED, number, ("anna", "kim")[number % 2])
+        yield Scheduled(1)
+        yield Entered("anna", "")
+
+
+@pytest.mark.parametrize("is_frozen", [False, True])
+def test_the_work_for_admissions_is_linear(tmp_path: Path, *, is_frozen: bool) -> None:
+    with Season(tmp_path / "cup", CAST, form=FORM) as cup:
+        contest = load_store(Contest(cup.store, cup.planned))
+
+    def work(count: int) -> int:
+        changes = [Created(7), *([AdmissionsFrozen("")] * is_frozen), *hostile_lines(count)]
+        lines = [replace(contest.journal[0], event=encode(each).name, text=encode(each).text) for each in changes]
+        log = ReadLog(Checkpoint("", 0, b""), Tree(()), lines)
+        return calls_of(lambda: list(admission_problems(contest, log)))
+
+    assert work(2_000) <= 11 * work(200)
 
 
 # --- forged choices --------------------------------------------------------------------------------------------------
