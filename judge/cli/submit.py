@@ -14,10 +14,10 @@ from judge.base.errors import InputError
 from judge.base.logs import set_level
 from judge.cli.options import CONTEST_HELP, HERE, AuthorOption, JsonOption, NameOption, SubmissionArgument, TitleOption
 from judge.cli.submission_output import REPEATED, print_findings, print_state, received_line, step_line
+from judge.contest.admissions import joins_later
 from judge.contest.contest import announce, open_store
 from judge.contest.entries import intake_directory
 from judge.contest.host_setup import build_missing_image, clean_up, free_slot, place_on_host, slot_alone
-from judge.contest.orders import joins_later
 from judge.contest.plan import load_plan
 from judge.journal.events import SubmissionState
 from judge.play.venue import Slot

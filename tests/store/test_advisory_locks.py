@@ -40,7 +40,7 @@ def write_all(url: str) -> None:
         assert practice.take("w") is not None
         notices.set_webhook("ada", "https://example.org/", "secret")
         notices.derive()
-        register.carry_out(OrganiserOrder("Olga", "x", "", "why"), lambda _: "done")
+        register.carry_out(NAME, OrganiserOrder("Olga", "x", "", "why"), lambda _: "done")
         store.set_state(NAME, Resumed("why"))
         store.remark(NAME, ImagesChanged("text"))
 

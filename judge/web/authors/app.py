@@ -16,8 +16,8 @@ from fastapi.responses import RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from judge.base.errors import InputError
+from judge.contest.admissions import joins_later, withdraw_agent
 from judge.contest.hosts import ContestHost
-from judge.contest.orders import joins_later, withdraw_agent
 from judge.contest.plan import Plan
 from judge.contest_games import PublishedGame
 from judge.notices.policy import parse_target

@@ -10,8 +10,8 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.concurrency import run_in_threadpool
 
 from judge.base.errors import HostError
+from judge.contest.admissions import joins_later, season_is_over, withdraw_agent, withdraw_submission
 from judge.contest.entries import current_intake
-from judge.contest.orders import joins_later, season_is_over, withdraw_agent, withdraw_submission
 from judge.publish.ladder import OPEN
 from judge.store.notices import Notices
 from judge.store.practice_games import PracticeGame, PracticeGames
