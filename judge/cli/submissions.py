@@ -212,10 +212,9 @@ def _decision(kind: type[RegisterOrder]) -> Callable[..., None]:
         with _opened(contest) as (_, register):
             order = _order(kind, register, number, why)
             print(order.carry_out().done)
-            if isinstance(order, TakeOut) and (entry := order.active_entry()) is not None:
-                note(
-                    f"{entry.name} continues to take part; next: judge contest withdraw {entry.name} {contest} --why …"
-                )
+            if isinstance(order, TakeOut) and order.entry is not None:
+                name = order.entry.name
+                note(f"{name} continues to take part; next: judge contest withdraw {name} {contest} --why …")
 
     return decide
 

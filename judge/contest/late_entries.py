@@ -1,21 +1,18 @@
 """Agents that enter after the start: who may, and their entries."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 
 from judge.base.errors import InputError
 from judge.base.text import sentence
 from judge.contest.contest import Contest
-from judge.contest.entries import Entrant, first_author, late_entrants
+from judge.contest.entries import Entrant, first_author, intake_directory, sent_entrant
 from judge.contest.take_snapshot import entry_of
 from judge.journal.events import Disqualified, SeasonEnded
 from judge.store.contests import Store
 from judge.store.submission_queries import RegisterReader
-from judge.tournament.snapshot import SnapshotEntry, start_rating
-
-
-def late_agents(contest: Contest) -> Sequence[str]:
-    """Agents that may enter now."""
-    return list(possible_entrants(contest))
+from judge.store.types import VERSIONED_CHARACTERS
+from judge.tournament.snapshot import SnapshotEntry, is_new_version, newest_versions, start_rating
 
 
 def possible_entrants(contest: Contest) -> Mapping[str, Entrant]:
@@ -23,12 +20,31 @@ def possible_entrants(contest: Contest) -> Mapping[str, Entrant]:
     contest.refresh()
     if contest.snapshot.format.withdrawal != "keeps" or not contest.to_come().games:
         return {}
-    return dict(sorted(late_entrants(contest.planned, contest.snapshot.entries).items()))
+    return dict(sorted(late_entrants(contest).items()))
 
 
-def late_entrant(contest: Contest, agent: str, found: Mapping[str, Entrant]) -> Entrant:
+def late_entrants(contest: Contest) -> Mapping[str, Entrant]:
+    """Passed submissions that are not entries, by name; in a ladder, also new versions."""
+    directory, register = intake_directory(contest.planned), RegisterReader.within(contest.store, contest.name)
+    entries, withdrawn = contest.snapshot.entries, register.withdrawn()
+    newest, taken = newest_versions(entries), {entry.name.casefold() for entry in entries}
+    found = {}
+    for each in register.entries():
+        former = newest.get(each.name.casefold())
+        if former is None:
+            found[each.name] = sent_entrant(directory, each)
+        elif not contest.snapshot.format.has_rounds and is_new_version(former, each.id, each.digest, withdrawn):
+            name = f"{each.name[:VERSIONED_CHARACTERS]}.{each.version}"
+            name += f"-{each.id}" if name.casefold() in taken else ""
+            found[each.name] = replace(sent_entrant(directory, each), name=name, parent=former.name)
+    return found
+
+
+def late_entrant(contest: Contest, agent: str) -> Entrant:
     """Raises InputError if it cannot enter."""
-    form = contest.snapshot.format
+    found, form = late_entrants(contest), contest.snapshot.format
+    if agent in contest.snapshot.by_name() and agent not in found:
+        raise InputError(sentence(f"{agent} takes part already"))
     if form.withdrawal != "keeps":
         raise InputError(
             sentence(f"no agent can enter the format {form.name} after the start, only a Swiss or a ladder")
@@ -98,10 +114,3 @@ def refuse_frozen(why: str | None) -> None:
     """Raises InputError if admissions are frozen."""
     if why is not None:
         raise InputError(sentence(f"admissions are frozen: {why}; reopen them first"))
-
-
-def joined_words(name: str, parent: str) -> str:
-    """Effect of an entry into a ladder."""
-    if parent:
-        return sentence(f"{name} takes part from now on, and {parent} no longer")
-    return sentence(f"{name} takes part from now on")

@@ -98,10 +98,6 @@ class AdvisoryLock(IntEnum):
     REGISTER = 5003115
 
 
-class _RolledBackError(Exception):
-    """Ends a trial."""
-
-
 class Database:
     """Safe to use from several processes."""
 
@@ -125,13 +121,6 @@ class Database:
         """Write in one transaction."""
         with self._writing() as connection:
             yield self._inside(connection)
-
-    @contextmanager
-    def trial(self) -> Iterator[Self]:
-        """Write in one transaction that is rolled back."""
-        with suppress(_RolledBackError), self.change() as inner:
-            yield inner
-            raise _RolledBackError
 
     def _inside(self, connection: Connection) -> Self:
         inner = copy(self)

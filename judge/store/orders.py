@@ -5,7 +5,8 @@ result.
 """
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
@@ -70,6 +71,18 @@ class TakesOrders(Database):
             at = self._stamp()
             connection.execute(insert(orders).values(contest=contest, at=at, done=done, **asdict(order)))
             return DoneOrder(order, at, done)
+
+    @contextmanager
+    def trial(self, contest: str) -> Iterator[Self]:
+        """Write in a transaction as `carry_out`, which is rolled back."""
+        with suppress(_RolledBackError), self._writing() as connection:
+            announced_row(connection, contest, locked=True)
+            yield self._inside(connection)
+            raise _RolledBackError
+
+
+class _RolledBackError(Exception):
+    """Ends a trial."""
 
 
 def _done_order(connection: Connection, contest: str, number: str) -> DoneOrder | None:

@@ -174,13 +174,17 @@ def check_done(
 ) -> None:
     """Compare a preview with the contest after the order."""
     words, after = announced.words, places_of(cup)
+    assert announced.done == done.done
     changes = {each.agent: (each.places[1], each.points[1]) for each in announced.changes}
     assert changes == {agent: after[agent] for agent, place in before.items() if place != after[agent]}
     match trial:
         case ContestOrder():
             assert trial.after == State.of(cup.store, cup.contest.name)
             if "that are cancelled: " in words:
-                cancelled = trial.moved(GameState.CANCELLED)
+                counts = (
+                    list(state.games.values()).count(GameState.CANCELLED) for state in (trial.after, trial.before)
+                )
+                cancelled = next(counts) - next(counts)
                 assert words.endswith(f"that are cancelled: {cancelled}.")
                 assert "disqualified; " not in done.done or f"disqualified; {cancelled} games of" in done.done
         case SubmissionOrder(part=register, number=number):

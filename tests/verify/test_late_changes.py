@@ -12,7 +12,7 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.contest.contest import Contest
-from judge.contest.late_entries import late_agents
+from judge.contest.late_entries import possible_entrants
 from judge.contest_games import GameState
 from judge.store.orders import OrganiserOrder
 from judge.store.types import JournalLine
@@ -184,11 +184,11 @@ def test_disqualification_after_the_draw_that_depends_on_it_is_found(tmp_path: P
 def test_late_agent_plays_from_the_next_round_without_points_for_missed_ones(tmp_path: Path) -> None:
     with begun(tmp_path) as contest:
         contest.play(1)
-        assert (LATE,) == tuple(late_agents(contest.contest))
+        assert (LATE,) == tuple(possible_entrants(contest.contest))
         effect = previewed(contest.contest, "enter", LATE)
         assert f"{LATE} is paired from round 2 on. Missed rounds, which give 0 points: 1." == effect.words
         join(contest.contest)
-        assert () == tuple(late_agents(contest.contest))
+        assert () == tuple(possible_entrants(contest.contest))
         contest.play()
 
         rounds = {each.round for each in contest.store.pairings(contest.contest.name) if LATE in each.agents}

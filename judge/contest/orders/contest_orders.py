@@ -5,10 +5,15 @@ from collections.abc import Mapping
 from judge.base.errors import InputError
 from judge.base.text import sentence
 from judge.contest.contest import find_game, why_frozen
-from judge.contest.entries import late_entrants
 from judge.contest.folders.kept import share_files
-from judge.contest.late_entries import joined_words, late_agents, late_entrant, new_entry, refuse_ended, refuse_frozen
-from judge.contest.orders.order import AGENT, ENTRANT, GAME, SEASON, ContestOrder, Effect, Offer
+from judge.contest.late_entries import (
+    late_entrant,
+    new_entry,
+    possible_entrants,
+    refuse_ended,
+    refuse_frozen,
+)
+from judge.contest.orders.order import AGENT, ENTRANT, GAME, NO_PLACE_CHANGES, SEASON, ContestOrder, Effect
 from judge.contest.runner import STOPPED
 from judge.contest_games import GameState
 from judge.journal.events import AdmissionsFrozen, AdmissionsReopened, Paused, Resumed, SeasonEnded, SetAside, Stopped
@@ -18,7 +23,6 @@ from judge.store.submission_queries import RegisterReader
 from judge.store.types import ENTERS, EntryRow
 from judge.tournament.formats import AnyFormat
 
-NO_PLACE_CHANGES = sentence("No place changes.")
 OPEN_STATES = (GameState.PENDING, GameState.RUNNING, GameState.HELD)
 
 
@@ -27,26 +31,25 @@ class Pause(ContestOrder):
 
     action = "pause"
     label = sentence("Pause")
+    needs = "can_pause"
     default_why = "the organiser paused it"
-
-    @classmethod
-    def is_offered(cls, offer: Offer) -> bool:
-        return offer.state == "open" and not offer.is_over
 
     def read(self) -> None:
         self.is_over = self.contest.is_over()
 
-    def do(self, inner: Store) -> str:
+    def do(self, inner: Store) -> Effect:
         if self.is_over:
             raise InputError(sentence(f"{self.name} is over: there is nothing to pause"))
         inner.set_state(self.name, Paused(self.given.why))
-        if running := inner.counts(self.name)[GameState.RUNNING]:
-            return sentence(f"{self.name} is paused; running games that are being finished: {running}")
-        return sentence(f"{self.name} is paused; no game is running")
-
-    def effect(self) -> Effect:
-        running, waiting = self.after.count(GameState.RUNNING), self.after.count(GameState.PENDING)
+        counts = inner.counts(self.name)
+        running, waiting = counts[GameState.RUNNING], counts[GameState.PENDING]
+        done = (
+            sentence(f"{self.name} is paused; running games that are being finished: {running}")
+            if running
+            else sentence(f"{self.name} is paused; no game is running")
+        )
         return Effect(
+            done,
             sentence(f"Running games that will be finished: {running}. Waiting games that will not start: {waiting}."),
             NO_PLACE_CHANGES,
         )
@@ -57,12 +60,9 @@ class Resume(ContestOrder):
 
     action = "resume"
     label = sentence("Resume")
+    needs = "can_resume"
     default_why = "the organiser resumed it"
     result_of_run = "continues it"
-
-    @classmethod
-    def is_offered(cls, offer: Offer) -> bool:
-        return offer.state != "open" and not offer.is_over
 
     def read(self) -> None:
         """Games set aside before a pause are tried last."""
@@ -76,25 +76,30 @@ class Resume(ContestOrder):
                         aside.clear()
         self.aside = {game.id for game in store.listed(self.name, GameState.HELD)} & aside
 
-    def do(self, inner: Store) -> str:
-        released = inner.release(self.name, self.given.why, but=self.aside)
+    def do(self, inner: Store) -> Effect:
+        waiting = inner.counts(self.name)[GameState.PENDING]
+        held = inner.release(self.name, self.given.why, but=self.aside)
         inner.set_state(self.name, Resumed(self.given.why))
-        if not released:
-            return sentence(f"{self.name} is open")
-        return sentence(f"{self.name} is open, {released} held games are played again")
-
-    def effect(self) -> Effect:
-        waiting, held = self.before.count(GameState.PENDING), self.moved(GameState.PENDING)
-        words = sentence(f"Waiting games that can start: {waiting}. Stopped games that are played again: {held}.")
-        if aside := self.after.count(GameState.HELD):
-            return Effect(words, sentence(f"Games that were set aside and are tried after all others: {aside}."))
-        return Effect(words, NO_PLACE_CHANGES)
+        aside = len(self.aside)
+        return Effect(
+            sentence(f"{self.name} is open, {held} held games are played again")
+            if held
+            else sentence(f"{self.name} is open"),
+            sentence(f"Waiting games that can start: {waiting}. Stopped games that are played again: {held}."),
+            sentence(f"Games that were set aside and are tried after all others: {aside}.")
+            if aside
+            else NO_PLACE_CHANGES,
+        )
 
 
 class GameOrder(ContestOrder):
     """An order for a game."""
 
     target = GAME
+
+    @property
+    def heading(self) -> str:
+        return self.title.format(number=self.game.number)
 
     def read(self) -> None:
         self.game = find_game(self.contest, self.given.target)
@@ -107,35 +112,30 @@ class Void(GameOrder):
     example = "17 cup --why 'the wrong opening file'"
     label = sentence("Void and play again")
     link = sentence("Void")
+    title = sentence("Void game {number} and play it again")
     states = (GameState.DONE, GameState.RUNNING)
 
-    @property
-    def heading(self) -> str:
-        return sentence(f"Void game {self.game.number} and play it again")
-
-    def do(self, inner: Store) -> str:
-        state = inner.annul(self.game.id, self.given.why, self.attempt)
-        number, first, second = self.game.number, self.game.first, self.game.second
-        if state is GameState.CANCELLED:
-            return sentence(f"game {number}, {first} - {second}: void, not played again: an agent no longer takes part")
-        self.result_of_run = "plays it"
-        return sentence(f"game {number}, {first} - {second}: void, to be played again")
-
-    def effect(self) -> Effect:
-        # Another attempt may have another result.
-        self.attempt = self.game.attempt
+    def do(self, inner: Store) -> Effect:
+        state, attempt = inner.annul(self.game.id, self.given.why, self.attempt), self.game.attempt
+        self.attempt = attempt  # Another one may have another result.
         number, first, second = self.game.number, self.game.first, self.game.second
         words = (
             sentence(f"The result of game {number}, {first} - {second}, no longer counts.")
-            if self.before.games[self.game.id] is GameState.DONE
+            if self.game.state is GameState.DONE
             else sentence(f"The running attempt of game {number}, {first} - {second}, no longer counts.")
         )
-        note = (
-            sentence("The game is not played again, because an agent no longer takes part.")
-            if self.after.games[self.game.id] is GameState.CANCELLED
-            else sentence("The game is played again with the same opening and a new seed.")
+        if state is GameState.CANCELLED:
+            return Effect(
+                sentence(f"game {number}, {first} - {second}: void, not played again: an agent no longer takes part"),
+                words,
+                sentence("The game is not played again, because an agent no longer takes part."),
+            )
+        self.result_of_run = "plays it"
+        return Effect(
+            sentence(f"game {number}, {first} - {second}: void, to be played again"),
+            words,
+            sentence("The game is played again with the same opening and a new seed."),
         )
-        return Effect(words, note)
 
 
 class Replay(GameOrder):
@@ -144,34 +144,28 @@ class Replay(GameOrder):
     action = "replay"
     command = ""
     label = sentence("Play again")
+    title = sentence("Play game {number} again")
     states = (GameState.HELD,)
     result_of_run = "continues it"
 
-    @property
-    def heading(self) -> str:
-        return sentence(f"Play game {self.game.number} again")
-
-    def do(self, inner: Store) -> str:
-        game = self.game
-        if not inner.release(self.name, self.given.why, game.id):
-            (found,) = inner.listed(self.name, after=game.number - 1, limit=1)
+    def do(self, inner: Store) -> Effect:
+        number, first, second = self.game.number, self.game.first, self.game.second
+        if not inner.release(self.name, self.given.why, self.game.id):
+            (found,) = inner.listed(self.name, after=number - 1, limit=1)
             raise InputError(
-                sentence(
-                    f"game {game.number} is {found.state}: only a game stopped after too many voids can be replayed"
-                )
+                sentence(f"game {number} is {found.state}: only a game stopped after too many voids can be replayed")
             )
         if inner.state(self.name) == STOPPED:
             inner.set_state(self.name, Resumed(self.given.why))
-        return sentence(f"game {game.number}, {game.first} - {game.second}, is played again")
-
-    def effect(self) -> Effect:
-        number, first, second = self.game.number, self.game.first, self.game.second
-        others = self.after.count(GameState.HELD)
-        words = sentence(
-            f"Game {number}, {first} - {second}, is played again with the same opening and a new seed. One more void "
-            f"stops it again. Other games that stay stopped: {others}."
+        others = inner.counts(self.name)[GameState.HELD]
+        return Effect(
+            sentence(f"game {number}, {first} - {second}, is played again"),
+            sentence(
+                f"Game {number}, {first} - {second}, is played again with the same opening and a new seed. One more "
+                f"void stops it again. Other games that stay stopped: {others}."
+            ),
+            NO_PLACE_CHANGES,
         )
-        return Effect(words, NO_PLACE_CHANGES)
 
 
 class AgentOrder(ContestOrder):
@@ -179,8 +173,15 @@ class AgentOrder(ContestOrder):
 
     target = AGENT
 
-    def without_results(self) -> str:
-        agent, played, cancelled = self.given.target, self.uncounted(), self.moved(GameState.CANCELLED)
+    def counts(self, inner: Store) -> tuple[int, int]:
+        """Numbers of the agent's results that count and of cancelled games."""
+        agent, out = self.given.target, {each.name for each in inner.gone_entries(self.name) if each.out is not None}
+        results = [] if agent in out else inner.results_of(self.name, [agent])
+        cancelled = inner.counts(self.name)[GameState.CANCELLED]
+        return sum(out.isdisjoint(each.agents) for each in results), cancelled
+
+    def words(self, played: int, cancelled: int) -> str:
+        agent = self.given.target
         return sentence(
             f"Played games of {agent} that no longer count: {played}. Games that are cancelled: {cancelled}."
         )
@@ -192,10 +193,7 @@ class Disqualify(AgentOrder):
     action = "disqualify"
     example = "mybrain cup --why 'two entries of one author'"
     label = sentence("Disqualify")
-
-    @property
-    def heading(self) -> str:
-        return sentence(f"Disqualify {self.given.target}")
+    title = sentence("Disqualify {target}")
 
     def read(self) -> None:
         super().read()
@@ -205,20 +203,21 @@ class Disqualify(AgentOrder):
             newest = versions[newest]
         self.newer = "" if newest == self.given.target or newest in self.contest.absent() else newest
 
-    def do(self, inner: Store) -> str:
-        agent, newer, before = self.given.target, self.newer, inner.counts(self.name)[GameState.CANCELLED]
+    def do(self, inner: Store) -> Effect:
+        agent, newer, (played, before) = self.given.target, self.newer, self.counts(inner)
         inner.disqualify(self.name, agent, self.given.why)
-        cancelled = inner.counts(self.name)[GameState.CANCELLED] - before
-        if newer:
-            return sentence(
+        cancelled = self.counts(inner)[1] - before
+        words = self.words(played, cancelled)
+        if not newer:
+            return Effect(sentence(f"{agent} is disqualified; {cancelled} games of {self.name} are cancelled"), words)
+        return Effect(
+            sentence(
                 f"{agent} is disqualified; {cancelled} games of {self.name} are cancelled; its newer version {newer} "
                 "still takes part"
-            )
-        return sentence(f"{agent} is disqualified; {cancelled} games of {self.name} are cancelled")
-
-    def effect(self) -> Effect:
-        note = sentence(f"Its newer version {self.newer} still takes part.") if self.newer else ""
-        return Effect(self.without_results(), note)
+            ),
+            words,
+            sentence(f"Its newer version {newer} still takes part."),
+        )
 
 
 class Withdraw(AgentOrder):
@@ -228,29 +227,22 @@ class Withdraw(AgentOrder):
     command = "withdraw"
     example = "mybrain cup --why 'the author asked for it'"
     label = sentence("Withdraw")
+    title = sentence("Withdraw {target}")
+    needs = "can_withdraw"
 
-    @classmethod
-    def is_offered(cls, offer: Offer) -> bool:
-        return offer.can_withdraw
-
-    @property
-    def heading(self) -> str:
-        return sentence(f"Withdraw {self.given.target}")
-
-    def do(self, inner: Store) -> str:
-        return withdraw(inner, self.name, self.contest.snapshot.format, self.given)
-
-    def effect(self) -> Effect:
-        agent, form = self.given.target, self.contest.snapshot.format
+    def do(self, inner: Store) -> Effect:
+        agent, form, (played, before) = self.given.target, self.contest.snapshot.format, self.counts(inner)
+        done = withdraw(inner, self.name, form, self.given)
         if form.withdrawal == "annuls":
-            return Effect(self.without_results(), sentence("So all other agents are compared by the same games."))
-        own = [self.after.games[game.id] for game in self.contest.store.listed(self.name, agent=agent)]
-        played, waiting = own.count(GameState.DONE), sum(state in OPEN_STATES for state in own)
+            words = self.words(played, self.counts(inner)[1] - before)
+            return Effect(done, words, sentence("So all other agents are compared by the same games."))
+        states = [game.state for game in inner.listed(self.name, agent=agent)]
+        played, waiting = states.count(GameState.DONE), sum(state in OPEN_STATES for state in states)
         if not form.has_rounds:
             words = sentence(f"Played games of {agent} that count: {played}. Open games that are finished: {waiting}.")
-            return Effect(words, sentence("It is not paired any more."))
+            return Effect(done, words, sentence("It is not paired any more."))
         words = sentence(f"Played games of {agent} that count: {played}. Games of this round to be played: {waiting}.")
-        return Effect(words, sentence("From the next round on it is not paired."))
+        return Effect(done, words, sentence("From the next round on it is not paired."))
 
 
 def withdraw(store: Store, contest: str, form: AnyFormat, order: OrganiserOrder) -> str:
@@ -278,29 +270,22 @@ class Enter(ContestOrder):
     action = "enter"
     example = "mybrain cup --why 'the mail server was down'"
     label = sentence("Enter")
+    title = sentence("Enter {target}")
     target = ENTRANT
-
-    @property
-    def heading(self) -> str:
-        return sentence(f"Enter {self.given.target}")
 
     def read(self) -> None:
         super().read()
-        contest, agent = self.contest, self.given.target
-        found = late_entrants(contest.planned, contest.snapshot.entries)
-        if agent in contest.snapshot.by_name() and agent not in found:
-            raise InputError(sentence(f"{agent} takes part already"))
-        entrant = late_entrant(contest, agent, found)
+        entrant = late_entrant(self.contest, self.given.target)
         self.submission = entrant.submission or 0
-        self.entry = new_entry(contest, entrant)
+        self.entry = new_entry(self.contest, entrant)
         self.row = EntryRow(self.entry.name, self.entry.rank, self.entry.model_dump_json())
-        self.snapshot = contest.snapshot.with_late([self.row.entry])
+        self.snapshot = self.contest.snapshot.with_late([self.row.entry])
 
     def write_files(self) -> None:
         share_files(self.contest.store, self.contest.planned, self.snapshot)
 
-    def do(self, inner: Store) -> str:
-        name, parent, why = self.entry.name, self.entry.parent, self.given.why
+    def do(self, inner: Store) -> Effect:
+        agent, name, parent, why = self.given.target, self.entry.name, self.entry.parent, self.given.why
         if inner.number_of_entries(self.name) != self.row.rank - 1:
             raise InputError(sentence("another agent entered in the meantime: open this page again"))
         if RegisterReader.within(inner, self.name).get(self.submission).state not in ENTERS:
@@ -309,19 +294,20 @@ class Enter(ContestOrder):
         inner.enter(self.name, self.row, f"new version of {parent}: {why}" if parent else why)
         if parent and parent not in {entry.name for entry in inner.gone_entries(self.name)}:
             inner.withdraw(self.name, parent, sentence(f"{name} replaces it"), is_annulled=False)
-        if not self.contest.snapshot.format.has_rounds:
-            return joined_words(name, parent)
-        return sentence(f"{name} enters from the next round on, with 0 points for missed rounds")
-
-    def effect(self) -> Effect:
-        agent = self.given.target
-        if not self.contest.snapshot.format.has_rounds:
-            return Effect(joined_words(self.entry.name, self.entry.parent))
-        missed = max((each.round for each in self.contest.store.pairings(self.name)), default=0)
+        if not self.snapshot.format.has_rounds:
+            words = (
+                sentence(f"{name} takes part from now on, and {parent} no longer")
+                if parent
+                else sentence(f"{name} takes part from now on")
+            )
+            return Effect(words, words)
+        missed = max((each.round for each in inner.pairings(self.name)), default=0)
         number = missed + 1
-        words = sentence(f"{agent} is paired from round {number} on. Missed rounds, which give 0 points: {missed}.")
-        note = sentence("It is the last seed. Its files are those that passed. Its kept folders begin empty.")
-        return Effect(words, note)
+        return Effect(
+            sentence(f"{name} enters from the next round on, with 0 points for missed rounds"),
+            sentence(f"{agent} is paired from round {number} on. Missed rounds, which give 0 points: {missed}."),
+            sentence("It is the last seed. Its files are those that passed. Its kept folders begin empty."),
+        )
 
 
 class SeasonOrder(ContestOrder):
@@ -340,22 +326,19 @@ class EndSeason(SeasonOrder):
     action = "end-season"
     example = "friday --why 'the term is over'"
     label = sentence("End the season")
+    needs = "can_end"
 
-    @classmethod
-    def is_offered(cls, offer: Offer) -> bool:
-        return offer.has_season
-
-    def do(self, inner: Store) -> str:
-        refuse_ended(self.contest, inner, self.games_left)
+    def do(self, inner: Store) -> Effect:
+        left = self.games_left
+        refuse_ended(self.contest, inner, left)
         inner.remark(self.name, SeasonEnded(self.given.why))
         counts = inner.counts(self.name)
         games = sum(counts[state] for state in OPEN_STATES)
-        return sentence(f"the season of {self.name} has ended; games that are being finished: {games}")
-
-    def effect(self) -> Effect:
-        games, left = self.after.count(*OPEN_STATES), self.games_left
-        words = sentence(f"Open games that are finished and count: {games}. Games that are not drawn any more: {left}.")
-        return Effect(words, sentence("The contest is over after them, and its secret is revealed."))
+        return Effect(
+            sentence(f"the season of {self.name} has ended; games that are being finished: {games}"),
+            sentence(f"Open games that are finished and count: {games}. Games that are not drawn any more: {left}."),
+            sentence("The contest is over after them, and its secret is revealed."),
+        )
 
 
 class FreezeAdmissions(SeasonOrder):
@@ -364,19 +347,16 @@ class FreezeAdmissions(SeasonOrder):
     action = "freeze-admissions"
     example = "friday --why 'the last week of the season'"
     label = sentence("Freeze admissions")
+    needs = "can_freeze"
 
-    @classmethod
-    def is_offered(cls, offer: Offer) -> bool:
-        return offer.has_season and not offer.is_frozen
-
-    def do(self, inner: Store) -> str:
+    def do(self, inner: Store) -> Effect:
         refuse_ended(self.contest, inner, self.games_left)
         refuse_frozen(why_frozen(inner, self.name))
         inner.remark(self.name, AdmissionsFrozen(self.given.why))
-        return sentence(f"admissions of {self.name} are frozen; submissions that pass wait")
-
-    def effect(self) -> Effect:
-        return Effect(sentence("Submissions are still checked. Those that pass wait until admissions are open again."))
+        return Effect(
+            sentence(f"admissions of {self.name} are frozen; submissions that pass wait"),
+            sentence("Submissions are still checked. Those that pass wait until admissions are open again."),
+        )
 
 
 class ReopenAdmissions(SeasonOrder):
@@ -385,20 +365,21 @@ class ReopenAdmissions(SeasonOrder):
     action = "reopen-admissions"
     example = "friday --why 'the build machine works again'"
     label = sentence("Reopen admissions")
+    needs = "can_reopen"
 
-    @classmethod
-    def is_offered(cls, offer: Offer) -> bool:
-        return offer.has_season and offer.is_frozen
+    def read(self) -> None:
+        super().read()
+        self.entrants = possible_entrants(self.contest)
 
-    def do(self, inner: Store) -> str:
+    def do(self, inner: Store) -> Effect:
         refuse_ended(self.contest, inner, self.games_left)
         if why_frozen(inner, self.name) is None:
             raise InputError(sentence("admissions are open already"))
         inner.remark(self.name, AdmissionsReopened(self.given.why))
-        return sentence(f"admissions of {self.name} are open; submissions that passed join now")
-
-    def effect(self) -> Effect:
-        return Effect(sentence(f"Submissions that passed and join: {len(late_agents(self.contest))}."))
+        return Effect(
+            sentence(f"admissions of {self.name} are open; submissions that passed join now"),
+            sentence(f"Submissions that passed and join: {len(self.entrants)}."),
+        )
 
 
 CONTEST_ORDERS: Mapping[str, type[ContestOrder]] = {

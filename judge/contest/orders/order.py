@@ -7,18 +7,20 @@ carries the order out in a transaction that is rolled back.
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import ClassVar, Generic, Literal, Self, TypeVar
+from typing import ClassVar, Generic, Literal, TypeVar
 
 from judge.base.errors import InputError
+from judge.base.text import sentence
 from judge.contest.contest import Contest
-from judge.contest_games import GameResult, GameState
+from judge.contest_games import GameState
 from judge.store.contests import Store
 from judge.store.orders import DoneOrder, OrganiserOrder, TakesOrders
 from judge.store.types import EntryRow
 from judge.tournament.schedule import Tournament
 
 Part = TypeVar("Part", bound=TakesOrders)
+
+NO_PLACE_CHANGES = sentence("No place changes.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,27 +52,12 @@ class PlaceChange:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """The effect of an order: one or two sentences and the changes of the table."""
+    """The effect of an order: a sentence when it is done; one or two in its preview, and the changes of the table."""
 
+    done: str
     words: str
     note: str = ""
     changes: Sequence[PlaceChange] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """What decides whether a page offers an order."""
-
-    state: str = ""
-    is_over: bool = False
-    has_season: bool = False
-    """Whether it is a ladder with games to come."""
-    is_frozen: bool = False
-    can_withdraw: bool = False
-    is_closed: bool = False
-    """Whether submissions ended and the contest has not begun."""
-    is_final: bool = False
-    """Whether entries no longer change."""
 
 
 class Order(ABC, Generic[Part]):
@@ -86,13 +73,17 @@ class Order(ABC, Generic[Part]):
     """Text of the form's button."""
     link: ClassVar[str] = ""
     """Text of the links to the form; empty: the label."""
+    title: ClassVar[str] = ""
+    """Heading of the form, with the target in braces; empty: the label."""
     target: ClassVar[Target] = CONTEST
+    needs: ClassVar[str] = ""
+    """Condition of the page that offers it; empty: none."""
+    states: ClassVar[Collection[str]] = ()
+    """States of games or submissions for which pages offer it; empty: all."""
     default_why: ClassVar[str] = ""
     """Reason of the command; empty: it is required."""
     readers: ClassVar[Literal["everybody", "author", "authors", "organisers"]] = "everybody"
     """Who can read the reason."""
-    states: ClassVar[Collection[str]] = ()
-    """States of games or submissions for which it is offered; empty: all."""
     result_of_run: str = ""
     """What `judge contest run` does next; empty: nothing because of this order."""
 
@@ -102,22 +93,16 @@ class Order(ABC, Generic[Part]):
         self.name = contest
         self.given = given if self.target.word else replace(given, target="")
         self.attempt = attempt
-        self._refusal: InputError | None = None
 
     @classmethod
     def command_name(cls) -> str:
         """Its name on the command line; empty: no command."""
         return cls.action if cls.command is None else cls.command
 
-    @classmethod
-    def is_offered(cls, offer: Offer) -> bool:  # noqa: ARG003 others do
-        """Whether pages have a link to the form."""
-        return True
-
     @property
     def heading(self) -> str:
         """Heading of the form."""
-        return self.label
+        return (self.title or self.label).format(target=self.given.target)
 
     def read(self) -> None:
         """Read what is slow, before the transaction. Raises InputError if the order is impossible."""
@@ -126,36 +111,38 @@ class Order(ABC, Generic[Part]):
         """Write the files of the order, before the transaction."""
 
     @abstractmethod
-    def do(self, inner: Part) -> str:
-        """Carry out the order in the transaction of `inner`; return a sentence. Raises InputError."""
-
-    @abstractmethod
-    def effect(self) -> Effect:
-        """The preview, after `do` and the end of the transaction."""
+    def do(self, inner: Part) -> Effect:
+        """Carry out the order in the transaction of `inner`. Raises InputError."""
 
     def carry_out(self) -> DoneOrder:
         """Carry out the order once. Raises InputError if it is impossible."""
+        refusal: InputError | None = None
         try:
             self.read()
             self.write_files()
         except InputError as error:
-            self._refusal = error  # An order that was carried out before is not refused.
-        return self.part.carry_out(self.name, self.given, self._do)
+            refusal = error
+
+        def do(inner: Part) -> str:
+            # An order that was carried out before is not refused.
+            if refusal is not None:
+                raise refusal
+            return self.do(inner).done
+
+        return self.part.carry_out(self.name, self.given, do)
 
     def preview(self) -> Effect:
-        """The effect, which is rolled back. Raises as `carry_out`."""
+        """The effect. Nothing changes. Raises as `carry_out`."""
         self.read()
-        with self.part.trial() as inner:
-            inner.carry_out(self.name, self.given, self._try)
-        return self.effect()
+        with self.part.trial(self.name) as inner:
+            effect = self._try(inner)
+        return replace(effect, changes=self._changes())
 
-    def _do(self, inner: Part) -> str:
-        if self._refusal is not None:
-            raise self._refusal
+    def _try(self, inner: Part) -> Effect:
         return self.do(inner)
 
-    def _try(self, inner: Part) -> str:
-        return self.do(inner)
+    def _changes(self) -> Sequence[PlaceChange]:
+        return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +153,7 @@ class State:
     entries: Sequence[EntryRow]
 
     @classmethod
-    def of(cls, store: Store, contest: str) -> Self:
+    def of(cls, store: Store, contest: str) -> "State":
         return cls(store.game_states(contest), store.entries(contest))
 
     @property
@@ -176,9 +163,6 @@ class State:
     @property
     def out(self) -> Mapping[str, str]:
         return {entry.name: entry.out for entry in self.entries if entry.out is not None}
-
-    def count(self, *states: GameState) -> int:
-        return sum(state in states for state in self.games.values())
 
 
 class ContestOrder(Order[Store]):
@@ -194,53 +178,27 @@ class ContestOrder(Order[Store]):
     def read(self) -> None:
         self.contest.refresh()
 
-    def preview(self) -> Effect:
-        return replace(super().preview(), changes=self._changes())
-
-    def _try(self, inner: Store) -> str:
+    def _try(self, inner: Store) -> Effect:
         self.before = State.of(inner, self.name)
-        done = self.do(inner)
+        effect = self.do(inner)
         self.after = State.of(inner, self.name)
-        return done
-
-    # --- previews of a contest ------------------------------------------------------------------------------------
-
-    def moved(self, state: GameState) -> int:
-        """Number of games that get this state."""
-        before = self.before.games
-        return sum(new is state and before.get(game) is not state for game, new in self.after.games.items())
-
-    def uncounted(self) -> int:
-        """Number of results that no longer count."""
-        return len(self._counting(self.before)) - len(self._counting(self.after))
-
-    def _counting(self, state: State) -> Sequence[GameResult]:
-        done, out = state.done, state.out.keys()
-        return [each for each in self._results if each.id in done and out.isdisjoint(each.agents)]
-
-    @cached_property
-    def _results(self) -> Sequence[GameResult]:
-        done = self.before.done
-        return [each for each in self.contest.results() if each.id in done]
+        return effect
 
     def _changes(self) -> Sequence[PlaceChange]:
         """Later rounds stay as drawn."""
         if (self.before.done, self.before.entries) == (self.after.done, self.after.entries):
             return ()
-        pairings = self.contest.store.pairings(self.name)
-        places = []
+        snapshot, pairings, places = self.contest.snapshot, self.contest.store.pairings(self.name), []
+        all_results = [each for each in self.contest.results() if each.id in self.before.done]
         for state in (self.before, self.after):
-            results, tournament = [each for each in self._results if each.id in state.done], self._tournament(state)
+            results = [each for each in all_results if each.id in state.done]
+            late = [row.entry for row in state.entries[len(snapshot.entries) :]]
+            tournament = Tournament(snapshot.with_late(late), self.contest.secret) if late else self.contest.tournament
             table = tournament.table(tournament.played(pairings, results), state.out)
             places.append({line.agent: (line.place, line.points) for line in table.lines})
-        (now, then), out = places, self.before.out.keys()
+        (now, then), out = places, self.after.out.keys() - self.before.out.keys()
         return [
-            PlaceChange(agent, (place, then[agent][0]), (points, then[agent][1]), agent in self.after.out.keys() - out)
+            PlaceChange(agent, (place, then[agent][0]), (points, then[agent][1]), agent in out)
             for agent, (place, points) in now.items()
             if (place, points) != then[agent]
         ]
-
-    def _tournament(self, state: State) -> Tournament:
-        snapshot = self.contest.snapshot
-        late = [row.entry for row in state.entries[len(snapshot.entries) :]]
-        return Tournament(snapshot.with_late(late), self.contest.secret) if late else self.contest.tournament

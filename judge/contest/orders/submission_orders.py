@@ -3,11 +3,10 @@
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import ClassVar
 
 from judge.base.errors import InputError
 from judge.base.text import sentence
-from judge.contest.orders.order import AUTHOR, AUTHORS, SUBMISSION, Effect, Offer, Order
+from judge.contest.orders.order import AUTHOR, AUTHORS, SUBMISSION, Effect, Order
 from judge.journal.events import LateAllowed, SubmissionState
 from judge.store.notices import MESSAGE, Notices
 from judge.store.orders import OrganiserOrder
@@ -16,6 +15,7 @@ from judge.store.submissions import RETRIED, Register
 from judge.store.types import ENTERS, EntryRow, Submission
 from judge.submissions.service import state_line
 
+ENTRIES_CHANGE = "entries_change"
 FINAL_ENTRIES = sentence("The contest has begun: its entries do not change.")
 LATE_REFUSED = sentence("The contest has begun: a late submission cannot be permitted any more.")
 
@@ -35,18 +35,14 @@ class Message(AuthorsOrder):
     action = MESSAGE
     example = '"The start is at 19:00." cup'
     label = sentence("Send the message")
-    link = heading = sentence("Message to all authors")
+    link = title = sentence("Message to all authors")
     readers = "authors"
 
-    def do(self, inner: Notices) -> str:
-        self.count, reached = inner.send_to_all(self.given.why)
-        count = self.count
-        return sentence(f"message to all authors; authors: {count}, with an address for notices: {reached}")
-
-    def effect(self) -> Effect:
-        count = self.count
+    def do(self, inner: Notices) -> Effect:
+        count, reached = inner.send_to_all(self.given.why)
         return Effect(
-            sentence(f"The message is on the page of each author, and is sent to their addresses. Authors: {count}.")
+            sentence(f"message to all authors; authors: {count}, with an address for notices: {reached}"),
+            sentence(f"The message is on the page of each author, and is sent to their addresses. Authors: {count}."),
         )
 
 
@@ -59,14 +55,11 @@ class Send(AuthorsOrder):
     default_why = "sent by the organiser"
     readers = "organisers"
 
-    def do(self, inner: Notices) -> str:
-        self.count = count = inner.make_due()
-        return sentence(f"waiting notices that are sent now: {count}")
-
-    def effect(self) -> Effect:
-        waiting = self.count
+    def do(self, inner: Notices) -> Effect:
+        waiting = inner.make_due()
         return Effect(
-            sentence(f"Waiting notices that are sent at once: {waiting}. Results are collected for a day otherwise.")
+            sentence(f"waiting notices that are sent now: {waiting}"),
+            sentence(f"Waiting notices that are sent at once: {waiting}. Results are collected for a day otherwise."),
         )
 
 
@@ -84,23 +77,19 @@ class Late(RegisterOrder):
     command = ""
     label = sentence("Permit a late submission")
     target = AUTHOR
+    needs = "is_closed"
 
-    @classmethod
-    def is_offered(cls, offer: Offer) -> bool:
-        return offer.is_closed
-
-    def do(self, inner: Register) -> str:
+    def do(self, inner: Register) -> Effect:
         author = self.given.target
         if inner.is_locked_in():
             raise InputError(LATE_REFUSED)
         if author not in Notices.within(inner, self.name).authors():
             raise InputError(sentence(f"there is no author {author!r}"))
         inner.note(LateAllowed(author, self.given.why))
-        return sentence(f"{author} may submit until the contest begins")
-
-    def effect(self) -> Effect:
-        author = self.given.target
-        return Effect(sentence(f"{author} can submit after the end of submissions, until the contest begins."))
+        return Effect(
+            sentence(f"{author} may submit until the contest begins"),
+            sentence(f"{author} can submit after the end of submissions, until the contest begins."),
+        )
 
 
 class SubmissionOrder(RegisterOrder):
@@ -108,12 +97,8 @@ class SubmissionOrder(RegisterOrder):
 
     target = SUBMISSION
     readers = "author"
-    changes_entries: ClassVar[bool] = False
-    """Whether it is impossible when entries no longer change."""
-
-    @classmethod
-    def is_offered(cls, offer: Offer) -> bool:
-        return not (offer.is_final and cls.changes_entries)
+    entry: EntryRow | None = None
+    """Its entry in a ladder that has begun, if it takes part."""
 
     def read(self) -> None:
         target = self.given.target
@@ -121,44 +106,34 @@ class SubmissionOrder(RegisterOrder):
             raise InputError(sentence("a submission is named by its number"))
         self.number = int(target)
         self.given = replace(self.given, target=str(self.number))
-        self.before = self.part.get(self.number)
 
-    def do(self, inner: Register) -> str:
-        self.is_final = inner.has_begun() and not inner.joins_later
-        if self.is_final and self.changes_entries:
+    def do(self, inner: Register) -> Effect:
+        before, is_final = inner.get(self.number), inner.has_begun() and not inner.joins_later
+        if is_final and self.needs == ENTRIES_CHANGE:
             raise InputError(FINAL_ENTRIES)
-        return state_line(self.decide(inner))
+        own = inner.own_entries(before.author) if inner.joins_later else {}
+        self.entry = own[self.number] if self.number in own and own[self.number].is_active else None
+        words = self.words(before, before.name or before.filename)
+        # The action is the name of the register's method.
+        done = getattr(inner, self.action)(self.number, self.given.who, self.given.why)
+        return Effect(state_line(done), words, FINAL_ENTRIES if is_final else "")
 
     @abstractmethod
-    def decide(self, inner: Register) -> Submission:
-        """Raises NotNowError."""
-
-    def effect(self) -> Effect:
-        return Effect(self.words(), FINAL_ENTRIES if self.is_final else "")
-
-    @abstractmethod
-    def words(self) -> str: ...
-
-    @property
-    def called(self) -> str:
-        return self.before.name or self.before.filename
-
-    def active_entry(self) -> EntryRow | None:
-        """Its entry in a ladder that has begun, if it takes part."""
-        entry = self.part.own_entries(self.before.author).get(self.number) if self.part.joins_later else None
-        return entry if entry is not None and entry.is_active else None
+    def words(self, before: Submission, name: str) -> str:
+        """Words of the preview."""
 
 
 class TakeOut(SubmissionOrder):
     """An order after which a submission is no entry."""
 
-    def words(self) -> str:
-        name, author = self.called, self.before.author
-        if (entry := self.active_entry()) is not None:
-            return sentence(f"{entry.name} continues to take part. To take it out, withdraw the agent.")
-        if self.before.state not in ENTERS:
-            return sentence(f"{name} of {author} is no entry: its state is {self.before.state.value}.")
-        return sentence(f"{name} of {author} is no longer an entry. An earlier version takes its place if it passed.")
+    def words(self, before: Submission, name: str) -> str:
+        if self.entry is not None:
+            return sentence(f"{self.entry.name} continues to take part. To take it out, withdraw the agent.")
+        if before.state not in ENTERS:
+            return sentence(f"{name} of {before.author} is no entry: its state is {before.state.value}.")
+        return sentence(
+            f"{name} of {before.author} is no longer an entry. An earlier version takes its place if it passed."
+        )
 
 
 class WithdrawSubmission(TakeOut):
@@ -169,9 +144,6 @@ class WithdrawSubmission(TakeOut):
     label = sentence("Withdraw")
     states = tuple(state for state in SubmissionState if state is not SubmissionState.WITHDRAWN)
 
-    def decide(self, inner: Register) -> Submission:
-        return inner.withdraw(self.number, self.given.who, self.given.why)
-
 
 class Approve(SubmissionOrder):
     """Accept a submission that the check refused."""
@@ -180,14 +152,10 @@ class Approve(SubmissionOrder):
     example = '3 --why "our host was busy" cup'
     label = sentence("Approve")
     states = (SubmissionState.REFUSED,)
-    changes_entries = True
+    needs = ENTRIES_CHANGE
 
-    def decide(self, inner: Register) -> Submission:
-        return inner.approve(self.number, self.given.who, self.given.why)
-
-    def words(self) -> str:
-        name, author = self.called, self.before.author
-        return sentence(f"{name} of {author} becomes an entry although it was refused: {self.before.why}")
+    def words(self, before: Submission, name: str) -> str:
+        return sentence(f"{name} of {before.author} becomes an entry although it was refused: {before.why}")
 
 
 class Refuse(TakeOut):
@@ -197,9 +165,6 @@ class Refuse(TakeOut):
     example = '3 --why "not the author\'s own program" cup'
     label = sentence("Refuse")
     states = ENTERS
-
-    def decide(self, inner: Register) -> Submission:
-        return inner.refuse(self.number, self.given.who, self.given.why)
 
 
 class Retry(SubmissionOrder):
@@ -211,12 +176,8 @@ class Retry(SubmissionOrder):
     default_why = "retried by the organiser"
     states = RETRIED
 
-    def decide(self, inner: Register) -> Submission:
-        return inner.retry(self.number, self.given.who, self.given.why)
-
-    def words(self) -> str:
-        name, author = self.called, self.before.author
-        return sentence(f"{name} of {author} is unpacked, built and checked again.")
+    def words(self, before: Submission, name: str) -> str:
+        return sentence(f"{name} of {before.author} is unpacked, built and checked again.")
 
 
 SUBMISSION_ORDERS: Mapping[str, type[AuthorsOrder | RegisterOrder]] = {

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judge.base.errors import InputError
-from judge.contest.orders.order import ContestOrder, Offer, Order
+from judge.contest.orders.order import ContestOrder, Order
 from judge.contest.orders.submission_orders import AuthorsOrder, RegisterOrder
 from judge.contest.orders.table import ORDERS
 from judge.store.orders import OrganiserOrder
@@ -29,10 +29,10 @@ def order_of(console: Console, given: OrganiserOrder, attempt: int | None = None
     return kind(console, given) if issubclass(kind, FileOrder) else kind(console.state.register, given)
 
 
-def offered(offer: Offer) -> Mapping[str, Sequence[Kind]]:
-    """The orders that a page offers, by the name of their target."""
+def offered(**conditions: bool) -> Mapping[str, Sequence[Kind]]:
+    """The orders that a page offers under these conditions, by the name of their target."""
     found = defaultdict[str, list[Kind]](list)
     for kind in ACTIONS.values():
-        if kind.is_offered(offer):
+        if not kind.needs or conditions.get(kind.needs):
             found[kind.target.name].append(kind)
     return found

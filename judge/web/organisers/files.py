@@ -9,6 +9,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import ClassVar
 
 from judge.base.errors import HostError, InputError
 from judge.base.text import sentence
@@ -31,6 +32,8 @@ class FileOrder(Order[Orders]):
     command = ""
     readers = "organisers"
     done = ""
+    words: ClassVar[str]
+    note: str
 
     def __init__(self, console: Console, given: OrganiserOrder) -> None:
         super().__init__(console.orders, console.planned.name, given)
@@ -47,8 +50,8 @@ class FileOrder(Order[Orders]):
     def write(self) -> str:
         """Write the files in another process; return a description. Raises InputError, HostError, NotNowError."""
 
-    def do(self, _: Orders) -> str:
-        return self.done
+    def do(self, _: Orders) -> Effect:
+        return Effect(self.done, self.words, self.note)
 
 
 class Export(FileOrder):
@@ -56,7 +59,12 @@ class Export(FileOrder):
 
     action = "export"
     label = sentence("Export")
-    heading = sentence("Export: the signed results")
+    title = sentence("Export: the signed results")
+    words = sentence(
+        "Writes tables, records and pages with a signature that everybody can verify. After the end, the page Verify "
+        "offers the newest export."
+    )
+    note = sentence(f"The files go to a new directory in {EXPORTS}. This may take minutes.")
 
     def read(self) -> None:
         super().read()
@@ -71,13 +79,6 @@ class Export(FileOrder):
         planned = self.console.planned
         return self.console.written(write_export, str(planned.path), str(planned.folder / EXPORTS / self.given.id))
 
-    def effect(self) -> Effect:
-        words = sentence(
-            "Writes tables, records and pages with a signature that everybody can verify. After the end, the page "
-            "Verify offers the newest export."
-        )
-        return Effect(words, sentence(f"The files go to a new directory in {EXPORTS}. This may take minutes."))
-
 
 class Publish(FileOrder):
     """Write the live pages, as `judge contest publish`."""
@@ -85,22 +86,22 @@ class Publish(FileOrder):
     action = "publish"
     label = sentence("Publish")
     link = sentence("Publish the pages")
-    heading = sentence("Publish: the live pages")
+    title = sentence("Publish: the live pages")
+    words = sentence(
+        "Writes the current pages as files for a web server. They are not signed: for verification, export."
+    )
+
+    def read(self) -> None:
+        self.note = (
+            sentence(f"The contest is over: {PUBLISHED} gets the final pages.")
+            if self.console.begun().is_over()
+            else sentence(f"The contest runs: {PUBLISHED} gets its present state. Publish again after the end.")
+        )
 
     def write(self) -> str:
         planned = self.console.planned
         return self.console.written(
             write_pages, self.console.publish, str(planned.path), str(planned.folder / PUBLISHED)
-        )
-
-    def effect(self) -> Effect:
-        return Effect(
-            sentence(
-                "Writes the current pages as files for a web server. They are not signed: for verification, export."
-            ),
-            sentence(f"The contest is over: {PUBLISHED} gets the final pages.")
-            if self.console.begun().is_over()
-            else sentence(f"The contest runs: {PUBLISHED} gets its present state. Publish again after the end."),
         )
 
 
