@@ -100,7 +100,7 @@ def submit(
             print(step_line(step), flush=True)
 
     with closing(directory.register()) as register, working(directory) as worker:
-        if register.has_begun() and not joins_later(directory, register):
+        if register.has_begun() and not joins_later(register):
             note("the contest has begun: FILE is checked, but does not take part by itself")
         requeue_lost(directory, register, worker)
         taken, is_repeated = receive_file(directory, register, file, name, author or ORGANISER, worker, title)
@@ -175,7 +175,7 @@ def print_result(directory: IntakeDirectory, register: Register, ended: Submissi
     print_problems(directory, ended)
     print_state(ended.state, ended.name, ended.version, ended.why)
     if ended.state is SubmissionState.PASSED:
-        if register.has_begun() and joins_later(directory, register):
+        if register.has_begun() and joins_later(register):
             note("it joins the contest, which has begun")
         elif register.has_begun():
             note(

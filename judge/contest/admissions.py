@@ -20,31 +20,26 @@ from judge.tournament.snapshot import read_snapshot
 
 if TYPE_CHECKING:
     from judge.store.submissions import Register
-    from judge.submissions.service import IntakeDirectory
 
 
 BY_AUTHOR = sentence("withdrawn by its author")
 
 
-def withdraw_agent(directory: "IntakeDirectory", register: "Register", agent: str, author: str) -> None:
+def withdraw_agent(register: "Register", agent: str, author: str) -> None:
     """Withdraw an author's agent, in a ladder also its entry. Raises NotNowError, UnknownSubmissionError."""
     form = _ladder_of(register)
-    if form is None:
-        register.withdraw_agent(agent, author, BY_AUTHOR)
-        return
     with register.change() as inner:
-        numbers = inner.withdraw_versions(agent, author, BY_AUTHOR)
-        _withdraw_entries(inner, directory.contest, form, author, numbers)
+        if form is None and inner.has_begun():
+            raise NotNowError("the contest has begun: ask the organiser to withdraw the agent")
+        _withdraw_entries(inner, form, author, inner.withdraw_versions(agent, author, BY_AUTHOR))
 
 
-def withdraw_submission(directory: "IntakeDirectory", register: "Register", number: int, author: str) -> Submission:
-    """As `withdraw_agent`, for one version."""
+def withdraw_submission(register: "Register", number: int, author: str) -> Submission:
+    """As `withdraw_agent`, for one version, also after the start."""
     form = _ladder_of(register)
-    if form is None:
-        return register.withdraw(number, author, BY_AUTHOR, author)
     with register.change() as inner:
         withdrawn = inner.withdraw(number, author, BY_AUTHOR, author)
-        _withdraw_entries(inner, directory.contest, form, author, [number])
+        _withdraw_entries(inner, form, author, [number])
         return withdrawn
 
 
@@ -54,8 +49,10 @@ def _ladder_of(register: "Register") -> Ladder | None:
     return form if isinstance(form, Ladder) else None
 
 
-def _withdraw_entries(register: "Register", name: str, form: Ladder, author: str, numbers: Sequence[int]) -> None:
-    store, own = Store.of(register), register.own_entries(author)
+def _withdraw_entries(register: "Register", form: Ladder | None, author: str, numbers: Sequence[int]) -> None:
+    if form is None:
+        return
+    store, own, name = Store.of(register), register.own_entries(author), register.contest
     active = [own[number].name for number in numbers if number in own and own[number].is_active]
     if active and season_is_over(store, name, form):
         raise NotNowError(sentence(f"the season of {name} has ended already"))
@@ -64,12 +61,10 @@ def _withdraw_entries(register: "Register", name: str, form: Ladder, author: str
         store.carry_out(name, order, partial(withdraw, contest=name, form=form, order=order))
 
 
-def joins_later(directory: "IntakeDirectory", register: "Register") -> bool:
+def joins_later(register: "Register") -> bool:
     """Whether agents that pass after the start join."""
     form = _ladder_of(register)
-    if form is None:
-        return directory.joins_later
-    return not season_is_over(Reader.of(register), directory.contest, form)
+    return register.joins_later if form is None else not season_is_over(Reader.of(register), register.contest, form)
 
 
 def season_is_over(reader: Reader, contest: str, form: Ladder) -> bool:

@@ -103,10 +103,6 @@ class Orders(ContestDatabase, TakesOrders):
         query = select(orders).where(orders.c.contest == self._contest)
         return [_of(row) for row in self._rows(query.order_by(orders.c.at.desc(), orders.c.id).limit(limit))]
 
-    def note(self, order: OrganiserOrder, done: str) -> DoneOrder:
-        """Record an order once, after its files are on disk."""
-        return self.carry_out(self._contest, order, lambda _: done)
-
 
 def _of(row: Row[Any]) -> DoneOrder:
     return DoneOrder(value_of(OrganiserOrder, row), row.at, row.done)

@@ -37,7 +37,6 @@ from judge.store.types import (
 
 JUDGE = "judge"
 
-NO_WITHDRAWAL = "the contest has begun: ask the organiser to withdraw the agent"
 
 _HOUR_S = 3600
 _LOGGED = (
@@ -264,13 +263,6 @@ class Register(AgentNames, Queue[Submission], TakesOrders):
             if row.state != SubmissionState.WITHDRAWN:
                 self._change(connection, row, SubmissionState.WITHDRAWN, why, who=who, due_at=None)
             return self._value(connection, number)
-
-    def withdraw_agent(self, name: str, author: str, why: str) -> None:
-        """As `withdraw_versions`. Raises NotNowError after the contest's start."""
-        with self.change() as inner:
-            if inner.has_begun():
-                raise NotNowError(NO_WITHDRAWAL)
-            inner.withdraw_versions(name, author, why)
 
     def withdraw_versions(self, name: str, author: str, why: str) -> Sequence[int]:
         """Withdraw an agent's submissions; return their numbers. Raises UnknownSubmissionError."""

@@ -111,7 +111,7 @@ def contest(state: State) -> ContestInfo:
     return ContestInfo(
         name=state.directory.contest,
         has_begun=state.register.has_begun(),
-        joins_later=joins_later(state.directory, state.register),
+        joins_later=joins_later(state.register),
         policy=policy.name,
         about=policy.about,
         game=policy.game.model_dump(mode="json"),
@@ -255,7 +255,7 @@ def withdraw(state: State, author: Author, id: Number) -> Summary:  # noqa: A002
 
     In a ladder that has begun, its agent also leaves.
     """
-    return summary(withdraw_submission(state.directory, state.register, id, author))
+    return summary(withdraw_submission(state.register, id, author))
 
 
 @router.post("/submissions/{id}/withdrawal", responses=_WITHDRAWAL, tags=["submissions"])
@@ -266,8 +266,8 @@ def leave(state: State, author: Author, id: Number) -> Summary:  # noqa: A002 - 
     """
     name = state.register.get(id, author).name
     if not name:
-        return summary(withdraw_submission(state.directory, state.register, id, author))
-    withdraw_agent(state.directory, state.register, name, author)
+        return summary(withdraw_submission(state.register, id, author))
+    withdraw_agent(state.register, name, author)
     return summary(state.register.get(id, author))
 
 
