@@ -92,22 +92,6 @@ class Resume(ContestOrder):
         )
 
 
-class ReleaseGames(ContestOrder):
-    """Release all stopped games. They are played when the contest is resumed."""
-
-    action = "release-games"
-    example = "cup --why 'the disk has room again'"
-    label = sentence("Release stopped games")
-    needs = "can_resume"
-
-    def do(self, inner: Store) -> Effect:
-        released = inner.release(self.name, self.given.why)
-        if not released:
-            raise InputError(sentence(f"{self.name} has no stopped game"))
-        words = sentence(f"Stopped games that are released: {released}.")
-        return Effect(words, words, NO_PLACE_CHANGES)
-
-
 class GameOrder(ContestOrder):
     """An order for a game."""
 
@@ -401,7 +385,7 @@ class ReopenAdmissions(SeasonOrder):
 CONTEST_ORDERS: Mapping[str, type[ContestOrder]] = {
     order.action: order
     for order in (
-        *(Pause, Resume, ReleaseGames, Void, Replay, Disqualify, Withdraw, Enter),
+        *(Pause, Resume, Void, Replay, Disqualify, Withdraw, Enter),
         *(EndSeason, FreezeAdmissions, ReopenAdmissions),
     )
 }
