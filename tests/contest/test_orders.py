@@ -17,11 +17,13 @@ from judge.contest.orders.order import ContestOrder, Effect, Order, State
 from judge.contest.orders.submission_orders import AuthorsOrder, RegisterOrder, SubmissionOrder
 from judge.contest.orders.table import ORDERS
 from judge.contest_games import GameState
-from judge.journal.events import Paused, SetAside, Stopped, SubmissionState
+from judge.journal.events import ImagesChanged, Paused, SetAside, Stopped, SubmissionState
+from judge.store.contests import Store
 from judge.store.orders import DoneOrder, OrganiserOrder
 from judge.store.types import ProcessingResult, Upload
 from judge.tournament.formats.round_robin import RoundRobin
-from tests.contest.cups import cup
+from judge.tournament.schedule import Table, Tournament
+from tests.contest.cups import better_seed, cup, enter, play, snapshot
 from tests.contest.giving import give, previewed
 from tests.contests import JOINING, LATE_ENTRY, ROUND_ROBIN, VERSIONS, Recipe, submit
 from tests.publish.cups import STRONG_TO_WEAK, Cup
@@ -191,6 +193,24 @@ def check_done(
             is_entry = number in {each.id for each in register.entries()}
             assert is_entry == ("becomes an entry" in words)
             assert "checked again" not in words or register.get(number).state == SubmissionState.RECEIVED
+
+
+def test_other_writers_wait_for_no_table_of_a_preview(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The table of a large contest takes seconds."""
+    with closing(Store(url)) as store, closing(Store(url)) as other:
+        contest = enter(store, snapshot(RoundRobin(games=2), 4))
+        play(contest, better_seed, 5)
+        table, lines = Tournament.table, len(store.journal(contest.name))
+
+        def slow(*given: Any) -> Table:
+            other.remark(contest.name, ImagesChanged("meanwhile"))
+            return table(*given)
+
+        monkeypatch.setattr(Tournament, "table", slow)
+        for action, target in (("pause", ""), ("resume", ""), ("void", "1"), ("withdraw-agent", "2")):
+            previewed(contest, action, target)
+        assert previewed(contest, "disqualify", "1").changes
+        assert {"images"} == {line.event for line in store.journal(contest.name)[lines:]}
 
 
 def pause() -> OrganiserOrder:

@@ -6,13 +6,7 @@ from judge.base.errors import InputError
 from judge.base.text import sentence
 from judge.contest.contest import find_game, why_frozen
 from judge.contest.folders.kept import share_files
-from judge.contest.late_entries import (
-    late_entrant,
-    new_entry,
-    possible_entrants,
-    refuse_ended,
-    refuse_frozen,
-)
+from judge.contest.late_entries import late_entrant, new_entry, possible_entrants, refuse_ended, refuse_frozen
 from judge.contest.orders.order import AGENT, ENTRANT, GAME, NO_PLACE_CHANGES, SEASON, ContestOrder, Effect
 from judge.contest.runner import STOPPED
 from judge.contest_games import GameState
