@@ -5,14 +5,13 @@ carries the order out in a transaction that is rolled back.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Generic, Literal, TypeVar
 
 from judge.base.errors import InputError
 from judge.base.text import sentence
 from judge.contest.contest import Contest
-from judge.contest_games import GameState
 from judge.store.contests import Store
 from judge.store.orders import DoneOrder, OrganiserOrder, TakesOrders
 from judge.store.types import EntryRow
@@ -145,31 +144,12 @@ class Order(ABC, Generic[Part]):
         return ()
 
 
-@dataclass(frozen=True, slots=True)
-class State:
-    """The games and the entries of a contest at a moment."""
-
-    games: Mapping[str, GameState]
-    entries: Sequence[EntryRow]
-
-    @classmethod
-    def of(cls, store: Store, contest: str) -> "State":
-        return cls(store.game_states(contest), store.entries(contest))
-
-    @property
-    def done(self) -> frozenset[str]:
-        return frozenset(game for game, state in self.games.items() if state is GameState.DONE)
-
-    @property
-    def out(self) -> Mapping[str, str]:
-        return {entry.name: entry.out for entry in self.entries if entry.out is not None}
-
-
 class ContestOrder(Order[Store]):
     """An order for a contest that has begun."""
 
-    before: State
-    after: State
+    before: tuple[frozenset[str], Sequence[EntryRow]]
+    """Games that are done and entries; so is `after`, of a preview."""
+    after: tuple[frozenset[str], Sequence[EntryRow]]
 
     def __init__(self, contest: Contest, given: OrganiserOrder, attempt: int | None = None) -> None:
         super().__init__(contest.store, contest.name, given, attempt)
@@ -179,26 +159,28 @@ class ContestOrder(Order[Store]):
         self.contest.refresh()
 
     def _try(self, inner: Store) -> Effect:
-        self.before = State.of(inner, self.name)
+        self.before = inner.done_games(self.name), inner.entries(self.name)
         effect = self.do(inner)
-        self.after = State.of(inner, self.name)
+        self.after = inner.done_games(self.name), inner.entries(self.name)
         return effect
 
     def _changes(self) -> Sequence[PlaceChange]:
         """Later rounds stay as drawn."""
-        if (self.before.done, self.before.entries) == (self.after.done, self.after.entries):
+        if self.before == self.after:
             return ()
-        snapshot, pairings, places = self.contest.snapshot, self.contest.store.pairings(self.name), []
-        all_results = [each for each in self.contest.results() if each.id in self.before.done]
-        for state in (self.before, self.after):
-            results = [each for each in all_results if each.id in state.done]
-            late = [row.entry for row in state.entries[len(snapshot.entries) :]]
+        snapshot, pairings = self.contest.snapshot, self.contest.store.pairings(self.name)
+        results = [each for each in self.contest.results() if each.id in self.before[0]]
+        places, outs = [], []
+        for games, entries in (self.before, self.after):
+            out = {entry.name: entry.out for entry in entries if entry.out is not None}
+            late = [row.entry for row in entries[len(snapshot.entries) :]]
             tournament = Tournament(snapshot.with_late(late), self.contest.secret) if late else self.contest.tournament
-            table = tournament.table(tournament.played(pairings, results), state.out)
+            table = tournament.table(tournament.played(pairings, [each for each in results if each.id in games]), out)
             places.append({line.agent: (line.place, line.points) for line in table.lines})
-        (now, then), out = places, self.after.out.keys() - self.before.out.keys()
+            outs.append(out.keys())
+        (now, then), newly_out = places, outs[1] - outs[0]
         return [
-            PlaceChange(agent, (place, then[agent][0]), (points, then[agent][1]), agent in out)
+            PlaceChange(agent, (place, then[agent][0]), (points, then[agent][1]), agent in newly_out)
             for agent, (place, points) in now.items()
             if (place, points) != then[agent]
         ]
