@@ -69,10 +69,7 @@ class LazyGroup(TyperGroup):
         examples = getattr(module, "EXAMPLES", {})
         if isinstance(found, type):
             orders = import_module("judge.cli.contest.orders")
-            found, examples = (
-                orders.command_of(found),
-                found.example and f"Example: judge contest {name} {found.example}",
-            )
+            found, examples = orders.command_of(found), orders.example_of(found)
         alone.command(name, epilog=examples.get(name) if isinstance(examples, dict) else examples)(found)
         return typer.main.get_command(alone)
 

@@ -37,7 +37,6 @@ from judge.store.types import (
 
 JUDGE = "judge"
 
-
 _HOUR_S = 3600
 _LOGGED = (
     SubmissionState.PASSED,

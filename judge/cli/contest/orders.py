@@ -31,6 +31,11 @@ def command_of(kind: type[ContestOrder]) -> Callable[..., None]:
     return command
 
 
+def example_of(kind: type[ContestOrder]) -> str:
+    """The text after the command's help."""
+    return kind.example and f"Example: judge contest {kind.command_name()} {kind.example}"
+
+
 def _resume(
     contest: ContestArgument = HERE,
     why: WhyOption = Resume.default_why,
