@@ -24,13 +24,14 @@ from _pytest.compat import NOTSET
 from judge.agents.manifest import AgentManifest
 from judge.base.locks import lock, locked, try_lock
 from judge.cli.submit import open_intake
-from judge.contest.orders import enter, enter_passed, withdraw
+from judge.contest.admissions import enter_passed
 from judge.export.export import PageOptions
 from judge.journal.events import ImagesChanged
 from judge.store.contests import Store
 from judge.store.orders import OrganiserOrder
 from judge.store.types import ProcessingResult, Upload
 from judge.transparency.keys import load_key
+from tests.contest.giving import give
 from tests.publish.cups import ENGLISH, STRONG_TO_WEAK, Cast, Cup, player
 from tests.publish.public import Public
 
@@ -170,17 +171,17 @@ def with_a_late_entry(cup: Cup, *, withdraws: bool = False) -> None:
     """zoe enters in the first round, and anna may withdraw later."""
     submit(cup, "zoe", "eve")
     cup.play(3)
-    enter(cup.contest, OrganiserOrder("Olga", "enter", "zoe", "the mail server was down"))
+    give(cup.contest, OrganiserOrder("Olga", "enter", "zoe", "the mail server was down"))
     cup.play(8)
     if withdraws:
-        withdraw(cup.contest, OrganiserOrder("Olga", "withdraw-agent", "anna", "it is ill"))
+        give(cup.contest, OrganiserOrder("Olga", "withdraw-agent", "anna", "it is ill"))
     cup.play()
 
 
 def with_a_withdrawal(cup: Cup) -> None:
     """anna leaves after three games."""
     cup.play(3)
-    withdraw(cup.contest, OrganiserOrder("Olga", "withdraw-agent", "anna", "the author asked for it"))
+    give(cup.contest, OrganiserOrder("Olga", "withdraw-agent", "anna", "the author asked for it"))
     cup.play()
 
 

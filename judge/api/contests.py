@@ -14,9 +14,9 @@ from judge.base.errors import HostError, InputError
 from judge.base.logs import redirected
 from judge.base.progress import Tracker, untracked
 from judge.base.text import printable, sentence
+from judge.contest.admissions import enter_passed
 from judge.contest.attempts import EndedAttempt, Executor
 from judge.contest.contest import Contest, Standing, begin, has_begun, open_store, why_not_yet
-from judge.contest.orders import enter_passed
 from judge.contest.plan import Planned, load_plan
 from judge.contest.run_lock import alone
 from judge.contest.runner import StopReason

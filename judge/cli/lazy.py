@@ -1,7 +1,7 @@
 """Import a command only when it is used."""
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,7 +17,9 @@ from judge.base.text import nearest
 from judge.cli.entry import CommandEntry
 
 Places = Mapping[str, str]
-"""For each command `module:attribute` of an app or a function. Its docstring or `help` is the command's help."""
+"""For each command `module:attribute` of an app, a function or an order. Its docstring or `help` is the command's
+help.
+"""
 
 
 class LazyGroup(TyperGroup):
@@ -65,6 +67,9 @@ class LazyGroup(TyperGroup):
             return group
         alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
         examples = getattr(module, "EXAMPLES", {})
+        if isinstance(found, type):
+            orders = import_module("judge.cli.contest.orders")
+            found, examples = orders.command_of(found), orders.example_of(found)
         alone.command(name, epilog=examples.get(name) if isinstance(examples, dict) else examples)(found)
         return typer.main.get_command(alone)
 
@@ -72,15 +77,30 @@ class LazyGroup(TyperGroup):
 def first_paragraph(place: str) -> str:
     """The first paragraph of a command's help, from the source: importing all commands takes seconds."""
     module, _, attribute = place.partition(":")
-    spec = find_spec(module)
-    tree = ast.parse(Path(spec.origin).read_bytes() if spec and spec.origin else b"")
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef) and node.name == attribute:
+    for node in _statements(module):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == attribute:
             return " ".join((ast.get_docstring(node) or "").split("\n\n")[0].split())
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == attribute:
             words = node.value.keywords if isinstance(node.value, ast.Call) else []
             return next(str(ast.literal_eval(word.value)) for word in words if word.arg == "help")
     raise ValueError(f"there is no command {place}")
+
+
+def order_commands(module: str) -> Places:
+    """The commands of the orders in a module, from the source."""
+    found: dict[str, str] = {}
+    for node in _statements(module):
+        if isinstance(node, ast.ClassDef):
+            given = {ast.unparse(each.targets[0]): each.value for each in node.body if isinstance(each, ast.Assign)}
+            name = given.get("command") or given.get("action")
+            if name is not None and (command := ast.literal_eval(name)):
+                found[command] = f"{module}:{node.name}"
+    return found
+
+
+def _statements(module: str) -> Sequence[ast.stmt]:
+    spec = find_spec(module)
+    return ast.parse(Path(spec.origin).read_bytes() if spec and spec.origin else b"").body
 
 
 def lazy_group(

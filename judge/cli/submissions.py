@@ -5,10 +5,10 @@ import logging
 import re
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.cells import cell_len, set_cell_size
@@ -27,13 +27,21 @@ from judge.cli.submit import (
     processor,
     submission_json,
 )
+from judge.contest.orders.order import Order
+from judge.contest.orders.submission_orders import (
+    SUBMISSION_ORDERS,
+    AuthorsOrder,
+    Message,
+    RegisterOrder,
+    Retry,
+    TakeOut,
+)
 from judge.store.lookalikes import appearances
-from judge.store.notices import MESSAGE
 from judge.store.orders import OrganiserOrder
 from judge.store.submissions import Register
 from judge.store.tokens import checked_author
 from judge.store.types import ENTERS, Submission
-from judge.submissions.service import IntakeDirectory, decide, process_claimed, state_line, working
+from judge.submissions.service import IntakeDirectory, process_claimed, state_line, working
 from judge.terminal.output import SENTENCE_CHARACTERS, note, print_json
 
 app = typer.Typer(help="List and decide submissions, and manage authors' tokens.", no_args_is_help=True)
@@ -159,49 +167,21 @@ def email(
         note("no mail server is configured: set smtp in [intake.notices] of the contest's file")
 
 
-@app.command(epilog='Example: judge submissions message "The start is at 19:00." cup')
-def message(
+def _message(
     text: Annotated[str, typer.Argument(metavar="TEXT", help="The message, on one line.")],
     contest: ContestArgument = HERE,
 ) -> None:
-    """Send a message to all authors: it is on their pages, and sent to their addresses by judge serve."""
     if not text.strip() or len(text) > MESSAGE_CHARACTERS:
         raise InputError(f"TEXT: 1 to {MESSAGE_CHARACTERS} characters")
     with closing(open_intake(contest).notices()) as notices:
-        print(notices.send_message(OrganiserOrder(operator(), MESSAGE, "", " ".join(text.split()))).done)
+        given = OrganiserOrder(operator(), Message.action, "", " ".join(text.split()))
+        print(Message(notices, given).carry_out().done)
 
 
-@app.command("send", epilog="Example: judge submissions send cup")
-def send_notices(contest: ContestArgument = HERE, why: WhyOption = "sent by the organiser") -> None:
-    """Send the waiting notices now, also results that are collected for a mail. judge serve must run."""
-    with closing(open_intake(contest).notices()) as notices:
-        print(notices.send_now(OrganiserOrder(operator(), "send", "", required_reason(why))).done)
-
-
-@app.command(epilog='Example: judge submissions withdraw 3 --why "the author asked" cup')
-def withdraw(number: Id, why: WhyOption, contest: ContestArgument = HERE) -> None:
-    """Withdraw a submission: it will not be an entry. Games already played stay in the records."""
-    _decide(contest, "withdraw", number, why)
-
-
-@app.command(epilog='Example: judge submissions approve 3 --why "our host was busy" cup')
-def approve(number: Id, why: WhyOption, contest: ContestArgument = HERE) -> None:
-    """Accept a submission that the check refused."""
-    _decide(contest, "approve", number, why)
-
-
-@app.command(epilog='Example: judge submissions refuse 3 --why "not the author\'s own program" cup')
-def refuse(number: Id, why: WhyOption, contest: ContestArgument = HERE) -> None:
-    """Refuse a submission that would play. Its author sees the reason."""
-    _decide(contest, "refuse", number, why)
-
-
-@app.command(epilog='Example: judge submissions retry 3 --why "the Engine is back" cup')
-def retry(number: Id, contest: ContestArgument = HERE, why: WhyOption = "retried by the organiser") -> None:
-    """Process a failed, refused or waiting submission again."""
+def _retry(number: Id, contest: ContestArgument = HERE, why: WhyOption = Retry.default_why) -> None:
     set_level(logging.ERROR)
     with _opened(contest) as (directory, register), working(directory) as worker:
-        decide(register, OrganiserOrder(operator(), "retry", str(number), required_reason(why)))
+        _order(Retry, register, number, why).carry_out()
         taken = register.take(worker, number)
         if taken is None:
             note(f"a judge serve processes it; see the result with: judge submissions show {number}")
@@ -212,6 +192,40 @@ def retry(number: Id, contest: ContestArgument = HERE, why: WhyOption = "retried
         print_result(directory, register, ended, contest)
     if ended.state not in ENTERS:
         raise SystemExit(1)
+
+
+def _order(kind: type[RegisterOrder], register: Register, number: int, why: str) -> RegisterOrder:
+    return kind(register, OrganiserOrder(operator(), kind.action, str(number), required_reason(why)))
+
+
+def _notice(kind: type[AuthorsOrder]) -> Callable[..., None]:
+    def notify(contest: ContestArgument = HERE, why: WhyOption = kind.default_why) -> None:
+        with closing(open_intake(contest).notices()) as notices:
+            order = OrganiserOrder(operator(), kind.action, "", required_reason(why))
+            print(kind(notices, order).carry_out().done)
+
+    return notify
+
+
+def _decision(kind: type[RegisterOrder]) -> Callable[..., None]:
+    def decide(number: Id, why: WhyOption = kind.default_why or _REQUIRED, contest: ContestArgument = HERE) -> None:
+        with _opened(contest) as (_, register):
+            order = _order(kind, register, number, why)
+            print(order.carry_out().done)
+            if isinstance(order, TakeOut) and order.entry is not None:
+                name = order.entry.name
+                note(f"{name} continues to take part; next: judge contest withdraw {name} {contest} --why …")
+
+    return decide
+
+
+_REQUIRED: Any = ...
+_COMMANDS: Mapping[type[Order[Any]], Callable[..., None]] = {Message: _message, Retry: _retry}
+
+for each in SUBMISSION_ORDERS.values():
+    if name := each.command_name():
+        command = _COMMANDS.get(each) or (_notice(each) if issubclass(each, AuthorsOrder) else _decision(each))
+        app.command(name, epilog=f"Example: judge submissions {name} {each.example}", help=each.__doc__)(command)
 
 
 @app.command(epilog='Example: judge submissions token "Ada L." cup --url https://example.org/cup')
@@ -304,14 +318,3 @@ def revoke(author: Author, contest: ContestArgument = HERE) -> None:
     """Revoke every token of AUTHOR. Their submissions stay."""
     with closing(open_intake(contest).tokens()) as tokens:
         print(f"{tokens.revoke(author, operator())} revoked")
-
-
-def _decide(contest: Path, action: str, number: int, why: str) -> None:
-    with _opened(contest) as (directory, register):
-        print(decide(register, OrganiserOrder(operator(), action, str(number), required_reason(why))).done)
-        if action in ("refuse", "withdraw") and directory.joins_later:
-            entry = register.own_entries(register.get(number).author).get(number)
-            if entry is not None and entry.is_active:
-                note(
-                    f"{entry.name} continues to take part; next: judge contest withdraw {entry.name} {contest} --why …"
-                )

@@ -14,10 +14,10 @@ from judge.base.errors import InputError
 from judge.base.logs import set_level
 from judge.cli.options import CONTEST_HELP, HERE, AuthorOption, JsonOption, NameOption, SubmissionArgument, TitleOption
 from judge.cli.submission_output import REPEATED, print_findings, print_state, received_line, step_line
+from judge.contest.admissions import joins_later
 from judge.contest.contest import announce, open_store
 from judge.contest.entries import intake_directory
 from judge.contest.host_setup import build_missing_image, clean_up, free_slot, place_on_host, slot_alone
-from judge.contest.orders import joins_later
 from judge.contest.plan import load_plan
 from judge.journal.events import SubmissionState
 from judge.play.venue import Slot
@@ -100,7 +100,7 @@ def submit(
             print(step_line(step), flush=True)
 
     with closing(directory.register()) as register, working(directory) as worker:
-        if register.has_begun() and not joins_later(directory, register):
+        if register.has_begun() and not joins_later(register):
             note("the contest has begun: FILE is checked, but does not take part by itself")
         requeue_lost(directory, register, worker)
         taken, is_repeated = receive_file(directory, register, file, name, author or ORGANISER, worker, title)
@@ -175,7 +175,7 @@ def print_result(directory: IntakeDirectory, register: Register, ended: Submissi
     print_problems(directory, ended)
     print_state(ended.state, ended.name, ended.version, ended.why)
     if ended.state is SubmissionState.PASSED:
-        if register.has_begun() and joins_later(directory, register):
+        if register.has_begun() and joins_later(register):
             note("it joins the contest, which has begun")
         elif register.has_begun():
             note(

@@ -89,7 +89,7 @@ class Contest:
             raise InputError(f"the store lacks the secret of {self.name}; restore the store from a backup")
         self._programs: dict[str, Path] = {}
         self.enter_passed: Callable[[Contest], bool] = lambda _: False
-        """Called in a ladder when a submission passed: `judge.contest.orders.enter_passed`."""
+        """Called in a ladder when a submission passed: `judge.contest.admissions.enter_passed`."""
 
     def refresh(self) -> None:
         """Read entries after the start."""

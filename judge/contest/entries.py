@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -17,8 +17,8 @@ from judge.base.watched_file import WatchedFile
 from judge.contest.plan import Planned, load_plan
 from judge.host.house_agents import house_agent_names
 from judge.journal.events import SubmissionState
-from judge.store.types import ORGANISER, VERSIONED_CHARACTERS, Submission
-from judge.tournament.snapshot import SnapshotEntry, is_new_version, newest_versions, read_snapshot
+from judge.store.types import ORGANISER, Submission
+from judge.tournament.snapshot import read_snapshot
 
 if TYPE_CHECKING:
     from judge.store.submissions import Register
@@ -151,7 +151,7 @@ def entrants(planned: Planned, staging: Path, miss: Callable[[InputError], None]
             submissions = register.entries()
     for submission in submissions:
         try:
-            found.append(_sent(directory, submission))
+            found.append(sent_entrant(directory, submission))
         except InputError as error:
             miss(error)
     taking_part = {each.name for each in found}
@@ -162,7 +162,8 @@ def entrants(planned: Planned, staging: Path, miss: Callable[[InputError], None]
     return sorted(found, key=lambda each: order.get(each.name, len(order)))
 
 
-def _sent(directory: IntakeDirectory, submission: Submission) -> Entrant:
+def sent_entrant(directory: IntakeDirectory, submission: Submission) -> Entrant:
+    """The entrant of a passed submission. Raises InputError."""
     from judge.submissions.service import agent_of, has_other_clock
 
     agent = agent_of(directory, submission)
@@ -170,24 +171,6 @@ def _sent(directory: IntakeDirectory, submission: Submission) -> Entrant:
     author = agent.manifest.author if submission.author == ORGANISER else submission.author
     name = submission.name or agent.manifest.name
     return Entrant(name, agent, submission.id, author, is_checked, submission.title, upload=submission.upload)
-
-
-def late_entrants(planned: Planned, entries: Sequence[SnapshotEntry]) -> Mapping[str, Entrant]:
-    """Passed submissions that are not entries, by name; in a ladder, also new versions."""
-    directory = intake_directory(planned)
-    with closing(directory.register()) as register:
-        submissions, withdrawn = register.entries(), register.withdrawn()
-    newest, taken = newest_versions(entries), {entry.name.casefold() for entry in entries}
-    found = {}
-    for each in submissions:
-        former = newest.get(each.name.casefold())
-        if former is None:
-            found[each.name] = _sent(directory, each)
-        elif not planned.plan.format.has_rounds and is_new_version(former, each.id, each.digest, withdrawn):
-            name = f"{each.name[:VERSIONED_CHARACTERS]}.{each.version}"
-            name += f"-{each.id}" if name.casefold() in taken else ""
-            found[each.name] = replace(_sent(directory, each), name=name, parent=former.name)
-    return found
 
 
 def equal_files(agents: Iterable[tuple[str, Collection[str]]]) -> list[str]:

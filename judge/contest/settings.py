@@ -104,7 +104,7 @@ def change_settings(
         finish_change(planned)
         prepared = planned.path.with_name(f"{planned.path.name}.{order.id}.{_version(planned)}{PARTIAL}")
         try:
-            return register.carry_out(order, do)
+            return register.carry_out(planned.name, order, do)
         finally:
             finish_change(planned)
 

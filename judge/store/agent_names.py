@@ -29,12 +29,14 @@ class AgentNames(RegisterReader):
         contest: str,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         listed_names: Callable[[], Collection[str]] = tuple,
-        has_versions: bool = False,
+        joins_later: bool = False,
     ) -> None:
-        """`listed_names`: of agents in the contest's file. `has_versions`: versions are named such as `five.2`."""
+        """`listed_names`: of agents in the contest's file. `joins_later`: agents that pass after the start join; their
+        versions are named such as `five.2`.
+        """
         super().__init__(url, contest, now)
         self._listed_names = listed_names
-        self._has_versions = has_versions
+        self.joins_later = joins_later
 
     def _why_taken(self, connection: Connection, author: str, name: str, title: str) -> str:
         if name and self._is_listed(connection, name):
@@ -50,7 +52,7 @@ class AgentNames(RegisterReader):
         return ""
 
     def _version_of(self, connection: Connection, author: str, name: str) -> str:
-        found = _VERSION.fullmatch(name) if self._has_versions else None
+        found = _VERSION.fullmatch(name) if self.joins_later else None
         own = self._of(author).where(
             func.lower(submissions.c.name) == name.lower(),
             submissions.c.state.in_((*ENTERS, SubmissionState.WITHDRAWN)),

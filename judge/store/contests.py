@@ -6,7 +6,7 @@ when it returns.
 
 import hashlib
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, replace
 from datetime import datetime
@@ -37,7 +37,7 @@ from judge.journal.events import (
 from judge.store.contest_start import ContestStart
 from judge.store.database import AdvisoryLock, columns_of, stamp, value_of
 from judge.store.lease import LEASE_HOLDER, Lease
-from judge.store.orders import DoneOrder, OrganiserOrder, once
+from judge.store.orders import TakesOrders
 from judge.store.queries import announced_row, contest_row
 from judge.store.tables import attempts, contests, entries, files, games, journal, pairings, results
 from judge.store.types import (
@@ -65,7 +65,7 @@ _PLACES = select(pairings.c.round, pairings.c.table).where(
 )
 
 
-class Store(ContestStart):
+class Store(ContestStart, TakesOrders):
     """Safe to use from several processes."""
 
     _lease: Lease | None = None
@@ -89,15 +89,6 @@ class Store(ContestStart):
                 return None
             found = connection.scalar(LEASE_HOLDER, {"key": AdvisoryLock.LEASE.value, "contest": contest})
             return None if found is None else str(found)
-
-    def carry_out(self, contest: str, order: OrganiserOrder, do: Callable[["Store"], str]) -> DoneOrder:
-        """Carry out an order once (`judge.store.orders`). In the transaction, `do` gets this store and describes the
-        effect. If it raises, nothing changes.
-        """
-        with self._writing() as connection:
-            contest_row(connection, contest, locked=True)
-            inner = self._inside(connection)
-            return once(connection, contest, order, self._stamp, lambda: do(inner))
 
     def _begin(self) -> AbstractContextManager[Connection]:
         return self._lease.writing() if self._lease else super()._begin()

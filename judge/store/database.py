@@ -122,12 +122,6 @@ class Database:
         with self._writing() as connection:
             yield self._inside(connection)
 
-    def within(self, other: "Database") -> Self:
-        """This part in the transaction of another one."""
-        if other._connection is None:
-            raise TypeError("not in a transaction")
-        return self._inside(other._connection)
-
     def _inside(self, connection: Connection) -> Self:
         inner = copy(self)
         inner._connection = connection
@@ -201,6 +195,18 @@ class ContestDatabase(Database):
     def __init__(self, url: str, contest: str, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         super().__init__(url, now)
         self._contest = contest
+
+    @property
+    def contest(self) -> str:
+        return self._contest
+
+    @classmethod
+    def within(cls, other: Database, contest: str) -> Self:
+        """This part of a contest in the database and transaction of another part."""
+        part = cls.__new__(cls)
+        part._engine, part._connection, part._now = other._engine, other._connection, other._now
+        part._contest = contest
+        return part
 
 
 def stamp(time: datetime) -> str:

@@ -5,18 +5,16 @@
 
 import json
 import secrets
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Row, delete, func, insert, or_, select, update
 
-from judge.base.text import sentence
 from judge.contest_games import GameState
 from judge.journal.events import Accepted, Disqualified, Rated, SubmissionState, Withdrawn
 from judge.store.database import AdvisoryLock, lock_until_commit, value_of
-from judge.store.orders import DoneOrder, OrganiserOrder, once
-from judge.store.queries import announced_row
+from judge.store.orders import TakesOrders
 from judge.store.queue import Queue
 from judge.store.submission_queries import authors_of
 from judge.store.tables import (
@@ -99,7 +97,7 @@ class _Event:
     details: Mapping[str, Any]
 
 
-class Notices(Queue[Notice]):
+class Notices(Queue[Notice], TakesOrders):
     """A single process sends them, so rows are not taken."""
 
     table = notices
@@ -168,37 +166,24 @@ class Notices(Queue[Notice]):
 
     # --- orders ------------------------------------------------------------------------------------------------------
 
-    def send_message(self, order: OrganiserOrder) -> DoneOrder:
-        """Send the order's reason to all authors, once, also on their pages."""
-
-        def do(connection: Connection) -> str:
+    def send_to_all(self, text: str) -> tuple[int, int]:
+        """Add a notice for each author; return the numbers of authors and of those with an address."""
+        with self._writing() as connection:
             authors, reached = self._authors(connection), 0
-            count = len(authors)
             for author in authors:
                 targets = self._targets(connection, author)
                 reached += bool(targets.webhook or targets.email)
-                event = _Event(author, MESSAGE, self._stamp(), order.why, {})
+                event = _Event(author, MESSAGE, self._stamp(), text, {})
                 for channel, target in ((WEBHOOK, targets.webhook), (MAIL, targets.email)):
                     if target:
                         self._insert(connection, event, channel)
-            return sentence(f"message to all authors; authors: {count}, with an address for notices: {reached}")
+            return len(authors), reached
 
-        return self._carry_out(order, do)
-
-    def send_now(self, order: OrganiserOrder) -> DoneOrder:
-        """Make all waiting notices due now, also results waiting for others."""
-
-        def do(connection: Connection) -> str:
-            waiting = (notices.c.contest == self._contest, notices.c.state == WAITING)
-            count = connection.execute(update(notices).where(*waiting).values(due_at=SEND_NOW)).rowcount
-            return sentence(f"waiting notices that are sent now: {count}")
-
-        return self._carry_out(order, do)
-
-    def _carry_out(self, order: OrganiserOrder, do: Callable[[Connection], str]) -> DoneOrder:
+    def make_due(self) -> int:
+        """Make all waiting notices due now, also results waiting for others; return their number."""
         with self._writing() as connection:
-            announced_row(connection, self._contest, locked=True)
-            return once(connection, self._contest, order, self._stamp, lambda: do(connection))
+            waiting = (notices.c.contest == self._contest, notices.c.state == WAITING)
+            return connection.execute(update(notices).where(*waiting).values(due_at=SEND_NOW)).rowcount
 
     def messages(self, limit: int) -> list[Message]:
         """The organisers' messages to all authors, newest first."""

@@ -5,14 +5,16 @@ result.
 """
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 from sqlalchemy import Connection, Row, func, insert, select, update
 
 from judge.base.errors import InputError
-from judge.store.database import ContestDatabase, value_of
+from judge.store.database import ContestDatabase, Database, value_of
+from judge.store.queries import announced_row
 from judge.store.tables import journal, orders
 
 
@@ -46,53 +48,60 @@ def new_order_id() -> str:
     return secrets.token_hex(16)
 
 
-def once(
-    connection: Connection, contest: str, order: OrganiserOrder, now: Callable[[], str], do: Callable[[], str]
-) -> DoneOrder:
-    """Carry out an order unless done before; `do` describes the effect. The transaction must exclude other writers to
-    the contest.
+class TakesOrders(Database):
+    """A part of the database that carries out orders."""
 
-    Raises InputError if another order has the id, and errors of `do`; the caller then ends the transaction.
-    """
-    order = order.with_id()
-    found = done_order(connection, contest, order.id)
-    if found is not None:
-        if (found.order.action, found.order.target) != (order.action, order.target):
-            raise InputError("this form was used for another order already: open it again")
-        return replace(found, is_repeated=True)
-    lines = select(func.max(journal.c.id)).where(journal.c.contest == contest)
-    before = connection.scalar(lines) or 0
-    done = do()
-    told = (journal.c.contest == contest, journal.c.id > before)
-    connection.execute(update(journal).where(*told).values(who=order.who))
-    at = now()
-    connection.execute(insert(orders).values(contest=contest, at=at, done=done, **asdict(order)))
-    return DoneOrder(order, at, done)
+    def carry_out(self, contest: str, order: OrganiserOrder, do: Callable[[Self], str]) -> DoneOrder:
+        """Carry out an order unless it was done before. In the transaction, `do` gets this part and describes the
+        effect. If it raises, nothing changes. Raises InputError if another order has the id.
+        """
+        order = order.with_id()
+        with self._writing() as connection:
+            announced_row(connection, contest, locked=True)
+            found = _done_order(connection, contest, order.id)
+            if found is not None:
+                if (found.order.action, found.order.target) != (order.action, order.target):
+                    raise InputError("this form was used for another order already: open it again")
+                return replace(found, is_repeated=True)
+            lines = select(func.max(journal.c.id)).where(journal.c.contest == contest)
+            before = connection.scalar(lines) or 0
+            done = do(self._inside(connection))
+            new = (journal.c.contest == contest, journal.c.id > before)
+            connection.execute(update(journal).where(*new).values(who=order.who))
+            at = self._stamp()
+            connection.execute(insert(orders).values(contest=contest, at=at, done=done, **asdict(order)))
+            return DoneOrder(order, at, done)
+
+    @contextmanager
+    def trial(self, contest: str) -> Iterator[Self]:
+        """Write in a transaction as `carry_out`, which is rolled back."""
+        with suppress(_RolledBackError), self._writing() as connection:
+            announced_row(connection, contest, locked=True)
+            yield self._inside(connection)
+            raise _RolledBackError
 
 
-def done_order(connection: Connection, contest: str, number: str) -> DoneOrder | None:
-    """None if it was not carried out."""
+class _RolledBackError(Exception):
+    """Ends a trial."""
+
+
+def _done_order(connection: Connection, contest: str, number: str) -> DoneOrder | None:
     row = connection.execute(select(orders).where(orders.c.contest == contest, orders.c.id == number)).first()
     return None if row is None else _of(row)
 
 
-class Orders(ContestDatabase):
+class Orders(ContestDatabase, TakesOrders):
     """The orders of a contest."""
 
     def get(self, number: str) -> DoneOrder | None:
         """None if it was not carried out."""
         with self._reading() as connection:
-            return done_order(connection, self._contest, number)
+            return _done_order(connection, self._contest, number)
 
     def latest(self, limit: int) -> list[DoneOrder]:
         """Newest first."""
         query = select(orders).where(orders.c.contest == self._contest)
         return [_of(row) for row in self._rows(query.order_by(orders.c.at.desc(), orders.c.id).limit(limit))]
-
-    def note(self, order: OrganiserOrder, done: str) -> DoneOrder:
-        """Record an order once, after its files are on disk."""
-        with self._writing() as connection:
-            return once(connection, self._contest, order, self._stamp, lambda: done)
 
 
 def _of(row: Row[Any]) -> DoneOrder:

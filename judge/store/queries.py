@@ -207,6 +207,11 @@ class Reader(Database):
             query = query.where(games.c.attempt > 1)
         return [value_of(ScheduledGame, row) for row in self._rows(query.order_by(games.c.number).limit(limit))]
 
+    def done_games(self, contest: str) -> frozenset[str]:
+        """Ids of the games with a result."""
+        query = select(games.c.id).where(games.c.contest == contest, games.c.state == GameState.DONE)
+        return frozenset(number for (number,) in self._rows(query))
+
     def counts(self, contest: str) -> Mapping[GameState, int]:
         query = select(games.c.state, func.count()).where(games.c.contest == contest).group_by(games.c.state)
         return dict.fromkeys(GameState, 0) | {row[0]: row[1] for row in self._rows(query)}

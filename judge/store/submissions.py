@@ -11,15 +11,13 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, func, insert, or_, select, update
 
-from judge.base.errors import InputError
-from judge.base.text import sentence
 from judge.journal.codec import Event
-from judge.journal.events import LateAllowed, SubmissionChanged, SubmissionState
+from judge.journal.events import SubmissionChanged, SubmissionState
 from judge.store.agent_names import AgentNames
 from judge.store.database import AdvisoryLock, columns_of, count, lock_until_commit, value_of
 from judge.store.files import Files
 from judge.store.lookalikes import appearances
-from judge.store.orders import DoneOrder, OrganiserOrder, once
+from judge.store.orders import TakesOrders
 from judge.store.practice_games import add_practice_games
 from judge.store.queries import announced_row
 from judge.store.queue import Queue
@@ -39,9 +37,6 @@ from judge.store.types import (
 
 JUDGE = "judge"
 
-LATE_REFUSED = sentence("The contest has begun: a late submission cannot be permitted any more.")
-NO_WITHDRAWAL = "the contest has begun: ask the organiser to withdraw the agent"
-
 _HOUR_S = 3600
 _LOGGED = (
     SubmissionState.PASSED,
@@ -51,10 +46,12 @@ _LOGGED = (
     SubmissionState.FAILED,
 )
 """Public in the log; FAILED shows that the host failed."""
+RETRIED = (SubmissionState.FAILED, SubmissionState.REFUSED, SubmissionState.RECEIVED)
+"""States of submissions that an organiser may process again."""
 _UNDERWAY = (SubmissionState.RECEIVED, SubmissionState.PROCESSING)
 
 
-class Register(AgentNames, Queue[Submission]):
+class Register(AgentNames, Queue[Submission], TakesOrders):
     """Safe to use from several processes."""
 
     table = submissions
@@ -249,30 +246,11 @@ class Register(AgentNames, Queue[Submission]):
 
     # --- decisions ---------------------------------------------------------------------------------------------------
 
-    def carry_out(self, order: OrganiserOrder, do: Callable[["Register"], str]) -> DoneOrder:
-        """Carry out an order as `judge.store.contests.Store.carry_out`, with this register."""
-        with self._writing() as connection:
-            announced_row(connection, self._contest, locked=True)
-            inner = self._inside(connection)
-            return once(connection, self._contest, order, self._stamp, lambda: do(inner))
-
     def note(self, event: Event) -> None:
         """Write to the journal."""
         with self._writing() as connection:
             announced_row(connection, self._contest, locked=True)
             self._tell(connection, self._contest, event)
-
-    def admit_late(self, order: OrganiserOrder) -> DoneOrder:
-        """Let the author `order.target` submit until the lock-in. Raises InputError."""
-
-        def do(inner: Register) -> str:
-            if inner.is_locked_in():
-                raise InputError(LATE_REFUSED)
-            author = order.target
-            inner.note(LateAllowed(author, order.why))
-            return sentence(f"{author} may submit until the contest begins")
-
-        return self.carry_out(order, do)
 
     def withdraw(self, number: int, who: str, why: str, author: str | None = None) -> Submission:
         """Withdraw a submission, also during processing. Can be repeated.
@@ -284,13 +262,6 @@ class Register(AgentNames, Queue[Submission]):
             if row.state != SubmissionState.WITHDRAWN:
                 self._change(connection, row, SubmissionState.WITHDRAWN, why, who=who, due_at=None)
             return self._value(connection, number)
-
-    def withdraw_agent(self, name: str, author: str, why: str) -> None:
-        """As `withdraw_versions`. Raises NotNowError after the contest's start."""
-        with self.change() as inner:
-            if inner.has_begun():
-                raise NotNowError(NO_WITHDRAWAL)
-            inner.withdraw_versions(name, author, why)
 
     def withdraw_versions(self, name: str, author: str, why: str) -> Sequence[int]:
         """Withdraw an agent's submissions; return their numbers. Raises UnknownSubmissionError."""
@@ -354,7 +325,7 @@ class Register(AgentNames, Queue[Submission]):
         """Process a failed or refused submission again. Raises NotNowError."""
         with self._writing() as connection:
             row = self._row(connection, number)
-            if row.state not in (SubmissionState.FAILED, SubmissionState.REFUSED, SubmissionState.RECEIVED):
+            if row.state not in RETRIED:
                 raise NotNowError(f"submission {number} is {row.state}: only a failed or refused one is tried again")
             self._change(connection, row, SubmissionState.RECEIVED, why, who=who, failures=0, due_at=None)
             return self._value(connection, number)

@@ -9,7 +9,7 @@ import json
 import re
 import secrets
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -28,7 +28,6 @@ from judge.record.policy import Policy
 from judge.store.files import Files, Incoming
 from judge.store.lookalikes import appearances
 from judge.store.notices import Notices
-from judge.store.orders import DoneOrder, OrganiserOrder
 from judge.store.practice_games import PracticeGames
 from judge.store.queue import Queue
 from judge.store.submissions import Register
@@ -97,7 +96,7 @@ class IntakeDirectory:
 
     def register(self) -> Register:
         """The caller closes it. Raises as `Register`."""
-        return Register(self.store_url, self.contest, listed_names=self.listed_names, has_versions=self.joins_later)
+        return Register(self.store_url, self.contest, listed_names=self.listed_names, joins_later=self.joins_later)
 
     def notices(self) -> Notices:
         """The caller closes it. Raises as `Notices`."""
@@ -366,26 +365,6 @@ def _mark(directory: IntakeDirectory, worker: str) -> Path:
     if not re.fullmatch(r"[0-9a-f]{32}", worker):
         raise ValueError(f"not a worker's name: {worker[:80]!r}")
     return directory.uploads / "workers" / worker
-
-
-Decision = Callable[[Register, int, str, str], Submission]
-
-DECISIONS: Mapping[str, Decision] = {
-    "approve": Register.approve,
-    "refuse": Register.refuse,
-    "withdraw": Register.withdraw,
-    "retry": Register.retry,
-}
-
-
-def decide(register: Register, order: OrganiserOrder) -> DoneOrder:
-    """Raises as the register's method; then nothing changes."""
-    number = int(order.target)
-
-    def do(inner: Register) -> str:
-        return state_line(DECISIONS[order.action](inner, number, order.who, order.why))
-
-    return register.carry_out(order, do)
 
 
 def state_line(submission: Submission) -> str:

@@ -12,8 +12,6 @@ import pytest
 from judge.base.errors import InputError
 from judge.contest.contest import Contest
 from judge.contest.league_seats import resolved_format
-from judge.contest.order_previews import effect_of_end_season, effect_of_freeze_admissions, effect_of_reopen_admissions
-from judge.contest.orders import end_season, freeze_admissions, reopen_admissions
 from judge.contest.plan import load_plan
 from judge.contest_games import GameState, ScheduledGame
 from judge.journal.events import Rated, SeasonEnded
@@ -22,6 +20,7 @@ from judge.store.orders import OrganiserOrder
 from judge.tournament.formats.ladder import Ladder, Matchmaking
 from judge.tournament.formats.round_robin import RoundRobin
 from tests.contest.cups import COMMITTED, by_chance, cup, enter, play, reopen, scheduled, snapshot, won_by
+from tests.contest.giving import give, previewed
 from tests.examples import of_evidence
 
 SEASON = Ladder(total_games=60)
@@ -109,7 +108,7 @@ def test_a_line_that_another_process_writes_meanwhile_is_taken_before_the_draw(
         schedule = contest.store.schedule
         waiting = [
             lambda: (
-                end_season(contest, order("end-season"))
+                give(contest, order("end-season"))
                 if is_over
                 else contest.store.disqualify(contest.name, "2", "by the organiser")
             )
@@ -155,38 +154,38 @@ def test_an_organiser_ends_a_season_once() -> None:
     with cup(SEASON, 8, **COMMITTED) as contest:
         play(contest, by_chance(1), 20)
         contest.schedule_next()
-        assert "finished and count: 1. Games that are not drawn any more: 39" in effect_of_end_season(contest).words
-        done = end_season(contest, order("end-season"))
+        assert "finished and count: 1. Games that are not drawn any more: 39" in previewed(contest, "end-season").words
+        done = give(contest, order("end-season"))
         assert "the season of cup has ended; games that are being finished: 1" == done.done
         assert len(play(contest, by_chance(1))) == 1
         assert contest.is_over()
         with pytest.raises(InputError, match="has ended already"):
-            end_season(contest, order("end-season"))
+            give(contest, order("end-season"))
         with pytest.raises(InputError, match="has ended already"):
-            freeze_admissions(contest, order("freeze-admissions"))
+            give(contest, order("freeze-admissions"))
 
 
 def test_admissions_are_frozen_and_reopened_in_turns() -> None:
     with cup(SEASON, 4, **COMMITTED) as contest:
         with pytest.raises(InputError, match="admissions are open already"):
-            effect_of_reopen_admissions(contest)
-        assert effect_of_freeze_admissions(contest).words
-        freeze_admissions(contest, order("freeze-admissions", "the last week"))
+            previewed(contest, "reopen-admissions")
+        assert previewed(contest, "freeze-admissions").words
+        give(contest, order("freeze-admissions", "the last week"))
         assert contest.frozen_admissions == "the last week"
         with pytest.raises(InputError, match="admissions are frozen: the last week"):
-            freeze_admissions(contest, order("freeze-admissions"))
+            give(contest, order("freeze-admissions"))
         assert len(play(contest, by_chance(1), 5)) == 5
-        reopen_admissions(contest, order("reopen-admissions", "an error"))
+        give(contest, order("reopen-admissions", "an error"))
         assert reopen(contest.store, contest.snapshot).frozen_admissions is None
         with pytest.raises(InputError, match="admissions are open already"):
-            reopen_admissions(contest, order("reopen-admissions"))
+            give(contest, order("reopen-admissions"))
 
 
 def test_only_a_ladder_has_a_season() -> None:
     with cup(RoundRobin(), 4) as contest:
-        for give in (end_season, freeze_admissions, reopen_admissions):
+        for action in ("end-season", "freeze-admissions", "reopen-admissions"):
             with pytest.raises(InputError, match="round-robin has no season"):
-                give(contest, order("any"))
+                give(contest, order(action))
 
 
 PLAN = 'name = "cup"\npolicy = "gomocup-standard"\n{}\n[format]\nname = "ladder"\nends = {}\n'

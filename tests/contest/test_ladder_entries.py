@@ -9,14 +9,14 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.cli.submit import open_intake
-from judge.contest.order_previews import effect_of_disqualify
-from judge.contest.orders import disqualify, enter, enter_passed
+from judge.contest.admissions import enter_passed
 from judge.journal.events import Disqualified, NotEntered
 from judge.publish.load import load_store
 from judge.store.orders import OrganiserOrder
 from judge.translations.language import ENGLISH
 from judge.verify.export import verify_export
 from judge.web.authors.ladder import ladder_values
+from tests.contest.giving import give, previewed
 from tests.contests import submit
 from tests.publish.cups import Cup, player
 from tests.verify.second_opinion import second_opinion
@@ -69,7 +69,7 @@ WAITING = {
 def test_agent_related_to_a_disqualified_one_waits_for_an_organiser(case: str, tmp_path: Path) -> None:
     (name, author), why = WAITING[case]
     with begun(tmp_path / "cup", agents_per_author=int(case.startswith("another"))) as cup:
-        disqualify(cup.contest, order("disqualify", "zoe"))
+        give(cup.contest, order("disqualify", "zoe"))
         files = cup.contest.snapshot.by_name()["zoe"].seat.digest
         if case == "a copy":
             # The script's name is part of its files.
@@ -81,7 +81,7 @@ def test_agent_related_to_a_disqualified_one_waits_for_an_organiser(case: str, t
         (refusal,) = refusals(cup)
         assert why in refusal
         if case == "a new version":
-            enter(cup.contest, order("enter", "zoe", "it was repaired"))
+            give(cup.contest, order("enter", "zoe", "it was repaired"))
             submit(cup, "zoe", "eve", "3")
             cup.play(2)
             assert {"zoe.2", "zoe.3"} <= cup.contest.snapshot.by_name().keys()
@@ -103,16 +103,16 @@ def test_disqualification_names_a_newer_version_that_still_plays(tmp_path: Path)
     with begun(tmp_path / "cup") as cup:
         submit(cup, "zoe", "eve", "2")
         cup.play(1)
-        assert effect_of_disqualify(cup.contest, "zoe").note == "Its newer version zoe.2 still takes part."
-        done = disqualify(cup.contest, order("disqualify", "zoe")).done
+        assert previewed(cup.contest, "disqualify", "zoe").note == "Its newer version zoe.2 still takes part."
+        done = give(cup.contest, order("disqualify", "zoe")).done
         assert done.endswith("; its newer version zoe.2 still takes part")
 
 
 def test_agent_is_disqualified_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with begun(tmp_path / "cup") as cup:
-        disqualify(cup.contest, order("disqualify", "zoe"))
+        give(cup.contest, order("disqualify", "zoe"))
         with pytest.raises(InputError, match="or it is disqualified already"):
-            disqualify(cup.contest, order("disqualify", "zoe", "again"))
+            give(cup.contest, order("disqualify", "zoe", "again"))
         # The judge may find the failures of an agent that was disqualified a moment ago.
         monkeypatch.setattr(cup.contest, "out", dict)
         monkeypatch.setattr(type(cup.contest.tournament), "failed", lambda *_: {"zoe": 0.5})

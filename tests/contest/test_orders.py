@@ -1,114 +1,235 @@
 """Orders of organisers, and their previews, which announce what an order does and change nothing."""
 
-from collections.abc import Callable, Iterator
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from judge.base.errors import InputError
-from judge.contest import order_previews, orders
 from judge.contest.contest import Contest
-from judge.contest.order_previews import Effect, effect_of_resume
+from judge.contest.entries import intake_directory
+from judge.contest.orders.order import ContestOrder, Effect, Order
+from judge.contest.orders.submission_orders import AuthorsOrder, RegisterOrder, SubmissionOrder
+from judge.contest.orders.table import ORDERS
 from judge.contest_games import GameState
-from judge.journal.events import Paused, SetAside, Stopped
+from judge.journal.events import ImagesChanged, Paused, SetAside, Stopped, SubmissionState
+from judge.store.contests import Store
 from judge.store.orders import DoneOrder, OrganiserOrder
+from judge.store.types import ProcessingResult, Upload
 from judge.tournament.formats.round_robin import RoundRobin
-from tests.contest.cups import cup
-from tests.contests import ROUND_ROBIN
+from judge.tournament.schedule import Table, Tournament
+from tests.contest.cups import better_seed, cup, enter, play, snapshot
+from tests.contest.giving import give, previewed
+from tests.contests import JOINING, LATE_ENTRY, ROUND_ROBIN, VERSIONS, Recipe, submit
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 
-FORMS = ('name = "round-robin"\ngames = 2', 'name = "swiss"\nrounds = 3\ngames = 2')
+Kind = type[ContestOrder | AuthorsOrder | RegisterOrder]
+
 AGENTS = list(STRONG_TO_WEAK)
 
-Order = Callable[[Contest, OrganiserOrder], DoneOrder]
 
-PREVIEWS: dict[str, tuple[Callable[[Contest, str], Effect], Order, str]] = {
-    "pause": (lambda contest, _: order_previews.effect_of_pause(contest), orders.pause, ""),
-    "resume": (lambda contest, _: order_previews.effect_of_resume(contest), orders.resume, ""),
-    "void": (lambda contest, word: order_previews.effect_of_void(contest, word)[1], orders.void, "1"),
-    "void running": (lambda contest, word: order_previews.effect_of_void(contest, word)[1], orders.void, "4"),
-    "void waiting": (lambda contest, word: order_previews.effect_of_void(contest, word)[1], orders.void, "6"),
-    "replay": (lambda contest, word: order_previews.effect_of_replay(contest, word)[1], orders.replay, "1"),
-    "disqualify": (order_previews.effect_of_disqualify, orders.disqualify, AGENTS[1]),
-    "withdraw": (order_previews.effect_of_withdraw, orders.withdraw, AGENTS[1]),
-    "unknown agent": (order_previews.effect_of_disqualify, orders.disqualify, "nobody"),
-    "end the season": (lambda contest, _: order_previews.effect_of_end_season(contest), orders.end_season, ""),
-}
-
-BEFORE: dict[str, tuple[Order, str] | None] = {
-    "nothing": None,
-    "a withdrawal": (orders.withdraw, AGENTS[1]),
-    "another's withdrawal": (orders.withdraw, AGENTS[0]),
-    "a disqualification": (orders.disqualify, AGENTS[1]),
-    "another's disqualification": (orders.disqualify, AGENTS[0]),
-    "a pause": (orders.pause, ""),
-}
-
-
-def given(order: Order, target: str) -> OrganiserOrder:
-    return OrganiserOrder("olga", order.__name__, target, "why")
-
-
-def numbers(contest: Contest) -> tuple[int, dict[str, tuple[int, float]]]:
-    """Cancelled games, and places with points."""
-    lines = contest.standing().table.lines
-    return contest.store.counts(contest.name)[GameState.CANCELLED], {
-        each.agent: (each.place, each.points) for each in lines
-    }
+def add_submissions(cup: Cup) -> None:
+    """Submissions in all states."""
+    submit(cup, "zoe", "eve")
+    with closing(intake_directory(cup.planned).register()) as register:
+        for number, refusal in ((2, ""), (3, "it is slow"), (4, "it is slow")):
+            taken = register.receive(Upload("eve", f"zoe{number}", "zoe.zip", f"{number}" * 64, 1), worker="w")
+            agent = None if number == 4 else "{}"
+            result = ProcessingResult(refusal, f"zoe{number}", f"{number}" * 64, agent, None, None)
+            register.finish(taken.id, taken.attempt, result)
+        register.withdraw(2, "eve", "a mistake")
+        register.receive(Upload("eve", "zoe5", "zoe.zip", "5" * 64, 1))
+        taken = register.receive(Upload("eve", "zoe6", "zoe.zip", "6" * 64, 1), worker="w")
+        register.fail(taken.id, taken.attempt, "the Engine was gone", allowed=1)
 
 
 def with_a_running_game(cup: Cup) -> None:
     """Three games are over."""
     cup.play(3)
+    cup.contest.schedule_next()
     assert cup.store.issue(cup.contest.name, "here") is not None
+    add_submissions(cup)
 
 
-@pytest.mark.parametrize("form", FORMS, ids=["round robin", "swiss"])
-@pytest.mark.parametrize("before", BEFORE)
-@pytest.mark.parametrize("action", PREVIEWS)
-def test_preview_announces_what_the_order_does(action: str, before: str, form: str, tmp_path: Path) -> None:
-    preview, order, target = PREVIEWS[action]
-    recipe = replace(ROUND_ROBIN, name="running-game", form=form, happens=with_a_running_game)
-    with recipe.contest(tmp_path) as cup:
-        contest = cup.contest
-        if (first := BEFORE[before]) is not None:
-            first[0](contest, given(*first))
-        lines, cancelled_before, places_before = len(cup.store.journal(contest.name)), *numbers(contest)
-        said: Effect | str
-        try:
-            said = preview(contest, target)
-        except InputError as error:
-            said = str(error)
-        assert lines == len(cup.store.journal(contest.name))
-        assert (cancelled_before, places_before) == numbers(contest)
+def with_all_games(cup: Cup) -> None:
+    cup.play()
+    add_submissions(cup)
 
-        if isinstance(said, str):
-            with pytest.raises(InputError) as refused:
-                order(contest, given(order, target))
-            assert said == str(refused.value)
-            return
-        done = order(contest, given(order, target)).done
-        cancelled, places = numbers(contest)
-        announced = {each.agent: (each.places[1], each.points[1]) for each in said.changes}
-        assert {agent: places[agent] for agent in places if places[agent] != places_before[agent]} == announced
-        if "that are cancelled: " in said.words:
-            assert said.words.endswith(f"that are cancelled: {cancelled - cancelled_before}.")
-        if "disqualified; " in done:
-            assert f"disqualified; {cancelled - cancelled_before} games of" in done
+
+CONTESTS: Mapping[str, Recipe] = {
+    "round robin": replace(ROUND_ROBIN, name="orders", more="", happens=with_a_running_game),
+    "swiss": replace(LATE_ENTRY, name="orders", happens=with_a_running_game),
+    "knockout": replace(ROUND_ROBIN, name="orders", form='name = "knockout"\ngames = 2', happens=with_a_running_game),
+    "ladder": replace(JOINING, name="orders", happens=with_a_running_game),
+    "ladder with a new version": VERSIONS,
+    "over": replace(ROUND_ROBIN, name="orders-over", more="", happens=with_all_games),
+}
+
+
+def stop(cup: Cup) -> None:
+    """A game is held, another is set aside, and the contest is stopped in between."""
+    store, name = cup.store, cup.contest.name
+    for event in (lambda game: Stopped(game.first, game.second, 1, "void"), lambda game: SetAside(game.id, 1, "void")):
+        if (issued := store.issue(name, "here")) is not None:
+            store.void(issued.id, issued.attempt, "void", None, allowed=1)
+            store.remark(name, event(issued))
+
+
+def stopped(cup: Cup) -> None:
+    stop(cup)
+    cup.store.set_state(cup.contest.name, Stopped("anna", "bert", 1, "void"))
+
+
+def paused(cup: Cup) -> None:
+    stop(cup)
+    cup.store.set_state(cup.contest.name, Paused("others measure"))
+
+
+def ordered(action: str, target: str = "") -> Callable[[Cup], None]:
+    def happens(cup: Cup) -> None:
+        with suppress(InputError):
+            give(cup.contest, OrganiserOrder("Olga", action, target, "why"))
+
+    return happens
+
+
+BEFORE: Mapping[str, Callable[[Cup], None]] = {
+    "nothing": lambda _: None,
+    "a stop": stopped,
+    "a pause": paused,
+    "a withdrawal": ordered("withdraw-agent", AGENTS[1]),
+    "another's withdrawal": ordered("withdraw-agent", AGENTS[0]),
+    "a disqualification": ordered("disqualify", AGENTS[1]),
+    "another's disqualification": ordered("disqualify", AGENTS[0]),
+}
+OF_A_SEASON = {
+    "an end of the season": ordered("end-season"),
+    "frozen admissions": ordered("freeze-admissions"),
+}
+
+TARGETS: Mapping[str, Sequence[str]] = {
+    "contest": [""],
+    "season": [""],
+    "authors": [""],
+    "game": ["1", "4", "5", "6", "99"],
+    "agent": [AGENTS[1], "nobody"],
+    "entrant": ["zoe", AGENTS[1], "nobody"],
+    "submission": ["1", "2", "3", "4", "5", "6", "99", "x"],
+    "author": ["eve", "nobody"],
+}
+
+
+CASES = [*product(CONTESTS, BEFORE), *product(("ladder", "ladder with a new version"), OF_A_SEASON)]
+
+
+@pytest.mark.parametrize(("form", "before"), CASES)
+def test_preview_announces_what_the_order_does(form: str, before: str, tmp_path: Path) -> None:
+    with CONTESTS[form].contest(tmp_path) as cup, ExitStack() as stack:
+        directory = intake_directory(cup.planned)
+        register = stack.enter_context(closing(directory.register()))
+        notices = stack.enter_context(closing(directory.notices()))
+        {**BEFORE, **OF_A_SEASON}[before](cup)
+
+        def made(kind: Kind, target: str) -> Order[Any]:
+            given = OrganiserOrder("Olga", kind.action, target, "why")
+            if issubclass(kind, ContestOrder):
+                return kind(Contest(cup.store, cup.planned), given)
+            return kind(notices, given) if issubclass(kind, AuthorsOrder) else kind(register, given)
+
+        database = stack.enter_context(closing(sqlite3.connect(cup.folder / "contest.db")))
+        kept = stack.enter_context(closing(sqlite3.connect(":memory:")))
+        database.backup(kept)
+        numbers_before = numbers(cup)
+        for kind in ORDERS.values():
+            for target in TARGETS[kind.target.name]:
+                version = database.execute("PRAGMA data_version").fetchone()
+                trial = made(kind, target)
+                announced = result_of(trial.preview)
+                assert version == database.execute("PRAGMA data_version").fetchone(), (kind, target)
+                order = made(kind, target)
+                done = result_of(order.carry_out)
+                if isinstance(announced, InputError) or isinstance(done, InputError):
+                    assert (type(announced), str(announced)) == (type(done), str(done)), (kind, target)
+                    continue
+                check_done(trial, announced, done, cup, numbers_before)
+                kept.backup(database)
+
+
+def result_of(do: Callable[[], Effect | DoneOrder]) -> Any:
+    try:
+        return do()
+    except InputError as error:
+        return error
+
+
+def numbers(cup: Cup) -> tuple[int, dict[str, tuple[int, float]]]:
+    """Cancelled games, and places with points."""
+    contest = Contest(cup.store, cup.planned)
+    lines = contest.standing().table.lines
+    return cup.store.counts(contest.name)[GameState.CANCELLED], {
+        each.agent: (each.place, each.points) for each in lines
+    }
+
+
+def check_done(
+    trial: Order[Any], announced: Effect, done: DoneOrder, cup: Cup, before: tuple[int, Mapping[str, tuple[int, float]]]
+) -> None:
+    """Compare a preview with the contest after the order."""
+    words, (cancelled_before, places), (now, after) = announced.words, before, numbers(cup)
+    assert announced.done == done.done
+    changes = {each.agent: (each.places[1], each.points[1]) for each in announced.changes}
+    assert changes == {agent: after[agent] for agent, place in places.items() if place != after[agent]}
+    match trial:
+        case ContestOrder():
+            assert trial.after == (cup.store.done_games(cup.contest.name), cup.store.entries(cup.contest.name))
+            if "that are cancelled: " in words:
+                cancelled = now - cancelled_before
+                assert words.endswith(f"that are cancelled: {cancelled}.")
+                assert "disqualified; " not in done.done or f"disqualified; {cancelled} games of" in done.done
+        case SubmissionOrder(part=register, number=number):
+            is_entry = number in {each.id for each in register.entries()}
+            assert is_entry == ("becomes an entry" in words)
+            assert "checked again" not in words or register.get(number).state == SubmissionState.RECEIVED
+
+
+def test_other_writers_wait_for_no_table_of_a_preview(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The table of a large contest takes seconds."""
+    with closing(Store(url)) as store, closing(Store(url)) as other:
+        contest = enter(store, snapshot(RoundRobin(games=2), 4))
+        play(contest, better_seed, 5)
+        table, lines = Tournament.table, len(store.journal(contest.name))
+
+        def slow(*given: Any) -> Table:
+            other.remark(contest.name, ImagesChanged("meanwhile"))
+            return table(*given)
+
+        monkeypatch.setattr(Tournament, "table", slow)
+        for action, target in (("pause", ""), ("resume", ""), ("void", "1"), ("withdraw-agent", "2")):
+            previewed(contest, action, target)
+        assert previewed(contest, "disqualify", "1").changes
+        assert {"images"} == {line.event for line in store.journal(contest.name)[lines:]}
+
+
+def pause() -> OrganiserOrder:
+    return OrganiserOrder("Olga", "pause", "", "why")
 
 
 def test_contest_that_is_over_is_not_paused(tmp_path: Path) -> None:
     with Cup(tmp_path, STRONG_TO_WEAK) as cup:
         cup.play()
         with pytest.raises(InputError, match="is over: there is nothing to pause"):
-            orders.pause(cup.contest, given(orders.pause, ""))
+            give(cup.contest, pause())
         assert "open" == cup.store.state(cup.contest.name)
 
 
 def test_pause_without_running_games_says_so(tmp_path: Path) -> None:
     with Cup(tmp_path, STRONG_TO_WEAK) as cup:
-        assert orders.pause(cup.contest, given(orders.pause, "")).done.endswith("is paused; no game is running")
+        assert give(cup.contest, pause()).done.endswith("is paused; no game is running")
 
 
 # --- games that voids have held --------------------------------------------------------------------------------------
@@ -126,7 +247,7 @@ def contest() -> Iterator[Contest]:
 
 
 def resumed(contest: Contest) -> str:
-    return orders.resume(contest, OrganiserOrder("Olga", "resume", "", "it is quiet again")).done
+    return give(contest, OrganiserOrder("Olga", "resume", "", "it is quiet again")).done
 
 
 def held(contest: Contest) -> int:
@@ -137,8 +258,8 @@ def test_a_pause_leaves_games_that_were_set_aside_for_the_end(contest: Contest) 
     """Its last try would come at once otherwise, on the host on which it was void, and stop the contest."""
     contest.store.set_state(contest.name, Paused("others measure"))
 
-    assert "Stopped games that are played again: 0." in effect_of_resume(contest).words
-    assert "tried after all others: 1." in effect_of_resume(contest).note
+    assert "Stopped games that are played again: 0." in previewed(contest, "resume").words
+    assert "tried after all others: 1." in previewed(contest, "resume").note
     assert "cup is open" == resumed(contest)
     assert 1 == held(contest)
     assert not [line for line in contest.store.journal(contest.name) if line.event == "released"]
@@ -150,8 +271,8 @@ def test_games_that_stopped_the_contest_are_replayed_at_once(contest: Contest, p
     if paused_too:
         contest.store.set_state(contest.name, Paused("others measure"))
 
-    assert "Stopped games that are played again: 1." in effect_of_resume(contest).words
-    assert "set aside" not in effect_of_resume(contest).words
+    assert "Stopped games that are played again: 1." in previewed(contest, "resume").words
+    assert "set aside" not in previewed(contest, "resume").words
     assert "cup is open, 1 held games are played again" == resumed(contest)
     assert 0 == held(contest)
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import judge.contest.orders
+import judge.contest.late_entries
 from judge.base.errors import InputError
 from judge.contest.league_seats import resolved_format
 from judge.contest.next_plan import next_text
@@ -128,7 +128,9 @@ def test_an_agent_of_the_last_season_joins_later_at_its_last_rating(
     form = f"\nratings = {{ {same % digest}, {other} }}"
     with joins(tmp_path / "cup", form) as cup:
         if is_forged:
-            monkeypatch.setattr(judge.contest.orders, "start_rating", lambda *_: StartRating(rating=1900, deviation=60))
+            monkeypatch.setattr(
+                judge.contest.late_entries, "start_rating", lambda *_: StartRating(rating=1900, deviation=60)
+            )
         cup.cast = {**cup.cast, "yan": player("yan", 0.5)}
         submit(cup, "yan", "kim")
         cup.play(3)

@@ -21,7 +21,7 @@ from judge.agents.manifest import AgentManifest
 from judge.base.errors import InputError
 from judge.catalog.files import steps_of
 from judge.cli.submit import open_intake
-from judge.contest.orders import disqualify, end_season, freeze_admissions, pause, reopen_admissions, resume, void
+from judge.contest.orders.submission_orders import Late
 from judge.contest.plan import load_plan
 from judge.contest_games import ScheduledGame
 from judge.journal.events import (
@@ -56,6 +56,7 @@ from judge.store.types import (
 from judge.testing import ScriptedGame, World, dies, scripted_seats
 from judge.transparency.keys import make_key
 from tests import contests
+from tests.contest.giving import give
 from tests.corpus.archive import pack
 from tests.corpus.contests import KEY
 from tests.corpus.records import features, wanted
@@ -232,21 +233,21 @@ def _file(spec: GameSpec, end: Any, referee: Any, entries: Sequence[Any]) -> Rec
 def ordering(cup: Cup) -> None:
     """The organiser disqualifies an agent, pauses and resumes, and annuls a result."""
     cup.play(6)
-    disqualify(cup.contest, order("disqualify", "it reads the records of others", "bert"))
-    pause(cup.contest, order("pause", "a break"))
-    resume(cup.contest, order("resume", "the break is over"))
-    void(cup.contest, order("void", "a power cut", cup.store.results(cup.contest.name)[0].id))
+    give(cup.contest, order("disqualify", "it reads the records of others", "bert"))
+    give(cup.contest, order("pause", "a break"))
+    give(cup.contest, order("resume", "the break is over"))
+    give(cup.contest, order("void", "a power cut", cup.store.results(cup.contest.name)[0].id))
     cup.play()
 
 
 def ending_early(cup: Cup) -> None:
     """A ladder with a new version of an agent; admissions are frozen for a while, and the season ends by an order."""
     contests.with_a_new_version(cup)
-    freeze_admissions(cup.contest, order("freeze-admissions", "a break"))
+    give(cup.contest, order("freeze-admissions", "a break"))
     cup.play(3)
-    reopen_admissions(cup.contest, order("reopen-admissions", "the break is over"))
+    give(cup.contest, order("reopen-admissions", "the break is over"))
     cup.play(3)
-    end_season(cup.contest, order("end-season", "the term is over"))
+    give(cup.contest, order("end-season", "the term is over"))
     cup.play()
 
 
@@ -316,7 +317,9 @@ def submissions(folder: Path) -> None:
         register.approve(2, "Olga", "it is")
         register.withdraw(4, "kim", "by the author")
         register.note(SettingsChanged("about: A cup -> A small cup: it is small"))
-        register.admit_late(order("admit", "the mail server was down", "zoe"))
+        with closing(open_intake(folder).tokens()) as tokens:
+            tokens.make("zoe", "Olga")
+        Late(register, order(Late.action, "the mail server was down", "zoe")).carry_out()
     with closing(Store(load_plan(folder / "contest.toml").store_url)) as store:
         moment = "2013-03-02 18:00:00 UTC"
         for event in (

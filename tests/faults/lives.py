@@ -39,7 +39,7 @@ POINTS = {
     "record is written": ("judge.contest.runner", "ContestRunner._store_files", "after"),
     "result is fixed": ("judge.store.contests", "Store.accept", "after"),
     "agent is entered": ("judge.store.contests", "Store.enter", "after"),
-    "agent is to enter": ("judge.contest.orders", "share_files", "after"),
+    "agent is to enter": ("judge.contest.orders.contest_orders", "share_files", "after"),
 }
 """Where a life can end by itself: a function, and whether before or after it has done its work."""
 
@@ -72,9 +72,9 @@ def arm(point: str, call: int = 1) -> None:
 
 def live(folder: Path) -> str:
     """Begin the contest of a folder, or go on with it, as `judge contest run` does, but in boxes that are processes."""
+    from judge.contest.admissions import enter_passed
     from judge.contest.contest import open_store
     from judge.contest.executor import LocalExecutor
-    from judge.contest.orders import enter_passed
     from judge.contest.plan import load_plan
     from judge.play.venue import Slot
     from judge.sandbox.docker.reaper import reap
@@ -142,7 +142,7 @@ def main() -> None:
     global _voice
     _voice = os.dup(1)
     os.dup2(2, 1)
-    for module in ("judge.contest.executor", "judge.contest.orders", "psycopg", "tests.contest.racers"):
+    for module in ("judge.contest.executor", "judge.contest.orders.contest_orders", "psycopg", "tests.contest.racers"):
         import_module(module)
     for line in sys.stdin:
         folder, *points = line.rstrip("\n").split("\t")

@@ -12,6 +12,7 @@ from pathlib import Path
 from sqlalchemy import event
 
 from judge.contest.entries import intake_directory
+from judge.contest.orders.submission_orders import Send
 from judge.contest.plan import load_plan
 from judge.journal.events import Rated
 from judge.notices.policy import NoticePolicy
@@ -145,7 +146,7 @@ def test_waiting_results_are_due_once_an_organiser_sends_them(tmp_path: Path) ->
         assert [] == notices.due(digest_s=86_400)
         order = OrganiserOrder("Olga", "send", "", "they asked").with_id()
 
-        first, second = notices.send_now(order), notices.send_now(order)
+        first, second = Send(notices, order).carry_out(), Send(notices, order).carry_out()
 
         assert "waiting notices that are sent now: 2" == first.done == second.done
         (due,) = notices.due(digest_s=86_400)

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import Connection, create_engine, text
 
 from judge.base.errors import StoreBusyError, StoreLostError
+from judge.contest.orders.submission_orders import Message, Refuse
 from judge.journal.events import ImagesChanged, Resumed
 from judge.store import database
 from judge.store.contests import Store
@@ -40,7 +41,11 @@ def write_all(url: str) -> None:
         assert practice.take("w") is not None
         notices.set_webhook("ada", "https://example.org/", "secret")
         notices.derive()
-        register.carry_out(OrganiserOrder("Olga", "x", "", "why"), lambda _: "done")
+        for order in (
+            Message(notices, OrganiserOrder("Olga", "message", "", "hello")),
+            Refuse(register, OrganiserOrder("Olga", "refuse", str(number), "why")),
+        ):
+            assert order.preview().done == order.carry_out().done
         store.set_state(NAME, Resumed("why"))
         store.remark(NAME, ImagesChanged("text"))
 

@@ -486,7 +486,7 @@ def test_names_that_look_like_versions_are_refused_in_a_ladder(url: str) -> None
     def passes(register: Register, name: str, author: str = "ada") -> bool:
         return SubmissionState.PASSED is through(register, good(name), author, name).state
 
-    with closing(Register(url, "cup", listed_names=lambda: ["Anna"], has_versions=True)) as register:
+    with closing(Register(url, "cup", listed_names=lambda: ["Anna"], joins_later=True)) as register:
         assert all(passes(register, name) for name in ("rapfi.2021", "rapfi", "rapfi.2021"))
         for name, agent, author in (
             ("RAPFI.2", "rapfi", "ada"),

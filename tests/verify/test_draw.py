@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from judge.base.errors import InputError
-from judge.cli.contest.admin import CHECKPOINT_HEADING, announce
+from judge.cli.contest.announce import CHECKPOINT_HEADING, announce
 from judge.cli.contest.tables import log
 from judge.contest.plan import load_plan
 from judge.store.contests import Store

@@ -9,12 +9,11 @@ import pytest
 
 import judge.contest.contest
 import judge.contest.ladder
-import judge.contest.orders
+import judge.contest.late_entries
 from judge.base.errors import InputError
+from judge.contest.admissions import enter_passed
 from judge.contest.contest import Contest
 from judge.contest.entries import current_intake, intake_directory
-from judge.contest.order_previews import effect_of_enter, effect_of_withdraw
-from judge.contest.orders import end_season, enter, enter_passed, freeze_admissions, reopen_admissions, withdraw
 from judge.contest_games import Pairing
 from judge.journal.events import AdmissionsFrozen, Entered, ImagesChanged, NotEntered, SeasonEnded, Withdrawn
 from judge.store.orders import OrganiserOrder
@@ -22,6 +21,7 @@ from judge.store.submissions import Register
 from judge.tournament.ladder import LadderHistory, follow
 from judge.verify.export import verify_export
 from judge.verify.sample import Sample
+from tests.contest.giving import give, previewed
 from tests.contests import JOINING, LADDER, VERSIONS, nothing, submit
 from tests.publish.cups import STRONG_TO_WEAK, Cup, player
 from tests.publish.public import Public
@@ -107,15 +107,15 @@ def joins(folder: Path, more: str = "") -> Cup:
     """A ladder that has begun, and a submission that passed after the start."""
     cup = replace(JOINING, form=FORM + more).contest(folder)
     cup.contest.enter_passed = enter_passed
-    assert "zoe takes part from now on" == effect_of_enter(cup.contest, "zoe").words
+    assert "zoe takes part from now on" == previewed(cup.contest, "enter", "zoe").words
     return cup
 
 
 def test_a_submission_that_passes_joins_by_itself_and_both_verifiers_follow(tmp_path: Path) -> None:
     with joins(tmp_path / "cup") as cup:
         cup.play(8)
-        assert "It is not paired any more." == effect_of_withdraw(cup.contest, "anna").note
-        done = withdraw(cup.contest, OrganiserOrder("Olga", "withdraw-agent", "anna", "it is ill")).done
+        assert "It is not paired any more." == previewed(cup.contest, "withdraw-agent", "anna").note
+        done = give(cup.contest, OrganiserOrder("Olga", "withdraw-agent", "anna", "it is ill")).done
         assert "anna no longer takes part: it is ill" == done
         cup.play()
         games = cup.store.games(cup.contest.name)
@@ -151,15 +151,15 @@ def order(action: str, why: str, target: str = "") -> OrganiserOrder:
 
 def test_both_verifiers_follow_frozen_admissions_and_an_early_end(tmp_path: Path) -> None:
     with joins(tmp_path / "cup") as cup:
-        freeze_admissions(cup.contest, order("freeze-admissions", "the last week"))
+        give(cup.contest, order("freeze-admissions", "the last week"))
         cup.play(4)
         assert "zoe" not in cup.contest.snapshot.by_name()
         with pytest.raises(InputError, match="admissions are frozen: the last week"):
-            enter(cup.contest, order("enter", "a friend", "zoe"))
-        reopen_admissions(cup.contest, order("reopen-admissions", "an error"))
+            give(cup.contest, order("enter", "a friend", "zoe"))
+        give(cup.contest, order("reopen-admissions", "an error"))
         cup.play(6)
         assert "zoe" in cup.contest.snapshot.by_name()
-        end_season(cup.contest, order("end-season", "the term is over"))
+        give(cup.contest, order("end-season", "the term is over"))
         cup.play()
         assert cup.contest.is_over()
         public = cup.export(tmp_path)
@@ -224,7 +224,7 @@ def versions(folder: Path, more: str = "") -> Cup:
 
 def test_a_new_version_replaces_its_parent_and_both_verifiers_follow(tmp_path: Path) -> None:
     with versions(tmp_path / "cup") as cup:
-        assert "zoe.2 takes part from now on, and zoe no longer" == effect_of_enter(cup.contest, "zoe").words
+        assert "zoe.2 takes part from now on, and zoe no longer" == previewed(cup.contest, "enter", "zoe").words
         cup.play(5)
         entry = cup.contest.snapshot.by_name()["zoe.2"]
         assert (entry.parent, entry.submission) == ("zoe", 2)
@@ -245,7 +245,7 @@ def test_a_new_version_begins_at_the_rating_of_its_parent(tmp_path: Path) -> Non
     with versions(tmp_path / "cup", "\nversion_deviation = 30") as cup:
         before = history_of(cup)
         parent = before.ratings.rating("zoe")
-        enter(cup.contest, order("enter", "its check passed", "zoe"))
+        give(cup.contest, order("enter", "its check passed", "zoe"))
         rating = history_of(cup).ratings.rating("zoe.2")
         assert rating.elo == pytest.approx(parent.elo)
         assert rating.deviation == pytest.approx((parent.deviation**2 + 30**2) ** 0.5)
@@ -273,7 +273,7 @@ def test_the_same_files_again_are_no_new_version(tmp_path: Path) -> None:
         cup.play()
         assert len(cup.contest.snapshot.entries) == 5
         with pytest.raises(InputError, match="zoe takes part already"):
-            enter(cup.contest, order("enter", "again", "zoe"))
+            give(cup.contest, order("enter", "again", "zoe"))
 
 
 def test_a_new_version_is_not_one_more_agent_of_its_author(tmp_path: Path) -> None:

@@ -17,9 +17,10 @@ import pytest
 
 import judge.contest.contest
 import judge.contest.ladder
-import judge.contest.orders
+import judge.contest.late_entries
+import judge.contest.orders.contest_orders
+from judge.contest.admissions import enter_passed
 from judge.contest.contest import Contest
-from judge.contest.orders import end_season, enter_passed, freeze_admissions, reopen_admissions
 from judge.contest.take_snapshot import entry_of
 from judge.contest_games import GameResult, Outcome, Pairing, ScheduledGame
 from judge.journal.codec import Event, encode
@@ -53,6 +54,7 @@ from judge.verify.ladder import admission_problems, ladder_problems
 from judge.verify.log import ReadLog, log_problems
 from tests.calls import calls_of
 from tests.contest.cups import won_by
+from tests.contest.giving import give
 from tests.contests import nothing, submit
 from tests.examples import EVIDENCE, evidence, sized
 from tests.publish.cups import Cast, Cup, player
@@ -100,13 +102,13 @@ class Played:
             5: lambda: submit(cup, "zoe", "eve"),
             8: self._annul,
             14: lambda: submit(cup, "zoe", "eve", "2"),
-            17: lambda: freeze_admissions(contest, order("freeze-admissions", "a break")),
+            17: lambda: give(contest, order("freeze-admissions", "a break")),
             18: lambda: submit(cup, "yan", "kim"),
-            23: lambda: reopen_admissions(contest, order("reopen-admissions", "the break is over")),
+            23: lambda: give(contest, order("reopen-admissions", "the break is over")),
             27: lambda: cup.store.disqualify(contest.name, "fred", "by the organiser"),
             30: lambda: cup.store.withdraw(contest.name, "carl", "it is ill", is_annulled=False),
             34: lambda: submit(cup, "zoe", "eve", "3"),
-            38: lambda: end_season(contest, order("end-season", "the term is over")),
+            38: lambda: give(contest, order("end-season", "the term is over")),
         }
 
     def play(self) -> None:
@@ -445,7 +447,7 @@ def delays_admission(played: Played, patch: pytest.MonkeyPatch) -> None:
 
 def enters_while_frozen(played: Played, patch: pytest.MonkeyPatch) -> None:
     """A friend enters while admissions are frozen."""
-    for module in (judge.contest.contest, judge.contest.orders):
+    for module in (judge.contest.contest, judge.contest.orders.contest_orders):
         patch.setattr(module, "why_frozen", lambda *_: None)
     contest = played.cup.contest
     played._events[23] = lambda: contest.store.remark(contest.name, AdmissionsReopened("the break is over"))
@@ -478,7 +480,7 @@ def changed_entry(**values: Any) -> Callable[[Played, pytest.MonkeyPatch], None]
                 return found.model_copy(update={"seat": found.seat.model_copy(update={"digest": digest})})
             return found.model_copy(update=values)
 
-        patch.setattr(judge.contest.orders, "entry_of", forged)
+        patch.setattr(judge.contest.late_entries, "entry_of", forged)
 
     return forge
 
@@ -492,7 +494,7 @@ def other_start(played: Played, patch: pytest.MonkeyPatch) -> None:
         Forged.forgeries += found is not None
         return found and found.model_copy(update={"rating": found.rating + 100})
 
-    patch.setattr(judge.contest.orders, "start_rating", forged)
+    patch.setattr(judge.contest.late_entries, "start_rating", forged)
 
 
 def enters_without_submission(played: Played, patch: pytest.MonkeyPatch) -> None:

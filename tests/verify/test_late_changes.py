@@ -12,8 +12,7 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.contest.contest import Contest
-from judge.contest.order_previews import effect_of_enter, effect_of_withdraw
-from judge.contest.orders import enter, late_agents, withdraw
+from judge.contest.late_entries import possible_entrants
 from judge.contest_games import GameState
 from judge.store.orders import OrganiserOrder
 from judge.store.types import JournalLine
@@ -23,6 +22,7 @@ from judge.tournament.formats.round_robin import RoundRobin
 from judge.tournament.formats.swiss import Swiss
 from judge.verify.export import verify_export
 from tests.contest.cups import better_seed, cup, play
+from tests.contest.giving import give, previewed
 from tests.contests import LATE_AND_WITHDRAWN, LATE_ENTRY, SWISS, WITH_ZOE, WITHDRAWN, Recipe, submit
 from tests.examples import of_evidence
 from tests.publish.cups import STRONG_TO_WEAK, Cup
@@ -43,11 +43,11 @@ def order(action: str, agent: str, key: str = "") -> OrganiserOrder:
 
 
 def leave(contest: Contest, agent: str = "1", key: str = "") -> Any:
-    return withdraw(contest, order("withdraw-agent", agent, key))
+    return give(contest, order("withdraw-agent", agent, key))
 
 
 def join(contest: Contest, agent: str = LATE, key: str = "") -> Any:
-    return enter(contest, order("enter", agent, key))
+    return give(contest, order("enter", agent, key))
 
 
 def begun(folder: Path, form: str = SWISS) -> Cup:
@@ -194,11 +194,11 @@ def test_games_of_an_agent_that_withdrew_are_no_fault_if_it_is_disqualified_late
 def test_late_agent_plays_from_the_next_round_without_points_for_missed_ones(tmp_path: Path) -> None:
     with begun(tmp_path) as contest:
         contest.play(1)
-        assert (LATE,) == tuple(late_agents(contest.contest))
-        effect = effect_of_enter(contest.contest, LATE)
+        assert (LATE,) == tuple(possible_entrants(contest.contest))
+        effect = previewed(contest.contest, "enter", LATE)
         assert f"{LATE} is paired from round 2 on. Missed rounds, which give 0 points: 1." == effect.words
         join(contest.contest)
-        assert () == tuple(late_agents(contest.contest))
+        assert () == tuple(possible_entrants(contest.contest))
         contest.play()
 
         rounds = {each.round for each in contest.store.pairings(contest.contest.name) if LATE in each.agents}
@@ -222,16 +222,18 @@ def test_another_process_pairs_the_late_agent(tmp_path: Path) -> None:
         ('name = "knockout"\ngames = 2', 1, LATE, "no agent can enter the format knockout after the start"),
         ('name = "round-robin"\ngames = 2', 1, LATE, "no agent can enter the format round-robin after the start"),
         (SWISS, 1, "nobody", f"no passed submission of 'nobody' is without an entry; there are: {LATE}"),
-        (SWISS, 1, FIRST, "no passed submission of 'anna' is without an entry|anna takes part already"),
+        (SWISS, 1, FIRST, "anna takes part already"),
         (SWISS, 99, LATE, "the last round is drawn"),
     ],
 )
 def test_late_entry_is_refused(form: str, games: int, agent: str, reason: str, tmp_path: Path) -> None:
     with begun(tmp_path, form) as contest:
         contest.play(games)
-        for refused in (effect_of_enter, join):
-            with pytest.raises(InputError, match=reason):
-                refused(contest.contest, agent)
+        with pytest.raises(InputError, match=reason) as first:
+            previewed(contest.contest, "enter", agent)
+        with pytest.raises(InputError) as second:
+            join(contest.contest, agent)
+        assert str(first.value) == str(second.value)
         assert "entered" not in [line.event for line in contest.store.journal(contest.contest.name)]
 
 
@@ -241,7 +243,7 @@ def test_late_entry_is_refused(form: str, games: int, agent: str, reason: str, t
 def test_round_robin_results_of_a_withdrawn_agent_do_not_count() -> None:
     with cup(RoundRobin(games=2), 4) as contest:
         play(contest, better_seed, 5)
-        effect = effect_of_withdraw(contest, "1")
+        effect = previewed(contest, "withdraw-agent", "1")
         assert effect.words.startswith("Played games of 1 that no longer count: ")
         assert any(each.agent == "1" and each.places[1] == 4 for each in effect.changes)
         leave(contest)
@@ -283,7 +285,7 @@ def test_games_of_a_group_final_follow_without_the_withdrawn_agent() -> None:
 def test_withdrawal_is_refused_in_a_knockout_and_of_agents_that_do_not_take_part() -> None:
     with cup(Knockout(games=2), 4) as knockout, cup(RoundRobin(games=2), 4) as contest:
         leave(contest)
-        for refused in (effect_of_withdraw, leave):
+        for refused in (lambda *given: previewed(given[0], "withdraw-agent", given[1]), leave):
             with pytest.raises(InputError, match=r"from the format knockout .* disqualify it instead"):
                 refused(knockout, "1")
             for agent in ("9", "1"):
@@ -304,8 +306,8 @@ def test_a_repeated_order_has_one_effect() -> None:
 ENTERING = """
 import os, signal, sys
 from pathlib import Path
-from judge.contest import orders
 from judge.contest.contest import Contest, open_store
+from judge.contest.orders.contest_orders import Enter
 from judge.contest.plan import load_plan
 from judge.store.contests import Store
 from judge.store.orders import OrganiserOrder
@@ -320,7 +322,7 @@ if sys.argv[2] == "before":
 
     Store.enter = enter
 order = OrganiserOrder("Olga", "enter", "zoe", "the mail server was down", "the-form")
-orders.enter(Contest(open_store(planned), planned), order)
+Enter(Contest(open_store(planned), planned), order).carry_out()
 os.kill(os.getpid(), signal.SIGKILL)
 """
 

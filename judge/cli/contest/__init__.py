@@ -1,13 +1,13 @@
 """`judge contest`: from a contest file to the final standings."""
 
-from judge.cli.lazy import lazy_group
+from judge.cli.lazy import lazy_group, order_commands
 
 app = lazy_group(
     {
         "init": "judge.cli.contest.init:init",
         "import": "judge.cli.contest.exchange:import_contest",
         "plan": "judge.cli.contest.plan:plan",
-        "announce": "judge.cli.contest.admin:announce",
+        "announce": "judge.cli.contest.announce:announce",
         "cosign": "judge.cli.contest.cosign:cosign",
         "run": "judge.cli.contest.run:run",
         "watch": "judge.cli.contest.watch:watch",
@@ -16,15 +16,7 @@ app = lazy_group(
         "crosstable": "judge.cli.contest.tables:crosstable",
         "game": "judge.cli.contest.game:game",
         "log": "judge.cli.contest.tables:log",
-        "pause": "judge.cli.contest.admin:pause",
-        "resume": "judge.cli.contest.admin:resume",
-        "void": "judge.cli.contest.admin:void",
-        "disqualify": "judge.cli.contest.admin:disqualify",
-        "withdraw": "judge.cli.contest.admin:withdraw",
-        "enter": "judge.cli.contest.admin:enter",
-        "end-season": "judge.cli.contest.admin:end_season",
-        "freeze-admissions": "judge.cli.contest.admin:freeze_admissions",
-        "reopen-admissions": "judge.cli.contest.admin:reopen_admissions",
+        **order_commands("judge.contest.orders.contest_orders"),
         "folders": "judge.cli.contest.folders:app",
         "key": "judge.cli.contest.publish:key",
         "export": "judge.cli.contest.publish:export",

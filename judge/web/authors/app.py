@@ -16,8 +16,8 @@ from fastapi.responses import RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from judge.base.errors import InputError
+from judge.contest.admissions import joins_later, withdraw_agent
 from judge.contest.hosts import ContestHost
-from judge.contest.orders import joins_later, withdraw_agent
 from judge.contest.plan import Plan
 from judge.contest_games import PublishedGame
 from judge.notices.policy import parse_target
@@ -257,7 +257,7 @@ async def change_agent(own: Signed) -> Response:
             title = check_title(fields.get("title", ""))
             await run_in_threadpool(_rename, own, name, title)
         else:
-            await run_in_threadpool(withdraw_agent, own.state.directory, register, name, own.author)
+            await run_in_threadpool(withdraw_agent, register, name, own.author)
     except InputError as error:
         return await run_in_threadpool(_index_page, own, str(error))
     return RedirectResponse("index.html#agents", 303)
@@ -265,7 +265,7 @@ async def change_agent(own: Signed) -> Response:
 
 def _rename(own: Own, name: str, title: str) -> None:
     register = own.state.register
-    register.rename(name, own.author, title, joins_later=joins_later(own.state.directory, register))
+    register.rename(name, own.author, title, joins_later=joins_later(register))
 
 
 def _index_page(own: Own, problem: str = "") -> Response:

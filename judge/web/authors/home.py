@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal
 
+from judge.contest.admissions import season_is_over
 from judge.contest.contest import why_frozen
 from judge.contest.entries import current_intake
-from judge.contest.orders import season_is_over
 from judge.journal.events import NotEntered, SubmissionState
 from judge.site.rules import game_facts, limit_facts
 from judge.store.queries import Reader

@@ -10,8 +10,8 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.concurrency import run_in_threadpool
 
 from judge.base.errors import HostError
+from judge.contest.admissions import joins_later, season_is_over, withdraw_agent, withdraw_submission
 from judge.contest.entries import current_intake
-from judge.contest.orders import joins_later, season_is_over, withdraw_agent, withdraw_submission
 from judge.publish.ladder import OPEN
 from judge.store.notices import Notices
 from judge.store.practice_games import PracticeGame, PracticeGames
@@ -111,7 +111,7 @@ def contest(state: State) -> ContestInfo:
     return ContestInfo(
         name=state.directory.contest,
         has_begun=state.register.has_begun(),
-        joins_later=joins_later(state.directory, state.register),
+        joins_later=joins_later(state.register),
         policy=policy.name,
         about=policy.about,
         game=policy.game.model_dump(mode="json"),
@@ -255,7 +255,7 @@ def withdraw(state: State, author: Author, id: Number) -> Summary:  # noqa: A002
 
     In a ladder that has begun, its agent also leaves.
     """
-    return summary(withdraw_submission(state.directory, state.register, id, author))
+    return summary(withdraw_submission(state.register, id, author))
 
 
 @router.post("/submissions/{id}/withdrawal", responses=_WITHDRAWAL, tags=["submissions"])
@@ -266,8 +266,8 @@ def leave(state: State, author: Author, id: Number) -> Summary:  # noqa: A002 - 
     """
     name = state.register.get(id, author).name
     if not name:
-        return summary(withdraw_submission(state.directory, state.register, id, author))
-    withdraw_agent(state.directory, state.register, name, author)
+        return summary(withdraw_submission(state.register, id, author))
+    withdraw_agent(state.register, name, author)
     return summary(state.register.get(id, author))
 
 

@@ -16,12 +16,11 @@ from fastapi.responses import RedirectResponse, Response, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from judge.base.errors import InputError
-from judge.base.logs import get_logger
 from judge.base.text import sentence
 from judge.base.tree_tar import tree_chunks
 from judge.contest.settings import FINAL, TIMES, Settings, change_settings
 from judge.site.pages import PagePlace
-from judge.store.orders import DoneOrder, OrganiserOrder, new_order_id
+from judge.store.orders import OrganiserOrder, new_order_id
 from judge.store.tokens import TokenHolder, TokenRole
 from judge.store.types import UnknownSubmissionError
 from judge.translations.language import CODES, languages
@@ -31,9 +30,9 @@ from judge.web.kit.errors import MayNotActError, UnauthorizedError, route_with_e
 from judge.web.kit.forms import check_site, form_fields, is_proof, proof_of
 from judge.web.kit.session import ORGANISER, sign_in
 from judge.web.organisers import views
-from judge.web.organisers.actions import ACTIONS, Action, action_of
-from judge.web.organisers.console import Console
-from judge.web.organisers.files import export_of
+from judge.web.organisers.actions import ACTIONS, order_of
+from judge.web.organisers.console import Console, log_order
+from judge.web.organisers.files import FileOrder, export_of
 
 FOLDER = "organiser"
 
@@ -50,8 +49,6 @@ LABELS = {"settings": sentence("Change the settings")}
 """Of orders with their own forms."""
 
 _ORDER_ID = re.compile(r"[0-9a-f]{32}")
-
-log = get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +101,7 @@ def _page(
 ) -> Response:
     common = {
         "here": "",
+        "actions": ACTIONS,
         "tab": "",
         "contest_name": _console_of(request).shown_name,
         "has_rounds": _console_of(request).has_rounds,
@@ -276,7 +274,7 @@ def _change(who: Visitor, sent: Mapping[str, str]) -> Response:
         current = views.settings(console)
         given = {name: text for name, text in sent.items() if name in current.values}
         return _settings_page(who, current, given, str(error))
-    _log_order(done)
+    log_order(done)
     return RedirectResponse(f"orders/{order.id}.html", 303)
 
 
@@ -287,12 +285,10 @@ def form(
     target: Annotated[str, Query(max_length=TARGET_CHARACTERS)] = "",
 ) -> Response:
     """Show an order's changes and form."""
-    preview = action_of(action).preview(who.console, target)
+    order = order_of(who.console, OrganiserOrder(who.organiser.name, action, target, ""))
     values = {
-        "action": action,
-        "label": ACTIONS[action].label,
-        "target": target,
-        "preview": preview,
+        "effect": order.preview(),
+        "order": order,
         "order_id": new_order_id(),
         "proof": proof_of(who.token, ORDER_FORM),
         "most": REASON_CHARACTERS,
@@ -305,7 +301,7 @@ async def give(request: Request, who: Someone) -> Response:
     """Carry out an order, once."""
     sent = await _sent_form(request, who)
     order, attempt = _order_of(sent, who.organiser)
-    await run_in_threadpool(_carry_out, who.console, action_of(order.action), order, attempt)
+    await run_in_threadpool(_carry_out, who.console, order, attempt)
     return RedirectResponse(f"orders/{order.id}.html", 303)
 
 
@@ -318,25 +314,13 @@ async def _sent_form(request: Request, who: Visitor) -> Mapping[str, str]:
     return sent
 
 
-def _carry_out(console: Console, action: Action, order: OrganiserOrder, attempt: int) -> None:
-    if not action.is_long or console.orders.get(order.id) is not None:
-        _log_order(action.carry_out(console, order, attempt))
-        return
-    action.preview(console, order.target)  # raises InputError if it is impossible now
-    console.start(order, lambda: _log_order(action.carry_out(console, order, attempt)))
-
-
-def _log_order(done: DoneOrder) -> None:
-    order = done.order
-    log.info(
-        "order",
-        organiser=order.who,
-        action=order.action,
-        target=order.target,
-        why=order.why,
-        done=done.done,
-        repeated=done.is_repeated,
-    )
+def _carry_out(console: Console, given: OrganiserOrder, attempt: int) -> None:
+    order = order_of(console, given, attempt)
+    if isinstance(order, FileOrder) and console.orders.get(given.id) is None:
+        order.read()
+        console.start(order)
+    else:
+        log_order(order.carry_out())
 
 
 @router.get("/orders/{number}.html")

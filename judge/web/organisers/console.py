@@ -11,15 +11,16 @@ from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
 from judge.base.worker_processes import Worker
 from judge.contest.contest import Contest, open_store
+from judge.contest.orders.order import Order
 from judge.contest.plan import Planned
 from judge.contest.window_keeper import PlanFile
-from judge.store.orders import Orders, OrganiserOrder
+from judge.store.orders import DoneOrder, Orders, OrganiserOrder
 from judge.store.types import JournalLine, NotNowError
 from judge.web.intake.app import AppState
 
 log = get_logger()
 
-Publish = Callable[[Path, Path], bool]
+PublishPages = Callable[[Path, Path], bool]
 """Writes pages to a directory and returns whether they are final; importable by name."""
 
 
@@ -42,7 +43,7 @@ class Console:
     planned: Planned
     state: AppState
     orders: Orders
-    publish: Publish
+    publish: PublishPages
     file: PlanFile
     _open: ExitStack
     _contest: Contest | None = None
@@ -90,37 +91,39 @@ class Console:
         """An order that is being carried out, or failed, since the service began."""
         return self._pending.get(order)
 
-    def start(self, order: OrganiserOrder, carry_out: Callable[[], object]) -> None:
+    def start(self, order: Order[Any]) -> None:
         """Carry out an order in a thread. An order that is being carried out is not started again.
 
         Raises NotNowError while another one is, HostError without a thread.
         """
+        given = order.given
         with self._starting:
             running = [each.order.id for each in self._pending.values() if not each.problem]
-            if order.id in running:
+            if given.id in running:
                 return
             if running:
                 raise NotNowError("another export is being written: wait for it, and send this again")
             failed = [number for number, each in self._pending.items() if each.problem]
             for number in failed[: max(0, len(failed) - MAX_FAILED_ORDERS)]:
                 del self._pending[number]
-            self._pending[order.id] = PendingOrder(order)
+            self._pending[given.id] = PendingOrder(given)
         try:
-            Thread(target=self._carry_out, args=(order, carry_out), name="order", daemon=True).start()
+            Thread(target=self._carry_out, args=(order,), name="order", daemon=True).start()
         except RuntimeError as error:
-            del self._pending[order.id]
+            del self._pending[given.id]
             raise HostError(f"{error}: the order is not carried out") from None
 
-    def _carry_out(self, order: OrganiserOrder, carry_out: Callable[[], object]) -> None:
+    def _carry_out(self, order: Order[Any]) -> None:
+        given = order.given
         try:
-            carry_out()
+            log_order(order.carry_out())
         except (InputError, HostError) as error:
-            self._pending[order.id] = PendingOrder(order, str(error))
+            self._pending[given.id] = PendingOrder(given, str(error))
         except Exception as error:  # noqa: BLE001 - the page must not wait for ever
-            log.warning("order failed", action=order.action, error=repr(error))
-            self._pending[order.id] = PendingOrder(order, f"{type(error).__name__}: see the log of the service")
+            log.warning("order failed", action=given.action, error=repr(error))
+            self._pending[given.id] = PendingOrder(given, f"{type(error).__name__}: see the log of the service")
         else:
-            del self._pending[order.id]
+            del self._pending[given.id]
 
     def written(self, task: Callable[..., str], *given: Any) -> str:
         """Run a task in a separate process. Raises its errors, and NotNowError while another task runs."""
@@ -135,8 +138,22 @@ class Console:
             self._writing.release()
 
 
+def log_order(done: DoneOrder) -> None:
+    """Write an order to the server log."""
+    order = done.order
+    log.info(
+        "order",
+        organiser=order.who,
+        action=order.action,
+        target=order.target,
+        why=order.why,
+        done=done.done,
+        repeated=done.is_repeated,
+    )
+
+
 @contextmanager
-def opened_console(planned: Planned, state: AppState, publish: Publish) -> Iterator[Console]:
+def opened_console(planned: Planned, state: AppState, publish: PublishPages) -> Iterator[Console]:
     """Raises HostError if the store is unreadable."""
     with (
         ExitStack() as stack,

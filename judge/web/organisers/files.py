@@ -1,40 +1,111 @@
 """Orders that write files: an export, and the live pages.
 
-Files get their final name when complete, before the order is noted. After a kill, repeating the order completes both.
+Files get their final name when complete, before the order is stored. After a kill, repeating the order completes both.
 """
 
 import hashlib
 import shutil
-from collections.abc import Callable, Sequence
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import ClassVar
 
-from judge.base.errors import HostError
+from judge.base.errors import HostError, InputError
 from judge.base.text import sentence
 from judge.contest.contest import Contest, open_store
 from judge.contest.folder_names import EXPORTS, PUBLISHED
+from judge.contest.orders.order import Effect, Order
 from judge.contest.plan import load_plan
 from judge.export.export import publish
 from judge.publish.manifest import MANIFEST
-from judge.store.orders import DoneOrder, OrganiserOrder
+from judge.store.orders import Orders, OrganiserOrder
 from judge.store.types import UnknownSubmissionError
 from judge.transparency.keys import load_key
 from judge.transparency.log import KEY_FILE
-from judge.web.organisers.console import Console, Publish
+from judge.web.organisers.console import Console, PublishPages
 
 
-def export(console: Console, order: OrganiserOrder) -> DoneOrder:
-    """Write an export, as `judge contest export`. Raises InputError, HostError, NotNowError."""
-    target = console.planned.folder / EXPORTS / order.id
-    return _once(console, order, write_export, str(console.planned.path), str(target))
+class FileOrder(Order[Orders]):
+    """An order that writes files. It takes long, and is carried out after the answer."""
+
+    command = ""
+    readers = "organisers"
+    done = ""
+    words: ClassVar[str]
+    note: str
+
+    def __init__(self, console: Console, given: OrganiserOrder) -> None:
+        super().__init__(console.orders, console.planned.name, given)
+        self.console = console
+
+    def read(self) -> None:
+        self.console.begun()
+
+    def write_files(self) -> None:
+        if self.part.get(self.given.id) is None:
+            self.done = self.write()
+
+    @abstractmethod
+    def write(self) -> str:
+        """Write the files in another process; return a description. Raises InputError, HostError, NotNowError."""
+
+    def do(self, _: Orders) -> Effect:
+        return Effect(self.done, self.words, self.note)
 
 
-def _once(console: Console, order: OrganiserOrder, task: Callable[..., str], *given: object) -> DoneOrder:
-    done = console.orders.get(order.id)
-    if done is not None:
-        return console.orders.note(order, done.done)
-    console.begun()
-    return console.orders.note(order, console.written(task, *given))
+class Export(FileOrder):
+    """Write an export, as `judge contest export`."""
+
+    action = "export"
+    label = sentence("Export")
+    title = sentence("Export: the signed results")
+    words = sentence(
+        "Writes tables, records and pages with a signature that everybody can verify. After the end, the page Verify "
+        "offers the newest export."
+    )
+    note = sentence(f"The files go to a new directory in {EXPORTS}. This may take minutes.")
+
+    def read(self) -> None:
+        super().read()
+        key = self.console.planned.folder / KEY_FILE
+        if not key.exists():
+            raise InputError(
+                f"an export is signed, and there is no {KEY_FILE} in the contest's folder: make it once with "
+                f"judge contest key {key}, and open this page again"
+            )
+
+    def write(self) -> str:
+        planned = self.console.planned
+        return self.console.written(write_export, str(planned.path), str(planned.folder / EXPORTS / self.given.id))
+
+
+class Publish(FileOrder):
+    """Write the live pages, as `judge contest publish`."""
+
+    action = "publish"
+    label = sentence("Publish")
+    link = sentence("Publish the pages")
+    title = sentence("Publish: the live pages")
+    words = sentence(
+        "Writes the current pages as files for a web server. They are not signed: for verification, export."
+    )
+
+    def read(self) -> None:
+        self.note = (
+            sentence(f"The contest is over: {PUBLISHED} gets the final pages.")
+            if self.console.begun().is_over()
+            else sentence(f"The contest runs: {PUBLISHED} gets its present state. Publish again after the end.")
+        )
+
+    def write(self) -> str:
+        planned = self.console.planned
+        return self.console.written(
+            write_pages, self.console.publish, str(planned.path), str(planned.folder / PUBLISHED)
+        )
+
+
+FILE_ORDERS: Mapping[str, type[FileOrder]] = {order.action: order for order in (Export, Publish)}
 
 
 def write_export(plan: str, directory: str) -> str:
@@ -68,13 +139,7 @@ def export_of(console: Console, number: str, part: str) -> Path:
     return directory
 
 
-def publish_pages(console: Console, order: OrganiserOrder) -> DoneOrder:
-    """Write the live pages, as `judge contest publish`. Raises InputError, HostError, NotNowError."""
-    target = console.planned.folder / PUBLISHED
-    return _once(console, order, write_pages, console.publish, str(console.planned.path), str(target))
-
-
-def write_pages(write: Publish, plan: str, directory: str) -> str:
+def write_pages(write: PublishPages, plan: str, directory: str) -> str:
     """Write the live pages; return a description."""
     target = Path(directory)
     if write(Path(plan), target):

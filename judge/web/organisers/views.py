@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from judge.contest.contest import Contest
 from judge.contest.entries import name_problems
 from judge.contest.hosts import contest_hosts
-from judge.contest.orders import late_agents
+from judge.contest.late_entries import possible_entrants
 from judge.contest.plan import load_plan
 from judge.contest.run_lock import player_of
 from judge.contest.settings import Settings, settings_of
@@ -25,6 +25,7 @@ from judge.journal.events import Paused, Resumed, Stopped, SubmissionState, Void
 from judge.sandbox.machine.cores import holders_here, on_all_processors
 from judge.store.types import JournalLine
 from judge.web.authors.submissions import submission_values
+from judge.web.organisers.actions import offered
 from judge.web.organisers.console import Console
 
 SHOWN_WAITING = 10
@@ -56,18 +57,26 @@ def overview(console: Console) -> Mapping[str, Any]:
     running = store.running(name)
     places = [(attempt.host, attempt.slot) for _, attempt in running if attempt.slot]
     standing, is_over, to_come = contest.standing(), contest.is_over(), contest.to_come()
-    has_rounds = contest.snapshot.format.has_rounds
+    form, frozen = contest.snapshot.format, contest.frozen_admissions
+    has_season = bool(to_come.games) and not form.has_rounds
     reasons = store.last_lines(name, 1, Paused, Stopped, Resumed)
     return {
         **values,
         "state": "over" if state == "open" and is_over else state,
-        "can_pause": state == "open" and not is_over,
         "reason": reasons[0].text if reasons and state != "open" else "",
         "player": player_of(console.planned),
         "is_over": is_over,
         "counts": {each.value: count for each, count in store.counts(name).items() if count},
         "to_come": to_come,
-        "season": {"frozen": contest.frozen_admissions} if to_come.games and not has_rounds else None,
+        "season": {"frozen": frozen} if has_season else None,
+        "offers": offered(
+            can_pause=state == "open" and not is_over,
+            can_resume=state != "open" and not is_over,
+            can_withdraw=form.withdrawal != "refused" and not is_over,
+            can_freeze=has_season and frozen is None,
+            can_reopen=has_season and frozen is not None,
+            can_end=has_season,
+        ),
         "running": running,
         "stages": contest.stages_of_games(),
         "shares_slots": len(set(places)) < len(places),
@@ -78,8 +87,7 @@ def overview(console: Console) -> Mapping[str, Any]:
         "lines": standing.table.lines,
         "out": standing.out,
         "withdrawn": standing.withdrawn,
-        "late": late_agents(contest),
-        "can_withdraw": contest.snapshot.format.withdrawal != "refused" and not is_over,
+        "late": list(possible_entrants(contest)),
     }
 
 
@@ -102,7 +110,7 @@ def games(console: Console, after: int, agent: str = "", show: str = "") -> Mapp
     contest = console.contest()
     chosen = {"agent": agent, "show": show}
     given = urlencode({key: value for key, value in chosen.items() if value})
-    values = {"after": after, "chosen": chosen, "filter": given}
+    values = {"after": after, "chosen": chosen, "filter": given, "offers": offered()}
     if contest is None:
         return {**values, "games": [], "agents": [], "stages": {}, "next": None, **_before_start(console, contest)}
     contest.refresh()
@@ -139,8 +147,9 @@ def submissions(console: Console, before: int | None) -> Mapping[str, Any]:
 def authors(console: Console) -> Mapping[str, Any]:
     """Authors with their notices."""
     has_mail = bool(console.file.plan.intake.notices.smtp)
-    is_late = console.state.receiver.gate.is_closed and not console.state.register.is_locked_in()
-    return {"authors": console.state.notices.by_author(), "has_mail": has_mail, "is_late": is_late}
+    is_closed = console.state.receiver.gate.is_closed and not console.state.register.is_locked_in()
+    offers = offered(is_closed=is_closed)
+    return {"authors": console.state.notices.by_author(), "has_mail": has_mail, "offers": offers}
 
 
 def submission(console: Console, number: int) -> Mapping[str, Any]:
@@ -148,7 +157,7 @@ def submission(console: Console, number: int) -> Mapping[str, Any]:
     register = console.state.register
     found = register.get(number)
     shown = submission_values(console.state.directory, register, found, is_held=console.state.is_held(found.id))
-    return {**shown, "history": register.journal(number)}
+    return {**shown, "history": register.journal(number), "offers": offered(entries_change=not shown["is_too_late"])}
 
 
 def journal(console: Console, before: int | None) -> Mapping[str, Any]:

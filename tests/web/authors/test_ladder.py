@@ -16,15 +16,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from judge.cli import app
+from judge.contest.admissions import enter_passed
 from judge.contest.entries import intake_directory
-from judge.contest.orders import (
-    disqualify,
-    end_season,
-    enter_passed,
-    freeze_admissions,
-    reopen_admissions,
-    withdraw,
-)
 from judge.contest.plan import load_plan
 from judge.contest_games import GameState
 from judge.journal.events import NotEntered, SubmissionState, Withdrawn
@@ -34,6 +27,7 @@ from judge.store.practice_games import GONE, PracticeGames, PracticeResult
 from judge.store.types import NameTakenError, Upload
 from judge.submissions.service import IntakeDirectory
 from judge.verify.export import verify_export
+from tests.contest.giving import give
 from tests.contests import JOINING, LADDER, submit, with_a_submission
 from tests.publish.cups import Cup, player
 from tests.site.browser import WIDTHS, Browser
@@ -149,7 +143,7 @@ def test_a_challenge_is_queued_and_stays_out_of_the_ladder(desk: Desk) -> None:
 
 def test_a_challenge_of_an_agent_that_leaves_is_cancelled(desk: Desk) -> None:
     assert desk.challenge("anna")[0] == 303
-    withdraw(desk.cup.contest, OrganiserOrder("Olga", "withdraw-agent", "anna", "it is ill"))
+    give(desk.cup.contest, OrganiserOrder("Olga", "withdraw-agent", "anna", "it is ill"))
     with closing(desk.directory.practice_games()) as games:
         assert games.take("1" * 32) is None
         (game,) = games.challenges("eve", 9)
@@ -198,13 +192,13 @@ def test_the_api_refuses_challenges_with_the_reason(desk: Desk) -> None:
 
 
 def test_disqualified_agent_plays_no_challenges(desk: Desk) -> None:
-    disqualify(desk.cup.contest, OrganiserOrder("Olga", "disqualify", "zoe", "it cheats"))
+    give(desk.cup.contest, OrganiserOrder("Olga", "disqualify", "zoe", "it cheats"))
     status, body = api(desk, "POST", "/submissions/1/challenges", desk.token, opponent="anna")
     assert (409, "a disqualified agent plays no challenges") == (status, body["error"])
 
 
 def test_no_challenges_are_played_after_the_season(desk: Desk) -> None:
-    end_season(desk.cup.contest, OrganiserOrder("Olga", "end-season", "", "the term is over"))
+    give(desk.cup.contest, OrganiserOrder("Olga", "end-season", "", "the term is over"))
     desk.cup.play()
     assert desk.cup.contest.is_over()
     status, body = api(desk, "POST", "/submissions/1/challenges", desk.token, opponent="anna")
@@ -233,7 +227,7 @@ def test_command_requests_a_challenge_of_a_running_service_and_prints_its_result
             assert taken is not None
             played = PracticeResult("zoe", "anna", 1, "win", 0, "5 in a row", "0" * 64, 1.5)
             games.finish(taken.id, taken.attempt, played)
-            withdraw(cup.contest, OrganiserOrder("Olga", "withdraw-agent", "bert", "it is ill"))
+            give(cup.contest, OrganiserOrder("Olga", "withdraw-agent", "bert", "it is ill"))
             refused = challenge("1", "bert", "--url", url)
             assert "bert does not take part" in str(refused.exception)
             unknown = challenge("zo", "anna", "--url", url)
@@ -404,21 +398,21 @@ def test_agent_that_is_withdrawn_while_it_is_entered_does_not_join(desk: Desk) -
 
 def test_page_states_why_an_agent_no_longer_takes_part(desk: Desk) -> None:
     contest = desk.cup.contest
-    withdraw(contest, OrganiserOrder("Olga", "withdraw-agent", "zoe", "it is ill"))
+    give(contest, OrganiserOrder("Olga", "withdraw-agent", "zoe", "it is ill"))
     assert "You no longer take part: it is ill" == sentence(desk)
     submit(desk.cup, "zoe", "eve", "2")
     assert "Newer:" in desk.page()
     enter_passed(contest)
     assert f"{IN} 2; {REPLACED}" == sentence(desk)
-    disqualify(contest, OrganiserOrder("Olga", "disqualify", "zoe.2", "it cheats"))
+    give(contest, OrganiserOrder("Olga", "disqualify", "zoe.2", "it cheats"))
     assert "You no longer take part: disqualified, it cheats" == sentence(desk)
 
 
 def test_page_states_that_admissions_are_frozen_or_the_season_has_ended(desk: Desk) -> None:
     contest = desk.cup.contest
-    freeze_admissions(contest, OrganiserOrder("Olga", "freeze-admissions", "", "the last week"))
+    give(contest, OrganiserOrder("Olga", "freeze-admissions", "", "the last week"))
     assert f"{IN} 1; a new version waits until admissions are open again." == sentence(desk)
-    end_season(contest, OrganiserOrder("Olga", "end-season", "", "the term is over"))
+    give(contest, OrganiserOrder("Olga", "end-season", "", "the term is over"))
     assert f"{IN} 1; the season has ended." == sentence(desk)
     status, page = leave(desk)
     assert (409, True) == (status, "has ended already" in page)
@@ -433,10 +427,10 @@ def test_page_states_why_an_agent_that_passed_has_not_joined(desk: Desk) -> None
     assert f"{submission} joins before the next game is drawn." == sentence(desk, agent="kim")
     contest.store.log_once(contest.name, NotEntered("kim", "kim needs a runtime"), "judge")
     assert "You do not take part yet: kim needs a runtime" == sentence(desk, agent="kim")
-    freeze_admissions(contest, OrganiserOrder("Olga", "freeze-admissions", "", "the last week"))
+    give(contest, OrganiserOrder("Olga", "freeze-admissions", "", "the last week"))
     assert f"{submission} waits until admissions are open again." == sentence(desk, agent="kim")
     assert api(desk, "GET", "/contest", "")[1]["joins_later"]
-    end_season(contest, OrganiserOrder("Olga", "end-season", "", "the term is over"))
+    give(contest, OrganiserOrder("Olga", "end-season", "", "the term is over"))
     assert "You do not take part: no version had joined when the season ended." == sentence(desk, agent="kim")
     assert "The season has ended: new submissions are checked" in desk.page()
     assert not api(desk, "GET", "/contest", "")[1]["joins_later"]
@@ -453,13 +447,13 @@ def test_agent_that_joins_a_running_ladder_has_the_name_that_its_author_chose(de
     page = desk.page()
     assert "<h3><bdi>zoe</bdi></h3>" in page
     assert f'value="{title}"' in page
-    freeze_admissions(contest, OrganiserOrder("Olga", "freeze-admissions", "", "the last week"))
+    give(contest, OrganiserOrder("Olga", "freeze-admissions", "", "the last week"))
     submit(desk.cup, "kim", "eve")
     assert 303 == rename(desk, "kim", "킴")[0]
     for taken in ("anna", title):
         status, refused = rename(desk, "kim", taken)
         assert (409, True) == (status, "another agent is called" in refused)
-    reopen_admissions(contest, OrganiserOrder("Olga", "reopen-admissions", "", "again"))
+    give(contest, OrganiserOrder("Olga", "reopen-admissions", "", "again"))
     submit(desk.cup, "zoe", "eve", "2")
     enter_passed(contest)
     contest.refresh()
@@ -467,7 +461,7 @@ def test_agent_that_joins_a_running_ladder_has_the_name_that_its_author_chose(de
     assert ["", title, "킴"] == [entries[name].title for name in ("zoe", "zoe.2", "kim")]
 
     assert f'<h3><bdi>{title}</bdi> <span class="quiet">zoe</span></h3>' in desk.page()
-    end_season(contest, OrganiserOrder("Olga", "end-season", "", "the term is over"))
+    give(contest, OrganiserOrder("Olga", "end-season", "", "the term is over"))
     status, refused = rename(desk, "kim", "k")
     assert (409, True) == (status, "its names no longer change" in refused)
 

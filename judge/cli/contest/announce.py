@@ -1,0 +1,110 @@
+"""`judge contest announce`: publish a contest before its start."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
+from typing import Annotated
+
+import typer
+
+from judge.base.text import duration, printable, titled
+from judge.cli.options import HERE, ContestArgument, checked_address
+from judge.contest.contest import announce as announce_contest
+from judge.contest.contest import open_store
+from judge.contest.plan import Planned, load_plan
+from judge.journal.events import Announced
+from judge.publish.before_export import export_problems
+from judge.site.rules import format_text, games_of_pair
+from judge.submissions.windows import moment_text
+from judge.terminal.output import note
+from judge.tournament.formats import AnyFormat
+from judge.translations.language import ENGLISH
+from judge.transparency.keys import fingerprint
+from judge.transparency.log import KEY_FILE, ContestLog, organiser_key
+
+
+def announcement_lines(planned: Planned, url: str) -> Iterator[str]:
+    """Yield title, game, clocks, format, schedule, address and key of a contest."""
+    plan, policy, windows = planned.plan, planned.policy, planned.plan.windows
+    yield plan.about or plan.title or planned.name
+    yield ""
+    options = ", ".join(f"{key} {value}" for key, value in policy.game.options.items() if value not in ("", None))
+    game = f"{policy.game.name}, {options}" if options else policy.game.name
+    yield _fact("contest", titled(planned.name, plan.title))
+    yield _fact("game", game)
+    yield _fact("policy", ", ".join((plan.policy, *plan.change)))
+    yield _fact("clocks", clock_words(planned))
+    yield _fact("format", _format_words(plan.format))
+    if windows.opens is not None:
+        yield _fact("submit from", moment_text(windows.opens))
+    if windows.closes is not None:
+        yield _fact("submit until", moment_text(windows.closes))
+    if windows.starts is not None:
+        yield _fact("start", moment_text(windows.starts))
+    if url:
+        yield _fact("address", url)
+    key = organiser_key(planned.folder)
+    if key is not None:
+        yield _fact("key", f"Ed25519, SHA-256 {fingerprint(key.public_key())}")
+
+
+def _format_words(form: AnyFormat) -> str:
+    if games_of_pair(form) is not None:
+        return format_text(form, ENGLISH)
+    return f"{form.name}, {form.games} games of each pairing"
+
+
+def clock_words(planned: Planned) -> str:
+    """The time and memory limits of a contest."""
+    clock, limits = planned.policy.clock, planned.policy.limits
+    turn = f"{duration(clock.turn_ms)} a move" if clock.turn_ms else "as fast as possible"
+    game = f"{duration(clock.match_ms)} a game" if clock.match_ms else "no limit of a game"
+    return f"{turn}, {game}, {limits.memory_bytes >> 20} MiB of memory"
+
+
+def _fact(name: str, value: str) -> str:
+    return f"{name:<12} {value}"
+
+
+CHECKPOINT_HEADING = "Signed checkpoint of the log:"
+"""The line before the checkpoint in the output of `announce`."""
+
+EXAMPLES = {
+    "announce": """
+Example: judge contest announce cup
+
+Publish its output (game, clocks, schedule, key, commitment) before entries close, in a place where only you can write.
+The draw follows from the secret, which is fixed now, and from entries that are not known yet. With organiser.key in the
+folder it prints a signed checkpoint.
+""",
+}
+
+
+def announce(
+    contest: ContestArgument = HERE,
+    url: Annotated[str, typer.Option(help="The public address of the contest, for the text.")] = "",
+) -> None:
+    """Commit to the random draw, start the transparency log, and print a text to publish. Can be repeated."""
+    if url:
+        checked_address(url)
+    planned = load_plan(contest)
+    with closing(open_store(planned)) as store:
+        announce_contest(store, planned)
+        log = ContestLog(planned.name, partial(store.leaves, planned.name))
+        first = log.line(0)
+    commitment = first.digest if isinstance(first.change, Announced) else None
+    for line in announcement_lines(planned, url):
+        print(printable(line, 600))
+    print(f"commitment   {commitment or 'none: the file fixes a seed'}")
+    note("judge: publish these lines now where only you can write, send them to the authors, and keep them")
+    for problem in export_problems(planned, planned.policy):
+        note(f"judge: WARNING: judge contest export: {printable(problem, 2000)}")
+    key = organiser_key(planned.folder)
+    if key is None:
+        note(
+            f"judge: no signed checkpoint: {KEY_FILE} is missing in the contest's folder; "
+            "create it with judge contest key"
+        )
+        return
+    print(f"\n{CHECKPOINT_HEADING}")
+    print(log.checkpoint().signed(key).note.decode(), end="")
