@@ -14,7 +14,8 @@ from judge.base.errors import InputError
 from judge.base.logs import set_level
 from judge.cli.options import CONTEST_HELP, HERE, AuthorOption, JsonOption, NameOption, SubmissionArgument, TitleOption
 from judge.cli.submission_output import REPEATED, print_findings, print_state, received_line, step_line
-from judge.contest.contest import announce, open_store
+from judge.contest.begin import announce
+from judge.contest.contest import open_store
 from judge.contest.entries import intake_directory
 from judge.contest.host_setup import build_missing_image, clean_up, free_slot, place_on_host, slot_alone
 from judge.contest.orders import joins_later

@@ -9,7 +9,6 @@ from judge.base.text import sentence
 from judge.contest.contest import Contest, find_game, why_frozen
 from judge.contest.entries import Entrant, first_author, intake_directory, late_entrants
 from judge.contest.folders.kept import share_files
-from judge.contest.runner import STOPPED
 from judge.contest.take_snapshot import entry_of
 from judge.contest_games import GameState
 from judge.journal.events import (
@@ -102,7 +101,7 @@ def replay(contest: Contest, order: OrganiserOrder) -> DoneOrder:
                     f"game {game.number} is {found.state}: only a game stopped after too many voids can be replayed"
                 )
             )
-        if store.state(contest.name) == STOPPED:
+        if store.state(contest.name) == Stopped.NAME:
             store.set_state(contest.name, Resumed(order.why))
         return sentence(f"game {game.number}, {game.first} - {game.second}, is played again")
 

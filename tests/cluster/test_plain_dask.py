@@ -201,7 +201,7 @@ cluster = cup.cluster(machines)
 while "is given no games" not in cup.journal():
     cluster.wait(0.5)
     while cluster.free and (match := cup.store.issue("cup", "")):
-        cluster.start(cup.job(match))
+        cluster.start(cup.contest.job(match))
 cluster.kill()
 """
 

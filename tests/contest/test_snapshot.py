@@ -12,7 +12,8 @@ from judge.agents.agents import stage_agent
 from judge.agents.program_files import program_digest
 from judge.agents.store import AgentStore
 from judge.base.errors import InputError
-from judge.contest.contest import begin, open_store
+from judge.contest.begin import begin
+from judge.contest.contest import open_store
 from judge.contest.entries import entrants, intake_directory, refuse_many_of_an_author
 from judge.contest.plan import AgentPlan, Planned, load_plan
 from judge.contest.take_snapshot import check_terms, take_snapshot

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from judge.base.errors import InputError
-from judge.contest.contest import announce, open_store
+from judge.contest.begin import announce
+from judge.contest.contest import open_store
 from judge.contest.plan import load_plan
 from judge.contest.window_keeper import WindowKeeper, past_windows, start_run
 from judge.sandbox.machine.cores import available

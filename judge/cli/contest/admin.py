@@ -11,7 +11,7 @@ from judge.base.text import duration, printable, titled
 from judge.cli.contest.options import opened
 from judge.cli.options import HERE, ContestArgument, WhyOption, checked_address, operator, required_reason
 from judge.contest import orders
-from judge.contest.contest import announce as announce_contest
+from judge.contest.begin import announce as announce_contest
 from judge.contest.contest import find_game, open_store
 from judge.contest.plan import Planned, load_plan
 from judge.contest_games import GameState
