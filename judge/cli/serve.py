@@ -22,8 +22,7 @@ from judge.cup.plan import CUP_FILE, PlannedCup, load_cup
 from judge.terminal.output import note
 
 if TYPE_CHECKING:
-    from judge.submissions.pipeline import Processor
-    from judge.submissions.practice import PracticeHost
+    from judge.submissions.pipeline import Processor, Workplace
     from judge.submissions.service import IntakeDirectory
     from judge.web.intake.app import AppState
 
@@ -159,7 +158,7 @@ def _contests(paths: Sequence[Path], *, may_write: bool) -> tuple[list[Path], Pl
     return found, cup
 
 
-def _intake(contest: Path) -> "tuple[IntakeDirectory, Processor, PracticeHost]":
+def _intake(contest: Path) -> "tuple[IntakeDirectory, Processor, Workplace]":
     from judge.cli.submit import hosting, open_intake
 
     directory = open_intake(contest)

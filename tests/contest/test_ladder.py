@@ -136,7 +136,8 @@ def order(action: str, why: str = "the term is over") -> OrganiserOrder:
 
 def test_a_season_ends_at_its_moment_and_drawn_games_still_count() -> None:
     clock = [ENDS - timedelta(hours=1)]
-    with closing(Store("sqlite:///:memory:", lambda: clock[0])) as store:
+    with closing(Store("sqlite:///:memory:")) as store:
+        store._now = lambda: clock[0]
         contest = begin(store, Ladder(total_games=60, ends=ENDS))
         play(contest, by_chance(1), 10)
         assert Scheduler(contest).schedule_next()

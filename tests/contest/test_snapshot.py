@@ -136,7 +136,7 @@ def test_agents_of_an_author_are_limited(planned: Planned, tmp_path: Path, most:
     chosen = replace(planned, plan=plan)
     staging, missed = tmp_path / "staging", list[InputError]()
     staging.mkdir()
-    found = entrants(chosen, staging, missed.append)
+    found = entrants(chosen, staging, missed)
     assert [] == missed
     if not is_refused:
         refuse_many_of_an_author(chosen, found)
@@ -149,7 +149,7 @@ def test_all_seeds_that_do_not_take_part_are_named_in_the_order_of_the_file(plan
     plan = planned.plan.model_copy(update={"seeds": ("nine", "three", "seven", "eight", "five", "six")})
     missed: list[InputError] = []
 
-    entrants(replace(planned, plan=plan), tmp_path, missed.append)
+    entrants(replace(planned, plan=plan), tmp_path, missed)
 
     assert [
         f"{planned.path}: seeds names {name}, which does not take part"

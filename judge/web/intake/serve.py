@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from judge.notices.sender import NoticeSender
 from judge.store.files import sweep
-from judge.submissions.pipeline import Processor
-from judge.submissions.practice import PracticeHost
+from judge.submissions.pipeline import Processor, Workplace
 from judge.submissions.service import IntakeDirectory, working
 from judge.transparency.log import SignedLog
 from judge.web.intake.app import ABOUT, AppState, router
@@ -26,7 +25,7 @@ UNREGISTERED_AGE = timedelta(days=1)
 
 @contextmanager
 def running_intake(
-    directory: IntakeDirectory, process: Processor, practice: PracticeHost | None = None
+    directory: IntakeDirectory, process: Processor, practice: Workplace | None = None
 ) -> Iterator[AppState]:
     """Process submissions in workers; yields the paths' state.
 
@@ -55,11 +54,11 @@ def running_intake(
             directory,
             register,
             Authenticator(tokens, directory.intake),
-            Receiver(directory, register, jobs.wake),
-            log.receipt,
+            Receiver(directory, register, jobs),
+            log,
+            jobs,
             games,
             notices,
-            lambda number: any(run.job.id == number and run.is_held for run in jobs.running),
         )
         with jobs:
             yield state
@@ -79,7 +78,7 @@ def serve(
     listener: socket.socket,
     proxy: str = "",
     ready: Callable[[], None] = lambda: None,
-    practice: PracticeHost | None = None,
+    practice: Workplace | None = None,
 ) -> None:
     """Serve until a signal. Only `proxy` may send X-Forwarded-For. Raises as `running_intake`."""
     with running_intake(directory, process, practice) as state:

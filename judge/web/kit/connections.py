@@ -12,7 +12,7 @@ from ipaddress import ip_address
 from typing import Any
 
 import uvicorn
-from starlette.types import Scope
+from starlette.types import ASGIApp, Scope
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from judge.base.descriptors import watchable_descriptors
@@ -23,7 +23,7 @@ from judge.base.scheduling import lower_priority
 from judge.base.worker_processes import start_fork_server
 from judge.submissions.intake import IntakePolicy
 from judge.web.kit.clients import ClientLimits, IsOrganiser
-from judge.web.kit.middleware import CONNECTION, Asgi, longest_s
+from judge.web.kit.middleware import CONNECTION, longest_s
 from judge.web.kit.networks import NetworkCounts
 from judge.web.kit.rooms import MAX_SPARE_CONNECTIONS, SPARE_CONNECTIONS, Endable, Rooms
 
@@ -209,7 +209,7 @@ def take_connection(scope: Scope) -> asyncio.Transport:
 
 
 def serve_app(
-    app: Asgi,
+    app: ASGIApp,
     limits: IntakePolicy,
     listener: socket.socket,
     proxy: str,

@@ -6,9 +6,11 @@ Requests of some parts are logged without query and headers, which may contain a
 import asyncio
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from judge.base.logs import bound, get_logger
 from judge.site.pages import AUTHOR_POLICY, LIVE_POLICY
@@ -16,12 +18,6 @@ from judge.submissions.intake import IntakePolicy
 from judge.translations.language import CODES
 from judge.web.kit.answers import problem
 from judge.web.kit.rate_limit import RateLimit
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 PUBLIC_HEADERS = {
     "content-security-policy": f"{LIVE_POLICY}; frame-ancestors 'none'",
@@ -108,7 +104,7 @@ class Middleware:
 
     def __init__(
         self,
-        app: Asgi,
+        app: ASGIApp,
         rest: Part,
         parts: Mapping[str, Part] | None = None,
         observe: Observe = lambda _part, _seconds, _status: None,

@@ -2,7 +2,7 @@
 
 import re
 import socket
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -18,6 +18,7 @@ from judge.base.service_loop import ServiceLoop
 from judge.contest.plan import Planned
 from judge.store.queries import Reader
 from judge.store.submission_queries import RegisterReader
+from judge.web.live.app import Site
 from judge.web.live.hub import Sent
 from judge.web.organisers.views import free_space_of
 
@@ -70,16 +71,16 @@ class Metrics:
 class StoreNumbers(Collector):
     """Values read on request."""
 
-    def __init__(self, planned: Planned, viewers: Callable[[], int]) -> None:
+    def __init__(self, planned: Planned, site: Site) -> None:
         self._planned = planned
-        self._viewers = viewers
+        self._site = site
 
     def describe(self) -> Iterable[GaugeMetricFamily]:
         """Nothing: the names do not need the store."""
         return []
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        yield _gauge("judge_viewers", "Connections of viewers.", {(): self._viewers()})
+        yield _gauge("judge_viewers", "Connections of viewers.", {(): self._site.viewers()})
         room = free_space_of(self._planned.folder)
         yield _gauge("judge_disk_free_bytes", "Free bytes on the disk of the contest's folder.", {(): room.disk})
         yield _gauge("judge_memory_available_bytes", "Available memory of the machine.", {(): room.memory})

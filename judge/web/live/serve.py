@@ -4,14 +4,13 @@ import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
 
 from judge.base.errors import InputError
-from judge.contest.event_log.store_changes import stamp_of
+from judge.contest.event_log.store_changes import StoreStamp
 from judge.contest.plan import Planned, load_plan
 from judge.contest.run_lock import alone
 from judge.contest.settings import finish_change
@@ -54,10 +53,10 @@ def follow(planned: Planned, directory: Path, *, once: bool, interval_s: float =
     Raises InputError before it begins or if the directory has other files, HostError if the disk fails.
     """
     hub = hub_of(planned)
-    stamp = stamp_of(planned)
+    stamp = StoreStamp(planned)
     with closing(hub), closing(LivePages(planned, hub.painter, is_static=True, archive=archive)) as pages:
         site = StaticSite(hub, pages, directory)
-        while not (is_over := site.write(stamp())) and not once:
+        while not (is_over := site.write(stamp.read())) and not once:
             time.sleep(interval_s)
         return is_over
 
@@ -79,7 +78,7 @@ def serve(
     counted = Metrics()
     with opened_service(planned, state, counted, slots) as hosted, ExitStack() as stack:
         if metrics is not None:
-            counted.registry.register(StoreNumbers(planned, hosted.site.viewers))
+            counted.registry.register(StoreNumbers(planned, hosted.site))
             stack.enter_context(served_metrics(counted, metrics))
         grace_s = GRACE_S if state is not None else 1
         organisers = {} if hosted.is_organiser is None else {"": hosted.is_organiser}
@@ -145,7 +144,7 @@ def opened_service(
             hub.catch_up()
             hub.on_sent = counted.count_events
             pages = stack.enter_context(closing(LivePages(planned, hub.painter, has_authors=state is not None)))
-            return BegunContest(hub, pages, stamp_of(planned), slots)
+            return BegunContest(hub, pages, StoreStamp(planned), slots)
 
         if state is not None:
             with suppress(InputError), alone(planned):  # the contest that runs has begun: its file is final
@@ -153,23 +152,19 @@ def opened_service(
         log = None
         if not planned.has_no_store:
             log = stack.enter_context(closing(SignedLog(planned.store_url, planned.name, planned.folder)))
-        submitted = tuple if state is None else partial(_submitted, state)
-        site = Site(begin, PlanFile(planned), log, submitted, has_authors=state is not None, renders=renders)
+        register = None if state is None else state.register
+        site = Site(begin, PlanFile(planned), log, register, renders=renders)
         console = None
         if state is not None:
             console = stack.enter_context(opened_console(planned, state, publish_once))
             gate = state.receiver.gate
             gate.remember(past_windows(planned))
             process = ContestProcess(planned.path)
-            keeper = WindowKeeper(planned, state.register, gate, process.ensure, lambda: process.is_done)
+            keeper = WindowKeeper(planned, state.register, gate, process)
             stack.enter_context(keeper)
         service = create_service(planned, site, state, console, counted)
         is_organiser = None if state is None else state.authors.is_organiser
         yield HostedContest(planned, site, service, is_organiser)
-
-
-def _submitted(state: intake.AppState) -> Sequence[str]:
-    return [each.title or each.name for each in state.register.entries()]
 
 
 def _has_begun(planned: Planned) -> bool:
@@ -201,7 +196,7 @@ def create_app(
         authors.add_paths(
             app,
             authors.AuthorsSite(
-                state, planned.files, site.hosts, site.plan, site.contest, site.renders.with_same_caches()
+                state, planned.files, site.hosts, site.waiting.file, site.contest, site.renders.with_same_caches()
             ),
         )
         if console is not None:
