@@ -119,7 +119,10 @@ def _played(bench: Bench, machines: Machines, folder: Path, count: int) -> dict[
     address = parse_address(machines.address)
     parcels = Parcels(folder / "parcels", image_contents(["native"]))
     store = Store(f"sqlite:///{folder / 'bench.db'}")
-    with closing(store), closing(Noting(address, security_of(address, machines.keys), parcels)) as executor:
+    with (
+        closing(store),
+        closing(Noting(address, security_of(address, machines.keys), parcels, store, "cup")) as executor,
+    ):
         executor.ends = defaultdict(list)
         agents, form = dict.fromkeys(("one", "two"), agent), RoundRobin(games=count * GAMES)
         contest = begin_with(agents, policy, form, store, folder, words=(str(SLEEP_MS),))
@@ -180,7 +183,8 @@ def _scheduled(bench: Bench, planned: Planned, count: int, name: str) -> Iterato
         _store_records(bench, contest, folder / "records")
         with _scheduler(folder) as (address, scheduler), _crew(bench, address, count, wait_s, folder / "records"):
             where = parse_address(address)
-            with closing(Cluster(where, security_of(where, None), Parcels(folder / "parcels", {}))) as executor:
+            parcels, security = Parcels(folder / "parcels", {}), security_of(where, None)
+            with closing(Cluster(where, security, parcels, store, contest.name)) as executor:
                 _await_slots(executor, count)
                 spent, own, began = _cpu_s(scheduler.pid), time.process_time(), time.monotonic()
                 checks = _children_s()

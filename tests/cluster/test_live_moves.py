@@ -19,7 +19,7 @@ from judge.broadcast.log import LOG_FILE
 from judge.broadcast.pipe import BEGIN, TRANSCRIPT, Announced, frames, sent_ms
 from judge.cluster.bound_scheduler import BoundScheduler
 from judge.cluster.connection import NO_PAGES
-from judge.cluster.live_moves import MAX_PLAYS, FollowedGame, LiveMoves, relay_moves
+from judge.cluster.live_moves import MAX_PLAYS, FollowedGame, GameClient, LiveMoves, relay_moves
 from judge.cluster.security import invite, make_keys, parse_address, read_join_file, security_of
 from judge.host.build_images import build_images
 from judge.record.spec import RecordFile
@@ -241,10 +241,15 @@ def test_invalid_piece_is_dropped(cup: Cup, listener: Listener, said: dict[str, 
 
 def test_game_that_ends_early_or_abruptly_keeps_no_caller_waiting(tmp_path: Path) -> None:
     sent: list[tuple[int, bytes]] = []
+
+    class Client(GameClient):
+        def send_moves(self, begin: int, data: bytes) -> None:
+            sent.append((begin, data))
+
     for number, words in enumerate([b"", b"half a fra"]):
         folder = tmp_path / str(number)
         folder.mkdir()
-        with relay_moves(lambda begin, data: sent.append((begin, data)), folder) as address:
+        with relay_moves(Client(), folder) as address:
             if words:
                 connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
                 connection.connect(str(address))
