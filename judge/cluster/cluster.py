@@ -148,7 +148,7 @@ class Cluster:
         self._moves = LiveMoves()
         self._connection = SchedulerConnection(address, security, self._moves)
         self._roster = Roster(store, contest)
-        self._checkers = Checkers()
+        self._checkers = Checkers(self._connection)
         self._transfers = Transfers(self._connection, self._roster, parcels, self._news)
 
     @property
@@ -345,9 +345,8 @@ class Cluster:
             self._give(attempt)
             return []
         attempt.is_checked = True
-        check = self._checkers.check(
-            lambda: self._connection.fetch(task, attempt.max_answer), attempt.job, monotonic() - attempt.given_at
-        )
+        elapsed_s = monotonic() - attempt.given_at
+        check = self._checkers.check(task, attempt.max_answer, attempt.job, elapsed_s)
         check.add_done_callback(lambda _: self._news.put(_Checked(attempt, task, check, worker)))
         return []
 

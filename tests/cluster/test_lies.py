@@ -170,9 +170,11 @@ def test_checking_an_answer_delays_no_game() -> None:
     asked = job()
     answer = played(record(asked)).model_dump_json().encode()
     has_come = Event()
-    checkers = Checkers()
+    connection: Any = SimpleNamespace(fetch=lambda *_: answer if has_come.wait() else None)
+    task: Any = None
+    checkers = Checkers(connection)
     try:
-        found = checkers.check(lambda: answer if has_come.wait() else None, asked, ELAPSED_S)
+        found = checkers.check(task, 1, asked, ELAPSED_S)
         assert not found.done()
         has_come.set()
         assert isinstance(result := found.result(), EndedAttempt)
@@ -183,7 +185,7 @@ def test_checking_an_answer_delays_no_game() -> None:
         process.kill()
         process.join()
         with pytest.raises(InputError, match="claims a game of"):
-            checkers.check(lambda: answer, asked, 1e-9).result()
+            checkers.check(task, 1, asked, 1e-9).result()
     finally:
         checkers.close()
 
@@ -197,7 +199,7 @@ def test_time_at_an_earlier_worker_does_not_count_for_the_next(monkeypatch: pyte
         def __init__(self) -> None:
             pass
 
-        def check(self, _: Any, __: Any, elapsed_s: float) -> Future[EndedAttempt | Answer]:
+        def check(self, _: Any, __: int, ___: Job, elapsed_s: float) -> Future[EndedAttempt | Answer]:
             elapsed.append(elapsed_s)
             return Future()
 

@@ -1,7 +1,7 @@
 """The intake as a process."""
 
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime, timedelta
 
@@ -14,7 +14,7 @@ from judge.web.intake.app import ABOUT, AppState, router
 from judge.web.intake.queues import practice_jobs, submission_jobs
 from judge.web.intake.upload import Receiver
 from judge.web.kit import logs
-from judge.web.kit.connections import serve_app
+from judge.web.kit.connections import AppServer
 from judge.web.kit.errors import new_app
 from judge.web.kit.middleware import Middleware, Part
 from judge.web.kit.session import Authenticator
@@ -72,14 +72,14 @@ def create_service(state: AppState) -> Middleware:
     return Middleware(app, Part.logged("intake", state.directory.intake))
 
 
-def serve(
+@contextmanager
+def opened_server(
     directory: IntakeDirectory,
     process: Processor,
     listener: socket.socket,
     proxy: str = "",
-    ready: Callable[[], None] = lambda: None,
     practice: Workplace | None = None,
-) -> None:
-    """Serve until a signal. Only `proxy` may send X-Forwarded-For. Raises as `running_intake`."""
+) -> Iterator[AppServer]:
+    """The server of submissions. Only `proxy` may send X-Forwarded-For. Raises as `running_intake`."""
     with running_intake(directory, process, practice) as state:
-        serve_app(create_service(state), directory.intake, listener, proxy, ready, {})
+        yield AppServer(create_service(state), directory.intake, listener, proxy, {})

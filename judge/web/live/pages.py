@@ -43,7 +43,7 @@ from judge.translations.language import CODES, languages
 from judge.transparency.keys import fingerprint, public_pem
 from judge.transparency.log import LOG, WITNESSED, SignedLog, witnessed_files
 from judge.web.kit.rendering import LARGE_RECORD_BYTES, MAX_PAGE_RECORD_BYTES, ByteCache, RecordTask
-from judge.web.live.archive import ARCHIVE, Exports
+from judge.web.live.archive import ARCHIVE, RESULTS, Exports
 from judge.web.live.certificate import Certificate
 from judge.web.live.page import SEQ, LivePage, kind_of
 from judge.web.live.paint import Painter
@@ -143,7 +143,7 @@ class LivePages:
             self._contest.snapshot.shown_name,
             self._contest.snapshot.policy,
             painter,
-            self._file.windows,
+            self._file,
             self.hosts,
             is_static=is_static,
             has_authors=has_authors,
@@ -349,13 +349,12 @@ class LivePages:
     def _find_archive(self, edition: _Edition) -> None:
         if self._exports is None or not edition.contest.is_over:
             return
-
-        def digest(name: str) -> str:
-            if not edition.results:
-                edition.results = {f"data/{each}": sha256_of(path) for each, path in self._tables(edition).items()}
-            return edition.results[name]
-
-        found = self._exports.newest(digest)
+        exports = self._exports.newest_first()
+        if exports and not edition.results:
+            edition.results = {f"data/{each}": sha256_of(path) for each, path in self._tables(edition).items()}
+        found = next(
+            (path for path, results in exports if results == [edition.results[each] for each in RESULTS]), None
+        )
         if found != edition.archive:
             edition.archive = found
             for place in self.places("verify.html"):

@@ -2,7 +2,7 @@
 
 import socket
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from judge.tournament.snapshot import read_snapshot
 from judge.transparency.log import SignedLog
 from judge.web.authors import app as authors
 from judge.web.intake import app as intake
-from judge.web.kit.connections import serve_app
+from judge.web.kit.connections import AppServer
 from judge.web.kit.errors import new_app
 from judge.web.kit.middleware import OWN_HEADERS, PUBLIC_HEADERS, Middleware, Part
 from judge.web.kit.rendering import Renderer
@@ -61,7 +61,8 @@ def follow(planned: Planned, directory: Path, *, once: bool, interval_s: float =
         return is_over
 
 
-def serve(
+@contextmanager
+def opened_server(
     planned: Planned,
     listener: socket.socket,
     *,
@@ -70,9 +71,8 @@ def serve(
     root_path: str = "",
     slots: int = 1,
     metrics: socket.socket | None = None,
-    ready: Callable[[], None] = lambda: None,
-) -> None:
-    """Serve until a signal, also before the contest begins. Only `proxy` may send X-Forwarded-For. `state` is a running
+) -> Iterator[AppServer]:
+    """The server of a contest, also before it begins. Only `proxy` may send X-Forwarded-For. `state` is a running
     intake's. Raises HostError if the store is unreadable.
     """
     counted = Metrics()
@@ -83,10 +83,11 @@ def serve(
         grace_s = GRACE_S if state is not None else 1
         organisers = {} if hosted.is_organiser is None else {"": hosted.is_organiser}
         options = _options(root_path, grace_s)
-        serve_app(hosted.service, _limits(planned), listener, proxy, ready, organisers, **options)
+        yield AppServer(hosted.service, _limits(planned), listener, proxy, organisers, **options)
 
 
-def serve_several(
+@contextmanager
+def opened_front_server(
     title: str,
     contests: Sequence[tuple[Planned, intake.AppState | None]],
     listener: socket.socket,
@@ -94,11 +95,10 @@ def serve_several(
     cup: PlannedCup | None = None,
     proxy: str = "",
     root_path: str = "",
-    ready: Callable[[], None] = lambda: None,
-) -> None:
-    """Serve several contests under one address, with the pages of a `cup` if given.
+) -> Iterator[AppServer]:
+    """The server of several contests under one address, with the pages of a `cup` if given.
 
-    Raises as `serve`, and InputError.
+    Raises as `opened_server`, and InputError.
     """
     with ExitStack() as stack:
         renders = stack.enter_context(closing(Renderer()))
@@ -112,7 +112,7 @@ def serve_several(
         front = FrontPage(title, hosted, requests, widest, cup)
         grace_s = GRACE_S if any(state is not None for _, state in contests) else 1
         organisers = {each.name: each.is_organiser for each in hosted if each.is_organiser is not None}
-        serve_app(front, widest, listener, proxy, ready, organisers, **_options(root_path, grace_s))
+        yield AppServer(front, widest, listener, proxy, organisers, **_options(root_path, grace_s))
 
 
 def _limits(planned: Planned) -> IntakePolicy:
