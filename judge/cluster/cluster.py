@@ -124,6 +124,9 @@ def needed_images(spec: GameSpec, images: Mapping[str, str]) -> Mapping[str, str
 class Cluster:
     """All workers' slots; implements `judge.contest.executor.Executor`."""
 
+    host = slot = ""
+    """Not known before a worker gets the game."""
+
     def __init__(
         self,
         address: Address,
@@ -162,16 +165,6 @@ class Cluster:
     @property
     def running(self) -> int:
         return len(self._attempts)
-
-    @property
-    def host(self) -> str:
-        """Empty: not known yet."""
-        return ""
-
-    @property
-    def slot(self) -> str:
-        """Empty: not known yet."""
-        return ""
 
     def start(self, job: Job) -> None:
         """Raises IndexError if no worker has a free slot."""

@@ -29,9 +29,10 @@ from judge.web.intake.app import router as intake_router
 from judge.web.intake.serve import create_service as create_intake
 from judge.web.kit.clients import ClientLimits
 from judge.web.kit.connections import listening, parse_listen_address, uvicorn_options
+from judge.web.kit.metrics import Metrics
 from judge.web.kit.rooms import Rooms
 from judge.web.live.app import BegunContest, Site
-from judge.web.live.metrics import Metrics, served_metrics
+from judge.web.live.metrics import served_metrics
 from judge.web.live.pages import LivePages
 from judge.web.live.serve import create_app, create_service, hub_of
 from judge.web.organisers.console import Console

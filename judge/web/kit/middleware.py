@@ -6,7 +6,7 @@ Requests of some parts are logged without query and headers, which may contain a
 import asyncio
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from judge.site.pages import AUTHOR_POLICY, LIVE_POLICY
 from judge.submissions.intake import IntakePolicy
 from judge.translations.language import CODES
 from judge.web.kit.answers import problem
+from judge.web.kit.metrics import Metrics
 from judge.web.kit.rate_limit import RateLimit
 
 PUBLIC_HEADERS = {
@@ -95,10 +96,6 @@ def path_of(scope: Scope) -> str:
     return path.removeprefix(scope.get("root_path", "")).lstrip("/")
 
 
-Observe = Callable[[str, float, int], None]
-"""Receives the part, the seconds until the response began, and the status."""
-
-
 class Middleware:
     """The ASGI middleware."""
 
@@ -107,13 +104,13 @@ class Middleware:
         app: ASGIApp,
         rest: Part,
         parts: Mapping[str, Part] | None = None,
-        observe: Observe = lambda _part, _seconds, _status: None,
+        metrics: Metrics | None = None,
     ) -> None:
         """`parts` maps path prefixes of one or two words; `rest` has all other paths."""
         self._app = app
         self._rest = rest
         self._parts = parts or {}
-        self._observe = observe
+        self._metrics = metrics
         self._addresses = {part.name: RateLimit(part.requests_per_minute) for part in (rest, *self._parts.values())}
         self._headers = {
             part.name: [(name.encode(), value.encode()) for name, value in part.headers.items()]
@@ -139,7 +136,8 @@ class Middleware:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 answered.append(message["status"])
-                self._observe(part.name, time.monotonic() - began, message["status"])
+                if self._metrics is not None:
+                    self._metrics.answered(part.name, time.monotonic() - began, message["status"])
                 message = {**message, "headers": [*message.get("headers", []), *self._headers[part.name], own]}
             await send(message)
 

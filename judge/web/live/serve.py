@@ -24,12 +24,13 @@ from judge.web.authors import app as authors
 from judge.web.intake import app as intake
 from judge.web.kit.connections import AppServer
 from judge.web.kit.errors import new_app
+from judge.web.kit.metrics import Metrics
 from judge.web.kit.middleware import OWN_HEADERS, PUBLIC_HEADERS, Middleware, Part
 from judge.web.kit.rendering import Renderer
 from judge.web.live.app import ABOUT, BegunContest, Site, alive_router, event_router, health_router, page_router
 from judge.web.live.front import FrontPage, HostedContest
 from judge.web.live.hub import ContestHub
-from judge.web.live.metrics import Metrics, StoreNumbers, served_metrics
+from judge.web.live.metrics import StoreNumbers, served_metrics
 from judge.web.live.pages import LivePages
 from judge.web.live.static import StaticSite
 from judge.web.organisers import app as organisers
@@ -142,7 +143,7 @@ def opened_service(
                 return None
             hub = hub_of(planned)
             hub.catch_up()
-            hub.on_sent = counted.count_events
+            hub.metrics = counted
             pages = stack.enter_context(closing(LivePages(planned, hub.painter, has_authors=state is not None)))
             return BegunContest(hub, pages, StoreStamp(planned), slots)
 
@@ -222,4 +223,4 @@ def create_service(
             parts |= dict.fromkeys(organisers.PATHS, Part.logged("organisers", limits, OWN_HEADERS))
     public = Part("pages", PUBLIC_HEADERS, planned.plan.broadcast.requests_per_minute, planned.plan.intake)
     app = create_app(planned, site, state, console)
-    return Middleware(app, public, parts, (metrics or Metrics()).answered)
+    return Middleware(app, public, parts, metrics)
