@@ -88,14 +88,13 @@ class ContestRunner:
         stop: StopRequest | None = None,
         recorder: "RecorderProcess | None" = None,
         pause_s: float = PAUSE_S,
-        patience_s: float = PATIENCE_S,
     ) -> None:
         """After the policy's number of voids in a row, a game is set aside if another was played since the last
         set-aside, if others are left the first time, or if one agent played in all games that were set aside since the
         last result, and games without it are left. It is retried after all others, at least `pause_s` after the last
         set-aside. Otherwise, or if it is void again, the contest stops.
 
-        Games continue for `patience_s` without the store. `recorder` is restarted if it dies.
+        Games continue for `PATIENCE_S` without the store. `recorder` is restarted if it dies.
         """
         self._contest = contest
         self._store = contest.store
@@ -115,7 +114,6 @@ class ContestRunner:
         self._suspects: frozenset[str] = frozenset()
         """Agents of each game that was set aside since the last result."""
         self._set_aside_at: float | None = None
-        self._patience_s = patience_s
         self._played: set[tuple[str, int]] = set()
         """Attempts whose ends are not stored yet."""
         self._ended: deque[EndedAttempt] = deque()
@@ -146,7 +144,7 @@ class ContestRunner:
                 if lost_at is None:
                     lost_at = monotonic()
                     self._log.warning("the store is lost", why=str(error), games=self._executor.running)
-                if is_new or monotonic() - lost_at > self._patience_s:
+                if is_new or monotonic() - lost_at > PATIENCE_S:
                     raise
                 self._ended += self._executor.wait(POLL_INTERVAL_S)
                 self.stop.abandon.wait(POLL_INTERVAL_S)
