@@ -4,22 +4,21 @@ import os
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from judge.base.errors import HostError, InputError
 from judge.base.logs import redirected
 from judge.base.progress import Tracker, untracked
 from judge.base.text import printable, sentence
-from judge.contest.admissions import enter_passed
-from judge.contest.attempts import EndedAttempt, Executor
-from judge.contest.contest import Contest, Standing, begin, has_begun, open_store, why_not_yet
+from judge.contest.attempts import Executor
+from judge.contest.begin import begin, why_not_yet
+from judge.contest.contest import Contest, Standing, has_begun, open_store
 from judge.contest.plan import Planned, load_plan
 from judge.contest.run_lock import alone
-from judge.contest.runner import StopReason
+from judge.contest.runner import ContestRunner, RunObserver, StopReason, StopRequest
 from judge.contest.take_snapshot import check_terms, images_of
 from judge.journal.events import ImagesChanged
 from judge.publish.model import chance_words
@@ -34,27 +33,6 @@ if TYPE_CHECKING:
     from judge.play.venue import Slot
 
 LOG_FILE = "log.jsonl"
-
-
-@dataclass(frozen=True, slots=True)
-class StopRequest:
-    """Set `drain` to finish the running games and stop, `abandon` to stop at once. Another run continues."""
-
-    drain: Event = field(default_factory=Event)
-    abandon: Event = field(default_factory=Event)
-
-
-class RunObserver:
-    """Receives the events of a run; methods do nothing by default."""
-
-    def open(self, contest: Contest, running: Callable[[], int]) -> None:
-        """Report the start; `running` returns the number of running games."""
-
-    def report(self, ended: EndedAttempt) -> None:
-        """Report an ended attempt."""
-
-    def close(self) -> None:
-        """Report the end of the run, also after an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +96,7 @@ class ContestFolder:
         from judge.publish.before_export import export_problems
 
         planned = self.planned
-        observer, stop = observer or RunObserver(), stop or StopRequest()
+        observer = observer or RunObserver()
         if planned.has_no_store and not planned.waits_for():
             check_terms(planned)
         policy, cores = planned.policy, planned.plan.slots.cores
@@ -127,7 +105,7 @@ class ContestFolder:
             alone(planned),
             closing(RecorderProcess(planned)) as recorder,
             closing(open_store(planned)) as store,
-            store.lease(planned.name, f"judge on {platform.node()}, process {os.getpid()}") as lease,
+            store.lease(planned.name, f"judge on {platform.node()}, process {os.getpid()}"),
             _logged(planned.folder),
             ExitStack() as stack,
         ):
@@ -140,7 +118,6 @@ class ContestFolder:
             make_ready(planned.plan.box, planned.policy, [], notify, needs_pipes=not cluster)
             stack.enter_context(periodic_cosigning(planned))
             found = begin(store, planned, _host(), is_early=is_early)
-            found.enter_passed = enter_passed
             if is_new:
                 notify(f"the chance of {found.name}: {chance_words(found.snapshot, None)}")
             images = sorted(found.snapshot.images)
@@ -157,14 +134,9 @@ class ContestFolder:
                 _elsewhere(found, cluster, keys) if cluster and not found.is_over() else _here(found, slots, notify)
             )
             recorder.start()
-
-            def check() -> None:
-                lease.check()
-                recorder.restart_if_ended()
-
             try:
-                observer.open(found, lambda: executor.running)
-                return found.runner(executor, check, recorder.address, stop.drain, stop.abandon).run(observer.report)
+                observer.open(found, executor)
+                return ContestRunner(found, executor, observer, stop, recorder).run()
             finally:
                 try:
                     executor.kill()

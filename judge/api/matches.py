@@ -1,6 +1,7 @@
 """Play a match between two agents, or check an agent before a contest."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
@@ -28,6 +29,7 @@ from judge.referee.side import Ply
 from judge.sandbox.box import BoxKind
 from judge.sandbox.machine.cores import Tell
 from judge.submissions.check import CheckReport, examine
+from judge.submissions.check.runner import CheckObserver, RecordedTalk
 from judge.submissions.check.suite import TalkFolder
 from judge.submissions.intake import IntakeLimits
 
@@ -102,10 +104,10 @@ def match(
         plan = MatchPlan(
             {agent.digest: agent.program for agent in agents}, chosen, games, openings, turns, shuffle, seed, box, out
         )
-        venue = make_venue(box, chosen, notify)
+        venue = replace(make_venue(box, chosen, notify), watch=watch_until(cancel, observer.watch))
         check_cancelled(cancel)
         observer.open(seats, games)
-        return play_match(plan, venue, kept, observer, watch_until(cancel, observer.watch))
+        return play_match(plan, venue, kept, observer)
 
 
 def check(
@@ -131,13 +133,20 @@ def check(
     chosen = load_policy(policy, changes, clock=clock)
     folder = None if keep is None else TalkFolder(keep)
 
-    def begin(what: str) -> None:
-        check_cancelled(cancel)
-        trying(what)
+    class Reported(CheckObserver):
+        def trying(self, step: str) -> None:
+            check_cancelled(cancel)
+            trying(step)
+
+        def keep(self, talk: RecordedTalk, check: str) -> None:
+            if folder is not None:
+                folder.keep(talk, check)
+
+        def progress(self, report: CheckReport) -> None:
+            progress(report)
 
     with owned_directory() as staging:
         staged = stage_agent(agent, staging)
         make_ready(box, chosen, [staged.seat(chosen).runtime], notify)
         with slot_alone(box, notify, policy=chosen) as slot:
-            kept = (lambda _talk, _name: None) if folder is None else folder.keep
-            return examine(staged, chosen, slot, box, staging, IntakeLimits().check_s, progress, begin, kept)
+            return examine(staged, chosen, slot, box, staging, IntakeLimits().check_s, Reported())

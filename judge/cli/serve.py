@@ -22,8 +22,7 @@ from judge.cup.plan import CUP_FILE, PlannedCup, load_cup
 from judge.terminal.output import note
 
 if TYPE_CHECKING:
-    from judge.submissions.pipeline import Processor
-    from judge.submissions.practice import PracticeHost
+    from judge.submissions.pipeline import Processor, Workplace
     from judge.submissions.service import IntakeDirectory
     from judge.web.intake.app import AppState
 
@@ -81,11 +80,10 @@ def serve(
     It runs until a signal ends it.
     """
     with of_web_extra():
-        from judge.web.intake.serve import serve as serve_intake_alone
+        from judge.web.intake.serve import opened_server as opened_intake_server
         from judge.web.kit.connections import checked_proxy, listening, listening_at, parse_listen_address
         from judge.web.kit.logs import configure
-        from judge.web.live.serve import serve as serve_pages
-        from judge.web.live.serve import serve_several
+        from judge.web.live.serve import opened_front_server, opened_server
     if intake_only and (read_only or metrics or root_path):
         raise InputError("--intake-only: leave out --read-only, --metrics and --root-path, which are for the pages")
     paths, cup = _contests(contest or [HERE], may_write=not read_only)
@@ -97,43 +95,31 @@ def serve(
         raise InputError("--title is for the page that lists several contests; leave it out, or serve several")
     proxy = checked_proxy(proxy)
     with listening_at(listen, beyond_loopback=beyond_loopback) as (listener, place), ExitStack() as stack:
-
-        def ready() -> None:
-            print_address(f"{planned.name} on http://{place}{root_path}", is_loopback=place.is_loopback)
-
+        name = planned.name
         configure()
         if is_front:
             loaded = [load_plan(path) for path in paths]
             states = [None if read_only else _running_intake(path, stack) for path in paths]
             several = list(zip(loaded, states, strict=True))
-            name = title or (cup.cup.name if cup is not None else "judge")
-
-            def several_ready() -> None:
-                what = f"{name}, {len(several)} contests"
-                print_address(f"{what} on http://{place}{root_path}", is_loopback=place.is_loopback)
-
+            front = title or (cup.cup.name if cup is not None else "judge")
+            name = f"{front}, {len(several)} contests"
             root = root_path.rstrip("/")
             only = cup if len(contest or [HERE]) == 1 else None
-            serve_several(name, several, listener, cup=only, proxy=proxy, root_path=root, ready=several_ready)
-            return
-        numbers = None
-        if metrics:
-            own = parse_listen_address(metrics, "--metrics")
-            numbers = stack.enter_context(listening(own, beyond_loopback=beyond_loopback, option="--metrics"))
-        if intake_only:
+            opened = opened_front_server(front, several, listener, cup=only, proxy=proxy, root_path=root)
+        elif intake_only:
             directory, process, practice = _intake(paths[0])
-            serve_intake_alone(directory, process, listener, proxy, ready, practice)
-            return
-        state = None if read_only else _running_intake(paths[0], stack)
-        serve_pages(
-            planned,
-            listener,
-            state=state,
-            proxy=proxy,
-            root_path=root_path.rstrip("/"),
-            metrics=numbers,
-            ready=ready,
-        )
+            opened = opened_intake_server(directory, process, listener, proxy, practice)
+        else:
+            numbers = None
+            if metrics:
+                own = parse_listen_address(metrics, "--metrics")
+                numbers = stack.enter_context(listening(own, beyond_loopback=beyond_loopback, option="--metrics"))
+            state = None if read_only else _running_intake(paths[0], stack)
+            root = root_path.rstrip("/")
+            opened = opened_server(planned, listener, state=state, proxy=proxy, root_path=root, metrics=numbers)
+        server = stack.enter_context(opened)
+        print_address(f"{name} on http://{place}{root_path}", is_loopback=place.is_loopback)
+        server.run()
 
 
 def _contests(paths: Sequence[Path], *, may_write: bool) -> tuple[list[Path], PlannedCup | None]:
@@ -159,7 +145,7 @@ def _contests(paths: Sequence[Path], *, may_write: bool) -> tuple[list[Path], Pl
     return found, cup
 
 
-def _intake(contest: Path) -> "tuple[IntakeDirectory, Processor, PracticeHost]":
+def _intake(contest: Path) -> "tuple[IntakeDirectory, Processor, Workplace]":
     from judge.cli.submit import hosting, open_intake
 
     directory = open_intake(contest)

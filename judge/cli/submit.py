@@ -15,7 +15,8 @@ from judge.base.logs import set_level
 from judge.cli.options import CONTEST_HELP, HERE, AuthorOption, JsonOption, NameOption, SubmissionArgument, TitleOption
 from judge.cli.submission_output import REPEATED, print_findings, print_state, received_line, step_line
 from judge.contest.admissions import joins_later
-from judge.contest.contest import announce, open_store
+from judge.contest.begin import announce
+from judge.contest.contest import open_store
 from judge.contest.entries import intake_directory
 from judge.contest.host_setup import build_missing_image, clean_up, free_slot, place_on_host, slot_alone
 from judge.contest.plan import load_plan
@@ -26,8 +27,7 @@ from judge.store.submissions import Register
 from judge.store.tokens import checked_author
 from judge.store.types import ENTERS, ORGANISER, Submission, UploadStep
 from judge.submissions.check import CheckReport
-from judge.submissions.pipeline import Processor, process_upload
-from judge.submissions.practice import PracticeHost
+from judge.submissions.pipeline import Processor, Workplace, process_upload
 from judge.submissions.service import (
     IntakeDirectory,
     process_claimed,
@@ -127,29 +127,21 @@ def open_intake(contest: Path) -> IntakeDirectory:
     return intake_directory(planned)
 
 
-def processor(
-    directory: IntakeDirectory, tell: Tell = print_notice, placement: CorePlacement | None = None
-) -> Processor:
+def processor(directory: IntakeDirectory, tell: Tell = print_notice, host: Workplace | None = None) -> Processor:
     """A function that processes uploads on this host, after removing leftovers of killed judges.
 
     The callback gets the process that holds a core; it must be importable by name. Raises HostError if no Engine
     answers.
     """
     clean_up(tell)
-    workplace = UploadHost(placement or place_on_host(directory.policy), tell)
-    return partial(
-        process_upload,
-        workplace=workplace,
-        limits=directory.intake.limits,
-        need=partial(build_missing_image, tell=tell),
-    )
+    host = host or UploadHost(place_on_host(directory.policy), tell)
+    return partial(process_upload, workplace=host, limits=directory.intake.limits)
 
 
-def hosting(directory: IntakeDirectory, tell: Tell) -> tuple[Processor, PracticeHost]:
+def hosting(directory: IntakeDirectory, tell: Tell) -> tuple[Processor, Workplace]:
     """Like `processor`, with the host for practice games."""
-    placement = place_on_host(directory.policy)
-    host = PracticeHost(partial(free_slot, placement, tell), partial(build_missing_image, tell=tell))
-    return processor(directory, tell, placement), host
+    host = UploadHost(place_on_host(directory.policy), tell)
+    return processor(directory, tell, host), host
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +160,14 @@ class UploadHost:
     def slot(self) -> AbstractContextManager[Slot]:
         """Hold a slot in which no game is played."""
         return slot_alone("docker", self.tell, self.placement)
+
+    def free_slot(self) -> AbstractContextManager[Slot | None]:
+        """Hold a slot if one is free now."""
+        return free_slot(self.placement, self.tell)
+
+    def need(self, image: str) -> None:
+        """Build it if it is missing."""
+        build_missing_image(image, self.tell)
 
 
 def print_result(directory: IntakeDirectory, register: Register, ended: Submission, contest: Path) -> None:

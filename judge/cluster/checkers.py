@@ -6,14 +6,17 @@ folders.
 
 import hashlib
 import os
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
 from queue import LifoQueue
+from typing import Any
+
+from distributed import Future as Task
 
 from judge.base.errors import InputError
 from judge.base.parsing import parse_json
 from judge.base.worker_processes import Worker, WorkerLostError
+from judge.cluster.connection import SchedulerConnection
 from judge.cluster.messages import Answer, Played, read_answer
 from judge.cluster.unpickling import own_pickles
 from judge.contest.attempts import EndedAttempt, Job, outcome_and_record
@@ -36,19 +39,21 @@ MAX_CLOCK_ERROR_S = 12 * 3600.0
 class Checkers:
     """Starts a process when all others are busy."""
 
-    def __init__(self) -> None:
+    def __init__(self, connection: SchedulerConnection) -> None:
+        self._connection = connection
         most = min(MAX_PROCESSES, len(os.sched_getaffinity(0)))
         self._threads = ThreadPoolExecutor(most, thread_name_prefix="checker")
         self._idle: LifoQueue[Worker[EndedAttempt | Answer]] = LifoQueue()
         for _ in range(most):
             self._idle.put(Worker())
 
-    def check(self, fetch: Callable[[], object], job: Job, elapsed_s: float) -> Future[EndedAttempt | Answer]:
-        """Fetch and check the answer for a job given `elapsed_s` ago.
+    def check(self, task: Task[Any], largest: int, job: Job, elapsed_s: float) -> Future[EndedAttempt | Answer]:
+        """Fetch and check the answer of a task for a job given `elapsed_s` ago; arguments as of
+        `SchedulerConnection.fetch`.
 
         The future raises errors of `fetch`, and InputError for a refused answer.
         """
-        return self._threads.submit(self._check, fetch, job, elapsed_s)
+        return self._threads.submit(self._check, task, largest, job, elapsed_s)
 
     def close(self) -> None:
         """Running checks finish; waiting answers are dropped."""
@@ -56,8 +61,8 @@ class Checkers:
         while not self._idle.empty():
             self._idle.get().close()
 
-    def _check(self, fetch: Callable[[], object], job: Job, elapsed_s: float) -> EndedAttempt | Answer:
-        data = fetch()
+    def _check(self, task: Task[Any], largest: int, job: Job, elapsed_s: float) -> EndedAttempt | Answer:
+        data = self._connection.fetch(task, largest)
         process = self._idle.get()
         try:
             with own_pickles():

@@ -3,12 +3,11 @@
 `judge.cluster.checkers` checks the answers.
 """
 
-from collections import Counter, deque
-from collections.abc import Callable, Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
 from concurrent.futures import Future as Check
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic
@@ -27,12 +26,11 @@ from judge.cluster.messages import MAX_ANSWER_BYTES, Answer, Broken, Lacks, Orde
 from judge.cluster.roster import Roster, WorkerFound
 from judge.cluster.security import Address, parse_address, security_of
 from judge.cluster.tasks import SLOT, play
-from judge.cluster.transfers import MAX_TRIES, Parcels, TransferEnd, Transfers
+from judge.cluster.transfers import MAX_TRIES, Parcels, TransferDelay, TransferEnd, Transfers
 from judge.contest.attempts import EndedAttempt, Job
 from judge.contest.estimate import longest_game_s
 from judge.contest.host_setup import KEEPER
 from judge.contest_games import ScheduledGame
-from judge.journal.events import WorkerEvent
 from judge.record.policy import Policy
 from judge.record.spec import GameSpec
 from judge.referee.clock import COURTESY_MS, SYNC_MS
@@ -100,6 +98,23 @@ class _Attempt:
         return order.model_dump_json().encode()
 
 
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    attempt: _Attempt
+    task: Future[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    attempt: _Attempt
+    task: Future[Any]
+    check: Check[EndedAttempt | Answer]
+    worker: WorkerFound
+
+
+_News = TransferEnd | TransferDelay | _Answered | _Checked
+
+
 def needed_images(spec: GameSpec, images: Mapping[str, str]) -> Mapping[str, str]:
     """Those of the contest's `images` that a game needs."""
     needed = {KEEPER, *(seat.runtime for seat in spec.seats)}
@@ -109,37 +124,35 @@ def needed_images(spec: GameSpec, images: Mapping[str, str]) -> Mapping[str, str
 class Cluster:
     """All workers' slots; implements `judge.contest.executor.Executor`."""
 
+    host = slot = ""
+    """Not known before a worker gets the game."""
+
     def __init__(
         self,
         address: Address,
         security: Security,
         parcels: Parcels,
-        remark: Callable[[WorkerEvent], None] = lambda _: None,
-        place: Callable[[ScheduledGame, str], None] = lambda *_: None,
+        store: Store,
+        contest: str,
     ) -> None:
         """Raises HostError if the scheduler does not answer.
 
-        `close` also closes `parcels`. `remark` writes into the journal; `place` stores a game's worker.
+        `close` also closes `parcels`.
         """
         self._parcels = parcels
-        self._place = place
+        self._store = store
         self._attempts: dict[str, _Attempt] = {}
         self._failed: dict[str, set[str]] = {}
         """Workers whose attempts had no result, by game."""
-        self._news: SimpleQueue[Callable[[], list[EndedAttempt]]] = SimpleQueue()
-        """Actions for the main thread; each returns the games that it ended."""
+        self._news: SimpleQueue[_News] = SimpleQueue()
+        """Of other threads."""
         self._looked = -POLL_INTERVAL_S
         self._scheduler = ""
         self._moves = LiveMoves()
-        self._connection = SchedulerConnection(address, security, self._moves.receive)
-        self._roster = Roster(remark)
-        self._checkers = Checkers()
-        self._transfers = Transfers(
-            self._connection,
-            self._roster,
-            ended=lambda end: self._news.put(lambda: self._sent(end)),
-            report=lambda text: self._news.put(lambda: self._noted(text)),
-        )
+        self._connection = SchedulerConnection(address, security, self._moves)
+        self._roster = Roster(store, contest)
+        self._checkers = Checkers(self._connection)
+        self._transfers = Transfers(self._connection, self._roster, parcels, self._news)
 
     @property
     def free(self) -> int:
@@ -153,16 +166,6 @@ class Cluster:
     def running(self) -> int:
         return len(self._attempts)
 
-    @property
-    def host(self) -> str:
-        """Empty: not known yet."""
-        return ""
-
-    @property
-    def slot(self) -> str:
-        """Empty: not known yet."""
-        return ""
-
     def start(self, job: Job) -> None:
         """Raises IndexError if no worker has a free slot."""
         if not self.free:
@@ -175,14 +178,25 @@ class Cluster:
         self._give(attempt)
 
     def wait(self, timeout_s: float) -> list[EndedAttempt]:
-        self._look()
-        found: list[EndedAttempt] = []
+        found = self._look()
         with suppress(Empty):
-            found += self._news.get(timeout=timeout_s)()
+            found += self._react(self._news.get(timeout=0 if found else timeout_s))
             while True:
-                found += self._news.get_nowait()()
+                found += self._react(self._news.get_nowait())
         self._give_waiting()
         return found
+
+    def _react(self, news: "_News") -> list[EndedAttempt]:
+        match news:
+            case TransferEnd():
+                self._sent(news)
+            case TransferDelay(why):
+                self._roster.note(why)
+            case _Answered(attempt, task):
+                return self._ended(attempt, task)
+            case _Checked(attempt, task, check, worker):
+                return self._checked(attempt, task, check, worker)
+        return []
 
     def kill(self) -> list[ScheduledGame]:
         """End all games and return them. An unreachable worker ends its game by itself."""
@@ -202,15 +216,15 @@ class Cluster:
         usable = self._roster.usable - self._transfers.receivers(self._parcels.images)
         return {address: max(0, self._roster.workers[address].slots - taken[address]) for address in sorted(usable)}
 
-    def _look(self) -> None:
+    def _look(self) -> list[EndedAttempt]:
         if monotonic() - self._looked < POLL_INTERVAL_S:
-            return
+            return []
         self._looked = monotonic()
         self._connection.reconnect()
         try:
             identity = self._connection.ask("identity", n_workers=-1)
         except (OSError, TimeoutError):
-            return
+            return []
         if identity["id"] != self._scheduler or any(
             attempt.task and attempt.task.cancelled() for attempt in self._all()
         ):
@@ -221,13 +235,15 @@ class Cluster:
             for attempt in self._all():
                 self._take_back(attempt)
         self._roster.meet(identity["workers"])
+        ended: list[EndedAttempt] = []
         for attempt in self._all():
             if attempt.worker and attempt.worker not in self._roster.workers:
                 self._roster.note(f"{attempt}, of worker {attempt.placed_at} starts again")
                 self._take_back(attempt)
             elif attempt.task is not None and attempt.is_overdue():
-                self._news.put(partial(self._overdue, attempt, attempt.task))
+                ended += self._overdue(attempt, attempt.task)
         self._give_waiting()
+        return ended
 
     def _overdue(self, attempt: _Attempt, task: Future[Any]) -> list[EndedAttempt]:
         if not self._is_current(attempt, task) or attempt.is_checked or not attempt.is_overdue():
@@ -264,8 +280,9 @@ class Cluster:
             worker = self._roster.workers.get(attempt.worker)
             name = worker.name if worker else ""
             if name != attempt.placed_at:
-                attempt.placed_at = name
-                self._place(attempt.job.game, name)
+                attempt.placed_at, game = name, attempt.job.game
+                with suppress(StoreLostError):
+                    self._store.played_by(game.id, game.attempt, name)
 
     def _preferred(self, attempt: _Attempt, slots: Mapping[str, int]) -> Collection[str]:
         """Workers with a free slot; only others than the avoided ones, if there are others."""
@@ -301,7 +318,7 @@ class Cluster:
         attempt.task = None
 
     def _await(self, attempt: _Attempt, task: Future[Any]) -> None:
-        task.add_done_callback(lambda _: self._news.put(lambda: self._ended(attempt, task)))
+        task.add_done_callback(lambda _: self._news.put(_Answered(attempt, task)))
 
     def _is_current(self, attempt: _Attempt, task: Future[Any]) -> bool:
         return self._attempts.get(attempt.job.game.id) is attempt and attempt.task is task
@@ -321,10 +338,9 @@ class Cluster:
             self._give(attempt)
             return []
         attempt.is_checked = True
-        check = self._checkers.check(
-            lambda: self._connection.fetch(task, attempt.max_answer), attempt.job, monotonic() - attempt.given_at
-        )
-        check.add_done_callback(lambda _: self._news.put(lambda: self._checked(attempt, task, check, worker)))
+        elapsed_s = monotonic() - attempt.given_at
+        check = self._checkers.check(task, attempt.max_answer, attempt.job, elapsed_s)
+        check.add_done_callback(lambda _: self._news.put(_Checked(attempt, task, check, worker)))
         return []
 
     def _checked(
@@ -418,9 +434,9 @@ class Cluster:
             if attempt.requests[worker.name, what] > MAX_TRIES:
                 raise InputError(f"it requested {what[:12]} more than {MAX_TRIES} times")
         for digest, program in agents.items():
-            self._transfers.send(worker, digest, partial(self._parcels.agent, digest, program))
+            self._transfers.send(worker, digest, program)
         for name in images:
-            if self._transfers.send(worker, name, partial(self._parcels.image, name)):
+            if self._transfers.send(worker, name):
                 self._roster.note(f"worker {worker.name} is sent the image {name}")
         if images:
             self._give(attempt)
@@ -428,7 +444,7 @@ class Cluster:
             self._forget_task(attempt)
             attempt.worker, attempt.awaits = worker.address, set(agents)
 
-    def _sent(self, sent: TransferEnd) -> list[EndedAttempt]:
+    def _sent(self, sent: TransferEnd) -> None:
         self._transfers.forget(sent)
         if sent.is_lie:
             self._roster.distrust(sent.worker, f"{sent.what} could not be sent: {sent.why}")
@@ -440,11 +456,6 @@ class Cluster:
                 if not attempt.awaits:
                     attempt.sent_to = attempt.worker
                     self._give(attempt)
-        return []
-
-    def _noted(self, text: str) -> list[EndedAttempt]:
-        self._roster.note(text)
-        return []
 
 
 def answer_s(policy: Policy) -> float:
@@ -482,18 +493,5 @@ def open_cluster(
     """
     where = parse_address(address)
     security = security_of(where, keys)
-    pending: deque[WorkerEvent] = deque()
-
-    def place(game: ScheduledGame, worker: str) -> None:
-        with suppress(StoreLostError):
-            store.played_by(game.id, game.attempt, worker)
-
-    def remark(event: WorkerEvent) -> None:
-        pending.append(event)
-        with suppress(StoreLostError):
-            while pending:
-                store.remark(contest, pending[0])
-                pending.popleft()
-
     parcels = Parcels(folder / PARCELS, image_contents(runtimes) if runtimes else {})
-    return Cluster(where, security, parcels, remark, place)
+    return Cluster(where, security, parcels, store, contest)

@@ -16,6 +16,7 @@ from distributed.security import Security
 from judge.base.errors import HostError, InputError
 from judge.base.logs import adopt
 from judge.cluster.bounded_messages import bound_messages
+from judge.cluster.live_moves import LiveMoves
 from judge.cluster.security import Address
 
 LOGGERS = ("distributed", "tornado", "asyncio")
@@ -77,15 +78,10 @@ class _Client(Client):
 class SchedulerConnection:
     """Tasks may be submitted by several threads."""
 
-    def __init__(
-        self, address: Address, security: Security, on_event: Callable[[tuple[float, Any]], None] = lambda _: None
-    ) -> None:
-        """Raises HostError if no scheduler answers.
-
-        `on_event` runs in a thread of dask and must not raise.
-        """
+    def __init__(self, address: Address, security: Security, moves: LiveMoves) -> None:
+        """Raises HostError if no scheduler answers. `moves` receives events of its tasks."""
         settle()
-        self._on_event = on_event
+        self._moves = moves
         self._address = address
         self._security = security
         self._name = f"judge-{secrets.token_hex(8)}"
@@ -102,7 +98,7 @@ class SchedulerConnection:
         """Subscribe to events of these tasks, again after a restart of the scheduler."""
         if self._client.status == "running":
             with suppress(ClosedClientError):
-                self._client.subscribe_topic(self._name, self._on_event)
+                self._client.subscribe_topic(self._name, self._moves.receive)
 
     def new_task(self) -> str:
         return f"{self._name}-{next(self._numbers)}"

@@ -6,7 +6,7 @@ The transcript is untrusted until the checked record replaces it.
 import socket
 import struct
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -30,15 +30,25 @@ MAX_PLAYS = 20
 log = get_logger()
 
 
+class GameClient:
+    """Requests a game: here it is always wanted, and its moves go nowhere."""
+
+    def is_wanted(self) -> bool:
+        return True
+
+    def send_moves(self, begin: int, data: bytes) -> None:
+        """Send bytes of the transcript and their offset."""
+
+
 @contextmanager
-def relay_moves(send: Callable[[int, bytes], None], directory: Path) -> Iterator[Path]:
-    """Yield a socket for a game's process, in an empty directory. `send` gets offset and bytes."""
+def relay_moves(client: GameClient, directory: Path) -> Iterator[Path]:
+    """Yield a socket for a game's process, in an empty directory. `client` gets the moves."""
     address = directory / "moves"
     ended = threading.Event()
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         listener.bind(str(address))
         listener.listen(1)
-        thread = threading.Thread(target=_relay, args=(listener, send, ended), name="moves")
+        thread = threading.Thread(target=_relay, args=(listener, client, ended), name="moves")
         thread.start()
         try:
             yield address
@@ -48,7 +58,7 @@ def relay_moves(send: Callable[[int, bytes], None], directory: Path) -> Iterator
             thread.join()
 
 
-def _relay(listener: socket.socket, send: Callable[[int, bytes], None], ended: threading.Event) -> None:
+def _relay(listener: socket.socket, client: GameClient, ended: threading.Event) -> None:
     try:
         connection, _ = listener.accept()
     except OSError:
@@ -65,7 +75,7 @@ def _relay(listener: socket.socket, send: Callable[[int, bytes], None], ended: t
                 continue
             if not data:
                 return
-            send(begin, data)
+            client.send_moves(begin, data)
             begin += len(data)
             ended.wait(REST_S)
 

@@ -3,7 +3,7 @@
 import hashlib
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -20,7 +20,7 @@ from judge.base.logs import get_logger
 from judge.base.os_errors import os_errors_as
 from judge.base.owner import owned_directory
 from judge.base.resources import POLICIES, code_parts
-from judge.cluster.live_moves import relay_moves
+from judge.cluster.live_moves import GameClient, relay_moves
 from judge.cluster.messages import (
     Answer,
     Arrived,
@@ -126,10 +126,8 @@ class Machine:
         for slot in slots:
             self._idle.put(LocalExecutor([replace(slot, host=name)], ahead=0))
 
-    def play(
-        self, order: Order, is_wanted: Callable[[], bool], send_moves: Callable[[int, bytes], None] = lambda *_: None
-    ) -> Answer:
-        """Play a game until it ends or is not wanted. `send_moves` gets offset and bytes."""
+    def play(self, order: Order, client: GameClient) -> Answer:
+        """Play a game until it ends or is not wanted."""
         try:
             self._refuse_unlike(order)
             images = self._lacking_images(order.images)
@@ -142,8 +140,8 @@ class Machine:
             return Lacks(agents=agents, images=images)
         try:
             job = Job(order.game, programs, states=order.states, contest=order.contest)
-            with own_pickles(), self._spectators(order, send_moves) as listener:
-                return self._in_a_slot(replace(job, listener=listener), is_wanted)
+            with own_pickles(), self._spectators(order, client) as listener:
+                return self._in_a_slot(replace(job, listener=listener), client)
         except _NotWantedError:
             self._clear_away(containers=bool(order.images))
             return Stopped(why=f"{self.name} lost its scheduler, or the game was given up")
@@ -228,20 +226,20 @@ class Machine:
             return None
 
     @contextmanager
-    def _spectators(self, order: Order, send_moves: Callable[[int, bytes], None]) -> Iterator[Path | None]:
+    def _spectators(self, order: Order, client: GameClient) -> Iterator[Path | None]:
         if not order.is_followed:
             yield None
             return
-        with owned_directory() as directory, relay_moves(send_moves, directory) as address:
+        with owned_directory() as directory, relay_moves(client, directory) as address:
             yield address
 
-    def _in_a_slot(self, job: Job, is_wanted: Callable[[], bool]) -> Answer:
+    def _in_a_slot(self, job: Job, client: GameClient) -> Answer:
         slots = self._idle.get()
         log.info("game taken", game=job.game.id, attempt=job.game.attempt)
         try:
             slots.start(job)
             while not (ended := slots.wait(POLL_INTERVAL_S)):
-                if not is_wanted():
+                if not client.is_wanted():
                     slots.kill()
                     slots.close()
                     slots = LocalExecutor(slots.slots, ahead=0)

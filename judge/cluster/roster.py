@@ -1,15 +1,18 @@
 """A contest's workers: connected, allowed to play, and why not."""
 
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections import Counter, deque
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from judge.base.errors import StoreLostError
 from judge.base.logs import get_logger
 from judge.base.text import printable
 from judge.cluster.tasks import SLOT
 from judge.journal.codec import encode
 from judge.journal.events import WorkerBarred, WorkerEvent, WorkerJoined, WorkerLost, WorkerNoted
+from judge.store.contests import Store
 
 MAX_SLOTS = 1024
 
@@ -37,10 +40,12 @@ class WorkerFound:
 
 
 class Roster:
-    """`remark` writes into the contest's journal."""
+    """Writes its events into the contest's journal, later while the store is lost."""
 
-    def __init__(self, remark: Callable[[WorkerEvent], None]) -> None:
-        self._remark = remark
+    def __init__(self, store: Store, contest: str) -> None:
+        self._store = store
+        self._contest = contest
+        self._unwritten: deque[WorkerEvent] = deque()
         self.workers: Mapping[str, WorkerFound] = {}
         """By address. Replaced as a whole: other threads read it."""
         self._unfit: set[str] = set()
@@ -123,4 +128,8 @@ class Roster:
     def add(self, event: WorkerEvent) -> None:
         """Write an event into the journal."""
         log.info("cluster", text=encode(event).text)
-        self._remark(event)
+        self._unwritten.append(event)
+        with suppress(StoreLostError):
+            while self._unwritten:
+                self._store.remark(self._contest, self._unwritten[0])
+                self._unwritten.popleft()

@@ -9,8 +9,10 @@ from pathlib import Path
 from distributed import Worker, WorkerPlugin, get_worker
 from distributed.core import Status
 from distributed.utils import sync
+from typing_extensions import override
 
 from judge.base.errors import HostError, InputError
+from judge.cluster.live_moves import GameClient
 from judge.cluster.machine import Machine
 from judge.cluster.messages import Answer, Order, ParcelPiece, Receipt, Unfit, topic_of
 from judge.contest.executor import slots_on_host
@@ -43,23 +45,31 @@ class AtMachine(WorkerPlugin):
             self.machine.close()
 
 
+class _Task(GameClient):
+    """The current task of a worker."""
+
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+        self._task = worker.state.tasks[worker.get_current_task()]
+
+    @override
+    def is_wanted(self) -> bool:
+        return self._worker.status is Status.running and self._task.state == "executing"
+
+    @override
+    def send_moves(self, begin: int, data: bytes) -> None:
+        name = str(self._task.key)
+        event = {"op": "log-event", "topic": topic_of(name), "msg": {"task": name, "begin": begin, "data": data}}
+        with suppress(OSError, RuntimeError, TimeoutError), _sending:
+            sync(self._worker.loop, _send_in_turn, self._worker, event, callback_timeout=SEND_S)
+
+
 def play(order: bytes) -> bytes:
     """`Order` in, `Answer` out."""
     worker = get_worker()
-    task = worker.state.tasks[worker.get_current_task()]
-    name = str(task.key)
-
-    def is_wanted() -> bool:
-        return worker.status is Status.running and task.state == "executing"
-
-    def send_moves(begin: int, data: bytes) -> None:
-        event = {"op": "log-event", "topic": topic_of(name), "msg": {"task": name, "begin": begin, "data": data}}
-        with suppress(OSError, RuntimeError, TimeoutError), _sending:
-            sync(worker.loop, _send_in_turn, worker, event, callback_timeout=SEND_S)
-
     answer: Answer
     try:
-        answer = _machine(worker).play(Order.model_validate_json(order), is_wanted, send_moves)
+        answer = _machine(worker).play(Order.model_validate_json(order), _Task(worker))
     except (HostError, InputError) as error:
         answer = Unfit(why=str(error)[:2000])
     return answer.model_dump_json().encode()

@@ -5,13 +5,15 @@ The answer to a piece is the offset of the next one.
 
 import hashlib
 import shutil
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Container, Mapping
 from concurrent.futures import CancelledError as Dropped
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from queue import SimpleQueue
 from threading import Event, Lock
 from time import monotonic
+from typing import Any
 
 from distributed import CancelledError
 
@@ -55,32 +57,10 @@ class Parcels:
         self._locks: dict[str, Lock] = {}
         self.close()
 
-    def agent(self, digest: str, program: Path) -> tuple[Parcel, Path]:
-        """Parcel of an agent, and its file. Raises HostError."""
-
-        def make(path: Path) -> Parcel:
-            with path.open("wb") as file:
-                write_agent(program, file)
-            return Parcel(agent=digest, digest=sha256_of(path), size=path.stat().st_size)
-
-        return self._once(digest, make)
-
-    def image(self, name: str) -> tuple[Parcel, Path]:
-        """Parcel of an image, and its file. Raises HostError."""
-
-        def make(path: Path) -> Parcel:
-            facts = export_image(name, path)
-            if facts.content != self.images[name]:
-                raise HostError(f"the image {name} was rebuilt during this run")
-            return Parcel(image=facts, digest=sha256_of(path), size=path.stat().st_size)
-
-        return self._once(name, make)
-
-    def close(self) -> None:
-        """Remove the files."""
-        shutil.rmtree(self._folder, ignore_errors=True)
-
-    def _once(self, what: str, make: Callable[[Path], Parcel]) -> tuple[Parcel, Path]:
+    def made(self, what: str, program: Path | None = None) -> tuple[Parcel, Path]:
+        """Parcel of an agent with the digest `what` or, without `program`, of an image, and its file. Raises
+        HostError.
+        """
         path = self._folder / hashlib.sha256(what.encode()).hexdigest()
         with self._lock:
             lock = self._locks.setdefault(what, Lock())
@@ -88,8 +68,22 @@ class Parcels:
             if what not in self._made:
                 with os_errors_as(HostError, path, ": make room there"):
                     self._folder.mkdir(exist_ok=True)
-                    self._made[what] = make(path), path
+                    self._made[what] = self._make(what, program, path), path
             return self._made[what]
+
+    def _make(self, what: str, program: Path | None, path: Path) -> Parcel:
+        if program is not None:
+            with path.open("wb") as file:
+                write_agent(program, file)
+            return Parcel(agent=what, digest=sha256_of(path), size=path.stat().st_size)
+        facts = export_image(what, path)
+        if facts.content != self.images[what]:
+            raise HostError(f"the image {what} was rebuilt during this run")
+        return Parcel(image=facts, digest=sha256_of(path), size=path.stat().st_size)
+
+    def close(self) -> None:
+        """Remove the files."""
+        shutil.rmtree(self._folder, ignore_errors=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +94,13 @@ class TransferEnd:
     worker: WorkerFound
     why: str = ""
     is_lie: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TransferDelay:
+    """A transfer is tried again."""
+
+    why: str
 
 
 class WorkerGoneError(Exception):
@@ -113,23 +114,21 @@ class Transfers:
         self,
         connection: SchedulerConnection,
         roster: Roster,
-        ended: Callable[[TransferEnd], None],
-        report: Callable[[str], None],
+        parcels: Parcels,
+        news: SimpleQueue[Any],
     ) -> None:
-        """`ended` is called in another thread."""
+        """`news` gets each `TransferEnd` and `TransferDelay`."""
         self._connection = connection
         self._roster = roster
-        self._ended = ended
-        self._report = report
+        self._parcels = parcels
+        self._news = news
         self._closing = Event()
         self._threads = ThreadPoolExecutor(MAX_TRANSFERS, thread_name_prefix="transfer")
         self._running: set[tuple[str, str]] = set()
         self._count: dict[tuple[str, str], int] = {}
 
-    def send(self, worker: WorkerFound, what: str, make: Callable[[], tuple[Parcel, Path]]) -> bool:
-        """Start to send the parcel of `make` (named `what`); False if it is being sent. Raises InputError after
-        `MAX_TRIES`.
-        """
+    def send(self, worker: WorkerFound, what: str, program: Path | None = None) -> bool:
+        """Start to send the parcel of `Parcels.made`; False if it is being sent. InputError after `MAX_TRIES`."""
         key = worker.address, what
         if key in self._running:
             return False
@@ -137,7 +136,7 @@ class Transfers:
         if self._count[key] > MAX_TRIES:
             raise InputError(f"it requested {what[:12]} more than {MAX_TRIES} times")
         self._running.add(key)
-        sending = self._threads.submit(self._send, worker, what, make)
+        sending = self._threads.submit(self._send, worker, what, program)
         sending.add_done_callback(lambda done: self._end(worker, what, done))
         return True
 
@@ -167,10 +166,10 @@ class Transfers:
             sent = TransferEnd(what, worker, str(error), is_lie=True)
         except Exception as error:  # noqa: BLE001 - whatever a hostile worker makes dask stumble over
             sent = TransferEnd(what, worker, f"its answer cannot be read: {error!r:.200}", is_lie=True)
-        self._ended(sent)
+        self._news.put(sent)
 
-    def _send(self, worker: WorkerFound, what: str, make: Callable[[], tuple[Parcel, Path]]) -> None:
-        parcel, path = self._made(worker, what, make)
+    def _send(self, worker: WorkerFound, what: str, program: Path | None) -> None:
+        parcel, path = self._made(worker, what, program)
         with path.open("rb") as file:
             arrived = self._ask(worker, parcel, 0, b"")
             log.info("sending", worker=worker.name, what=str(parcel), bytes=parcel.size, already=arrived.bytes)
@@ -186,15 +185,17 @@ class Transfers:
                 arrived = self._ask(worker, parcel, arrived.bytes, piece)
         log.info("sent", worker=worker.name, what=what)
 
-    def _made(self, worker: WorkerFound, what: str, make: Callable[[], tuple[Parcel, Path]]) -> tuple[Parcel, Path]:
+    def _made(self, worker: WorkerFound, what: str, program: Path | None) -> tuple[Parcel, Path]:
         reported = ""
         while True:
             try:
-                return make()
+                return self._parcels.made(what, program)
             except HostError as error:
                 if str(error) != reported:
                     reported = str(error)
-                    self._report(f"{what} cannot be sent to worker {worker.name}: {reported}; retrying")
+                    self._news.put(
+                        TransferDelay(f"{what} cannot be sent to worker {worker.name}: {reported}; retrying")
+                    )
             if self._closing.wait(RETRY_S) or worker.address not in self._roster.workers:
                 raise WorkerGoneError("the worker is lost")
 

@@ -9,11 +9,10 @@ import os
 import shutil
 import sqlite3
 import stat
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Iterator, Set
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 import judge
@@ -204,7 +203,8 @@ class _Backup:
         source = Files(self._planned.files)
         digests = sorted(source.digests())
         for digest in self._track(digests, len(digests), "copying records"):
-            self._put(digest, partial(source.get, digest))
+            if not self._has(digest):
+                self._put(digest, source.get(digest))
         return set(digests)
 
     def _copy_agents(self) -> dict[str, str]:
@@ -213,19 +213,23 @@ class _Backup:
         for digest in sorted(source.digests()):
             data = pack_agent(source.get(digest))
             packed[digest] = hashlib.sha256(data).hexdigest()
-            self._put(packed[digest], lambda data=data: data)  # type: ignore[misc]
+            self._put(packed[digest], data)
         return packed
 
-    def _put(self, digest: str, read: Callable[[], bytes]) -> None:
+    def _has(self, digest: str) -> bool:
+        """Whether the backup has it; a damaged copy is removed."""
         path = self._copies.path(digest)
-        if digest in self._checked:
-            return
-        if path.exists():
+        if digest not in self._checked and path.exists():
             if sha256_of(path) == digest:
                 self._checked.add(digest)
-                return
-            path.unlink()  # damaged
-        self._copies.put(read())
+            else:
+                path.unlink()
+        return digest in self._checked
+
+    def _put(self, digest: str, data: bytes) -> None:
+        if self._has(digest):
+            return
+        self._copies.put(data)
         self._checked.add(digest)
         self._new += 1
 
@@ -243,7 +247,7 @@ class _Backup:
             raise InputError(f"{path}: larger than {MAX_FILE_BYTES >> 20} MiB; move it out of the contest's folder")
         data = path.read_bytes()
         digest = hashlib.sha256(data).hexdigest()
-        self._put(digest, lambda: data)
+        self._put(digest, data)
         return FileCopy(sha256=digest, mode=mode)
 
     def _names(self) -> Iterator[str]:

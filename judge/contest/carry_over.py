@@ -10,7 +10,8 @@ from pathlib import Path
 from judge.agents.store import AgentStore
 from judge.base.durable_files import write_durably
 from judge.base.errors import HostError
-from judge.contest.contest import announce, open_store
+from judge.contest.begin import announce
+from judge.contest.contest import open_store
 from judge.contest.entries import intake_directory
 from judge.contest.plan import Planned
 from judge.journal.events import SubmissionState

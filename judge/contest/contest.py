@@ -1,36 +1,26 @@
-"""A contest and its store: lock in, next games, standings.
+"""A contest and its store: jobs of games, results, standings.
 
 The folder of contest.toml contains database, locked-in agents, records and folder states.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
-from threading import Event
-from typing import TYPE_CHECKING, Any
 
 from judge.agents.store import AgentStore
 from judge.base.errors import InputError
-from judge.base.owner import owned_directory
 from judge.base.text import percent, sentence
-from judge.contest.attempts import Executor, Job
-from judge.contest.folders.kept import share_files
-from judge.contest.folders.transfer import brought, folder_words
+from judge.contest.attempts import Job
+from judge.contest.folders.transfer import folder_words
 from judge.contest.plan import Planned
-from judge.contest.runner import ContestRunner
-from judge.contest.skip_ratings import skip_words
-from judge.contest.take_snapshot import take_snapshot
 from judge.contest_games import GameResult, GameState, ScheduledGame
 from judge.journal.events import (
     AdmissionsFrozen,
     AdmissionsReopened,
-    FoldersTransferred,
     SeasonEnded,
-    StartRatingsRead,
-    StartTimeReached,
 )
 from judge.record.spec import KeptFolders, RecordFile
 from judge.sandbox.archive import EMPTY
@@ -41,16 +31,9 @@ from judge.store.contests import Store
 from judge.store.damage import damaged
 from judge.store.files import Files
 from judge.store.queries import Reader
-from judge.store.types import EntryRow
-from judge.submissions.windows import moment_text
 from judge.tournament.results import PlayedPairing
 from judge.tournament.schedule import PendingPairing, Table, Tournament
-from judge.tournament.seeds import Freeze, commitment_to, new_secret
 from judge.tournament.snapshot import Snapshot, SnapshotEntry, read_snapshot
-from judge.transparency.merkle import Tree
-
-if TYPE_CHECKING:
-    from judge.contest.ladder import LadderScheduler
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +71,6 @@ class Contest:
         if self.tournament.seed is None:
             raise InputError(f"the store lacks the secret of {self.name}; restore the store from a backup")
         self._programs: dict[str, Path] = {}
-        self.enter_passed: Callable[[Contest], bool] = lambda _: False
-        """Called in a ladder when a submission passed: `judge.contest.admissions.enter_passed`."""
 
     def refresh(self) -> None:
         """Read entries after the start."""
@@ -109,31 +90,6 @@ class Contest:
 
     # --- games to play --------------------------------------------------------------------------------
 
-    def runner(
-        self,
-        executor: Executor,
-        check: Callable[[], None] = lambda: None,
-        listener: Path | None = None,
-        drain: Event | None = None,
-        abandon: Event | None = None,
-    ) -> ContestRunner:
-        """The runner; `listener` is the recorder's socket."""
-        return ContestRunner(
-            self.store,
-            self.files,
-            self.name,
-            executor,
-            job_of=partial(self.job, listener=listener),
-            schedule_next=self.schedule_next,
-            check_failures=self.check_failures,
-            priorities=self.priorities if self.planned.plan.order == "lowest" else None,
-            attempts=self.snapshot.policy.attempts,
-            alone=lambda: self.alone,
-            check=check,
-            drain=drain,
-            abandon=abandon,
-        )
-
     def priorities(self) -> Mapping[str, float]:
         """Each agent's rating minus its deviation; empty without results."""
         out = self.out()
@@ -148,53 +104,17 @@ class Contest:
             return frozenset()
         return frozenset(entry.name for entry in self.snapshot.entries)
 
-    def schedule_next(self) -> bool:
-        """Disqualify failing agents, then schedule the next games. False if none follow now."""
-        if self.store.state(self.name) != "open":
-            return False
-        if self._ladder is not None:
-            return self._ladder.schedule_next()
-        self.refresh()
-        while True:
-            [(last, _)] = self.store.journal_before(self.name, None, 1)
-            counts = self.store.counts(self.name)
-            if counts[GameState.PENDING] or counts[GameState.HELD]:
-                return False
-            if counts[GameState.RUNNING] and self.snapshot.format.waits:
-                return False
-            results, earlier = self.store.results(self.name), self.store.pairings(self.name)
-            self._disqualify_failed(results)
-            pairings = self.tournament.next(earlier, results, self.absent())
-            games = self.tournament.games(pairings, len(earlier))
-            if not games:
-                return False
-            if self.store.schedule(self.name, games, pairings, after=last):
-                return True
-
-    @cached_property
-    def _ladder(self) -> "LadderScheduler | None":
-        if self.snapshot.format.has_rounds:
-            return None
-        # NumPy takes long to import.
-        from judge.contest.ladder import LadderScheduler
-
-        return LadderScheduler(self.store, self.first, self._with_late, self.record, lambda: self.enter_passed(self))
-
-    def _with_late(self) -> Tournament:
-        self.refresh()
-        return self.tournament
-
     def check_failures(self, game: ScheduledGame) -> None:
         """Disqualify an ended game's agents, if checked after every game."""
         agents = (game.first, game.second)
-        is_checked = self.snapshot.failures.check == "game" or self._ladder is not None
+        is_checked = self.snapshot.failures.check == "game" or not self.snapshot.format.has_rounds
         if is_checked and self.store.results_of(self.name, agents, failed=True):
-            self._disqualify_failed(self.store.results_of(self.name, agents), game)
+            self.disqualify_failed(self.store.results_of(self.name, agents), game)
 
-    def _disqualify_failed(self, results: Sequence[GameResult], game: ScheduledGame | None = None) -> None:
+    def disqualify_failed(self, results: Sequence[GameResult], game: ScheduledGame | None = None) -> None:
+        """Disqualify agents that failed too often; with `game` only its two, whose results these are."""
         limit = percent(self.snapshot.failures.limit)
         for agent, failed in self.tournament.failed(results, self.out()).items():
-            # Of others, only games against these two are known.
             if game is None or agent in (game.first, game.second):
                 share = percent(failed)
                 why = sentence(f"failed in {share} of its games; {limit} are allowed")
@@ -344,86 +264,6 @@ def open_store(planned: Planned) -> Store:
 def has_begun(store: Store, planned: Planned) -> bool:
     """Whether the contest is in the store."""
     return planned.name in store.contest_names()
-
-
-def why_not_yet(store: Store, planned: Planned) -> str:
-    """Why a contest may not begin yet; empty if it may. Setting the clock back after the start has no effect."""
-    starts = planned.plan.windows.starts
-    begun = store.last_lines(planned.name, 1, StartTimeReached) if starts is not None else ()
-    if starts is not None and begun and begun[0].change == StartTimeReached(moment_text(starts)):
-        return ""
-    return planned.waits_for()
-
-
-def announce(store: Store, planned: Planned) -> None:
-    """Start the contest's log with the commitment to its secret, unless it is started.
-
-    Raises InputError if the fixed seed was added or removed since, or the cup was changed.
-    """
-    if has_begun(store, planned):
-        return
-    secret = None if planned.plan.seed is not None else new_secret()
-    store.announce(planned.name, secret, None if secret is None else commitment_to(secret), planned.announced)
-    if store.leaves(planned.name, 0, 1)[0].change != planned.announced:
-        raise InputError(
-            f"{planned.path}: cup was changed since the contest was announced; restore it, or choose another name"
-        )
-    if (store.announced_secret(planned.name) is None) != (secret is None):
-        raise InputError(
-            f"{planned.path}: seed was {'added' if secret is None else 'removed'} since the contest was announced; "
-            "restore the file, or choose another name"
-        )
-
-
-def frozen(store: Store, name: str, terms: str) -> Freeze:
-    """Lock in the digest of a contest's terms in its log. Raises InputError if other terms are locked in."""
-    leaves = store.freeze(name, terms)
-    tree = Tree(line.leaf for line in store.leaves(name, 0, leaves))
-    return Freeze(leaves=leaves, root=tree.root().hex(), entries=terms)
-
-
-def begin(store: Store, planned: Planned, host: Mapping[str, Any], *, is_early: bool = False) -> Contest:
-    """Lock in and store a contest with its first games, or open it.
-
-    Raises InputError before the end of submissions or the start, unless `is_early`.
-    """
-    if not has_begun(store, planned):
-        if not is_early and (waits := why_not_yet(store, planned)):
-            raise InputError(f"{planned.name} has not begun: {waits}; --now begins it now, which cannot be undone")
-        announce(store, planned)
-        with owned_directory() as staging:
-            secret = store.announced_secret(planned.name)
-            begins = partial(_begins, planned)
-            freeze = partial(frozen, store, planned.name)
-            snapshot = take_snapshot(planned, staging, dict(host), secret, begins, freeze)
-        share_files(store, planned, snapshot)
-        entered = [EntryRow(entry.name, entry.rank, entry.model_dump_json()) for entry in snapshot.entries]
-        store.create(planned.name, snapshot.model_dump_json(), entered, secret)
-        if words := skip_words(planned):
-            store.remark(planned.name, StartRatingsRead(words))
-        if source := planned.plan.ratings.from_:
-            words = sentence(f"the agents start from their ratings in {source}")
-            store.remark(planned.name, StartRatingsRead(words))
-        if snapshot.policy.folders.persistent:
-            states = {entry.name: entry.persistent for entry in snapshot.entries if entry.persistent}
-            digests = "; ".join(f"{name} {digest}" for name, digest in states.items())
-            words = folder_words([entry.name for entry in snapshot.entries], states, snapshot.folders_from)
-            store.remark(planned.name, FoldersTransferred(f"{words}: {digests}" if digests else words))
-    contest = Contest(store, planned)
-    share_files(store, planned, contest.snapshot)
-    # A ladder first enters submissions that passed.
-    if contest.snapshot.format.has_rounds and not store.pairings(planned.name):
-        contest.schedule_next()
-    return contest
-
-
-def _begins(planned: Planned, agents: Sequence[tuple[str, str]]) -> tuple[str, Mapping[str, str]]:
-    found = brought(planned)
-    if found is None:
-        return "", {}
-    files = Files(planned.files)
-    states = found.of(agents)
-    return found.source, {name: files.put(state.data) for name, state in states.items()}
 
 
 def find_game(contest: Contest, word: str) -> ScheduledGame:

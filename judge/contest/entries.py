@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -125,15 +125,16 @@ def _with_images(directory: IntakeDirectory, images: Collection[str]) -> IntakeD
     return replace(directory, policy=policy.model_copy(update=admitted))
 
 
-def refuse(error: InputError) -> None:
-    """Raise it."""
-    raise error
-
-
-def entrants(planned: Planned, staging: Path, miss: Callable[[InputError], None] = refuse) -> Sequence[Entrant]:
-    """The entries. `miss` receives why an agent cannot play.
+def entrants(planned: Planned, staging: Path, absent: list[InputError] | None = None) -> Sequence[Entrant]:
+    """The entries. `absent` receives why an agent cannot play; without it, this is raised.
 
     Listed agents are staged below `staging`."""
+
+    def miss(error: InputError) -> None:
+        if absent is None:
+            raise error
+        absent.append(error)
+
     found: list[Entrant] = []
     for each in planned.plan.agents:
         try:

@@ -1,10 +1,9 @@
 """Estimates a contest's games and duration, and lists missing requirements."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import chain
 from math import ceil
 
@@ -99,7 +98,7 @@ def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
     with owned_directory() as staging:
         missing: list[str] = []
         absent: list[InputError] = []
-        entered = entrants(planned, staging, absent.append)
+        entered = entrants(planned, staging, absent)
         missing += map(str, absent)
         names = [each.name for each in entered]
         # Missing agents are expected at the start.
@@ -107,20 +106,24 @@ def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
         if (why := planned.lacks_agents(count)) is not None:
             missing.append(why)
         missing += equal_names(planned, (each.entry_name for each in entered))
-        missing += _why_not(lambda: refuse_many_of_an_author(planned, entered))
+        with _noting(missing):
+            refuse_many_of_an_author(planned, entered)
         found = [each.agent for each in entered]
         agents = [(each.name, each.agent.digest) for each in entered]
-        folders: list[str] = []
-        missing += _why_not(lambda: folders.append(_folders_notice(planned, agents)))
-        for needed in _needed(planned, found):
-            missing += _why_not(needed)
+        folders = ""
+        with _noting(missing):
+            folders = _folders_notice(planned, agents)
+        _check_host(planned, found, missing)
         awaited = [(each.name, "") for each in planned.plan.agents if each.name and each.name not in names]
-        rated: list[AnyFormat] = []
-        missing += _why_not(lambda: rated.append(resolved_format(planned, [*agents, *awaited])))
-    form = rated[0] if rated else planned.plan.format
+        rated: AnyFormat | None = None
+        try:
+            rated = resolved_format(planned, [*agents, *awaited])
+        except (InputError, HostError) as error:
+            missing.append(str(error))
+    form = planned.plan.format if rated is None else rated
     names_of_all = _names([*names, *(name for name, _ in awaited)], count)
     drawn = _draws(planned, form, names_of_all)
-    left_out = _left_out(planned, form, names_of_all) if rated else []
+    left_out = [] if rated is None else _left_out(planned, rated, names_of_all)
     draws = [[form.total_games]] if isinstance(form, Ladder) else [_pairs_by_round(pairings) for pairings in drawn]
     pairs = [number for rounds in draws for number in rounds]
     games = form.games
@@ -139,13 +142,13 @@ def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
         waves=waves,
         missing=missing,
         warnings=[*warnings_of(planned)],
-        folders="".join(folders),
+        folders=folders,
         unchecked=[each.name for each in entered if not each.is_checked],
-        ratings=skip.agents if rated and (skip := skip_of(form)) else {},
+        ratings=skip.agents if rated is not None and (skip := skip_of(form)) else {},
         copies=equal_files((each.name, {each.agent.digest, each.upload} - {""}) for each in entered),
         left_out=left_out,
         games_saved=len(left_out) * games,
-        seats=form.seats.agents if rated and isinstance(form, Leagues) and form.seats else (),
+        seats=form.seats.agents if rated is not None and isinstance(form, Leagues) and form.seats else (),
     )
 
 
@@ -262,35 +265,38 @@ def _game_s(clock: ClockPolicy, answers: tuple[int, int], tolerance_ms: int) -> 
     return total_ms / 1000
 
 
-def _needed(planned: Planned, agents: Sequence[Agent]) -> Iterator[Callable[[], object]]:
+def _check_host(planned: Planned, agents: Sequence[Agent], missing: list[str]) -> None:
     policy = planned.policy
-    yield lambda: points_table(policy)
-    yield planned.openings
-    yield lambda: requirements.require(policy.box)
-    yield lambda: requirements.require_pipes(policy.box)
+    with _noting(missing):
+        points_table(policy)
+    with _noting(missing):
+        planned.openings()
+    with _noting(missing):
+        requirements.require(policy.box)
+    with _noting(missing):
+        requirements.require_pipes(policy.box)
     if policy.folders.kept:
-        yield keeper_image
+        with _noting(missing):
+            keeper_image()
     runtimes = set()
     for agent in agents:
-        with suppress(InputError):  # `_can_sit` gives the reason
+        with suppress(InputError):  # the last check gives the reason
             runtimes.add(agent.seat(policy).runtime)
     for runtime in sorted(runtimes):
-        yield partial(find_runtime, runtime)
+        with _noting(missing):
+            find_runtime(runtime)
     for agent in agents:
-        yield partial(_can_sit, agent, policy)
+        with _noting(missing):
+            seat = agent.seat(policy)
+            check_playable(GameSpec(seats=(seat, seat), policy=policy))
 
 
-def _can_sit(agent: Agent, policy: Policy) -> None:
-    seat = agent.seat(policy)
-    check_playable(GameSpec(seats=(seat, seat), policy=policy))
-
-
-def _why_not(needed: Callable[[], object]) -> list[str]:
+@contextmanager
+def _noting(missing: list[str]) -> Iterator[None]:
     try:
-        needed()
+        yield
     except (InputError, HostError) as error:
-        return [str(error)]
-    return []
+        missing.append(str(error))
 
 
 _ANY_SEED = 0

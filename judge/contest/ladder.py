@@ -1,19 +1,18 @@
 """Draws the pairs of a running ladder."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from time import monotonic
 
+from judge.contest.admissions import enter_passed
 from judge.contest.attempts import outcome_of
+from judge.contest.contest import Contest
 from judge.contest_games import GameResult, Pairing, ScheduledGame
 from judge.journal.codec import Event
 from judge.journal.events import Accepted, AdmissionsReopened, Entered, Rated, SubmissionChanged, Withdrawn
-from judge.record.spec import RecordFile
-from judge.store.contests import Store
 from judge.store.types import ENTERS, JournalLine
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.ladder import LadderHistory, follow
-from judge.tournament.schedule import Tournament
-from judge.tournament.snapshot import Snapshot, SnapshotEntry
+from judge.tournament.snapshot import SnapshotEntry
 
 RATED_DEVIATION = 75.0
 """Standard error in Elo from which a rating is reported in the journal, once per agent."""
@@ -25,27 +24,14 @@ ADMISSION_INTERVAL_S = 60.0
 class LadderScheduler:
     """Follows the journal of a contest and schedules one game at a time."""
 
-    def __init__(
-        self,
-        store: Store,
-        first: Snapshot,
-        now: Callable[[], Tournament],
-        record: Callable[[str], RecordFile],
-        enter_passed: Callable[[], bool],
-    ) -> None:
-        """`first` has the entries of the start, `now` returns all. `record` returns a record by digest. `enter_passed`
-        returns whether a submission waits for its time.
-        """
-        self._now = now
-        self._tournament = now()
-        seed, name = self._tournament.seed, first.name
+    def __init__(self, contest: Contest) -> None:
+        first, seed, name = contest.first, contest.tournament.seed, contest.name
         if seed is None:
             raise ValueError("a ladder that is played needs its secret")
+        self._contest = contest
         self._ends = first.format.ends if isinstance(first.format, Ladder) else None
-        self._store = store
+        self._store = store = contest.store
         self._name = name
-        self._record = record
-        self._enter_passed = enter_passed
         self._enters_at: float | None = None
         self._last = 0
         self._rated: set[str] = set()
@@ -63,17 +49,17 @@ class LadderScheduler:
             if lines:
                 self._last = lines[-1][0]
             if any(isinstance(line.change, Entered) for _, line in lines):
-                self._tournament = self._now()
+                self._contest.refresh()
             is_new = any(_may_let_enter(line.change) for _, line in lines)
             follow(self._history, [line.change for _, line in lines], self._pairings, self._games)
             self._report_ratings([line for _, line in lines])
             if is_new or (self._enters_at is not None and monotonic() >= self._enters_at):
-                self._enters_at = monotonic() + ADMISSION_INTERVAL_S if self._enter_passed() else None
+                self._enters_at = monotonic() + ADMISSION_INTERVAL_S if enter_passed(self._contest) else None
                 continue
             pairing = self._history.next()
             if pairing is None:
                 return False
-            (game,) = self._tournament.games([pairing], len(self._pairings))
+            (game,) = self._contest.tournament.games([pairing], len(self._pairings))
             if self._store.schedule(self._name, [game], [pairing], self._last, self._ends):
                 self._pairings.append(pairing)
                 self._games.append(game)
@@ -93,7 +79,7 @@ class LadderScheduler:
                 self._rated.add(agent)
 
     def _entry_of(self, agent: str) -> SnapshotEntry:
-        return self._tournament.snapshot.by_name()[agent]
+        return self._contest.snapshot.by_name()[agent]
 
     def _result_of(self, game: str, attempt: int) -> GameResult:
         row = self._by_id[game]
@@ -105,7 +91,7 @@ class LadderScheduler:
         withdrawn = self._store.attempt(game, attempt)
         if withdrawn is None or withdrawn.record is None:
             raise ValueError(f"game {row.number}: attempt {attempt} has no record")
-        return outcome_of(self._record(withdrawn.record), withdrawn.record).row(row, attempt)
+        return outcome_of(self._contest.record(withdrawn.record), withdrawn.record).row(row, attempt)
 
 
 def _may_let_enter(change: Event) -> bool:

@@ -118,13 +118,12 @@ def play_match(
     venue: Venue,
     kept: KeptThroughRun,
     observer: MatchObserver,
-    watch: Callable[[Ply], None] | None,
 ) -> Sequence[MatchGame]:
-    """Play all games; `watch` receives the answers. Games that stay void have that verdict.
+    """Play all games. Games that stay void have that verdict.
 
     Raises HostError if a record cannot be written.
     """
-    venue = replace(venue, watch=watch, follow=observer.follow, build=observer.build)
+    venue = replace(venue, follow=observer.follow, build=observer.build)
     played = []
     with kept.through_the_run():
         for number in range(plan.games):

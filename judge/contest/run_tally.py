@@ -1,8 +1,8 @@
 """Progress of a contest since this judge started."""
 
-import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from time import monotonic
 
 from judge.contest.attempts import EndedAttempt
 from judge.contest.contest import Contest
@@ -13,10 +13,9 @@ from judge.games.types import FAILURES
 class RunTally:
     """Progress since this judge started."""
 
-    def __init__(self, contest: Contest, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, contest: Contest) -> None:
         self._contest = contest
-        self._clock = clock
-        self._began = clock()
+        self._began = monotonic()
         self.finished = 0
         self.voids = 0
         self.failures: Counter[str] = Counter()
@@ -56,7 +55,7 @@ class RunTally:
 
     @property
     def per_minute(self) -> float:
-        return 60 * self.finished / max(self._clock() - self._began, 1e-3)
+        return 60 * self.finished / max(monotonic() - self._began, 1e-3)
 
     @property
     def minutes_left(self) -> float | None:

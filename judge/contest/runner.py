@@ -1,29 +1,31 @@
 """The loop that plays a contest: fill slots, wait for an end, store the result, schedule the next games."""
 
 from collections import deque
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from threading import Event
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from judge.base.errors import StoreLostError
 from judge.base.logs import get_logger
-from judge.contest.attempts import EndedAttempt, Executor, Job, describe_loss
+from judge.contest.attempts import EndedAttempt, Executor, describe_loss
+from judge.contest.contest import Contest
+from judge.contest.schedule_next import Scheduler
 from judge.contest_games import AttemptState, GameState, ScheduledGame
 from judge.journal.events import SetAside, Stopped
 from judge.store.contests import Store
-from judge.store.files import Files
 from judge.store.types import FileKind
+
+if TYPE_CHECKING:
+    from judge.contest.event_log.recorder import RecorderProcess
 
 POLL_INTERVAL_S = 1.0
 
 PATIENCE_S = 600.0
 """Maximum time to wait for a lost store."""
-
-STOPPED = "stopped"
-"""State and journal event of a contest that needs its organiser."""
 
 PAUSE_S = 300.0
 """Minimum time until the retry: load on the host is often over by then."""
@@ -54,57 +56,57 @@ def again_at(store: Store, contest: str) -> str | None:
     return (datetime.fromisoformat(aside[0].at) + timedelta(seconds=PAUSE_S)).isoformat(" ", "seconds")
 
 
+@dataclass(frozen=True, slots=True)
+class StopRequest:
+    """Set `drain` to finish the running games and stop, `abandon` to stop at once. Another run continues."""
+
+    drain: Event = field(default_factory=Event)
+    abandon: Event = field(default_factory=Event)
+
+
+class RunObserver:
+    """Receives the events of a run; methods do nothing by default."""
+
+    def open(self, contest: Contest, executor: Executor) -> None:
+        """Report the start."""
+
+    def report(self, ended: EndedAttempt) -> None:
+        """Report an ended attempt."""
+
+    def close(self) -> None:
+        """Report the end of the run, also after an error."""
+
+
 class ContestRunner:
     """Plays a contest on an executor."""
 
     def __init__(
         self,
-        store: Store,
-        files: Files,
-        contest: str,
+        contest: Contest,
         executor: Executor,
-        *,
-        job_of: Callable[[ScheduledGame], Job],
-        schedule_next: Callable[[], bool],
-        attempts: int,
-        check_failures: Callable[[ScheduledGame], None] = lambda _: None,
-        priorities: Callable[[], Mapping[str, float]] | None = None,
-        alone: Callable[[], frozenset[str]] = frozenset,
-        check: Callable[[], None] = lambda: None,
+        observer: RunObserver | None = None,
+        stop: StopRequest | None = None,
+        recorder: "RecorderProcess | None" = None,
         pause_s: float = PAUSE_S,
-        patience_s: float = PATIENCE_S,
-        drain: Event | None = None,
-        abandon: Event | None = None,
     ) -> None:
-        """`files` receives records and folder states before the rows that name them.
+        """After the policy's number of voids in a row, a game is set aside if another was played since the last
+        set-aside, if others are left the first time, or if one agent played in all games that were set aside since the
+        last result, and games without it are left. It is retried after all others, at least `pause_s` after the last
+        set-aside. Otherwise, or if it is void again, the contest stops.
 
-        `schedule_next` is called when a slot is free and no game can be started, and returns whether it scheduled more.
-        `check_failures` is called after each result. `priorities` returns values by agent: the game with the lowest sum
-        is next. None: schedule order.
-
-        After `attempts` voids in a row, a game is set aside if another was played since the last set-aside, if others
-        are left the first time, or if one agent played in all games that were set aside since the last result, and
-        games without it are left. It is retried after all others, at least `pause_s` after the last set-aside.
-        Otherwise, or if it is void again, the contest stops.
-
-        Agents that `alone` returns play one game at a time. `check`, called in each round, raises HostError if another
-        process has taken over, and StoreLostError while this is unknown. Games continue for `patience_s` without the
-        store.
+        Games continue for `PATIENCE_S` without the store. `recorder` is restarted if it dies.
         """
-        self._store = store
-        self._files = files
         self._contest = contest
+        self._store = contest.store
+        self._name = contest.name
         self._executor = executor
-        self._job_of = job_of
-        self._schedule_next = schedule_next
-        self._attempts = attempts
-        self._alone = alone
-        self._check_failures = check_failures
-        self._priorities = priorities
+        self._observer = observer or RunObserver()
+        self._recorder = recorder
+        self._scheduler = Scheduler(contest)
+        self._attempts = contest.snapshot.policy.attempts
         self._ranks: Mapping[str, float] | None = None
         self._results, self._rated_results = 0, 0
         """Results since the start: now, and when priorities were computed."""
-        self._check = check
         self._pause_s = pause_s
         self._has_played = False
         """Whether a result came since start or last set-aside."""
@@ -112,100 +114,102 @@ class ContestRunner:
         self._suspects: frozenset[str] = frozenset()
         """Agents of each game that was set aside since the last result."""
         self._set_aside_at: float | None = None
-        self._patience_s = patience_s
         self._played: set[tuple[str, int]] = set()
         """Attempts whose ends are not stored yet."""
         self._ended: deque[EndedAttempt] = deque()
-        self._log = get_logger(contest=contest)
-        self.drain = drain or Event()
-        """Set to finish running games and start no others."""
-        self.abandon = abandon or Event()
-        """Set to end now."""
+        self._log = get_logger(contest=contest.name)
+        self.stop = stop or StopRequest()
 
-    def run(self, tell: Callable[[EndedAttempt], None]) -> StopReason:
-        """Play until the end or a stop request. `tell` receives each ended attempt.
+    def run(self) -> StopReason:
+        """Play until the end or a stop request.
 
         Raises HostError if the disk is full or another host has taken over, StoreLostError if the store stays lost.
         """
-        self._files.sweep()
+        self._contest.files.sweep()
         lost_at: float | None = None
         is_new = True
-        while not self.abandon.is_set():
+        while not self.stop.abandon.is_set():
             try:
                 self._check()
                 if is_new or lost_at is not None:
                     # Games issued to a killed judge, or while the store was lost.
                     why = "the judge that played it was stopped"
-                    if rolled_back := self._store.roll_back(self._contest, why, self._played):
+                    if rolled_back := self._store.roll_back(self._name, why, self._played):
                         self._log.info("rolled back", games=rolled_back)
                 is_new, lost_at = False, None
-                reason = self._step(tell)
+                reason = self._step()
                 if reason is not None:
                     return reason
             except StoreLostError as error:
                 if lost_at is None:
                     lost_at = monotonic()
                     self._log.warning("the store is lost", why=str(error), games=self._executor.running)
-                if is_new or monotonic() - lost_at > self._patience_s:
+                if is_new or monotonic() - lost_at > PATIENCE_S:
                     raise
                 self._ended += self._executor.wait(POLL_INTERVAL_S)
-                self.abandon.wait(POLL_INTERVAL_S)
+                self.stop.abandon.wait(POLL_INTERVAL_S)
         self._executor.kill()
-        self._store.roll_back(self._contest, "abandoned by the organiser")
+        self._store.roll_back(self._name, "abandoned by the organiser")
         return StopReason.ABANDONED
 
-    def _step(self, tell: Callable[[EndedAttempt], None]) -> StopReason | None:
-        self._settle_all(tell)
+    def _check(self) -> None:
+        self._store.check_lease()
+        if self._recorder is not None:
+            self._recorder.restart_if_ended()
+
+    def _step(self) -> StopReason | None:
+        self._settle_all()
         self._fill()
         if not self._executor.running:
             reason = self._why_nothing_runs()
             if reason is not None or self._executor.free:
                 return reason
         self._ended += self._executor.wait(POLL_INTERVAL_S)
-        self._settle_all(tell)
+        self._settle_all()
         return None
 
-    def _settle_all(self, tell: Callable[[EndedAttempt], None]) -> None:
+    def _settle_all(self) -> None:
         while self._ended:
             ended = self._settle(self._ended[0])
             self._ended.popleft()
             self._played.discard((ended.game.id, ended.game.attempt))
-            tell(ended)
+            self._observer.report(ended)
 
     def _fill(self) -> None:
-        while self._executor.free and not self.drain.is_set():
+        while self._executor.free and not self.stop.drain.is_set():
             game = self._issue()
-            if game is None and self._schedule_next():
+            if game is None and self._scheduler.schedule_next():
                 game = self._issue()
             if game is None:
                 return
             self._log.info("started", game=game.id, attempt=game.attempt, seats=(game.first, game.second))
-            self._executor.start(self._job_of(game))
+            listener = self._recorder.address if self._recorder else None
+            self._executor.start(self._contest.job(game, listener))
             self._played.add((game.id, game.attempt))
 
     def _issue(self) -> ScheduledGame | None:
         slot, ranks = self._executor.slot, self._current_ranks()
-        return self._store.issue(self._contest, self._executor.host, self._alone(), slot, ranks)
+        return self._store.issue(self._name, self._executor.host, self._contest.alone, slot, ranks)
 
     def _current_ranks(self) -> Mapping[str, float] | None:
         # Not after every result: a fit of many results takes long.
-        if self._priorities is None:
+        if self._contest.planned.plan.order != "lowest":
             return None
         if self._ranks is None or self._results > self._rated_results * 1.01:
-            self._ranks, self._rated_results = self._priorities(), self._results
+            self._ranks, self._rated_results = self._contest.priorities(), self._results
         return self._ranks
 
     def _why_nothing_runs(self) -> StopReason | None:
-        if self.drain.is_set():
+        if self.stop.drain.is_set():
             return StopReason.DRAINED
-        if self._store.state(self._contest) != "open":
+        if self._store.state(self._name) != "open":
             return StopReason.PAUSED
-        counts = self._store.counts(self._contest)
+        counts = self._store.counts(self._name)
         if counts[GameState.PENDING]:
             return None
         if counts[GameState.HELD]:
             return None if self._try_again() else StopReason.HELD
-        return None if self._schedule_next() else StopReason.FINISHED
+        return None if self._scheduler.schedule_next() else StopReason.FINISHED
 
     def _settle(self, ended: EndedAttempt) -> EndedAttempt:
         game, outcome = ended.game, ended.outcome
@@ -217,13 +221,13 @@ class ContestRunner:
         if state is AttemptState.ACCEPTED:
             self._has_played = True
             self._results += 1
-            self._check_failures(game)
+            self._contest.check_failures(game)
         self._log.info(state, game=game.id, attempt=game.attempt, verdict=outcome.verdict)
         return replace(ended, record=b"", states={}, state=state, why=outcome.reason)
 
     def _store_files(self, ended: EndedAttempt) -> None:
         for data in (*ended.states.values(), ended.record):
-            self._store.keep(self._contest, FileKind.FILE, self._files.put(data), data)
+            self._store.keep(self._name, FileKind.FILE, self._contest.files.put(data), data)
 
     def _void(self, ended: EndedAttempt) -> str:
         game, outcome = ended.game, ended.outcome
@@ -233,13 +237,13 @@ class ContestRunner:
         state = self._store.void(game.id, game.attempt, why, record, self._attempts, public, ended.host)
         self._log.warning("void", game=game.id, attempt=game.attempt, why=why)
         if state is GameState.HELD:
-            counts = self._store.counts(self._contest)
+            counts = self._store.counts(self._name)
             has_others = self._is_first and bool(counts[GameState.PENDING] or counts[GameState.RUNNING])
             pair = frozenset({game.first, game.second})
             self._suspects = pair if self._has_played or self._is_first else pair & self._suspects
             is_host_well = self._has_played or has_others or self._has_games_without(self._suspects)
             if is_host_well and game.id not in self._set_aside():
-                self._store.remark(self._contest, SetAside(game.id, self._attempts, why))
+                self._store.remark(self._name, SetAside(game.id, self._attempts, why))
                 self._has_played = self._is_first = False
                 self._set_aside_at = monotonic()
                 self._log.warning("set aside", game=game.id, why=why)
@@ -248,16 +252,16 @@ class ContestRunner:
         return why
 
     def _has_games_without(self, agents: frozenset[str]) -> bool:
-        games = self._store.games(self._contest) if agents else ()
+        games = self._store.games(self._name) if agents else ()
         open_states = (GameState.PENDING, GameState.RUNNING)
         return any(game.state in open_states and not {game.first, game.second} & agents for game in games)
 
     def _set_aside(self) -> set[str | None]:
-        return {line.game for line in self._store.journal(self._contest) if isinstance(line.change, SetAside)}
+        return {line.game for line in self._store.last_lines(self._name, None, SetAside)}
 
     def _try_again(self) -> bool:
         before = self._set_aside()
-        held = [game.id for game in self._store.games(self._contest) if game.state is GameState.HELD]
+        held = [game.id for game in self._store.games(self._name) if game.state is GameState.HELD]
         if not before.issuperset(held):
             return False
         end = self._pause_s + (monotonic() if self._set_aside_at is None else self._set_aside_at)
@@ -265,17 +269,17 @@ class ContestRunner:
         while (left_s := end - monotonic()) > 0:
             self._check()
             self._ended += self._executor.wait(0)  # workers come and go during this time
-            if self.drain.wait(min(POLL_INTERVAL_S, left_s)) or self._store.state(self._contest) != "open":
+            if self.stop.drain.wait(min(POLL_INTERVAL_S, left_s)) or self._store.state(self._name) != "open":
                 return True
-            if self._store.counts(self._contest)[GameState.HELD] < len(held):
+            if self._store.counts(self._name)[GameState.HELD] < len(held):
                 return True
         for game in held:
-            self._store.release(self._contest, "tried once more, after all others", game)
+            self._store.release(self._name, "tried once more, after all others", game)
         return True
 
     def _stop(self, game: ScheduledGame, why: str, record: str | None) -> None:
         pair = (game.first, game.second)
-        changes = [line.change for line in self._store.journal(self._contest)]
+        changes = [line.change for line in self._store.last_lines(self._name, None, Stopped)]
         stops = [(change.first, change.second) for change in changes if isinstance(change, Stopped)]
         text = why
         if record is not None:
@@ -283,4 +287,4 @@ class ContestRunner:
         for name in pair:
             if count := sum(name in names for names in stops):
                 text += f"; games of {name} have stopped this contest before ({count})"
-        self._store.set_state(self._contest, Stopped(*pair, self._attempts, text))
+        self._store.set_state(self._name, Stopped(*pair, self._attempts, text))

@@ -1,7 +1,7 @@
 """Takes the snapshot of a contest: fixes everything that decides it."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +12,7 @@ from judge.agents.store import AgentStore
 from judge.base.errors import HostError, InputError
 from judge.base.owner import owned_directory
 from judge.contest.entries import Entrant, entrants, equal_names, first_author, refuse_many_of_an_author
+from judge.contest.folders.transfer import brought
 from judge.contest.league_seats import resolved_format
 from judge.contest.plan import Planned
 from judge.record.policy import Policy
@@ -19,6 +20,8 @@ from judge.record.seeds import Key
 from judge.record.spec import GameSpec
 from judge.referee.setup import check_playable, in_contest
 from judge.sandbox.docker.images import find_runtime, listing
+from judge.store.contests import Store
+from judge.store.files import Files
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.points import points_table
@@ -32,8 +35,7 @@ from judge.tournament.snapshot import (
     refuse_many_entries,
     terms_digest,
 )
-
-Begins = Callable[[Sequence[tuple[str, str]]], tuple[str, Mapping[str, str]]]
+from judge.transparency.merkle import Tree
 
 
 def take_snapshot(
@@ -41,21 +43,19 @@ def take_snapshot(
     staging: Path,
     host: dict[str, Any],
     secret: Key | None,
-    begins: Begins = lambda _: ("", {}),
-    freeze: Callable[[str], Freeze | None] = lambda _: None,
+    store: Store | None = None,
 ) -> Snapshot:
     """Copy the agents and make the snapshot. Raises InputError.
 
-    `staging` is empty. `secret` is the source of all chance; None: the plan's seed. `begins` takes agents' names and
-    digests, and returns the source and digests of their folders. `freeze` takes the digest of all but the draw, and
-    returns the current log.
+    `staging` is empty. `secret` is the source of all chance; None: the plan's seed. The log of `store` gets the digest
+    of all but the draw.
     """
     plan = planned.plan
     if secret is None and plan.seed is None:
         raise ValueError("a contest without a seed needs a secret")
     points_table(planned.policy)
     entered, agents, format_ = _agreed(planned, staging)
-    source, states = begins(agents)
+    source, states = _folders(planned, agents)
     authors = _author_numbers(entered) if isinstance(format_, Ladder) else {}
     entries = tuple(
         entry_of(
@@ -95,7 +95,24 @@ def take_snapshot(
         ),
         host=host,
     )
-    return _drawn(terms, secret, freeze(terms_digest(terms.model_dump_json())))
+    digest = terms_digest(terms.model_dump_json())
+    return _drawn(terms, secret, None if store is None else frozen(store, plan.name, digest))
+
+
+def frozen(store: Store, name: str, terms: str) -> Freeze:
+    """Lock in the digest of a contest's terms in its log. Raises InputError if other terms are locked in."""
+    leaves = store.freeze(name, terms)
+    tree = Tree(line.leaf for line in store.leaves(name, 0, leaves))
+    return Freeze(leaves=leaves, root=tree.root().hex(), entries=terms)
+
+
+def _folders(planned: Planned, agents: Sequence[tuple[str, str]]) -> tuple[str, Mapping[str, str]]:
+    found = brought(planned)
+    if found is None:
+        return "", {}
+    files = Files(planned.files)
+    states = found.of(agents)
+    return found.source, {name: files.put(state.data) for name, state in states.items()}
 
 
 def check_terms(planned: Planned) -> None:

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -54,9 +54,8 @@ log = get_logger()
 class ContestProcess:
     """A `judge contest run` that survives the service."""
 
-    def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path.resolve()
-        self._clock = clock
         self._process: subprocess.Popen[bytes] | None = None
         self._not_before = 0.0
         self._failures = 0
@@ -73,10 +72,10 @@ class ContestProcess:
             self.is_done = code == 0
             self._failures = 0 if code == 0 else self._failures + 1
             pause_s = min(RETRY_INTERVAL_S * 2 ** (self._failures - 1), MOST_AGAIN_S) if self._failures else 0
-            self._not_before = self._clock() + pause_s
+            self._not_before = time.monotonic() + pause_s
             log.log(20 if code == 0 else 40, "contest run ended", code=code, again_s=pause_s)
             return False
-        if self._clock() < self._not_before:
+        if time.monotonic() < self._not_before:
             return False
         self.is_done = False
         self._start()
@@ -135,17 +134,12 @@ class WindowKeeper:
         planned: Planned,
         register: Register,
         gate: SubmissionGate,
-        ensure_run: Callable[[], bool],
-        is_done: Callable[[], bool] = lambda: False,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        process: ContestProcess,
     ) -> None:
-        """`ensure_run` starts the contest's process unless it runs; `is_done`: it ended successfully."""
         self._planned = planned
         self._register = register
         self._gate = gate
-        self._ensure_run = ensure_run
-        self._is_done = is_done
-        self._now = now
+        self._process = process
         self._file = PlanFile(planned)
         self._written: dict[type[Event], Event] = {}
         self._loop = ServiceLoop("schedule", self._step)
@@ -177,7 +171,7 @@ class WindowKeeper:
         self._write(ScheduleChanged(windows.words or "none"))
         for event in self._gate.happened():
             self._write(event)
-        if windows.starts is not None and (self._now() >= windows.starts or self._has_started(windows.starts)):
+        if windows.starts is not None and (self._gate.now() >= windows.starts or self._has_started(windows.starts)):
             self._play(moment_text(windows.starts), windows.starts)
 
     def _write(self, event: Event) -> None:
@@ -211,10 +205,10 @@ class WindowKeeper:
                 if store.state(self._planned.name) != "open":
                     return
                 counts = store.counts(self._planned.name)
-                if self._is_done() and not counts[GameState.PENDING] and not counts[GameState.RUNNING]:
+                if self._process.is_done and not counts[GameState.PENDING] and not counts[GameState.RUNNING]:
                     return
         if player_of(self._planned) is None:
-            self._ensure_run()
+            self._process.ensure()
 
     def _underway(self, starts: datetime) -> int:
         before = starts.astimezone(UTC).isoformat(timespec="milliseconds")

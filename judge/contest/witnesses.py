@@ -16,7 +16,7 @@ The witness answers with its signature lines, or with 409 and the size that it h
 import base64
 import threading
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -80,8 +80,7 @@ class Witnesses:
             raise HostError("the organiser's key is missing")
         own = checkpoint.signed(self._key)
         try:
-            # Limits the whole exchange, also with a slow sender.
-            signed = _within(EACH_S, lambda: _ask(witness, own, tree))
+            signed = _ask_in_time(witness, own, tree)
         except (HostError, InputError) as error:
             raise HostError(f"{witness.url}: {error}") from None
         self._keep(witness, signed)
@@ -202,25 +201,25 @@ def _posted(witness: WitnessPlan, body: bytes) -> tuple[int, bytes]:
         raise HostError(f"does not answer: {getattr(error, 'reason', error)}") from None
 
 
-def _within(seconds: float, work: Callable[[], T]) -> T:
-    """Run `work` in a thread. Raises HostError after `seconds` and abandons the thread.
+def _ask_in_time(witness: WitnessPlan, checkpoint: Checkpoint, tree: Tree) -> Checkpoint:
+    """Ask in a thread. Raises HostError after `EACH_S` and abandons the thread.
 
     A socket timeout would restart with each byte.
     """
-    results: list[T] = []
+    results: list[Checkpoint] = []
     errors: list[Exception] = []
 
     def run() -> None:
         try:
-            results.append(work())
+            results.append(_ask(witness, checkpoint, tree))
         except Exception as error:  # noqa: BLE001 raised again in the caller's thread
             errors.append(error)
 
     thread = threading.Thread(target=run, daemon=True, name="deadline")
     thread.start()
-    thread.join(seconds)
+    thread.join(EACH_S)
     if errors:
         raise errors.pop()
     if not results:
-        raise HostError(f"no answer within {seconds:g} s")
+        raise HostError(f"no answer within {EACH_S:g} s")
     return results[0]

@@ -16,7 +16,8 @@ from judge.base.os_errors import os_errors_as
 from judge.base.parsing import FrozenModel
 from judge.base.text import quote, suggest
 from judge.base.toml_files import line_of, parse, read_text, toml_value, validated
-from judge.contest.contest import announce, has_begun, open_store
+from judge.contest.begin import announce
+from judge.contest.contest import has_begun, open_store
 from judge.contest.next_plan import PATH_KEYS
 from judge.contest.opening_files import SHIPPED
 from judge.contest.plan import (

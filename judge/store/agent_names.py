@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable, Collection
-from datetime import UTC, datetime
 from itertools import chain
 from typing import Any
 
@@ -27,14 +26,11 @@ class AgentNames(RegisterReader):
         self,
         url: str,
         contest: str,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
         listed_names: Callable[[], Collection[str]] = tuple,
         joins_later: bool = False,
     ) -> None:
-        """`listed_names`: of agents in the contest's file. `joins_later`: agents that pass after the start join; their
-        versions are named such as `five.2`.
-        """
-        super().__init__(url, contest, now)
+        """`listed_names`: of agents in the contest's file. `has_versions`: versions are named such as `five.2`."""
+        super().__init__(url, contest)
         self._listed_names = listed_names
         self.joins_later = joins_later
 

@@ -71,16 +71,20 @@ class Store(ContestStart, TakesOrders):
     _lease: Lease | None = None
 
     @contextmanager
-    def lease(self, contest: str, holder: str) -> Iterator[Lease]:
+    def lease(self, contest: str, holder: str) -> Iterator[None]:
         """Hold the right to run the contest (`judge.store.lease`). Inside, this store writes only with the lease;
         without it, it raises StoreLostError.
         """
-        with Lease(self._engine, contest, holder) as lease:
-            self._lease = lease
+        with Lease(self._engine, contest, holder) as self._lease:
             try:
-                yield lease
+                yield
             finally:
                 self._lease = None
+
+    def check_lease(self) -> None:
+        """See `Lease.check`."""
+        if self._lease is not None:
+            self._lease.check()
 
     def lease_holder(self, contest: str) -> str | None:
         """The judge that runs the contest, in PostgreSQL."""

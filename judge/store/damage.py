@@ -11,7 +11,7 @@ from sqlalchemy.schema import Column, Table
 
 from judge.base.errors import StoreDamagedError
 from judge.base.text import printable
-from judge.store.read_only import only_reads, reader_of
+from judge.store.read_only import ReadOnlyFile, only_reads
 from judge.store.tables import metadata
 
 
@@ -55,7 +55,11 @@ def damage_of(path: Path) -> str | None:
 
 def connected(path: Path) -> sqlite3.Connection:
     """Connect for reading. Raises sqlite3.Error."""
-    return reader_of(path)() if only_reads(path) else sqlite3.connect(f"file:{quote(str(path))}?mode=rw", uri=True)
+    return (
+        ReadOnlyFile(path).connect()
+        if only_reads(path)
+        else sqlite3.connect(f"file:{quote(str(path))}?mode=rw", uri=True)
+    )
 
 
 def _damages(database: sqlite3.Connection) -> Iterator[str]:

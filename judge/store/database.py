@@ -1,7 +1,7 @@
 """The database: engine, transactions, locks and schema, on SQLite or PostgreSQL."""
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from copy import copy
 from dataclasses import fields
@@ -37,7 +37,7 @@ from sqlalchemy.pool import NullPool
 from judge.base.errors import HostError, InputError, StoreBusyError, StoreDamagedError, StoreLostError
 from judge.journal.codec import Event, UnknownLine, decode, encode
 from judge.store.damage import damage_of, damaged
-from judge.store.read_only import only_reads, reader_of
+from judge.store.read_only import ReadOnlyFile, only_reads
 from judge.store.tables import journal, metadata
 
 if TYPE_CHECKING:
@@ -101,11 +101,11 @@ class AdvisoryLock(IntEnum):
 class Database:
     """Safe to use from several processes."""
 
-    def __init__(self, url: str, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+    def __init__(self, url: str) -> None:
         """Connect and migrate. Raises like `connect`."""
         self._engine: Engine = connect(url)
         self._connection: Connection | None = None
-        self._now = now
+        self._now = _utc_now
 
     def close(self) -> None:
         self._engine.dispose()
@@ -192,8 +192,8 @@ class Database:
 class ContestDatabase(Database):
     """A part for one contest."""
 
-    def __init__(self, url: str, contest: str, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
-        super().__init__(url, now)
+    def __init__(self, url: str, contest: str) -> None:
+        super().__init__(url)
         self._contest = contest
 
     @property
@@ -207,6 +207,10 @@ class ContestDatabase(Database):
         part._engine, part._connection, part._now = other._engine, other._connection, other._now
         part._contest = contest
         return part
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
 
 
 def stamp(time: datetime) -> str:
@@ -246,7 +250,7 @@ def connect(url: str) -> Engine:
         if not is_elsewhere and parsed.database and parsed.database != ":memory:":
             _opened.add(path := Path(parsed.database))
             if only_reads(path):
-                return _only_reading(create_engine(parsed, creator=reader_of(path), poolclass=NullPool))
+                return _only_reading(create_engine(parsed, creator=ReadOnlyFile(path).connect, poolclass=NullPool))
         # The server may have restarted.
         engine = create_engine(parsed, connect_args=given if is_elsewhere else {}, pool_pre_ping=is_elsewhere)
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:

@@ -4,7 +4,6 @@ A queue (`judge.store.queue`). Each method is one transaction.
 """
 
 import json
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any
@@ -14,6 +13,7 @@ from sqlalchemy import Connection, Row, Select, func, insert, select, update
 from judge.base.text import nearest, sentence
 from judge.contest_games import GameState
 from judge.store.database import count, stamp, value_of
+from judge.store.files import Files
 from judge.store.queue import Queue
 from judge.store.tables import entries, practice_games, submissions
 from judge.store.types import (
@@ -207,15 +207,13 @@ class PracticeGames(Queue[PracticeGame]):
             if row is not None:
                 self._change(connection, row, GameState.DONE, "", ended_at=self._stamp(), **asdict(result))
 
-    def forget_records(self, days: float, remove: Callable[[str], None]) -> int:
-        """Forget records of games that ended `days` ago, after passing each digest to `remove`; return their number.
-        Can be repeated after a kill. Raises errors of `remove`.
-        """
+    def forget_records(self, days: float, files: Files) -> int:
+        """Forget and remove records of games that ended `days` ago; return their number. Repeatable after a kill."""
         before = stamp(self._now() - timedelta(days=days))
         old = self._all().where(practice_games.c.record.is_not(None), practice_games.c.ended_at < before)
         found = self._rows(old)
         for row in found:
-            remove(row.record)
+            files.remove(row.record)
             with self._writing() as connection:
                 connection.execute(
                     update(practice_games).where(practice_games.c.id == row.id).values(record=None, why=FORGOTTEN)

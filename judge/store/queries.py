@@ -224,7 +224,7 @@ class Reader(Database):
         """Oldest line first."""
         return [line for _, line in self.journal_since(contest, 0)]
 
-    def last_lines(self, contest: str, limit: int, *events: type[Event]) -> list[JournalLine]:
+    def last_lines(self, contest: str, limit: int | None, *events: type[Event]) -> list[JournalLine]:
         """Newest first; only `events`, if given."""
         chosen = (journal.c.event.in_([each.NAME for each in events]),) if events else ()
         query = _lines(contest, *chosen).order_by(journal.c.id.desc()).limit(limit)

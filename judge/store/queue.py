@@ -8,7 +8,6 @@
 Only a row's current attempt changes it.
 """
 
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, Generic
 
@@ -57,17 +56,21 @@ class Queue(ContestDatabase, Generic[Value]):
                 )
             return self._value(connection, number)
 
-    def give_back(self, is_lost: Callable[[int, int, str], bool], allowed: int) -> list[int]:
-        """Fail lost attempts; return their row numbers. `is_lost` takes row number, attempt and worker.
+    def running_attempts(self) -> list[tuple[int, int, str]]:
+        """Row numbers, attempts and workers.
 
         The worker may be this process: a commit that seemed to fail can take a row.
         """
+        rows = self._rows(self._all().where(self.table.c.state == self.running))
+        return [(row.id, row.attempt, row.worker) for row in rows]
+
+    def give_back(self, number: int, attempt: int, allowed: int) -> bool:
+        """Fail a lost attempt; False if it is not current."""
         with self._writing() as connection:
-            running = connection.execute(self._all().where(self.table.c.state == self.running)).all()
-            lost = [row for row in running if is_lost(row.id, row.attempt, row.worker)]
-            for row in lost:
+            row = self._current(connection, number, attempt)
+            if row is not None:
                 self._fail(connection, row, self.lost, allowed, 0)
-            return [row.id for row in lost]
+            return row is not None
 
     def _all(self) -> Select[Any]:
         return select(self.table).where(self.table.c.contest == self._contest)

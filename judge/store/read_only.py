@@ -12,7 +12,6 @@ import os
 import shutil
 import sqlite3
 import weakref
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
@@ -28,30 +27,25 @@ def only_reads(path: Path) -> bool:
     return path.is_file() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
 
 
-def reader_of(path: Path) -> Callable[[], sqlite3.Connection]:
-    """Function that opens a read-only connection."""
-    copies = _Copies(path)
+class ReadOnlyFile:
+    """A database file that is only read."""
 
-    def connection() -> sqlite3.Connection:
-        # Writers create and remove files at any time.
-        if not _size(path, "wal"):
-            return _opened(path, "immutable=1")
-        if path.with_name(f"{path.name}-shm").exists():
-            with suppress(sqlite3.OperationalError):
-                return _opened(path, "mode=ro")
-        return _opened(copies.newest(), "mode=ro")
-
-    return connection
-
-
-class _Copies:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = Lock()
         self._taken: tuple[int, int, int] | None = None
         self._folder: Path | None = None
 
-    def newest(self) -> Path:
+    def connect(self) -> sqlite3.Connection:
+        # Writers create and remove files at any time.
+        if not _size(self._path, "wal"):
+            return _opened(self._path, "immutable=1")
+        if self._path.with_name(f"{self._path.name}-shm").exists():
+            with suppress(sqlite3.OperationalError):
+                return _opened(self._path, "mode=ro")
+        return _opened(self._newest_copy(), "mode=ro")
+
+    def _newest_copy(self) -> Path:
         with self._lock:
             found = _size(self._path, ""), _size(self._path, "wal"), self._path.stat().st_mtime_ns
             if self._folder is None or found != self._taken:

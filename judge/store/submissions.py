@@ -3,7 +3,7 @@
 Submissions are a queue (`judge.store.queue`). Each method is one transaction, durable when it returns.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime
@@ -79,11 +79,10 @@ class Register(AgentNames, Queue[Submission], TakesOrders):
         upload: Upload,
         allowance: Allowance = Allowance(),  # noqa: B008 - a frozen value
         worker: str = "",
-        keep: Callable[[], object] = lambda: None,
     ) -> Submission:
         """Receive an upload. Raises TooMuchError, NameTakenError.
 
-        `worker` processes it at once; empty: the next free one. `keep` stores the file after all checks.
+        `worker` processes it at once; empty: the next free one.
         """
         with self._writing() as connection:
             self._check_allowance(connection, upload.author, upload.size, allowance)
@@ -98,9 +97,7 @@ class Register(AgentNames, Queue[Submission], TakesOrders):
             self._add_change(connection, number, upload.author, SubmissionState.RECEIVED, "")
             self._log(connection, SubmissionChanged(SubmissionState.RECEIVED, number), upload.upload)
             row = self._row(connection, number)
-            received = self._take(connection, row, worker) if worker else value_of(Submission, row)
-            keep()
-            return received
+            return self._take(connection, row, worker) if worker else value_of(Submission, row)
 
     def repeated(self, upload: Upload) -> Submission | None:
         """The author's submission of the same bytes that waits or is in force, if `upload` asks for no other name.
@@ -122,7 +119,7 @@ class Register(AgentNames, Queue[Submission], TakesOrders):
     def remove_unregistered(self, files: Files, older_than: datetime) -> int:
         """Remove unreferenced files written before `older_than`; return their number.
 
-        A process killed between `keep` and commit leaves them. No upload is registered during this call. Raises
+        A process killed before its commit leaves them. No upload is registered during this call. Raises
         OSError.
         """
         with self._writing() as connection:

@@ -113,6 +113,12 @@ class Workplace(Protocol):
     def slot(self) -> AbstractContextManager[Slot]:
         """Reserve a slot for programs of the author: in the build and in the examination."""
 
+    def free_slot(self) -> AbstractContextManager[Slot | None]:
+        """Reserve a slot for a practice game; None if none is free now."""
+
+    def need(self, image: str) -> None:
+        """Build a missing image or runtime before its use."""
+
 
 class Anywhere(Workplace):
     """Reserves no cores."""
@@ -124,6 +130,14 @@ class Anywhere(Workplace):
     @override
     def slot(self) -> AbstractContextManager[Slot]:
         return nullcontext(Slot())
+
+    @override
+    def free_slot(self) -> AbstractContextManager[Slot | None]:
+        return nullcontext(Slot())
+
+    @override
+    def need(self, image: str) -> None:
+        pass
 
 
 OnStep = Callable[[UploadStep], None]
@@ -137,15 +151,14 @@ def process_upload(
     *,
     limits: IntakeLimits | None = None,
     workplace: Workplace | None = None,
-    need: Callable[[str], None] = lambda _image: None,
 ) -> UploadOutcome:
-    """Make an agent of an upload. `need` gets each image or runtime before its use, and may build it.
+    """Make an agent of an upload.
 
     Raises HostError if the host failed, NotReadyError if it lacks something.
     """
     limits = limits or IntakeLimits()
     with owned_directory() as room, limited_process(limits.read_s) as reader:
-        pipeline = _UploadPipeline(job, on_step, limits, workplace or Anywhere(), need, room, reader)
+        pipeline = _UploadPipeline(job, on_step, limits, workplace or Anywhere(), room, reader)
         try:
             pipeline.run()
         except _RefusalError as refusal:
@@ -163,7 +176,6 @@ class _UploadPipeline:
     on_step: OnStep
     limits: IntakeLimits
     workplace: Workplace
-    need: Callable[[str], None]
     room: Path
     reader: LimitedProcess
     outcome: UploadOutcome = field(default_factory=UploadOutcome)
@@ -197,7 +209,7 @@ class _UploadPipeline:
             target = self.room / "unpacked" / self._upload_name
             target.parent.mkdir()
             if trees.is_archive(self.job.filename):
-                self.need(trees.IMAGE)
+                self.workplace.need(trees.IMAGE)
                 self._note_origin(unpacker=images.find_runtime(trees.IMAGE).content)
             with self.workplace.aside() as cores:
                 host = self._task_host(cores)
@@ -222,7 +234,7 @@ class _UploadPipeline:
                 words.append(sentence("there is nothing to build"))
                 return tree
             image = image_that_builds(build.kind)
-            self.need(image)
+            self.workplace.need(image)
             self._note_origin(toolchain=images.find_runtime(image).content, recipe=str(build))
             target = self.room / "built" / tree.name
             target.parent.mkdir()
@@ -250,7 +262,7 @@ class _UploadPipeline:
             if why := job.why_not_named(agent.manifest.name):
                 raise RefusedError(why)
             seat = agent.seat(job.policy)
-            self.need(seat.runtime)
+            self.workplace.need(seat.runtime)
             try:
                 image = images.find_runtime(seat.runtime).id
             except InputError as error:
@@ -279,7 +291,7 @@ class _UploadPipeline:
         policy = self.job.policy
         with self._step(Stage.CHECKED) as words:
             for image in (*_PARTNERS, *(("keeper",) if policy.folders.kept else ())):
-                self.need(image)
+                self.workplace.need(image)
             seat = agent.seat(policy)
             check_playable(GameSpec(seats=(seat, seat), policy=policy, box="docker"))
             try:

@@ -4,9 +4,7 @@ Contest games and checks end a practice game on their core; it is played again l
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from judge.agents.agents import Agent
@@ -22,17 +20,8 @@ from judge.record.spec import GameSpec, RecordFile, SeatSpec
 from judge.store.practice_games import GONE, PracticeGame, PracticeGames, PracticeResult
 from judge.store.submissions import Register
 from judge.submissions.check.runner import playable_partners
+from judge.submissions.pipeline import Workplace
 from judge.submissions.service import IntakeDirectory, agent_of
-
-PracticePlace = Callable[[], AbstractContextManager[Slot | None]]
-
-
-@dataclass(frozen=True, slots=True)
-class PracticeHost:
-    """`need` gets each runtime before its use."""
-
-    place: PracticePlace
-    need: Callable[[str], None]
 
 
 def with_shorter_games(policy: Policy, seconds: float) -> Policy:
@@ -45,10 +34,10 @@ def with_shorter_games(policy: Policy, seconds: float) -> Policy:
 
 
 def play_next(
-    directory: IntakeDirectory, games: PracticeGames, register: Register, host: PracticeHost, worker: str
+    directory: IntakeDirectory, games: PracticeGames, register: Register, host: Workplace, worker: str
 ) -> PracticeGame | None:
     """Return None without a game or slot."""
-    with host.place() as slot:
+    with host.free_slot() as slot:
         taken = None if slot is None else games.take(worker)
         if slot is None or taken is None:
             return None
@@ -66,7 +55,7 @@ def play_next(
 
 
 def _played(
-    directory: IntakeDirectory, register: Register, host: PracticeHost, slot: Slot, taken: PracticeGame
+    directory: IntakeDirectory, register: Register, host: Workplace, slot: Slot, taken: PracticeGame
 ) -> PracticeResult:
     agent = agent_of(directory, register.get(taken.submission))
     policy = directory.policy

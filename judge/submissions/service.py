@@ -162,16 +162,18 @@ def receive_upload(
     directory: IntakeDirectory,
     register: Register,
     upload: Upload,
-    keep: Callable[[], object],
+    incoming: Incoming,
     allowance: Allowance = Allowance(),  # noqa: B008 - a frozen value
     worker: str = "",
 ) -> ReceivedUpload:
-    """Register an upload once, or again after a change of clocks."""
+    """Register and keep an upload once, or again after a change of clocks."""
     with register.change() as inner:
         earlier = inner.repeated(upload)
         if earlier is not None and not has_other_clock(directory, earlier):
             return ReceivedUpload(earlier, is_repeated=True)
-        return ReceivedUpload(inner.receive(upload, allowance, worker, keep), is_repeated=False)
+        received = inner.receive(upload, allowance, worker)
+        incoming.keep()
+        return ReceivedUpload(received, is_repeated=False)
 
 
 def receive_file(
@@ -196,7 +198,7 @@ def receive_file(
                 raise InputError(f"{path}: the file is empty")
             incoming.sync()
             upload = Upload(author, name, path.name, incoming.digest, incoming.size, title)
-            return receive_upload(directory, register, upload, incoming.keep, worker=worker)
+            return receive_upload(directory, register, upload, incoming, worker=worker)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
 
@@ -355,10 +357,12 @@ def requeue_lost(
     Return their numbers.
     """
 
-    def is_lost(number: int, attempt: int, taken_by: str) -> bool:
-        return (number, attempt) not in running if taken_by == worker else is_worker_gone(directory, taken_by)
-
-    return queue.give_back(is_lost, directory.intake.tries)
+    lost = [
+        (number, attempt)
+        for number, attempt, taken_by in queue.running_attempts()
+        if ((number, attempt) not in running if taken_by == worker else is_worker_gone(directory, taken_by))
+    ]
+    return [number for number, attempt in lost if queue.give_back(number, attempt, directory.intake.tries)]
 
 
 def _mark(directory: IntakeDirectory, worker: str) -> Path:

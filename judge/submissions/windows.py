@@ -4,7 +4,7 @@ Local times that a clock change repeats or skips are refused. Setting the host's
 a changed time does.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import Lock
@@ -90,11 +90,13 @@ WindowEvent = SubmissionsOpened | SubmissionsClosed
 class SubmissionGate:
     """Thread-safe."""
 
-    def __init__(self, windows: Windows, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+    def __init__(self, windows: Windows) -> None:
         self._windows = windows
-        self._now = now
         self._past: set[WindowEvent] = set()
         self._lock = Lock()
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
 
     @property
     def windows(self) -> Windows:
@@ -118,7 +120,7 @@ class SubmissionGate:
                 events.append((opens, SubmissionsOpened(moment_text(opens))))
             if closes is not None:
                 events.append((closes, SubmissionsClosed(moment_text(closes))))
-            self._past |= {event for moment, event in events if self._now() >= moment}
+            self._past |= {event for moment, event in events if self.now() >= moment}
             return [event for _, event in events if event in self._past]
 
     @property

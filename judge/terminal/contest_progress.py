@@ -2,7 +2,6 @@
 
 import os
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -13,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from judge.base.text import printable
-from judge.contest.attempts import EndedAttempt
+from judge.contest.attempts import EndedAttempt, Executor
 from judge.contest.contest import Contest
 from judge.contest.run_tally import RunTally
 from judge.contest_games import AttemptState, GameState
@@ -85,9 +84,9 @@ def _line(event: EndedAttempt, tally: RunTally) -> dict[str, Any]:
 class Panel:
     """Shows a panel at a fixed place on the terminal."""
 
-    def __init__(self, contest: Contest, running: Callable[[], int]) -> None:
+    def __init__(self, contest: Contest, executor: Executor) -> None:
         self._contest = contest
-        self._running = running
+        self._executor = executor
         self._tally = RunTally(contest)
         self._last: list[EndedAttempt] = []
         self._sentence = "Ctrl-C finishes the running games and stops"
@@ -110,7 +109,7 @@ class Panel:
         least = "" if tally.is_exact else "at least "
         heading = Text.assemble(
             (printable(self._contest.name), "bold"),
-            f"  {tally.done} of {tally.total_text} games, {self._running()} running",
+            f"  {tally.done} of {tally.total_text} games, {self._executor.running} running",
             f", {tally.per_minute:.1f} a minute",
             "" if minutes is None else f", {least}{minutes:.0f} min to the end",
             f", {tally.voids} void" if tally.voids else "",

@@ -19,23 +19,25 @@ from judge.cluster.cluster import Cluster
 from judge.cluster.connection import settle
 from judge.cluster.security import parse_address, security_of
 from judge.cluster.transfers import Parcels
-from judge.contest.attempts import EndedAttempt, Job
-from judge.contest.contest import Contest, begin, open_store
+from judge.contest.attempts import EndedAttempt
+from judge.contest.begin import begin
+from judge.contest.contest import Contest, open_store
 from judge.contest.plan import Planned, load_plan
-from judge.contest.runner import ContestRunner
-from judge.contest_games import AttemptState, ScheduledGame
+from judge.contest.runner import ContestRunner, RunObserver
+from judge.contest.schedule_next import Scheduler
+from judge.contest_games import AttemptState
 from judge.record.policy import load_policy
 from judge.record.spec import GameSpec
 from judge.sandbox.docker.images import image_contents
 from judge.store.contests import Store
-from judge.store.files import Files
-from judge.store.types import EntryRow
+from judge.tournament.formats.round_robin import RoundRobin
 from scripts.benchmarks.crowd import POLICY, SMALL
 from scripts.benchmarks.large import prepare, prepare_ladder, real_game
 from scripts.benchmarks.measuring import Bench, Figure, everywhere
 from scripts.benchmarks.simulated_workers import READY
 from tests.cluster.cables import laid
 from tests.cluster.machines import Machines
+from tests.contest.real_agents import NO_FOLDERS, begin_with
 
 WORKERS = 8
 GAMES = 5
@@ -113,28 +115,19 @@ def _games_a_minute(bench: Bench, count: int) -> float:
 
 def _played(bench: Bench, machines: Machines, folder: Path, count: int) -> dict[str, list[float]]:
     agent = bench.agent("house-stamp")
-    policy = load_policy(POLICY, (*SMALL, "folders.temporary=false", "folders.persistent=false"))
-    seat = agent.seat(policy)
-    sleeps = seat.model_copy(update={"command": (*seat.command, str(SLEEP_MS))})
-
-    def game(number: int) -> ScheduledGame:
-        first, second = (sleeps.model_copy(update={"name": name}) for name in ("one", "two"))
-        spec = GameSpec(seats=(first, second), policy=policy, number=number)
-        return ScheduledGame(spec.id, number, 1, 1, number - 1, first.name, second.name, spec.model_dump_json())
-
-    def job(game: ScheduledGame) -> Job:
-        return Job(game, {agent.digest: agent.program})
-
+    policy = load_policy(POLICY, (*SMALL, *NO_FOLDERS, "attempts=1"))
     address = parse_address(machines.address)
     parcels = Parcels(folder / "parcels", image_contents(["native"]))
     store = Store(f"sqlite:///{folder / 'bench.db'}")
-    with closing(store), closing(Noting(address, security_of(address, machines.keys), parcels)) as executor:
+    with (
+        closing(store),
+        closing(Noting(address, security_of(address, machines.keys), parcels, store, "cup")) as executor,
+    ):
         executor.ends = defaultdict(list)
-        store.create("bench", "{}", [EntryRow("one", 1, "{}"), EntryRow("two", 2, "{}")])
+        agents, form = dict.fromkeys(("one", "two"), agent), RoundRobin(games=count * GAMES)
+        contest = begin_with(agents, policy, form, store, folder, words=(str(SLEEP_MS),))
         _await_slots(executor, count)
-        store.schedule("bench", [game(number) for number in range(1, 1 + count * GAMES)])
-        files = Files(folder / "files")
-        ContestRunner(store, files, "bench", executor, job_of=job, schedule_next=lambda: False, attempts=1).run(_check)
+        ContestRunner(contest, executor, Checking()).run()
         return executor.ends
 
 
@@ -147,9 +140,12 @@ def _await_slots(executor: Cluster, count: int) -> None:
         executor.wait(0.1)
 
 
-def _check(event: EndedAttempt) -> None:
-    if event.state is not AttemptState.ACCEPTED:
-        raise HostError(f"a game of the measurement does not count: {event.why}")
+class Checking(RunObserver):
+    """Refuses games that do not count."""
+
+    def report(self, ended: EndedAttempt) -> None:
+        if ended.state is not AttemptState.ACCEPTED:
+            raise HostError(f"a game of the measurement does not count: {ended.why}")
 
 
 # --- simulated workers -----------------------------------------------------------------------------------------------
@@ -187,11 +183,12 @@ def _scheduled(bench: Bench, planned: Planned, count: int, name: str) -> Iterato
         _store_records(bench, contest, folder / "records")
         with _scheduler(folder) as (address, scheduler), _crew(bench, address, count, wait_s, folder / "records"):
             where = parse_address(address)
-            with closing(Cluster(where, security_of(where, None), Parcels(folder / "parcels", {}))) as executor:
+            parcels, security = Parcels(folder / "parcels", {}), security_of(where, None)
+            with closing(Cluster(where, security, parcels, store, contest.name)) as executor:
                 _await_slots(executor, count)
                 spent, own, began = _cpu_s(scheduler.pid), time.process_time(), time.monotonic()
                 checks = _children_s()
-                contest.runner(executor).run(_check)
+                ContestRunner(contest, executor, Checking()).run()
                 took = time.monotonic() - began
                 spent, own = _cpu_s(scheduler.pid) - spent, time.process_time() - own
             checks = _children_s() - checks
@@ -209,7 +206,7 @@ def _store_records(bench: Bench, contest: Contest, folder: Path) -> None:
     """A real game of each opening."""
     folder.mkdir()
     if not contest.store.games(contest.name):
-        contest.schedule_next()  # a ladder
+        Scheduler(contest).schedule_next()  # a ladder
     game = contest.store.games(contest.name)[0]
     spec = GameSpec.model_validate_json(game.spec)
     for number, opening in enumerate(contest.snapshot.openings):

@@ -13,18 +13,18 @@ from pathlib import Path
 from judge.agents.agents import Agent
 from judge.base.errors import HostError
 from judge.base.logs import set_level
-from judge.contest.attempts import EndedAttempt, Job
+from judge.contest.attempts import EndedAttempt
 from judge.contest.executor import LocalExecutor
-from judge.contest.runner import ContestRunner
-from judge.contest_games import AttemptState, ScheduledGame
+from judge.contest.runner import ContestRunner, RunObserver
+from judge.contest_games import AttemptState
 from judge.record.policy import load_policy
-from judge.record.spec import GameSpec, RecordFile
+from judge.record.spec import RecordFile
 from judge.record.transcript import unseal
 from judge.store.contests import Store
-from judge.store.files import Files
-from judge.store.types import EntryRow
+from judge.tournament.formats.round_robin import RoundRobin
 from scripts.benchmarks.measuring import GOMOKU, RUNS, SHORT, Bench, Figure, clock_errors_ms, figure_of, share_of
 from scripts.benchmarks.tables import large_tables
+from tests.contest.real_agents import NO_FOLDERS, begin_with
 
 GAMES = 12
 """Of a stretch that is timed; two more begin and end it."""
@@ -124,34 +124,22 @@ def _played(
     `words` are added to the agent's command.
     """
     folder = Path(tempfile.mkdtemp(dir=bench.staging))
-    files = Files(folder / "files")
     store = Store(f"sqlite:///{folder / 'bench.db'}")
     executor = LocalExecutor([bench.slot], ahead, holds_cores=True)
     ended: list[tuple[float, str]] = []
 
-    def tell(happened: EndedAttempt) -> None:
-        if happened.outcome is None or happened.state is not AttemptState.ACCEPTED:
-            raise HostError(f"a game of the measurement is void: {happened.why}")
-        ended.append((time.monotonic(), happened.outcome.record))
-
-    def job(game: ScheduledGame) -> Job:
-        return Job(game, {agent.digest: agent.program})
+    class Noting(RunObserver):
+        def report(self, happened: EndedAttempt) -> None:
+            if happened.outcome is None or happened.state is not AttemptState.ACCEPTED:
+                raise HostError(f"a game of the measurement is void: {happened.why}")
+            ended.append((time.monotonic(), happened.outcome.record))
 
     with closing(store), closing(executor):
-        store.create("bench", "{}", [EntryRow("one", 1, "{}"), EntryRow("two", 2, "{}")])
-        store.schedule("bench", [_game(agent, number, overrides, words) for number in range(1, games + 1)])
+        policy = load_policy(GOMOKU, (*overrides, *NO_FOLDERS, "attempts=1"))
+        agents = dict.fromkeys(("one", "two"), agent)
+        contest = begin_with(agents, policy, RoundRobin(games=games), store, folder, words=words)
         try:
-            runner = ContestRunner(store, files, "bench", executor, job_of=job, schedule_next=lambda: False, attempts=1)
-            runner.run(tell)
+            ContestRunner(contest, executor, Noting()).run()
         finally:
             executor.kill()
-    return [(at, RecordFile.model_validate_json(files.get(record))) for at, record in ended]
-
-
-def _game(agent: Agent, number: int, overrides: Sequence[str], words: Sequence[str]) -> ScheduledGame:
-    policy = load_policy(GOMOKU, overrides)
-    seat = agent.seat(policy)
-    command = (*seat.command, *words)
-    first, second = (seat.model_copy(update={"name": name, "command": command}) for name in ("one", "two"))
-    spec = GameSpec(seats=(first, second), policy=policy, number=number)
-    return ScheduledGame(spec.id, number, 1, 1, number - 1, first.name, second.name, spec.model_dump_json())
+    return [(at, contest.record(record)) for at, record in ended]

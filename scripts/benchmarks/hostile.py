@@ -23,6 +23,7 @@ from judge.broadcast.log import LOG_FILE, EventLog
 from judge.contest.attempts import outcome_and_record
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
+from judge.contest.schedule_next import Scheduler
 from judge.record.spec import GameSpec, Placement, RecordFile
 from judge.record.transcript import seal
 from judge.referee.drive import drive
@@ -317,7 +318,7 @@ def _play(folder: Path, large_bytes: int, old_events: int) -> None:
     begin_contest(planned)
     with closing(open_store(planned)) as store:
         contest = Contest(store, planned)
-        contest.schedule_next()
+        Scheduler(contest).schedule_next()
         contest._programs.update({digest * 64: folder for digest in "12"})  # agents are scripts
         for number in range(1, GAMES + 1):
             game = store.issue(planned.name, "bench")

@@ -22,7 +22,8 @@ from judge.broadcast.events import MoveMade
 from judge.broadcast.log import LOG_FILE
 from judge.broadcast.pipe import Announced, Sender
 from judge.broadcast.running import RunningGame
-from judge.contest.contest import begin, open_store
+from judge.contest.begin import begin
+from judge.contest.contest import open_store
 from judge.contest.event_log.recorder import record
 from judge.contest.plan import Planned, load_plan
 from judge.contest_games import ScheduledGame

@@ -27,7 +27,8 @@ from typing import Any
 from judge.base.errors import HostError
 from judge.base.resources import IMAGES
 from judge.cli.submit import open_intake
-from judge.contest.contest import begin, open_store
+from judge.contest.begin import begin
+from judge.contest.contest import open_store
 from judge.contest.plan import load_plan
 from judge.notices.sender import new_secret
 from judge.play.game import play

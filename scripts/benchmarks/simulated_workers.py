@@ -8,7 +8,6 @@ import logging
 import random
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,6 +17,7 @@ from distributed import Worker
 from judge.base.garbage import exempt
 from judge.base.logs import set_level
 from judge.cluster.connection import NO_PAGES, settle
+from judge.cluster.live_moves import GameClient
 from judge.cluster.machine import Machine
 from judge.cluster.messages import Answer, Order, Played
 from judge.cluster.tasks import SLOT, AtMachine
@@ -44,12 +44,7 @@ class StoredRecords(Machine):
         self._records = {file.record.spec.opening: file for file in files}
         self._wait_s = wait_s
 
-    def play(
-        self,
-        order: Order,
-        is_wanted: Callable[[], bool],  # noqa: ARG002
-        tell: Callable[[int, bytes], None] = lambda *_: None,  # noqa: ARG002
-    ) -> Answer:
+    def play(self, order: Order, client: GameClient) -> Answer:  # noqa: ARG002
         """Wait, at least as long as the stored game lasted, and return its record."""
         file = self._records[order.spec.opening]
         # A worker whose game lasted longer than it was away is given no more games.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from judge.cli.submit import open_intake
 from judge.contest.plan import load_plan
-from judge.contest.window_keeper import WindowKeeper
+from judge.contest.window_keeper import ContestProcess, WindowKeeper
 from judge.store.types import ProcessingResult, Upload
 from judge.submissions.windows import SubmissionGate
 from tests.cli.conftest import Judge
@@ -112,7 +112,8 @@ def test_status_reports_whether_a_service_starts_the_contest(judge: Judge, tmp_p
 
     with closing(open_intake(tmp_path / "cup").register()) as register:
         gate = SubmissionGate(planned.plan.windows)
-        with WindowKeeper(planned, register, gate, lambda: False), WindowKeeper(planned, register, gate, lambda: False):
+        process = ContestProcess(planned.path)
+        with WindowKeeper(planned, register, gate, process), WindowKeeper(planned, register, gate, process):
             served = judge("contest", "status", "cup")
     ended = judge("contest", "status", "cup")
 

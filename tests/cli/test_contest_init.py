@@ -179,7 +179,7 @@ def test_next_contest_takes_file_agents_tokens_and_key(judge: Judge, tmp_path: P
         assert ["16 checks"] == [step.text for step in register.steps(entries[0].id)]
     assert b"a report" == copied.files.get(entries[0].report or "")
     with TemporaryDirectory() as staging:
-        found = entrants(planned, Path(staging), lambda error: pytest.fail(str(error)))
+        found = entrants(planned, Path(staging))
     assert [("listed", True), ("good", True), ("poor", False)] == [(each.name, each.is_checked) for each in found]
     again = judge("contest", "init", "next", "--from", "last")
     assert (2, True) == (again.code, "exists: use another name" in again.err)

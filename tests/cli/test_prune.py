@@ -10,7 +10,8 @@ import docker
 import pytest
 
 from judge.base.resources import BUILD_DIRECTORY
-from judge.contest.contest import begin, open_store
+from judge.contest.begin import begin
+from judge.contest.contest import open_store
 from judge.contest.plan import load_plan
 from judge.host.prune import DerivedImage, remove_unnamed
 from judge.sandbox.docker.images import find_runtime

@@ -17,22 +17,27 @@ from judge.agents.agents import Agent, stage_agent
 from judge.base.procfs import children_of
 from judge.cluster.cluster import Cluster, open_cluster
 from judge.cluster.security import invite, make_keys, parse_address
-from judge.contest.attempts import EndedAttempt, Job
-from judge.contest.runner import ContestRunner, StopReason
-from judge.contest_games import AttemptState, GameState, ScheduledGame
+from judge.contest.attempts import EndedAttempt
+from judge.contest.runner import ContestRunner, RunObserver, StopReason
+from judge.contest_games import AttemptState, Pairing, ScheduledGame
 from judge.host.house_agents import build_house_agents
 from judge.record.policy import load_policy
-from judge.record.spec import GameSpec, RecordFile
+from judge.record.spec import RecordFile
 from judge.sandbox.box import BoxKind
 from judge.sandbox.machine.cores import LOCKS_VARIABLE
 from judge.store.contests import Store
-from judge.store.files import Files
-from judge.store.types import EntryRow
+from judge.tournament.formats.round_robin import RoundRobin
 from tests.cli.brains import write_brain
 from tests.cli.conftest import SMALL
 from tests.cluster.cables import Cable
+from tests.contest.real_agents import NO_FOLDERS, begin_with
 from tests.forked import ForkedProcess
 from tests.patience import PATIENCE_S
+
+MOST_GAMES = 10_000
+
+PAIRING = Pairing("one", "two", 1, 1)
+"""Of all games."""
 
 LOST_AFTER_S = 5
 """The least that dask knows."""
@@ -150,7 +155,7 @@ class Machines:
         return directory
 
 
-class Cup:
+class Cup(RunObserver):
     """A brain that waits for its gate and an instant house agent, a store, and games between them."""
 
     def __init__(self, folder: Path, box: BoxKind = "process", store_url: str = "") -> None:
@@ -165,12 +170,14 @@ class Cup:
         )
         brain = write_brain(folder, "patient", trick)
         self.agents: list[Agent] = [stage_agent(named, staging) for named in (brain, "house-instant")]
-        self.policy = load_policy("gomocup-standard", ["clock.turn_ms=60000", "clock.start_ms=60000", *SMALL])
-        self.box: BoxKind = box
+        change = ["clock.turn_ms=60000", "clock.start_ms=60000", "attempts=2", *NO_FOLDERS, *SMALL]
+        self.policy = load_policy("gomocup-standard", change)
         self.database = folder / "cup.db"
         self.store = Store(store_url or f"sqlite:///{self.database}")
-        self.files = Files(folder / "files")
-        self.store.create("cup", "{}", [EntryRow("one", 1, "{}"), EntryRow("two", 2, "{}")])
+        agents = dict(zip(("one", "two"), self.agents, strict=True))
+        self.contest = begin_with(agents, self.policy, RoundRobin(games=MOST_GAMES), self.store, folder, box)
+        self.files = self.contest.files
+        self.store.schedule("cup", [], [PAIRING])
         self.told: list[EndedAttempt] = []
 
     def waiting(self) -> int:
@@ -187,7 +194,7 @@ class Cup:
         for _ in range(games):
             issued = self.store.issue("cup", cluster.host)
             assert issued
-            cluster.start(self.job(issued))
+            cluster.start(self.contest.job(issued))
         until(lambda: self.waiting() >= games or bool(cluster.wait(0.1)), "all games have begun")
 
     def begin_when_free(self, cluster: Cluster) -> ScheduledGame:
@@ -196,23 +203,11 @@ class Cup:
             cluster.wait(1.0)
         issued = self.store.issue("cup", cluster.host)
         assert issued
-        cluster.start(self.job(issued))
+        cluster.start(self.contest.job(issued))
         return issued
 
     def games(self, first: int, last: int) -> list[ScheduledGame]:
-        found = []
-        for number in range(first, last + 1):
-            one, two = (
-                agent.seat(self.policy).model_copy(update={"name": name})
-                for agent, name in zip(self.agents, ("one", "two"), strict=True)
-            )
-            spec = GameSpec(seats=(one, two), policy=self.policy, number=number, box=self.box)
-            found.append(ScheduledGame(spec.id, number, 1, 1, number - 1, "one", "two", spec.model_dump_json()))
-        return found
-
-    def job(self, issued: ScheduledGame) -> Job:
-        programs = {agent.digest: agent.program for agent in self.agents}
-        return Job(issued, programs)
+        return [self.contest.tournament._game(PAIRING, number - 1, number) for number in range(first, last + 1)]
 
     def cluster(self, machines: Machines, runtimes: Sequence[str] = ()) -> Cluster:
         return open_cluster(machines.address, machines.keys, self.store, "cup", self.folder, runtimes)
@@ -222,7 +217,6 @@ class Cup:
         cluster: Cluster,
         meanwhile: Callable[[], None] = lambda: None,
         more: Callable[[], Sequence[ScheduledGame]] = lambda: (),
-        check: Callable[[], None] = lambda: None,
         patience_s: float = PATIENCE_S,
     ) -> StopReason:
         """Play to the end; `meanwhile` is called about once a second, and after each game."""
@@ -231,26 +225,20 @@ class Cup:
         deadline = time.monotonic() + patience_s
 
         class Watched(Cluster):
-            def wait(self, timeout_s: float) -> list[object]:  # type: ignore[override]
+            def wait(self, timeout_s: float) -> list[EndedAttempt]:
                 if time.monotonic() > deadline:
                     pytest.fail(f"no end of it: {self_cup.journal()}")
                 meanwhile()
-                return super().wait(timeout_s)  # type: ignore[return-value]
+                found = super().wait(timeout_s)
+                if found and not self.running:
+                    self_cup.store.schedule("cup", more())
+                return found
 
         cluster.__class__ = Watched
+        return ContestRunner(self.contest, cluster, self).run()
 
-        def schedule_next() -> bool:
-            if self.store.counts("cup")[GameState.RUNNING]:
-                return False
-            found = more()
-            self.store.schedule("cup", found)
-            return bool(found)
-
-        runner = ContestRunner(
-            self.store, self.files, "cup", cluster,
-            job_of=self.job, schedule_next=schedule_next, attempts=2, check=check,
-        )  # fmt: skip
-        return runner.run(self.told.append)
+    def report(self, ended: EndedAttempt) -> None:
+        self.told.append(ended)
 
     def play_while_lost(
         self, cluster: Cluster, name: str, lose: Callable[[], None], bring_back: Callable[[], None]

@@ -109,11 +109,13 @@ def test_a_worker_that_joins_gets_a_waiting_game_at_once(
     for agent in cup.agents:
         has.put(agent.program)
 
-    def job(issued: ScheduledGame) -> Job:
-        found = Cup.job(cup, issued)
+    job = cup.contest.job
+
+    def job_of(issued: ScheduledGame, listener: Path | None = None) -> Job:
+        found = job(issued, listener)
         return found if issued.number > 1 else replace(found, programs={**found.programs, extra.digest: extra.program})
 
-    monkeypatch.setattr(cup, "job", job)
+    monkeypatch.setattr(cup.contest, "job", job_of)
     cup.store.schedule("cup", cup.games(1, 3))
     try:
         cup.play_in_steps(

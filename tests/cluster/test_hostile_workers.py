@@ -19,14 +19,15 @@ from judge.cluster import cluster as clusters
 from judge.cluster.bound_scheduler import checked_message
 from judge.cluster.bounded_messages import WORKER_MESSAGE, plain_message
 from judge.cluster.cluster import answer_s, largest_answer
-from judge.cluster.roster import MAX_SLOTS, Roster, slots_in
+from judge.cluster.roster import MAX_SLOTS, slots_in
 from judge.cluster.security import invite, make_keys, parse_address
 from judge.contest.runner import StopReason
 from judge.journal.codec import encode
-from judge.journal.events import WorkerBarred, WorkerEvent
+from judge.journal.events import WorkerBarred
 from judge.record.policy import load_policy
 from tests.attacks.scheduler import ADDRESS, REGISTER, Scheduler, is_refused
 from tests.cluster.machines import Cup, Machines, until
+from tests.cluster.rosters import NotedRoster
 from tests.examples import evidence, of_evidence
 
 MB = 1 << 20
@@ -127,8 +128,8 @@ SLOTS = [math.inf, -math.inf, math.nan, 0, -1, 0.5, 1.5, MAX_SLOTS + 1, 1e300, T
 
 def test_worker_with_an_invalid_slot_count_gets_no_games() -> None:
     """A scheduler of another kind passes on what a worker says of itself."""
-    events: list[WorkerEvent] = []
-    roster = Roster(events.append)
+    roster = NotedRoster()
+    events = roster.events
     wrong = [{"name": f"{slots!r}", "resources": {"slot": slots}} for slots in SLOTS]
 
     roster.meet({f"tls://a:{number}": each for number, each in enumerate([*wrong, {"name": "no resources"}], 1)})
@@ -306,8 +307,8 @@ def test_contest_is_played_next_to_workers_that_finish_no_game(machines: Machine
 
 
 def test_worker_is_barred_after_games_that_others_finish() -> None:
-    events: list[WorkerEvent] = []
-    roster = Roster(events.append)
+    roster = NotedRoster()
+    events = roster.events
     described = {"name": "bad", "resources": {"slot": 2}}
     for address in ("tls://10.0.0.1:1", "tls://10.0.0.1:2"):
         roster.meet({address: described})

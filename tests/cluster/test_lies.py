@@ -18,13 +18,13 @@ from judge.cluster import cluster as clusters
 from judge.cluster.checkers import Checkers, checked
 from judge.cluster.cluster import Cluster, _Attempt
 from judge.cluster.messages import Answer, Played
-from judge.cluster.roster import Roster
 from judge.contest.attempts import EndedAttempt, Job
 from judge.contest_games import ScheduledGame
 from judge.play.folders import kept_folder
 from judge.record.spec import KeptFolders
 from judge.sandbox.archive import EMPTY, measure_folder, pack_folder
 from judge.sandbox.box import FolderKind
+from tests.cluster.rosters import NotedRoster
 from tests.referee.games import BLACK_ROW, WHITE_ROW, a_file, brain, play, spec
 
 ELAPSED_S = 2.0
@@ -170,9 +170,11 @@ def test_checking_an_answer_delays_no_game() -> None:
     asked = job()
     answer = played(record(asked)).model_dump_json().encode()
     has_come = Event()
-    checkers = Checkers()
+    connection: Any = SimpleNamespace(fetch=lambda *_: answer if has_come.wait() else None)
+    task: Any = None
+    checkers = Checkers(connection)
     try:
-        found = checkers.check(lambda: answer if has_come.wait() else None, asked, ELAPSED_S)
+        found = checkers.check(task, 1, asked, ELAPSED_S)
         assert not found.done()
         has_come.set()
         assert isinstance(result := found.result(), EndedAttempt)
@@ -183,7 +185,7 @@ def test_checking_an_answer_delays_no_game() -> None:
         process.kill()
         process.join()
         with pytest.raises(InputError, match="claims a game of"):
-            checkers.check(lambda: answer, asked, 1e-9).result()
+            checkers.check(task, 1, asked, 1e-9).result()
     finally:
         checkers.close()
 
@@ -197,7 +199,7 @@ def test_time_at_an_earlier_worker_does_not_count_for_the_next(monkeypatch: pyte
         def __init__(self) -> None:
             pass
 
-        def check(self, _: Any, __: Any, elapsed_s: float) -> Future[EndedAttempt | Answer]:
+        def check(self, _: Any, __: int, ___: Job, elapsed_s: float) -> Future[EndedAttempt | Answer]:
             elapsed.append(elapsed_s)
             return Future()
 
@@ -205,7 +207,7 @@ def test_time_at_an_earlier_worker_does_not_count_for_the_next(monkeypatch: pyte
     attempt = _Attempt(asked, 600, 1, worker="tls://10.0.0.2:1", task=task, given_at=95.0)
     found = object.__new__(Cluster)
     found._attempts = {asked.game.id: attempt}
-    found._roster = Roster(lambda _: None)
+    found._roster = NotedRoster()
     found._roster.meet({attempt.worker: {"name": "second", "resources": {"slot": 1}}})
     found._checkers = Counted()
     monkeypatch.setattr(clusters, "monotonic", lambda: 100.0)

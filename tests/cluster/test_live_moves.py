@@ -7,7 +7,6 @@ import struct
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack, closing, suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,10 +19,8 @@ from judge.broadcast.log import LOG_FILE
 from judge.broadcast.pipe import BEGIN, TRANSCRIPT, Announced, frames, sent_ms
 from judge.cluster.bound_scheduler import BoundScheduler
 from judge.cluster.connection import NO_PAGES
-from judge.cluster.live_moves import MAX_PLAYS, FollowedGame, LiveMoves, relay_moves
+from judge.cluster.live_moves import MAX_PLAYS, FollowedGame, GameClient, LiveMoves, relay_moves
 from judge.cluster.security import invite, make_keys, parse_address, read_join_file, security_of
-from judge.contest.attempts import Job
-from judge.contest_games import ScheduledGame
 from judge.host.build_images import build_images
 from judge.record.spec import RecordFile
 from judge.record.transcript import Entry, EntryKind, unpack_entries, unseal
@@ -83,19 +80,12 @@ def listener(tmp_path: Path) -> Iterator[Listener]:
         yield found
 
 
-class FollowedCup(Cup):
-    """Its games are told to a listener."""
-
-    listener: Path | None = None
-
-    def job(self, issued: ScheduledGame) -> Job:
-        return replace(super().job(issued), listener=self.listener)
-
-
 @pytest.fixture
-def cup(tmp_path: Path, listener: Listener) -> Iterator[FollowedCup]:
-    found = FollowedCup(tmp_path)
-    found.listener = listener.address
+def cup(tmp_path: Path, listener: Listener, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cup]:
+    """Its games are told to the listener."""
+    found = Cup(tmp_path)
+    job = found.contest.job
+    monkeypatch.setattr(found.contest, "job", lambda game, _=None: job(game, listener.address))
     yield found
     found.open_gate()
     found.store.close()
@@ -111,7 +101,7 @@ def machines(tmp_path: Path) -> Iterator[Machines]:
 
 @pytest.mark.docker
 def test_game_is_broadcast_live_and_restarts_when_its_worker_is_lost(
-    cup: FollowedCup, machines: Machines, listener: Listener
+    cup: Cup, machines: Machines, listener: Listener
 ) -> None:
     machines.fix("w1", "w2")
     machines.wait_for_scheduler()
@@ -172,11 +162,11 @@ def test_a_contest_on_a_cluster_has_its_moves_in_the_log_as_they_come(machines: 
 # --- who tells what is not his to tell -------------------------------------------------------------------------------
 
 
-def followed(cup: FollowedCup, listener: Listener) -> FollowedGame:
+def followed(cup: Cup, listener: Listener) -> FollowedGame:
     cup.store.schedule("cup", cup.games(1, 1))
     issued = cup.store.issue("cup", "")
     assert issued
-    return FollowedGame(cup.job(issued), listener.address)
+    return FollowedGame(cup.contest.job(issued), listener.address)
 
 
 def told_by_a_game(*answers: bytes) -> bytes:
@@ -186,7 +176,7 @@ def told_by_a_game(*answers: bytes) -> bytes:
     return b"".join(struct.pack("<cI", kind, len(data)) + data for kind, data in parts)
 
 
-def test_only_the_worker_that_began_is_heard_and_nothing_out_of_order(cup: FollowedCup, listener: Listener) -> None:
+def test_only_the_worker_that_began_is_heard_and_nothing_out_of_order(cup: Cup, listener: Listener) -> None:
     game, moves = followed(cup, listener), LiveMoves()
     moves.follow("t-1", game)
 
@@ -211,7 +201,7 @@ def test_only_the_worker_that_began_is_heard_and_nothing_out_of_order(cup: Follo
     assert [[b"one", b"two", b"three"]] * 2 == [[entry.data for entry in entries] for _, entries in listener.told]
 
 
-def test_a_worker_that_begins_without_an_end_is_not_heard_for_ever(cup: FollowedCup, listener: Listener) -> None:
+def test_a_worker_that_begins_without_an_end_is_not_heard_for_ever(cup: Cup, listener: Listener) -> None:
     game, moves = followed(cup, listener), LiveMoves()
     moves.follow("t-1", game)
 
@@ -238,7 +228,7 @@ def test_a_worker_that_begins_without_an_end_is_not_heard_for_ever(cup: Followed
         {"data": TRANSCRIPT + struct.pack("<I", 1 << 31)},
     ],
 )
-def test_invalid_piece_is_dropped(cup: FollowedCup, listener: Listener, said: dict[str, Any] | None) -> None:
+def test_invalid_piece_is_dropped(cup: Cup, listener: Listener, said: dict[str, Any] | None) -> None:
     moves = LiveMoves()
     moves.follow("t-1", followed(cup, listener))
 
@@ -251,10 +241,15 @@ def test_invalid_piece_is_dropped(cup: FollowedCup, listener: Listener, said: di
 
 def test_game_that_ends_early_or_abruptly_keeps_no_caller_waiting(tmp_path: Path) -> None:
     sent: list[tuple[int, bytes]] = []
+
+    class Client(GameClient):
+        def send_moves(self, begin: int, data: bytes) -> None:
+            sent.append((begin, data))
+
     for number, words in enumerate([b"", b"half a fra"]):
         folder = tmp_path / str(number)
         folder.mkdir()
-        with relay_moves(lambda begin, data: sent.append((begin, data)), folder) as address:
+        with relay_moves(Client(), folder) as address:
             if words:
                 connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
                 connection.connect(str(address))

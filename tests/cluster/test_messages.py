@@ -15,6 +15,7 @@ from judge.agents.store import pack_agent
 from judge.base.durable_files import PARTIAL
 from judge.base.errors import InputError
 from judge.cluster.cluster import needed_images
+from judge.cluster.live_moves import GameClient
 from judge.cluster.machine import Arrivals, Machine, code_digest
 from judge.cluster.messages import Arrived, Lacks, Order, Parcel, ParcelPiece, Played, Receipt, Unfit, read_answer
 from judge.contest_games import ScheduledGame
@@ -81,15 +82,15 @@ def test_an_agent_comes_in_pieces_when_it_is_missing_or_was_changed(
 ) -> None:
     size = len(sender.data)
     lacks = Lacks(agents=(sender.agent,), images=())
-    assert lacks == machine.play(order, lambda: True)
+    assert lacks == machine.play(order, GameClient())
     assert Arrived(bytes=0) == sender.ask(machine)
     assert Arrived(bytes=40_000) == sender.piece(machine, 0, 40_000)
-    assert lacks == machine.play(order, lambda: True)
+    assert lacks == machine.play(order, GameClient())
     assert Arrived(bytes=size) == sender.piece(machine, 40_000, size)
-    assert lacks == machine.play(order, lambda: True)
+    assert lacks == machine.play(order, GameClient())
     assert Arrived(bytes=size, is_whole=True) == sender.ask(machine)
 
-    played = machine.play(order, lambda: True)
+    played = machine.play(order, GameClient())
     assert isinstance(played, Played)
     assert Verdict.CRASH is RecordFile.model_validate_json(played.record).record.verdict
     assert Arrived(bytes=size, is_whole=True) == sender.ask(machine)
@@ -98,7 +99,7 @@ def test_an_agent_comes_in_pieces_when_it_is_missing_or_was_changed(
     book.chmod(0o644)
     book.write_bytes(b"other")
 
-    assert lacks == machine.play(order, lambda: True)
+    assert lacks == machine.play(order, GameClient())
     assert Arrived(bytes=0) == sender.ask(machine)
 
 
@@ -171,7 +172,7 @@ def test_more_than_the_disk_has_is_refused_at_once(
 def test_worker_runs_agents_only_in_containers_by_default(order: Order, tmp_path: Path) -> None:
     """Whoever has a key of the cluster may send it orders."""
     with closing(Machine("one", tmp_path, [Slot()])) as machine:
-        answer = machine.play(order, lambda: True)
+        answer = machine.play(order, GameClient())
         with pytest.raises(InputError, match="is used by a running worker"):
             Machine("two", tmp_path, [Slot()])
 
@@ -182,7 +183,7 @@ def test_worker_runs_agents_only_in_containers_by_default(order: Order, tmp_path
 def test_worker_without_cores_for_pondering_is_unfit(order: Order, tmp_path: Path) -> None:
     wanted = replace(order.game, spec=spec(clock={"ponder": True}).model_dump_json())
     with closing(Machine("one", tmp_path, [Slot((1, 2), (0,)), Slot((3,), (0,))])) as machine:
-        answer = machine.play(order.model_copy(update={"game": wanted}), lambda: True)
+        answer = machine.play(order.model_copy(update={"game": wanted}), GameClient())
 
     assert isinstance(answer, Unfit)
     assert "need 2 cores for a game, and a slot has 1; start judge worker with more --cores" in answer.why
@@ -194,7 +195,7 @@ def test_worker_whose_engine_is_on_another_machine_is_unfit(
     monkeypatch.setattr(requirements, "host_obstacle", lambda *_: "the judge and the Engine share no kernel")
     wanted = replace(order.game, spec=spec().model_dump_json())
     with closing(Machine("one", tmp_path, [Slot()])) as machine:
-        answer = machine.play(order.model_copy(update={"game": wanted}), lambda: True)
+        answer = machine.play(order.model_copy(update={"game": wanted}), GameClient())
 
     assert isinstance(answer, Unfit)
     assert "each clock includes the Engine's delay: the judge and the Engine share no kernel" in answer.why

@@ -43,13 +43,18 @@ if honest.__name__ == "play":  # dask runs this twice
 
 STOPPER = """
 from pathlib import Path
+from judge.cluster.live_moves import GameClient
 from judge.cluster.machine import Machine
 from judge.cluster.messages import Lacks
 
 honest, stopped = Machine.play, Path(STOPPED)
 
-def play(self, order, is_wanted, tell, honest=honest):
-    answer = honest(self, order, is_wanted if stopped.exists() else lambda: False, tell)
+class Unwanted(GameClient):
+    def is_wanted(self):
+        return False
+
+def play(self, order, client, honest=honest):
+    answer = honest(self, order, client if stopped.exists() else Unwanted())
     if not isinstance(answer, Lacks):
         stopped.touch()
     return answer
@@ -201,7 +206,7 @@ cluster = cup.cluster(machines)
 while "is given no games" not in cup.journal():
     cluster.wait(0.5)
     while cluster.free and (match := cup.store.issue("cup", "")):
-        cluster.start(cup.job(match))
+        cluster.start(cup.contest.job(match))
 cluster.kill()
 """
 

@@ -21,6 +21,7 @@ from judge.cli import cluster as commands
 from judge.cluster import connection
 from judge.cluster.bound_scheduler import checked_message
 from judge.cluster.cluster import open_cluster
+from judge.cluster.live_moves import LiveMoves
 from judge.cluster.security import invite, make_keys, parse_address, read_join_file, security_of
 from judge.store.contests import Store
 from tests.attacks.scheduler import ADDRESS, REGISTER, is_greeted, is_refused, tls_context
@@ -238,17 +239,18 @@ def test_a_contest_with_keys_of_another_authority_finds_no_scheduler(
     address = parse_address(f"tls://{doors[0][0]}:{doors[0][1]}")
 
     with pytest.raises(HostError, match="keys of the same authority"):
-        connection.SchedulerConnection(address, security_of(address, strangers))
+        connection.SchedulerConnection(address, security_of(address, strangers), LiveMoves())
 
 
 CONNECT = """
 import signal, sys
 from judge.cluster.connection import SchedulerConnection
+from judge.cluster.live_moves import LiveMoves
 from judge.cluster.security import parse_address, security_of
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever has started this may have switched it off
 address = parse_address(f"tcp://127.0.0.1:{sys.argv[1]}")
-SchedulerConnection(address, security_of(address, None))
+SchedulerConnection(address, security_of(address, None), LiveMoves())
 """
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from judge.contest.contest import Contest
 from judge.contest.plan import Plan, Planned
+from judge.contest.schedule_next import Scheduler
 from judge.contest_games import GameState, Outcome, ScheduledGame, SeatOutcome
 from judge.record.policy import load_policy
 from judge.record.spec import SeatSpec
@@ -85,7 +86,7 @@ def enter(store: Store, document: Snapshot, folder: Path = Path("nowhere"), secr
     secret = None if document.commitment is None else secret
     store.create(document.name, document.model_dump_json(), entered, secret)
     contest = reopen(store, document, folder)
-    contest.schedule_next()
+    Scheduler(contest).schedule_next()
     return contest
 
 
@@ -105,13 +106,14 @@ def cup(chosen: AnyFormat, count: int, **changes: Any) -> Iterator[Contest]:
 def play(contest: Contest, rule: Rule, games: int = sys.maxsize) -> list[ScheduledGame]:
     """Play so many games one after another, or all; which they were."""
     played: list[ScheduledGame] = []
+    scheduler = Scheduler(contest)
     while len(played) < games:
         assert len(played) < 2000, "the contest does not end"
         issued = contest.store.issue(contest.name, "here")
         if issued is not None:
             contest.store.accept(issued.id, issued.attempt, rule(issued))
             played.append(as_scheduled(issued))
-        elif not contest.schedule_next():
+        elif not scheduler.schedule_next():
             break
     return played
 

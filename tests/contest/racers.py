@@ -6,7 +6,8 @@ from pathlib import Path
 from unittest.mock import patch
 
 from judge.contest import take_snapshot
-from judge.contest.contest import Contest, begin
+from judge.contest.begin import begin
+from judge.contest.contest import Contest
 from judge.contest.plan import Planned
 from judge.store.contests import Store
 from judge.tournament.snapshot import SnapshotImage

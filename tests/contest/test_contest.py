@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from judge.base.errors import InputError
+from judge.contest.attempts import EndedAttempt
 from judge.contest.contest import Contest, find_game, open_store
 from judge.contest.executor import LocalExecutor
 from judge.contest.plan import load_plan
-from judge.contest.runner import StopReason
+from judge.contest.runner import ContestRunner, RunObserver, StopReason, StopRequest
 from judge.contest_games import GameState, Outcome, ScheduledGame
 from judge.host.house_agents import build_house_agents
 from judge.play.venue import Slot
@@ -61,16 +62,17 @@ def play_on(folder: Path, slots: LocalExecutor, games: int = 0) -> StopReason:
     """Go on with a contest, as a judge that knows nothing of it, to its end or until so many games have ended."""
     store, contest = opened(folder)
     with closing(store):
-        loop = contest.runner(slots)
+        stop = StopRequest()
         left = games
 
-        def count(_: object) -> None:
-            nonlocal left
-            left -= 1
-            if left == 0:
-                loop.drain.set()
+        class Counting(RunObserver):
+            def report(self, ended: EndedAttempt) -> None:
+                nonlocal left
+                left -= 1
+                if left == 0:
+                    stop.drain.set()
 
-        return loop.run(count)
+        return ContestRunner(contest, slots, Counting(), stop).run()
 
 
 def told(contest: Contest) -> list[tuple[object, ...]]:

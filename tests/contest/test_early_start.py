@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from judge.base.errors import InputError
-from judge.contest.contest import announce, begin, has_begun, open_store
+from judge.contest.begin import announce, begin
+from judge.contest.contest import has_begun, open_store
 from judge.contest.plan import Planned, load_plan
 from judge.journal.events import StartTimeReached
 from judge.submissions.windows import moment_text

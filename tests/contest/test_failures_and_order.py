@@ -3,6 +3,7 @@
 import pytest
 
 from judge.contest.contest import Contest
+from judge.contest.schedule_next import Scheduler
 from judge.contest_games import Outcome, ScheduledGame
 from judge.tournament.formats.round_robin import RoundRobin
 from judge.tournament.snapshot import FailuresPlan
@@ -21,7 +22,7 @@ def play_checked(contest: Contest) -> int:
     while True:
         issued = contest.store.issue(contest.name, "here", ranks=None)
         if issued is None:
-            if not contest.schedule_next():
+            if not Scheduler(contest).schedule_next():
                 return count
             continue
         contest.store.accept(issued.id, issued.attempt, third_crashes(issued))

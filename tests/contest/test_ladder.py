@@ -13,6 +13,7 @@ from judge.base.errors import InputError
 from judge.contest.contest import Contest
 from judge.contest.league_seats import resolved_format
 from judge.contest.plan import load_plan
+from judge.contest.schedule_next import Scheduler
 from judge.contest_games import GameState, ScheduledGame
 from judge.journal.events import Rated, SeasonEnded
 from judge.store.contests import Store
@@ -36,7 +37,7 @@ def test_a_season_has_its_number_of_games_and_ends() -> None:
         assert contest.to_come().games == 59
         assert len(play(contest, by_chance(1))) == 60
         assert contest.is_over()
-        assert not contest.schedule_next()
+        assert not Scheduler(contest).schedule_next()
         played = Counter(agent for game in scheduled(contest) for agent in (game.first, game.second))
         assert len(played) == 8
         assert min(played.values()) >= 5
@@ -66,12 +67,12 @@ def test_pairs_depend_on_the_order_of_results_and_on_the_secret() -> None:
 
 def test_several_games_are_open_but_no_agent_has_more_than_allowed() -> None:
     with cup(Ladder(total_games=40, matchmaking=Matchmaking(open_games=1)), 6, **COMMITTED) as contest:
-        chance, store = random.Random(3), contest.store
+        chance, store, scheduler = random.Random(3), contest.store, Scheduler(contest)
         running: list[ScheduledGame] = []
         while True:
             while len(running) < 5:
                 issued = store.issue(contest.name, "here")
-                if issued is None and contest.schedule_next():
+                if issued is None and scheduler.schedule_next():
                     issued = store.issue(contest.name, "here")
                 if issued is None:
                     break
@@ -120,7 +121,7 @@ def test_a_line_that_another_process_writes_meanwhile_is_taken_before_the_draw(
             return schedule(*words, **options)  # type: ignore[arg-type]
 
         monkeypatch.setattr(contest.store, "schedule", interrupted)
-        assert contest.schedule_next() is not is_over
+        assert Scheduler(contest).schedule_next() is not is_over
         assert is_over or "2" not in (scheduled(contest)[-1].first, scheduled(contest)[-1].second)
         assert is_over == contest.is_over()
 
@@ -134,12 +135,13 @@ def order(action: str, why: str = "the term is over") -> OrganiserOrder:
 
 def test_a_season_ends_at_its_moment_and_drawn_games_still_count() -> None:
     clock = [ENDS - timedelta(hours=1)]
-    with closing(Store("sqlite:///:memory:", lambda: clock[0])) as store:
+    with closing(Store("sqlite:///:memory:")) as store:
+        store._now = lambda: clock[0]
         contest = begin(store, Ladder(total_games=60, ends=ENDS))
         play(contest, by_chance(1), 10)
-        assert contest.schedule_next()
+        assert Scheduler(contest).schedule_next()
         clock[0] = ENDS
-        assert not contest.schedule_next()
+        assert not Scheduler(contest).schedule_next()
         assert not contest.is_over()
         contest = reopen(store, contest.snapshot)
         assert contest.to_come().games == 0
@@ -153,7 +155,7 @@ def test_a_season_ends_at_its_moment_and_drawn_games_still_count() -> None:
 def test_an_organiser_ends_a_season_once() -> None:
     with cup(SEASON, 8, **COMMITTED) as contest:
         play(contest, by_chance(1), 20)
-        contest.schedule_next()
+        Scheduler(contest).schedule_next()
         assert "finished and count: 1. Games that are not drawn any more: 39" in previewed(contest, "end-season").words
         done = give(contest, order("end-season"))
         assert "the season of cup has ended; games that are being finished: 1" == done.done

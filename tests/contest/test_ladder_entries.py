@@ -116,7 +116,7 @@ def test_agent_is_disqualified_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         # The judge may find the failures of an agent that was disqualified a moment ago.
         monkeypatch.setattr(cup.contest, "out", dict)
         monkeypatch.setattr(type(cup.contest.tournament), "failed", lambda *_: {"zoe": 0.5})
-        cup.contest._disqualify_failed(())
+        cup.contest.disqualify_failed(())
         lines = cup.store.last_lines(cup.contest.name, 9, Disqualified)
         assert ["zoe: it cheats"] == [line.text for line in lines]
 

@@ -7,6 +7,7 @@ import pytest
 from judge.base.errors import InputError
 from judge.contest.league_seats import resolved_format
 from judge.contest.plan import load_plan
+from judge.contest.schedule_next import Scheduler
 from judge.tournament.formats.groups import Leagues
 from judge.tournament.formats.round_robin import RoundRobin
 from judge.tournament.promotion import Seats
@@ -81,7 +82,7 @@ def test_promoted_agents_stay_if_a_better_old_one_is_disqualified_later() -> Non
     chosen = Leagues(sizes=(2,), promoted=1, promotes_new=True, skip=rated("1", "2", "4"))
     with cup(chosen, 6) as contest:
         play(contest, better_seed, 12)
-        assert contest.schedule_next()
+        assert Scheduler(contest).schedule_next()
         contest.store.disqualify(contest.name, "4", "it broke a rule")
         play(contest, better_seed)
         pairings = contest.store.pairings(contest.name)

@@ -16,6 +16,7 @@ from judge.contest.entries import intake_directory
 from judge.contest.orders.order import ContestOrder, Effect, Order
 from judge.contest.orders.submission_orders import AuthorsOrder, RegisterOrder, SubmissionOrder
 from judge.contest.orders.table import ORDERS
+from judge.contest.schedule_next import Scheduler
 from judge.contest_games import GameState
 from judge.journal.events import ImagesChanged, Paused, SetAside, Stopped, SubmissionState
 from judge.store.contests import Store
@@ -51,7 +52,7 @@ def add_submissions(cup: Cup) -> None:
 def with_a_running_game(cup: Cup) -> None:
     """Three games are over."""
     cup.play(3)
-    cup.contest.schedule_next()
+    Scheduler(cup.contest).schedule_next()
     assert cup.store.issue(cup.contest.name, "here") is not None
     add_submissions(cup)
 

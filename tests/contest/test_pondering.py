@@ -8,11 +8,12 @@ import pytest
 
 from judge.attacks.programs import build_attacks
 from judge.base.errors import InputError
-from judge.contest.contest import begin, open_store
+from judge.contest.begin import begin
+from judge.contest.contest import open_store
 from judge.contest.executor import LocalExecutor, slots_on_host
 from judge.contest.host_setup import place_on_host
 from judge.contest.plan import load_plan
-from judge.contest.runner import StopReason
+from judge.contest.runner import ContestRunner, StopReason
 from judge.cup.plan import load_cup
 from judge.export.export import PageOptions, publish
 from judge.host.build_images import build_images
@@ -139,7 +140,7 @@ def test_contest_in_containers_is_played_exported_and_verified(tmp_path: Path) -
     slot = Slot(tuple(sorted(sum(cores[-2:], ()))), cores[0])
     with closing(open_store(planned)) as store, closing(LocalExecutor([slot])) as executor:
         contest = begin(store, planned, {})
-        assert StopReason.FINISHED is contest.runner(executor).run(lambda _: None)
+        assert StopReason.FINISHED is ContestRunner(contest, executor).run()
         key = make_key(tmp_path / "organiser.key")
         public = tmp_path / "public"
         publish(contest, public, tmp_path / "private", key, PageOptions(languages=("en",)))

@@ -6,75 +6,81 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from judge.agents.agents import Agent, stage_agent
+from judge.agents.agents import stage_agent
 from judge.contest.attempts import EndedAttempt, Job
+from judge.contest.contest import Contest
 from judge.contest.executor import LocalExecutor
-from judge.contest.runner import PAUSE_S, ContestRunner, StopReason, again_at
+from judge.contest.runner import PAUSE_S, ContestRunner, RunObserver, StopReason, again_at
+from judge.contest.schedule_next import Scheduler
 from judge.contest_games import AttemptState, GameState, ScheduledGame
 from judge.host.house_agents import build_house_agents
 from judge.journal.events import Resumed
 from judge.play.venue import Slot
 from judge.record.policy import load_policy
-from judge.record.spec import GameSpec, RecordFile
 from judge.referee.verify import verify
 from judge.store.contests import Store
-from judge.store.files import Files
-from judge.store.types import EntryRow
+from judge.tournament.formats import AnyFormat
+from judge.tournament.formats.ladder import Ladder, Matchmaking
+from judge.tournament.formats.round_robin import RoundRobin
+from judge.tournament.formats.swiss import Swiss
+from tests.contest.real_agents import NO_FOLDERS, begin_with
 from tests.examples import evidence
 
 pytestmark = pytest.mark.slow
 
 
-class Cup:
-    """House agents, a store, and as many games as one likes."""
+class Cup(RunObserver):
+    """House agents, a store, and the ends of attempts."""
 
-    def __init__(self, folder: Path, slots: int) -> None:
-        build_house_agents()
-        staging = folder / "staging"
-        staging.mkdir()
-        self.agents: list[Agent] = [stage_agent("house-instant", staging) for _ in range(2)]
-        self.policy = load_policy("gomocup-standard", ["clock.turn_ms=2000"])
+    contest: Contest
+    slots: LocalExecutor
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
         self.store = Store(f"sqlite:///{folder / 'cup.db'}")
-        self.files = Files(folder / "files")
-        self.slots: LocalExecutor = LocalExecutor([Slot() for _ in range(slots)], log=folder / "judge.log")
-        names = ("one", "two", "three")
-        self.store.create("cup", "{}", [EntryRow(name, number, "{}") for number, name in enumerate(names, 1)])
+        self.slots = LocalExecutor([Slot(), Slot()], log=folder / "judge.log")
+        self.told: list[EndedAttempt] = []
+        self.hook: Callable[[EndedAttempt], object] = lambda _: None
+        """Called with each end."""
 
-    def games(self, first: int, last: int) -> list[ScheduledGame]:
-        return [self.game(number, ("one", "two")) for number in range(first, last + 1)]
+    def begin(self, form: AnyFormat, *names: str) -> None:
+        """Begin the contest and draw its first games; by default of `one` and `two`."""
+        build_house_agents()
+        staging = self._folder / "staging"
+        staging.mkdir()
+        agents = {name: stage_agent("house-instant", staging) for name in names or ("one", "two")}
+        policy = load_policy("gomocup-standard", ["clock.turn_ms=2000", "attempts=2", *NO_FOLDERS])
+        self.contest = begin_with(agents, policy, form, self.store, self._folder, "process")
+        Scheduler(self.contest).schedule_next()
 
-    def game(self, number: int, names: tuple[str, str]) -> ScheduledGame:
-        seats = tuple(
-            agent.seat(self.policy).model_copy(update={"name": name})
-            for agent, name in zip(self.agents, names, strict=True)
-        )
-        spec = GameSpec(seats=seats, policy=self.policy, number=number, box="process")  # type: ignore[arg-type]
-        return ScheduledGame(spec.id, number, 1, 1, number - 1, *names, spec.model_dump_json())
-
-    def job(self, issued: ScheduledGame) -> Job:
-        programs = {agent.digest: agent.program for agent in self.agents}
-        return Job(issued, programs)
-
-    def runner(self, is_broken: Callable[[ScheduledGame], bool] = lambda _: False, **options: Any) -> ContestRunner:
+    def runner(
+        self,
+        is_broken: Callable[[ScheduledGame], bool] = lambda _: False,
+        pause_s: float = PAUSE_S,
+        alone: frozenset[str] = frozenset(),
+    ) -> ContestRunner:
         """`is_broken`: games that are void by the judge's fault, for their programs are gone."""
+        job = self.contest.job
 
-        def job_of(issued: ScheduledGame) -> Job:
-            return replace(self.job(issued), programs={}) if is_broken(issued) else self.job(issued)
+        def job_of(game: ScheduledGame, listener: Path | None = None) -> Job:
+            found = job(game, listener)
+            return replace(found, programs={}) if is_broken(game) else found
 
-        options = {"schedule_next": lambda: False, **options}
-        return ContestRunner(self.store, self.files, "cup", self.slots, job_of=job_of, attempts=2, **options)
+        self.contest.job = job_of  # type: ignore[method-assign]
+        self.contest.alone = alone
+        return ContestRunner(self.contest, self.slots, self, pause_s=pause_s)
 
-    def record(self, digest: str) -> RecordFile:
-        return RecordFile.model_validate_json(self.files.get(digest))
+    def report(self, ended: EndedAttempt) -> None:
+        self.told.append(ended)
+        self.hook(ended)
 
 
 @pytest.fixture
 def cup(tmp_path: Path) -> Iterator[Cup]:
-    found = Cup(tmp_path, slots=2)
+    found = Cup(tmp_path)
     yield found
     found.slots.kill()
     found.slots.close()
@@ -82,42 +88,38 @@ def cup(tmp_path: Path) -> Iterator[Cup]:
 
 
 def test_every_game_has_its_result_and_its_record(cup: Cup) -> None:
-    cup.store.schedule("cup", cup.games(1, 3))
-    follow = [cup.games(4, 4)]
-    told: list[EndedAttempt] = []
+    cup.begin(Swiss(rounds=2))
 
-    def schedule_next() -> bool:
-        is_idle = not cup.store.counts("cup")[GameState.RUNNING]
-        return is_idle and bool(follow) and cup.store.schedule("cup", follow.pop())
-
-    assert StopReason.FINISHED is cup.runner(schedule_next=schedule_next).run(told.append)
+    assert StopReason.FINISHED is cup.runner().run()
 
     results = cup.store.results("cup")
     assert [1, 2, 3, 4] == [result.number for result in results]
-    assert {AttemptState.ACCEPTED} == {happened.state for happened in told}
+    assert {AttemptState.ACCEPTED} == {happened.state for happened in cup.told}
     for result in results:
-        assert () == tuple(verify(cup.record(result.record)).problems)
+        assert () == tuple(verify(cup.contest.record(result.record)).problems)
         assert result.replies[0] > 4
 
 
-def test_a_free_slot_asks_for_more_games_while_another_game_runs(cup: Cup) -> None:
-    later = [cup.games(number, number) for number in (4, 3, 2)]
+def test_a_free_slot_gets_a_new_game_while_another_game_runs(cup: Cup) -> None:
     running: list[int] = []
 
-    def schedule_next() -> bool:
-        running.append(cup.store.counts("cup")[GameState.RUNNING])
-        return bool(later) and cup.store.schedule("cup", later.pop())
+    class Noting(LocalExecutor):
+        def start(self, job: Job) -> None:
+            running.append(self.running)
+            super().start(job)
 
-    cup.store.schedule("cup", cup.games(1, 1))
+    cup.slots.close()
+    cup.slots = Noting([Slot(), Slot()])
+    cup.begin(Ladder(total_games=4, matchmaking=Matchmaking(open_games=2)), "one", "two", "three", "four")
 
-    assert StopReason.FINISHED is cup.runner(schedule_next=schedule_next).run(lambda _: None)
+    assert StopReason.FINISHED is cup.runner().run()
     assert 4 == len(cup.store.results("cup"))
-    assert [1] == running[:1]
-    assert 0 == running[-1]
+    assert [0, 1] == running[:2]
+    assert 0 not in running[1:]
 
 
-def test_results_are_checked_and_priorities_follow_them(cup: Cup) -> None:
-    cup.store.schedule("cup", cup.games(1, 4))
+def test_results_are_checked_and_priorities_follow_them(cup: Cup, monkeypatch: pytest.MonkeyPatch) -> None:
+    cup.begin(RoundRobin(games=4))
     checked: list[tuple[int, int]] = []
     computed: list[int] = []
 
@@ -128,8 +130,11 @@ def test_results_are_checked_and_priorities_follow_them(cup: Cup) -> None:
         computed.append(len(cup.store.results("cup")))
         return {}
 
-    loop = cup.runner(check_failures=check, priorities=priorities)
-    assert StopReason.FINISHED is loop.run(lambda _: None)
+    plan = cup.contest.planned.plan.model_copy(update={"order": "lowest"})
+    cup.contest.planned = replace(cup.contest.planned, plan=plan)
+    monkeypatch.setattr(cup.contest, "check_failures", check)
+    monkeypatch.setattr(cup.contest, "priorities", priorities)
+    assert StopReason.FINISHED is cup.runner().run()
 
     assert [1, 2, 3, 4] == sorted(number for number, _ in checked)
     assert [1, 2, 3, 4] == [results for _, results in checked]
@@ -138,7 +143,7 @@ def test_results_are_checked_and_priorities_follow_them(cup: Cup) -> None:
 
 
 def test_a_killed_worker_costs_its_attempt_and_nothing_else(cup: Cup) -> None:
-    cup.store.schedule("cup", cup.games(1, 4))
+    cup.begin(RoundRobin(games=4))
     killed: list[int] = []
 
     class Killing(LocalExecutor):
@@ -152,36 +157,36 @@ def test_a_killed_worker_costs_its_attempt_and_nothing_else(cup: Cup) -> None:
 
     cup.slots.close()
     cup.slots = Killing([Slot(), Slot()])
-    told: list[EndedAttempt] = []
 
-    assert StopReason.FINISHED is cup.runner().run(told.append)
+    assert StopReason.FINISHED is cup.runner().run()
 
     assert 4 == len(cup.store.results("cup"))
-    (void,) = [happened for happened in told if happened.state is AttemptState.VOID]
+    (void,) = [happened for happened in cup.told if happened.state is AttemptState.VOID]
     assert "worker of this game was lost" in void.why
     assert [2] == [result.attempt for result in cup.store.results("cup") if result.id == void.game.id]
 
 
 def test_first_stop_request_finishes_running_games_and_starts_none(cup: Cup) -> None:
-    cup.store.schedule("cup", cup.games(1, 6))
+    cup.begin(RoundRobin(games=6))
     loop = cup.runner()
+    cup.hook = lambda _: loop.stop.drain.set()
 
-    assert StopReason.DRAINED is loop.run(lambda _: loop.drain.set())
+    assert StopReason.DRAINED is loop.run()
 
     counts = cup.store.counts("cup")
     assert 1 <= counts[GameState.DONE] <= 4
     assert 0 == counts[GameState.RUNNING]
     again = cup.runner()
-    assert StopReason.FINISHED is again.run(lambda _: None)
+    assert StopReason.FINISHED is again.run()
     assert 6 == len(cup.store.results("cup"))
 
 
 def test_second_stop_request_returns_running_games(cup: Cup) -> None:
-    cup.store.schedule("cup", cup.games(1, 2))
+    cup.begin(RoundRobin(games=2))
     loop = cup.runner()
-    loop.abandon.set()
+    loop.stop.abandon.set()
 
-    assert StopReason.ABANDONED is loop.run(lambda _: None)
+    assert StopReason.ABANDONED is loop.run()
 
     assert 2 == cup.store.counts("cup")[GameState.PENDING]
 
@@ -198,14 +203,14 @@ def test_game_that_stays_void_is_set_aside_and_retried_after_the_others(
     cup: Cup, is_fixed: bool, alone: frozenset[str]
 ) -> None:
     """Later games of its agents do not wait for it, even where agents' folders go from game to game."""
-    cup.store.schedule("cup", cup.games(1, 4))
+    cup.begin(RoundRobin(games=4))
     tried: list[int] = []
 
     def is_broken(issued: ScheduledGame) -> bool:
         tried.append(issued.number)
         return issued.number == 3 and (not is_fixed or issued.attempt <= 2)
 
-    ended = cup.runner(is_broken, alone=lambda: alone, pause_s=0.1).run(lambda _: None)
+    ended = cup.runner(is_broken, alone=alone, pause_s=0.1).run()
 
     journal = cup.store.journal("cup")
     (line,) = [line for line in journal if line.event == "set-aside"]
@@ -229,14 +234,13 @@ def test_game_that_stays_void_is_set_aside_and_retried_after_the_others(
 def test_games_of_other_agents_are_played_while_all_games_of_one_agent_are_held(
     cup: Cup, alone: frozenset[str]
 ) -> None:
-    pairs = [("three", "one"), ("two", "three"), ("one", "two"), ("one", "three"), ("three", "two"), ("two", "one")]
-    cup.store.schedule("cup", [cup.game(number, pair) for number, pair in enumerate(pairs, 1)])
-    loop = cup.runner(lambda issued: "three" in (issued.first, issued.second), alone=lambda: alone, pause_s=0.1)
+    cup.begin(RoundRobin(games=1, cycles=2), "one", "two", "three")
+    loop = cup.runner(lambda issued: "two" in (issued.first, issued.second), alone=alone, pause_s=0.1)
 
-    assert StopReason.PAUSED is loop.run(lambda _: None)
+    assert StopReason.PAUSED is loop.run()
     assert [3, 6] == [result.number for result in cup.store.results("cup")]
     aside = [line.game for line in cup.store.journal("cup") if line.event == "set-aside"]
-    assert {game.id for game in cup.store.games("cup") if "three" in (game.first, game.second)} == set(aside)
+    assert {game.id for game in cup.store.games("cup") if "two" in (game.first, game.second)} == set(aside)
 
 
 def is_first_twice(issued: ScheduledGame) -> bool:
@@ -244,42 +248,45 @@ def is_first_twice(issued: ScheduledGame) -> bool:
 
 
 def test_game_released_by_the_organiser_is_not_waited_for(cup: Cup) -> None:
-    cup.store.schedule("cup", cup.games(1, 2))
+    cup.begin(RoundRobin(games=2))
 
-    def release_when_all_others_are_over() -> None:
-        counts = cup.store.counts("cup")
-        if counts[GameState.HELD] and counts[GameState.DONE]:
-            cup.store.release("cup", "looked at it")
+    class Releasing(LocalExecutor):
+        def wait(self, timeout_s: float) -> list[EndedAttempt]:
+            counts = cup.store.counts("cup")
+            if not timeout_s and counts[GameState.HELD] and counts[GameState.DONE]:
+                cup.store.release("cup", "looked at it")
+            return super().wait(timeout_s)
 
-    loop = cup.runner(is_first_twice, check=release_when_all_others_are_over, pause_s=10**9)
-
-    assert StopReason.FINISHED is loop.run(lambda _: None)
+    cup.slots.close()
+    cup.slots = Releasing([Slot(), Slot()])
+    assert StopReason.FINISHED is cup.runner(is_first_twice, pause_s=10**9).run()
     assert 2 == len(cup.store.results("cup"))
 
 
 def test_game_set_aside_long_ago_is_retried_at_once(cup: Cup, monkeypatch: pytest.MonkeyPatch) -> None:
-    cup.store.schedule("cup", cup.games(1, 3))
+    cup.begin(RoundRobin(games=3))
     now_s = 0.0
 
-    def tell(event: EndedAttempt) -> None:
+    def pass_time(ended: EndedAttempt) -> None:
         nonlocal now_s
-        now_s += 300.0 * (event.game.number == 3)
+        now_s += 300.0 * (ended.game.number == 3)
 
     def never_wait(seconds: float) -> bool:
         raise AssertionError(f"it waits for {seconds} s")
 
     monkeypatch.setattr("judge.contest.runner.monotonic", lambda: now_s)
     loop = cup.runner(is_first_twice, pause_s=300)
-    monkeypatch.setattr(loop.drain, "wait", never_wait)
+    monkeypatch.setattr(loop.stop.drain, "wait", never_wait)
+    cup.hook = pass_time
 
-    assert StopReason.FINISHED is loop.run(tell)
+    assert StopReason.FINISHED is loop.run()
     assert 3 == len(cup.store.results("cup"))
 
 
 def test_a_host_on_which_two_games_in_a_row_stay_void_stops_the_contest(cup: Cup) -> None:
-    cup.store.schedule("cup", cup.games(1, 6))
+    cup.begin(RoundRobin(games=6))
 
-    assert StopReason.PAUSED is cup.runner(lambda issued: issued.number > 2, pause_s=1).run(lambda _: None)
+    assert StopReason.PAUSED is cup.runner(lambda issued: issued.number > 2, pause_s=1).run()
     assert "stopped" == cup.store.state("cup")
     assert 2 == len(cup.store.results("cup"))
     assert 2 <= cup.store.counts("cup")[GameState.HELD]
@@ -287,13 +294,13 @@ def test_a_host_on_which_two_games_in_a_row_stay_void_stops_the_contest(cup: Cup
 
 def test_two_voids_in_a_row_stop_the_contest_with_the_reason_and_name_an_agent_that_did_it_before(cup: Cup) -> None:
     """A program that is no longer there is the judge's fault, twice."""
-    cup.store.schedule("cup", cup.games(1, 1))
+    cup.begin(RoundRobin(games=1))
     loop = cup.runner(lambda _: True)
-    assert StopReason.PAUSED is loop.run(lambda _: None)
+    assert StopReason.PAUSED is loop.run()
     assert "stopped" == cup.store.state("cup")
     cup.store.release("cup", "looked at it")
     cup.store.set_state("cup", Resumed("looked at it"))
-    assert StopReason.PAUSED is loop.run(lambda _: None)
+    assert StopReason.PAUSED is loop.run()
 
     assert any("void 2 times in a row" in line.text for line in cup.store.journal("cup"))
     first, second = [line.text for line in cup.store.journal("cup") if line.event == "stopped"]

@@ -1,4 +1,4 @@
-"""A sequential test with several games at the same time: no slot is idle before the decision."""
+"""Several games at the same time: no slot is idle while a game can be played that depends on no result."""
 
 import random
 from contextlib import closing
@@ -6,11 +6,17 @@ from contextlib import closing
 import pytest
 
 from judge.contest.contest import Contest
+from judge.contest.schedule_next import Scheduler
 from judge.contest_games import GameState, Outcome, ScheduledGame
 from judge.journal.events import Paused, Resumed
 from judge.statistics.sprt import Sprt, SprtDecision
 from judge.store.contests import Store
+from judge.tournament.formats import AnyFormat
+from judge.tournament.formats.gauntlet import Gauntlet
+from judge.tournament.formats.groups import Groups
+from judge.tournament.formats.knockout import Knockout
 from judge.tournament.formats.ladder import Ladder
+from judge.tournament.formats.round_robin import DoubleRoundRobin, RoundRobin
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.formats.swiss import Swiss
 from tests.contest.cups import COMMITTED, cup, enter, play, reopen, scheduled, snapshot, won_by
@@ -28,7 +34,7 @@ def rule(game: ScheduledGame) -> Outcome:
 def fill(contest: Contest, running: list[ScheduledGame], slots: int) -> None:
     while len(running) < slots:
         issued = contest.store.issue(contest.name, "here")
-        if issued is None and contest.schedule_next():
+        if issued is None and Scheduler(contest).schedule_next():
             issued = contest.store.issue(contest.name, "here")
         if issued is None:
             return
@@ -76,7 +82,7 @@ def test_nothing_is_drawn_while_a_game_is_held() -> None:
         count = len(scheduled(contest))
         for game in running:
             contest.store.accept(game.id, game.attempt, rule(game))
-        assert not contest.schedule_next()
+        assert not Scheduler(contest).schedule_next()
         assert count == len(scheduled(contest))
 
         contest.store.release(contest.name, "tried once more")
@@ -90,9 +96,27 @@ def test_nothing_is_drawn_while_a_contest_is_paused(form: Sequential | Ladder, a
     with cup(form, agents, **COMMITTED) as contest:
         fill(contest, [], running)
         contest.store.set_state(contest.name, Paused("lunch"))
-        assert not contest.schedule_next()
+        assert not Scheduler(contest).schedule_next()
         contest.store.set_state(contest.name, Resumed("back"))
-        assert contest.schedule_next()
+        assert Scheduler(contest).schedule_next()
+
+
+@pytest.mark.parametrize(
+    "form", [RoundRobin(cycles=3), DoubleRoundRobin(), Gauntlet(challengers=2), Groups(), Swiss(rounds=3), Knockout()]
+)
+def test_a_round_is_no_barrier_for_games_that_depend_on_no_result(form: AnyFormat) -> None:
+    """All pairings that follow whatever the results are, are drawn at the start."""
+    with cup(form, 8) as contest:
+        running: list[ScheduledGame] = []
+        fill(contest, running, 1000)
+        drawn = contest.store.pairings(contest.name)
+        rounds = len({pairing.round for pairing in drawn})
+        assert len(running) == form.games * len(drawn)
+        if isinstance(form, Swiss | Knockout):
+            assert 1 == rounds
+        else:
+            assert 1 < rounds
+            assert isinstance(form, Groups) or not contest.to_come().games
 
 
 def test_a_swiss_round_is_not_drawn_while_games_of_the_last_one_run() -> None:
@@ -101,6 +125,6 @@ def test_a_swiss_round_is_not_drawn_while_games_of_the_last_one_run() -> None:
         fill(contest, running, 8)
         assert 4 == len(running)
         for game in running:
-            assert not contest.schedule_next()
+            assert not Scheduler(contest).schedule_next()
             contest.store.accept(game.id, game.attempt, rule(game))
-        assert contest.schedule_next()
+        assert Scheduler(contest).schedule_next()

@@ -14,7 +14,8 @@ from sqlalchemy import event
 from sqlalchemy.exc import OperationalError
 
 from judge.base.errors import HostError
-from judge.contest.contest import announce, open_store
+from judge.contest.begin import announce
+from judge.contest.contest import open_store
 from judge.contest.entries import intake_directory
 from judge.contest.plan import Planned, load_plan
 from judge.contest.settings import change_settings, finish_change, settings_of

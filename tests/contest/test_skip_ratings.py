@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from judge.base.errors import InputError
-from judge.contest.contest import begin, open_store
+from judge.contest.begin import begin
+from judge.contest.contest import open_store
 from judge.contest.league_seats import resolved_format
 from judge.contest.plan import load_plan
 from judge.contest.skip_ratings import read_ratings_csv

@@ -12,7 +12,8 @@ from judge.agents.agents import stage_agent
 from judge.agents.program_files import program_digest
 from judge.agents.store import AgentStore
 from judge.base.errors import InputError
-from judge.contest.contest import begin, open_store
+from judge.contest.begin import begin
+from judge.contest.contest import open_store
 from judge.contest.entries import entrants, intake_directory, refuse_many_of_an_author
 from judge.contest.plan import AgentPlan, Planned, load_plan
 from judge.contest.take_snapshot import check_terms, take_snapshot
@@ -135,7 +136,7 @@ def test_agents_of_an_author_are_limited(planned: Planned, tmp_path: Path, most:
     chosen = replace(planned, plan=plan)
     staging, missed = tmp_path / "staging", list[InputError]()
     staging.mkdir()
-    found = entrants(chosen, staging, missed.append)
+    found = entrants(chosen, staging, missed)
     assert [] == missed
     if not is_refused:
         refuse_many_of_an_author(chosen, found)
@@ -148,7 +149,7 @@ def test_all_seeds_that_do_not_take_part_are_named_in_the_order_of_the_file(plan
     plan = planned.plan.model_copy(update={"seeds": ("nine", "three", "seven", "eight", "five", "six")})
     missed: list[InputError] = []
 
-    entrants(replace(planned, plan=plan), tmp_path, missed.append)
+    entrants(replace(planned, plan=plan), tmp_path, missed)
 
     assert [
         f"{planned.path}: seeds names {name}, which does not take part"

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from judge.base.errors import InputError
-from judge.contest.contest import announce, open_store
+from judge.contest.begin import announce
+from judge.contest.contest import open_store
 from judge.contest.plan import load_plan
-from judge.contest.window_keeper import WindowKeeper, past_windows, start_run
+from judge.contest.window_keeper import ContestProcess, WindowKeeper, past_windows, start_run
 from judge.sandbox.machine.cores import available
 from judge.store.submissions import Register
 from judge.store.types import NotNowError, ProcessingResult, Upload
@@ -94,9 +95,12 @@ class Desk:
     def service(self) -> tuple[SubmissionGate, WindowKeeper]:
         """A service that has just been started; the one before was killed."""
         planned = load_plan(self.folder)
-        gate = SubmissionGate(planned.plan.windows, self.now)
+        gate = SubmissionGate(planned.plan.windows)
+        gate.now = self.now  # type: ignore[method-assign]
         gate.remember(past_windows(planned))
-        return gate, WindowKeeper(planned, self.register, gate, self._start, now=self.now)
+        process = ContestProcess(planned.path)
+        process.ensure = self._start  # type: ignore[method-assign]
+        return gate, WindowKeeper(planned, self.register, gate, process)
 
     def _start(self) -> bool:
         self.started.append(self.minute)
@@ -113,8 +117,9 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     planned = plan(tmp_path, HEAD + ROUND_ROBIN + moments(0, 10, 20))
     with closing(open_store(planned)) as store:
         announce(store, planned)
-    with closing(Register(planned.store_url, planned.name, lambda: found.now())) as register:
+    with closing(Register(planned.store_url, planned.name)) as register:
         found = Desk(tmp_path, register)
+        register._now = found.now
         yield found
 
 

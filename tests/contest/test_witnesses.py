@@ -17,8 +17,8 @@ import structlog
 from judge.base.errors import HostError, InputError
 from judge.cli.contest.cosign import cosign
 from judge.contest import witnesses as asking
-from judge.contest.contest import frozen
 from judge.contest.plan import load_plan
+from judge.contest.take_snapshot import frozen
 from judge.contest.witnesses import Witnesses
 from judge.export.export import PageOptions, publish
 from judge.journal.events import Announced, ImagesChanged

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from judge.base.errors import InputError
 from judge.cli import app
-from judge.contest.contest import announce as announce_contest
+from judge.contest.begin import announce as announce_contest
 from judge.contest.contest import open_store
 from judge.contest.plan import load_plan
 from judge.cup.plan import load_cup

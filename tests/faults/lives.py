@@ -72,22 +72,25 @@ def arm(point: str, call: int = 1) -> None:
 
 def live(folder: Path) -> str:
     """Begin the contest of a folder, or go on with it, as `judge contest run` does, but in boxes that are processes."""
-    from judge.contest.admissions import enter_passed
     from judge.contest.contest import open_store
     from judge.contest.executor import LocalExecutor
     from judge.contest.plan import load_plan
+    from judge.contest.runner import ContestRunner, RunObserver
     from judge.play.venue import Slot
     from judge.sandbox.docker.reaper import reap
     from tests.contest.racers import begin_in_processes
+
+    class Saying(RunObserver):
+        def report(self, ended: object) -> None:
+            say("ended")
 
     planned = load_plan(folder)
     reap(containers=False)
     with closing(open_store(planned)) as store, leased(store, planned.name):
         contest = begin_in_processes(store, planned)
-        contest.enter_passed = enter_passed
         executor = LocalExecutor([Slot(), Slot()])
         try:
-            stop = contest.runner(executor).run(lambda _: say("ended"))
+            stop = ContestRunner(contest, executor, Saying()).run()
         finally:
             executor.kill()
             executor.close()

@@ -192,10 +192,10 @@ def test_no_fault_loses_a_game_or_counts_one_twice(
         scheduled = len(cup.store.games("cup"))
         return [] if storm.is_over() else cup.games(scheduled + 1, scheduled + len(WORKERS))
 
-    with cup.store.lease("cup", "the storm's judge") as lease, closing(cup.cluster(machines)) as cluster:
+    with cup.store.lease("cup", "the storm's judge"), closing(cup.cluster(machines)) as cluster:
         until(lambda: bool(cluster.wait(0.1)) or cluster.free == len(WORKERS), "all workers")
         try:
-            end = cup.play(cluster, storm.go_on, more, lease.check, PATIENCE_S)
+            end = cup.play(cluster, storm.go_on, more, PATIENCE_S)
         finally:
             storm.calm()
         assert StopReason.FINISHED is end, cup.journal()[-2000:]

@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 import httpx
 import uvicorn
 from fastapi import APIRouter, FastAPI
+from starlette.types import ASGIApp
 
-from judge.contest.event_log.store_changes import stamp_of
+from judge.contest.event_log.store_changes import StoreStamp
 from judge.contest.plan import Planned, load_plan
 from judge.contest.window_keeper import PlanFile
 from judge.submissions.intake import IntakePolicy
@@ -28,10 +29,10 @@ from judge.web.intake.app import router as intake_router
 from judge.web.intake.serve import create_service as create_intake
 from judge.web.kit.clients import ClientLimits
 from judge.web.kit.connections import listening, parse_listen_address, uvicorn_options
-from judge.web.kit.middleware import Asgi
+from judge.web.kit.metrics import Metrics
 from judge.web.kit.rooms import Rooms
 from judge.web.live.app import BegunContest, Site
-from judge.web.live.metrics import Metrics, served_metrics
+from judge.web.live.metrics import served_metrics
 from judge.web.live.pages import LivePages
 from judge.web.live.serve import create_app, create_service, hub_of
 from judge.web.organisers.console import Console
@@ -171,7 +172,7 @@ def routes_text(folder: Path, exported: Path) -> str:
     read_only = "judge serve --read-only"
     with ExitStack() as stack:
         later = _planned(folder / "later")
-        site = Site(lambda: None, PlanFile(later), has_authors=False)
+        site = Site(lambda: None, PlanFile(later))
         paths = addresses((), create_app(later, site)) | shown
         before = _section(
             f"{read_only}, before the contest begins", create_service(later, site, None), later, paths, READS
@@ -227,7 +228,9 @@ def _planned(folder: Path) -> Planned:
 def application(console: Console) -> FastAPI:
     """The application of `judge serve`, to enumerate its routes."""
     planned = console.planned
-    return create_app(planned, Site(lambda: None, PlanFile(planned)), console.state, console)
+    return create_app(
+        planned, Site(lambda: None, PlanFile(planned), register=console.state.register), console.state, console
+    )
 
 
 def _declared(app: FastAPI | APIRouter) -> Iterator[str]:
@@ -241,12 +244,12 @@ def _declared(app: FastAPI | APIRouter) -> Iterator[str]:
 
 
 @contextmanager
-def _over(planned: Planned) -> Iterator[Asgi]:
+def _over(planned: Planned) -> Iterator[ASGIApp]:
     """The public pages of a contest whose games are all over."""
     with closing(hub_of(planned)) as hub, closing(LivePages(planned, hub.painter)) as pages:
         hub.catch_up()
-        watched = BegunContest(hub, pages, stamp_of(planned))
-        yield create_service(planned, Site(lambda: watched, PlanFile(planned), has_authors=False), None)
+        watched = BegunContest(hub, pages, StoreStamp(planned))
+        yield create_service(planned, Site(lambda: watched, PlanFile(planned)), None)
 
 
 def _metrics_section() -> str:
@@ -260,7 +263,7 @@ def _metrics_section() -> str:
 
 def _section(
     title: str,
-    app: Asgi,
+    app: ASGIApp,
     planned: Planned,
     places: Mapping[str, str],
     methods: Sequence[str] = METHODS,
@@ -316,7 +319,7 @@ def request(client: httpx.Client, method: str, path: str, site: str = "same-orig
 
 
 @contextmanager
-def serving(app: Asgi, limits: IntakePolicy) -> Iterator[httpx.Client]:
+def serving(app: ASGIApp, limits: IntakePolicy) -> Iterator[httpx.Client]:
     """A client of an application that listens as the services do."""
     with _listener() as listener, _client(listener) as client:
         # This machine may be a server in front, as X-Forwarded-Proto says.

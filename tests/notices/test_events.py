@@ -36,7 +36,8 @@ def notified(folder: Path, later: Sequence[timedelta] = (timedelta(),)) -> Itera
     numbers = {agent: number for number, agent in enumerate(AUTHORS.values(), 1)}
     with Cup(folder, CAST, form='name = "round-robin"\ngames = 4', submissions=numbers) as cup:
         register = intake_directory(load_plan(folder)).register()
-        notices = Notices(cup.planned.store_url, "spring-cup", lambda: datetime.now(UTC) + later[0])
+        notices = Notices(cup.planned.store_url, "spring-cup")
+        notices._now = lambda: datetime.now(UTC) + later[0]
         with closing(register), closing(notices):
             notices.derive()
             for author, agent in AUTHORS.items():

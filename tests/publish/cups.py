@@ -13,8 +13,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from judge.agents.program_files import program_digest
 from judge.base.errors import InputError
 from judge.contest.attempts import outcome_and_record
-from judge.contest.contest import Contest, frozen
+from judge.contest.contest import Contest
 from judge.contest.plan import load_plan
+from judge.contest.schedule_next import Scheduler
+from judge.contest.take_snapshot import frozen
 from judge.contest_games import ScheduledGame
 from judge.export.export import PageOptions, publish
 from judge.games.gomoku.requests import Square
@@ -304,7 +306,7 @@ class Cup:
         entered = [EntryRow(each.name, each.rank, each.model_dump_json()) for each in snapshot.entries]
         self.store.create(snapshot.name, snapshot.model_dump_json(), entered, secret if seed is None else None)
         self.contest = Contest(self.store, self.planned)
-        self.contest.schedule_next()
+        Scheduler(self.contest).schedule_next()
 
     @classmethod
     def opened(cls, folder: Path, cast: Cast) -> Self:
@@ -393,12 +395,13 @@ def play(contest: Contest, cast: Cast, most: int = 1_000_000, void: Sequence[int
     slots end in another order than they begin.
     """
     store, name = contest.store, contest.name
+    scheduler = Scheduler(contest)
     voids = set(void)
     running: list[ScheduledGame] = []
     for turn in range(most):
         while len(running) < slots:
             started = store.issue(name, "here", contest.alone)
-            if started is None and contest.schedule_next():
+            if started is None and scheduler.schedule_next():
                 started = store.issue(name, "here", contest.alone)
             if started is None:
                 break

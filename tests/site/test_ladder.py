@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from judge.contest.schedule_next import Scheduler
 from judge.export.export import PageOptions
 from judge.publish.ladder import TREND_GAMES, LadderRatings
 from judge.publish.load import load_claimed, load_store
@@ -29,7 +30,7 @@ FORM = 'name = "ladder"\ntotal_games = 96\nanchors = { agent-4 = 1500 }'
 def with_an_open_game(cup: Cup) -> None:
     """After 88 games: the agents have more than a trend needs."""
     cup.play(88)
-    cup.contest.schedule_next()
+    Scheduler(cup.contest).schedule_next()
 
 
 LONG = Recipe("long-ladder", CAST, FORM, FAILURES, with_an_open_game, PageOptions(), options={"drawn": nothing})

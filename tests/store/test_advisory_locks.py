@@ -51,8 +51,8 @@ def write_all(url: str) -> None:
 
 
 def take_lease(store: Store) -> None:
-    with store.lease(NAME, "judge on one") as lease:
-        lease.check()
+    with store.lease(NAME, "judge on one"):
+        store.check_lease()
         store.remark(NAME, ImagesChanged("with the lease"))
 
 

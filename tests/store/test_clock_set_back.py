@@ -44,7 +44,8 @@ def url(tmp_path: Path) -> str:
 
 @pytest.fixture
 def register(url: str, clock: Clock) -> Iterator[Register]:
-    with closing(Register(url, "cup", clock)) as found:
+    with closing(Register(url, "cup")) as found:
+        found._now = clock
         yield found
 
 
@@ -83,7 +84,8 @@ def test_retry_is_due_after_at_most_a_day(register: Register, clock: Clock) -> N
 
 @pytest.fixture
 def store(url: str, clock: Clock) -> Iterator[Store]:
-    with closing(Store(url, clock)) as found:
+    with closing(Store(url)) as found:
+        found._now = clock
         yield found
 
 

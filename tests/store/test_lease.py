@@ -61,8 +61,8 @@ def test_second_runner_of_a_contest_is_refused_with_the_name_of_the_first(stores
         with pytest.raises(InputError, match="judge on two, process 2 runs another cup"), one.lease("another cup", "x"):
             pass
 
-    with two.lease("cup", "judge on two") as lease:
-        lease.check()
+    with two.lease("cup", "judge on two"):
+        two.check_lease()
 
 
 def test_the_lease_of_a_killed_judge_is_free(postgresql: str, stores: tuple[Store, Store]) -> None:
@@ -86,21 +86,21 @@ def test_a_holder_takes_its_lease_again_after_a_restart_unless_another_has_it(
     postgresql: str, stores: tuple[Store, Store]
 ) -> None:
     one, two = stores
-    with one.lease("cup", "judge on one") as lease:
+    with one.lease("cup", "judge on one"):
         end_sessions(postgresql)
-        lease.check()
+        one.check_lease()
         with pytest.raises(InputError, match="judge on one runs cup"), two.lease("cup", "judge on two"):
             pass
 
         end_sessions(postgresql)
         with two.lease("cup", "judge on two"), pytest.raises(HostError, match="judge on two has taken over cup"):
-            lease.check()
+            one.check_lease()
 
 
 def test_process_without_the_lease_writes_nothing(postgresql: str, stores: tuple[Store, Store]) -> None:
     one, two = stores
     one.create("fenced", "{}", [EntryRow("a", 1, "{}")])
-    with one.lease("fenced", "judge on one") as lease:
+    with one.lease("fenced", "judge on one"):
         one.remark("fenced", ImagesChanged("in time"))
         with pytest.raises(StoreLostError):
             write_and_lose(one, postgresql)
@@ -110,8 +110,8 @@ def test_process_without_the_lease_writes_nothing(postgresql: str, stores: tuple
                     one.remark("fenced", ImagesChanged("late"))
             two.remark("fenced", ImagesChanged("the next one's"))
             with pytest.raises(HostError, match="judge on two has taken over fenced"):
-                lease.check()
-        lease.check()
+                one.check_lease()
+        one.check_lease()
         one.remark("fenced", ImagesChanged("with the lease again"))
 
     assert "open" == two.state("fenced")
@@ -121,6 +121,6 @@ def test_process_without_the_lease_writes_nothing(postgresql: str, stores: tuple
 
 def test_sqlite_needs_none(tmp_path: Path) -> None:
     store = Store(f"sqlite:///{tmp_path / 'cup.db'}")
-    with store.lease("cup", "one") as lease, store.lease("cup", "two"):
-        lease.check()
+    with store.lease("cup", "one"), store.lease("cup", "two"):
+        store.check_lease()
     store.close()

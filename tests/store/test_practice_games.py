@@ -25,13 +25,15 @@ def clock() -> Clock:
 
 @pytest.fixture
 def register(url: str, clock: Clock) -> Iterator[Register]:
-    with closing(Register(url, "cup", clock)) as opened:
+    with closing(Register(url, "cup")) as opened:
+        opened._now = clock
         yield opened
 
 
 @pytest.fixture
 def games(url: str, clock: Clock) -> Iterator[PracticeGames]:
-    with closing(PracticeGames(url, "cup", clock)) as opened:
+    with closing(PracticeGames(url, "cup")) as opened:
+        opened._now = clock
         yield opened
 
 
@@ -71,7 +73,7 @@ def test_only_the_current_attempt_comes_to_an_end(register: Register, games: Pra
     """tests/store/test_queue.py has the rules of all queues."""
     passed(register, practice=1)
     late = taken(games)
-    assert [late.id] == games.give_back(lambda _number, _attempt, worker: worker == WORKER, 3)
+    assert games.give_back(late.id, late.attempt, 3)
     again = taken(games, "2" * 32)
     games.finish(late.id, late.attempt, RESULT)
 
@@ -95,14 +97,15 @@ def test_a_record_is_forgotten_after_its_days_and_the_result_stays(
         clock.passes(20 * 86400)
     old, new = digests
 
-    def killed(digest: str) -> None:
-        files.remove(digest)
-        raise KeyboardInterrupt
+    class Killed(Files):
+        def remove(self, digest: str) -> None:
+            super().remove(digest)
+            raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        games.forget_records(30, killed)
-    assert 1 == games.forget_records(30, files.remove)
-    assert 0 == games.forget_records(30, files.remove)
+        games.forget_records(30, Killed(tmp_path))
+    assert 1 == games.forget_records(30, files)
+    assert 0 == games.forget_records(30, files)
 
     assert (False, True) == (files.path(old).exists(), files.path(new).exists())
     waiting, second, first = games.of(1, "ada")

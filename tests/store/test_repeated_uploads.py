@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from judge.base.errors import HostError
 from judge.record.policy import load_policy
+from judge.store.files import Incoming
 from judge.store.submissions import Register
-from judge.store.types import Allowance, ProcessingResult, Submission, Upload
+from judge.store.types import Allowance, ProcessingResult, Submission, TooMuchError, Upload
 from judge.submissions.service import IntakeDirectory, ReceivedUpload, receive_upload
 
 FIRST = Upload("ada", "", "mine.zip", "a" * 64, 10)
@@ -28,8 +30,11 @@ def register(directory: IntakeDirectory) -> Iterator[Register]:
     opened.close()
 
 
-def sent(directory: IntakeDirectory, register: Register, upload: Upload = FIRST) -> ReceivedUpload:
-    return receive_upload(directory, register, upload, lambda: None)
+def sent(
+    directory: IntakeDirectory, register: Register, upload: Upload = FIRST, allowance: Allowance | None = None
+) -> ReceivedUpload:
+    with Incoming(directory.uploads) as incoming:
+        return receive_upload(directory, register, upload, incoming, allowance or Allowance())
 
 
 def passed(register: Register, number: int, name: str, digest: str = "d") -> Submission:
@@ -52,11 +57,32 @@ def test_upload_that_takes_part_is_returned_again(
 def test_upload_that_waits_is_returned_again_and_its_file_is_not_kept(
     directory: IntakeDirectory, register: Register
 ) -> None:
-    kept: list[str] = []
-    first = receive_upload(directory, register, FIRST, lambda: kept.append("first"), Allowance(waiting=1))
-    again = receive_upload(directory, register, FIRST, lambda: kept.append("again"), Allowance(waiting=1))
+    first = sent(directory, register, FIRST, Allowance(waiting=1))
+    (kept,) = directory.files.digests()
+    directory.files.remove(kept)
+    again = sent(directory, register, FIRST, Allowance(waiting=1))
 
-    assert (first.submission.id, True, ["first"]) == (again.submission.id, again.is_repeated, kept)
+    assert (first.submission.id, True) == (again.submission.id, again.is_repeated)
+    assert not [*directory.files.digests()]
+
+
+def test_file_and_submission_are_stored_together(
+    directory: IntakeDirectory, register: Register, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent(directory, register, FIRST, Allowance(waiting=1))
+    (kept,) = directory.files.digests()
+    directory.files.remove(kept)
+    with pytest.raises(TooMuchError):
+        sent(directory, register, OTHER, Allowance(waiting=1))
+    assert not [*directory.files.digests()]
+
+    def full(_: Incoming) -> None:
+        raise HostError("the disk is full")
+
+    monkeypatch.setattr(Incoming, "keep", full)
+    with pytest.raises(HostError, match="the disk is full"):
+        sent(directory, register, replace(FIRST, author="bob"))
+    assert 1 == len(register.submissions())
 
 
 def test_simultaneous_uploads_of_the_same_bytes_are_one_submission(

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.contest.contest import Contest
+from judge.contest.schedule_next import Scheduler
 from judge.contest_games import GameState, Outcome, ScheduledGame
 from judge.games.gomoku.opening import symmetries
 from judge.record.spec import GameSpec
@@ -81,7 +82,7 @@ def test_whatever_happens_in_it_a_contest_is_played_to_its_end_once(
         games = [*first, *play(contest, rule)]
 
         assert contest.is_over()
-        assert not contest.schedule_next()
+        assert not Scheduler(contest).schedule_next()
         assert scheduled(contest) == games
         assert len(games) == len({game.number for game in games})
         assert len(games) == len({game.id for game in games})
@@ -226,7 +227,7 @@ def test_no_agent_is_promoted_before_its_league_is_over() -> None:
         play(contest, better_seed, 1)
         assert {"1", "2", "3"} == first()
 
-        assert contest.schedule_next()
+        assert Scheduler(contest).schedule_next()
         contest.store.annul(games[0].id, "the wrong opening")
         assert {"1", "2", "3"} == first()
 

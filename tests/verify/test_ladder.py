@@ -11,7 +11,6 @@ import judge.contest.contest
 import judge.contest.ladder
 import judge.contest.late_entries
 from judge.base.errors import InputError
-from judge.contest.admissions import enter_passed
 from judge.contest.contest import Contest
 from judge.contest.entries import current_intake, intake_directory
 from judge.contest_games import Pairing
@@ -106,7 +105,6 @@ def has_found(words: str, public: Public) -> bool:
 def joins(folder: Path, more: str = "") -> Cup:
     """A ladder that has begun, and a submission that passed after the start."""
     cup = replace(JOINING, form=FORM + more).contest(folder)
-    cup.contest.enter_passed = enter_passed
     assert "zoe takes part from now on" == previewed(cup.contest, "enter", "zoe").words
     return cup
 
@@ -217,9 +215,7 @@ def test_what_the_end_and_the_frozen_admissions_forbid_is_found(
 
 def versions(folder: Path, more: str = "") -> Cup:
     """A ladder in which zoe has joined, and a new version of zoe passed."""
-    cup = replace(VERSIONS, form=FORM + more).contest(folder)
-    cup.contest.enter_passed = enter_passed
-    return cup
+    return replace(VERSIONS, form=FORM + more).contest(folder)
 
 
 def test_a_new_version_replaces_its_parent_and_both_verifiers_follow(tmp_path: Path) -> None:
@@ -232,7 +228,6 @@ def test_a_new_version_replaces_its_parent_and_both_verifiers_follow(tmp_path: P
         assert ("zoe.2: new version of zoe: its check passed", "zoe: zoe.2 replaces it") == (entered.text, left.text)
         assert left.number == (entered.number or 0) + 1
         cup.contest = Contest(cup.store, cup.planned)
-        cup.contest.enter_passed = enter_passed
         cup.play()
         games = cup.store.games(cup.contest.name)
         assert not [game for game in games[13:] if "zoe" in (game.first, game.second)]

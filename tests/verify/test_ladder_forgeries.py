@@ -21,6 +21,7 @@ import judge.contest.late_entries
 import judge.contest.orders.contest_orders
 from judge.contest.admissions import enter_passed
 from judge.contest.contest import Contest
+from judge.contest.schedule_next import Scheduler
 from judge.contest.take_snapshot import entry_of
 from judge.contest_games import GameResult, Outcome, Pairing, ScheduledGame
 from judge.journal.codec import Event, encode
@@ -94,7 +95,7 @@ class Played:
         self._running: list[ScheduledGame] = []
         self._strengths = {name: self.chance.gauss(0, 1) for name in CAST}
         self._events = self._plan()
-        cup.contest.enter_passed = enter_passed
+        self._scheduler = Scheduler(cup.contest)
 
     def _plan(self) -> dict[int, Callable[[], object]]:
         cup, contest = self.cup, self.cup.contest
@@ -127,7 +128,7 @@ class Played:
     def _issue(self) -> ScheduledGame | None:
         contest = self.cup.contest
         issued = contest.store.issue(contest.name, "here")
-        if issued is None and contest.schedule_next():
+        if issued is None and self._scheduler.schedule_next():
             issued = contest.store.issue(contest.name, "here")
         return issued
 
@@ -429,7 +430,6 @@ CHOICES: dict[str, type[Forged]] = {
 
 def delays_admission(played: Played, patch: pytest.MonkeyPatch) -> None:
     """A submission that passed enters some games later than it could."""
-    del patch
     since = played.chance.randrange(4, 9)
 
     def enter_late(contest: Contest) -> bool:
@@ -438,7 +438,7 @@ def delays_admission(played: Played, patch: pytest.MonkeyPatch) -> None:
         Forged.forgeries += 1
         return enter_passed(contest)
 
-    played.cup.contest.enter_passed = enter_late
+    patch.setattr("judge.contest.ladder.enter_passed", enter_late)
     events = played._events
     events[since + 6] = lambda: played.cup.store.remark(played.cup.contest.name, ImagesChanged("now"))
     # The judge looks for submissions when one passes.

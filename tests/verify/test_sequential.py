@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from judge.contest.contest import Contest
+from judge.contest.schedule_next import Scheduler
 from judge.contest_games import GameResult, Pairing
 from judge.publish.load import load_store
 from judge.record.seeds import Seed
@@ -52,7 +53,8 @@ def test_games_that_ran_at_the_decision_are_no_problem(annuls: bool, tmp_path: P
 def test_result_that_is_withdrawn_before_the_next_draw_does_not_count(tmp_path: Path) -> None:
     with Cup(tmp_path / "cup", PAIR, form=f"{FORM}\nrounds = 30", drawn=nothing) as cup:
         store, name = cup.store, cup.contest.name
-        while (game := store.issue(name, "here")) or cup.contest.schedule_next():
+        scheduler = Scheduler(cup.contest)
+        while (game := store.issue(name, "here")) or scheduler.schedule_next():
             if game is not None:
                 store.accept(game.id, game.attempt, won_by(0))
                 if (game.number, game.attempt) == (20, 1):

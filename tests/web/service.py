@@ -7,14 +7,17 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+from starlette.types import ASGIApp
+
 from judge.contest.entries import intake_directory
-from judge.contest.event_log.store_changes import stamp_of
+from judge.contest.event_log.store_changes import StoreStamp
 from judge.contest.plan import load_plan
 from judge.contest.window_keeper import PlanFile
 from judge.store.tokens import Tokens
+from judge.transparency.log import SignedLog
 from judge.web.intake.app import AppState
+from judge.web.intake.queues import submission_jobs
 from judge.web.intake.upload import Receiver
-from judge.web.kit.middleware import Asgi
 from judge.web.kit.session import Authenticator
 from judge.web.live.app import BegunContest, Site
 from judge.web.live.hub import ContestHub
@@ -22,6 +25,7 @@ from judge.web.live.pages import LivePages
 from judge.web.live.serve import create_service, hub_of, publish_once
 from judge.web.organisers.console import Console, opened_console
 from tests.publish.cups import Cup
+from tests.web.intake.standing_in import process
 
 Answer = tuple[int, Mapping[str, str], bytes]
 
@@ -30,7 +34,7 @@ INLINE = re.compile(rb"<script(?![^>]*\bsrc=)|<[^>]+\s(on\w+|style)=")
 
 
 @contextmanager
-def service_of(folder: Path) -> Iterator[tuple[Asgi, Console]]:
+def service_of(folder: Path) -> Iterator[tuple[ASGIApp, Console]]:
     """The service of the contest in a folder."""
     with ExitStack() as stack:
         planned = load_plan(folder)
@@ -39,9 +43,11 @@ def service_of(folder: Path) -> Iterator[tuple[Asgi, Console]]:
         tokens = stack.enter_context(closing(Tokens(directory.store_url, directory.contest)))
         practice = stack.enter_context(closing(directory.practice_games()))
         notices = stack.enter_context(closing(directory.notices()))
-        receiver = Receiver(directory, register, lambda: None)
+        log = stack.enter_context(closing(SignedLog(directory.store_url, directory.contest, directory.folder)))
+        jobs = submission_jobs(directory, process, register, "here")
+        receiver = Receiver(directory, register, jobs)
         authors = Authenticator(tokens, directory.intake)
-        state = AppState(directory, register, authors, receiver, lambda _: None, practice, notices)
+        state = AppState(directory, register, authors, receiver, log, jobs, practice, notices)
 
         def begun() -> BegunContest | None:
             if not register.has_begun():
@@ -50,9 +56,9 @@ def service_of(folder: Path) -> Iterator[tuple[Asgi, Console]]:
             hub.catch_up()
             stack.callback(hub.close)
             pages = stack.enter_context(closing(LivePages(planned, hub.painter, has_authors=True)))
-            return BegunContest(hub, pages, stamp_of(planned))
+            return BegunContest(hub, pages, StoreStamp(planned))
 
-        site = Site(begun, PlanFile(planned))
+        site = Site(begun, PlanFile(planned), register=register)
         console = stack.enter_context(opened_console(planned, state, publish_once))
         yield create_service(planned, site, state, console), console
 
@@ -87,7 +93,7 @@ def scope_of(
 
 
 async def call(
-    service: Asgi,
+    service: ASGIApp,
     method: str,
     path: str,
     headers: Mapping[str, str] | Sequence[tuple[str, str]],

@@ -9,7 +9,7 @@ import typer
 
 from judge.base.text import duration, printable, titled
 from judge.cli.options import HERE, ContestArgument, checked_address
-from judge.contest.contest import announce as announce_contest
+from judge.contest.begin import announce as announce_contest
 from judge.contest.contest import open_store
 from judge.contest.plan import Planned, load_plan
 from judge.journal.events import Announced

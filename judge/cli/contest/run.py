@@ -2,19 +2,18 @@
 
 import signal
 import sys
-from collections.abc import Callable
 from types import FrameType
 from typing import Annotated
 
 import typer
 
-from judge.api.contests import ContestFolder, RunObserver, StopRequest
+from judge.api.contests import ContestFolder
 from judge.api.contests import contest as contest_of
 from judge.base.errors import HostError, InputError
 from judge.cli.options import HERE, SLOTS_HELP, ContestArgument, JsonOption, TlsOption, require_dask
-from judge.contest.attempts import EndedAttempt
+from judge.contest.attempts import EndedAttempt, Executor
 from judge.contest.contest import Contest
-from judge.contest.runner import StopReason
+from judge.contest.runner import RunObserver, StopReason, StopRequest
 from judge.journal.events import Stopped
 from judge.terminal.contest_progress import Lines, Panel, Progress
 from judge.terminal.output import note
@@ -89,14 +88,14 @@ class _Display(RunObserver):
         self.is_open = False
         self._shown: Progress | None = None
 
-    def open(self, contest: Contest, running: Callable[[], int]) -> None:
+    def open(self, contest: Contest, executor: Executor) -> None:
         self.is_open = True
-        self._shown = self._made(contest, running)
+        self._shown = self._made(contest, executor)
         self._before = signal.signal(signal.SIGINT, self._interrupted)
 
-    def _made(self, contest: Contest, running: Callable[[], int]) -> Progress:
+    def _made(self, contest: Contest, executor: Executor) -> Progress:
         if sys.stdout.isatty() and not self._as_json:
-            return Panel(contest, running)
+            return Panel(contest, executor)
         return Lines(contest, as_json=self._as_json)
 
     def report(self, ended: EndedAttempt) -> None:

@@ -42,7 +42,7 @@ from judge.broadcast.pipe import END, Feed
 from judge.broadcast.running import moment
 from judge.contest.contest import Contest, open_store
 from judge.contest.event_log.moves import Connection, Key, WorkerMoves
-from judge.contest.event_log.store_changes import POLL_INTERVAL_S, StoreChanges, stamp_of
+from judge.contest.event_log.store_changes import POLL_INTERVAL_S, StoreChanges, StoreStamp
 from judge.contest.plan import BroadcastPlan, Planned
 from judge.formats.outcome import outcome_sentence, score_text
 from judge.journal import events as journal_events
@@ -340,7 +340,7 @@ class _Loop:
         self._recorder = recorder
         self._listener = listener
         self._changes = changes
-        self._stamp = stamp_of(planned)
+        self._stamp = StoreStamp(planned)
         self._last_stamp: object = None
         self._read_at = 0.0
         self._ending = ending
@@ -363,7 +363,7 @@ class _Loop:
             if self._ending.is_set() and not self._connections:
                 self._recorder.finish()
                 return
-            now, stamp = time.monotonic(), self._stamp()
+            now, stamp = time.monotonic(), self._stamp.read()
             due = self._recorder.due_s()
             if stamp != self._last_stamp or now - self._read_at >= MAX_SLEEP_S or due == 0:
                 self._last_stamp, self._read_at = stamp, now

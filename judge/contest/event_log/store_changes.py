@@ -3,7 +3,6 @@
 import ctypes
 import os
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,21 +18,21 @@ def _files(planned: Planned) -> tuple[Path, ...]:
     return (Path(name), Path(f"{name}-wal")) if planned.store_url.startswith(start) else ()
 
 
-def stamp_of(planned: Planned) -> Callable[[], object]:
-    """Function whose result changes with the store, or every `POLL_INTERVAL_S` without SQLite."""
-    paths = _files(planned)
-    if not paths:
-        return lambda: int(time.monotonic() / POLL_INTERVAL_S)
+class StoreStamp:
+    """A value that changes with a contest's store, or every `POLL_INTERVAL_S` without SQLite."""
 
-    def stamp() -> object:
+    def __init__(self, planned: Planned) -> None:
+        self._paths = _files(planned)
+
+    def read(self) -> object:
+        if not self._paths:
+            return int(time.monotonic() / POLL_INTERVAL_S)
         found = []
-        for path in paths:
+        for path in self._paths:
             with suppress(OSError):
                 status = path.stat()
                 found.append((status.st_mtime_ns, status.st_size))
         return found
-
-    return stamp
 
 
 class StoreChanges:

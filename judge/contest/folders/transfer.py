@@ -16,7 +16,7 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -260,7 +260,7 @@ def read_folders(directory: Path, policy: Policy) -> Sequence[AgentFolder]:
     found = []
     for path in _listed(directory):
         named = _OWNER.fullmatch(path.name)
-        if named is None or not _is(path, stat.S_ISDIR):
+        if named is None or not stat.S_ISDIR(path.lstat().st_mode):
             raise InputError(f"{path}: not an agent's folder: expected a directory called NAME-PROGRAM")
         state = _read_owner(path, _room(policy))
         if state is not EMPTY:
@@ -279,7 +279,7 @@ def write_folders(folders: Sequence[AgentFolder], directory: Path, replaces: boo
         names = {each.name for each in folders}
         for path in _listed(directory):
             named = _OWNER.fullmatch(path.name)
-            if named is None or not _is(path, stat.S_ISDIR) or named[1] not in names:
+            if named is None or not stat.S_ISDIR(path.lstat().st_mode) or named[1] not in names:
                 raise InputError(
                     f"{path} would be lost: not a folder of this contest's agents; export into another directory"
                 )
@@ -320,7 +320,7 @@ def _move_durably(source: Path, target: Path, *, replaces: bool) -> None:
 def _read_owner(directory: Path, room: Capacity) -> Archive:
     files = {path.name: path for path in _listed(directory)}
     for path in files.values():
-        if not _is(path, stat.S_ISREG):
+        if not stat.S_ISREG(path.lstat().st_mode):
             raise InputError(f"{path}: not a regular file")
     heads = _read_heads(files[_HEADS_FILE]) if _HEADS_FILE in files else {}
     wanted = {f"{digest}.tar" for digest in heads.values() if digest != EMPTY.digest}
@@ -378,8 +378,3 @@ def _fitting(each: AgentFolder, policy: Policy) -> AgentFolder:
 def _listed(directory: Path) -> Sequence[Path]:
     with os_errors_as(InputError, directory, ": give a directory of folders, or another contest's"):
         return sorted(directory.iterdir())
-
-
-def _is(path: Path, kind: Callable[[int], bool]) -> bool:
-    """Does not follow links."""
-    return kind(path.lstat().st_mode)

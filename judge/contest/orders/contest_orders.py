@@ -8,7 +8,6 @@ from judge.contest.contest import find_game, why_frozen
 from judge.contest.folders.kept import share_files
 from judge.contest.late_entries import late_entrant, new_entry, possible_entrants, refuse_ended, refuse_frozen
 from judge.contest.orders.order import AGENT, ENTRANT, GAME, NO_PLACE_CHANGES, SEASON, ContestOrder, Effect
-from judge.contest.runner import STOPPED
 from judge.contest_games import GameState
 from judge.journal.events import AdmissionsFrozen, AdmissionsReopened, Paused, Resumed, SeasonEnded, SetAside, Stopped
 from judge.store.contests import Store
@@ -149,7 +148,7 @@ class Replay(GameOrder):
             raise InputError(
                 sentence(f"game {number} is {found.state}: only a game stopped after too many voids can be replayed")
             )
-        if inner.state(self.name) == STOPPED:
+        if inner.state(self.name) == Stopped.NAME:
             inner.set_state(self.name, Resumed(self.given.why))
         others = inner.counts(self.name)[GameState.HELD]
         return Effect(

@@ -1,12 +1,12 @@
 """Questions to agents before whole games."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from judge.base.text import decode, sentence
 from judge.catalog import game_entry
 from judge.catalog.entry import Question, Questions
-from judge.games.types import Decision, Verdict
+from judge.games.types import Verdict
 from judge.protocols import protocol_entry
 from judge.protocols.squares import intended_square
 from judge.protocols.time_control import TimeControl
@@ -297,7 +297,7 @@ def answers_of(
             for answer in results.answers
             if (concern if (concern := _concern_of(answer)) in names else answer.question.check) == name
         ]
-        for finding in _answers(name, answers, crashed, questions.say, protocol):
+        for finding in _answers(name, answers, crashed, questions, protocol):
             is_wrong = finding.grade is not Grade.PASS and not crashed
             yield finding.model_copy(update={"fix": systematic}) if systematic and is_wrong else finding
 
@@ -306,7 +306,7 @@ def _answers(
     name: str,
     answers: Sequence[ProbeAnswer],
     crashed: Sequence[Diagnosis],
-    say: Callable[[Decision], str],
+    questions: Questions,
     protocol: str,
 ) -> Iterator[Finding]:
     faults = [answer for answer in answers if answer.fault is not None]
@@ -319,9 +319,11 @@ def _answers(
         texts = []
         for answer in weak:
             wanted = sentence(" or ").join(
-                _square(text, protocol) for text in sorted(map(say, answer.question.answers))
+                _square(text, protocol) for text in sorted(map(questions.say, answer.question.answers))
             )
-            said = (_square(say(answer.decision), protocol) if answer.decision is not None else "") or answer.said
+            said = (
+                _square(questions.say(answer.decision), protocol) if answer.decision is not None else ""
+            ) or answer.said
             texts.append(sentence(f"{answer.question.what}: it answered {said}, wanted {wanted}"))
         yield warned(name, "; ".join(texts))
     elif answers:

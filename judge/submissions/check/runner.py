@@ -25,6 +25,7 @@ from judge.referee.clock import MS
 from judge.referee.setup import check_playable
 from judge.sandbox.box import BoxKind
 from judge.submissions.check.probe_game import AGENT, Interview, ProbeAnswer
+from judge.submissions.check.report import CheckReport
 
 LATE = frozenset({Verdict.TURN_TIME, Verdict.MATCH_TIME})
 NEVER_MS = 1 << 40
@@ -278,6 +279,19 @@ def within(policy: Policy, left_ms: int) -> Policy:
     return policy.model_copy(update={"clock": clock.with_turn(turn_ms, tolerance_ms)})
 
 
+class CheckObserver:
+    """Receives the events of a check; methods do nothing by default."""
+
+    def trying(self, step: str) -> None:
+        """Report the next step. An error ends the check."""
+
+    def keep(self, talk: RecordedTalk, check: str) -> None:
+        """Store a conversation or game, and its check."""
+
+    def progress(self, report: CheckReport) -> None:
+        """Report the findings so far."""
+
+
 @dataclass
 class Examinee:
     """The examined agent, its opponent and slot. `talks` has all conversations and games."""
@@ -288,8 +302,7 @@ class Examinee:
     slot: Slot
     box: BoxKind
     seconds: float = math.inf
-    trying: Callable[[str], None] = lambda _: None
-    keep: Callable[[RecordedTalk, str], None] = lambda _talk, _name: None
+    observer: CheckObserver = field(default_factory=CheckObserver)
     talks: list[RecordedTalk] = field(default_factory=list)
     line_ending: str = ""
 
@@ -322,7 +335,9 @@ class Examinee:
         command: tuple[str, ...] = (),
     ) -> RecordedTalk:
         """The options and `command` override game and agent."""
-        self.trying(f"{questions[0].check}, {len(questions)} {'question' if len(questions) == 1 else 'questions'}")
+        self.observer.trying(
+            f"{questions[0].check}, {len(questions)} {'question' if len(questions) == 1 else 'questions'}"
+        )
 
         def interview() -> Interview:
             game = policy.game
@@ -334,7 +349,7 @@ class Examinee:
         return self._talk(GameSpec(seats=seats, policy=policy, box=self.box), AGENT, questions[0].check, interview)
 
     def play(self, seat: int, policy: Policy) -> RecordedTalk:
-        self.trying(f"a whole game as the {('first', 'second')[seat]} seat")
+        self.observer.trying(f"a whole game as the {('first', 'second')[seat]} seat")
         agent, partner = self._seats(policy, {})
         seats = (agent, partner) if seat == 0 else (partner, agent)
         name = ("game-first", "game-second")[seat]
@@ -370,7 +385,7 @@ class Examinee:
         if interviews:
             talk = replace(talk, answers=tuple(interviews[-1].answers), question=interviews[-1].question)
         self._spent_ms += talk.awake_ms
-        self.keep(talk, name)
+        self.observer.keep(talk, name)
         is_late = talk.side.fault in LATE and spec.policy != whole.policy
         if is_late or self._spent_ms >= self.seconds * 1000:
             check = f" in the check of {talk.question.check}" if talk.question else " in a whole game"

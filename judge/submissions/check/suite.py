@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
 
 import judge
@@ -49,7 +49,7 @@ from judge.submissions.check.report import (
     without_repetitions,
     worst_grade,
 )
-from judge.submissions.check.runner import Examinee, RecordedTalk, find_partner
+from judge.submissions.check.runner import CheckObserver, Examinee, RecordedTalk, find_partner
 
 _WINDOW = sentence("it is linked as a graphical program, and there is no screen here")
 _NO_WINDOW = sentence("link it with /SUBSYSTEM:CONSOLE or -mconsole")
@@ -73,19 +73,18 @@ def examine(
     box: BoxKind,
     staging: Path,
     seconds: float = math.inf,
-    progress: Callable[[CheckReport], None] = lambda _: None,
-    trying: Callable[[str], None] = lambda _: None,
-    keep: Callable[[RecordedTalk, str], None] = lambda _talk, _name: None,
+    observer: CheckObserver | None = None,
 ) -> CheckReport:
     """Examine a staged agent. House agents are staged below `staging`.
 
-    `progress` gets intermediate reports, `trying` the next step, `keep` each conversation and its check. Raises
-    InputError if the agent cannot be seated, OverlongError after `seconds` of awake time, HostError if the host fails.
+    Raises InputError if the agent cannot be seated, OverlongError after `seconds` of awake time, HostError if the host
+    fails.
     """
     # A box per conversation would take most of the time.
     policy = policy.model_copy(update={"box": policy.box.model_copy(update={"reuse": "auto"})})
+    observer = observer or CheckObserver()
     partner = find_partner(agent, policy, box, staging)
-    examinee = Examinee(agent, partner, policy, slot, box, seconds, trying, keep)
+    examinee = Examinee(agent, partner, policy, slot, box, seconds, observer)
     table = checks_of(examinee)
     found: dict[str, Finding] = {}
     try:
@@ -93,7 +92,7 @@ def examine(
             known = found.setdefault(finding.check, finding)
             if worst_grade([known.grade, finding.grade]) is not known.grade:
                 found[finding.check] = finding
-            progress(_report(examinee, table, found))
+            observer.progress(_report(examinee, table, found))
     finally:
         KEPT.close()
     return _report(examinee, table, found)
@@ -288,7 +287,7 @@ def _end(examinee: Examinee) -> Iterator[Finding]:
         yield passed("end", sentence(f"gone {max(times):.0f} of {grace} ms after the end"))
 
 
-class TalkFolder:
+class TalkFolder(CheckObserver):
     """Numbered files: `02-begin.txt` has the lines of a conversation, `09-game-first-mine-house.json` is a record."""
 
     def __init__(self, folder: Path) -> None:

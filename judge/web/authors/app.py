@@ -18,7 +18,7 @@ from starlette.concurrency import run_in_threadpool
 from judge.base.errors import InputError
 from judge.contest.admissions import joins_later, withdraw_agent
 from judge.contest.hosts import ContestHost
-from judge.contest.plan import Plan
+from judge.contest.window_keeper import PlanFile
 from judge.contest_games import PublishedGame
 from judge.notices.policy import parse_target
 from judge.notices.sender import new_secret
@@ -65,7 +65,7 @@ class AuthorsSite:
         state: AppState,
         files: Path,
         hosts: Callable[[], Sequence[ContestHost]],
-        plan: Callable[[], Plan],
+        file: PlanFile,
         contest: Callable[[], PublishedContest | None],
         renders: Renderer,
     ) -> None:
@@ -73,14 +73,14 @@ class AuthorsSite:
         self.renders = renders
         self.files = files
         self.hosts = hosts
-        self.plan = plan
+        self.file = file
         self._contest = contest
         self._snapshot: Snapshot | None = None
 
     def shown_name(self) -> str:
         """Title or name."""
         snapshot = self.snapshot()
-        return (self.plan().title or self.state.directory.contest) if snapshot is None else snapshot.shown_name
+        return (self.file.plan.title or self.state.directory.contest) if snapshot is None else snapshot.shown_name
 
     def snapshot(self) -> Snapshot | None:
         """None before it begins."""
@@ -291,8 +291,8 @@ def _index_page(own: Own, problem: str = "") -> Response:
             contest, submissions, own.state.practice.challenges(own.author, MAX_CHALLENGES), per_day, language
         ),
         "places": {line.agent: line for line in contest.table.lines} if contest is not None and contest.ending else {},
-        "about": own.site.plan().about,
-        "check_command": own.site.plan().check_command,
+        "about": own.site.file.plan.about,
+        "check_command": own.site.file.plan.check_command,
         "hosts": own.site.hosts(),
         "problem": problem,
     }

@@ -1,6 +1,5 @@
 """HTTP paths of the intake."""
 
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Annotated
@@ -17,13 +16,14 @@ from judge.store.notices import Notices
 from judge.store.practice_games import PracticeGame, PracticeGames
 from judge.store.queries import Reader
 from judge.store.submissions import Register
-from judge.store.types import NotNowError, UnknownSubmissionError
+from judge.store.types import NotNowError, Submission, UnknownSubmissionError
 from judge.submissions.check import CheckReport
 from judge.submissions.service import IntakeDirectory
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.snapshot import read_snapshot
-from judge.transparency.receipt import Receipt
+from judge.transparency.log import SignedLog
 from judge.web.intake.answers import detail, practice_page, received, summary
+from judge.web.intake.background_jobs import BackgroundJobs
 from judge.web.intake.upload import Receiver
 from judge.web.kit.errors import error_responses
 from judge.web.kit.health import check_health
@@ -55,16 +55,20 @@ MAX_ID = (1 << 63) - 1
 
 @dataclass(frozen=True, slots=True)
 class AppState:
-    """`is_held`: a submission waits for a slot."""
+    """What the paths use."""
 
     directory: IntakeDirectory
     register: Register
     authors: Authenticator
     receiver: Receiver
-    receipt: Callable[[int], Receipt | None]
+    log: SignedLog
+    jobs: BackgroundJobs[Submission]
     practice: PracticeGames
     notices: Notices
-    is_held: Callable[[int], bool] = lambda _: False
+
+    def is_held(self, number: int) -> bool:
+        """Whether a submission waits for a slot."""
+        return any(run.job.id == number and run.is_held for run in self.jobs.running)
 
 
 router = APIRouter()
@@ -99,7 +103,7 @@ UploadParameters = Annotated[UploadQuery, Query()]
 @router.get("/health", responses=error_responses(429, 503), tags=["public"])
 async def health(state: State) -> Health:
     """Check that the service and its store answer, and that submissions are processed."""
-    await check_health(state.register.has_begun)
+    await check_health(state.register)
     return Health(ok=True)
 
 
@@ -155,7 +159,7 @@ async def submit(
     submission, is_repeated = await state.receiver.receive(request, author, query)
     if is_repeated:
         response.status_code = 200
-    return received(submission, await run_in_threadpool(state.receipt, submission.id), is_repeated=is_repeated)
+    return received(submission, await run_in_threadpool(state.log.receipt, submission.id), is_repeated=is_repeated)
 
 
 @router.get("/submissions", responses=error_responses(401, 422, 429, 503), tags=["submissions"])
@@ -178,7 +182,7 @@ _OF_ONE = error_responses(401, 404, 422, 429, 503)
 def submission(state: State, author: Author, id: Number) -> Detail:  # noqa: A002 - the path's name
     """Show one of your submissions: its state, steps and journal."""
     submission = state.register.get(id, author)
-    return detail(submission, state.register.steps(id), state.register.journal(id), state.receipt(id))
+    return detail(submission, state.register.steps(id), state.register.journal(id), state.log.receipt(id))
 
 
 @router.get("/submissions/{id}/log", responses=_OF_ONE, tags=["submissions"])

@@ -14,8 +14,8 @@ from judge.sandbox.machine import cores
 from judge.store.practice_games import PracticeGame, PracticeGames
 from judge.store.submissions import Register
 from judge.store.types import Submission
-from judge.submissions.pipeline import Processor
-from judge.submissions.practice import PracticeHost, play_next
+from judge.submissions.pipeline import Processor, Workplace
+from judge.submissions.practice import play_next
 from judge.submissions.service import IntakeDirectory, process_claimed, requeue_lost, working
 from judge.web.intake.background_jobs import BackgroundJobs, JobLimits, Running
 from judge.web.kit import logs
@@ -78,7 +78,7 @@ class SubmissionQueue:
 class PracticeQueue:
     """Practice games. A job is any due game: the worker takes it when it has a slot."""
 
-    def __init__(self, directory: IntakeDirectory, host: PracticeHost, games: PracticeGames) -> None:
+    def __init__(self, directory: IntakeDirectory, host: Workplace, games: PracticeGames) -> None:
         self._directory = directory
         self._host = host
         self._games = games
@@ -86,7 +86,7 @@ class PracticeQueue:
     def sweep(self, _running: Sequence[bool]) -> None:
         """Remove old records, and requeue games of processes that ended."""
         limits = self._directory.intake
-        if forgotten := self._games.forget_records(limits.practice_days, self._directory.practice_records.remove):
+        if forgotten := self._games.forget_records(limits.practice_days, self._directory.practice_records):
             log.info("the records of practice games were removed", games=forgotten)
         for number in requeue_lost(self._directory, self._games):
             log.warning("the process that played it ended; it is played again", practice_game=number)
@@ -129,7 +129,7 @@ def submission_jobs(
     return BackgroundJobs("submissions", queue, workers, JobLimits(poll_s=1.0, stop_s=10.0, end_s=0.0))
 
 
-def practice_jobs(directory: IntakeDirectory, host: PracticeHost, games: PracticeGames) -> BackgroundJobs[bool]:
+def practice_jobs(directory: IntakeDirectory, host: Workplace, games: PracticeGames) -> BackgroundJobs[bool]:
     """Play practice games."""
     workers = [Worker[PracticeGame | None](_prepare_practice) for _ in range(directory.intake.workers)]
     limits = JobLimits(poll_s=0.1, stop_s=2.0, end_s=2.0)
@@ -146,7 +146,7 @@ def process_job(directory: IntakeDirectory, process: Processor, taken: Submissio
         return process_claimed(directory, register, taken, process, practice=practice).state
 
 
-def play_job(directory: IntakeDirectory, host: PracticeHost) -> PracticeGame | None:
+def play_job(directory: IntakeDirectory, host: Workplace) -> PracticeGame | None:
     """Play the next game. Return None without a game or slot."""
     with (
         working(directory) as name,

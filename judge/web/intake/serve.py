@@ -1,21 +1,20 @@
 """The intake as a process."""
 
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime, timedelta
 
 from judge.notices.sender import NoticeSender
 from judge.store.files import sweep
-from judge.submissions.pipeline import Processor
-from judge.submissions.practice import PracticeHost
+from judge.submissions.pipeline import Processor, Workplace
 from judge.submissions.service import IntakeDirectory, working
 from judge.transparency.log import SignedLog
 from judge.web.intake.app import ABOUT, AppState, router
 from judge.web.intake.queues import practice_jobs, submission_jobs
 from judge.web.intake.upload import Receiver
 from judge.web.kit import logs
-from judge.web.kit.connections import serve_app
+from judge.web.kit.connections import AppServer
 from judge.web.kit.errors import new_app
 from judge.web.kit.middleware import Middleware, Part
 from judge.web.kit.session import Authenticator
@@ -26,7 +25,7 @@ UNREGISTERED_AGE = timedelta(days=1)
 
 @contextmanager
 def running_intake(
-    directory: IntakeDirectory, process: Processor, practice: PracticeHost | None = None
+    directory: IntakeDirectory, process: Processor, practice: Workplace | None = None
 ) -> Iterator[AppState]:
     """Process submissions in workers; yields the paths' state.
 
@@ -55,11 +54,11 @@ def running_intake(
             directory,
             register,
             Authenticator(tokens, directory.intake),
-            Receiver(directory, register, jobs.wake),
-            log.receipt,
+            Receiver(directory, register, jobs),
+            log,
+            jobs,
             games,
             notices,
-            lambda number: any(run.job.id == number and run.is_held for run in jobs.running),
         )
         with jobs:
             yield state
@@ -73,14 +72,14 @@ def create_service(state: AppState) -> Middleware:
     return Middleware(app, Part.logged("intake", state.directory.intake))
 
 
-def serve(
+@contextmanager
+def opened_server(
     directory: IntakeDirectory,
     process: Processor,
     listener: socket.socket,
     proxy: str = "",
-    ready: Callable[[], None] = lambda: None,
-    practice: PracticeHost | None = None,
-) -> None:
-    """Serve until a signal. Only `proxy` may send X-Forwarded-For. Raises as `running_intake`."""
+    practice: Workplace | None = None,
+) -> Iterator[AppServer]:
+    """The server of submissions. Only `proxy` may send X-Forwarded-For. Raises as `running_intake`."""
     with running_intake(directory, process, practice) as state:
-        serve_app(create_service(state), directory.intake, listener, proxy, ready, {})
+        yield AppServer(create_service(state), directory.intake, listener, proxy, {})

@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 
 from starlette.concurrency import run_in_threadpool
@@ -12,10 +12,11 @@ from starlette.requests import Request
 from judge.base.errors import InputError
 from judge.store.files import Incoming
 from judge.store.submissions import Register
-from judge.store.types import TooMuchError, Upload
+from judge.store.types import Submission, TooMuchError, Upload
 from judge.submissions.intake import IntakePolicy
 from judge.submissions.service import IntakeDirectory, ReceivedUpload, receive_upload
 from judge.submissions.windows import SubmissionGate
+from judge.web.intake.background_jobs import BackgroundJobs
 from judge.web.kit.errors import FormUploadError, TooLargeError, TooSlowError
 from judge.web.schemas import UploadQuery
 
@@ -54,10 +55,10 @@ class ConcurrencyLimit:
 class Receiver:
     """Receives a service's uploads."""
 
-    def __init__(self, directory: IntakeDirectory, register: Register, wake: Callable[[], None]) -> None:
+    def __init__(self, directory: IntakeDirectory, register: Register, jobs: BackgroundJobs[Submission]) -> None:
         self._directory = directory
         self._register = register
-        self._wake = wake
+        self._jobs = jobs
         self.gate = SubmissionGate(directory.windows)
         self._at_once = ConcurrencyLimit(directory.intake.uploads_at_once)
 
@@ -81,9 +82,9 @@ class Receiver:
                 await run_in_threadpool(self.check_open, author)
                 upload = Upload(author, query.name, query.filename, incoming.digest, incoming.size, query.title)
                 received = await run_in_threadpool(
-                    receive_upload, self._directory, self._register, upload, incoming.keep, limits.allowance
+                    receive_upload, self._directory, self._register, upload, incoming, limits.allowance
                 )
-        self._wake()
+        self._jobs.wake()
         return received
 
 

@@ -9,23 +9,14 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
 from judge.submissions.intake import IntakePolicy
 from judge.translations.language import CODES
 from judge.web.kit import rooms
 from judge.web.kit.answers import problem
 from judge.web.kit.lanes import Lane
-from judge.web.kit.middleware import (
-    CONNECTION,
-    HEADERS,
-    STREAM,
-    Asgi,
-    Message,
-    Receive,
-    Scope,
-    Send,
-    abort_connection,
-    path_of,
-)
+from judge.web.kit.middleware import CONNECTION, HEADERS, STREAM, abort_connection, path_of
 from judge.web.kit.networks import NetworkCounts
 from judge.web.kit.rooms import Rooms, SharedRoom
 
@@ -58,7 +49,7 @@ class ClientLimits:
     """ASGI middleware that limits each client."""
 
     def __init__(
-        self, app: Asgi, limits: IntakePolicy, allowed: Rooms, organisers: Mapping[str, IsOrganiser] | None = None
+        self, app: ASGIApp, limits: IntakePolicy, allowed: Rooms, organisers: Mapping[str, IsOrganiser] | None = None
     ) -> None:
         """`organisers` check a cookie, by the first word of the path: a contest, or "" in a service of one contest."""
         self._app = app

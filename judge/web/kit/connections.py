@@ -5,14 +5,14 @@ Beyond a limit, the oldest idle connection is closed.
 
 import asyncio
 import socket
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any
 
 import uvicorn
-from starlette.types import Scope
+from starlette.types import ASGIApp, Scope
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from judge.base.descriptors import watchable_descriptors
@@ -23,7 +23,7 @@ from judge.base.scheduling import lower_priority
 from judge.base.worker_processes import start_fork_server
 from judge.submissions.intake import IntakePolicy
 from judge.web.kit.clients import ClientLimits, IsOrganiser
-from judge.web.kit.middleware import CONNECTION, Asgi, longest_s
+from judge.web.kit.middleware import CONNECTION, longest_s
 from judge.web.kit.networks import NetworkCounts
 from judge.web.kit.rooms import MAX_SPARE_CONNECTIONS, SPARE_CONNECTIONS, Endable, Rooms
 
@@ -208,29 +208,34 @@ def take_connection(scope: Scope) -> asyncio.Transport:
     return transport
 
 
-def serve_app(
-    app: Asgi,
-    limits: IntakePolicy,
-    listener: socket.socket,
-    proxy: str,
-    ready: Callable[[], None],
-    organisers: Mapping[str, IsOrganiser],
-    **options: Any,
-) -> None:
-    """Serve an application until a signal, within `limits` for each client; `options` are uvicorn's.
+class AppServer:
+    """Serves an application within `limits` for each client."""
 
-    Raises InputError if this process may open too few files.
-    """
-    allowed = Rooms.within(limits, watchable_descriptors())
-    limited = ClientLimits(app, limits, allowed, organisers)
-    server = _Server(uvicorn.Config(limited, **uvicorn_options(limits, allowed.connections, proxy) | options))
-    ready()
-    if allowed != Rooms.wanted(limits):
-        numbers = allowed._asdict()
-        get_logger().warning("the limit of files lowers the number of requests and streams at once", **numbers)
-    start_fork_server()  # its workers have the normal priority
-    lower_priority()  # threads started earlier keep their priority
-    server.run(sockets=[listener])
+    def __init__(
+        self,
+        app: ASGIApp,
+        limits: IntakePolicy,
+        listener: socket.socket,
+        proxy: str,
+        organisers: Mapping[str, IsOrganiser],
+        **options: Any,
+    ) -> None:
+        """`options` are uvicorn's. Raises InputError if this process may open too few files."""
+        self._allowed = Rooms.within(limits, watchable_descriptors())
+        self._is_limited = self._allowed != Rooms.wanted(limits)
+        self._listener = listener
+        limited = ClientLimits(app, limits, self._allowed, organisers)
+        options = uvicorn_options(limits, self._allowed.connections, proxy) | options
+        self._server = _Server(uvicorn.Config(limited, **options))
+
+    def run(self) -> None:
+        """Serve until a signal."""
+        if self._is_limited:
+            numbers = self._allowed._asdict()
+            get_logger().warning("the limit of files lowers the number of requests and streams at once", **numbers)
+        start_fork_server()  # its workers have the normal priority
+        lower_priority()  # threads started earlier keep their priority
+        self._server.run(sockets=[self._listener])
 
 
 class _Server(uvicorn.Server):

@@ -1,11 +1,10 @@
 """The state of the service, for those who watch over it."""
 
-from collections.abc import Callable
-
 from anyio import CapacityLimiter, to_thread
 
 from judge.base.errors import HostError
 from judge.base.service_loop import stalled_loops
+from judge.store.submission_queries import RegisterReader
 
 _checks = CapacityLimiter(2)
 """Threads that no other request uses."""
@@ -15,8 +14,9 @@ class StalledError(HostError):
     """A part of the service does not work; the names of parts are public."""
 
 
-async def check_health(check_store: Callable[[], object] = lambda: None) -> None:
+async def check_health(register: RegisterReader | None = None) -> None:
     """Raise HostError if the store does not answer, StalledError if a part of the service does not work."""
-    await to_thread.run_sync(check_store, limiter=_checks)
+    if register is not None:
+        await to_thread.run_sync(register.has_begun, limiter=_checks)
     if stalled := stalled_loops():
         raise StalledError("; ".join(stalled))

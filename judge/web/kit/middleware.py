@@ -6,22 +6,19 @@ Requests of some parts are logged without query and headers, which may contain a
 import asyncio
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from judge.base.logs import bound, get_logger
 from judge.site.pages import AUTHOR_POLICY, LIVE_POLICY
 from judge.submissions.intake import IntakePolicy
 from judge.translations.language import CODES
 from judge.web.kit.answers import problem
+from judge.web.kit.metrics import Metrics
 from judge.web.kit.rate_limit import RateLimit
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 PUBLIC_HEADERS = {
     "content-security-policy": f"{LIVE_POLICY}; frame-ancestors 'none'",
@@ -99,25 +96,21 @@ def path_of(scope: Scope) -> str:
     return path.removeprefix(scope.get("root_path", "")).lstrip("/")
 
 
-Observe = Callable[[str, float, int], None]
-"""Receives the part, the seconds until the response began, and the status."""
-
-
 class Middleware:
     """The ASGI middleware."""
 
     def __init__(
         self,
-        app: Asgi,
+        app: ASGIApp,
         rest: Part,
         parts: Mapping[str, Part] | None = None,
-        observe: Observe = lambda _part, _seconds, _status: None,
+        metrics: Metrics | None = None,
     ) -> None:
         """`parts` maps path prefixes of one or two words; `rest` has all other paths."""
         self._app = app
         self._rest = rest
         self._parts = parts or {}
-        self._observe = observe
+        self._metrics = metrics
         self._addresses = {part.name: RateLimit(part.requests_per_minute) for part in (rest, *self._parts.values())}
         self._headers = {
             part.name: [(name.encode(), value.encode()) for name, value in part.headers.items()]
@@ -143,7 +136,8 @@ class Middleware:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 answered.append(message["status"])
-                self._observe(part.name, time.monotonic() - began, message["status"])
+                if self._metrics is not None:
+                    self._metrics.answered(part.name, time.monotonic() - began, message["status"])
                 message = {**message, "headers": [*message.get("headers", []), *self._headers[part.name], own]}
             await send(message)
 

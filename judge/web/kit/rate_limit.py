@@ -1,9 +1,8 @@
 """Rate limits: a token bucket per key."""
 
-import time
 from collections import OrderedDict
-from collections.abc import Callable
 from threading import Lock
+from time import monotonic
 
 from judge.web.kit.networks import Network, networks_of
 
@@ -16,9 +15,8 @@ _MINUTE = 60.0
 class RateLimit:
     """Allows `per_minute` requests per key, also as one burst after an idle minute. Thread-safe."""
 
-    def __init__(self, per_minute: int, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, per_minute: int) -> None:
         self._per_minute = per_minute
-        self._now = now
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
         self._lock = Lock()
 
@@ -32,7 +30,7 @@ class RateLimit:
 
     def _spend(self, *keys: Network) -> int:
         with self._lock:
-            now = self._now()
+            now = monotonic()
             levels = [self._level(key, now) for key in keys]
             has_one = all(level >= 1 for level in levels)
             for key, level in zip(keys, levels, strict=True):

@@ -49,11 +49,10 @@ log = get_logger()
 
 
 class ByteCache(Generic[Cached]):
-    """Values with sizes. The least recently used are dropped, and passed to `drop`."""
+    """Values with sizes. The least recently used are dropped."""
 
-    def __init__(self, most_bytes: int, drop: Callable[[Cached], None] = lambda _: None) -> None:
+    def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
-        self._drop = drop
         self._bytes = 0
         self._values: OrderedDict[object, tuple[Cached, int]] = OrderedDict()
 
@@ -76,7 +75,17 @@ class ByteCache(Generic[Cached]):
         if key in self._values:
             value, size = self._values.pop(key)
             self._bytes -= size
-            self._drop(value)
+            self.drop(value)
+
+    def drop(self, value: Cached) -> None:
+        """Called with a removed value."""
+
+
+class FileCache(ByteCache[Path]):
+    """Files with sizes, which are removed when they are dropped."""
+
+    def drop(self, value: Path) -> None:
+        value.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +131,7 @@ class _Shared:
     """For all contests of a process."""
 
     results: ByteCache[bytes] = field(default_factory=lambda: ByteCache(CACHE_BYTES))
-    large_results: ByteCache[Path] = field(
-        default_factory=lambda: ByteCache(CACHED_FILES_BYTES, lambda path: path.unlink(missing_ok=True))
-    )
+    large_results: FileCache = field(default_factory=lambda: FileCache(CACHED_FILES_BYTES))
     large: Lane = field(default_factory=Lane)
     files: ExitStack = field(default_factory=ExitStack)
     folder: Path | None = None

@@ -18,10 +18,11 @@ from starlette.types import Receive, Scope, Send
 from judge.base.errors import HostError, InputError
 from judge.base.service_loop import ServiceLoop
 from judge.broadcast.state import Live
+from judge.contest.event_log.store_changes import StoreStamp
 from judge.contest.hosts import ContestHost
-from judge.contest.plan import Plan
 from judge.contest.window_keeper import PlanFile
 from judge.publish.model import PublishedContest
+from judge.store.submission_queries import RegisterReader
 from judge.transparency.log import SignedLog
 from judge.web.kit.answers import attachment
 from judge.web.kit.connections import take_connection
@@ -58,11 +59,11 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True, slots=True)
 class BegunContest:
-    """A begun contest. `version` changes with its store; `slots` limits the running games."""
+    """A begun contest. `slots` limits the running games."""
 
     hub: ContestHub
     pages: LivePages
-    version: Callable[[], object]
+    stamp: StoreStamp
     slots: int = 1
 
 
@@ -74,15 +75,13 @@ class Site:
         begin: Callable[[], BegunContest | None],
         file: PlanFile,
         log: SignedLog | None = None,
-        submitted: Callable[[], Sequence[str]] = tuple,
+        register: RegisterReader | None = None,
         *,
-        has_authors: bool = True,
         renders: Renderer | None = None,
     ) -> None:
         """`begin` opens the contest if it has begun. `renders` may be shared; the others are of `WaitingContest`."""
         self.log = log
-        self.plan: Callable[[], Plan] = lambda: file.plan
-        self.waiting = WaitingContest(file, log, submitted, has_authors)
+        self.waiting = WaitingContest(file, log, register)
         self.watched = begin()
         self._begin = begin
         # They must not take the uploads' threads, nor wait for each other.
@@ -101,7 +100,7 @@ class Site:
         """The contest; None before it begins. Thread-safe."""
         if self.watched is None:
             return None
-        return self.watched.pages.contest(self.watched.hub.live, self.watched.version())
+        return self.watched.pages.contest(self.watched.hub.live, self.watched.stamp.read())
 
     async def step(self) -> float:
         """Begin to show the contest, or send news; return the seconds until the next step."""
@@ -130,7 +129,7 @@ class Site:
         watched = self.watched
         if watched is None:
             raise InputError(NO_EVENTS)
-        work = partial(find, watched.pages, watched.hub.live, watched.version())
+        work = partial(find, watched.pages, watched.hub.live, watched.stamp.read())
         return await self.pages.run(request.receive, client_of(request), work)
 
     async def draw(self, request: Request, draw: Callable[[], Found]) -> Found:
@@ -204,9 +203,9 @@ async def alive() -> dict[str, bool]:
 
 @health_router.get("/health/ready", tags=["public"])
 @health_router.get("/health", tags=["public"])
-async def health(site: Shown) -> dict[str, bool]:
-    """Check that the service and its store answer."""
-    await check_health((lambda: None) if site.watched is None else site.watched.version)
+async def health() -> dict[str, bool]:
+    """Check that the service answers."""
+    await check_health()
     return {"ok": True}
 
 
@@ -302,11 +301,11 @@ async def top(request: Request, site: Shown) -> Response:
 @page_router.get(f"/{ARCHIVE}", include_in_schema=False)
 async def archive(request: Request, site: Shown) -> Response:
     """Return the newest export of the final results."""
-    pack = None if site.watched is None else await site.in_turn(request, LivePages.archive)
-    if pack is None:
+    found = None if site.watched is None else await site.in_turn(request, LivePages.archive)
+    if site.watched is None or found is None:
         return PlainTextResponse(NO_ARCHIVE, 404)
     # Reads the manifest and all names.
-    chunks = await site.packing.run(request.receive, client_of(request), pack)
+    chunks = await site.packing.run(request.receive, client_of(request), partial(site.watched.pages.packed, *found))
     headers = {**attachment(ARCHIVE), "cache-control": "no-cache"}
     return StreamingResponse(_packed(request, chunks, site.packing), media_type="application/gzip", headers=headers)
 

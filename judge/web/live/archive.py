@@ -1,7 +1,7 @@
 """The newest signed export of the final results, as one archive."""
 
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -28,8 +28,8 @@ class Exports:
         self._key = key
         self._results: dict[tuple[Path, int], list[str]] = {}
 
-    def newest(self, result: Callable[[str], str]) -> Path | None:
-        """The newest export with these results; `result` returns a table's SHA-256."""
+    def newest_first(self) -> Sequence[tuple[Path, Sequence[str]]]:
+        """Exports and the SHA-256 of their `RESULTS`."""
         found = [
             (path.stat().st_mtime_ns, path.parent)
             for path in self._folder.glob(f"*/public/{MANIFEST}")
@@ -38,14 +38,7 @@ class Exports:
         self._results = {
             key: self._results.get(key) or self._read(key[0]) for key in [(path, at) for at, path in found]
         }
-        return next(
-            (
-                path
-                for at, path in sorted(found, reverse=True)
-                if self._results[path, at] == [result(name) for name in RESULTS]
-            ),
-            None,
-        )
+        return [(path, self._results[path, at]) for at, path in sorted(found, reverse=True)]
 
     def _read(self, directory: Path) -> list[str]:
         try:

@@ -12,6 +12,7 @@ from typing import Any
 from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from judge.base.errors import InputError
 from judge.base.service_loop import ServiceLoop
@@ -28,7 +29,7 @@ from judge.web.kit.clients import IsOrganiser
 from judge.web.kit.errors import new_app
 from judge.web.kit.health import check_health
 from judge.web.kit.lanes import Lane, while_connected
-from judge.web.kit.middleware import PUBLIC_HEADERS, Asgi, Middleware, Part, Receive, Scope, Send, path_of
+from judge.web.kit.middleware import PUBLIC_HEADERS, Middleware, Part, path_of
 from judge.web.live.app import (
     MAX_EVENTS_PER_ANSWER,
     NO_PAGE,
@@ -62,7 +63,7 @@ class HostedContest:
 
     planned: Planned
     site: Site
-    service: Asgi
+    service: ASGIApp
     is_organiser: IsOrganiser | None = None
     """Checks a cookie, if the contest has an intake."""
 
@@ -81,7 +82,7 @@ class HostedContest:
     def edition(self) -> int:
         """Rises when the contest changes; 0 before it begins. Not for the event loop's thread."""
         watched = self.site.watched
-        return 0 if watched is None else watched.pages.edition(watched.hub.live, watched.version())
+        return 0 if watched is None else watched.pages.edition(watched.hub.live, watched.stamp.read())
 
 
 class FrontHub(Hub):
@@ -120,7 +121,7 @@ class _Shown:
 
     @property
     def moments(self) -> Sequence[tuple[str, datetime]]:
-        return self.hosted.site.plan().windows.moments
+        return self.hosted.site.waiting.file.plan.windows.moments
 
     def events(self) -> Iterator[tuple[str, str]]:
         """Each change of state with its time in UTC."""

@@ -11,7 +11,7 @@ import zlib
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -25,6 +25,7 @@ from judge.broadcast.log import LOG_FILE, EventLine, LogReader, head_of
 from judge.broadcast.state import Live
 from judge.record.policy import Policy
 from judge.web.kit.lanes import Lane
+from judge.web.kit.metrics import Metrics
 from judge.web.live.paint import Painter, as_sent
 
 POLL_INTERVAL_S = 0.008
@@ -164,7 +165,7 @@ class Hub(ABC):
         self._stored = PaintedEvents()
         self._scanning = Lane()
         self._unsent: list[Sent] = []
-        self.on_sent: Callable[[Sequence[Sent]], None] = lambda _: None
+        self.metrics: Metrics | None = None
         self._viewers: set[Viewer] = set()
         self._behind: set[Viewer] = set()
         self._feed_at = 0.0
@@ -267,7 +268,8 @@ class Hub(ABC):
             chunk = _chunk(data) if data else b""
             for viewer in viewers:
                 self._tell(viewer, new[0].seq, chunk)
-        self.on_sent(new)
+        if self.metrics is not None:
+            self.metrics.count_moves(sent.line for sent in new if sent.is_within)
 
     def _tell(self, viewer: Viewer, first: int, chunk: bytes) -> None:
         if viewer.seq == first - 1 and len(chunk) <= viewer.room:

@@ -1,14 +1,12 @@
 """Prometheus metrics, on a separate address that a proxy does not expose."""
 
-import re
 import socket
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, make_wsgi_app
+from prometheus_client import make_wsgi_app
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
@@ -18,68 +16,28 @@ from judge.base.service_loop import ServiceLoop
 from judge.contest.plan import Planned
 from judge.store.queries import Reader
 from judge.store.submission_queries import RegisterReader
-from judge.web.live.hub import Sent
+from judge.web.kit.metrics import Metrics
+from judge.web.live.app import Site
 from judge.web.organisers.views import free_space_of
-
-BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 POLL_INTERVAL_S = 0.5
 
-_AT = re.compile(rb'"at":"([0-9T:.+Z-]{19,40})"')
-
 log = get_logger()
-
-
-class Metrics:
-    """Counters."""
-
-    def __init__(self) -> None:
-        self.registry = CollectorRegistry()
-        self._requests = Histogram(
-            "judge_http_request_seconds",
-            "Seconds from a request to the beginning of its answer, by part of the service.",
-            ["part"],
-            registry=self.registry,
-            buckets=BUCKETS_S,
-        )
-        self._answers = Counter(
-            "judge_http_answers",
-            "Answers, by part of the service and status.",
-            ["part", "status"],
-            registry=self.registry,
-        )
-        self._moves = Histogram(
-            "judge_move_told_seconds",
-            "Seconds from a move until it is sent to viewers.",
-            registry=self.registry,
-            buckets=BUCKETS_S,
-        )
-
-    def answered(self, part: str, seconds: float, status: int) -> None:
-        """Count a response that began `seconds` after its request."""
-        self._requests.labels(part).observe(seconds)
-        self._answers.labels(part, str(status)).inc()
-
-    def count_events(self, events: Sequence[Sent]) -> None:
-        for event in events:
-            if event.is_within and b'"type":"move"' in event.line and (found := _AT.search(event.line)):
-                moment = datetime.fromisoformat(found[1].decode())
-                self._moves.observe(max(0.0, (datetime.now(UTC) - moment).total_seconds()))
 
 
 class StoreNumbers(Collector):
     """Values read on request."""
 
-    def __init__(self, planned: Planned, viewers: Callable[[], int]) -> None:
+    def __init__(self, planned: Planned, site: Site) -> None:
         self._planned = planned
-        self._viewers = viewers
+        self._site = site
 
     def describe(self) -> Iterable[GaugeMetricFamily]:
         """Nothing: the names do not need the store."""
         return []
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        yield _gauge("judge_viewers", "Connections of viewers.", {(): self._viewers()})
+        yield _gauge("judge_viewers", "Connections of viewers.", {(): self._site.viewers()})
         room = free_space_of(self._planned.folder)
         yield _gauge("judge_disk_free_bytes", "Free bytes on the disk of the contest's folder.", {(): room.disk})
         yield _gauge("judge_memory_available_bytes", "Available memory of the machine.", {(): room.memory})

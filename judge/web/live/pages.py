@@ -43,7 +43,7 @@ from judge.translations.language import CODES, languages
 from judge.transparency.keys import fingerprint, public_pem
 from judge.transparency.log import LOG, WITNESSED, SignedLog, witnessed_files
 from judge.web.kit.rendering import LARGE_RECORD_BYTES, MAX_PAGE_RECORD_BYTES, ByteCache, RecordTask
-from judge.web.live.archive import ARCHIVE, Exports
+from judge.web.live.archive import ARCHIVE, RESULTS, Exports
 from judge.web.live.certificate import Certificate
 from judge.web.live.page import SEQ, LivePage, kind_of
 from judge.web.live.paint import Painter
@@ -143,7 +143,7 @@ class LivePages:
             self._contest.snapshot.shown_name,
             self._contest.snapshot.policy,
             painter,
-            self._file.windows,
+            self._file,
             self.hosts,
             is_static=is_static,
             has_authors=has_authors,
@@ -244,14 +244,18 @@ class LivePages:
         pages[path].seq = seq
         return pages[path]
 
-    def archive(self, live: Live, version: object) -> Callable[[], Iterator[bytes]] | None:
-        """Packs the newest export of the final results in compressed chunks."""
+    def archive(self, live: Live, version: object) -> tuple[Path, str] | None:
+        """The newest export of the final results, and its directory's name in the archive."""
         with self._lock:
             edition = self._read(live, version)
             self._find_archive(edition)
             if self._exports is None or edition.archive is None:
                 return None
-            return partial(self._exports.packed, edition.archive, export_name(edition.contest))
+            return edition.archive, export_name(edition.contest)
+
+    def packed(self, directory: Path, name: str) -> Iterator[bytes]:
+        """An export in compressed chunks. Raises InputError."""
+        return iter(()) if self._exports is None else self._exports.packed(directory, name)
 
     def paths(self, live: Live, version: object) -> list[str]:
         """All files except games and records."""
@@ -333,10 +337,7 @@ class LivePages:
             writers[PUBLIC_KEY] = partial(public_pem, key)
         has_log = key is not None and contest.journal[0].number is not None
         writers |= {
-            place.file: partial(
-                _verify, contest, place, has_log, self._contest.planned.folder, key, self._has_archive, self._archive
-            )
-            for place in self.places("verify.html")
+            place.file: partial(self._verify, contest, place, has_log, key) for place in self.places("verify.html")
         }
         games = {game.stem: game for game in contest.games}
         self._edition = _Edition(version, shown_seq, contest, writers, games)
@@ -348,20 +349,41 @@ class LivePages:
     def _find_archive(self, edition: _Edition) -> None:
         if self._exports is None or not edition.contest.is_over:
             return
-
-        def digest(name: str) -> str:
-            if not edition.results:
-                edition.results = {f"data/{each}": sha256_of(path) for each, path in self._tables(edition).items()}
-            return edition.results[name]
-
-        found = self._exports.newest(digest)
+        exports = self._exports.newest_first()
+        if exports and not edition.results:
+            edition.results = {f"data/{each}": sha256_of(path) for each, path in self._tables(edition).items()}
+        found = next(
+            (path for path, results in exports if results == [edition.results[each] for each in RESULTS]), None
+        )
         if found != edition.archive:
             edition.archive = found
             for place in self.places("verify.html"):
                 edition.pages.remove(place.file)
 
-    def _has_archive(self) -> bool:
-        return self._edition is not None and self._edition.archive is not None
+    def _verify(
+        self, contest: PublishedContest, place: PagePlace, has_log: bool, key: Ed25519PublicKey | None
+    ) -> bytes:
+        snapshot = contest.snapshot
+        digests = {
+            DOCUMENT: hashlib.sha256(f"{contest.document}\n".encode()).hexdigest(),
+            "contest.toml": snapshot.plan_sha256,
+            **{f"agent {entry.name}": entry.seat.digest for entry in snapshot.entries},
+        }
+        values = {
+            "here": "verify",
+            "contest_name": contest.snapshot.shown_name,
+            "contest": contest,
+            "has_rounds": contest.has_rounds,
+            "digests": list(digests.items()),
+            "has_log": has_log,
+            "archive": ARCHIVE if self._edition is not None and self._edition.archive is not None else "",
+            "archive_address": self._archive,
+            "export_name": export_name(contest),
+            "key_file": PUBLIC_KEY if key is not None else "",
+            "fingerprint": "" if key is None else fingerprint(key),
+            "witnessed": [path.removeprefix(WITNESSED) for path in witnessed_files(self._contest.planned.folder)],
+        }
+        return render("verify_live.html", place, values, contest.stream, __package__)
 
     def _game(self, place: PagePlace, live: Live, version: object) -> LivePage | RecordPage | None:
         path = place.path
@@ -439,35 +461,3 @@ def _chance(contest: PublishedContest) -> bytes:
         raise InputError("the contest has no secret that is revealed")
     revealed = Revealed(contest=snapshot.name, commitment=snapshot.commitment, secret=contest.secret)
     return f"{revealed.model_dump_json(indent=1)}\n".encode()
-
-
-def _verify(
-    contest: PublishedContest,
-    place: PagePlace,
-    has_log: bool,
-    folder: Path,
-    key: Ed25519PublicKey | None,
-    has_archive: Callable[[], bool],
-    archive_address: str,
-) -> bytes:
-    snapshot = contest.snapshot
-    digests = {
-        DOCUMENT: hashlib.sha256(f"{contest.document}\n".encode()).hexdigest(),
-        "contest.toml": snapshot.plan_sha256,
-        **{f"agent {entry.name}": entry.seat.digest for entry in snapshot.entries},
-    }
-    values = {
-        "here": "verify",
-        "contest_name": contest.snapshot.shown_name,
-        "contest": contest,
-        "has_rounds": contest.has_rounds,
-        "digests": list(digests.items()),
-        "has_log": has_log,
-        "archive": ARCHIVE if has_archive() else "",
-        "archive_address": archive_address,
-        "export_name": export_name(contest),
-        "key_file": PUBLIC_KEY if key is not None else "",
-        "fingerprint": "" if key is None else fingerprint(key),
-        "witnessed": [path.removeprefix(WITNESSED) for path in witnessed_files(folder)],
-    }
-    return render("verify_live.html", place, values, contest.stream, __package__)

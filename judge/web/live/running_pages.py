@@ -12,13 +12,13 @@ from judge.base.text import clock_text, duration, mib
 from judge.broadcast.events import MoveMade
 from judge.broadcast.state import Live, LiveGame, latest_search
 from judge.contest.hosts import ContestHost
+from judge.contest.window_keeper import PlanFile
 from judge.formats.views import Surface, numbered
 from judge.publish.model import PublishedContest, Stream
 from judge.record.policy import Policy
 from judge.site.game_page import fitted, room_for_messages
 from judge.site.pages import PagePlace, picture, render
 from judge.site.rules import rules_in_words
-from judge.submissions.windows import Windows
 from judge.translations.language import Language
 from judge.web.live.page import SEQ, LivePage, kind_of
 from judge.web.live.paint import Painter, as_sent, plots_of_game, plots_path
@@ -39,7 +39,7 @@ class RunningPages:
         name: str,
         policy: Policy,
         painter: Painter,
-        windows: Callable[[], Windows] = Windows,
+        file: PlanFile | None = None,
         hosts: Callable[[], Sequence[ContestHost]] = tuple,
         *,
         is_static: bool = False,
@@ -49,7 +49,7 @@ class RunningPages:
         self._name = name
         self._policy = policy
         self._painter = painter
-        self._windows = windows
+        self._file = file
         self._hosts = hosts
         self._is_static = is_static
         self._has_authors = has_authors
@@ -71,10 +71,14 @@ class RunningPages:
     ) -> LivePage:
         """`only_new`: recently begun boards. `final`: the finished contest. `agent`: only this one's games."""
         key = f"{place.file}?{only_new}&{final is not None}&{live.agents.get(agent)}"
-        return self._fresh(key, live, lambda: self._all_running(live, viewers, slots, place, only_new, final, agent))
+        return self._fresh(key, live) or self._keep(
+            key, live, self._all_running(live, viewers, slots, place, only_new, final, agent)
+        )
 
     def one(self, game: LiveGame, live: Live, viewers: int, place: PagePlace) -> LivePage:
-        return self._fresh(place.file, live, lambda: self._one_running(game, live, viewers, place))
+        return self._fresh(place.file, live) or self._keep(
+            place.file, live, self._one_running(game, live, viewers, place)
+        )
 
     def plots(self, game: LiveGame) -> LivePage:
         path = plots_path(game)
@@ -85,13 +89,16 @@ class RunningPages:
             self._running[path] = now, page
         return page
 
-    def _fresh(self, key: str, live: Live, write: Callable[[], bytes]) -> LivePage:
-        now = time.monotonic()
+    def _fresh(self, key: str, live: Live) -> LivePage | None:
         at, page = self._running.get(key, (0.0, None))
-        if page is None or self._is_static or now - at > FRESH_S or page.seq is None or page.seq > live.seq:
-            self._running = {file: kept for file, kept in self._running.items() if now - kept[0] <= FRESH_S}
-            page = LivePage(write(), kind_of(".html"), seq=live.seq)
-            self._running[key] = now, page
+        is_old = self._is_static or time.monotonic() - at > FRESH_S
+        return None if page is None or is_old or page.seq is None or page.seq > live.seq else page
+
+    def _keep(self, key: str, live: Live, data: bytes) -> LivePage:
+        now = time.monotonic()
+        self._running = {file: kept for file, kept in self._running.items() if now - kept[0] <= FRESH_S}
+        page = LivePage(data, kind_of(".html"), seq=live.seq)
+        self._running[key] = now, page
         return page
 
     def _all_running(
@@ -121,7 +128,7 @@ class RunningPages:
             "viewers": viewers,
             "state": live.state,
             "reason": live.reason,
-            "moments": self._windows().moments,
+            "moments": () if self._file is None else self._file.windows().moments,
             "table": live.table,
             "is_rated": any(line.rating is not None for line in live.table),
             "agents": live.agents,

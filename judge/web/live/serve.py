@@ -2,16 +2,15 @@
 
 import socket
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
 
 from judge.base.errors import InputError
-from judge.contest.event_log.store_changes import stamp_of
+from judge.contest.event_log.store_changes import StoreStamp
 from judge.contest.plan import Planned, load_plan
 from judge.contest.run_lock import alone
 from judge.contest.settings import finish_change
@@ -23,14 +22,15 @@ from judge.tournament.snapshot import read_snapshot
 from judge.transparency.log import SignedLog
 from judge.web.authors import app as authors
 from judge.web.intake import app as intake
-from judge.web.kit.connections import serve_app
+from judge.web.kit.connections import AppServer
 from judge.web.kit.errors import new_app
+from judge.web.kit.metrics import Metrics
 from judge.web.kit.middleware import OWN_HEADERS, PUBLIC_HEADERS, Middleware, Part
 from judge.web.kit.rendering import Renderer
 from judge.web.live.app import ABOUT, BegunContest, Site, alive_router, event_router, health_router, page_router
 from judge.web.live.front import FrontPage, HostedContest
 from judge.web.live.hub import ContestHub
-from judge.web.live.metrics import Metrics, StoreNumbers, served_metrics
+from judge.web.live.metrics import StoreNumbers, served_metrics
 from judge.web.live.pages import LivePages
 from judge.web.live.static import StaticSite
 from judge.web.organisers import app as organisers
@@ -54,15 +54,16 @@ def follow(planned: Planned, directory: Path, *, once: bool, interval_s: float =
     Raises InputError before it begins or if the directory has other files, HostError if the disk fails.
     """
     hub = hub_of(planned)
-    stamp = stamp_of(planned)
+    stamp = StoreStamp(planned)
     with closing(hub), closing(LivePages(planned, hub.painter, is_static=True, archive=archive)) as pages:
         site = StaticSite(hub, pages, directory)
-        while not (is_over := site.write(stamp())) and not once:
+        while not (is_over := site.write(stamp.read())) and not once:
             time.sleep(interval_s)
         return is_over
 
 
-def serve(
+@contextmanager
+def opened_server(
     planned: Planned,
     listener: socket.socket,
     *,
@@ -71,23 +72,23 @@ def serve(
     root_path: str = "",
     slots: int = 1,
     metrics: socket.socket | None = None,
-    ready: Callable[[], None] = lambda: None,
-) -> None:
-    """Serve until a signal, also before the contest begins. Only `proxy` may send X-Forwarded-For. `state` is a running
+) -> Iterator[AppServer]:
+    """The server of a contest, also before it begins. Only `proxy` may send X-Forwarded-For. `state` is a running
     intake's. Raises HostError if the store is unreadable.
     """
     counted = Metrics()
     with opened_service(planned, state, counted, slots) as hosted, ExitStack() as stack:
         if metrics is not None:
-            counted.registry.register(StoreNumbers(planned, hosted.site.viewers))
+            counted.registry.register(StoreNumbers(planned, hosted.site))
             stack.enter_context(served_metrics(counted, metrics))
         grace_s = GRACE_S if state is not None else 1
         organisers = {} if hosted.is_organiser is None else {"": hosted.is_organiser}
         options = _options(root_path, grace_s)
-        serve_app(hosted.service, _limits(planned), listener, proxy, ready, organisers, **options)
+        yield AppServer(hosted.service, _limits(planned), listener, proxy, organisers, **options)
 
 
-def serve_several(
+@contextmanager
+def opened_front_server(
     title: str,
     contests: Sequence[tuple[Planned, intake.AppState | None]],
     listener: socket.socket,
@@ -95,11 +96,10 @@ def serve_several(
     cup: PlannedCup | None = None,
     proxy: str = "",
     root_path: str = "",
-    ready: Callable[[], None] = lambda: None,
-) -> None:
-    """Serve several contests under one address, with the pages of a `cup` if given.
+) -> Iterator[AppServer]:
+    """The server of several contests under one address, with the pages of a `cup` if given.
 
-    Raises as `serve`, and InputError.
+    Raises as `opened_server`, and InputError.
     """
     with ExitStack() as stack:
         renders = stack.enter_context(closing(Renderer()))
@@ -113,7 +113,7 @@ def serve_several(
         front = FrontPage(title, hosted, requests, widest, cup)
         grace_s = GRACE_S if any(state is not None for _, state in contests) else 1
         organisers = {each.name: each.is_organiser for each in hosted if each.is_organiser is not None}
-        serve_app(front, widest, listener, proxy, ready, organisers, **_options(root_path, grace_s))
+        yield AppServer(front, widest, listener, proxy, organisers, **_options(root_path, grace_s))
 
 
 def _limits(planned: Planned) -> IntakePolicy:
@@ -143,9 +143,9 @@ def opened_service(
                 return None
             hub = hub_of(planned)
             hub.catch_up()
-            hub.on_sent = counted.count_events
+            hub.metrics = counted
             pages = stack.enter_context(closing(LivePages(planned, hub.painter, has_authors=state is not None)))
-            return BegunContest(hub, pages, stamp_of(planned), slots)
+            return BegunContest(hub, pages, StoreStamp(planned), slots)
 
         if state is not None:
             with suppress(InputError), alone(planned):  # the contest that runs has begun: its file is final
@@ -153,23 +153,19 @@ def opened_service(
         log = None
         if not planned.has_no_store:
             log = stack.enter_context(closing(SignedLog(planned.store_url, planned.name, planned.folder)))
-        submitted = tuple if state is None else partial(_submitted, state)
-        site = Site(begin, PlanFile(planned), log, submitted, has_authors=state is not None, renders=renders)
+        register = None if state is None else state.register
+        site = Site(begin, PlanFile(planned), log, register, renders=renders)
         console = None
         if state is not None:
             console = stack.enter_context(opened_console(planned, state, publish_once))
             gate = state.receiver.gate
             gate.remember(past_windows(planned))
             process = ContestProcess(planned.path)
-            keeper = WindowKeeper(planned, state.register, gate, process.ensure, lambda: process.is_done)
+            keeper = WindowKeeper(planned, state.register, gate, process)
             stack.enter_context(keeper)
         service = create_service(planned, site, state, console, counted)
         is_organiser = None if state is None else state.authors.is_organiser
         yield HostedContest(planned, site, service, is_organiser)
-
-
-def _submitted(state: intake.AppState) -> Sequence[str]:
-    return [each.title or each.name for each in state.register.entries()]
 
 
 def _has_begun(planned: Planned) -> bool:
@@ -201,7 +197,7 @@ def create_app(
         authors.add_paths(
             app,
             authors.AuthorsSite(
-                state, planned.files, site.hosts, site.plan, site.contest, site.renders.with_same_caches()
+                state, planned.files, site.hosts, site.waiting.file, site.contest, site.renders.with_same_caches()
             ),
         )
         if console is not None:
@@ -227,4 +223,4 @@ def create_service(
             parts |= dict.fromkeys(organisers.PATHS, Part.logged("organisers", limits, OWN_HEADERS))
     public = Part("pages", PUBLIC_HEADERS, planned.plan.broadcast.requests_per_minute, planned.plan.intake)
     app = create_app(planned, site, state, console)
-    return Middleware(app, public, parts, (metrics or Metrics()).answered)
+    return Middleware(app, public, parts, metrics)

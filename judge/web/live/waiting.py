@@ -1,12 +1,12 @@
 """Pages of a contest that has not begun: rules, schedule, entries, and the commitment to its draw."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from judge.contest.window_keeper import PlanFile
 from judge.site.pages import ASSETS, LIVE_POLICY, PagePlace, render
 from judge.site.rules import format_text, game_facts, limit_facts, rules_in_words
+from judge.store.submission_queries import RegisterReader
 from judge.submissions.starters import starters_of
 from judge.translations.language import CODES, languages
 from judge.transparency.keys import fingerprint
@@ -17,12 +17,11 @@ from judge.web.live.pages import MOMENTS_SCRIPT, NAVIGATION, WAITING_SCRIPT, ass
 
 @dataclass(frozen=True, slots=True)
 class WaitingContest:
-    """`submitted` returns the names of submitted agents as shown; `has_authors`: authors submit here."""
+    """`register`: of the agents that authors submit here."""
 
     file: PlanFile
     log: SignedLog | None
-    submitted: Callable[[], Sequence[str]]
-    has_authors: bool
+    register: RegisterReader | None
 
     def page(self, path: str) -> LivePage | None:
         """A page or file; None if unknown."""
@@ -34,11 +33,14 @@ class WaitingContest:
         planned, language = self.file.current_value(), place.language
         plan, policy = planned.plan, planned.policy
         key = None if self.log is None else self.log.key
-        listed = [each.name or Path(each.path).name for each in plan.agents]
+        names = [each.name or Path(each.path).name for each in plan.agents]
+        has_authors = self.register is not None
+        if self.register is not None:
+            names += [each.title or each.name for each in self.register.entries()]
         values = {
             "here": "index",
             "contest_name": plan.title or plan.name,
-            "has_authors": self.has_authors,
+            "has_authors": has_authors,
             "policy": LIVE_POLICY,
             "about": plan.about,
             "moments": plan.windows.moments,
@@ -51,8 +53,8 @@ class WaitingContest:
                 language.gettext("Agents per author"): plan.agents_per_author or "",
             },
             "check_command": plan.check_command,
-            "starters": starters_of(policy) if self.has_authors else {},
-            "entries": sorted([*listed, *self.submitted()], key=str.lower),
+            "starters": starters_of(policy) if has_authors else {},
+            "entries": sorted(names, key=str.lower),
             "commitment": None if self.log is None else self.log.commitment(),
             "fingerprint": "" if key is None else fingerprint(key.public_key()),
         }

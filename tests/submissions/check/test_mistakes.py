@@ -152,7 +152,7 @@ def test_text_of_a_starter_is_a_warning(judged: Examine) -> None:
 
 @pytest.mark.slow
 def test_kept_folder_has_conversations_and_game_records(judged: Examine, tmp_path: Path) -> None:
-    judged(flawed.HOUSE_PYTHON, keep=TalkFolder(tmp_path / "kept").keep)
+    judged(flawed.HOUSE_PYTHON, observer=TalkFolder(tmp_path / "kept"))
 
     names = sorted(path.name for path in (tmp_path / "kept").iterdir())
     assert names[0].startswith("01-begin-flawed-")

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from starlette.types import ASGIApp
+
 from judge.contest.attempts import outcome_and_record
 from judge.contest.entries import intake_directory
 from judge.contest.plan import load_plan
@@ -18,7 +20,6 @@ from judge.store.practice_games import PracticeResult
 from judge.store.types import ProcessingResult, Upload, UploadStep
 from judge.submissions.check import Finding, Grade
 from judge.submissions.service import IntakeDirectory
-from judge.web.kit.middleware import Asgi
 from tests.broadcast.logs import accept, play_next, recorder
 from tests.publish.cups import SECRET, Cast, Cup, crasher, player, referee
 from tests.web.intake.standing_in import check_report
@@ -66,7 +67,7 @@ def secrets(author: str) -> Sequence[bytes]:
 class Served:
     """The service, and what an author has."""
 
-    service: Asgi
+    service: ASGIApp
     directory: IntakeDirectory
     tokens: Mapping[str, str]
     submissions: Mapping[str, int]

@@ -47,7 +47,6 @@ address_requests_per_minute = 100000
 
 def in_which_zoe_plays(cup: Cup) -> None:
     with_a_submission(cup)
-    cup.contest.enter_passed = enter_passed
     cup.play(14)
     while sum("zoe" in game.agents for game in cup.contest.results()) <= 3:  # pairs are drawn at random
         cup.play(1)
@@ -61,7 +60,6 @@ class Desk:
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         self.cup: Cup = stack.enter_context(AT_THE_DESK.contest(folder))
-        self.cup.contest.enter_passed = enter_passed
         self.cup.cast = {**self.cup.cast, "zoe.2": player("zoe.2", 0.9)}
         self.directory: IntakeDirectory = intake_directory(load_plan(folder))
         self.service, self.console = stack.enter_context(service_of(folder))

@@ -7,9 +7,16 @@ from judge.web.kit.networks import networks_of
 from judge.web.kit.rate_limit import RateLimit
 
 
-def test_burst_is_admitted_and_then_an_even_rate() -> None:
-    now = [100.0]
-    rate = RateLimit(6, lambda: now[0])
+@pytest.fixture(autouse=True)
+def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The clock, which stands still."""
+    found = [100.0]
+    monkeypatch.setattr(rate_limit, "monotonic", lambda: found[0])
+    return found
+
+
+def test_burst_is_admitted_and_then_an_even_rate(now: list[float]) -> None:
+    rate = RateLimit(6)
     assert [0] * 6 == [rate.spend("ada") for _ in range(6)]
     assert 11 == rate.spend("ada")
     assert 0 == rate.spend("bob")
@@ -19,9 +26,8 @@ def test_burst_is_admitted_and_then_an_even_rate() -> None:
     assert [0] * 6 + [11] == [rate.spend("ada") for _ in range(7)]
 
 
-def test_polling_an_empty_queue_costs_nothing() -> None:
-    now = [0.0]
-    rate = RateLimit(60, lambda: now[0])
+def test_polling_an_empty_queue_costs_nothing(now: list[float]) -> None:
+    rate = RateLimit(60)
     for _ in range(60):
         rate.spend("ada")
     for _ in range(10):
@@ -32,7 +38,7 @@ def test_polling_an_empty_queue_costs_nothing() -> None:
 
 def test_no_more_is_remembered_than_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rate_limit, "MAX_KEYS", 3)
-    rate = RateLimit(1, lambda: 0.0)
+    rate = RateLimit(1)
     assert [0] * 4 == [rate.spend(key) for key in "abcd"]
     assert [0, 61] == [rate.spend(key) for key in "ad"]
 
@@ -53,13 +59,13 @@ def test_client_address_has_its_networks_from_the_narrowest(host: str, names: li
 
 @pytest.mark.parametrize(("network", "rest", "share"), [("2001:db8:0:{:x}::1", 256, 4), ("192.0.2.{}", 256, 16)])
 def test_addresses_of_one_network_have_a_multiple_of_the_rate_of_one(network: str, rest: int, share: int) -> None:
-    rate = RateLimit(10, lambda: 0.0)
+    rate = RateLimit(10)
     hosts = [network.format(number) for number in range(rest)]
     assert 10 * share == sum(rate.spend_address(host) == 0 for host in hosts)
 
 
 def test_refused_request_of_a_network_costs_its_address_nothing() -> None:
-    rate = RateLimit(1, lambda: 0.0)
+    rate = RateLimit(1)
     assert [0] * 16 == [rate.spend_address(f"192.0.2.{number}") for number in range(16)]
     assert 0 < rate.spend_address("192.0.2.99")
     assert 1.0 == rate._buckets["192.0.2.99"][0]

@@ -6,6 +6,7 @@ from contextlib import closing, suppress
 from typing import Any
 
 import pytest
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from judge.contest.window_keeper import PlanFile
 from judge.submissions.intake import IntakePolicy
@@ -13,7 +14,6 @@ from judge.web.intake.app import router as intake_router
 from judge.web.intake.serve import create_service as create_intake
 from judge.web.kit import clients
 from judge.web.kit.clients import ClientLimits
-from judge.web.kit.middleware import Asgi, Receive, Scope, Send
 from judge.web.kit.rooms import Rooms
 from judge.web.live.app import Site
 from judge.web.live.front import FrontPage, HostedContest
@@ -38,7 +38,7 @@ HOSTILE = {
 
 
 @pytest.fixture(scope="module")
-def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, tuple[Asgi, list[str]]]]:
+def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, tuple[ASGIApp, list[str]]]]:
     """The applications of a contest, of several, and of an intake alone; with their paths."""
     folder = tmp_path_factory.mktemp("routes")
     with closing(small_cup(folder / "cup", PATIENCE.format(strangers=10_000_000))) as cup:
@@ -60,14 +60,14 @@ def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, 
 class Call:
     """A request that stays under way: its client sends no body, or does not read the answer."""
 
-    def __init__(self, app: Asgi, host: str, method: str, path: str, *, is_slow_body: bool = False) -> None:
+    def __init__(self, app: ASGIApp, host: str, method: str, path: str, *, is_slow_body: bool = False) -> None:
         self.status = 0
         self._is_slow_body = is_slow_body
         self._has_sent = False
         scope = scope_of(method, path, [("host", "here")], client=host)
         self.task = asyncio.create_task(self._ask(app, scope))
 
-    async def _ask(self, app: Asgi, scope: dict[str, Any]) -> None:
+    async def _ask(self, app: ASGIApp, scope: dict[str, Any]) -> None:
         await app(scope, self._receive, self._send)
 
     async def _receive(self) -> Any:
@@ -98,7 +98,7 @@ async def until_answered(*calls: Call) -> None:
     await until(lambda: all(call.status for call in calls))
 
 
-async def refused(app: Asgi, hosts: list[str], method: str, path: str, expected: int, *, is_slow_body: bool) -> int:
+async def refused(app: ASGIApp, hosts: list[str], method: str, path: str, expected: int, *, is_slow_body: bool) -> int:
     """How many of these requests at once are refused; and one of another client is not."""
     calls = [Call(app, host, method, path, is_slow_body=is_slow_body) for host in hosts]
     other = Call(app, "203.0.113.1", "GET", "/health/live")
@@ -114,7 +114,7 @@ async def refused(app: Asgi, hosts: list[str], method: str, path: str, expected:
 @pytest.mark.parametrize("is_slow_body", [False, True], ids=["reads nothing", "sends no body"])
 @pytest.mark.parametrize("kind", ["one contest", "several contests", "intake"])
 def test_each_route_refuses_more_requests_of_a_client_than_its_limit(
-    kind: str, is_slow_body: bool, services: Mapping[str, tuple[Asgi, list[str]]]
+    kind: str, is_slow_body: bool, services: Mapping[str, tuple[ASGIApp, list[str]]]
 ) -> None:
     app, paths = services[kind]
 
@@ -136,7 +136,7 @@ def test_each_route_refuses_more_requests_of_a_client_than_its_limit(
     "path", ["/events", "/spring-cup/events", "/feed", "/spring-cup/author/session", "/index.html"]
 )
 def test_no_network_takes_the_room_of_others(
-    path: str, network: str, services: Mapping[str, tuple[Asgi, list[str]]]
+    path: str, network: str, services: Mapping[str, tuple[ASGIApp, list[str]]]
 ) -> None:
     app, _ = services["several contests"]
     pattern, most = HOSTILE[network]
@@ -160,7 +160,7 @@ def test_no_network_takes_the_room_of_others(
     asyncio.run(run())
 
 
-def test_streams_take_no_room_of_requests(services: Mapping[str, tuple[Asgi, list[str]]]) -> None:
+def test_streams_take_no_room_of_requests(services: Mapping[str, tuple[ASGIApp, list[str]]]) -> None:
     """A client may have one of each."""
     app, _ = services["several contests"]
 

@@ -13,6 +13,7 @@ import pytest
 
 from judge.cli.submit import open_intake
 from judge.contest.contest import Contest, has_begun, open_store
+from judge.contest.entries import intake_directory
 from judge.contest.plan import Planned, load_plan
 from judge.contest.run_lock import player_of
 from judge.contest.window_keeper import PlanFile
@@ -218,7 +219,11 @@ def test_deadlines_are_shown_before_and_during_the_contest(tmp_path: Path, monke
     with Cup(tmp_path, STRONG_TO_WEAK, more=MOMENTS) as cup, recorder(cup) as log:
         log.read_store()
         file = PlanFile(cup.planned)
-        with closing(hub_of(cup.planned)) as hub, closing(LivePages(cup.planned, hub.painter)) as pages:
+        with (
+            closing(hub_of(cup.planned)) as hub,
+            closing(LivePages(cup.planned, hub.painter)) as pages,
+            closing(intake_directory(cup.planned).register()) as register,
+        ):
             hub.catch_up()
 
             def page(path: str, version: int) -> str:
@@ -229,7 +234,7 @@ def test_deadlines_are_shown_before_and_during_the_contest(tmp_path: Path, monke
                 return (pages.get(path, hub.live, version) or pytest.fail(path)).data.decode()
 
             for folder, words in SHOWN.items():
-                waiting = WaitingContest(file, None, tuple, True).page(f"{folder}index.html")
+                waiting = WaitingContest(file, None, register).page(f"{folder}index.html")
                 assert waiting is not None
                 for shown in (waiting.data.decode(), page(f"{folder}index.html", 1), page(f"{folder}live.html", 1)):
                     assert [] == [each for each in words if each not in shown]

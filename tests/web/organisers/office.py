@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlencode
 
+from starlette.types import ASGIApp
+
 from judge.cli.submit import open_intake
 from judge.store.tokens import TokenRole
 from judge.store.types import ProcessingResult, Upload
 from judge.submissions.service import IntakeDirectory
 from judge.transparency.keys import make_key
 from judge.web.kit.forms import proof_of
-from judge.web.kit.middleware import Asgi
 from judge.web.organisers.app import ORDER_FORM
 from judge.web.organisers.console import Console
 from tests.contests import Recipe
@@ -46,7 +47,7 @@ class Office:
     """The service, and tokens of all kinds."""
 
     begun: Cup | None
-    service: Asgi
+    service: ASGIApp
     console: Console
     directory: IntakeDirectory
     tokens: Mapping[str, str]
