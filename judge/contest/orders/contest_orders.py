@@ -59,6 +59,7 @@ class Resume(ContestOrder):
 
     def read(self) -> None:
         """Games set aside before a pause are tried last."""
+        self.is_over = self.contest.is_over()
         store, aside = self.contest.store, set[str]()
         if store.state(self.name) == "paused":
             for line in store.journal(self.name):
@@ -70,9 +71,13 @@ class Resume(ContestOrder):
         self.aside = {game.id for game in store.listed(self.name, GameState.HELD)} & aside
 
     def do(self, inner: Store) -> Effect:
+        is_open = inner.state(self.name) == "open"
+        if self.is_over and is_open:
+            raise InputError(sentence(f"{self.name} is over: there is nothing to resume"))
         waiting = inner.counts(self.name)[GameState.PENDING]
         held = inner.release(self.name, self.given.why, but=self.aside)
-        inner.set_state(self.name, Resumed(self.given.why))
+        if not is_open:
+            inner.set_state(self.name, Resumed(self.given.why))
         aside = len(self.aside)
         return Effect(
             sentence(f"{self.name} is open, {held} held games are played again")
