@@ -3,14 +3,16 @@
 Listing names imports nothing, and a broken package does not affect others.
 """
 
+import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar
 
 import judge
 from judge.base.errors import HostError, InputError
+from judge.base.resources import PLUGINS
 from judge.base.text import quote, suggest
 
 OWN_GROUPS = ("judge.games", "judge.protocols")
@@ -23,15 +25,16 @@ Entry = TypeVar("Entry")
 
 @dataclass(frozen=True)
 class Registry(Generic[Entry]):
-    """An entry point group of type `kind`; messages call entries `noun`.
-
-    `plugins` has the names that distributions in plugins/ register.
-    """
+    """An entry point group of type `kind`; messages call entries `noun`."""
 
     group: str
     noun: str
     kind: type[Entry]
-    plugins: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def plugins(self) -> Mapping[str, str]:
+        """Names that distributions in plugins/ register, with the distribution."""
+        return _plugins()[self.group]
 
     def __contains__(self, name: str) -> bool:
         """Whether `entry` finds it, or names the distribution that registers it."""
@@ -100,6 +103,11 @@ def install_hint(plugin: str) -> str:
     """Name the distribution and the command that installs it."""
     folder = plugin.removeprefix("judge-")
     return f"install {plugin}, in a clone of the judge's repository: pip install ./plugins/{folder}"
+
+
+@cache
+def _plugins() -> Mapping[str, Mapping[str, str]]:
+    return tomllib.loads(PLUGINS.read_text(encoding="utf-8"))
 
 
 def _registered(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:

@@ -17,6 +17,7 @@ IMAGES = (_DATA / "images").resolve()
 POLICIES = (_DATA / "policies").resolve()
 """Built-in policies and the sources of the seccomp profiles."""
 
+PLUGINS = _DATA / "plugins.toml"
 
 OPENINGS = POLICIES / "openings"
 """Balanced openings by rule and board size."""

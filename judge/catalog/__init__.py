@@ -3,11 +3,10 @@
 from judge.base.registry import Registry
 from judge.catalog.entry import GameEntry
 from judge.catalog.managers import ContestManager
-from judge.games import PLUGINS
 
-GAMES = Registry("judge.games", "game", GameEntry, PLUGINS)  # type: ignore[type-abstract]
+GAMES = Registry("judge.games", "game", GameEntry)  # type: ignore[type-abstract]
 
-MANAGERS = Registry("judge.formats", "contest manager", ContestManager, {"gomocup": "judge-gomocup"})
+MANAGERS = Registry("judge.formats", "contest manager", ContestManager)
 
 
 def game_entry(name: str) -> GameEntry:

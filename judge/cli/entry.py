@@ -18,4 +18,4 @@ class CommandEntry:
     about: str
 
 
-COMMANDS = Registry("judge.commands", "command", CommandEntry, {"rating-list": "judge-gomocup"})
+COMMANDS = Registry("judge.commands", "command", CommandEntry)

@@ -25,10 +25,7 @@ class GameRules(ABC):
         return None
 
 
-PLUGINS: Mapping[str, str] = {"chess": "judge-chess", "go": "judge-go"}
-"""Games of distributions in plugins/."""
-
-GAMES = Registry("judge.games", "game", GameRules, PLUGINS)  # type: ignore[type-abstract]
+GAMES = Registry("judge.games", "game", GameRules)  # type: ignore[type-abstract]
 
 
 def new_game(name: str, options: Mapping[str, Any]) -> Game:

@@ -11,12 +11,7 @@ from judge.protocols.types import AgentProtocol
 
 PERSON = "person"
 
-PROTOCOLS = Registry(
-    "judge.protocols",
-    "protocol",
-    ProtocolEntry,
-    {"cecp": "judge-cecp", "gtp": "judge-go", "gtp-gomoku": "judge-go", "uci": "judge-chess"},
-)
+PROTOCOLS = Registry("judge.protocols", "protocol", ProtocolEntry)
 
 
 def protocol_entry(name: str) -> ProtocolEntry:

@@ -32,7 +32,7 @@ class PageEntry:
         return f"{FOLDER}{self.name}.html"
 
 
-PAGES = Registry("judge.pages", "page", PageEntry, {"rating-list": "judge-gomocup"})
+PAGES = Registry("judge.pages", "page", PageEntry)
 
 
 def page_problems(directory: Path, contest: PublishedContest, names: Sequence[str]) -> Iterator[str]:
