@@ -34,7 +34,7 @@ class NotReadyError(HostError):
 
 @contextmanager
 def naming(place: object) -> Iterator[None]:
-    """Let each InputError begin with the name of a file."""
+    """Let each InputError begin with the name of a file or an option."""
     try:
         yield
     except InputError as error:

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import typer
 
-from judge.base.errors import InputError
+from judge.base.errors import InputError, naming
 from judge.base.resources import DEFAULT_POLICY
 from judge.base.text import printable, suggest
 from judge.catalog import GAMES, game_entry
@@ -77,7 +77,8 @@ def policy_of_game(game: str) -> str:
         games.setdefault(found, game_entry(found).policy or name)
     if game not in games:
         if game in GAMES.plugins:
-            GAMES.entry(game)
+            with naming(f"--game {game}"):
+                GAMES.entry(game)
         raise InputError(f"--game {printable(game, 40)}: {suggest(game, games)}")
     return games[game]
 

@@ -59,7 +59,6 @@ class Resume(ContestOrder):
 
     def read(self) -> None:
         """Games set aside before a pause are tried last."""
-        self.is_over = self.contest.is_over()
         store, aside = self.contest.store, set[str]()
         if store.state(self.name) == "paused":
             for line in store.journal(self.name):
@@ -71,12 +70,9 @@ class Resume(ContestOrder):
         self.aside = {game.id for game in store.listed(self.name, GameState.HELD)} & aside
 
     def do(self, inner: Store) -> Effect:
-        is_open = inner.state(self.name) == "open"
-        if self.is_over and is_open:
-            raise InputError(sentence(f"{self.name} is over: there is nothing to resume"))
         waiting = inner.counts(self.name)[GameState.PENDING]
         held = inner.release(self.name, self.given.why, but=self.aside)
-        if not is_open:
+        if inner.state(self.name) != "open":
             inner.set_state(self.name, Resumed(self.given.why))
         aside = len(self.aside)
         return Effect(
