@@ -19,7 +19,8 @@ from judge.cluster.cluster import Cluster, open_cluster
 from judge.cluster.security import invite, make_keys, parse_address
 from judge.contest.attempts import EndedAttempt
 from judge.contest.runner import ContestRunner, RunObserver, StopReason
-from judge.contest_games import AttemptState, Pairing, ScheduledGame
+from judge.contest.schedule_next import Scheduler
+from judge.contest_games import AttemptState, GameState, Pairing, ScheduledGame
 from judge.host.house_agents import build_house_agents
 from judge.record.policy import load_policy
 from judge.record.spec import RecordFile
@@ -229,13 +230,20 @@ class Cup(RunObserver):
                 if time.monotonic() > deadline:
                     pytest.fail(f"no end of it: {self_cup.journal()}")
                 meanwhile()
-                found = super().wait(timeout_s)
-                if found and not self.running:
-                    self_cup.store.schedule("cup", more())
-                return found
+                return super().wait(timeout_s)
+
+        class Waves(Scheduler):
+            def schedule_next(self) -> bool:
+                if self_cup.store.counts("cup")[GameState.RUNNING]:
+                    return False
+                found = more()
+                self_cup.store.schedule("cup", found)
+                return bool(found)
 
         cluster.__class__ = Watched
-        return ContestRunner(self.contest, cluster, self).run()
+        runner = ContestRunner(self.contest, cluster, self)
+        runner._scheduler = Waves(self.contest)
+        return runner.run()
 
     def report(self, ended: EndedAttempt) -> None:
         self.told.append(ended)
