@@ -239,13 +239,6 @@ class AdmissionsReopened(Event):
     why: str
 
 
-@journal_event("noted", "{words}")
-class Noted(Event):
-    """A remark of an organiser."""
-
-    words: Reason
-
-
 # --- games -----------------------------------------------------------------------------------------------------------
 
 
