@@ -125,7 +125,10 @@ TARGETS: Mapping[str, Sequence[str]] = {
 }
 
 
-CASES = [*product(CONTESTS, BEFORE), *product(("ladder", "ladder with a new version"), OF_A_SEASON)]
+CASES = [
+    pytest.param(form, before, marks=[] if form in ("round robin", "ladder") else pytest.mark.slow)
+    for form, before in [*product(CONTESTS, BEFORE), *product(("ladder", "ladder with a new version"), OF_A_SEASON)]
+]
 
 
 @pytest.mark.parametrize(("form", "before"), CASES)

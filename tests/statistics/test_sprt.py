@@ -186,6 +186,7 @@ def test_no_table_is_without_its_ratio(kinds: int, bounds: tuple[float, float], 
         assert [found[number] for number in some] == pytest.approx(compared, abs=1e-6, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bounds", [(0, 5), (-1.75, 0.25), (-10, 30)])
 def test_of_two_maxima_the_higher_one_counts(bounds: tuple[float, float]) -> None:
     """Nearly all pairs are drawn, and the few others decide whether small leads or large ones made the rest."""
