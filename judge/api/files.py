@@ -40,8 +40,9 @@ def verify(path: Path) -> VerifiedFile:
 
         problems, summary = verify_evaluation(path)
         return VerifiedFile(problems, printable(summary, 400))
-    if not is_record(read_bytes(path)):
-        return VerifiedFile((), replayed_log(path))
+    data = read_bytes(path)
+    if not is_record(data):
+        return VerifiedFile((), replayed_log(data, path))
     verified = verified_record(read_record(path))
     record = verified.record
     names = (record.seats[0].name, record.seats[1].name)

@@ -57,8 +57,7 @@ class Registry(Generic[Entry]):
         """
         registered = _registered(self.group)
         if name not in registered:
-            if name in self.plugins:
-                raise InputError(f"the {self.noun} {name!r} is missing: {install_hint(self.plugins[name])}")
+            self.refuse_missing_plugin(name)
             known = {*registered, *self.plugins}
             raise InputError(f"no {self.noun} is called {quote(name, 80)}; {suggest(name, known)}")
         points = registered[name]
@@ -69,6 +68,11 @@ class Registry(Generic[Entry]):
                 f"uninstall one of them: pip uninstall {second}"
             )
         return self._load(points[0])
+
+    def refuse_missing_plugin(self, name: str) -> None:
+        """Raises InputError for a name of a distribution in plugins/ that is not installed."""
+        if name in self.plugins and name not in _registered(self.group):
+            raise InputError(f"the {self.noun} {name!r} is missing: {install_hint(self.plugins[name])}")
 
     def working(self) -> Iterator[Entry]:
         """Loadable entries, by name."""

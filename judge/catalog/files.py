@@ -136,9 +136,8 @@ def read_steps(path: Path) -> Stepped:
     return _entry_of_log(data, path).read_log(data, str(path))
 
 
-def replayed_log(path: Path) -> str:
+def replayed_log(data: bytes, path: Path) -> str:
     """Rules and result of a log that has its random events. Raises InputError with the line, or for another file."""
-    data = read_bytes(path)
     replayed = _entry_of_log(data, path).replay_log(data, str(path))
     if replayed is None:
         raise InputError(f"{path}: this format has no evidence to verify; name the game's record (.json)")

@@ -24,8 +24,7 @@ def verify_files(
         list[Path],
         typer.Argument(
             metavar="PATH...",
-            help="Records (.json), logs of the UCC contests, files of judge evaluate, folders with them, and exports of"
-            " contests and cups.",
+            help="Records (.json), UCC logs, evaluations, folders with these files, exported contests and cups.",
         ),
     ],
 ) -> None:

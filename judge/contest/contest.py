@@ -112,7 +112,7 @@ class Contest:
             self.disqualify_failed(self.store.results_of(self.name, agents), game)
 
     def disqualify_failed(self, results: Sequence[GameResult], game: ScheduledGame | None = None) -> None:
-        """Disqualify agents that failed too often; with `game` only its two, whose results these are."""
+        """Disqualify agents that failed too often. With `game`, only its two agents, and `results` are theirs."""
         limit = percent(self.snapshot.failures.limit)
         for agent, failed in self.tournament.failed(results, self.out()).items():
             if game is None or agent in (game.first, game.second):

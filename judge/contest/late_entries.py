@@ -1,4 +1,4 @@
-"""Agents that enter after the start: who may, and their entries."""
+"""Agents that may enter after the start, and their entries."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -358,8 +358,7 @@ def _locate(name: str) -> tuple[Path, str]:
         return Path(base), variant
     path = POLICIES / f"{base}.toml"
     if not re.fullmatch(r"[A-Za-z0-9._-]+", base) or not is_file(path):
-        if base in GAMES.plugins:
-            GAMES.entry(base)
+        GAMES.refuse_missing_plugin(base)
         raise InputError(f"unknown policy {quote(base, 80)}; {suggest(base, policy_names())}")
     return path, variant
 

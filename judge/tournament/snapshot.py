@@ -175,7 +175,7 @@ class Versions:
 
 
 def newest_versions(entries: Iterable[SnapshotEntry]) -> Mapping[str, SnapshotEntry]:
-    """The newest version of each agent, by the agent's first name in lower case."""
+    """As `Versions.newest`."""
     versions = Versions()
     for entry in entries:
         versions.add(entry)

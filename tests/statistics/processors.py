@@ -20,7 +20,7 @@ CONTESTS = 12
 
 
 def contests() -> Iterator[list[GameResult]]:
-    """Each agent has a twin with the same results, under a name of its own."""
+    """Each agent has a twin with the same results, under another name."""
     for seed in range(CONTESTS):
         rng = random.Random(seed)
         families = rng.sample(["anna", "bert", "carl", "dora", "emil"], 2 + seed % 4)

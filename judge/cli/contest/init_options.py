@@ -76,9 +76,8 @@ def policy_of_game(game: str) -> str:
         found = load_policy(name).game.name
         games.setdefault(found, game_entry(found).policy or name)
     if game not in games:
-        if game in GAMES.plugins:
-            with naming(f"--game {game}"):
-                GAMES.entry(game)
+        with naming(f"--game {game}"):
+            GAMES.refuse_missing_plugin(game)
         raise InputError(f"--game {printable(game, 40)}: {suggest(game, games)}")
     return games[game]
 

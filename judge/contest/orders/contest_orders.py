@@ -9,11 +9,11 @@ from judge.contest.folders.kept import share_files
 from judge.contest.late_entries import late_entrant, new_entry, possible_entrants, refuse_ended, refuse_frozen
 from judge.contest.orders.order import AGENT, ENTRANT, GAME, NO_PLACE_CHANGES, SEASON, ContestOrder, Effect
 from judge.contest_games import GameState
-from judge.journal.events import AdmissionsFrozen, AdmissionsReopened, Paused, Resumed, SeasonEnded, SetAside, Stopped
+from judge.journal.events import AdmissionsFrozen, AdmissionsReopened, Paused, Resumed, SeasonEnded, Stopped
 from judge.store.contests import Store
 from judge.store.orders import OrganiserOrder
 from judge.store.submission_queries import RegisterReader
-from judge.store.types import ENTERS, EntryRow
+from judge.store.types import ENTERS, EntryRow, state_after
 from judge.tournament.formats import AnyFormat
 
 OPEN_STATES = (GameState.PENDING, GameState.RUNNING, GameState.HELD)
@@ -59,15 +59,11 @@ class Resume(ContestOrder):
 
     def read(self) -> None:
         """Games set aside before a pause are tried last."""
-        store, aside = self.contest.store, set[str]()
+        store, self.aside = self.contest.store, set[str]()
         if store.state(self.name) == "paused":
-            for line in store.journal(self.name):
-                match line.change:
-                    case SetAside(game):
-                        aside.add(game)
-                    case Stopped():
-                        aside.clear()
-        self.aside = {game.id for game in store.listed(self.name, GameState.HELD)} & aside
+            state = state_after(store.journal(self.name))
+            held = {game.id for game in store.listed(self.name, GameState.HELD)}
+            self.aside = {game for game in held if state.set_aside.get(game) == len(state.stops)}
 
     def do(self, inner: Store) -> Effect:
         waiting = inner.counts(self.name)[GameState.PENDING]

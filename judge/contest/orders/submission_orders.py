@@ -1,7 +1,7 @@
 """Orders for submissions and authors. A new one is a class here and a name in `SUBMISSION_ORDERS`."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from judge.base.errors import InputError
@@ -114,9 +114,12 @@ class SubmissionOrder(RegisterOrder):
         own = inner.own_entries(before.author) if inner.joins_later else {}
         self.entry = own[self.number] if self.number in own and own[self.number].is_active else None
         words = self.words(before, before.name or before.filename)
-        # The action is the name of the register's method.
-        done = getattr(inner, self.action)(self.number, self.given.who, self.given.why)
+        done = self.change(inner)(self.number, self.given.who, self.given.why)
         return Effect(state_line(done), words, FINAL_ENTRIES if is_final else "")
+
+    @abstractmethod
+    def change(self, inner: Register) -> Callable[[int, str, str], Submission]:
+        """Takes number, organiser and reason; returns the changed submission."""
 
     @abstractmethod
     def words(self, before: Submission, name: str) -> str:
@@ -144,6 +147,9 @@ class WithdrawSubmission(TakeOut):
     label = sentence("Withdraw")
     states = tuple(state for state in SubmissionState if state is not SubmissionState.WITHDRAWN)
 
+    def change(self, inner: Register) -> Callable[[int, str, str], Submission]:
+        return inner.withdraw
+
 
 class Approve(SubmissionOrder):
     """Accept a submission that the check refused."""
@@ -157,6 +163,9 @@ class Approve(SubmissionOrder):
     def words(self, before: Submission, name: str) -> str:
         return sentence(f"{name} of {before.author} becomes an entry although it was refused: {before.why}")
 
+    def change(self, inner: Register) -> Callable[[int, str, str], Submission]:
+        return inner.approve
+
 
 class Refuse(TakeOut):
     """Refuse a submission that would play. Its author sees the reason."""
@@ -165,6 +174,9 @@ class Refuse(TakeOut):
     example = '3 --why "not the author\'s own program" cup'
     label = sentence("Refuse")
     states = ENTERS
+
+    def change(self, inner: Register) -> Callable[[int, str, str], Submission]:
+        return inner.refuse
 
 
 class Retry(SubmissionOrder):
@@ -178,6 +190,9 @@ class Retry(SubmissionOrder):
 
     def words(self, before: Submission, name: str) -> str:
         return sentence(f"{name} of {before.author} is unpacked, built and checked again.")
+
+    def change(self, inner: Register) -> Callable[[int, str, str], Submission]:
+        return inner.retry
 
 
 SUBMISSION_ORDERS: Mapping[str, type[AuthorsOrder | RegisterOrder]] = {
