@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Iterable
 
 from tests.test_contributing import ROOT, package_rows
-from tests.test_house import MAY_IMPORT
+from tests.test_house import MAY_IMPORT, package_name
 
 
 def main() -> None:
@@ -28,8 +28,8 @@ def tests_of(files: Iterable[str]) -> list[str]:
     packages: set[str] = set()
     found: set[str] = set()
     for name in files:
-        if match := re.match(r"judge/(\w+)", name):
-            packages.add(match[1])
+        if match := re.match(r"judge/([\w/]+)", name):
+            packages.add(package_name(match[1].split("/")))
         elif re.fullmatch(r"tests/(.+/)?test_\w+\.py", name):
             found.add(name)
         elif match := re.match(r"tests/\w+(?=/)", name):

@@ -24,8 +24,8 @@ from _pytest.compat import NOTSET
 from judge.agents.manifest import AgentManifest
 from judge.base.locks import lock, locked, try_lock
 from judge.cli.submit import open_intake
-from judge.export.export import PageOptions
 from judge.journal.events import ImagesChanged
+from judge.publish.export.export import PageOptions
 from judge.store.contests import Store
 from judge.store.orders import OrganiserOrder
 from judge.store.types import ProcessingResult, Upload

@@ -29,8 +29,8 @@ from judge.transparency.log import KEY_FILE, ContestLog
 
 if TYPE_CHECKING:
     from judge.contest.estimate import ContestEstimate
-    from judge.export.export import ExportSummary, PageOptions
     from judge.play.venue import Slot
+    from judge.publish.export.export import ExportSummary, PageOptions
 
 LOG_FILE = "log.jsonl"
 
@@ -163,7 +163,7 @@ class ContestFolder:
         private files, by default `directory` with `-private` appended.
         """
         from judge.contest.witnesses import Witnesses
-        from judge.export.export import PageOptions, publish
+        from judge.publish.export.export import PageOptions, publish
 
         with self.opened() as found:
             signing = load_key(key or self.planned.folder / KEY_FILE)

@@ -36,7 +36,7 @@ def verify(path: Path) -> VerifiedFile:
     A record is replayed by the rules, its verdict is derived from its evidence, and its hash chain is computed.
     """
     if _is_evaluation(path):
-        from judge.export.evaluation_file import verify_evaluation
+        from judge.publish.export.evaluation_file import verify_evaluation
 
         problems, summary = verify_evaluation(path)
         return VerifiedFile(problems, printable(summary, 400))

@@ -21,7 +21,7 @@ from judge.contest.contest import Contest, open_store
 from judge.cup.announcement import ANNOUNCEMENT
 from judge.cup.plan import PlannedCup
 from judge.cup.results import CUP_DOCUMENT, CupResults, LeagueResults, read_exported
-from judge.export.export import ExportSummary, PageOptions, new_export, publish
+from judge.publish.export.export import ExportSummary, PageOptions, new_export, publish
 from judge.publish.manifest import write_manifest
 from judge.publish.model import Stream, minute
 from judge.site.pages import POLICY, STYLE, VERIFIER, Page, PagePlace, asset, render

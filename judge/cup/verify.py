@@ -16,9 +16,9 @@ from judge.cup.announcement import ANNOUNCEMENT, Announcement, league_terms
 from judge.cup.results import CUP_DOCUMENT, CupDocument, CupResults, LeagueResults, advancing, results_of
 from judge.journal.events import Accepted, Annulled, Created, Disqualified
 from judge.publish.manifest import PUBLIC_KEY, ManifestCheck, check_manifest
-from judge.verify.copies import original_line_ends
-from judge.verify.export import VerificationReport, verify_export
-from judge.verify.sample import Sample
+from judge.publish.verify.copies import original_line_ends
+from judge.publish.verify.export import VerificationReport, verify_export
+from judge.publish.verify.sample import Sample
 
 MAX_DOCUMENT_BYTES = 4 << 20
 

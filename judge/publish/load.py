@@ -1,6 +1,6 @@
 """Loads a published contest from a store or an export, with joined former contests.
 
-A store is trusted. An export's results are claims; `judge.verify.export` recomputes them.
+A store is trusted. An export's results are claims; `judge.publish.verify.export` recomputes them.
 """
 
 import hashlib

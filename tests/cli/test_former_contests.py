@@ -7,7 +7,7 @@ import pytest
 
 from judge.contest.contest import Contest
 from judge.contest.plan import load_plan
-from judge.export.export import PageOptions, publish
+from judge.publish.export.export import PageOptions, publish
 from judge.publish.load import load_any, with_joined
 from judge.transparency.keys import make_key
 from tests.cli.conftest import Judge

@@ -62,7 +62,7 @@ def test_a_worker_imports_no_library_until_it_needs_it() -> None:
 
 
 def test_a_process_that_replays_published_games_imports_no_database() -> None:
-    assert imported_by("import judge.verify.records") <= {"pydantic", "cryptography"}
+    assert imported_by("import judge.publish.verify.records") <= {"pydantic", "cryptography"}
 
 
 @pytest.mark.parametrize(

@@ -23,11 +23,11 @@ from judge.contest.backup_check import MANIFEST, read_manifest
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
 from judge.contest.restore import restore
-from judge.export.export import publish
+from judge.publish.export.export import publish
+from judge.publish.verify.export import verify_export
 from judge.store.files import Files
 from judge.transparency.keys import make_key
 from judge.transparency.log import ContestLog
-from judge.verify.export import verify_export
 from tests.contests import ROUND_ROBIN
 from tests.publish.cups import ENGLISH, STRONG_TO_WEAK, Cup, play
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from judge.base.errors import InputError
 from judge.contest.folders.transfer import read_any
 from judge.contest.plan import Planned, load_plan
-from judge.export.evaluation_file import read_pool
+from judge.publish.export.evaluation_file import read_pool
 from judge.record.policy import load_policy
 from judge.sandbox.docker.seccomp import load_profile
 from judge.transparency.checkpoint import COSIGNATURE, verifier_key

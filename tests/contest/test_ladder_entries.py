@@ -12,9 +12,9 @@ from judge.cli.submit import open_intake
 from judge.contest.admissions import enter_passed
 from judge.journal.events import Disqualified, NotEntered
 from judge.publish.load import load_store
+from judge.publish.verify.export import verify_export
 from judge.store.orders import OrganiserOrder
 from judge.translations.language import ENGLISH
-from judge.verify.export import verify_export
 from judge.web.authors.ladder import ladder_values
 from tests.contest.giving import give, previewed
 from tests.contests import submit

@@ -15,14 +15,14 @@ from judge.contest.host_setup import place_on_host
 from judge.contest.plan import load_plan
 from judge.contest.runner import ContestRunner, StopReason
 from judge.cup.plan import load_cup
-from judge.export.export import PageOptions, publish
 from judge.host.build_images import build_images
 from judge.play.venue import Slot
+from judge.publish.export.export import PageOptions, publish
+from judge.publish.verify.export import verify_export
 from judge.record.policy import Policy, load_policy
 from judge.record.spec import read_record
 from judge.sandbox.machine.cores import available, split_cores, whole_cores
 from judge.transparency.keys import make_key, public_pem
-from judge.verify.export import verify_export
 from tests.verify.second_opinion import second_opinion
 
 TOO_FEW = r"slots\.cores: {} in policy gomocup-standard need {} cores for a game, and a slot has {}: write cores = {} "

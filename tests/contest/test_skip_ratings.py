@@ -15,13 +15,13 @@ from judge.contest.plan import load_plan
 from judge.contest.skip_ratings import read_ratings_csv
 from judge.contest_games import Pairing
 from judge.host.house_agents import build_house_agents
+from judge.publish.verify.export import verify_export
 from judge.store.contests import Store
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.groups import Groups, Leagues
 from judge.tournament.formats.round_robin import DoubleRoundRobin, RoundRobin
 from judge.tournament.skipped_pairs import Skip, SourcedRating
-from judge.verify.export import verify_export
 from tests.contest.cups import better_seed, cup, enter, play, snapshot
 from tests.contests import Recipe, nothing
 from tests.publish.cups import STRONG_TO_WEAK

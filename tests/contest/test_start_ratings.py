@@ -15,9 +15,9 @@ from judge.base.errors import InputError
 from judge.contest.league_seats import resolved_format
 from judge.contest.next_plan import next_text
 from judge.contest.plan import load_plan
+from judge.publish.verify.export import verify_export
 from judge.statistics.online_ratings import Prior
 from judge.tournament.formats.ladder import Ladder, StartRating
-from judge.verify.export import verify_export
 from tests.contests import nothing, submit
 from tests.examples import examples
 from tests.publish.cups import STRONG_TO_WEAK, Cup, player

@@ -20,15 +20,15 @@ from judge.contest import witnesses as asking
 from judge.contest.plan import load_plan
 from judge.contest.take_snapshot import frozen
 from judge.contest.witnesses import Witnesses
-from judge.export.export import PageOptions, publish
 from judge.journal.events import Announced, ImagesChanged
+from judge.publish.export.export import PageOptions, publish
+from judge.publish.verify.export import VerificationReport, verify_export
 from judge.store.contests import Store
 from judge.tournament.seeds import commitment_to
 from judge.transparency.checkpoint import ED25519, Checkpoint, verifier_key
 from judge.transparency.keys import load_key, make_key
 from judge.transparency.log import KEY_FILE, ContestLog, SignedLog
 from judge.transparency.merkle import Tree
-from judge.verify.export import VerificationReport, verify_export
 from tests.contest.cups import CHANCE
 from tests.contests import PAIR
 from tests.publish.cups import Cup

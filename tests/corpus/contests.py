@@ -16,8 +16,8 @@ from judge.api import contest, verify
 from judge.base.errors import InputError
 from judge.cup.verify import verify_cup
 from judge.journal.codec import event_names
+from judge.publish.verify.export import verify_export
 from judge.tournament.formats import FORMATS
-from judge.verify.export import verify_export
 from tests.corpus.archive import Texts, pack, unpack
 from tests.corpus.commands import printed
 from tests.corpus.records import plain

@@ -6,7 +6,7 @@ import pytest
 
 from judge.contest.evaluation import FROZEN_FILE, RECORDS, StopRule, evaluate, evaluation_of
 from judge.contest_games import Outcome
-from judge.export.evaluation_file import played_game, record_path, verify_evaluation, write_evaluation
+from judge.publish.export.evaluation_file import played_game, record_path, verify_evaluation, write_evaluation
 from judge.record.policy import load_policy
 from judge.record.spec import GameSpec, write_record
 from judge.transparency.keys import make_key

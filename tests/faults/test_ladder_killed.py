@@ -17,12 +17,12 @@ from judge.cli.submit import open_intake
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
 from judge.publish.load import load_store
+from judge.publish.verify.ladder import admission_problems, ladder_problems
+from judge.publish.verify.log import ReadLog, log_problems
 from judge.store.types import ProcessingResult, Upload
 from judge.tournament.snapshot import newest_versions
 from judge.transparency.checkpoint import Checkpoint
 from judge.transparency.merkle import Tree
-from judge.verify.ladder import admission_problems, ladder_problems
-from judge.verify.log import ReadLog, log_problems
 from tests.contest.racers import AT_ONCE, RACER, write_contest
 from tests.examples import of_evidence, sized
 from tests.faults.test_contest_killed import (

@@ -9,7 +9,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-from judge.export.export import PageOptions, publish
+from judge.publish.export.export import PageOptions, publish
 from judge.translations.language import CODES
 from judge.transparency.keys import make_key
 from tests.publish.cups import STRONG_TO_WEAK, Cup

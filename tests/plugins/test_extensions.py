@@ -12,8 +12,8 @@ from judge.base import registry
 from judge.base.errors import InputError
 from judge.cli import app
 from judge.publish.pages import PAGES, PageEntry
+from judge.publish.verify.export import verify_export
 from judge.transparency.keys import make_key
-from judge.verify.export import verify_export
 from tests.publish.cups import Cup
 from tests.publish.public import Public, sign_again
 

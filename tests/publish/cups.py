@@ -18,10 +18,10 @@ from judge.contest.plan import load_plan
 from judge.contest.schedule_next import Scheduler
 from judge.contest.take_snapshot import frozen
 from judge.contest_games import ScheduledGame
-from judge.export.export import PageOptions, publish
 from judge.games.gomoku.requests import Square
 from judge.games.types import Opening, Verdict
 from judge.protocols import protocol_entry
+from judge.publish.export.export import PageOptions, publish
 from judge.record.spec import FolderRecord, GameSpec, Placement, RecordFile, SeatSpec
 from judge.record.transcript import EntryKind, mark_private, seal, unseal
 from judge.referee.drive import drive

@@ -14,13 +14,13 @@ import pytest
 from judge.base.errors import InputError
 from judge.contest.contest import Contest
 from judge.contest_games import GameState
-from judge.export.export import PageOptions
+from judge.publish.export.export import PageOptions
 from judge.publish.manifest import write_manifest
+from judge.publish.verify.export import VerificationReport, verify_export
 from judge.record.seeds import derived
 from judge.record.spec import GameSpec
 from judge.store.contests import Store
 from judge.tournament.seeds import commitment_to, contest_key, game_seed
-from judge.verify.export import VerificationReport, verify_export
 from tests.contest.cups import CHANCE
 from tests.contests import Recipe
 from tests.publish.cups import STRONG_TO_WEAK, Cup, player

@@ -11,6 +11,7 @@ from judge.contest_games import GameResult, Pairing, copies, without_copied_pair
 from judge.games.types import Verdict
 from judge.publish.load import load_claimed
 from judge.publish.model import PublishedContest
+from judge.publish.verify.export import verify_export
 from judge.record.spec import read_record
 from judge.statistics.copies import copies_sentences
 from judge.statistics.ratings import join_contests, rate
@@ -20,7 +21,6 @@ from judge.tournament.formats.sequential import Sequential
 from judge.tournament.pairings import Competitor
 from judge.tournament.results import PlayedPairing
 from judge.transparency.keys import make_key
-from judge.verify.export import verify_export
 from tests.publish.cups import Cast, Cup, Player, player
 from tests.publish.public import Public, change, sign_again
 

@@ -4,8 +4,8 @@ import re
 
 from judge.cli.contest.verify import fairness_lines
 from judge.publish.manifest import write_manifest
+from judge.publish.verify.export import verify_export
 from judge.statistics.fairness import fairness_tests
-from judge.verify.export import verify_export
 from tests.publish.public import Public, change
 from tests.statistics.simulated_contests import play
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from judge.verify.export import verify_export
+from judge.publish.verify.export import verify_export
 from tests.contests import PAIR, nothing
 from tests.publish.cups import Cup
 from tests.verify.second_opinion import second_opinion

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from judge.base.errors import InputError
-from judge.export.export import publish
+from judge.publish.export.export import publish
 from judge.publish.redaction import private_part
 from judge.record.spec import RecordFile, public_part
 from judge.record.transcript import EntryKind

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.export.export import PageOptions
+from judge.publish.export.export import PageOptions
 from tests.contests import PAIR, Recipe
 from tests.examples import evidence, sized
 from tests.publish.cups import STRONG_TO_WEAK, Cast

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from judge.contest.schedule_next import Scheduler
-from judge.export.export import PageOptions
+from judge.publish.export.export import PageOptions
 from judge.publish.ladder import TREND_GAMES, LadderRatings
 from judge.publish.load import load_claimed, load_store
 from judge.publish.model import PublishedContest

@@ -13,6 +13,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from judge.base.errors import InputError
 from judge.cli.contest.verify import verify
+from judge.publish.verify.export import verify_export
+from judge.publish.verify.log import ReadLog, since_problems
 from judge.store.contests import Store
 from judge.store.submissions import Register
 from judge.store.types import JournalLine, Upload
@@ -21,8 +23,6 @@ from judge.transparency.keys import make_key
 from judge.transparency.log import ContestLog, SignedLog
 from judge.transparency.merkle import EMPTY_ROOT, Tree
 from judge.transparency.receipt import MAX_RECEIPT_BYTES, Receipt
-from judge.verify.export import verify_export
-from judge.verify.log import ReadLog, since_problems
 from tests.publish.public import Public, sign_again
 from tests.verify.log_forgeries import NOTE, found, held, lines_of, old_checkpoint, rewrite
 

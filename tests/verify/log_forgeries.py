@@ -10,11 +10,11 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from judge.publish.tables import JournalRow, write_csv, write_json
+from judge.publish.verify.export import verify_export
 from judge.store.contests import Store
 from judge.store.types import JournalLine
 from judge.transparency.log import ContestLog
 from judge.transparency.tiles import read_leaves
-from judge.verify.export import verify_export
 from tests.contest.cups import CHANCE
 from tests.contests import PAIR, nothing, with_a_remark
 from tests.publish.cups import Cup

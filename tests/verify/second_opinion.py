@@ -3,7 +3,7 @@ that follows from records and journal."""
 
 from pathlib import Path
 
-from judge.verify.export import VerificationReport, verify_export
+from judge.publish.verify.export import VerificationReport, verify_export
 from tests.publish.public import Public
 from tests.verify import independent_reading
 from tests.verify.by_node import problems as problems_by_node

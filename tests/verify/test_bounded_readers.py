@@ -20,6 +20,7 @@ from judge.publish.joined import Joined
 from judge.publish.load import Revealed, load_export
 from judge.publish.manifest import ExportManifest
 from judge.publish.tables import AttemptRow, DisqualifiedRow, GameRow, JournalRow, PairingRow
+from judge.publish.verify.export import difference
 from judge.record.spec import RecordFile
 from judge.submissions.check import CheckReport
 from judge.tournament.snapshot import Snapshot, read_snapshot
@@ -27,7 +28,6 @@ from judge.transparency.checkpoint import read_checkpoint, read_verifier_key
 from judge.transparency.keys import read_public_key
 from judge.transparency.receipt import read_receipt
 from judge.transparency.tiles import read_leaves
-from judge.verify.export import difference
 from judge.web.schemas import Page
 from tests.attacks.defences import collecting_reader
 from tests.examples import examples, sized

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from judge.publish.verify.records import VerifiedRecord, chain_problems
 from judge.sandbox.archive import EMPTY
 from judge.sandbox.box import FolderKind
-from judge.verify.records import VerifiedRecord, chain_problems
 
 FROZEN, LEFT = "a" * 64, "b" * 64
 AGENTS = [("one", "two"), ("two", "one")]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from judge.base.errors import InputError
-from judge.verify.export import verify_export
+from judge.publish.verify.export import verify_export
 from tests.publish.public import Public, sign_again
 from tests.verify.second_opinion import second_opinion
 

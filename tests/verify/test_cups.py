@@ -21,7 +21,7 @@ from judge.contest.plan import load_plan
 from judge.cup.export import export_cup
 from judge.cup.plan import load_cup
 from judge.cup.verify import verify_cup
-from judge.export.export import PageOptions
+from judge.publish.export.export import PageOptions
 from judge.publish.manifest import write_manifest
 from judge.store.contests import Store
 from judge.transparency.keys import make_key

@@ -11,14 +11,14 @@ from judge.base.errors import InputError
 from judge.cli.contest.announce import CHECKPOINT_HEADING, announce
 from judge.cli.contest.tables import log
 from judge.contest.plan import load_plan
+from judge.publish.verify.export import verify_export
+from judge.publish.verify.sample import Sample
 from judge.store.contests import Store
 from judge.store.submissions import Register
 from judge.store.types import Allowance, JournalLine, ProcessingResult, Upload
 from judge.tournament.seeds import Freeze, commitment_to, contest_key
 from judge.transparency.checkpoint import read_checkpoint
 from judge.transparency.keys import fingerprint, make_key
-from judge.verify.export import verify_export
-from judge.verify.sample import Sample
 from tests.contest.cups import CHANCE
 from tests.contests import PAIR, nothing
 from tests.publish.cups import Cup, player

@@ -8,7 +8,7 @@ import pytest
 from judge.base.bookkeeping import FILES, FOLDERS
 from judge.cli.contest.verify import verify as verify_command
 from judge.publish.manifest import GIT_FILE, MANIFEST
-from judge.verify.export import verify_export
+from judge.publish.verify.export import verify_export
 from tests.publish.public import Public, sign_again
 from tests.verify.by_node import problems as problems_by_node
 from tests.verify.by_node import verify as verify_by_node

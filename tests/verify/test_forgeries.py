@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from judge.base.errors import InputError
+from judge.publish.verify.export import verify_export
 from judge.store.types import JournalLine
-from judge.verify.export import verify_export
 from tests.examples import EVIDENCE, evidence, sized
 from tests.publish.public import Public
 from tests.verify import independent_reading

@@ -16,10 +16,10 @@ from judge.base.errors import InputError
 from judge.publish.joined import JOINED, FormerContest, Joined
 from judge.publish.load import load_export
 from judge.publish.manifest import write_manifest
+from judge.publish.verify.export import verify_export
 from judge.statistics.ratings import join_contests
 from judge.tournament.formats import AnyFormat
 from judge.tournament.snapshot import read_snapshot, refuse_missing_pairings
-from judge.verify.export import verify_export
 from tests.examples import EVIDENCE
 from tests.hostile import cost
 from tests.publish.public import Public

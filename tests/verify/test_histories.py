@@ -12,11 +12,11 @@ import pytest
 from judge.base.errors import InputError
 from judge.cli.contest.plan import plan as judge_plan
 from judge.cli.contest.verify import verify
-from judge.export.export import PageOptions
+from judge.publish.export.export import PageOptions
 from judge.publish.joined import JOINED
 from judge.publish.load import load_any, read_joined, with_joined
+from judge.publish.verify.export import verify_export
 from judge.statistics.ratings import join_contests
-from judge.verify.export import verify_export
 from judge.web.live.pages import LivePages
 from judge.web.live.serve import hub_of
 from tests.publish.cups import Cast, Cup, player

@@ -15,11 +15,11 @@ from judge.contest.contest import Contest
 from judge.contest.entries import current_intake, intake_directory
 from judge.contest_games import Pairing
 from judge.journal.events import AdmissionsFrozen, Entered, ImagesChanged, NotEntered, SeasonEnded, Withdrawn
+from judge.publish.verify.export import verify_export
+from judge.publish.verify.sample import Sample
 from judge.store.orders import OrganiserOrder
 from judge.store.submissions import Register
 from judge.tournament.ladder import LadderHistory, follow
-from judge.verify.export import verify_export
-from judge.verify.sample import Sample
 from tests.contest.giving import give, previewed
 from tests.contests import JOINING, LADDER, VERSIONS, nothing, submit
 from tests.publish.cups import STRONG_TO_WEAK, Cup, player

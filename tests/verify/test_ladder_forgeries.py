@@ -41,6 +41,8 @@ from judge.journal.events import (
     Withdrawn,
 )
 from judge.publish.load import load_store
+from judge.publish.verify.ladder import admission_problems, ladder_problems
+from judge.publish.verify.log import ReadLog, log_problems
 from judge.statistics.online_ratings import Prior
 from judge.store.contests import Store
 from judge.store.types import EntryRow
@@ -51,8 +53,6 @@ from judge.tournament.matchmaker import next_pair
 from judge.tournament.snapshot import Snapshot, SnapshotEntry, start_rating
 from judge.transparency.checkpoint import Checkpoint
 from judge.transparency.merkle import Tree
-from judge.verify.ladder import admission_problems, ladder_problems
-from judge.verify.log import ReadLog, log_problems
 from tests.calls import calls_of
 from tests.contest.cups import won_by
 from tests.contest.giving import give

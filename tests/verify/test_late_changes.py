@@ -14,13 +14,13 @@ from judge.base.errors import InputError
 from judge.contest.contest import Contest
 from judge.contest.late_entries import possible_entrants
 from judge.contest_games import GameState
+from judge.publish.verify.export import verify_export
 from judge.store.orders import OrganiserOrder
 from judge.store.types import JournalLine
 from judge.tournament.formats.groups import Groups
 from judge.tournament.formats.knockout import Knockout
 from judge.tournament.formats.round_robin import RoundRobin
 from judge.tournament.formats.swiss import Swiss
-from judge.verify.export import verify_export
 from tests.contest.cups import better_seed, cup, play
 from tests.contest.giving import give, previewed
 from tests.contests import LATE_AND_WITHDRAWN, LATE_ENTRY, SWISS, WITH_ZOE, WITHDRAWN, Recipe, submit

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.verify.export import verify_export
+from judge.publish.verify.export import verify_export
 from tests.contests import PAIR, nothing
 from tests.publish.cups import Cup
 from tests.publish.public import Public, change

@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from judge.export.export import PageOptions
+from judge.publish.export.export import PageOptions
 from judge.publish.manifest import MANIFEST
-from judge.verify.export import verify_export
+from judge.publish.verify.export import verify_export
 from tests.examples import evidence
 from tests.patience import PATIENCE_S
 from tests.publish.cups import STRONG_TO_WEAK, Cup, crasher

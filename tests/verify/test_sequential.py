@@ -10,12 +10,12 @@ from judge.contest.contest import Contest
 from judge.contest.schedule_next import Scheduler
 from judge.contest_games import GameResult, Pairing
 from judge.publish.load import load_store
+from judge.publish.verify.export import verify_export
+from judge.publish.verify.schedule import pairing_problems
 from judge.record.seeds import Seed
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.pairings import Competitor
 from judge.tournament.results import PlayedPairing
-from judge.verify.export import verify_export
-from judge.verify.schedule import pairing_problems
 from tests.contest.cups import won_by
 from tests.contest.rounds import decided_after
 from tests.contests import nothing

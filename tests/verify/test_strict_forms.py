@@ -9,10 +9,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from pydantic import ValidationError
 
 from judge.cli.contest.verify import verify as verify_command
+from judge.publish.verify.export import verify_export
 from judge.record.spec import FolderRecord
 from judge.store.types import JournalLine
 from judge.transparency.checkpoint import COSIGNATURE, key_id, read_checkpoint, verifier_key
-from judge.verify.export import verify_export
 from tests.publish.public import Public, sign_again
 from tests.transparency.standard_witness import StandardWitness
 from tests.verify.by_node import verify

@@ -10,9 +10,9 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.publish.manifest import PUBLIC_KEY, write_manifest
+from judge.publish.verify.export import VerificationReport, difference, verify_export
 from judge.transparency.checkpoint import read_checkpoint
 from judge.transparency.keys import make_key
-from judge.verify.export import VerificationReport, difference, verify_export
 from tests.contests import PAIR
 from tests.publish.cups import STRONG_TO_WEAK, Cup, crasher, player
 from tests.publish.public import Public, change, sign_again

@@ -10,10 +10,10 @@ import pytest
 
 from judge.publish.load import load_export
 from judge.publish.tables import tables
+from judge.publish.verify.export import verify_export
 from judge.record.spec import RecordFile, public_part, read_record
 from judge.record.transcript import unseal
 from judge.referee.verify import void_problems
-from judge.verify.export import verify_export
 from tests.publish.cups import voided
 from tests.publish.public import Public, sign_again
 from tests.referee.games import resealed

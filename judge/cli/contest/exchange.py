@@ -19,7 +19,7 @@ from judge.cli.submit import UploadHost
 from judge.contest.folders.imported import needs_boxes, write_imported
 from judge.contest.host_setup import build_missing_image, clean_up, place_on_host
 from judge.contest.plan import PLAN_FILE, load_plan
-from judge.export.manager_files import finished_contest, planned_contest
+from judge.publish.export.manager_files import finished_contest, planned_contest
 from judge.sandbox.box import BoxPolicy
 from judge.submissions import trees
 from judge.submissions.trees import TaskHost

@@ -16,8 +16,8 @@ from judge.base.text import printable, suggest
 from judge.catalog import MANAGERS
 from judge.cli.contest.options import ArchiveOption, checked_archive, opened
 from judge.cli.options import HERE, ContestArgument
-from judge.export.export import PageOptions
-from judge.export.manager_files import write_for_manager
+from judge.publish.export.export import PageOptions
+from judge.publish.export.manager_files import write_for_manager
 from judge.publish.pages import PAGES
 from judge.terminal.output import note, print_notice, progress_bar
 from judge.translations.language import CODES

@@ -12,12 +12,12 @@ from judge.base.errors import InputError
 from judge.base.text import printable, titled
 from judge.publish.joined import FormerContest
 from judge.publish.manifest import ManifestCheck
+from judge.publish.verify.copies import CHANGED_LINE_ENDS
+from judge.publish.verify.export import VerificationReport, verify_export
+from judge.publish.verify.sample import Sample, percent_to_find
+from judge.publish.verify.witnesses import Witnessed
 from judge.statistics.fairness import SEAT, TIME, FairnessTest
 from judge.terminal.output import note, progress_bar
-from judge.verify.copies import CHANGED_LINE_ENDS
-from judge.verify.export import VerificationReport, verify_export
-from judge.verify.sample import Sample, percent_to_find
-from judge.verify.witnesses import Witnessed
 
 EXAMPLES = """
 Examples:

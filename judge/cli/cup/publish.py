@@ -20,11 +20,11 @@ from judge.cli.options import CUP_HERE, CupArgument
 from judge.cup.export import export_cup
 from judge.cup.plan import load_cup
 from judge.cup.verify import verify_cup
+from judge.publish.verify.copies import CHANGED_LINE_ENDS
 from judge.terminal.output import note, progress_bar
 from judge.translations.language import CODES
 from judge.transparency.keys import load_key
 from judge.transparency.log import KEY_FILE
-from judge.verify.copies import CHANGED_LINE_ENDS
 
 EXAMPLES = {
     "export": """

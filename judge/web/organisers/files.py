@@ -17,7 +17,7 @@ from judge.contest.contest import Contest, open_store
 from judge.contest.folder_names import EXPORTS, PUBLISHED
 from judge.contest.orders.order import Effect, Order
 from judge.contest.plan import load_plan
-from judge.export.export import publish
+from judge.publish.export.export import publish
 from judge.publish.manifest import MANIFEST
 from judge.store.orders import Orders, OrganiserOrder
 from judge.store.types import UnknownSubmissionError

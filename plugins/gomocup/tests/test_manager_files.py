@@ -14,9 +14,9 @@ from judge.base.errors import InputError
 from judge.catalog import MANAGERS
 from judge.catalog.managers import ContestComparison, DifferenceKind
 from judge.cli import app
-from judge.export.manager_files import finished_contest, write_for_manager
 from judge.formats.gomoku.formats import GOMOKU_FORMATS
 from judge.formats.gomoku.piskvork import safe_name
+from judge.publish.export.manager_files import finished_contest, write_for_manager
 from judge.publish.load import load_store
 from judge.statistics.rating_model import BAYESELO_MODEL
 from judge.statistics.ratings import rate

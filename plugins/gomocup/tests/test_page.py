@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 from judge.base import registry
 from judge.cli import app
 from judge.publish.load import load_any, load_store
+from judge.publish.verify.export import verify_export
 from judge.tournament.standings import records_of
 from judge.transparency.keys import make_key
-from judge.verify.export import verify_export
 from tests.publish.cups import Cup
 from tests.publish.public import Public, sign_again
 

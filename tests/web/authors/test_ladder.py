@@ -22,11 +22,11 @@ from judge.contest.plan import load_plan
 from judge.contest_games import GameState
 from judge.journal.events import NotEntered, SubmissionState, Withdrawn
 from judge.publish.load import load_store
+from judge.publish.verify.export import verify_export
 from judge.store.orders import OrganiserOrder
 from judge.store.practice_games import GONE, PracticeGames, PracticeResult
 from judge.store.types import NameTakenError, Upload
 from judge.submissions.service import IntakeDirectory
-from judge.verify.export import verify_export
 from tests.contest.giving import give
 from tests.contests import JOINING, LADDER, submit, with_a_submission
 from tests.publish.cups import Cup, player

@@ -15,10 +15,10 @@ from rich.console import Console
 from judge.cli.contest.game import game
 from judge.cli.contest.watch import Followed
 from judge.contest.contest import open_store
-from judge.export.export import publish
+from judge.publish.export.export import publish
+from judge.publish.verify.export import verify_export
 from judge.terminal.contest_screen import game_screen, line_of, overview
 from judge.transparency.keys import make_key, public_pem
-from judge.verify.export import verify_export
 from judge.web.live.serve import publish_once
 from tests.broadcast.logs import PAIR, accept, play_next, recorder
 from tests.publish.cups import STRONG_TO_WEAK, Cup

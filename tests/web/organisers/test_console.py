@@ -14,9 +14,9 @@ import pytest
 
 from judge.contest_games import GameState
 from judge.journal.events import Stopped, WorkerJoined
+from judge.publish.verify.export import verify_export
 from judge.store.types import Upload
 from judge.transparency.keys import load_key, public_pem
-from judge.verify.export import verify_export
 from judge.web.organisers import views
 from judge.web.organisers.console import Console
 from tests.patience import PATIENCE_S

@@ -11,10 +11,10 @@ from judge.contest_games import GameResult, Pairing
 from judge.journal.events import Entered, NotEntered, Scheduled, SubmissionChanged, SubmissionState
 from judge.journal.state import ContestState
 from judge.publish.model import PublishedContest
+from judge.publish.verify.log import ReadLog
+from judge.publish.verify.records import CONTRADICTIONS, VerifiedRecord
 from judge.store.types import ENTERS, JournalLine
 from judge.tournament.snapshot import SnapshotEntry, Versions, is_new_version, start_rating
-from judge.verify.log import ReadLog
-from judge.verify.records import CONTRADICTIONS, VerifiedRecord
 
 
 def ladder_problems(contest: PublishedContest, log: ReadLog, records: Sequence[VerifiedRecord]) -> Iterator[str]:

@@ -39,6 +39,7 @@ from judge.journal.events import (
 from judge.journal.state import ContestState
 from judge.publish.load import DOCUMENT
 from judge.publish.model import PublishedContest
+from judge.publish.verify.line_times import time_of
 from judge.referee.verify import MAX_MEASURED_VALUE
 from judge.store.types import ENTERS, JournalLine, season_end_text, state_after
 from judge.tournament.formats.ladder import Ladder
@@ -48,7 +49,6 @@ from judge.transparency.log import LOG
 from judge.transparency.merkle import Tree
 from judge.transparency.receipt import Receipt
 from judge.transparency.tiles import CHECKPOINT, MAX_TILE_BYTES, read_leaves, tile_files
-from judge.verify.line_times import time_of
 
 Attempts = Mapping[tuple[int, int], str]
 """SHA-256 of published records, by game number and attempt."""

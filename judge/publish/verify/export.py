@@ -33,19 +33,11 @@ from judge.publish.manifest import FileCheck, ManifestCheck, file_names
 from judge.publish.model import PublishedContest, chance_words
 from judge.publish.pages import FOLDER, page_problems
 from judge.publish.tables import CERTIFICATE, HISTORIES, README, tables, write_csv, write_rows
-from judge.statistics.fairness import FairnessTest
-from judge.store.types import cancellation
-from judge.tournament.seeds import Freeze
-from judge.tournament.snapshot import ranks_of
-from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, read_checkpoint
-from judge.transparency.log import LOG
-from judge.transparency.receipt import Receipt, read_receipt
-from judge.transparency.tiles import CHECKPOINT
-from judge.verify.copies import original_line_ends
-from judge.verify.ladder import admission_problems, ladder_problems
-from judge.verify.line_texts import text_problems
-from judge.verify.line_times import time_problems
-from judge.verify.log import (
+from judge.publish.verify.copies import original_line_ends
+from judge.publish.verify.ladder import admission_problems, ladder_problems
+from judge.publish.verify.line_texts import text_problems
+from judge.publish.verify.line_times import time_problems
+from judge.publish.verify.log import (
     ReadLog,
     draw_problems,
     has_log,
@@ -57,10 +49,18 @@ from judge.verify.log import (
     uncounted_attempts,
     undecided,
 )
-from judge.verify.records import CONTRADICTIONS, VerifiedRecord, chain_problems, check_record
-from judge.verify.sample import Sample
-from judge.verify.schedule import pairing_problems
-from judge.verify.witnesses import Witnessed, read_witness_keys, witness_problems
+from judge.publish.verify.records import CONTRADICTIONS, VerifiedRecord, chain_problems, check_record
+from judge.publish.verify.sample import Sample
+from judge.publish.verify.schedule import pairing_problems
+from judge.publish.verify.witnesses import Witnessed, read_witness_keys, witness_problems
+from judge.statistics.fairness import FairnessTest
+from judge.store.types import cancellation
+from judge.tournament.seeds import Freeze
+from judge.tournament.snapshot import ranks_of
+from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, read_checkpoint
+from judge.transparency.log import LOG
+from judge.transparency.receipt import Receipt, read_receipt
+from judge.transparency.tiles import CHECKPOINT
 
 MAX_ANSWER_BYTES = 64 << 10
 

@@ -20,10 +20,10 @@ from judge.journal.events import (
     Voided,
 )
 from judge.publish.model import PublishedContest
+from judge.publish.verify.records import VerifiedRecord
 from judge.store.types import (
     JournalLine,
 )
-from judge.verify.records import VerifiedRecord
 
 _WITH_DIGESTS = (
     *(Accepted, Voided, Superseded),

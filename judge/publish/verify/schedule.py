@@ -9,10 +9,10 @@ from judge.contest_games import GameContent, GameResult, Pairing
 from judge.journal.codec import UnknownLine, kind_of
 from judge.journal.events import Accepted, Annulled, Disqualified, Entered, Scheduled, Withdrawn
 from judge.publish.model import PublishedContest
+from judge.publish.verify.records import VerifiedRecord
 from judge.store.types import JournalLine
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.pairings import by_seed
-from judge.verify.records import VerifiedRecord
 
 
 def pairing_problems(

@@ -8,6 +8,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
+from judge.publish.verify.log import ReadLog
 from judge.tournament.snapshot import Snapshot
 from judge.transparency.checkpoint import (
     MAX_CHECKPOINT_BYTES,
@@ -16,7 +17,6 @@ from judge.transparency.checkpoint import (
     read_witness_key,
 )
 from judge.transparency.log import WITNESSED
-from judge.verify.log import ReadLog
 
 Key = tuple[str, Ed25519PublicKey]
 

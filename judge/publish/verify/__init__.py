@@ -1,0 +1,1 @@
+"""Verifies an export: records, tables, log and witnesses. Shares no code with `judge.publish.export`."""

@@ -1,1 +1,0 @@
-"""Verifies an export: records, tables, log and witnesses. Shares no code with `judge.export`."""
