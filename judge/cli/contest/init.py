@@ -210,7 +210,6 @@ def init(
     options = InitOptions(
         title, policy, format_ or "round-robin", games or 2, turn_ms, match_ms, zone, opens, closes, starts or closes
     )
-    address, names = checked_address(url), authors_in(authors) if authors else []
     if last is not None:
         if policy or game or agent or format_ or games or clock or authors or seed is not None:
             raise InputError(
@@ -219,6 +218,7 @@ def init(
             )
         _init_from(name, foreign(load_plan(last), (), store), options, set_ or [])
         return
+    address, names = checked_address(url), authors_in(authors) if authors else []
     if game:
         if policy:
             raise InputError("--game and --policy: give one of them")
