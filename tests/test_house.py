@@ -183,6 +183,7 @@ BORDERS = {
     "sandbox/host_activity": ("judge.sandbox.docker", "judge.sandbox.process"),
     "sandbox/process": ("judge.sandbox.docker",),
     "web/kit": ("judge.web.intake", "judge.web.authors", "judge.web.organisers", "judge.web.live"),
+    "web/player": ("judge.web.intake", "judge.web.authors", "judge.web.organisers", "judge.web.live"),
     "web/intake": ("judge.web.authors", "judge.web.organisers", "judge.web.live"),
     "web/authors": ("judge.web.organisers", "judge.web.live"),
     "web/organisers": ("judge.web.live",),

@@ -61,9 +61,15 @@ class WorkerLostError(Exception):
 class Worker(Generic[Result]):
     """A process, which starts with the first task and restarts after it ended."""
 
-    def __init__(self, initializer: Callable[..., object] | None = None, *args: Any) -> None:
-        """`initializer(*args)` is called in each new process. Both must be picklable."""
+    def __init__(
+        self, initializer: Callable[..., object] | None = None, *args: Any, starts_workers: bool = False
+    ) -> None:
+        """`initializer(*args)` is called in each new process. Both must be picklable.
+
+        A worker that `starts_workers` must be killed before this process ends, which would wait for it.
+        """
         self._initializer = (initializer, args)
+        self._starts_workers = starts_workers
         self._process: BaseProcess | None = None
         self._pipe: connection.Connection | None = None
         self._sender: Thread | None = None
@@ -117,7 +123,7 @@ class Worker(Generic[Result]):
         self.kill()
 
     def _new_process(self, module: str) -> tuple[BaseProcess, connection.Connection]:
-        process, (pipe,) = _start_process(1, self._initializer, module)
+        process, (pipe,) = _start_process(1, self._initializer, module, starts_workers=self._starts_workers)
         return process, pipe
 
     def _ended(self) -> tuple[Result | None, Exception | None]:
@@ -228,13 +234,17 @@ def start_fork_server(module: str = __name__) -> dict[str, str]:
 
 
 def _start_process(
-    pipes: int, initializer: tuple[Callable[..., object] | None, tuple[Any, ...]], module: str
+    pipes: int,
+    initializer: tuple[Callable[..., object] | None, tuple[Any, ...]],
+    module: str,
+    *,
+    starts_workers: bool = False,
 ) -> tuple[BaseProcess, Sequence[connection.Connection]]:
     environment = start_fork_server(module)
     ours, theirs = zip(*(multiprocessing.Pipe() for _ in range(pipes)), strict=True)
-    # A parent that ends without `close` does not wait for a daemon.
+    # A parent that ends without `close` does not wait for a daemon, which can start no processes.
     process = multiprocessing.get_context("forkserver").Process(
-        target=_serve, args=(theirs[0], pipes, environment, *initializer), daemon=True
+        target=_serve, args=(theirs[0], pipes, environment, *initializer), daemon=not starts_workers
     )
     try:
         with _without_main_module():

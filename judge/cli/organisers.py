@@ -7,6 +7,7 @@ import typer
 
 from judge.base.errors import InputError
 from judge.base.text import printable, suggest
+from judge.cli.links import organiser_link
 from judge.cli.options import HERE, ContestArgument, checked_address, operator
 from judge.cli.submit import open_intake
 from judge.store.tokens import ORGANISER_ROLES, TokenRole
@@ -27,14 +28,12 @@ def token(
     """Create a token that gives NAME access to the organisers' pages; with --role act also to give orders there."""
     if role not in ORGANISER_ROLES:
         raise InputError(f"--role {printable(role, 20)}: {suggest(role, ORGANISER_ROLES)}")
-    if url:
-        checked_address(url)
+    address = checked_address(url) if url else ""
     with closing(open_intake(contest).tokens()) as tokens:
         made = tokens.make(name, operator(), TokenRole(role))
     print(made)
-    if url:
-        # Browsers never send the fragment after # to a server.
-        print(f"{url.rstrip('/')}/organiser/index.html#{made}")
+    if address:
+        print(organiser_link(address, made))
     note("the token is shown only once: send it by a private channel; judge organisers revoke ends it")
 
 

@@ -1,14 +1,14 @@
 """`judge serve`: serve a contest's pages by HTTP, and receive its authors' submissions."""
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from judge.base.errors import HostError, InputError
-from judge.base.logs import get_logger
 from judge.cli.options import (
     CONTEST_HELP,
     HERE,
@@ -22,9 +22,7 @@ from judge.cup.plan import CUP_FILE, PlannedCup, load_cup
 from judge.terminal.output import note
 
 if TYPE_CHECKING:
-    from judge.submissions.pipeline import Processor, Workplace
     from judge.submissions.service import IntakeDirectory
-    from judge.web.intake.app import AppState
 
 EXAMPLES = {
     "serve": """
@@ -38,16 +36,20 @@ judge serve cup --metrics 127.0.0.1:9100
 
 judge serve cup --read-only
 
-judge serve cup --intake-only
+judge serve cup --no-play
+
+judge serve cup --only-play
 
 judge serve last-cup cup next-cup --title "Our contests"
 
 Several contests, or all leagues of a cup, are served under one address, each in a folder with its name. The first page
 lists them, and feed.xml is its news feed.
 
-It can run before, during and after judge contest run, and can be restarted at any time. It listens on this machine
-only: put a reverse proxy with TLS in front of it. /openapi.json describes the feed of events and the submissions. The
-log is JSON on stderr, one event per line.
+A second process checks submissions, starts a contest at its time, plays it, and exports it after its end. It alone
+opens the Engine's socket. --no-play runs the service without it, as in a container, and --only-play runs it alone.
+
+It can be restarted at any time, and continues. It listens on this machine only: put a reverse proxy with TLS in front
+of it. /openapi.json describes the feed of events and the submissions. The log is JSON on stderr, one event per line.
 """,
 }
 
@@ -73,17 +75,33 @@ def serve(
     intake_only: Annotated[
         bool, typer.Option("--intake-only", help="Only receive and process submissions; serve no pages.")
     ] = False,
+    no_play: Annotated[
+        bool, typer.Option("--no-play", help="Process and play nothing here: no Engine needed. See --only-play.")
+    ] = False,
+    only_play: Annotated[
+        bool,
+        typer.Option("--only-play", help="Serve no pages: process the submissions of a --no-play service, and play."),
+    ] = False,
     title: Annotated[str, typer.Option(help="Title of the page that lists several contests.")] = "",
 ) -> None:
-    """Serve the public pages of a contest, also while it runs, and process submissions.
+    """Serve the pages of a contest, receive and check submissions, start it at its time, play and export it.
 
     It runs until a signal ends it.
     """
     with of_web_extra():
         from judge.web.intake.serve import opened_server as opened_intake_server
+        from judge.web.intake.serve import running_intake
         from judge.web.kit.connections import checked_proxy, listening, listening_at, parse_listen_address
         from judge.web.kit.logs import configure
         from judge.web.live.serve import opened_front_server, opened_server
+        from judge.web.player.process import play_contests
+        from judge.web.player.queues import prepare
+    from judge.cli.submit import hosting, open_intake
+
+    if only_play and (read_only or intake_only or no_play or metrics):
+        raise InputError("--only-play: leave out --read-only, --intake-only, --no-play and --metrics")
+    if no_play and read_only:
+        raise InputError("--read-only: leave out --no-play, because it plays nothing")
     if intake_only and (read_only or metrics or root_path):
         raise InputError("--intake-only: leave out --read-only, --metrics and --root-path, which are for the pages")
     paths, cup = _contests(contest or [HERE], may_write=not read_only)
@@ -93,33 +111,56 @@ def serve(
         raise InputError("--intake-only and --metrics are for one contest; leave them out, or serve one")
     if title and not is_front:
         raise InputError("--title is for the page that lists several contests; leave it out, or serve several")
+    if only_play:
+        prepare()
+        play_contests([open_intake(path) for path in paths], hosting)
     proxy = checked_proxy(proxy)
     with listening_at(listen, beyond_loopback=beyond_loopback) as (listener, place), ExitStack() as stack:
-        name = planned.name
+        name, root = planned.name, root_path.rstrip("/")
         configure()
+        directories = [] if read_only else [open_intake(path) for path in paths]
+        if directories and not no_play:
+            stack.enter_context(_playing(directories))
+        received = [stack.enter_context(running_intake(each)) for each in directories]
         if is_front:
             loaded = [load_plan(path) for path in paths]
-            states = [None if read_only else _running_intake(path, stack) for path in paths]
-            several = list(zip(loaded, states, strict=True))
+            several = list(zip_longest(loaded, received))
             front = title or (cup.cup.name if cup is not None else "judge")
             name = f"{front}, {len(several)} contests"
-            root = root_path.rstrip("/")
             only = cup if len(contest or [HERE]) == 1 else None
             opened = opened_front_server(front, several, listener, cup=only, proxy=proxy, root_path=root)
         elif intake_only:
-            directory, process, practice = _intake(paths[0])
-            opened = opened_intake_server(directory, process, listener, proxy, practice)
+            opened = opened_intake_server(received[0], listener, proxy)
         else:
             numbers = None
             if metrics:
                 own = parse_listen_address(metrics, "--metrics")
                 numbers = stack.enter_context(listening(own, beyond_loopback=beyond_loopback, option="--metrics"))
-            state = None if read_only else _running_intake(paths[0], stack)
-            root = root_path.rstrip("/")
+            state = received[0] if received else None
             opened = opened_server(planned, listener, state=state, proxy=proxy, root_path=root, metrics=numbers)
         server = stack.enter_context(opened)
         print_address(f"{name} on http://{place}{root_path}", is_loopback=place.is_loopback)
         server.run()
+
+
+@contextmanager
+def _playing(directories: "Sequence[IntakeDirectory]") -> Iterator[None]:
+    """The process that plays contests beside this one, which keeps to the judge's core.
+
+    Raises HostError without an Engine.
+    """
+    from judge.cli.submit import hosting
+    from judge.contest.host_setup import place_on_host
+    from judge.web.player.process import PlayerProcess
+
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(PlayerProcess(directories, hosting))
+        except HostError as error:
+            raise HostError(f"{error}; --no-play serves without an Engine") from None
+        for directory in directories:
+            place_on_host(directory.policy)
+        yield
 
 
 def _contests(paths: Sequence[Path], *, may_write: bool) -> tuple[list[Path], PlannedCup | None]:
@@ -143,27 +184,6 @@ def _contests(paths: Sequence[Path], *, may_write: bool) -> tuple[list[Path], Pl
     if not found:
         raise InputError(f"{paths[0]}: no league has a contest file; without --read-only judge serve writes them")
     return found, cup
-
-
-def _intake(contest: Path) -> "tuple[IntakeDirectory, Processor, Workplace]":
-    from judge.cli.submit import hosting, open_intake
-
-    directory = open_intake(contest)
-    try:
-        return directory, *hosting(directory, log_wait)
-    except HostError as error:
-        raise HostError(f"{error}; --read-only serves only the pages") from None
-
-
-def _running_intake(contest: Path, stack: ExitStack) -> "AppState":
-    from judge.web.intake.serve import running_intake
-
-    return stack.enter_context(running_intake(*_intake(contest)))
-
-
-def log_wait(text: str) -> None:
-    """Log which process this service waits for."""
-    get_logger().info(text)
 
 
 def print_address(what: str, *, is_loopback: bool) -> None:

@@ -18,6 +18,7 @@ from judge.base.durable_files import open_regular
 from judge.base.errors import InputError
 from judge.base.logs import set_level
 from judge.base.text import printable, suggest
+from judge.cli.links import author_link
 from judge.cli.options import HERE, ContestArgument, JsonOption, WhyOption, checked_address, operator, required_reason
 from judge.cli.submission_output import step_line
 from judge.cli.submit import (
@@ -237,16 +238,14 @@ def token(
     ] = "",
 ) -> None:
     """Create a token with which AUTHOR can submit by HTTP and see the author's page. Earlier tokens stay valid."""
-    if url:
-        checked_address(url)
+    address = checked_address(url) if url else ""
     directory = open_intake(contest)
     with closing(directory.tokens()) as tokens:
         made = tokens.make(author, operator())
     _note_similar([author], directory)
     print(made)
-    if url:
-        # Browsers never send the fragment after # to a server.
-        print(f"{url.rstrip('/')}/author/index.html#{made}")
+    if address:
+        print(author_link(address, made))
     else:
         note("its page is author/index.html of judge serve; use --url to print a sign-in link")
     note("the token is shown only once: send it to the author by a private channel")
@@ -271,7 +270,7 @@ def tokens(
     table = csv.writer(sys.stdout, lineterminator="\n")
     table.writerow(("author", "token", *(("link",) if address else ())))
     for author, secret in made:
-        table.writerow((author, secret, *((f"{address}/author/index.html#{secret}",) if address else ())))
+        table.writerow((author, secret, *((author_link(address, secret),) if address else ())))
     note("the tokens are shown only once: send each author only the own one, by a private channel")
 
 

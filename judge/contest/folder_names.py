@@ -9,7 +9,7 @@ EXPORTS = "exports"
 
 PUBLISHED = "published"
 
-KEEPER_DIRECTORY = "submissions/schedule"
+PLAYER_DIRECTORY = "submissions/player"
 
 DERIVED = frozenset(
     {
@@ -17,7 +17,7 @@ DERIVED = frozenset(
         LOG_FILE,
         EXPORTS,
         PUBLISHED,
-        KEEPER_DIRECTORY,
+        PLAYER_DIRECTORY,
         "submissions/incoming",
         "practice/incoming",
     }

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from judge.base.errors import HostError, InputError
 from judge.base.locks import try_lock
 from judge.base.os_errors import os_errors_as
-from judge.contest.folder_names import LOCK_FILE
+from judge.contest.folder_names import LOCK_FILE, PLAYER_DIRECTORY
 from judge.contest.plan import Planned
 
 
@@ -39,3 +39,12 @@ def player_of(planned: Planned) -> str | None:
             return None if try_lock(file, shared=True) else file.read(20).strip() or "unknown"
     except OSError:
         return None
+
+
+def has_player(planned: Planned) -> bool:
+    """Whether a service on this machine starts and exports the contest."""
+    try:
+        with (planned.folder / PLAYER_DIRECTORY / "lock").open("rb") as file:
+            return not try_lock(file, shared=True)
+    except OSError:
+        return False

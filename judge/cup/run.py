@@ -28,7 +28,7 @@ from judge.contest.entries import entrants
 from judge.contest.estimate import ContestEstimate, estimate_contest
 from judge.contest.plan import AgentPlan, Planned, located
 from judge.contest.run_lock import player_of
-from judge.contest.window_keeper import RUN_LOG, start_run
+from judge.contest.run_process import RUN_LOG, start_run
 from judge.cup.plan import League, PlannedCup
 from judge.cup.results import advancing
 from judge.tournament.snapshot import SnapshotEntry

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from judge.cli.submit import open_intake
 from judge.contest.plan import load_plan
-from judge.contest.window_keeper import ContestProcess, WindowKeeper
+from judge.contest.run_process import ContestProcess
 from judge.store.types import ProcessingResult, Upload
-from judge.submissions.windows import SubmissionGate
+from judge.web.player.contest_player import ContestPlayer
 from tests.cli.conftest import Judge
 
 PLAN = """
@@ -111,9 +111,8 @@ def test_status_reports_whether_a_service_starts_the_contest(judge: Judge, tmp_p
     planned = load_plan(tmp_path / "cup")
 
     with closing(open_intake(tmp_path / "cup").register()) as register:
-        gate = SubmissionGate(planned.plan.windows)
         process = ContestProcess(planned.path)
-        with WindowKeeper(planned, register, gate, process), WindowKeeper(planned, register, gate, process):
+        with ContestPlayer(planned, register, process), ContestPlayer(planned, register, process):
             served = judge("contest", "status", "cup")
     ended = judge("contest", "status", "cup")
 

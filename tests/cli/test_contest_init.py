@@ -4,7 +4,7 @@ import json
 import stat
 import sys
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -12,7 +12,10 @@ import pytest
 
 from judge.agents.agents import stage_agent
 from judge.agents.store import AgentStore
+from judge.cli.contest.init_options import next_weekday
+from judge.cli.contest.open_contest import fair_games
 from judge.contest.entries import entrants, intake_directory
+from judge.contest.estimate import estimate_contest
 from judge.contest.plan import load_plan
 from judge.journal.events import SubmissionState
 from judge.store.tokens import TokenRole, Tokens
@@ -71,7 +74,10 @@ def test_fixed_seed_is_called_predictable(judge: Judge, tmp_path: Path) -> None:
         ("cup --game chess", "--game chess"),
         ("cup --game gomoku --policy renju-15", "give one of them"),
         ("cup --game gomoku --closes Friday", "write such as '2027-03-31 18:00'"),
-        ("cup --game gomoku --closes 2027-03-31T18:00", "or use --zone"),
+        ("cup --game gomoku --closes 2020-03-31T18:00", "it has passed"),
+        ("cup --game gomoku --authors nobody.txt", "nobody.txt: No such file"),
+        ("cup --from last --authors nobody.txt", "leave out"),
+        ("cup --game gomoku --closes 2037-03-31T18:00 --url cup.example.org", "write it as https://"),
         ("cup --game gomoku --closes 2027-03-31T18:00 --zone Atlantis", "zone 'Atlantis' is not known"),
         ("cup --from nowhere", "nowhere"),
         ("a\xa0b --game gomoku", "a contest's name has 1 to 64 letters"),
@@ -86,6 +92,62 @@ def test_refused_options_leave_nothing(judge: Judge, tmp_path: Path, words: str,
     assert (2, "") == (ran.code, ran.out)
     assert why in ran.err
     assert [] == list(tmp_path.iterdir())
+
+
+def test_contest_for_authors_has_key_announcement_and_private_links(judge: Judge, tmp_path: Path) -> None:
+    (tmp_path / "authors.txt").write_text("Ada L.\nBob\n")
+
+    made = judge(
+        *("contest", "init", "cup", "--game", "gomoku", "--closes", "Fri 18:00", "--zone", "Europe/Prague"),
+        *("--authors", "authors.txt", "--url", "https://example.org/cup/"),
+    )
+
+    folder = tmp_path / "cup"
+    planned = load_plan(folder)
+    closes = planned.plan.windows.closes
+    assert 0 == made.code, made.err
+    assert closes is not None
+    assert (4, 18, 0) == (closes.weekday(), closes.hour, closes.minute)
+    assert timedelta() < closes - datetime.now(UTC) <= timedelta(days=7, hours=1)
+    assert closes == planned.plan.windows.starts
+    assert [] == estimate_contest(planned).missing[1:], "only agents are missing"
+    links = (folder / "links.txt").read_text().splitlines()
+    assert 0o600 == (folder / "links.txt").stat().st_mode & 0o777
+    assert ["organiser", "Ada L.", "Bob"] == [line.partition(": ")[0] for line in links]
+    with closing(Tokens(planned.store_url, "cup")) as tokens:
+        organiser = tokens.organiser_of(links[0].partition("#")[2])
+        authors = [tokens.author_of(line.partition("#")[2]) for line in links[1:]]
+    assert organiser is not None
+    assert (TokenRole.ACT, ["Ada L.", "Bob"]) == (organiser.role, authors)
+    assert links[1].startswith("Ada L.: https://example.org/cup/author/index.html#")
+    announced = (folder / "announcement.txt").read_text()
+    assert announced == judge("contest", "announce", "cup", "--url", "https://example.org/cup").out
+    assert "commitment" in announced
+    assert planned.plan.openings.file
+    assert (20, "20 games of each pairing" in made.out) == (planned.plan.format.games, True)
+    assert not {*links} & {*made.out.splitlines()}
+
+
+@pytest.mark.parametrize(("agents", "games"), [(0, 6), (2, 20), (3, 20), (5, 10), (8, 6), (20, 4), (41, 2), (300, 2)])
+def test_games_of_a_pairing_give_each_agent_about_forty(agents: int, games: int) -> None:
+    assert games == fair_games(agents)
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("Fri 18:00", "2026-11-27T18:00:00"),
+        ("friday 9:05", "2026-11-27T09:05:00"),
+        ("Wed 12:00", "2026-12-02T12:00:00"),
+        ("Wed 12:01", "2026-11-25T12:01:00"),
+        ("Fr 18:00", "Fr 18:00"),
+        ("Fry 18:00", "Fry 18:00"),
+        ("Fri 24:00", "Fri 24:00"),
+        ("2027-01-01 10:00", "2027-01-01 10:00"),
+    ],
+)
+def test_weekday_is_the_next_one(text: str, moment: str) -> None:
+    assert moment == next_weekday(text, datetime(2026, 11, 25, 12, 0))  # noqa: DTZ001 - a local time
 
 
 def test_terminal_is_asked(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """The moments of a contest's file: read or refused, and what happens at them, once, whatever clocks do."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -13,11 +13,13 @@ from judge.base.errors import InputError
 from judge.contest.begin import announce
 from judge.contest.contest import open_store
 from judge.contest.plan import load_plan
-from judge.contest.window_keeper import ContestProcess, WindowKeeper, past_windows, start_run
+from judge.contest.run_process import ContestProcess, start_run
+from judge.contest.window_keeper import WindowKeeper, past_windows
 from judge.sandbox.machine.cores import available
 from judge.store.submissions import Register
 from judge.store.types import NotNowError, ProcessingResult, Upload
 from judge.submissions.windows import SubmissionGate
+from judge.web.player.contest_player import ContestPlayer
 from tests.contest.test_plan import HEAD, ROUND_ROBIN, plan
 
 
@@ -92,15 +94,22 @@ class Desk:
     def now(self) -> datetime:
         return NOON + timedelta(minutes=self.minute)
 
-    def service(self) -> tuple[SubmissionGate, WindowKeeper]:
-        """A service that has just been started; the one before was killed."""
+    def service(self) -> tuple[SubmissionGate, Callable[[], None]]:
+        """A service that has just been started, and what it does then; the one before was killed."""
         planned = load_plan(self.folder)
         gate = SubmissionGate(planned.plan.windows)
         gate.now = self.now  # type: ignore[method-assign]
         gate.remember(past_windows(planned))
         process = ContestProcess(planned.path)
         process.ensure = self._start  # type: ignore[method-assign]
-        return gate, WindowKeeper(planned, self.register, gate, process)
+        keeper, player = WindowKeeper(planned, gate), ContestPlayer(planned, self.register, process)
+        player.now = self.now  # type: ignore[method-assign]
+
+        def act() -> None:
+            keeper.apply()
+            player.act()
+
+        return gate, act
 
     def _start(self) -> bool:
         self.started.append(self.minute)
@@ -133,13 +142,13 @@ def is_open(gate: SubmissionGate) -> bool:
 
 @pytest.mark.parametrize("is_killed", [False, True], ids=["one service", "a new service at each look"])
 def test_everything_happens_once_at_its_moment_and_stays_when_the_clock_goes_back(desk: Desk, is_killed: bool) -> None:
-    gate, keeper = desk.service()
+    gate, act = desk.service()
     seen = []
     for minute in (-1, 0, 5, -30, 9.99, 10, 3, 19, 20, 12, 25, -100, 30):
         desk.minute = minute
         if is_killed:
-            gate, keeper = desk.service()
-        keeper.look()
+            gate, act = desk.service()
+        act()
         seen.append((minute, is_open(gate), bool(desk.started)))
 
     assert [
@@ -161,21 +170,21 @@ def test_a_refusal_names_the_moment_and_the_zone(desk: Desk) -> None:
 
 
 def test_a_changed_window_holds_at_once_and_is_in_the_journal(desk: Desk) -> None:
-    gate, keeper = desk.service()
+    gate, act = desk.service()
     desk.minute = 15
-    keeper.look()
+    act()
     assert not is_open(gate)
     path = desk.folder / "contest.toml"
     path.write_text("nonsense")
-    keeper.look()
+    act()
     assert not is_open(gate)
 
     path.write_text(HEAD + ROUND_ROBIN + moments(0, 30, 40))
-    keeper.look()
+    act()
     assert is_open(gate)
     desk.minute = 30
-    keeper.look()
-    keeper.look()
+    act()
+    act()
     assert not is_open(gate)
 
     assert ["window", "opened", "closed", "window", "closed"] == [event for event, _ in desk.journal()]
@@ -183,15 +192,15 @@ def test_a_changed_window_holds_at_once_and_is_in_the_journal(desk: Desk) -> Non
 
 
 def test_the_start_waits_for_submissions_that_came_before_it(desk: Desk) -> None:
-    _, keeper = desk.service()
+    _, act = desk.service()
     desk.minute = 5
     taken = desk.register.receive(Upload("ada", "five", "five.zip", "0" * 64, 1), worker="0" * 32)
     desk.minute = 20
-    keeper.look()
+    act()
     assert [] == desk.started
     desk.minute = 21
     desk.register.finish(taken.id, taken.attempt, ProcessingResult("it is slow", "five", None, None, "0" * 64, None))
-    keeper.look()
+    act()
     assert [21] == desk.started
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.contest.window_keeper import start_run
+from judge.contest.run_process import start_run
 from judge.cup.run import CupRun, LeagueEnd
 from tests.cup.test_plan import HEAD, ONE, plan
 

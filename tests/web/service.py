@@ -16,7 +16,6 @@ from judge.contest.window_keeper import PlanFile
 from judge.store.tokens import Tokens
 from judge.transparency.log import SignedLog
 from judge.web.intake.app import AppState
-from judge.web.intake.queues import submission_jobs
 from judge.web.intake.upload import Receiver
 from judge.web.kit.session import Authenticator
 from judge.web.live.app import BegunContest, Site
@@ -25,7 +24,6 @@ from judge.web.live.pages import LivePages
 from judge.web.live.serve import create_service, hub_of, publish_once
 from judge.web.organisers.console import Console, opened_console
 from tests.publish.cups import Cup
-from tests.web.intake.standing_in import process
 
 Answer = tuple[int, Mapping[str, str], bytes]
 
@@ -44,10 +42,9 @@ def service_of(folder: Path) -> Iterator[tuple[ASGIApp, Console]]:
         practice = stack.enter_context(closing(directory.practice_games()))
         notices = stack.enter_context(closing(directory.notices()))
         log = stack.enter_context(closing(SignedLog(directory.store_url, directory.contest, directory.folder)))
-        jobs = submission_jobs(directory, process, register, "here")
-        receiver = Receiver(directory, register, jobs)
+        receiver = Receiver(directory, register)
         authors = Authenticator(tokens, directory.intake)
-        state = AppState(directory, register, authors, receiver, log, jobs, practice, notices)
+        state = AppState(directory, register, authors, receiver, log, practice, notices)
 
         def begun() -> BegunContest | None:
             if not register.has_begun():

@@ -21,8 +21,8 @@ from judge.contest.event_log import recorder as recorder_module
 from judge.contest.event_log.recorder import Recorder, record
 from judge.journal.events import SubmissionState
 from judge.submissions.service import receive_file, working
-from judge.web.intake import background_jobs
-from judge.web.intake.queues import SubmissionQueue, submission_jobs
+from judge.web.player import background_jobs
+from judge.web.player.queues import SubmissionQueue, submission_jobs
 from tests.broadcast.logs import PAIR, events
 from tests.broadcast.test_recorder import end_recorder
 from tests.publish.cups import Cup

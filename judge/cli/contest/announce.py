@@ -23,8 +23,23 @@ from judge.transparency.keys import fingerprint
 from judge.transparency.log import KEY_FILE, ContestLog, organiser_key
 
 
-def announcement_lines(planned: Planned, url: str) -> Iterator[str]:
-    """Yield title, game, clocks, format, schedule, address and key of a contest."""
+def announcement(planned: Planned, url: str) -> Iterator[str]:
+    """Commit to the draw and start the log. Yield the text to publish: title, game, clocks, format, schedule, address,
+    key, commitment and the signed checkpoint.
+    """
+    with closing(open_store(planned)) as store:
+        announce_contest(store, planned)
+        log = ContestLog(planned.name, partial(store.leaves, planned.name))
+        first, key = log.line(0), organiser_key(planned.folder)
+        yield from (printable(line, 600) for line in _facts(planned, url))
+        commitment = first.digest if isinstance(first.change, Announced) else None
+        yield _fact("commitment", commitment or "none: the file fixes a seed")
+        if key is not None:
+            yield f"\n{CHECKPOINT_HEADING}"
+            yield log.checkpoint().signed(key).note.decode().removesuffix("\n")
+
+
+def _facts(planned: Planned, url: str) -> Iterator[str]:
     plan, policy, windows = planned.plan, planned.policy, planned.plan.windows
     yield plan.about or plan.title or planned.name
     yield ""
@@ -88,23 +103,13 @@ def announce(
     if url:
         checked_address(url)
     planned = load_plan(contest)
-    with closing(open_store(planned)) as store:
-        announce_contest(store, planned)
-        log = ContestLog(planned.name, partial(store.leaves, planned.name))
-        first = log.line(0)
-    commitment = first.digest if isinstance(first.change, Announced) else None
-    for line in announcement_lines(planned, url):
-        print(printable(line, 600))
-    print(f"commitment   {commitment or 'none: the file fixes a seed'}")
+    for line in announcement(planned, url):
+        print(line)
     note("judge: publish these lines now where only you can write, send them to the authors, and keep them")
     for problem in export_problems(planned, planned.policy):
         note(f"judge: WARNING: judge contest export: {printable(problem, 2000)}")
-    key = organiser_key(planned.folder)
-    if key is None:
+    if organiser_key(planned.folder) is None:
         note(
             f"judge: no signed checkpoint: {KEY_FILE} is missing in the contest's folder; "
             "create it with judge contest key"
         )
-        return
-    print(f"\n{CHECKPOINT_HEADING}")
-    print(log.checkpoint().signed(key).note.decode(), end="")

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 from collections.abc import Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
@@ -17,9 +18,11 @@ from judge.base.errors import HostError, InputError
 from judge.base.os_errors import os_errors_as
 from judge.base.text import printable
 from judge.base.toml_files import toml_quoted
-from judge.cli.contest.init_options import InitOptions, ask_options, policy_of_game
+from judge.cli.contest.init_options import InitOptions, ask_options, local_zone, policy_of_game
+from judge.cli.contest.open_contest import chosen_lines, fair_games, make_ready_for_authors
 from judge.cli.guard import is_interactive
-from judge.cli.options import ClockOption, PolicyOption, SetOption, StoreOption, operator
+from judge.cli.options import ClockOption, PolicyOption, SetOption, StoreOption, checked_address, operator
+from judge.cli.submissions import authors_in
 from judge.contest.carry_over import carry_over
 from judge.contest.entries import intake_directory
 from judge.contest.foreign_store import foreign
@@ -33,6 +36,8 @@ from judge.record.policy import Policy, load_policy
 EXAMPLES = """
 Examples:
 
+judge contest init weekend --game gomoku --closes "Fri 18:00" --authors authors.txt
+
 judge contest init cup-2026 --policy gomocup-freestyle
 
 judge contest init friday --policy renju-15 --agent house-renju --agent ./my-brain --format swiss
@@ -43,6 +48,9 @@ judge contest init december --from november
 
 On a terminal, without --policy, --game and --from, it asks.
 """
+
+DEFAULT_ADDRESS = "http://127.0.0.1:8000"
+"""Where judge serve listens by default."""
 
 _FORMATS = {
     "round-robin": "cycles = 1       # meetings of each two agents\n",
@@ -187,19 +195,30 @@ def init(
         ),
     ] = None,
     store: StoreOption = "",
+    authors: Annotated[
+        str, typer.Option(metavar="FILE", help="A text file with an author's name on each line; each gets a link.")
+    ] = "",
+    url: Annotated[str, typer.Option(help="The public address of judge serve, for the links.")] = DEFAULT_ADDRESS,
 ) -> None:
-    """Create a folder NAME with a commented contest.toml."""
+    """Create a folder NAME with a commented contest.toml.
+
+    With --closes or --authors it also makes the key, the announcement and the sign-in links. A judge serve then
+    receives agents, starts the contest when submissions close, plays it and exports it.
+    """
+    if (opens or closes or starts) and not zone:
+        zone = local_zone()
     options = InitOptions(
-        title, policy, format_ or "round-robin", games or 2, turn_ms, match_ms, zone, opens, closes, starts
+        title, policy, format_ or "round-robin", games or 2, turn_ms, match_ms, zone, opens, closes, starts or closes
     )
     if last is not None:
-        if policy or game or agent or format_ or games or clock or seed is not None:
+        if policy or game or agent or format_ or games or clock or authors or seed is not None:
             raise InputError(
-                "--from copies policy, format, agents and seed: leave out --policy, --game, --format, --games, "
-                "--agent, --clock and --seed, and change the new file"
+                "--from copies policy, format, agents, authors and seed: leave out --policy, --game, --format, "
+                "--games, --agent, --authors, --clock and --seed, and change the new file"
             )
         _init_from(name, foreign(load_plan(last), (), store), options, set_ or [])
         return
+    address, names = checked_address(url), authors_in(authors) if authors else []
     if game:
         if policy:
             raise InputError("--game and --policy: give one of them")
@@ -227,6 +246,8 @@ def init(
     for each in agent or []:
         refuse_person(each)
     agents = [_agent_from_folder(each, folder) for each in agent or []]
+    if names and not games and format_ == "round-robin":
+        options = replace(options, games=fair_games(len(agents) + len(names)))
     # The path of a policy file is relative to the contest folder.
     file, colon, variant = policy.partition(":")
     named_policy = _from_folder(file, folder) + colon + variant if file.endswith(".toml") else policy
@@ -236,13 +257,29 @@ def init(
         folder.mkdir(parents=True, exist_ok=True)
         write_durably(path, text.encode())
     try:
-        load_plan(path)
-    except InputError:
+        planned = load_plan(path)
+        if is_open := bool(names or options.closes):
+            make_ready_for_authors(planned, names, address)
+    except (InputError, HostError):
         path.unlink()
         if is_new:
-            folder.rmdir()
+            shutil.rmtree(folder)
         raise
-    _print_next_steps(path, is_scheduled=bool(options.starts))
+    if is_open:
+        for line in chosen_lines(planned, len(agents), len(names)):
+            print(printable(line, 600))
+        _print_last_steps(folder, is_scheduled=bool(options.starts))
+    else:
+        _print_next_steps(path, is_scheduled=bool(options.starts))
+
+
+def _print_last_steps(folder: Path, *, is_scheduled: bool) -> None:
+    starts = "starts it, plays it and exports it" if is_scheduled else "shows the contest"
+    print("then")
+    print(f"  judge serve {folder}            receives agents, {starts}")
+    if not is_scheduled:
+        print(f"  judge contest run {folder}      plays it; after a stop the same command continues")
+    print(f"  judge contest verify {folder}   verifies the newest export")
 
 
 def _print_next_steps(path: Path, *, is_scheduled: bool) -> None:

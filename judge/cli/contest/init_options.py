@@ -1,9 +1,13 @@
 """The values that `judge contest init` takes as options or asks for on a terminal."""
 
+import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TypeVar
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import typer
 
@@ -54,18 +58,49 @@ class InitOptions:
         return "".join(f"[{table}]\n{text}" for table, text in lines.items())
 
 
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_WEEKLY = re.compile(r"([A-Za-z]{3,9}) +([01]?[0-9]|2[0-3]):([0-5][0-9])")
+
+
+def local_zone() -> str:
+    """The name of this machine's time zone; UTC if it has none."""
+    name = os.environ.get("TZ") or str(Path("/etc/localtime").resolve()).partition("/zoneinfo/")[2]
+    return name.removeprefix("Etc/") if _zone_of(name) else "UTC"
+
+
+def _zone_of(name: str) -> ZoneInfo | None:
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return None
+
+
+def next_weekday(text: str, now: datetime) -> str:
+    """`Fri 18:00` as the next such time after `now`, a local time; any other text unchanged."""
+    found = _WEEKLY.fullmatch(text.strip())
+    days = [number for number, name in enumerate(_WEEKDAYS) if found and name.startswith(found[1].lower())]
+    if not found or not days:
+        return text
+    moment = now.replace(hour=int(found[2]), minute=int(found[3]), second=0, microsecond=0)
+    moment += timedelta(days=(days[0] - now.weekday()) % 7)
+    return (moment if moment > now else moment + timedelta(days=7)).isoformat()
+
+
 def read_moment(key: str, text: str, zone: str) -> str:
     """A time in TOML's form; "" for "". Raises InputError."""
     if not text:
         return ""
+    now = datetime.now(_zone_of(zone) or UTC).replace(tzinfo=None)
     try:
-        moment = datetime.fromisoformat(text.strip())
-        aware_moment(key, moment, zone)
+        moment = datetime.fromisoformat(next_weekday(text, now).strip())
+        aware = aware_moment(key, moment, zone)
     except ValueError as error:
         said = str(error)
         is_form = "isoformat" in said
-        why = "write such as '2027-03-31 18:00'" if is_form else f"{said}; or use --zone" if not zone else said
+        why = "write such as '2027-03-31 18:00' or 'Fri 18:00'" if is_form else said
         raise InputError(f"--{key} {printable(text, 60)}: {why}") from None
+    if aware <= datetime.now(UTC):
+        raise InputError(f"--{key} {printable(text, 60)}: it has passed; give a time in the future")
     return moment.isoformat()
 
 
@@ -97,7 +132,7 @@ def ask_options(options: InitOptions, name: str, formats: tuple[str, ...]) -> In
         match_ms = _ask("Milliseconds for all moves of a game", str(clock.match_ms), _whole)
     format_ = _ask(f"Format ({', '.join(formats)})", options.format_, lambda text: _one_of(text, formats))
     games = _ask("Games of each pairing", str(options.games), _whole)
-    zone = options.zone or _ask("Time zone", "UTC", _zone)
+    zone = options.zone or _ask("Time zone", local_zone(), _zone)
     moments: dict[str, str] = {}
     for key, question in (
         ("opens", "Submissions open (2027-03-01 08:00, empty: at once)"),
@@ -147,5 +182,6 @@ def _one_of(text: str, known: tuple[str, ...]) -> str:
 
 
 def _zone(text: str) -> str:
-    read_moment("zone", "2027-01-15 12:00", text)
+    if not _zone_of(text):
+        raise InputError(f"{printable(text, 60)}: write such as Europe/Prague, or UTC")
     return text

@@ -19,9 +19,8 @@ from judge.contest.contest import Contest, Standing, open_store
 from judge.contest.entries import equal_files, intake_directory, name_problems
 from judge.contest.hosts import contest_hosts
 from judge.contest.plan import Planned, load_plan
-from judge.contest.run_lock import player_of
+from judge.contest.run_lock import has_player, player_of
 from judge.contest.runner import again_at
-from judge.contest.window_keeper import has_window_keeper
 from judge.contest_games import GameState, copies
 from judge.journal.events import SubmissionState
 from judge.publish.model import chance_words
@@ -149,7 +148,7 @@ def status_before(planned: Planned) -> dict[str, Any]:
         "moments": {key: at.isoformat() for key, at in windows.moments},
         "words": windows.words,
         "starts_by_itself": windows.starts is not None,
-        "is_served": has_window_keeper(planned),
+        "is_served": has_player(planned),
     }
     if not planned.has_no_store:
         with closing(intake_directory(planned).register()) as register:

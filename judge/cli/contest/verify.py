@@ -11,7 +11,7 @@ import typer
 from judge.base.errors import InputError
 from judge.base.text import printable, titled
 from judge.publish.joined import FormerContest
-from judge.publish.manifest import ManifestCheck
+from judge.publish.manifest import MANIFEST, PUBLIC_KEY, ManifestCheck
 from judge.publish.verify.copies import CHANGED_LINE_ENDS
 from judge.publish.verify.export import VerificationReport, verify_export
 from judge.publish.verify.sample import Sample, percent_to_find
@@ -52,7 +52,9 @@ SampleSeedOption = Annotated[
 
 
 def verify(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The export.")],
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="The export, or a contest's folder: its newest export.")
+    ],
     key: PublicKeyOption = None,
     since: Annotated[
         Path | None,
@@ -73,10 +75,17 @@ def verify(
     ] = None,
     sample_seed: SampleSeedOption = "",
 ) -> None:
-    """Verify an export: check files and signature, replay every game, recompute schedule and tables."""
+    """Verify an export: check files and signature, replay every game, recompute schedule and tables.
+
+    Of a contest's folder, its newest export, with the contest's own key.
+    """
     if not directory.is_dir():
         raise InputError(f"{directory}: not a directory; give one that judge contest export wrote")
     chosen = chosen_sample(sample, sample_seed)
+    if is_of_contest := (directory / "contest.toml").is_file() and not (directory / MANIFEST).exists():
+        own_key = directory / PUBLIC_KEY
+        key = key or (own_key if own_key.is_file() else None)
+        directory = _newest_export(directory)
     report = verify_export(directory, key, since, receipt, witness, chosen, progress_bar())
     place = printable(str(directory), None)
     _warn(report)
@@ -120,6 +129,21 @@ def verify(
     games = f"{report.replayed} games replayed, schedule and tables computed again"
     result = "ok after undoing changed line ends" if report.changed_line_ends else "ok"
     print(f"{place}: {result}: {name}, {games}")
+    if is_of_contest:
+        print(f"publish {place}")
+
+
+def _newest_export(folder: Path) -> Path:
+    """Raises InputError without an export."""
+    from judge.publish.kept_exports import kept_exports  # a verifier has no contest's folder
+
+    exports = kept_exports(folder)
+    if not exports:
+        raise InputError(
+            f"{folder}: no export yet; judge serve writes one after the end of a contest that it plays, and "
+            f"judge contest export DIR {folder} writes one now"
+        )
+    return exports[0][1]
 
 
 def chosen_sample(games: int | None, seed: str) -> Sample | None:

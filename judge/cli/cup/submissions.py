@@ -12,6 +12,7 @@ import typer
 from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
 from judge.base.text import quote, suggest
+from judge.cli.links import author_link
 from judge.cli.options import (
     CUP_HERE,
     AuthorOption,
@@ -130,4 +131,4 @@ def tokens(
 
 def _links(stored: Tokens, authors: Sequence[str], league: str, address: str) -> list[tuple[str, str, str]]:
     made = [(author, stored.make(author, operator())) for author in authors]
-    return [(author, league, f"{address}/author/index.html#{token}") for author, token in made]
+    return [(author, league, author_link(address, token)) for author, token in made]

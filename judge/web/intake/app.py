@@ -16,18 +16,18 @@ from judge.store.notices import Notices
 from judge.store.practice_games import PracticeGame, PracticeGames
 from judge.store.queries import Reader
 from judge.store.submissions import Register
-from judge.store.types import NotNowError, Submission, UnknownSubmissionError
+from judge.store.types import NotNowError, UnknownSubmissionError
 from judge.submissions.check import CheckReport
 from judge.submissions.service import IntakeDirectory
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.snapshot import read_snapshot
 from judge.transparency.log import SignedLog
 from judge.web.intake.answers import detail, practice_page, received, summary
-from judge.web.intake.background_jobs import BackgroundJobs
 from judge.web.intake.upload import Receiver
 from judge.web.kit.errors import error_responses
 from judge.web.kit.health import check_health
 from judge.web.kit.session import Authenticator
+from judge.web.player.status import player_status
 from judge.web.schemas import (
     ContestInfo,
     Detail,
@@ -62,13 +62,12 @@ class AppState:
     authors: Authenticator
     receiver: Receiver
     log: SignedLog
-    jobs: BackgroundJobs[Submission]
     practice: PracticeGames
     notices: Notices
 
     def is_held(self, number: int) -> bool:
         """Whether a submission waits for a slot."""
-        return any(run.job.id == number and run.is_held for run in self.jobs.running)
+        return number in player_status(self.directory).waiting
 
 
 router = APIRouter()
@@ -103,7 +102,7 @@ UploadParameters = Annotated[UploadQuery, Query()]
 @router.get("/health", responses=error_responses(429, 503), tags=["public"])
 async def health(state: State) -> Health:
     """Check that the service and its store answer, and that submissions are processed."""
-    await check_health(state.register)
+    await check_health(state.register, player_status(state.directory).problems)
     return Health(ok=True)
 
 

@@ -2,16 +2,12 @@
 
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
-from datetime import UTC, datetime, timedelta
+from contextlib import closing, contextmanager
 
 from judge.notices.sender import NoticeSender
-from judge.store.files import sweep
-from judge.submissions.pipeline import Processor, Workplace
-from judge.submissions.service import IntakeDirectory, working
+from judge.submissions.service import IntakeDirectory
 from judge.transparency.log import SignedLog
 from judge.web.intake.app import ABOUT, AppState, router
-from judge.web.intake.queues import practice_jobs, submission_jobs
 from judge.web.intake.upload import Receiver
 from judge.web.kit import logs
 from judge.web.kit.connections import AppServer
@@ -19,49 +15,26 @@ from judge.web.kit.errors import new_app
 from judge.web.kit.middleware import Middleware, Part
 from judge.web.kit.session import Authenticator
 
-UNREGISTERED_AGE = timedelta(days=1)
-"""Files without a submission are then removed; younger ones may be running uploads."""
-
 
 @contextmanager
-def running_intake(
-    directory: IntakeDirectory, process: Processor, practice: Workplace | None = None
-) -> Iterator[AppState]:
-    """Process submissions in workers; yields the paths' state.
+def running_intake(directory: IntakeDirectory) -> Iterator[AppState]:
+    """Receive submissions, and send notices; yields the paths' state. `judge.web.player` processes what is received.
 
     Configures this process's log. Raises HostError if the store or folder is unusable.
     """
     logs.configure()
+    locks = directory.uploads / "notices"
+    policy = directory.intake.notices
     with (
-        working(directory) as worker,
         closing(directory.register()) as register,
         closing(directory.tokens()) as tokens,
         closing(SignedLog(directory.store_url, directory.contest, directory.folder)) as log,
-        ExitStack() as stack,
+        closing(directory.practice_games()) as games,
+        closing(directory.notices()) as notices,
+        NoticeSender(notices, directory.contest, policy, directory.folder, locks, directory.plan),
     ):
-        sweep(directory.uploads)
-        register.remove_unregistered(directory.files, datetime.now(UTC) - UNREGISTERED_AGE)
-        played = directory.intake.practice_games if practice is not None else 0
-        jobs = submission_jobs(directory, process, register, worker, played)
-        games = stack.enter_context(closing(directory.practice_games()))
-        notices = stack.enter_context(closing(directory.notices()))
-        locks = directory.uploads / "notices"
-        policy = directory.intake.notices
-        stack.enter_context(NoticeSender(notices, directory.contest, policy, directory.folder, locks, directory.plan))
-        if practice is not None:
-            stack.enter_context(practice_jobs(directory, practice, games))
-        state = AppState(
-            directory,
-            register,
-            Authenticator(tokens, directory.intake),
-            Receiver(directory, register, jobs),
-            log,
-            jobs,
-            games,
-            notices,
-        )
-        with jobs:
-            yield state
+        authors, receiver = Authenticator(tokens, directory.intake), Receiver(directory, register)
+        yield AppState(directory, register, authors, receiver, log, games, notices)
 
 
 def create_service(state: AppState) -> Middleware:
@@ -73,13 +46,6 @@ def create_service(state: AppState) -> Middleware:
 
 
 @contextmanager
-def opened_server(
-    directory: IntakeDirectory,
-    process: Processor,
-    listener: socket.socket,
-    proxy: str = "",
-    practice: Workplace | None = None,
-) -> Iterator[AppServer]:
-    """The server of submissions. Only `proxy` may send X-Forwarded-For. Raises as `running_intake`."""
-    with running_intake(directory, process, practice) as state:
-        yield AppServer(create_service(state), directory.intake, listener, proxy, {})
+def opened_server(state: AppState, listener: socket.socket, proxy: str = "") -> Iterator[AppServer]:
+    """The server of submissions. Only `proxy` may send X-Forwarded-For."""
+    yield AppServer(create_service(state), state.directory.intake, listener, proxy, {})

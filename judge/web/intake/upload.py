@@ -12,11 +12,10 @@ from starlette.requests import Request
 from judge.base.errors import InputError
 from judge.store.files import Incoming
 from judge.store.submissions import Register
-from judge.store.types import Submission, TooMuchError, Upload
+from judge.store.types import TooMuchError, Upload
 from judge.submissions.intake import IntakePolicy
 from judge.submissions.service import IntakeDirectory, ReceivedUpload, receive_upload
 from judge.submissions.windows import SubmissionGate
-from judge.web.intake.background_jobs import BackgroundJobs
 from judge.web.kit.errors import FormUploadError, TooLargeError, TooSlowError
 from judge.web.schemas import UploadQuery
 
@@ -55,10 +54,9 @@ class ConcurrencyLimit:
 class Receiver:
     """Receives a service's uploads."""
 
-    def __init__(self, directory: IntakeDirectory, register: Register, jobs: BackgroundJobs[Submission]) -> None:
+    def __init__(self, directory: IntakeDirectory, register: Register) -> None:
         self._directory = directory
         self._register = register
-        self._jobs = jobs
         self.gate = SubmissionGate(directory.windows)
         self._at_once = ConcurrencyLimit(directory.intake.uploads_at_once)
 
@@ -81,11 +79,9 @@ class Receiver:
                 await run_in_threadpool(incoming.sync)
                 await run_in_threadpool(self.check_open, author)
                 upload = Upload(author, query.name, query.filename, incoming.digest, incoming.size, query.title)
-                received = await run_in_threadpool(
+                return await run_in_threadpool(
                     receive_upload, self._directory, self._register, upload, incoming, limits.allowance
                 )
-        self._jobs.wake()
-        return received
 
 
 def check_length(request: Request, limits: IntakePolicy) -> int:

@@ -1,5 +1,7 @@
 """The state of the service, for those who watch over it."""
 
+from collections.abc import Sequence
+
 from anyio import CapacityLimiter, to_thread
 
 from judge.base.errors import HostError
@@ -14,9 +16,12 @@ class StalledError(HostError):
     """A part of the service does not work; the names of parts are public."""
 
 
-async def check_health(register: RegisterReader | None = None) -> None:
-    """Raise HostError if the store does not answer, StalledError if a part of the service does not work."""
+async def check_health(register: RegisterReader | None = None, problems: Sequence[str] = ()) -> None:
+    """Raise HostError if the store does not answer, StalledError if a part of the service does not work.
+
+    `problems` are those of other processes.
+    """
     if register is not None:
         await to_thread.run_sync(register.has_begun, limiter=_checks)
-    if stalled := stalled_loops():
+    if stalled := [*stalled_loops(), *problems]:
         raise StalledError("; ".join(stalled))

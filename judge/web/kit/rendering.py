@@ -5,9 +5,10 @@ A task of a large record runs in a process, which ends when all its clients have
 
 import asyncio
 import hashlib
+import os
 import resource
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +24,7 @@ from judge.base.os_errors import os_errors_as
 from judge.base.owner import owned_directory
 from judge.base.scheduling import lower_priority
 from judge.base.worker_processes import Worker, wait
+from judge.sandbox.machine.cores import available
 from judge.store.files import Files
 from judge.web.kit import logs
 from judge.web.kit.lanes import Lane, while_connected
@@ -194,7 +196,7 @@ class Renderer:
 
 
 async def _write_in_process(task: RecordTask, path: Path) -> None:
-    worker: Worker[None] = Worker(_prepare)
+    worker: Worker[None] = Worker(_prepare, available())
     try:
         worker.start(write_result, task, path)
         async with asyncio.timeout(TASK_S):
@@ -243,7 +245,8 @@ def write_result(task: RecordTask, path: Path) -> None:
     path.write_bytes(task.result())
 
 
-def _prepare() -> None:
+def _prepare(processors: Collection[int]) -> None:
+    os.sched_setaffinity(0, processors)
     logs.configure()
     lower_priority()
     resource.setrlimit(resource.RLIMIT_DATA, (TASK_MEMORY_BYTES, TASK_MEMORY_BYTES))

@@ -8,7 +8,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from judge.base.errors import InputError
 from judge.base.tree_tar import tree_chunks
-from judge.contest.folder_names import EXPORTS
+from judge.publish.kept_exports import kept_exports
 from judge.publish.manifest import MANIFEST, SIGNATURE, file_names, read_signed_manifest
 
 ARCHIVE = "export.tar.gz"
@@ -24,21 +24,17 @@ class Exports:
     """Exports below `exports/` of a contest's folder."""
 
     def __init__(self, folder: Path, key: Ed25519PublicKey) -> None:
-        self._folder = folder / EXPORTS
+        self._folder = folder
         self._key = key
         self._results: dict[tuple[Path, int], list[str]] = {}
 
     def newest_first(self) -> Sequence[tuple[Path, Sequence[str]]]:
         """Exports and the SHA-256 of their `RESULTS`."""
-        found = [
-            (path.stat().st_mtime_ns, path.parent)
-            for path in self._folder.glob(f"*/public/{MANIFEST}")
-            if not (path.parent.is_symlink() or path.parent.parent.is_symlink())
-        ]
+        found = kept_exports(self._folder)
         self._results = {
             key: self._results.get(key) or self._read(key[0]) for key in [(path, at) for at, path in found]
         }
-        return [(path, self._results[path, at]) for at, path in sorted(found, reverse=True)]
+        return [(path, self._results[path, at]) for at, path in found]
 
     def _read(self, directory: Path) -> list[str]:
         try:

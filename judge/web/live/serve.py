@@ -14,7 +14,7 @@ from judge.contest.event_log.store_changes import StoreStamp
 from judge.contest.plan import Planned, load_plan
 from judge.contest.run_lock import alone
 from judge.contest.settings import finish_change
-from judge.contest.window_keeper import ContestProcess, PlanFile, WindowKeeper, past_windows
+from judge.contest.window_keeper import PlanFile, WindowKeeper, past_windows
 from judge.cup.plan import PlannedCup
 from judge.store.queries import Reader
 from judge.submissions.intake import IntakePolicy
@@ -160,9 +160,7 @@ def opened_service(
             console = stack.enter_context(opened_console(planned, state, publish_once))
             gate = state.receiver.gate
             gate.remember(past_windows(planned))
-            process = ContestProcess(planned.path)
-            keeper = WindowKeeper(planned, state.register, gate, process)
-            stack.enter_context(keeper)
+            stack.enter_context(WindowKeeper(planned, gate))
         service = create_service(planned, site, state, console, counted)
         is_organiser = None if state is None else state.authors.is_organiser
         yield HostedContest(planned, site, service, is_organiser)

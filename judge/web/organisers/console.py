@@ -1,5 +1,6 @@
 """Shared state of the organisers' pages."""
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from judge.contest.contest import Contest, open_store
 from judge.contest.orders.order import Order
 from judge.contest.plan import Planned
 from judge.contest.window_keeper import PlanFile
+from judge.sandbox.machine.cores import available
 from judge.store.orders import DoneOrder, Orders, OrganiserOrder
 from judge.store.types import JournalLine, NotNowError
 from judge.web.intake.app import AppState
@@ -129,7 +131,7 @@ class Console:
         """Run a task in a separate process. Raises its errors, and NotNowError while another task runs."""
         if not self._writing.acquire(blocking=False):
             raise NotNowError("another export is being written: wait for it, and send this again")
-        worker: Worker[str] = Worker()
+        worker: Worker[str] = Worker(os.sched_setaffinity, 0, available())
         try:
             worker.start(task, *given)
             return worker.result()

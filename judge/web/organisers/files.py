@@ -3,25 +3,18 @@
 Files get their final name when complete, before the order is stored. After a kill, repeating the order completes both.
 """
 
-import hashlib
-import shutil
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from judge.base.errors import HostError, InputError
+from judge.base.errors import InputError
 from judge.base.text import sentence
-from judge.contest.contest import Contest, open_store
 from judge.contest.folder_names import EXPORTS, PUBLISHED
 from judge.contest.orders.order import Effect, Order
-from judge.contest.plan import load_plan
-from judge.publish.export.export import publish
-from judge.publish.manifest import MANIFEST
+from judge.publish.export.folder import write_export
 from judge.store.orders import Orders, OrganiserOrder
 from judge.store.types import UnknownSubmissionError
-from judge.transparency.keys import load_key
 from judge.transparency.log import KEY_FILE
 from judge.web.organisers.console import Console, PublishPages
 
@@ -76,8 +69,7 @@ class Export(FileOrder):
             )
 
     def write(self) -> str:
-        planned = self.console.planned
-        return self.console.written(write_export, str(planned.path), str(planned.folder / EXPORTS / self.given.id))
+        return self.console.written(write_export, str(self.console.planned.path), self.given.id)
 
 
 class Publish(FileOrder):
@@ -106,28 +98,6 @@ class Publish(FileOrder):
 
 
 FILE_ORDERS: Mapping[str, type[FileOrder]] = {order.action: order for order in (Export, Publish)}
-
-
-def write_export(plan: str, directory: str) -> str:
-    """Write an export to a new directory; return a description."""
-    planned, target = load_plan(Path(plan)), Path(directory)
-    public, private = target / "public", target / "private"
-    warnings: Sequence[str] = ()
-    if not public.exists():
-        # Without the public part the export is incomplete.
-        try:
-            shutil.rmtree(target, ignore_errors=True)
-            target.mkdir(parents=True)
-        except OSError as error:
-            raise HostError(f"{error.filename}: {error.strerror}: the export is not written") from None
-        with closing(open_store(planned)) as store:
-            contest = Contest(store, planned)
-            key = load_key(planned.folder / KEY_FILE)
-            warnings = publish(contest, public, private, key).warnings
-    digest = hashlib.sha256((public / MANIFEST).read_bytes()).hexdigest()
-    place = f"{EXPORTS}/{target.name}"
-    words = sentence(f"{place}/public is for everybody, {place}/private for the authors; manifest {digest}")
-    return "; ".join([words, *warnings])
 
 
 def export_of(console: Console, number: str, part: str) -> Path:

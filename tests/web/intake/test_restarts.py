@@ -17,7 +17,7 @@ from judge.base.worker_processes import Worker, wait
 from judge.sandbox.machine import cores
 from judge.sandbox.machine.cores import CoreLocks
 from judge.submissions.service import is_worker_gone, requeue_lost, working
-from judge.web.intake.background_jobs import Running
+from judge.web.player.background_jobs import Running
 from tests.web.intake.conftest import POLL_INTERVAL_S, Service, ended, make_contest, make_token, send, serving
 from tests.web.live.watching import until
 

@@ -41,7 +41,7 @@ def block(language: str) -> str:
     return str(found)
 
 
-UNITS = {"judge-serve@.service": 40, "judge-worker.service": 80}
+UNITS = {"judge-serve@.service": 40, "judge-play@.service": 40, "judge-worker.service": 80}
 """Units, and the most exposure that `systemd-analyze security` may report, in tenths. The worker is root."""
 
 
@@ -240,6 +240,7 @@ def test_prometheus_metrics_have_a_separate_address(tmp_path: Path) -> None:
     assert (1, 0) == (found['judge_attempts{state="accepted"}'], found['judge_attempts{state="void"}'])
     assert 1 == found["judge_contest_open"] == found["judge_store_up"]
     assert found["judge_disk_free_bytes"] > 0
+    assert 0 == found["judge_player_up"]
     assert found["judge_memory_available_bytes"] > 0
     assert 0 == found["judge_viewers"]
     assert found['judge_http_answers_total{part="pages",status="200"}'] >= 1

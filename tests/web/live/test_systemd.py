@@ -13,7 +13,7 @@ from tests.web.live.test_front import COMING
 
 pytestmark = [pytest.mark.docker, pytest.mark.long]
 
-SERVE, WORKER = "judge-serve@cup.service", "judge-worker.service"
+SERVE, PLAY, WORKER = "judge-serve@cup.service", "judge-play@cup.service", "judge-worker.service"
 
 READY, METRICS = "http://127.0.0.1:8000/health/ready", "http://127.0.0.1:9100/metrics"
 
@@ -48,6 +48,15 @@ def test_service_starts_answers_restarts_and_stops(guest: Guest) -> None:
     guest.control("stop", SERVE)
     assert not guest.answers(READY)
     assert ["inactive", "success"] == guest.state(SERVE, "ActiveState", "Result")
+
+
+def test_player_starts_restarts_and_stops(guest: Guest) -> None:
+    guest.write("cup/contest.toml", COMING)
+    guest.control("start", PLAY)
+    pid = killed(guest, PLAY)
+    until(lambda: guest.state(PLAY, "MainPID")[0] not in (pid, "0"), "systemd does not start the player again")
+    guest.control("stop", PLAY)
+    assert ["inactive", "success"] == guest.state(PLAY, "ActiveState", "Result")
 
 
 @evidence

@@ -17,8 +17,8 @@ from judge.store.types import Submission
 from judge.submissions.pipeline import Processor, Workplace
 from judge.submissions.practice import play_next
 from judge.submissions.service import IntakeDirectory, process_claimed, requeue_lost, working
-from judge.web.intake.background_jobs import BackgroundJobs, JobLimits, Running
 from judge.web.kit import logs
+from judge.web.player.background_jobs import BackgroundJobs, JobLimits, Running
 
 log = get_logger()
 

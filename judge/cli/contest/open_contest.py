@@ -1,0 +1,76 @@
+"""Makes a new contest ready for authors: key, announcement and links."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+
+from judge.base.durable_files import create_private, write_durably
+from judge.base.errors import HostError
+from judge.base.os_errors import os_errors_as
+from judge.base.text import duration
+from judge.cli.contest.announce import announcement, clock_words
+from judge.cli.links import author_link, organiser_link
+from judge.cli.options import operator
+from judge.cli.submit import open_intake
+from judge.contest.executor import slots_on_host
+from judge.contest.plan import Planned
+from judge.store.tokens import TokenRole
+from judge.submissions.windows import moment_text
+from judge.transparency.keys import make_key, public_pem
+from judge.transparency.log import KEY_FILE
+
+ANNOUNCEMENT, LINKS = "announcement.txt", "links.txt"
+
+GAMES_OF_AGENT = 40
+"""With them, the standard error of a rating is about 55 Elo."""
+
+MOST_GAMES = 20
+"""Of a pairing: each of ten openings with both colours."""
+
+EXPECTED_AGENTS = 8
+"""Without a list of authors."""
+
+
+def fair_games(agents: int) -> int:
+    """Games of a pairing in a round robin, an even number, so that each agent plays about `GAMES_OF_AGENT`."""
+    opponents = max(1, (agents or EXPECTED_AGENTS) - 1)
+    return min(MOST_GAMES, 2 * -(-GAMES_OF_AGENT // (2 * opponents)))
+
+
+def make_ready_for_authors(planned: Planned, authors: Sequence[str], address: str) -> None:
+    """Write key, announcement and links to the contest's folder. Raises InputError and HostError."""
+    folder = planned.folder
+    public = make_key(folder / KEY_FILE).public_key()
+    with os_errors_as(HostError, folder):
+        write_durably((folder / KEY_FILE).with_suffix(".pem"), public_pem(public))
+    directory = open_intake(planned.path)
+    with closing(directory.tokens()) as tokens:
+        lines = [f"organiser: {organiser_link(address, tokens.make('organiser', operator(), TokenRole.ACT))}"]
+        lines += [f"{author}: {author_link(address, tokens.make(author, operator()))}" for author in authors]
+    with os_errors_as(HostError, folder):
+        create_private(folder / LINKS, "".join(f"{line}\n" for line in lines).encode())
+        write_durably(folder / ANNOUNCEMENT, "".join(f"{line}\n" for line in announcement(planned, address)).encode())
+
+
+def chosen_lines(planned: Planned, agents: int, authors: int) -> Iterator[str]:
+    """Yield what was chosen for a contest with this number of listed agents and authors, and what is where."""
+    plan, policy, folder = planned.plan, planned.policy, planned.folder
+    expected = agents + authors or EXPECTED_AGENTS
+    games = expected * (expected - 1) // 2 * plan.format.games
+    slots = len(slots_on_host(plan.slots.cores, sharing=policy.box.sharing, ponders=policy.clock.ponder))
+    yield f"{planned.path}: change there until the start what was chosen:"
+    yield f"  policy    {plan.policy}: {clock_words(planned)}"
+    yield f"  format    {plan.format.name}, {plan.format.games} games of each pairing"
+    if plan.format.name == "round-robin":
+        longest = duration(games * 2 * policy.clock.match_ms / slots) if policy.clock.match_ms else ""
+        yield f"            {games} games if {expected} agents take part" + (
+            f", at most {longest} here" if longest else ""
+        )
+    if plan.openings.file:
+        yield f"  openings  {plan.openings.file}, each with both colours"
+    if plan.windows.closes is not None:
+        yield f"  closes    {moment_text(plan.windows.closes)}"
+    if plan.windows.starts is not None:
+        yield f"  starts    {moment_text(plan.windows.starts)}"
+    yield f"{folder / ANNOUNCEMENT}: publish it now, where only you can write, with {folder / 'organiser.pem'}"
+    links = f"your link and those of {authors} authors; send each only the own one" if authors else "your link"
+    yield f"{folder / LINKS}: {links}"

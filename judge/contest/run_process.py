@@ -1,0 +1,74 @@
+"""`judge contest run` as a process of a service."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from judge.base.errors import HostError
+from judge.base.logs import get_logger
+from judge.base.worker_processes import die_with_parent
+from judge.sandbox.machine.cores import on_all_processors
+
+RUN_LOG = "run.log"
+"""Output of `judge contest run` started by another process, in the contest's folder."""
+
+RETRY_INTERVAL_S, MOST_AGAIN_S = 30.0, 1800.0
+"""Pause before restarting a failed run; doubled each time, up to the second value."""
+
+log = get_logger()
+
+
+class ContestProcess:
+    """A `judge contest run` that survives the service."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path.resolve()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._not_before = 0.0
+        self._failures = 0
+        self.is_done = False
+        """Ended with code 0: contest over, or stop requested."""
+
+    def ensure(self) -> bool:
+        """Start it unless it runs or failed recently; return whether started. Raises HostError."""
+        if self._process is not None:
+            code = self._process.poll()
+            if code is None:
+                return False
+            self._process = None
+            self.is_done = code == 0
+            self._failures = 0 if code == 0 else self._failures + 1
+            pause_s = min(RETRY_INTERVAL_S * 2 ** (self._failures - 1), MOST_AGAIN_S) if self._failures else 0
+            self._not_before = time.monotonic() + pause_s
+            log.log(20 if code == 0 else 40, "contest run ended", code=code, again_s=pause_s)
+            return False
+        if time.monotonic() < self._not_before:
+            return False
+        self.is_done = False
+        self._start()
+        return True
+
+    def _start(self) -> None:
+        self._process = start_run(self._path)
+        log.info("contest run started", process=self._process.pid)
+
+
+def start_run(path: Path, arguments: Sequence[str] = (), *, dies_with_parent: bool = False) -> subprocess.Popen[bytes]:
+    """Start `judge contest run` in a new session, with `RUN_LOG` for its output. Raises HostError."""
+    place = path.parent / RUN_LOG
+    try:
+        with place.open("ab") as out, on_all_processors():
+            return subprocess.Popen(
+                [sys.executable, "-m", "judge.cli", "contest", "run", str(path), *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+                start_new_session=True,
+                preexec_fn=partial(die_with_parent, os.getpid()) if dies_with_parent else None,
+            )
+    except OSError as error:
+        raise HostError(f"{error.filename or place}: {error.strerror}: the contest was not started") from None

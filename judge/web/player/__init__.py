@@ -1,0 +1,1 @@
+"""The process beside a service that needs the Engine: it checks submissions, plays, and exports."""

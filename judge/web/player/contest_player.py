@@ -1,0 +1,165 @@
+"""Starts a contest at its time, continues it after interruptions, and exports it after its end.
+
+Actions depend only on contest.toml, the clock, the journal and the exports in the folder.
+"""
+
+import hashlib
+import time
+from contextlib import closing, suppress
+from datetime import UTC, datetime
+from typing import IO, Self
+
+from judge.base.errors import HostError
+from judge.base.locks import try_lock_directory
+from judge.base.logs import get_logger
+from judge.base.service_loop import ServiceLoop
+from judge.base.worker_processes import Worker, wait
+from judge.contest.contest import Contest, has_begun, open_store
+from judge.contest.folder_names import PLAYER_DIRECTORY
+from judge.contest.plan import Planned
+from judge.contest.run_lock import player_of
+from judge.contest.run_process import ContestProcess
+from judge.contest.window_keeper import POLL_INTERVAL_S, WHO, PlanFile
+from judge.contest_games import GameState
+from judge.journal.events import (
+    Accepted,
+    Announced,
+    Annulled,
+    Disqualified,
+    Entered,
+    SeasonEnded,
+    StartTimeReached,
+    SubmissionState,
+    Withdrawn,
+)
+from judge.publish.export.folder import write_export
+from judge.store.contests import Store
+from judge.store.orders import Orders, OrganiserOrder
+from judge.store.submissions import Register
+from judge.submissions.windows import moment_text
+from judge.transparency.log import KEY_FILE
+
+RETRY_EXPORT_S = 60.0
+
+log = get_logger()
+
+
+class ContestPlayer:
+    """Plays a contest with a start time in `judge contest run`; as a context manager, in a thread."""
+
+    def __init__(self, planned: Planned, register: Register, process: ContestProcess) -> None:
+        self._planned = planned
+        self._register = register
+        self._process = process
+        self._file = PlanFile(planned)
+        self._loop = ServiceLoop("contest", self._step)
+        self._lock: IO[bytes] | None = None
+        self._worker = Worker[str]()
+        self._writing = ""
+        """The number of the export that is being written, or empty."""
+        self._export_at = 0.0
+
+    def __enter__(self) -> Self:
+        self._take_lock()
+        self._loop.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.__exit__()
+        self._worker.kill()
+        if self._lock is not None:
+            self._lock.close()
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    def _take_lock(self) -> None:
+        with suppress(OSError):
+            self._lock = self._lock or try_lock_directory(self._planned.folder / PLAYER_DIRECTORY)
+
+    def _step(self) -> float:
+        self._take_lock()
+        self.act()
+        return POLL_INTERVAL_S
+
+    def act(self) -> None:
+        """Do what is due. Raises InputError and HostError; the next call continues."""
+        starts = self._file.windows().starts
+        if starts is None:
+            return
+        with closing(open_store(self._planned)) as store:
+            reached = StartTimeReached(moment_text(starts))
+            lines = store.last_lines(self._planned.name, 1, StartTimeReached)
+            # The clock may have been set back since.
+            if self.now() >= starts or (lines and lines[0].change == reached):
+                self._act_after_start(store, starts, reached)
+
+    def _act_after_start(self, store: Store, starts: datetime, reached: StartTimeReached) -> None:
+        name = self._planned.name
+        begun = has_begun(store, self._planned)
+        if not begun and (waits := self._underway(starts)):
+            log.info("the contest waits for submissions that came before its start", submissions=waits)
+            return
+        if store.log_once(name, reached, WHO):
+            log.info("window", kind=reached.NAME, text=reached.at)
+        if player_of(self._planned) is not None or (begun and store.state(name) != "open"):
+            return
+        counts = store.counts(name) if begun else {}
+        has_games = not begun or counts[GameState.PENDING] or counts[GameState.RUNNING]
+        if has_games or not self._is_exported(store):
+            self._process.ensure()
+
+    def _underway(self, starts: datetime) -> int:
+        before = starts.astimezone(UTC).isoformat(timespec="milliseconds")
+        early = [each for each in self._register.submissions() if each.received_at < before]
+        is_tried_again = sum(each.state is SubmissionState.FAILED and each.due_at is not None for each in early)
+        return is_tried_again + sum(
+            each.state in (SubmissionState.RECEIVED, SubmissionState.PROCESSING) for each in early
+        )
+
+    # --- after the end -----------------------------------------------------------------------------------------------
+
+    def _is_exported(self, store: Store) -> bool:
+        """Whether the contest is over; then export it, once for each state of its results."""
+        if self._writing:
+            self._finish_export()
+            return True
+        number = self._number(store)
+        with closing(Orders(self._planned.store_url, self._planned.name)) as orders:
+            if orders.get(number) is not None:
+                return True
+        if not Contest(store, self._planned).is_over():
+            return False
+        if self._lock is not None and time.monotonic() >= self._export_at:
+            self._start_export(store, number)
+        return True
+
+    def _start_export(self, store: Store, number: str) -> None:
+        self._export_at = time.monotonic() + RETRY_EXPORT_S
+        announced = store.last_lines(self._planned.name, 1, Announced)
+        if announced and isinstance(announced[0].change, Announced) and announced[0].change.cup is not None:
+            return  # the cup is exported
+        key = self._planned.folder / KEY_FILE
+        if not key.is_file():
+            raise HostError(f"{self._planned.name} is over, and is not exported without {key}: judge contest key {key}")
+        log.info("the contest is over; its export is written", export=number)
+        self._worker.start(write_export, str(self._planned.path), number)
+        self._writing = number
+
+    def _number(self, store: Store) -> str:
+        """The number of the export of the present results: another one after each later change of them."""
+        changes = (Accepted, Annulled, Disqualified, Entered, SeasonEnded, Withdrawn)
+        last = store.last_lines(self._planned.name, 1, *changes)
+        moment = last[0].at if last else ""
+        return hashlib.sha256(f"{self._planned.name} {moment}".encode()).hexdigest()[:32]
+
+    def _finish_export(self) -> None:
+        if not wait([self._worker], 0):
+            return
+        number, self._writing = self._writing, ""
+        self._export_at = time.monotonic() + RETRY_EXPORT_S
+        done = self._worker.result()
+        order = OrganiserOrder(WHO, "export", "", "the contest is over", number)
+        with closing(Orders(self._planned.store_url, self._planned.name)) as orders:
+            orders.carry_out(self._planned.name, order, lambda _: done)
+        log.info("exported", export=number, done=done)

@@ -1,0 +1,149 @@
+"""The process that plays the contests of a service. It alone opens the Engine's socket.
+
+It tells the service through a file in each contest's folder what it cannot read in the store.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from datetime import UTC, datetime, timedelta
+from threading import Event
+from typing import Self
+
+from judge.base.durable_files import write_durably
+from judge.base.errors import HostError
+from judge.base.logs import get_logger
+from judge.base.service_loop import ServiceLoop, stalled_loops
+from judge.base.worker_processes import Worker, kill, wait
+from judge.contest.plan import load_plan
+from judge.contest.run_process import ContestProcess
+from judge.sandbox.machine.cores import Tell
+from judge.store.files import sweep
+from judge.store.types import Submission
+from judge.submissions.pipeline import Processor, Workplace
+from judge.submissions.service import IntakeDirectory, working
+from judge.web.player.background_jobs import BackgroundJobs
+from judge.web.player.contest_player import ContestPlayer
+from judge.web.player.queues import practice_jobs, prepare, submission_jobs
+from judge.web.player.status import PlayerStatus, status_file
+
+POLL_INTERVAL_S = 0.5
+
+STOP_S = 30.0
+"""From SIGTERM to SIGKILL, for the boxes of all jobs."""
+
+UNREGISTERED_AGE = timedelta(days=1)
+"""Files without a submission are then removed; younger ones may be running uploads."""
+
+Hosting = Callable[[IntakeDirectory, Tell], tuple[Processor, Workplace | None]]
+"""What processes the submissions of a contest on this host, and plays its practice games; importable by name. Raises
+HostError without an Engine.
+"""
+
+log = get_logger()
+
+
+class PlayerProcess:
+    """The player of several contests; as a context manager, restarted when it is lost."""
+
+    def __init__(self, directories: Sequence[IntakeDirectory], hosting: Hosting) -> None:
+        self._directories = directories
+        self._hosting = hosting
+        self._worker = Worker[None](prepare, starts_workers=True)
+        self._loop = ServiceLoop("player", self._step, self._finish)
+
+    def __enter__(self) -> Self:
+        """Raises HostError without an Engine."""
+        try:
+            self._worker.start(check_hosts, self._directories, self._hosting)
+            self._worker.result()
+            self._start()
+            self._loop.__enter__()
+        except BaseException:
+            self._finish()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.__exit__()
+
+    def _start(self) -> None:
+        self._worker.start(play_contests, self._directories, self._hosting)
+
+    def _step(self) -> float:
+        if wait([self._worker], POLL_INTERVAL_S):
+            error = self._worker.exception()
+            self._worker.kill()
+            self._start()
+            raise HostError(f"the process that plays was lost and is started again: {error}")
+        return 0.0
+
+    def _finish(self) -> None:
+        kill([self._worker], STOP_S)
+
+
+# --- in the process that plays ---------------------------------------------------------------------------------------
+
+
+def check_hosts(directories: Sequence[IntakeDirectory], hosting: Hosting) -> None:
+    """Raise HostError if this host cannot process the submissions of a contest."""
+    for directory in directories:
+        hosting(directory, log_wait)
+
+
+def play_contests(directories: Sequence[IntakeDirectory], hosting: Hosting) -> None:
+    """Process submissions, play practice games and contests, and export those that are over, until a signal."""
+    with ExitStack() as stack:
+        for directory in directories:
+            stack.enter_context(_playing(directory, *hosting(directory, log_wait)))
+        Event().wait()
+
+
+@contextmanager
+def _playing(directory: IntakeDirectory, process: Processor, host: Workplace | None) -> Iterator[None]:
+    with (
+        working(directory) as worker,
+        closing(directory.register()) as register,
+        closing(directory.practice_games()) as games,
+        ExitStack() as stack,
+    ):
+        sweep(directory.uploads)
+        register.remove_unregistered(directory.files, datetime.now(UTC) - UNREGISTERED_AGE)
+        played = directory.intake.practice_games if host is not None else 0
+        jobs = stack.enter_context(submission_jobs(directory, process, register, worker, played))
+        if host is not None:
+            stack.enter_context(practice_jobs(directory, host, games))
+        if directory.plan is not None:
+            planned = load_plan(directory.plan)
+            stack.enter_context(ContestPlayer(planned, register, ContestProcess(planned.path)))
+        stack.enter_context(_StatusWriter(directory, jobs))
+        yield
+
+
+class _StatusWriter:
+    def __init__(self, directory: IntakeDirectory, jobs: BackgroundJobs[Submission]) -> None:
+        self._path = status_file(directory)
+        self._jobs = jobs
+        self._written = ""
+        self._loop = ServiceLoop("player's status", self._step)
+
+    def __enter__(self) -> Self:
+        self._loop.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.__exit__()
+        self._path.unlink(missing_ok=True)
+
+    def _step(self) -> float:
+        waiting = [run.job.id for run in self._jobs.running if run.is_held]
+        text = PlayerStatus(waiting=waiting, problems=stalled_loops()).model_dump_json()
+        if text != self._written:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            write_durably(self._path, text.encode())
+            self._written = text
+        return POLL_INTERVAL_S
+
+
+def log_wait(text: str) -> None:
+    """Log which process this one waits for."""
+    log.info(text)

@@ -1,0 +1,215 @@
+"""A club's cup in three commands: it is set up, received, played, exported and verified, whatever interrupts it."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tarfile
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+
+from judge.base.procfs import children_of
+from judge.base.resources import BUILD_DIRECTORY
+from judge.contest.contest import open_store
+from judge.contest.plan import load_plan
+from judge.contest.run_lock import player_of
+from judge.host.house_agents import build_house_agents
+from judge.journal.events import Accepted
+from tests.broadcast.test_recorder import until
+from tests.cli.conftest import Judge
+from tests.examples import sized
+from tests.faults.test_contest_killed import seeded
+from tests.forked import ForkedProcess
+from tests.site.browser import Browser
+from tests.web.live.watching import TLS, free_port
+
+pytestmark = [pytest.mark.docker, pytest.mark.long]
+
+AUTHORS = "Ada L.\nBob\n"
+
+QUICK = ("--turn-ms", "200", "--match-ms", "10000", "--games", "2", "--zone", "UTC")
+
+KILLS = sized(6, 50)
+
+
+class Service:
+    """`judge serve` of a contest on a port of its own, which is killed and started again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port = free_port()
+        self.log = folder.parent / "service.log"
+        self.process: ForkedProcess[str] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self, *options: str) -> None:
+        words = [sys.executable, "-m", "judge.cli", "serve", str(self.folder), "--listen", f"127.0.0.1:{self.port}"]
+        with self.log.open("a") as log:
+            self.process = ForkedProcess([*words, *options], stdin=subprocess.DEVNULL, stderr=log, text=True)
+        until(self.answers, "the service does not answer")
+
+    def answers(self) -> bool:
+        assert self.process is not None
+        assert self.process.poll() is None, self.log.read_text()
+        try:
+            return httpx.get(f"{self.url}/health/ready", verify=TLS).status_code == 200
+        except httpx.TransportError:
+            return False
+
+    def kill(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+
+@contextmanager
+def club(judge: Judge, tmp_path: Path, closes: datetime) -> Iterator[Service]:
+    """A contest that was set up by the first command. In the end the process that plays it is ended."""
+    (tmp_path / "authors.txt").write_text(AUTHORS)
+    service = Service(tmp_path / "weekend")
+    made = judge(
+        *("contest", "init", "weekend", "--game", "gomoku", "--closes", closes.isoformat(" ", "seconds")[:19], *QUICK),
+        *("--authors", "authors.txt", "--url", service.url, "--agent", "house-instant"),
+    )
+    assert 0 == made.code, made.err
+    try:
+        yield service
+    finally:
+        service.kill()
+        if (player := player_of(load_plan(service.folder))) is not None:
+            os.kill(int(player), signal.SIGKILL)
+
+
+def links(folder: Path) -> dict[str, str]:
+    """The sign-in links by name."""
+    found = re.findall(r"(.+): (http\S+)", (folder / "links.txt").read_text())
+    return dict(found)
+
+
+def packed_agent(folder: Path) -> Path:
+    build_house_agents()
+    path = folder / "mine.tar.gz"
+    with tarfile.open(path, "w:gz") as archive:
+        archive.add(BUILD_DIRECTORY / "house-python", ".")
+    return path
+
+
+def exports(folder: Path) -> list[Path]:
+    return sorted((folder / "exports").glob("*/public/manifest.json"))
+
+
+def move_closing(service: Service, moment: datetime) -> None:
+    """Let submissions close and the contest start at another moment, as an organiser does in the file."""
+    path = service.folder / "contest.toml"
+    path.write_text(re.sub(r"(?m)^(closes|starts) = .*$", rf"\1 = {moment.isoformat()}", path.read_text()))
+
+
+def players_of(service: int) -> list[int]:
+    """The processes that a service's fork server made."""
+    return [pid for server in children_of(service) for pid in children_of(server)]
+
+
+def sockets_of_engine(pid: int) -> list[str]:
+    """The connections of a process to the Engine's socket."""
+    named = subprocess.run(["ss", "-xpH"], capture_output=True, text=True, check=True).stdout
+    return [line for line in named.splitlines() if "docker.sock" in line and f"pid={pid}," in line]
+
+
+def test_three_commands_make_a_verified_cup_of_agents_that_came_by_a_browser(
+    judge: Judge, tmp_path: Path, browser: Browser
+) -> None:
+    with club(judge, tmp_path, datetime.now(UTC) + timedelta(hours=1)) as service:
+        service.start()
+        assert service.process is not None
+        browser.visit(links(service.folder)["Ada L."])
+        browser.wait_for("document.getElementById('upload')?.hidden === false")
+        browser.choose("file", packed_agent(tmp_path))
+        browser.ask("document.querySelector('#upload button').click()")
+        browser.wait_for("document.getElementById('state')?.textContent === 'passed'")
+        browser.leave()
+        of_engine, (player,) = sockets_of_engine(service.process.pid), players_of(service.process.pid)
+        move_closing(service, datetime.now(UTC))
+        until(lambda: bool(exports(service.folder)), "there is no export")
+
+        verified = judge("contest", "verify", "weekend")
+
+        assert [] == of_engine
+        assert player != service.process.pid
+        assert 0 == verified.code, verified.out + verified.err
+        assert "ok: weekend, 2 games replayed" in verified.out
+        assert f"publish weekend/exports/{exports(service.folder)[0].parts[-3]}/public" in verified.out
+        assert "WARNING" not in verified.err
+
+
+def test_cup_survives_kills_in_each_phase(judge: Judge, tmp_path: Path) -> None:
+    chance = seeded()
+    with club(judge, tmp_path, datetime.now(UTC) + timedelta(hours=1)) as service:
+        plan = service.folder / "contest.toml"
+        # Each kill costs the submission that is processed a try.
+        plan.write_text(f"{plan.read_text()}\n[intake]\ntries = {KILLS + 3}\nagain_s = 0\n")
+        service.start()
+        agent = packed_agent(tmp_path).read_bytes()
+        for author, link in links(service.folder).items():
+            if author == "organiser":
+                continue
+            headers = {"Authorization": f"Bearer {link.partition('#')[2]}"}
+            name = author.partition(" ")[0].lower()
+            sent = httpx.post(
+                f"{service.url}/submissions?filename=a.tar.gz&name={name}", content=agent, headers=headers, verify=TLS
+            )
+            assert 201 == sent.status_code, sent.text
+            service.kill()
+            service.start()
+        move_closing(service, datetime.now(UTC))
+        for _ in range(KILLS):
+            ends = time.monotonic() + chance.uniform(0, 4)
+            while not exports(service.folder) and time.monotonic() < ends:
+                time.sleep(0.05)
+            if chance.random() < 0.3 and (player := player_of(load_plan(service.folder))) is not None:
+                os.kill(int(player), signal.SIGKILL)
+            service.kill()
+            service.start()
+        until(lambda: bool(exports(service.folder)), "there is no export")
+
+        verified = judge("contest", "verify", "weekend")
+
+        assert 0 == verified.code, verified.out + verified.err
+        assert "ok: weekend, 6 games replayed" in verified.out
+        assert 1 == len(exports(service.folder))
+        with closing(open_store(load_plan(service.folder))) as store:
+            assert 6 == len(store.last_lines("weekend", None, Accepted))
+
+
+def test_service_without_a_player_receives_and_another_process_plays(judge: Judge, tmp_path: Path) -> None:
+    with club(judge, tmp_path, datetime.now(UTC) + timedelta(hours=1)) as service:
+        service.start("--no-play")
+        assert service.process is not None
+        assert [] == players_of(service.process.pid)
+        headers = {"Authorization": f"Bearer {links(service.folder)['Bob'].partition('#')[2]}"}
+        agent = packed_agent(tmp_path).read_bytes()
+        url = f"{service.url}/submissions?filename=a.tar.gz&name=bob"
+        sent = httpx.post(url, content=agent, headers=headers, verify=TLS).json()
+        move_closing(service, datetime.now(UTC))
+        words = [sys.executable, "-m", "judge.cli", "serve", str(service.folder), "--only-play"]
+        with service.log.open("a") as log:
+            player = ForkedProcess[str](words, stdin=subprocess.DEVNULL, stderr=log, text=True)
+        try:
+            until(lambda: bool(exports(service.folder)), "there is no export")
+            shown = httpx.get(f"{service.url}/submissions/{sent['id']}", headers=headers, verify=TLS).json()
+        finally:
+            player.terminate()
+            assert 143 == player.wait()
+
+        assert "passed" == shown["state"]
+        assert "ok: weekend, 2 games replayed" in judge("contest", "verify", "weekend").out
