@@ -362,7 +362,7 @@ class Rehearsal:
     def _counts(self, cup: str) -> Counter[str]:
         found: Counter[str] = Counter()
         for league in self.leagues:
-            lines = json.loads(judge(self.folder, "contest", "log", f"{cup}/{league.name}", "--json"))
+            lines = json.loads(judge(self.folder, "contest", "journal", f"{cup}/{league.name}", "--json"))
             found.update(line["event"] for line in lines)
         return found
 

@@ -34,13 +34,13 @@ _PANELS: Mapping[str, Places] = {
         "contest": "judge.cli.contest:app",
         "cup": "judge.cli.cup:app",
         "serve": "judge.cli.serve:serve",
-        "organisers": "judge.cli.organisers:app",
         "stats": "judge.cli.stats:stats",
     },
     "Submissions": {
         "submit": "judge.cli.submit:submit",
         "challenge": "judge.cli.challenge:challenge",
         "submissions": "judge.cli.submissions:app",
+        "tokens": "judge.cli.tokens:app",
     },
     "Hosts and cluster": {
         "doctor": "judge.cli.doctor:doctor",

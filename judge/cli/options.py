@@ -72,7 +72,7 @@ def _paths(incomplete: str, ending: str) -> Iterator[str]:
                 yield f"{before}{path.name}"
 
 
-POLICY_HELP = "A policy name, name:variant, or a .toml file; see judge policies list."
+POLICY_HELP = "A policy name, name:variant, or a .toml file; see judge policies."
 
 PolicyOption = Annotated[str, typer.Option("--policy", help=POLICY_HELP, autocompletion=complete_policy)]
 SetOption = Annotated[

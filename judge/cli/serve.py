@@ -18,7 +18,7 @@ from judge.cli.options import (
     of_web_extra,
 )
 from judge.contest.plan import load_plan
-from judge.cup.plan import CUP_FILE, PlannedCup, load_cup
+from judge.cup.plan import PlannedCup, is_cup, load_cup
 from judge.terminal.output import note
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def _contests(paths: Sequence[Path], *, may_write: bool) -> tuple[list[Path], Pl
     found: list[Path] = []
     cup: PlannedCup | None = None
     for path in paths:
-        if path.name != CUP_FILE and not (path / CUP_FILE).is_file():
+        if not is_cup(path):
             found.append(path)
             continue
         planned = load_cup(path)

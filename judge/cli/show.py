@@ -46,6 +46,10 @@ judge show game.json --evidence
 judge show records
 
 judge show lost/*.json --evidence
+
+judge show cup --game 17
+
+judge show cup --game 17 --attempt 1 --record game-17.json
 """
 
 MAX_COLUMNS = 10_000
@@ -56,18 +60,41 @@ def show(
         list[Path],
         typer.Argument(
             metavar="RECORD...",
-            help="Records (.json), .psq, .rec, .sgf or .pgn files, logs of the UCC contests, or folders with them.",
+            help="Records (.json), .psq, .rec, .sgf or .pgn files, logs of the UCC contests, or folders with them; "
+            "with --game a contest.",
         ),
     ],
     ply: Annotated[int | None, typer.Option(min=0, help="Show only the position after this many moves.")] = None,
     svg: Annotated[Path | None, typer.Option(help="Draw that position, or the last one, to a file.")] = None,
     gif: Annotated[Path | None, typer.Option(help="Draw the game as an animation.")] = None,
     evidence: EvidenceOption = False,
+    game: Annotated[
+        str, typer.Option(metavar="NUMBER", help="A game of a contest, by its number in the schedule or its id.")
+    ] = "",
+    attempt: Annotated[
+        int | None,
+        typer.Option(min=1, help="With --game: an earlier attempt, such as a void. Default: the one that counts."),
+    ] = None,
+    record: Annotated[
+        str, typer.Option(metavar="FILE", help="With --game: write the record to a new file; - means stdout.")
+    ] = "",
+    private: Annotated[
+        bool, typer.Option("--private", help="With --record: include the private data of the agents' authors.")
+    ] = False,
 ) -> None:
     """Show a game: step through it on a terminal (arrow keys, n, p, a number, q), otherwise list its moves.
 
     Several records or a folder open a list of games; Enter opens one.
     """
+    if game:
+        if len(paths) != 1 or ply is not None or svg is not None or gif is not None:
+            raise InputError("--game: name one contest, and leave out --ply, --svg and --gif")
+        from judge.cli.contest.game import show_game_of  # a record needs no contest
+
+        show_game_of(paths[0], game, attempt, record, is_private=private, with_evidence=evidence)
+        return
+    if attempt is not None or record or private:
+        raise InputError("--attempt, --record and --private are for a game of a contest: name it with --game")
     files = game_files(paths)
     if evidence:
         for number, path in enumerate(files):
@@ -81,19 +108,19 @@ def show(
         _show_list(files)
         return
     (path,) = files
-    game = read_steps(path)
-    if game.problem:
-        note(f"judge: {path}: shown only up to an error: {printable(game.problem, 300)}")
-    at = _index(game, ply)
+    found = read_steps(path)
+    if found.problem:
+        note(f"judge: {path}: shown only up to an error: {printable(found.problem, 300)}")
+    at = _index(found, ply)
     for target in filter(None, (svg, gif)):
         refuse_source(target, [path])
     if svg is not None:
-        title = f"{game.names[0]} - {game.names[1]}, {game.title}"
-        _write(svg, lambda: write_svg(_scene(game, at), title).encode())
+        title = f"{found.names[0]} - {found.names[1]}, {found.title}"
+        _write(svg, lambda: write_svg(_scene(found, at), title).encode())
     if gif is not None:
-        _write(gif, lambda: _animation(game))
+        _write(gif, lambda: _animation(found))
     if svg is None and gif is None:
-        show_game(game, ply)
+        show_game(found, ply)
 
 
 def _show_list(files: Sequence[Path]) -> None:

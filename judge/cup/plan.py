@@ -312,6 +312,11 @@ def _prefixed(path: str, prefix: str) -> str:
     return path if not path or Path(path).is_absolute() else prefix + path
 
 
+def is_cup(path: Path) -> bool:
+    """Whether a path is a cup's file or folder."""
+    return path.name == CUP_FILE or is_file(path / CUP_FILE)
+
+
 def load_cup(path: Path) -> PlannedCup:
     """Load a cup from a file or a folder. Raises InputError with file, line and fix."""
     if is_directory(path):

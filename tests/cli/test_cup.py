@@ -264,7 +264,7 @@ def test_leagues_share_a_core_game_by_game(judge: Judge, tmp_path: Path) -> None
     assert 0 == ran.code, ran.err
     results = []
     for name in names:
-        journal = json.loads(judge("contest", "log", f"cup/{name}", "--json").out)
+        journal = json.loads(judge("contest", "journal", f"cup/{name}", "--json").out)
         results += [(line["at"], name) for line in journal if line["event"] == "accepted"]
     order = [name for _, name in sorted(results)]
     assert 9 == len(order)
@@ -305,7 +305,7 @@ def test_league_waits_for_its_moment_while_another_one_plays(judge: Judge, tmp_p
     assert 0 == ran.code, ran.err
     begun = {}
     for name in ("fast", "second", "first"):
-        journal = json.loads(judge("contest", "log", f"cup/{name}", "--json").out)
+        journal = json.loads(judge("contest", "journal", f"cup/{name}", "--json").out)
         begun[name] = datetime.fromisoformat(next(line["at"] for line in journal if line["event"] == "started"))
     assert begun["fast"] < begun["second"] < begun["first"]
     assert begun["second"] >= starts.replace(microsecond=0)

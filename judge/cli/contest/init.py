@@ -22,7 +22,7 @@ from judge.cli.contest.init_options import InitOptions, ask_options, local_zone,
 from judge.cli.contest.open_contest import chosen_lines, fair_games, make_ready_for_authors
 from judge.cli.guard import is_interactive
 from judge.cli.options import ClockOption, PolicyOption, SetOption, StoreOption, checked_address, operator
-from judge.cli.submissions import authors_in
+from judge.cli.tokens import authors_in
 from judge.contest.carry_over import carry_over
 from judge.contest.entries import intake_directory
 from judge.contest.foreign_store import foreign
@@ -73,7 +73,7 @@ _TEMPLATE = Template("""\
 name = $name
 title = $title   # on the pages; empty: the name
 about = ""   # one sentence for the pages
-policy = $policy   # all enforced limits: judge policies show
+policy = $policy   # all enforced limits: judge policies
 change = $changes   # changed values of the policy, such as "clock.turn_ms=1000"
 $zone
 $seed
@@ -225,7 +225,7 @@ def init(
         options = replace(options, policy=policy_of_game(game))
     elif not policy:
         if not is_interactive():
-            raise InputError("--policy is missing: judge policies list prints the names; or use --game or --from")
+            raise InputError("--policy is missing: judge policies prints the names; or use --game or --from")
         options = ask_options(options, Path(name).name, tuple(_FORMATS))
     policy, format_ = options.policy, options.format_
     changes = [*(set_ or []), *options.changes]

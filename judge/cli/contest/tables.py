@@ -378,7 +378,7 @@ def crosstable(contest: ContestArgument = HERE, as_json: JsonOption = False) -> 
     print_crosstable(Console(highlight=False), cells)
 
 
-def log(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
+def journal(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
     """Print the contest's journal: time, actor, event, and the reason of every void."""
     planned = load_plan(contest)
     if planned.has_no_store:

@@ -8,7 +8,6 @@ app = lazy_group(
         "plan": "judge.cli.cup.plan:plan",
         "announce": "judge.cli.cup.plan:announce",
         "submit": "judge.cli.cup.submissions:submit_to_leagues",
-        "tokens": "judge.cli.cup.submissions:tokens",
         "run": "judge.cli.cup.run:run",
         "status": "judge.cli.cup.tables:status",
         "standings": "judge.cli.cup.tables:standings",
