@@ -32,7 +32,6 @@ _PANELS: Mapping[str, Places] = {
     },
     "Contest": {
         "contest": "judge.cli.contest:app",
-        "cup": "judge.cli.cup:app",
         "serve": "judge.cli.serve:serve",
         "stats": "judge.cli.stats:stats",
     },
@@ -48,7 +47,7 @@ _PANELS: Mapping[str, Places] = {
         "images": "judge.cli.images:app",
         "scheduler": "judge.cli.cluster:scheduler",
         "worker": "judge.cli.cluster:worker",
-        "cluster": "judge.cli.cluster:app",
+        "cluster": "judge.cli.cluster:cluster",
     },
     "Reference": {
         "policies": "judge.cli.reference:policies",

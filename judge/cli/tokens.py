@@ -13,9 +13,9 @@ from judge.base.durable_files import open_regular
 from judge.base.errors import InputError
 from judge.base.text import printable, suggest
 from judge.cli.links import author_link, organiser_link
-from judge.cli.options import HERE, ContestArgument, checked_address, operator
+from judge.cli.options import HERE, ContestArgument, ContestOrCupArgument, checked_address, cup_at, operator
 from judge.cli.submit import open_intake
-from judge.cup.plan import is_cup, load_cup
+from judge.cup.plan import load_cup
 from judge.store.lookalikes import appearances
 from judge.store.tokens import TokenRole, checked_author
 from judge.submissions.service import IntakeDirectory
@@ -66,7 +66,7 @@ def make(
 )
 def make_all(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A text file with an author's name on each line.")],
-    contest: ContestArgument = HERE,
+    contest: ContestOrCupArgument = HERE,
     url: UrlOption = "",
 ) -> None:
     """Create a token for each author of FILE, and print them as CSV: author, token, link.
@@ -74,7 +74,8 @@ def make_all(
     Of a cup, one in each league: author, league, link.
     """
     address, authors = checked_address(url) if url else "", authors_in(file)
-    rows = _of_cup(contest, authors, address) if is_cup(contest) else _of_contest(contest, authors, address)
+    cup = cup_at(contest)
+    rows = _of_contest(contest, authors, address) if cup is None else _of_cup(cup, authors, address)
     csv.writer(sys.stdout, lineterminator="\n").writerows(rows)
     note("the tokens are shown only once: send each author only the own ones, by a private channel")
 

@@ -8,7 +8,6 @@ import typer
 
 from judge.cli import app
 from judge.cli.contest import app as contest_app
-from judge.cli.contest.folders import app as folders_app
 from judge.cli.lazy import LazyGroup
 
 HEAVY = {
@@ -37,7 +36,7 @@ def run(*words: str) -> str:
 
 
 def groups() -> list[LazyGroup]:
-    found = [typer.main.get_group(each) for each in (app, contest_app, folders_app)]
+    found = [typer.main.get_group(each) for each in (app, contest_app)]
     return [each for each in found if isinstance(each, LazyGroup)]
 
 

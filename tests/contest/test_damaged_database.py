@@ -150,7 +150,7 @@ COMMANDS: Sequence[Sequence[str]] = (
     ("contest", "export", "public", "cup"),
     ("contest", "export", "pages", "cup", "--unsigned"),
     ("contest", "backup", "cup", "backup"),
-    ("contest", "folders", "list", "cup"),
+    ("contest", "folders", "cup"),
     ("contest", "run", "cup"),
     ("stats", "cup"),
     ("submissions", "list", "cup"),

@@ -16,7 +16,7 @@ app = lazy_group(
         "crosstable": "judge.cli.contest.tables:crosstable",
         "journal": "judge.cli.contest.tables:journal",
         **order_commands("judge.contest.orders.contest_orders"),
-        "folders": "judge.cli.contest.folders:app",
+        "folders": "judge.cli.contest.folders:folders",
         "key": "judge.cli.contest.publish:key",
         "export": "judge.cli.contest.publish:export",
         "backup": "judge.cli.contest.backup:backup",

@@ -15,7 +15,7 @@ from judge.base.errors import InputError
 from judge.base.text import printable, suggest
 from judge.catalog import MANAGERS
 from judge.cli.contest.options import ArchiveOption, checked_archive, opened
-from judge.cli.options import HERE, ContestArgument, of_web_extra
+from judge.cli.options import HERE, ContestOrCupArgument, cup_at, of_web_extra, refuse_given
 from judge.contest.plan import load_plan
 from judge.publish.export.export import PageOptions
 from judge.publish.export.manager_files import write_for_manager
@@ -35,6 +35,8 @@ judge contest export public cup
 judge contest export public cup/contest.toml --key ~/organiser.key --private authors
 
 judge contest export results cup --as gomocup
+
+judge contest export public spring/cup.toml
 
 judge contest export pages cup --unsigned --follow
 
@@ -87,7 +89,7 @@ def key(path: Annotated[Path, typer.Argument(metavar="FILE", help="The new file 
 
 def export(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new directory.")],
-    contest: ContestArgument = HERE,
+    contest: ContestOrCupArgument = HERE,
     key: KeyFile = None,
     private: PrivateOption = None,
     address: AddressOption = "",
@@ -110,10 +112,16 @@ def export(
         bool, typer.Option("--follow", help="With --unsigned: keep them current until the contest is over.")
     ] = False,
 ) -> None:
-    """Write the signed results, which everybody can verify: tables, records, pages.
+    """Write the signed results, which everybody can verify: tables, records, pages. Of a cup, one site.
 
     DEBUG lines and stderr are not published: they go to a separate directory for each agent, for its author.
     """
+    if (cup := cup_at(contest)) is not None:
+        from judge.cli.cup.publish import export as export_cup
+
+        refuse_given("is not for a cup", as_=as_, archive=archive, unsigned=unsigned, follow=follow)
+        export_cup(directory, cup, key, private, page_options(address, language or CODES, page or ()))
+        return
     if follow and not unsigned:
         raise InputError("--follow is for live pages: also give --unsigned")
     if unsigned:

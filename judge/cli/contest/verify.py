@@ -11,7 +11,7 @@ import typer
 from judge.base.errors import InputError
 from judge.base.text import printable, titled
 from judge.publish.joined import FormerContest
-from judge.publish.manifest import MANIFEST, PUBLIC_KEY, ManifestCheck
+from judge.publish.manifest import CUP_DOCUMENT, MANIFEST, PUBLIC_KEY, ManifestCheck
 from judge.publish.verify.copies import CHANGED_LINE_ENDS
 from judge.publish.verify.export import VerificationReport, verify_export
 from judge.publish.verify.sample import Sample, percent_to_find
@@ -31,6 +31,8 @@ judge contest verify public --key organiser.pem --receipt answer.json
 judge contest verify public --key organiser.pem --witness witnesses.keys
 
 judge contest verify public --key organiser.pem --sample 500
+
+judge contest verify weekend
 
 The live site and the export of a contest have its log's checkpoint in log/checkpoint. Save a copy now and then.
 """
@@ -77,11 +79,19 @@ def verify(
 ) -> None:
     """Verify an export: check files and signature, replay every game, recompute schedule and tables.
 
-    Of a contest's folder, its newest export, with the contest's own key.
+    Of a contest's folder, its newest export, with the contest's own key. Of an exported cup, each league and the
+    medals.
     """
     if not directory.is_dir():
         raise InputError(f"{directory}: not a directory; give one that judge contest export wrote")
     chosen = chosen_sample(sample, sample_seed)
+    if (directory / CUP_DOCUMENT).exists():
+        from judge.cli.cup.publish import verify as verify_cup
+
+        if since or witness or receipt:
+            raise InputError("--since, --witness and --receipt are for one league: give the directory of a league")
+        verify_cup(directory, key, chosen)
+        return
     if is_of_contest := (directory / "contest.toml").is_file() and not (directory / MANIFEST).exists():
         own_key = directory / PUBLIC_KEY
         key = key or (own_key if own_key.is_file() else None)

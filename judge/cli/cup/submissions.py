@@ -1,62 +1,32 @@
-"""`judge cup submit`: an author enters an agent in several leagues with one command."""
+"""`judge submit` to a cup: an author enters an agent in several leagues with one command."""
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
 from judge.base.text import quote, suggest
-from judge.cli.options import (
-    CUP_HERE,
-    AuthorOption,
-    CupArgument,
-    NameOption,
-    SubmissionArgument,
-    TitleOption,
-)
-from judge.cli.submit import submit
 from judge.cli.tokens import LEAGUE_COLUMNS
 from judge.cup.plan import load_cup
 from judge.terminal.output import note
 
-EXAMPLES = {
-    "submit": """
-Examples:
-
-judge cup submit my-agent.zip cup-2026 --league fastgame --league renju --author 'Ada L.'
-
-judge cup submit my-agent.zip --links my-links.csv --league fastgame --league renju --wait
-""",
-}
-
 MAX_LINKS_BYTES = 1 << 20
 
 
-def submit_to_leagues(
-    file: SubmissionArgument,
-    cup: CupArgument = CUP_HERE,
-    league: Annotated[list[str] | None, typer.Option(help="A league that the agent enters. Repeatable.")] = None,
-    name: NameOption = "",
-    title: TitleOption = "",
-    author: AuthorOption = "",
-    links: Annotated[
-        Path | None, typer.Option(help="Instead of CUP: your links to the leagues, from the organiser.")
-    ] = None,
-    wait: Annotated[bool, typer.Option("--wait", help="With --links: print the steps and the results.")] = False,
-) -> None:
-    """Submit FILE to leagues of a cup: each league checks it under its own policy."""
-    if links is None and wait:
-        raise InputError("--links is missing: --wait is for services")
-    if links is not None and author:
-        raise InputError("--links: the services know the author; leave out --author")
+Submit = Callable[[Path | None, str], None]
+"""Submits the file to a league: its contest, or else the author's link."""
+
+
+def submit_to_leagues(cup: Path, leagues: Sequence[str], links: Path | None, submit: Submit) -> None:
+    """Submit a file to leagues of a cup, each of which checks it under its own policy.
+
+    `links`: instead of the cup, a file with the author's links to the leagues.
+    """
     known = _read_links(links) if links is not None else {}
     planned = None if links is not None else load_cup(cup)
     names = list(known) if planned is None else list(planned.cup.by_name)
-    chosen = list(dict.fromkeys(league or []))
+    chosen = list(dict.fromkeys(leagues))
     if not chosen:
         raise InputError(f"--league is missing: name one or more of {', '.join(names)}")
     for each in chosen:
@@ -67,10 +37,10 @@ def submit_to_leagues(
         print(f"{each}:", flush=True)
         try:
             if planned is None:
-                submit(file, url=known[each], name=name, title=title, wait=wait)
+                submit(None, known[each])
             else:
                 contest = planned.write(each, is_complete=not planned.cup.by_name[each].after)
-                submit(file, contest.path, name, title, author)
+                submit(contest.path, "")
         except SystemExit:
             failed.append(each)
         except InputError as error:
