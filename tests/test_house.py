@@ -74,12 +74,12 @@ MAY_IMPORT = {
     },
     "cup": {
         "base", "journal", "translations", "host", "record", "agents", "contest_games", "transparency", "submissions",
-        "tournament", "contest", "export", "site", "publish.verify", "--unsigned", "publish.export",
+        "tournament", "contest", "publish", "site", "publish.verify", "publish.export",
     },
     "web": {
         "base", "journal", "translations", "sandbox", "host", "record", "referee", "formats", "catalog",
         "contest_games", "render", "broadcast", "statistics", "store", "notices", "transparency", "submissions",
-        "tournament", "contest", "export", "site", "publish.export", "--unsigned", "cup",
+        "tournament", "contest", "publish", "site", "publish.export", "cup",
     },
     "api": {
         "base", "journal", "games", "host", "protocols", "record", "referee", "play", "agents", "formats", "catalog",

@@ -54,6 +54,7 @@ _PANELS: Mapping[str, Places] = {
         "agents": "judge.cli.reference:agents",
         "schema": "judge.cli.reference:schema",
         "verdicts": "judge.cli.reference:verdicts",
+        "help": "judge.cli.help:help_",
     },
 }
 
@@ -62,6 +63,7 @@ app = lazy_group(
     about=about,
     panels={name: panel for panel, places in _PANELS.items() for name in places},
     added=COMMANDS,
+    rare=("evaluate", "sprt", "challenge", "selftest", "scheduler", "worker", "cluster", "schema"),
     name="judge",
     help="Judge games between untrusted programs, each in its own container with limited resources.",
     pretty_exceptions_enable=False,

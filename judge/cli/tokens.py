@@ -12,7 +12,7 @@ import typer
 from judge.base.durable_files import open_regular
 from judge.base.errors import InputError
 from judge.base.text import printable, suggest
-from judge.cli.links import author_link, organiser_link
+from judge.cli.links import LEAGUE_COLUMNS, author_link, organiser_link
 from judge.cli.options import HERE, ContestArgument, ContestOrCupArgument, checked_address, cup_at, operator
 from judge.cli.submit import open_intake
 from judge.cup.plan import load_cup
@@ -24,8 +24,6 @@ from judge.terminal.output import note
 app = typer.Typer(help="Manage the tokens of authors and organisers.", no_args_is_help=True)
 
 MAX_AUTHORS_BYTES = 1 << 16
-
-LEAGUE_COLUMNS = ("author", "league", "link")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of an author or organiser, as the pages show it.")]
 UrlOption = Annotated[str, typer.Option(help="The address of judge serve: also print sign-in links.")]

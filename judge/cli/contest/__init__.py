@@ -24,5 +24,9 @@ app = lazy_group(
         "compare": "judge.cli.contest.exchange:compare",
         "verify": "judge.cli.contest.verify:verify",
     },
+    rare=(
+        *("import", "compare", "cosign", "folders", "key"),
+        *("end-season", "freeze-admissions", "reopen-admissions"),
+    ),
     help="Run a whole contest: init, plan, run; then status, standings, export.",
 )

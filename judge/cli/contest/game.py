@@ -6,7 +6,7 @@ from judge.base.errors import HostError, InputError
 from judge.base.text import printable
 from judge.catalog.files import steps_of
 from judge.cli.contest.options import opened
-from judge.cli.show import print_evidence, show_game
+from judge.cli.game_output import print_evidence, show_game
 from judge.contest.contest import Contest, find_game
 from judge.contest_games import Attempt, GameState, ScheduledGame
 from judge.record.spec import public_part

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from judge.base.text import printable
-from judge.cli.contest.verify import SAMPLE_EXIT_CODE, print_problems, warn_of_own_key
+from judge.cli.contest.verify_output import SAMPLE_EXIT_CODE, print_problems, warn_of_own_key
 from judge.cup.export import export_cup
 from judge.cup.plan import load_cup
 from judge.cup.verify import verify_cup

@@ -7,7 +7,7 @@ from pathlib import Path
 from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
 from judge.base.text import quote, suggest
-from judge.cli.tokens import LEAGUE_COLUMNS
+from judge.cli.links import LEAGUE_COLUMNS
 from judge.cup.plan import load_cup
 from judge.terminal.output import note
 
