@@ -304,7 +304,7 @@ class Season:
         )
 
     def _summary(self, code: int) -> dict[str, Any]:
-        journal = json.loads(judge(self.folder, "contest", "log", "ladder", "--json"))
+        journal = json.loads(judge(self.folder, "contest", "journal", "ladder", "--json"))
         events = Counter(line["event"] for line in journal)
         judge(self.folder, "contest", "export", "public", "ladder")
         verified = [

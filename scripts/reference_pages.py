@@ -103,8 +103,8 @@ CRITERION_NOTES: Mapping[str, str] = {
 POLICIES_HEAD = """\
 # Policies
 
-A policy is one TOML file. It contains the game, the clocks and the limits of a contest. `judge policies list`, `show`
-and `diff` print policies. Append a variant to the name: `gomocup-freestyle:finals`. Change single keys with `--set
+A policy is one TOML file. It contains the game, the clocks and the limits of a contest. `judge policies`
+prints policies, and with `--diff` differences. Append a variant to the name: `gomocup-freestyle:finals`. Change single keys with `--set
 section.key=value`. Unknown keys are errors. To make a policy, copy a file from `policies/` and pass its path.
 
 Agents of different protocols can play each other if both protocols support the game. A Gomocup brain plays an

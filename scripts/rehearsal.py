@@ -218,13 +218,13 @@ class Rehearsal:
                     stop(process)
         played = time.monotonic() - began
         counts = {cup: self._counts(cup) for cup in ("2025", "2026")}
-        exported = judge(self.folder, "cup", "export", "public", "2026")
+        exported = judge(self.folder, "contest", "export", "public", "2026")
         verified = [
-            run(self.folder, [sys.executable, "-m", "judge.cli", "cup", "verify", "public", "--key", KEY]),
+            run(self.folder, [sys.executable, "-m", "judge.cli", "contest", "verify", "public", "--key", KEY]),
             run(self.folder, ["node", "public/verify.mjs", "public", KEY]),
         ]
-        leagues = json.loads(judge(self.folder, "cup", "status", "2026", "--json"))["leagues"]
-        plan = json.loads(run(self.folder, [sys.executable, "-m", "judge.cli", "cup", "plan", "2026", "--json"])[1])
+        leagues = json.loads(judge(self.folder, "contest", "status", "2026", "--json"))["leagues"]
+        plan = json.loads(run(self.folder, [sys.executable, "-m", "judge.cli", "contest", "plan", "2026", "--json"])[1])
         is_over = len(leagues) == len(self.leagues) and all(league["is_over"] for league in leagues.values())
         lost = [self._played_again(game) for game in self.lost]
         are_repeated = all(each["is_later"] and (has_faults or not each["faults"]) for each in lost)
@@ -242,17 +242,17 @@ class Rehearsal:
             },
             "medals": json.loads((self.folder / "public/cup.json").read_bytes())["medals"],
             "exported": exported.splitlines()[-3:],
-            "judge cup verify": [verified[0][0], verified[0][1].splitlines()[-1]],
+            "judge contest verify": [verified[0][0], verified[0][1].splitlines()[-1]],
             "verify.mjs": [verified[1][0], verified[1][1].splitlines()[-1]],
             "seconds": {"games": round(played), "all": round(time.monotonic() - began)},
         }
 
     def _play(self, cup: str, workers: dict[str, subprocess.Popen[bytes]]) -> None:
         """Play a cup to its end. Of `workers` the last is killed after some games, and started again."""
-        total = sum(each["games"] for each in json.loads(judge(self.folder, "cup", "plan", cup, "--json"))["leagues"])
+        total = sum(each["games"] for each in json.loads(judge(self.folder, "contest", "plan", cup, "--json"))["leagues"])
         print(f"{cup}: about {total} games", flush=True)
         deadline, doomed, is_late = time.monotonic() + PATIENCE_S, WORKERS[-1] if workers else "", False
-        with self._started("cup", "run", cup, "--cluster", self.address, log=f"{cup}.log") as process:
+        with self._started("contest", "run", cup, "--cluster", self.address, log=f"{cup}.log") as process:
             while process.poll() is None:
                 if time.monotonic() > deadline:
                     raise HostError(f"{cup} is not over after {PATIENCE_S} s; see {self.folder / cup}.log")
@@ -362,7 +362,7 @@ class Rehearsal:
     def _counts(self, cup: str) -> Counter[str]:
         found: Counter[str] = Counter()
         for league in self.leagues:
-            lines = json.loads(judge(self.folder, "contest", "log", f"{cup}/{league.name}", "--json"))
+            lines = json.loads(judge(self.folder, "contest", "journal", f"{cup}/{league.name}", "--json"))
             found.update(line["event"] for line in lines)
         return found
 

@@ -173,14 +173,14 @@ def test_plugin_is_installed_by_name_without_an_index(plugin: str, installed: In
 
 
 def test_it_has_its_policies_and_its_types(installed: Installed) -> None:
-    listed = installed.run("judge", "policies", "list")
+    listed = installed.run("judge", "policies")
     package = installed.run("python", "-c", "import judge; print(judge.__path__[0])").strip()
 
     assert Path(package).is_relative_to(installed.environment)
     *lines, where, how = listed.splitlines()
     assert policy_names() == [line.split()[0] for line in lines[1:]]
     assert f"The files are in {package}/data/policies; copy one to make your own." == where
-    assert "  judge policies copy NAME FILE" == how
+    assert "  judge policies NAME --copy FILE" == how
     assert (Path(package) / "py.typed").is_file()
 
 

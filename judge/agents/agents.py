@@ -150,7 +150,7 @@ def agent_not_found(named: str) -> InputError:
     near = nearest(named, house_agent_names()) or ["house-strong"]
     return InputError(
         f"unknown agent {named!r}: give the path of an executable, a directory with "
-        f"an {MANIFEST}, or a house agent such as {near[0]} (judge agents list)"
+        f"an {MANIFEST}, or a house agent such as {near[0]} (judge agents)"
     )
 
 

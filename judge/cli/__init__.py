@@ -32,15 +32,14 @@ _PANELS: Mapping[str, Places] = {
     },
     "Contest": {
         "contest": "judge.cli.contest:app",
-        "cup": "judge.cli.cup:app",
         "serve": "judge.cli.serve:serve",
-        "organisers": "judge.cli.organisers:app",
         "stats": "judge.cli.stats:stats",
     },
     "Submissions": {
         "submit": "judge.cli.submit:submit",
         "challenge": "judge.cli.challenge:challenge",
         "submissions": "judge.cli.submissions:app",
+        "tokens": "judge.cli.tokens:app",
     },
     "Hosts and cluster": {
         "doctor": "judge.cli.doctor:doctor",
@@ -48,13 +47,14 @@ _PANELS: Mapping[str, Places] = {
         "images": "judge.cli.images:app",
         "scheduler": "judge.cli.cluster:scheduler",
         "worker": "judge.cli.cluster:worker",
-        "cluster": "judge.cli.cluster:app",
+        "cluster": "judge.cli.cluster:cluster",
     },
     "Reference": {
         "policies": "judge.cli.reference:policies",
         "agents": "judge.cli.reference:agents",
         "schema": "judge.cli.reference:schema",
         "verdicts": "judge.cli.reference:verdicts",
+        "help": "judge.cli.help:help_",
     },
 }
 
@@ -63,6 +63,7 @@ app = lazy_group(
     about=about,
     panels={name: panel for panel, places in _PANELS.items() for name in places},
     added=COMMANDS,
+    rare=("evaluate", "sprt", "challenge", "selftest", "scheduler", "worker", "cluster", "schema"),
     name="judge",
     help="Judge games between untrusted programs, each in its own container with limited resources.",
     pretty_exceptions_enable=False,

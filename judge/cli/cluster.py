@@ -20,40 +20,30 @@ docs/organise/cluster.md sets up a contest on three machines.
 Exit codes: 0 it was stopped, 1 the judge or its host failed, 2 the command was wrong.
 """
 
-app = typer.Typer(help="Create the keys for contests on several machines.", no_args_is_help=True)
 
-
-@app.command()
-def keys(
+def cluster(
     folder: Annotated[Path, typer.Argument(help="The folder of the authority; created if it does not exist.")],
     hosts: Annotated[list[str], typer.Argument(help="Host name or IP address of each host.")],
+    scheduler: Annotated[
+        str,
+        typer.Option(help="For machines that play: the address of the scheduler, such as tls://10.0.0.1:8786."),
+    ] = "",
     days: Annotated[int, typer.Option(min=1, help="Days for which the certificates are valid.")] = 365,
 ) -> None:
-    """Create a key and a certificate for each host in FOLDER, and the authority that signs them.
+    """Create the keys for contests on several machines: a key and a certificate for each host in FOLDER.
 
-    Use these for the scheduler and for hosts that run contests. Copy only FOLDER/HOST to that host. Anyone with one of
-    these folders can use all workers. For machines that play games, use judge cluster invite instead.
+    Use them for the scheduler and for hosts that run contests. Copy only FOLDER/HOST to that host. Anyone with one of
+    these folders can use all workers. For machines that play games, give --scheduler: then each gets a file
+    FOLDER/HOST.join for judge worker --join, whose key is valid only for a worker with that name.
     """
-    for made in make_keys(folder, hosts, days):
-        print(made)
-
-
-@app.command()
-def invite(
-    folder: Annotated[Path, typer.Argument(help="The folder of the authority, from judge cluster keys.")],
-    hosts: Annotated[list[str], typer.Argument(help="Host names or IP addresses of the machines that play.")],
-    scheduler: Annotated[str, typer.Option(help="The address of the scheduler: tls://10.0.0.1:8786.")],
-    days: Annotated[int, typer.Option(min=1, help="Days for which the certificates are valid.")] = 365,
-) -> None:
-    """Create a file FOLDER/HOST.join for each machine that plays; it is used by judge worker --join.
-
-    Its key is valid only for a worker with that name.
-    """
+    if not scheduler:
+        for made in make_keys(folder, hosts, days):
+            print(made)
+        return
     require_dask()
-    from judge.cluster.security import invite as invite_workers
-    from judge.cluster.security import parse_address
+    from judge.cluster.security import invite, parse_address
 
-    for made in invite_workers(folder, hosts, parse_address(scheduler), days):
+    for made in invite(folder, hosts, parse_address(scheduler), days):
         print(made)
 
 
@@ -87,7 +77,7 @@ def worker(
         str, typer.Option(help="The address to listen on; default: the one that reaches the scheduler, any port.")
     ] = "",
     join: Annotated[
-        Path | None, typer.Option(help="This machine's file from judge cluster invite; no other option is needed.")
+        Path | None, typer.Option(help="This machine's file from judge cluster; no other option is needed.")
     ] = None,
     allow_processes: Annotated[
         bool, typer.Option("--allow-processes", hidden=True, help="For tests: also run agents without containers.")

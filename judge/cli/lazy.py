@@ -1,7 +1,7 @@
 """Import a command only when it is used."""
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,6 +27,7 @@ class LazyGroup(TyperGroup):
 
     places: Mapping[str, str] = {}
     panels: Mapping[str, str] = {}
+    rare: Collection[str] = ()
     added: Registry[CommandEntry] | None = None
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 what typer calls it with
@@ -52,7 +53,8 @@ class LazyGroup(TyperGroup):
                 about = str(error)
             return TyperCommand(cmd_name, help=about, rich_help_panel="Other packages")
         about = first_paragraph(self.places[cmd_name])
-        return TyperCommand(cmd_name, help=about, rich_help_panel=self.panels.get(cmd_name))
+        panel = self.panels.get(cmd_name)
+        return TyperCommand(cmd_name, help=about, rich_help_panel=panel, hidden=cmd_name in self.rare)
 
     def load(self, name: str) -> Any:
         """Import the command. Raises InputError for a missing or broken package."""
@@ -108,14 +110,18 @@ def lazy_group(
     about: Callable[[], str] | None = None,
     panels: Mapping[str, str] | None = None,
     added: Registry[CommandEntry] | None = None,
+    rare: Collection[str] = (),
     **options: Any,
 ) -> typer.Typer:
     """An app of such commands. If `about` is given, `--version` prints its text.
 
-    `panels` has the heading under which help lists each command. `added` has commands of other packages.
+    `panels` has the heading under which help lists each command. `added` has commands of other packages. Of `rare`
+    commands only `judge help all` speaks.
     """
-    cls = type("Commands", (LazyGroup,), {"places": places, "panels": panels or {}, "added": added})
-    app = typer.Typer(cls=cls, no_args_is_help=True, **options)
+    given = {"places": places, "panels": panels or {}, "added": added, "rare": rare}
+    cls = type("Commands", (LazyGroup,), given)
+    epilog = "judge help all lists every command." if rare else None
+    app = typer.Typer(cls=cls, no_args_is_help=True, epilog=epilog, **options)
 
     def show(asked: bool) -> None:
         if asked and about:

@@ -7,11 +7,12 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from judge import DISTRIBUTION
+from judge.base.durable_files import is_file
 from judge.base.errors import InputError
 from judge.base.text import printable
 from judge.terminal.output import print_notice
@@ -72,7 +73,7 @@ def _paths(incomplete: str, ending: str) -> Iterator[str]:
                 yield f"{before}{path.name}"
 
 
-POLICY_HELP = "A policy name, name:variant, or a .toml file; see judge policies list."
+POLICY_HELP = "A policy name, name:variant, or a .toml file; see judge policies."
 
 PolicyOption = Annotated[str, typer.Option("--policy", help=POLICY_HELP, autocompletion=complete_policy)]
 SetOption = Annotated[
@@ -113,15 +114,17 @@ ProxyOption = Annotated[
     typer.Option("--proxy", help="Address of the reverse proxy, to trust its X-Forwarded-For header."),
 ]
 TlsOption = Annotated[
-    Path | None, typer.Option("--tls", help="This host's folder from judge cluster keys; not needed on loopback.")
+    Path | None, typer.Option("--tls", help="This host's folder from judge cluster; not needed on loopback.")
 ]
 
 SLOTS_HELP = "Games at the same time; 0 means as many as the cores allow."
 
 CONTEST_HELP = "The contest.toml, or the folder that contains it."
-HERE, CUP_HERE = Path("contest.toml"), Path("cup.toml")
+HERE, CUP_FILE = Path("contest.toml"), "cup.toml"
 ContestArgument = Annotated[Path, typer.Argument(metavar="CONTEST", help=CONTEST_HELP)]
-CupArgument = Annotated[Path, typer.Argument(metavar="CUP", help="The cup.toml, or the folder that contains it.")]
+ContestOrCupArgument = Annotated[
+    Path, typer.Argument(metavar="CONTEST", help=f"{CONTEST_HELP} Or a cup.toml, or its folder.")
+]
 
 SubmissionArgument = Annotated[
     Path, typer.Argument(metavar="FILE", help="An archive of programs or sources, or one program.")
@@ -132,6 +135,21 @@ TitleOption = Annotated[
     typer.Option("--title", help="The agent's name on the pages, in any script; default: that of its last version."),
 ]
 AuthorOption = Annotated[str, typer.Option("--author", help="The author's name; default: the organiser.")]
+
+
+def cup_at(path: Path) -> Path | None:
+    """The file of the cup at a path, a file or folder; None of a contest. `HERE` is what the current folder has."""
+    if path.name == CUP_FILE:
+        return path
+    file = (path.parent if path == HERE and not path.exists() else path) / CUP_FILE
+    return file if is_file(file) else None
+
+
+def refuse_given(why: str, **options: Any) -> None:
+    """Raise InputError for the first of these options that was given."""
+    for name, value in options.items():
+        if value:
+            raise InputError(f"--{name.rstrip('_').replace('_', '-')} {why}; leave it out")
 
 
 def box_kind(text: str) -> "BoxKind":

@@ -23,31 +23,46 @@ from judge.referee.blame import TABLE
 from judge.referee.verdict_help import FAULTS, RULED
 from judge.terminal.output import make_table, print_json
 
-policies = typer.Typer(help="Show policies: files with the rules and limits of games.", no_args_is_help=True)
-agents = typer.Typer(help="List the house agents and the starters.", no_args_is_help=True)
 
-PolicyArgument = Annotated[str, typer.Argument(help=POLICY_HELP, autocompletion=complete_policy)]
+def policies(
+    policy: Annotated[
+        str, typer.Argument(help=f"{POLICY_HELP} Default: list them.", autocompletion=complete_policy)
+    ] = "",
+    *,
+    diff: Annotated[
+        str,
+        typer.Option(metavar="POLICY", help="Print the differences to another policy.", autocompletion=complete_policy),
+    ] = "",
+    copy: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Copy the policy to a new file, whose name ends in .toml.")
+    ] = None,
+    force: ForceOption = False,
+) -> None:
+    """List the policies, files with the rules and limits of games; or print all values of one, with the defaults.
+
+    A copy keeps comments and variants, to be changed there. Of a difference, `-` is the value in the first policy.
+    """
+    if not policy:
+        if diff or copy is not None:
+            raise InputError("--diff and --copy: name a policy, such as judge policies gomocup-freestyle --copy FILE")
+        _list_policies()
+    elif copy is not None:
+        _copy_policy(policy, copy, force)
+    elif diff:
+        _print_differences(policy, diff)
+    else:
+        for key, value in _flat(load_policy(policy).model_dump(mode="json")):
+            print(f"{key} = {json.dumps(value)}")
 
 
-@policies.command("list")
-def list_policies() -> None:
-    """List the judge's policies and their variants."""
+def _list_policies() -> None:
     rows = [(name, load_policy(name).about, ", ".join(variants_of(name))) for name in policy_names()]
     Console(soft_wrap=True).print(make_table(("policy", "description", "variants"), rows))
     print(f"The files are in {POLICIES}; copy one to make your own.")
-    print("  judge policies copy NAME FILE")
+    print("  judge policies NAME --copy FILE")
 
 
-@policies.command("show", epilog="Example: judge policies show gomocup-standard:fast")
-def show_policy(policy: PolicyArgument) -> None:
-    """Print all values of a policy, including defaults."""
-    for key, value in _flat(load_policy(policy).model_dump(mode="json")):
-        print(f"{key} = {json.dumps(value)}")
-
-
-@policies.command("diff", epilog="Example: judge policies diff gomocup-freestyle gomocup-fastgame")
-def diff_policies(first: PolicyArgument, second: PolicyArgument) -> None:
-    """Print the keys in which two policies differ: `-` value in the first, `+` value in the second."""
+def _print_differences(first: str, second: str) -> None:
     ours, theirs = (dict(_flat(load_policy(name).model_dump(mode="json"))) for name in (first, second))
     for key in sorted(ours.keys() | theirs.keys()):
         if ours.get(key) != theirs.get(key):
@@ -56,13 +71,7 @@ def diff_policies(first: PolicyArgument, second: PolicyArgument) -> None:
                 print(f"  {sign} {json.dumps(values[key]) if key in values else '(not set)'}")
 
 
-@policies.command("copy", epilog="Example: judge policies copy gomocup-freestyle our-cup.toml")
-def copy_policy(
-    policy: PolicyArgument,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The new file; its name ends in .toml.")],
-    force: ForceOption = False,
-) -> None:
-    """Copy a policy with its comments and variants to FILE, to change it there."""
+def _copy_policy(policy: str, file: Path, force: bool) -> None:
     name, _, variant = policy.partition(":")
     if name not in policy_names():
         raise InputError(f"unknown policy {printable(name, 80)}; {suggest(name, policy_names())}")
@@ -85,9 +94,8 @@ def _flat(value: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
     return pairs
 
 
-@agents.command("list")
-def list_agents() -> None:
-    """List the house agents. Every command accepts their names in place of an agent's path."""
+def agents() -> None:
+    """List the house agents and the starters. Every command accepts their names in place of an agent's path."""
     table = make_table(("agent", "protocol", "language", "description"))
     for name in house_agent_names():
         manifest = read_manifest(IMAGES / name / MANIFEST)
@@ -111,7 +119,20 @@ SCHEMAS: Mapping[str, type[BaseModel]] = {
     "agent": AgentManifest,
 }
 
-EXAMPLES = {"schema": "Example: judge schema record > record.schema.json"}
+EXAMPLES = {
+    "schema": "Example: judge schema record > record.schema.json",
+    "policies": """
+Examples:
+
+judge policies
+
+judge policies gomocup-standard:fast
+
+judge policies gomocup-freestyle --diff gomocup-fastgame
+
+judge policies gomocup-freestyle --copy our-cup.toml
+""",
+}
 
 
 def schema(
@@ -136,7 +157,7 @@ def reference() -> Iterator[str]:
     yield ""
     yield (
         "The verdict states in one word how a game ended. *Box* means the container of an agent. An organiser can also "
-        "void a game: `judge contest void`. `judge contest log` prints the reason of each void game. `judge show "
+        "void a game: `judge contest void`. `judge contest journal` prints the reason of each void game. `judge show "
         "RECORD --evidence` prints the evidence for the end of a game."
     )
     yield ""

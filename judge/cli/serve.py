@@ -15,10 +15,11 @@ from judge.cli.options import (
     BeyondLoopbackOption,
     ListenOption,
     ProxyOption,
+    cup_at,
     of_web_extra,
 )
 from judge.contest.plan import load_plan
-from judge.cup.plan import CUP_FILE, PlannedCup, load_cup
+from judge.cup.plan import PlannedCup, load_cup
 from judge.terminal.output import note
 
 if TYPE_CHECKING:
@@ -171,10 +172,10 @@ def _contests(paths: Sequence[Path], *, may_write: bool) -> tuple[list[Path], Pl
     found: list[Path] = []
     cup: PlannedCup | None = None
     for path in paths:
-        if path.name != CUP_FILE and not (path / CUP_FILE).is_file():
+        if (file := cup_at(path)) is None:
             found.append(path)
             continue
-        planned = load_cup(path)
+        planned = load_cup(file)
         cup = cup or planned
         if may_write:
             for league in planned.cup.leagues:

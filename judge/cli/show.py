@@ -6,24 +6,19 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
 from judge.base.errors import InputError, naming
 from judge.base.os_errors import os_errors_as
 from judge.base.text import printable
-from judge.catalog.files import game_files, read_steps, steps_of
+from judge.catalog.files import game_files, read_steps
+from judge.cli.game_output import index_of, print_evidence, show_game
 from judge.cli.guard import is_interactive
 from judge.cli.options import EvidenceOption
-from judge.formats.fault_report import case_lines, cases
-from judge.formats.outcome import record_outcome
 from judge.formats.steps import Stepped
-from judge.games.types import Verdict
-from judge.record.spec import RecordFile, read_record
-from judge.referee.verdict_help import fix_of
+from judge.record.spec import read_record
 from judge.render.board import Words, draw_board
 from judge.render.shapes import Scene
 from judge.render.svg import write_svg
-from judge.terminal.board_text import board_lines
 from judge.terminal.browse import browse, browse_list, read_listed
 from judge.terminal.output import note, refuse_source
 
@@ -46,9 +41,11 @@ judge show game.json --evidence
 judge show records
 
 judge show lost/*.json --evidence
-"""
 
-MAX_COLUMNS = 10_000
+judge show cup --game 17
+
+judge show cup --game 17 --attempt 1 --record game-17.json
+"""
 
 
 def show(
@@ -56,18 +53,41 @@ def show(
         list[Path],
         typer.Argument(
             metavar="RECORD...",
-            help="Records (.json), .psq, .rec, .sgf or .pgn files, logs of the UCC contests, or folders with them.",
+            help="Records (.json), .psq, .rec, .sgf or .pgn files, logs of the UCC contests, or folders with them; "
+            "with --game a contest.",
         ),
     ],
     ply: Annotated[int | None, typer.Option(min=0, help="Show only the position after this many moves.")] = None,
     svg: Annotated[Path | None, typer.Option(help="Draw that position, or the last one, to a file.")] = None,
     gif: Annotated[Path | None, typer.Option(help="Draw the game as an animation.")] = None,
     evidence: EvidenceOption = False,
+    game: Annotated[
+        str, typer.Option(metavar="NUMBER", help="A game of a contest, by its number in the schedule or its id.")
+    ] = "",
+    attempt: Annotated[
+        int | None,
+        typer.Option(min=1, help="With --game: an earlier attempt, such as a void. Default: the one that counts."),
+    ] = None,
+    record: Annotated[
+        str, typer.Option(metavar="FILE", help="With --game: write the record to a new file; - means stdout.")
+    ] = "",
+    private: Annotated[
+        bool, typer.Option("--private", help="With --record: include the private data of the agents' authors.")
+    ] = False,
 ) -> None:
     """Show a game: step through it on a terminal (arrow keys, n, p, a number, q), otherwise list its moves.
 
     Several records or a folder open a list of games; Enter opens one.
     """
+    if game:
+        if len(paths) != 1 or ply is not None or svg is not None or gif is not None:
+            raise InputError("--game: name one contest, and leave out --ply, --svg and --gif")
+        from judge.cli.contest.game import show_game_of  # a record needs no contest
+
+        show_game_of(paths[0], game, attempt, record, is_private=private, with_evidence=evidence)
+        return
+    if attempt is not None or record or private:
+        raise InputError("--attempt, --record and --private are for a game of a contest: name it with --game")
     files = game_files(paths)
     if evidence:
         for number, path in enumerate(files):
@@ -81,19 +101,19 @@ def show(
         _show_list(files)
         return
     (path,) = files
-    game = read_steps(path)
-    if game.problem:
-        note(f"judge: {path}: shown only up to an error: {printable(game.problem, 300)}")
-    at = _index(game, ply)
+    found = read_steps(path)
+    if found.problem:
+        note(f"judge: {path}: shown only up to an error: {printable(found.problem, 300)}")
+    at = index_of(found, ply)
     for target in filter(None, (svg, gif)):
         refuse_source(target, [path])
     if svg is not None:
-        title = f"{game.names[0]} - {game.names[1]}, {game.title}"
-        _write(svg, lambda: write_svg(_scene(game, at), title).encode())
+        title = f"{found.names[0]} - {found.names[1]}, {found.title}"
+        _write(svg, lambda: write_svg(_scene(found, at), title).encode())
     if gif is not None:
-        _write(gif, lambda: _animation(game))
+        _write(gif, lambda: _animation(found))
     if svg is None and gif is None:
-        show_game(game, ply)
+        show_game(found, ply)
 
 
 def _show_list(files: Sequence[Path]) -> None:
@@ -104,47 +124,6 @@ def _show_list(files: Sequence[Path]) -> None:
     games = [read_listed(path) for path in files]
     console = Console(highlight=False, soft_wrap=True)
     browse_list(games, console, 0, lambda game: browse(game, console, 0))
-
-
-def _index(game: Stepped, ply: int | None) -> int:
-    last = len(game.steps) - 1
-    if ply is None:
-        return last
-    if ply > last:
-        raise InputError(f"--ply {ply}: the game has {last} moves; give 0 to {last}")
-    return ply
-
-
-def show_game(game: Stepped, ply: int | None = None) -> None:
-    """Step through a game on a terminal, otherwise list it; with `ply`, show only that position."""
-    at, listed = _index(game, ply), ply is None
-    console = Console(highlight=False, soft_wrap=True)
-    if listed and is_interactive():
-        browse(game, console, 0)
-        return
-    console.print(Text(printable(f"{game.title}: {game.names[0]} - {game.names[1]}", 300), "bold"))
-    if listed:
-        for number in range(1, len(game.steps)):
-            step = game.steps[number]
-            name = "" if step.seat is None else printable(game.names[step.seat], 60)
-            ms = "" if step.ms is None else f"{step.ms:10.1f} ms"
-            search = "".join(f"  {printable(key, 20)} {printable(value, 60)}" for key, value in step.search.items())
-            said = printable(step.said_with_square(game.steps[number - 1].view), 60)
-            console.print(Text(f"{number:4}. {name:<20} {said:<12} {ms}{search}".rstrip()))
-    step = game.steps[at]
-    for line in board_lines(step.view, MAX_COLUMNS, MAX_COLUMNS, not console.encoding.startswith("utf")):
-        console.print(line)
-    console.print(Text(f"{at} of {len(game.steps) - 1}: {printable(step.text, 300)}"))
-    if at == len(game.steps) - 1:
-        console.print(Text(printable(game.result, 400), "bold"))
-
-
-def _print_last_position(file: RecordFile) -> None:
-    step = steps_of(file).steps[-1]
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(f"\nThe last position: {printable(step.text, 300)}", markup=False)
-    for line in board_lines(step.view, MAX_COLUMNS, MAX_COLUMNS, not console.encoding.startswith("utf")):
-        console.print(line)
 
 
 def _scene(game: Stepped, at: int, pixels: int | None = None) -> Scene:
@@ -171,23 +150,3 @@ def _write(path: Path, make: Callable[[], bytes]) -> None:
     with os_errors_as(InputError, path):
         path.write_bytes(data)
     print(f"wrote {printable(str(path), None)}")
-
-
-def print_evidence(file: RecordFile, path: str) -> None:
-    """Print why a seat lost. `path` is the record's path in the printed commands."""
-    record = file.record
-    names = f"{record.seats[0].name} - {record.seats[1].name}"
-    print(printable(f"{names}, {record.spec.policy.name}, game {record.id}, attempt {record.attempt}", 300))
-    print(printable(record_outcome(record), 400))
-    found = cases(file)
-    for case in found:
-        print()
-        print("\n".join(case_lines(case, record, path)))
-        if advice := fix_of(case.verdict):
-            print(f"\nWhat to do\n  {advice}")
-    if found:
-        _print_last_position(file)
-    if not found:
-        rules = "the rules of the game ended it"
-        host = "the judge or its host was, and the game does not count"
-        print(f"\nNo seat was at fault: {host if record.verdict is Verdict.VOID else rules}.")

@@ -1,9 +1,7 @@
 """`judge submissions`: the submissions of a contest, and the organiser's decisions about them."""
 
-import csv
 import logging
 import re
-import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -14,12 +12,10 @@ import typer
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 
-from judge.base.durable_files import open_regular
 from judge.base.errors import InputError
 from judge.base.logs import set_level
 from judge.base.text import printable, suggest
-from judge.cli.links import author_link
-from judge.cli.options import HERE, ContestArgument, JsonOption, WhyOption, checked_address, operator, required_reason
+from judge.cli.options import HERE, ContestArgument, JsonOption, WhyOption, operator, required_reason
 from judge.cli.submission_output import step_line
 from judge.cli.submit import (
     open_intake,
@@ -37,7 +33,6 @@ from judge.contest.orders.submission_orders import (
     Retry,
     TakeOut,
 )
-from judge.store.lookalikes import appearances
 from judge.store.orders import OrganiserOrder
 from judge.store.submissions import Register
 from judge.store.tokens import checked_author
@@ -45,12 +40,10 @@ from judge.store.types import ENTERS, Submission
 from judge.submissions.service import IntakeDirectory, process_claimed, state_line, working
 from judge.terminal.output import SENTENCE_CHARACTERS, note, print_json
 
-app = typer.Typer(help="List and decide submissions, and manage authors' tokens.", no_args_is_help=True)
+app = typer.Typer(help="List and decide submissions.", no_args_is_help=True)
 
 Id = Annotated[int, typer.Argument(metavar="ID", help="The number of a submission.")]
 Author = Annotated[str, typer.Argument(metavar="AUTHOR", help="The author's name, as the tables show it.")]
-
-MAX_AUTHORS_BYTES = 1 << 16
 
 MESSAGE_CHARACTERS = 1000
 
@@ -114,10 +107,18 @@ def _in_cells(row: Sequence[str], widths: Sequence[int]) -> str:
 
 
 @app.command(epilog="Example: judge submissions show 3 cup")
-def show(number: Id, contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
+def show(
+    number: Id,
+    contest: ContestArgument = HERE,
+    as_json: JsonOption = False,
+    log: Annotated[bool, typer.Option("--log", help="Print what processing it printed.")] = False,
+) -> None:
     """Show a submission: its steps, the problems that the check found, and its history."""
     with _opened(contest) as (directory, register):
         submission = register.get(number)
+        if log:
+            _print_log(directory, submission)
+            return
         if as_json:
             print_json(submission_json(directory, register, submission))
             return
@@ -137,15 +138,11 @@ def show(number: Id, contest: ContestArgument = HERE, as_json: JsonOption = Fals
             print(f"{change.at}  {change.state.value} by {printable(change.who)}{why}")
 
 
-@app.command("log", epilog="Example: judge submissions log 3 cup")
-def show_log(number: Id, contest: ContestArgument = HERE) -> None:
-    """Print the processing log of a submission. Control characters in it are escaped."""
-    with _opened(contest) as (directory, register):
-        submission = register.get(number)
-        if submission.log is None:
-            raise InputError(f"submission {number} is {submission.state.value}: it has no log yet")
-        for line in directory.files.get(submission.log).decode("utf-8", "replace").split("\n"):
-            print(printable(line.removesuffix("\r"), 4000))
+def _print_log(directory: IntakeDirectory, submission: Submission) -> None:
+    if submission.log is None:
+        raise InputError(f"submission {submission.id} is {submission.state.value}: it has no log yet")
+    for line in directory.files.get(submission.log).decode("utf-8", "replace").split("\n"):
+        print(printable(line.removesuffix("\r"), 4000))
 
 
 @app.command(epilog='Example: judge submissions email "Ada L." ada@example.org cup')
@@ -162,7 +159,7 @@ def email(
         known = notices.authors()
         if checked_author(author) not in known:
             hint = printable(suggest(author, known), 300)
-            raise InputError(f"no author {author!r} in {directory.contest}: {hint}; judge submissions token adds one")
+            raise InputError(f"no author {author!r} in {directory.contest}: {hint}; judge tokens make adds one")
         notices.set_email(author, address)
     if address and not directory.intake.notices.smtp:
         note("no mail server is configured: set smtp in [intake.notices] of the contest's file")
@@ -227,93 +224,3 @@ for each in SUBMISSION_ORDERS.values():
     if name := each.command_name():
         command = _COMMANDS.get(each) or (_notice(each) if issubclass(each, AuthorsOrder) else _decision(each))
         app.command(name, epilog=f"Example: judge submissions {name} {each.example}", help=each.__doc__)(command)
-
-
-@app.command(epilog='Example: judge submissions token "Ada L." cup --url https://example.org/cup')
-def token(
-    author: Author,
-    contest: ContestArgument = HERE,
-    url: Annotated[
-        str, typer.Option(help="The address of judge serve: also print the link to the author's page.")
-    ] = "",
-) -> None:
-    """Create a token with which AUTHOR can submit by HTTP and see the author's page. Earlier tokens stay valid."""
-    address = checked_address(url) if url else ""
-    directory = open_intake(contest)
-    with closing(directory.tokens()) as tokens:
-        made = tokens.make(author, operator())
-    _note_similar([author], directory)
-    print(made)
-    if address:
-        print(author_link(address, made))
-    else:
-        note("its page is author/index.html of judge serve; use --url to print a sign-in link")
-    note("the token is shown only once: send it to the author by a private channel")
-
-
-@app.command(
-    epilog="Examples:\n\njudge submissions tokens authors.txt cup --url https://example.org/cup > tokens.csv\n\n"
-    "FILE has an author's name on each line; - means stdin."
-)
-def tokens(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A text file with an author's name on each line.")],
-    contest: ContestArgument = HERE,
-    url: Annotated[str, typer.Option(help="The address of judge serve: also print the links.")] = "",
-) -> None:
-    """Create a token for each author of FILE, and print them as CSV: author, token, link."""
-    address = checked_address(url) if url else ""
-    authors = authors_in(file)
-    directory = open_intake(contest)
-    with closing(directory.tokens()) as stored:
-        made = [(author, stored.make(author, operator())) for author in authors]
-    _note_similar(authors, directory)
-    table = csv.writer(sys.stdout, lineterminator="\n")
-    table.writerow(("author", "token", *(("link",) if address else ())))
-    for author, secret in made:
-        table.writerow((author, secret, *((author_link(address, secret),) if address else ())))
-    note("the tokens are shown only once: send each author only the own one, by a private channel")
-
-
-def _note_similar(authors: Sequence[str], directory: IntakeDirectory) -> None:
-    with closing(directory.notices()) as notices:
-        known = notices.authors()
-    for author in authors:
-        for each in known:
-            if each != author and not appearances(each).isdisjoint(appearances(author)):
-                note(f"judge: there is also the author {printable(each)}: if they are one person, use one name")
-
-
-def authors_in(file: str) -> list[str]:
-    """The names in a text file; - means stdin. Raises InputError with the line."""
-    try:
-        if file == "-":
-            text = sys.stdin.read(MAX_AUTHORS_BYTES + 1)
-        else:
-            with open_regular(Path(file)) as stream:
-                text = stream.read(MAX_AUTHORS_BYTES + 1).decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{file}: {getattr(error, 'strerror', None) or 'not a UTF-8 text file'}") from None
-    if len(text) > MAX_AUTHORS_BYTES:
-        raise InputError(f"{file}: more than {MAX_AUTHORS_BYTES} characters; split it")
-    authors: dict[str, int] = {}
-    for number, line in enumerate(text.splitlines(), 1):
-        author = line.strip()
-        if not author:
-            continue
-        if author in authors:
-            raise InputError(f"{file}:{number}: {printable(author, 60)} is also on line {authors[author]}; remove one")
-        try:
-            checked_author(author)
-        except InputError as error:
-            raise InputError(f"{file}:{number}: {error}") from None
-        authors[author] = number
-    if not authors:
-        raise InputError(f"{file}: no names; write an author's name on each line")
-    return list(authors)
-
-
-@app.command(epilog='Example: judge submissions revoke "Ada L." cup')
-def revoke(author: Author, contest: ContestArgument = HERE) -> None:
-    """Revoke every token of AUTHOR. Their submissions stay."""
-    with closing(open_intake(contest).tokens()) as tokens:
-        print(f"{tokens.revoke(author, operator())} revoked")

@@ -12,7 +12,16 @@ import typer
 
 from judge.base.errors import InputError
 from judge.base.logs import set_level
-from judge.cli.options import CONTEST_HELP, HERE, AuthorOption, JsonOption, NameOption, SubmissionArgument, TitleOption
+from judge.cli.options import (
+    CONTEST_HELP,
+    HERE,
+    AuthorOption,
+    JsonOption,
+    NameOption,
+    SubmissionArgument,
+    TitleOption,
+    cup_at,
+)
 from judge.cli.submission_output import REPEATED, print_findings, print_state, received_line, step_line
 from judge.contest.admissions import joins_later
 from judge.contest.begin import announce
@@ -48,6 +57,10 @@ judge submit pbrain-five.zip cup --title "Žofinka 五"
 
 judge submit my-agent.zip --url 'https://example.org/cup/author/index.html#TOKEN' --wait
 
+judge submit my-agent.zip spring --league fastgame --league renju --author "Ada L."
+
+judge submit my-agent.zip --links my-links.csv --league fastgame --league renju --wait
+
 judge submit my-agent.zip --url https://example.org/cup --token-file token.txt --wait --receipt my-agent.receipt
 
 Exit codes: 0 it passed, 1 it was refused or the host failed, 2 the command was wrong.
@@ -71,10 +84,36 @@ def submit(
         Path | None,
         typer.Option(help="With --url: write the receipt for the file, a proof of the upload."),
     ] = None,
+    league: Annotated[
+        list[str] | None, typer.Option(help="Of a cup: a league that the agent enters. Repeatable.")
+    ] = None,
+    links: Annotated[
+        Path | None, typer.Option(help="With --league: the organiser's file of your links to the leagues.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Submit FILE to a contest: unpack it, build it, check it, and register the agent."""
+    """Submit FILE to a contest: unpack it, build it, check it, and register the agent.
+
+    Of a cup, to each league of --league, which checks it under its own policy.
+    """
     set_level(logging.ERROR)
+    cup = None if url else cup_at(contest or HERE)
+    if links is not None or cup is not None:
+        if url or as_json or token_file is not None or receipt is not None:
+            raise InputError("a cup: leave out --url, --token-file, --receipt and --json")
+        if links is None and wait:
+            raise InputError("--links is missing: --wait is for services")
+        if links is not None and (author or contest is not None):
+            raise InputError("--links: the services know the author and the cup; leave out --author and CUP")
+        from judge.cli.cup.submissions import submit_to_leagues
+
+        def submit_to(path: Path | None, link: str) -> None:
+            submit(file, path, name, title, author, url=link, wait=wait)
+
+        submit_to_leagues(cup or HERE, league or [], links, submit_to)
+        return
+    if league:
+        raise InputError("--league is for a cup: name the cup, or give --links")
     if url:
         if contest is not None or author:
             raise InputError("--url: the service knows contest and author; leave out CONTEST and --author")
@@ -185,7 +224,7 @@ def print_result(directory: IntakeDirectory, register: Register, ended: Submissi
         return
     of = f"{ended.id} {contest}"
     if ended.state is SubmissionState.REFUSED:
-        note(f"next: fix it and submit it again; the log is in: judge submissions log {of}")
+        note(f"next: fix it and submit it again; the log is in: judge submissions show --log {of}")
         if ended.agent is not None:
             note(f"or accept it unchanged: judge submissions approve {of} --why REASON")
     elif ended.state is SubmissionState.RECEIVED:

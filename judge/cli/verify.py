@@ -31,8 +31,8 @@ def verify_files(
     """Replay records: check the result by the rules, the verdict by the evidence, and the hash chain.
 
     A log of the UCC contests' own managers is replayed by the rules, with random events from the log. For an evaluation
-    the signature, every record and the verdict are checked. An export is verified as by judge contest verify or judge
-    cup verify, without the organiser's key.
+    the signature, every record and the verdict are checked. An export is verified as by judge contest verify, without
+    the organiser's key.
     """
     verified = [_is_verified_folder(path) if path.is_dir() else _is_verified(path) for path in paths]
     if not all(verified):
@@ -41,18 +41,16 @@ def verify_files(
 
 def _is_verified_folder(path: Path) -> bool:
     # Records need none of these, which take long to import.
-    from judge.cli.contest.verify import verify as verify_contest
-    from judge.cli.cup.publish import verify as verify_cup
-    from judge.cup.results import CUP_DOCUMENT
+    from judge.cli.contest.verify import verify as verify_export
     from judge.publish.load import DOCUMENT
+    from judge.publish.manifest import CUP_DOCUMENT
 
-    for document, verify_export in ((CUP_DOCUMENT, verify_cup), (DOCUMENT, verify_contest)):
-        if (path / document).exists():
-            try:
-                verify_export(path)
-            except SystemExit:
-                return False
-            return True
+    if (path / CUP_DOCUMENT).exists() or (path / DOCUMENT).exists():
+        try:
+            verify_export(path)
+        except SystemExit:
+            return False
+        return True
     verified = [_is_verified(file) for file in game_files([path])]
     return all(verified)
 

@@ -488,7 +488,7 @@ def open_cluster(
 ) -> Cluster:
     """Workers of the scheduler `address` (`tls://HOST:8786`) for one contest.
 
-    `keys`: this host's folder from `judge cluster keys`; `folder`: the contest's. A worker with other images of
+    `keys`: this host's folder from `judge cluster`; `folder`: the contest's. A worker with other images of
     `runtimes` (the agents' and `keeper`) gets no games. Raises InputError and HostError.
     """
     where = parse_address(address)

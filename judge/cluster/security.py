@@ -83,7 +83,7 @@ def load_authority(folder: Path, name: str, days: int) -> tuple[x509.Certificate
         except (ValueError, TypeError, UnsupportedAlgorithm):
             raise InputError(f"{certificate_file} or {key_file} is damaged: restore it from a backup") from None
         if not isinstance(key, ec.EllipticCurvePrivateKey):
-            raise InputError(f"{key_file} is not the key that judge cluster keys makes")
+            raise InputError(f"{key_file} is not the key that judge cluster makes")
         return certificate, key
     folder.mkdir(parents=True, exist_ok=True)
     key = ec.generate_private_key(ec.SECP256R1())
@@ -214,13 +214,13 @@ def parse_address(text: str, port: int = PORT) -> Address:
     if address.scheme == "tcp" and not address.is_loopback:
         raise InputError(
             f"{shown}: plain TCP is refused beyond loopback: any process that reaches that port could run code next to "
-            f"the Engine: use {replace(address, scheme='tls')} with the keys that judge cluster keys makes"
+            f"the Engine: use {replace(address, scheme='tls')} with the keys that judge cluster makes"
         )
     return address
 
 
 def security_of(address: Address, keys: Path | None, *, takes_workers: bool = False) -> Security:
-    """dask's settings; `keys`: this host's folder from `judge cluster keys`.
+    """dask's settings; `keys`: this host's folder from `judge cluster`.
 
     `takes_workers`: trust workers' certificates. Raises InputError if keys are missing or readable by other users.
     """
@@ -228,12 +228,12 @@ def security_of(address: Address, keys: Path | None, *, takes_workers: bool = Fa
         return Security(require_encryption=False)
     if keys is None:
         raise InputError(
-            f"{address} needs this host's keys: make them with judge cluster keys, and give their folder with --tls"
+            f"{address} needs this host's keys: make them with judge cluster, and give their folder with --tls"
         )
     authority, certificate, key = (keys / name for name in (AUTHORITY, CERTIFICATE, KEY))
     for path in (authority, certificate, key):
         if not path.is_file():
-            raise InputError(f"{path} is missing: give a host's folder that judge cluster keys made")
+            raise InputError(f"{path} is missing: give a host's folder that judge cluster made")
     if key.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise InputError(f"{key} is readable by other users: chmod 600 {key}")
     trusted = authority.read_text(errors="replace")
@@ -315,12 +315,12 @@ def invite(folder: Path, hosts: Sequence[str], scheduler: Address, days: int) ->
 
 def read_join_file(path: Path) -> JoinFile:
     """Raises InputError if the file is invalid or readable by other users."""
-    with os_errors_as(InputError, path, ": judge cluster invite makes such a file"):
+    with os_errors_as(InputError, path, ": judge cluster makes such a file"):
         if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise InputError(f"{path} is readable by other users: chmod 600 {path}")
         with open_regular(path) as file:
             data = file.read(MAX_JOIN_FILE_BYTES)
-    joined = parse_json(JoinFile, data, f"{path}: not a file that judge cluster invite makes")
+    joined = parse_json(JoinFile, data, f"{path}: not a file that judge cluster makes")
     try:
         parse_address(joined.scheduler)
     except InputError as error:

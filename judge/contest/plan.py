@@ -201,7 +201,7 @@ class Plan(FrozenModel):
     agents: tuple[AgentPlan, ...] = ()
     witnesses: tuple[WitnessPlan, ...] = Field(default=(), max_length=16)
     cup: CupReference | None = None
-    """Only `judge cup` writes it. The log begins with it."""
+    """Only judge writes it, for a league. The log begins with it."""
 
     @property
     def check_command(self) -> str:

@@ -20,9 +20,9 @@ from judge.base.progress import Tracker, untracked
 from judge.contest.contest import Contest, open_store
 from judge.cup.announcement import ANNOUNCEMENT
 from judge.cup.plan import PlannedCup
-from judge.cup.results import CUP_DOCUMENT, CupResults, LeagueResults, read_exported
+from judge.cup.results import CupResults, LeagueResults, read_exported
 from judge.publish.export.export import ExportSummary, PageOptions, new_export, publish
-from judge.publish.manifest import write_manifest
+from judge.publish.manifest import CUP_DOCUMENT, write_manifest
 from judge.publish.model import Stream, minute
 from judge.site.pages import POLICY, STYLE, VERIFIER, Page, PagePlace, asset, render
 from judge.submissions.windows import Windows
@@ -186,7 +186,7 @@ def _write(
             contest = Contest(store, begun)
             exported[league.name] = publish(contest, target / league.name, private / league.name, signing, pages, track)
     if not exported:
-        raise InputError(f"{planned.cup.name}: no league has begun; judge cup run {planned.path} begins them")
+        raise InputError(f"{planned.cup.name}: no league has begun; judge contest run {planned.path} begins them")
     results = read_exported(planned, target, exported)
     signed = {name: (summary.digest, summary.fingerprint) for name, summary in exported.items()}
     (target / CUP_DOCUMENT).write_bytes(results.document(signed).encoded())

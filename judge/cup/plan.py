@@ -55,7 +55,7 @@ RESERVED = frozenset({"agents", "data", *CODES})
 SHARED = ("zone", "store", "submissions", "contest", "intake", "agents_per_author", "witnesses")
 """Keys of contest.toml that the cup sets for leagues without their own."""
 
-_HEAD = f"# judge cup writes this file from {CUP_FILE}. Change that file instead."
+_HEAD = f"# judge writes this file from {CUP_FILE}. Change that file instead."
 
 _OWN = frozenset({"name", "after", "promoted", "promotes_new", "medals", "agents"})
 
@@ -78,7 +78,7 @@ class League(Plan):
     @model_validator(mode="after")
     def _has_no_agents(self) -> "League":
         if self.cup:
-            raise ValueError("judge cup writes the key cup; remove it")
+            raise ValueError("judge writes the key cup; remove it")
         if self.agents:
             raise ValueError("agents of a cup are in [[entries]], each with its leagues; remove the league's agents")
         for key in ("promoted", "promotes_new"):
@@ -275,7 +275,7 @@ class PlannedCup:
         path = self.file_of(league)
         text = read_text(path, "a contest file") if is_file(path) else ""
         if text and not text.startswith(_HEAD):
-            raise InputError(f"{path}: not written by judge cup; rename the league {league}, or remove the file")
+            raise InputError(f"{path}: not written by judge; rename the league {league}, or remove the file")
         return text
 
     def _document(self, league: str, prefix: str, promoted: Sequence[AgentPlan] = ()) -> dict[str, Any]:
@@ -316,7 +316,7 @@ def load_cup(path: Path) -> PlannedCup:
     """Load a cup from a file or a folder. Raises InputError with file, line and fix."""
     if is_directory(path):
         path /= CUP_FILE
-    text = read_text(path, "a cup file; judge cup init NAME makes one")
+    text = read_text(path, "a cup file; judge contest init NAME --cup makes one")
     document = parse(path, text)
     leagues = document.get("leagues")
     shared = {key: document[key] for key in SHARED if key in document}

@@ -19,8 +19,6 @@ from judge.tournament.promotion import promoted_count
 from judge.tournament.snapshot import Snapshot
 from judge.tournament.standings import TableLine
 
-CUP_DOCUMENT = "cup.json"
-
 PODIUM = 3
 """Number of places with a medal."""
 

@@ -242,10 +242,10 @@ class CupRun:
 def alone(planned: PlannedCup) -> Iterator[None]:
     """Hold the cup's lock. Raises InputError if another process has it, or if a league lacks something."""
     for sentence in missing_now(planned):
-        raise InputError(f"{sentence}; judge cup plan {planned.path} prints all problems")
+        raise InputError(f"{sentence}; judge contest plan {planned.path} prints all problems")
     file = try_lock_directory(planned.folder)
     if file is None:
-        raise InputError(f"another judge cup run plays {planned.cup.name}; wait for its end, or stop it with Ctrl-C")
+        raise InputError(f"another judge plays {planned.cup.name}; wait for its end, or stop it with Ctrl-C")
     with file:
         yield
 

@@ -13,9 +13,9 @@ from judge.base.parsing import parse_foreign
 from judge.base.progress import Tracker, untracked
 from judge.contest.plan import CupReference
 from judge.cup.announcement import ANNOUNCEMENT, Announcement, league_terms
-from judge.cup.results import CUP_DOCUMENT, CupDocument, CupResults, LeagueResults, advancing, results_of
+from judge.cup.results import CupDocument, CupResults, LeagueResults, advancing, results_of
 from judge.journal.events import Accepted, Annulled, Created, Disqualified
-from judge.publish.manifest import PUBLIC_KEY, ManifestCheck, check_manifest
+from judge.publish.manifest import CUP_DOCUMENT, PUBLIC_KEY, ManifestCheck, check_manifest
 from judge.publish.verify.copies import original_line_ends
 from judge.publish.verify.export import VerificationReport, verify_export
 from judge.publish.verify.sample import Sample
@@ -54,7 +54,8 @@ def verify_cup(
 
 
 def _verify(directory: Path, public_key: Path | None, sample: Sample | None, track: Tracker) -> CupReport:
-    data = read_bounded(directory / CUP_DOCUMENT, MAX_DOCUMENT_BYTES, "give a directory that judge cup export wrote")
+    fix = "give a directory that judge contest export wrote"
+    data = read_bounded(directory / CUP_DOCUMENT, MAX_DOCUMENT_BYTES, fix)
     document = parse_foreign(CupDocument, data, f"{CUP_DOCUMENT}: not the results of a cup")
     begun = [league for league in document.leagues if league.contest]
     manifest = check_manifest(directory, public_key, track, {league.name for league in begun})

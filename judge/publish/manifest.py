@@ -26,6 +26,8 @@ from judge.transparency.checkpoint import is_signed
 from judge.transparency.keys import fingerprint, load_public_key, public_pem, read_public_key
 
 MANIFEST, SIGNATURE, PUBLIC_KEY = "manifest.json", "manifest.sig", "organiser.pem"
+CUP_DOCUMENT = "cup.json"
+"""In the directory of an exported cup."""
 _UNLISTED = frozenset({MANIFEST, SIGNATURE})
 
 GIT_FILE, GIT_LINE = ".gitattributes", b"* -text\n"

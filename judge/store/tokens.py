@@ -59,29 +59,16 @@ class Tokens(ContestDatabase):
             connection.execute(insert(tokens).values(hash=_hash(token), made_at=self._stamp(), made_by=who, **values))
         return token
 
-    def revoke(self, author: str, who: str) -> int:
-        """Revoke an author's tokens; return their number. Raises InputError without one."""
-        return self._revoke(author, who, (TokenRole.AUTHOR,))
-
-    def revoke_organiser(self, name: str, who: str) -> int:
-        """Revoke an organiser's tokens; return their number. Raises InputError without one."""
-        return self._revoke(name, who, ORGANISER_ROLES)
-
-    def _revoke(self, name: str, who: str, roles: tuple[TokenRole, ...]) -> int:
+    def revoke(self, name: str, who: str) -> int:
+        """Revoke all tokens of a name; return their number. Raises InputError without one."""
         with self._writing() as connection:
             done = connection.execute(
                 update(tokens)
-                .where(
-                    tokens.c.contest == self._contest,
-                    tokens.c.author == name,
-                    tokens.c.role.in_(roles),
-                    tokens.c.revoked_at.is_(None),
-                )
+                .where(tokens.c.contest == self._contest, tokens.c.author == name, tokens.c.revoked_at.is_(None))
                 .values(revoked_at=self._stamp(), revoked_by=who)
             )
             if not done.rowcount:
-                kind = "author" if TokenRole.AUTHOR in roles else "organiser"
-                raise InputError(f"{kind} {name!r} has no token in {self._contest!r}")
+                raise InputError(f"{name!r} has no token in {self._contest!r}")
             return done.rowcount
 
     def author_of(self, token: str) -> str | None:
@@ -94,11 +81,9 @@ class Tokens(ContestDatabase):
         holder = self._holder(token)
         return None if holder is None or holder.role not in ORGANISER_ROLES else holder
 
-    def organisers(self) -> list[TokenHolder]:
+    def holders(self) -> list[TokenHolder]:
         """One per valid token, oldest first."""
-        query = select(tokens).where(
-            tokens.c.contest == self._contest, tokens.c.role.in_(ORGANISER_ROLES), tokens.c.revoked_at.is_(None)
-        )
+        query = select(tokens).where(tokens.c.contest == self._contest, tokens.c.revoked_at.is_(None))
         return [_holder_of(row) for row in self._rows(query.order_by(tokens.c.made_at, tokens.c.author))]
 
     def adopt(self, others: "Tokens") -> int:

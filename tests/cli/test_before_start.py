@@ -36,9 +36,9 @@ def test_status_and_log_work_before_anything_happened(judge: Judge, tmp_path: Pa
     assert (0, "cup: not begun") == (status.code, status.out.splitlines()[0])
     assert "agent         left" in status.out
     assert "not begun" == json.loads(judge("contest", "status", "cup", "--json").out)["state"]
-    log = judge("contest", "log", "cup")
+    log = judge("contest", "journal", "cup")
     assert (0, "cup: not begun, and its journal is empty\n") == (log.code, log.out)
-    assert "[]\n" == judge("contest", "log", "cup", "--json").out
+    assert "[]\n" == judge("contest", "journal", "cup", "--json").out
     assert ["contest.toml"] == [path.name for path in (tmp_path / "cup").iterdir()]
 
 
@@ -128,7 +128,7 @@ def test_email_of_an_unknown_author_is_refused(judge: Judge, tmp_path: Path) -> 
     known = judge("submissions", "email", "Dana", "dana@example.org", "cup")
 
     assert 2 == unknown.code
-    assert "no author 'Danna' in cup: did you mean 'Dana'?; judge submissions token adds one" in unknown.err
+    assert "no author 'Danna' in cup: did you mean 'Dana'?; judge tokens make adds one" in unknown.err
     assert 0 == known.code
     message = judge("submissions", "message", "We start at 19:00.", "cup")
     assert (0, "message to all authors; authors: 1, with an address for notices: 1\n") == (message.code, message.out)

@@ -76,7 +76,7 @@ def test_from_nothing_to_final_standings(judge: Judge, tmp_path: Path) -> None:
     assert chance["commitment"] == hashlib.sha256(bytes.fromhex(chance["secret"])).hexdigest()
     assert f"its SHA-256 is {chance['commitment']}" in ran.err
     told = ran.out + ran.err + (tmp_path / "cup/log.jsonl").read_text()
-    assert chance["secret"] not in told + judge("contest", "log", "cup", "--json").out
+    assert chance["secret"] not in told + judge("contest", "journal", "cup", "--json").out
 
     assert 2 == judge("contest", "void", "1", "cup").code
     voided = judge("contest", "void", "1", "cup", "--why", "the wrong board")
@@ -91,10 +91,10 @@ def test_from_nothing_to_final_standings(judge: Judge, tmp_path: Path) -> None:
     assert {"house-instant", "house-stamp"} == {each["agent"] for each in table["lines"]}
     cross = document(judge("contest", "crosstable", "cup", "--json"))
     assert [None, None] == [cross["rows"][number][number] for number in range(2)]
-    events = [each["event"] for each in json.loads(judge("contest", "log", "cup", "--json").out)]
+    events = [each["event"] for each in json.loads(judge("contest", "journal", "cup", "--json").out)]
     begun = ["announced", "frozen", "created", "folders", "scheduled"]
     assert [*begun, *["started", "accepted"] * 2, "annulled", "started", "accepted"] == events
-    assert "game 1, attempt 1: annulled: the wrong board" in judge("contest", "log", "cup").out
+    assert "game 1, attempt 1: annulled: the wrong board" in judge("contest", "journal", "cup").out
 
     out = judge("contest", "disqualify", "house-stamp", "cup", "--why", "it stamps")
     assert (0, "house-stamp is disqualified; 0 games of cup are cancelled\n") == (out.code, out.out)
@@ -152,7 +152,7 @@ def test_one_folder_has_one_judge_and_pause_or_ctrl_c_end_it_politely(
     assert [] == left(mine)
     done += len(ended)
     assert {"done": done, "pending": 8 - done} == _counts(judge)
-    assert "paused: lunch" in judge("contest", "log", "cup").out
+    assert "paused: lunch" in judge("contest", "journal", "cup").out
 
 
 @pytest.mark.docker
@@ -181,7 +181,7 @@ def test_second_ctrl_c_and_other_signals_abandon_running_games(
     assert [] == left(mine)
     ran = judge("contest", "run", "cup", "--json")
     assert (0, {1, 2}) == (ran.code, {each["game"] for each in lines(ran)})
-    assert "abandoned: " in judge("contest", "log", "cup").out
+    assert "abandoned: " in judge("contest", "journal", "cup").out
 
 
 @pytest.mark.docker
@@ -246,7 +246,7 @@ def test_files_changed_since_the_start_are_reported_or_refused(judge: Judge, tmp
     accepted = judge("contest", "run", "cup", "--json", "--accept-images")
     assert (0, 1) == (accepted.code, len(lines(accepted))), accepted.err
     assert "was changed since the contest was locked in; the changes have no effect" in accepted.err
-    assert "images: built anew since the start: native" in judge("contest", "log", "cup").out
+    assert "images: built anew since the start: native" in judge("contest", "journal", "cup").out
 
     judge("contest", "void", "1", "cup", "--why", "once more")
     (agent,) = (path for path in (cup / "agents").iterdir() if path.is_dir())

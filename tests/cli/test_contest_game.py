@@ -1,4 +1,4 @@
-"""`judge contest game`: a game of a contest that runs, without an export."""
+"""`judge show --game`: a game of a contest that runs, without an export."""
 
 import io
 import sys
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from judge.base.errors import InputError
-from judge.cli.contest.game import game
+from judge.cli.show import show
 from judge.record.spec import RecordFile, read_record
 from judge.referee.verify import verify
 from tests.publish.cups import SECRET, Cup, crasher, player
@@ -27,7 +27,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cup]:
 
 
 def test_a_game_is_shown_as_judge_show_shows_it(running: Cup, capsys: Told) -> None:
-    game("1", running.folder)
+    show([running.folder], game="1")
 
     first, second, *rest = capsys.readouterr().out.splitlines()
     assert first.endswith(": bert - crash.test")
@@ -37,28 +37,28 @@ def test_a_game_is_shown_as_judge_show_shows_it(running: Cup, capsys: Told) -> N
 
 def test_record_file_omits_private_data(running: Cup, tmp_path: Path) -> None:
     path, whole = tmp_path / "game.json", tmp_path / "whole.json"
-    game("1", running.folder, record=str(path))
-    game("1", running.folder, record=str(whole), private=True)
+    show([running.folder], game="1", record=str(path))
+    show([running.folder], game="1", record=str(whole), private=True)
 
     file = read_record(path)
     assert ("bert", 1) == (file.record.seats[0].name, file.record.spec.number)
     assert [] == [*verify(file).problems, *verify(read_record(whole)).problems]
     assert (False, True) == (SECRET in path.read_text(), SECRET in whole.read_text())
     with pytest.raises(InputError, match="exists; give another name"):
-        game("1", running.folder, record=str(path))
+        show([running.folder], game="1", record=str(path))
 
 
 def test_its_record_goes_to_the_output(running: Cup, monkeypatch: pytest.MonkeyPatch) -> None:
     out = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(out, write_through=True))
-    game("1", running.folder, record="-")
+    show([running.folder], game="1", record="-")
 
     assert [] == list(verify(RecordFile.model_validate_json(out.getvalue())).problems)
 
 
 def test_evidence_states_why_a_seat_lost_and_how_to_check_it(running: Cup, capsys: Told) -> None:
     """The page names the record in the contest's own files, which verifies."""
-    game("1", running.folder, evidence=True)
+    show([running.folder], game="1", evidence=True)
 
     page = capsys.readouterr().out
     assert "crash.test (seat 1) lost: crash" in page
@@ -68,7 +68,7 @@ def test_evidence_states_why_a_seat_lost_and_how_to_check_it(running: Cup, capsy
 
 def test_an_attempt_that_does_not_count_is_shown_when_it_is_asked_for(running: Cup, tmp_path: Path) -> None:
     for attempt in (1, 2, None):
-        game("2", running.folder, attempt=attempt, record=str(tmp_path / f"{attempt}"))
+        show([running.folder], game="2", attempt=attempt, record=str(tmp_path / f"{attempt}"))
     first, second, counted = (read_record(tmp_path / name).record for name in ("1", "2", "None"))
 
     assert (1, 2) == (first.attempt, second.attempt)
@@ -87,11 +87,11 @@ def test_an_attempt_that_does_not_count_is_shown_when_it_is_asked_for(running: C
 )  # fmt: skip
 def test_missing_game_or_attempt_is_named(running: Cup, word: str, options: dict[str, int], why: str) -> None:
     with pytest.raises(InputError, match=why):
-        game(word, running.folder, **options)  # type: ignore[arg-type]
+        show([running.folder], game=word, **options)  # type: ignore[arg-type]
 
 
 def test_contest_that_has_not_begun_reports_it(tmp_path: Path) -> None:
     plan = 'name = "cup"\npolicy = "gomocup-standard"\n[format]\nname = "round-robin"\n'
     (tmp_path / "contest.toml").write_text(plan)
     with pytest.raises(InputError, match="has not begun; judge contest run"):
-        game("1", tmp_path)
+        show([tmp_path], game="1")

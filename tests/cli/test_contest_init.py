@@ -197,7 +197,7 @@ def test_next_contest_takes_file_agents_tokens_and_key(judge: Judge, tmp_path: P
     (tmp_path / "last").mkdir()
     (tmp_path / "last" / "contest.toml").write_text(LAST)
     (tmp_path / "last" / "openings.txt").write_text("h8\n")
-    judge("policies", "copy", "gomocup-fastgame", "last/rules.toml")
+    judge("policies", "gomocup-fastgame", "--copy", "last/rules.toml")
     judge("contest", "key", "last/organiser.key")
     last = load_plan(tmp_path / "last")
     directory = intake_directory(last)
@@ -231,7 +231,7 @@ def test_next_contest_takes_file_agents_tokens_and_key(judge: Judge, tmp_path: P
     assert 0o600 == stat.S_IMODE(key.stat().st_mode)
     with closing(Tokens(planned.store_url, "next")) as tokens:
         assert ("ada", None, None) == (tokens.author_of(token), tokens.author_of(revoked), tokens.author_of(act))
-        assert ["olga"] == [holder.name for holder in tokens.organisers()]
+        assert ["olga"] == [holder.name for holder in tokens.holders()]
     copied = intake_directory(planned)
     with closing(copied.register()) as register:
         entries = register.entries()

@@ -1,4 +1,4 @@
-"""`judge cup` as an organiser uses it: three leagues of house agents are planned, played, killed, and published."""
+"""A cup as an organiser uses it: three leagues of house agents are planned, played, killed, and published."""
 
 import json
 import os
@@ -94,7 +94,7 @@ def images() -> None:
 
 
 def document(judge: Judge, *words: str) -> dict[str, Any]:
-    ran = judge("cup", *words, "--json")
+    ran = judge("contest", *words, "--json")
     assert 0 == ran.code, ran.err
     found: dict[str, Any] = json.loads(ran.out)
     return found
@@ -113,7 +113,7 @@ def write_cup(folder: Path, text: str) -> None:
 
 @contextmanager
 def running(folder: Path) -> Iterator[ForkedProcess[bytes]]:
-    command = [sys.executable, "-m", "judge.cli", "cup", "run", "cup", "--workers", "1"]
+    command = [sys.executable, "-m", "judge.cli", "contest", "run", "cup", "--workers", "1"]
     with ForkedProcess[bytes](command, cwd=folder, start_new_session=True) as process:
         try:
             yield process
@@ -124,7 +124,7 @@ def running(folder: Path) -> Iterator[ForkedProcess[bytes]]:
 
 @pytest.mark.long
 def test_cup_is_planned_played_killed_continued_exported_and_verified(judge: Judge, tmp_path: Path) -> None:
-    made = judge("cup", "init", "cup")
+    made = judge("contest", "init", "cup", "--cup")
     assert 0 == made.code, made.err
     (tmp_path / "cup/cup.toml").write_text(CUP)
     planned = document(judge, "plan", "cup")
@@ -149,13 +149,13 @@ def test_cup_is_planned_played_killed_continued_exported_and_verified(judge: Jud
     while any(started_ticks(pid) is not None for pid in mine):
         assert time.monotonic() < deadline
 
-    ran = judge("cup", "run", "cup", "--workers", "1")
+    ran = judge("contest", "run", "cup", "--workers", "1")
     assert 0 == ran.code, ran.err
-    assert "judge: cup is over; judge cup standings cup/cup.toml" in ran.err
+    assert "judge: cup is over; judge contest standings cup/cup.toml" in ran.err
     assert GAMES == done(judge)
     assert [] == left(mine)
-    assert "3 of 3 leagues over" in judge("cup", "status", "cup").out
-    again = judge("cup", "run", "cup")
+    assert "3 of 3 leagues over" in judge("contest", "status", "cup").out
+    again = judge("contest", "run", "cup")
     assert (0, True) == (again.code, "cup is over" in again.err)
 
     results = document(judge, "standings", "cup")
@@ -163,7 +163,7 @@ def test_cup_is_planned_played_killed_continued_exported_and_verified(judge: Jud
     best = places["second"][0][1]
     assert {"holder", best} == {agent for _, agent in places["first"]}
     assert 6 >= sum(each["gold"] + each["silver"] + each["bronze"] for each in results["medals"]) >= 5
-    shown = judge("cup", "standings", "cup").out
+    shown = judge("contest", "standings", "cup").out
     assert "cup-fast" in shown
     assert "medals" in shown
 
@@ -172,7 +172,7 @@ def test_cup_is_planned_played_killed_continued_exported_and_verified(judge: Jud
 
 def _publish(judge: Judge, tmp_path: Path, results: dict[str, Any]) -> None:
     """tests/corpus compares the pages, tests/verify/test_cups.py has forgeries."""
-    exported = judge("cup", "export", "public", "cup", "--language", "en", "--language", "cs")
+    exported = judge("contest", "export", "public", "cup", "--language", "en", "--language", "cs")
     assert 0 == exported.code, exported.err
     public = tmp_path / "public"
     assert {"fast", "second", "first"} == {path.name for path in (tmp_path / "public-private").iterdir()}
@@ -182,11 +182,11 @@ def _publish(judge: Judge, tmp_path: Path, results: dict[str, Any]) -> None:
     assert 'href="../../../cs/index.html"' in (public / "fast/cs/games/00001.html").read_text()
     assert results["medals"] == json.loads((public / "cup.json").read_text())["medals"]
 
-    verified = judge("cup", "verify", "public", "--key", "cup/organiser.pem")
+    verified = judge("contest", "verify", "public", "--key", "cup/organiser.pem")
     assert (0, "") == (verified.code, verified.err)
     assert verified.out.endswith("public: ok: cup, 3 leagues, medals computed again\n")
     assert "league   fast: 6 games replayed, over, 0 problems" in verified.out
-    assert 3 == judge("cup", "verify", "public", "--key", "cup/organiser.pem", "--sample", "1").code
+    assert 3 == judge("contest", "verify", "public", "--key", "cup/organiser.pem", "--sample", "1").code
     assert 0 == judge("verify", "public", "public/fast").code
     alone = judge("contest", "verify", "public/fast", "--key", "cup/organiser.pem")
     assert 0 == alone.code, alone.out + alone.err
@@ -195,31 +195,31 @@ def _publish(judge: Judge, tmp_path: Path, results: dict[str, Any]) -> None:
     stored["medals"][0]["gold"] += 1
     (public / "cup.json").write_text(json.dumps(stored))
     write_manifest(public, "cup", load_key(tmp_path / "cup/organiser.key"), ["fast", "second", "first"])
-    refused = judge("cup", "verify", "public", "--key", "cup/organiser.pem")
+    refused = judge("contest", "verify", "public", "--key", "cup/organiser.pem")
     assert 1 == refused.code, refused.err
     assert "cup.json: places and medals do not follow from the leagues" in refused.out
     assert 1 == judge("verify", "public", "public/fast").code
 
 
 def test_new_cup_is_a_valid_file_that_lacks_entries(judge: Judge) -> None:
-    assert 0 == judge("cup", "init", "spring").code
+    assert 0 == judge("contest", "init", "spring", "--cup").code
 
-    planned = judge("cup", "plan", "spring")
+    planned = judge("contest", "plan", "spring")
 
     assert (1, "") == (planned.code, planned.err)
     (missing,) = [line for line in planned.out.splitlines() if line.startswith(("  missing", "  warning"))]
     assert "spring/cup.toml: leagues.freestyle-2: " in missing
     assert "needs 2 to 1000 agents, in [[entries]] or submitted; there are 0" in missing
-    assert "spring: 0 of 2 leagues over" in judge("cup", "status", "spring").out
-    assert "make one with: judge contest key" in judge("cup", "export", "public", "spring").err
+    assert "spring: 0 of 2 leagues over" in judge("contest", "status", "spring").out
+    assert "make one with: judge contest key" in judge("contest", "export", "public", "spring").err
 
 
 def test_cup_with_a_league_that_an_entry_cannot_play_writes_nothing(judge: Judge, tmp_path: Path) -> None:
     text = CUP.replace('name = "second"\npolicy = "gomocup-freestyle"', 'name = "second"\npolicy = "stratego-2012"')
     write_cup(tmp_path, text.replace(f"change = {CHANGE}\n", ""))
 
-    planned = judge("cup", "plan", "cup")
-    ran = judge("cup", "run", "cup")
+    planned = judge("contest", "plan", "cup")
+    ran = judge("contest", "run", "cup")
 
     assert 1 == planned.code
     assert 2 == ran.code, ran.err
@@ -243,7 +243,7 @@ def test_ctrl_c_finishes_the_running_games_of_all_leagues(judge: Judge, tmp_path
         results = store.results(planned.name)
     records = [RecordFile.model_validate_json(Files(planned.files).get(result.record)).record for result in results]
     assert {slot.cores} == {record.placement.slot_cores for record in records}
-    table = judge("cup", "standings", "cup").out.rpartition("provisional")[2]
+    table = judge("contest", "standings", "cup").out.rpartition("provisional")[2]
     assert "fast" in table, table
     leagues = document(judge, "status", "cup")["leagues"]
     assert 0 == sum(league["games"]["running"] for league in leagues.values() if "games" in league)
@@ -259,12 +259,12 @@ def test_leagues_share_a_core_game_by_game(judge: Judge, tmp_path: Path) -> None
         text += f'[[entries]]\npath = "{agent}"\nleagues = {json.dumps(names)}\n'
     write_cup(tmp_path, text)
 
-    ran = judge("cup", "run", "cup", "--workers", "1")
+    ran = judge("contest", "run", "cup", "--workers", "1")
 
     assert 0 == ran.code, ran.err
     results = []
     for name in names:
-        journal = json.loads(judge("contest", "log", f"cup/{name}", "--json").out)
+        journal = json.loads(judge("contest", "journal", f"cup/{name}", "--json").out)
         results += [(line["at"], name) for line in journal if line["event"] == "accepted"]
     order = [name for _, name in sorted(results)]
     assert 9 == len(order)
@@ -278,10 +278,10 @@ def test_submitted_agent_is_promoted_with_its_files(judge: Judge, tmp_path: Path
     text = TWO_LEAGUES.replace("promoted = 1", "promoted = 2").replace(stamp, "")
     write_cup(tmp_path, text)
     archive = shutil.make_archive(str(tmp_path / "mine"), "gztar", ROOT / "images/starter-gomocup-python")
-    sent = judge("cup", "submit", archive, "cup", "--league", "second", "--name", "newcomer", "--author", "ada")
+    sent = judge("submit", archive, "cup", "--league", "second", "--name", "newcomer", "--author", "ada")
     assert 0 == sent.code, sent.out + sent.err
 
-    ran = judge("cup", "run", "cup", "--workers", "1")
+    ran = judge("contest", "run", "cup", "--workers", "1")
 
     assert 0 == ran.code, ran.err
     leagues = {league["name"]: league for league in document(judge, "standings", "cup")["leagues"]}
@@ -300,12 +300,12 @@ def test_league_waits_for_its_moment_while_another_one_plays(judge: Judge, tmp_p
     text = CUP.replace("medals = false", f"contest = {{ starts = {starts.isoformat(timespec='seconds')} }}")
     write_cup(tmp_path, text)
 
-    ran = judge("cup", "run", "cup", "--workers", "1")
+    ran = judge("contest", "run", "cup", "--workers", "1")
 
     assert 0 == ran.code, ran.err
     begun = {}
     for name in ("fast", "second", "first"):
-        journal = json.loads(judge("contest", "log", f"cup/{name}", "--json").out)
+        journal = json.loads(judge("contest", "journal", f"cup/{name}", "--json").out)
         begun[name] = datetime.fromisoformat(next(line["at"] for line in journal if line["event"] == "started"))
     assert begun["fast"] < begun["second"] < begun["first"]
     assert begun["second"] >= starts.replace(microsecond=0)
@@ -319,7 +319,7 @@ def test_league_that_another_process_plays_is_waited_for(judge: Judge, tmp_path:
     with playing_alone(tmp_path, "cup/fast", "--workers", "1") as other:
         while player_of(load_plan(tmp_path / "cup/fast")) is None:
             assert other.poll() is None
-        ran = judge("cup", "run", "cup", "--workers", "1")
+        ran = judge("contest", "run", "cup", "--workers", "1")
         assert 0 == other.wait()
 
     assert 0 == ran.code, ran.err

@@ -275,15 +275,15 @@ def test_learned_state_carries_over_between_contests(judge: Judge, tmp_path: Pat
     ran = judge("contest", "run", "two")
     assert 0 == ran.code, ran.err
     assert ["0 of the run, 2 ever", "1 of the run, 3 ever"] == counted(tmp_path / "two")["pbrain-count"]
-    late = judge("contest", "folders", "import", "learned", "two")
+    late = judge("contest", "folders", "two", "--from", "learned")
     assert (2, True) == (late.code, "has begun and is locked in" in late.err)
 
     # Taken out, and brought into a third.
-    out = judge("contest", "folders", "export", "learned", "two")
+    out = judge("contest", "folders", "two", "--export", "learned")
     assert (0, True) == (out.code, "wrote learned: 1 folders" in out.out), out.err
-    assert "--force replaces it" in judge("contest", "folders", "export", "learned", "two").err
+    assert "--force replaces it" in judge("contest", "folders", "two", "--export", "learned").err
     write_cup(tmp_path / "three")
-    brought = judge("contest", "folders", "import", "learned", "three")
+    brought = judge("contest", "folders", "three", "--from", "learned")
     assert 0 == brought.code, brought.err
     assert "begin with those of learned; pbrain-count; empty: house-instant" in judge("contest", "plan", "three").out
     ran = judge("contest", "run", "three")

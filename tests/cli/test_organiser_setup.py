@@ -1,4 +1,4 @@
-"""`judge policies copy` and `judge submissions tokens`."""
+"""`judge policies copy` and `judge tokens make-all`."""
 
 import csv
 import io
@@ -11,17 +11,17 @@ from tests.cli.conftest import Judge
 
 
 def test_policy_is_copied_with_its_variants(judge: Judge, tmp_path: Path) -> None:
-    copied = judge("policies", "copy", "gomocup-standard", "ours.toml")
+    copied = judge("policies", "gomocup-standard", "--copy", "ours.toml")
 
     assert (0, "wrote ours.toml; use it as --policy ours.toml\n") == (copied.code, copied.out)
     assert load_policy(f"{tmp_path / 'ours.toml'}:fast") == load_policy("gomocup-standard:fast")
-    for words, why in (
+    for (name, file), why in (
         (("gomocup-standard", "ours.toml"), "ours.toml exists"),
         (("gomocup", "other.toml"), "unknown policy"),
         (("gomocup-standard", "other"), "ends in .toml"),
         (("gomocup-standard", "no/where.toml"), "No such file"),
     ):
-        refused = judge("policies", "copy", *words)
+        refused = judge("policies", name, "--copy", file)
         assert 2 == refused.code
         assert why in refused.err
 

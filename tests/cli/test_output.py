@@ -16,11 +16,11 @@ from tests.forked import ForkedProcess
 from tests.patience import PATIENCE_S
 
 KINDS: Mapping[str, tuple[str, ...]] = {
-    "sentences": ("policies", "list"),
+    "sentences": ("policies",),
     "help": ("contest", "--help"),
     "a table": ("contest", "standings", "cup"),
     "JSON": ("contest", "status", "cup", "--json"),
-    "a file": ("contest", "game", "1", "cup", "--record", "-"),
+    "a file": ("show", "cup", "--game", "1", "--record", "-"),
     "moves of a running game": (
         *("match", "house-instant", "house-instant", "--box", "process", "--set", "clock.turn_ms=500"),
     ),
@@ -77,7 +77,7 @@ def end_of(words: Sequence[str], folder: Path, output: IO[bytes]) -> tuple[int, 
     ],
 )
 def test_lost_output_is_one_sentence_and_exit_code_1(where: str, said: str, tmp_path: Path) -> None:
-    words = ["bash", "-c", f'"$@" {where}; exit ${{PIPESTATUS[0]}}', "bash", *JUDGE, "policies", "list"]
+    words = ["bash", "-c", f'"$@" {where}; exit ${{PIPESTATUS[0]}}', "bash", *JUDGE, "policies"]
     ended = subprocess.run(words, cwd=tmp_path, stderr=subprocess.PIPE, timeout=PATIENCE_S, check=False)
 
     assert (1, said) == (ended.returncode, ended.stderr.decode())

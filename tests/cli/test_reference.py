@@ -53,7 +53,7 @@ def test_a_row_holds_for_its_own_example(row: BlameRow) -> None:
 
 
 def test_policies_are_listed_and_shown_with_all_numbers() -> None:
-    listed, shown = run("policies", "list"), run("policies", "show", "gomocup-standard:fast").splitlines()
+    listed, shown = run("policies"), run("policies", "gomocup-standard:fast").splitlines()
     assert all(name in listed for name in policy_names())
     assert "rif, yamaguchi, chinese-swap" in listed
     assert "clock.turn_ms = 5000" in shown
@@ -61,12 +61,12 @@ def test_policies_are_listed_and_shown_with_all_numbers() -> None:
 
 
 def test_two_policies_are_compared_key_by_key() -> None:
-    shown = run("policies", "diff", "gomocup-freestyle", "gomocup-freestyle:fast")
+    shown = run("policies", "gomocup-freestyle", "--diff", "gomocup-freestyle:fast")
     assert "clock.match_ms\n  - 180000\n  + 120000\nclock.turn_ms\n  - 30000\n  + 5000\n" == shown
 
 
 def test_house_agents_are_listed_with_descriptions_and_a_starter_can_be_copied(tmp_path: Path) -> None:
-    lines = [line.split() for line in run("agents", "list").splitlines() if line.strip()]
+    lines = [line.split() for line in run("agents").splitlines() if line.strip()]
     for name in house_agent_names():
         (words,) = (words for words in lines if words[0] == name)
         # Name, protocol, language, and what it is.
@@ -89,8 +89,8 @@ def test_schema_of_record_files_contains_those_of_records_and_specs(name: str, d
     ("words", "fix"),
     [
         (["schema", "polcy"], "use one of policy, spec"),
-        (["policies", "show", "gomocup-fre"], "did you mean 'gomocup-freestyle' or 'gomocup-freestyle-15'?"),
-        (["policies", "show", "gomocup-freestyle:fats"], "did you mean 'fast'?"),
+        (["policies", "gomocup-fre"], "did you mean 'gomocup-freestyle' or 'gomocup-freestyle-15'?"),
+        (["policies", "gomocup-freestyle:fats"], "did you mean 'fast'?"),
     ],
 )
 def test_a_wrong_name_is_answered_with_the_right_ones(words: list[str], fix: str) -> None:

@@ -31,9 +31,9 @@ COMMANDS: Sequence[Sequence[str]] = (
     ("contest", "verify", "cup", "--key", "pipe"),
     ("contest", "export", "public", "cup", "--key", "pipe"),
     ("contest", "restore", "pipe", "restored"),
-    ("contest", "folders", "import", "pipe", "cup"),
+    ("contest", "folders", "cup", "--from", "pipe"),
     ("contest", "cosign", "cup", "--from", "pipe"),
-    ("cup", "plan", "pipe"),
+    ("contest", "plan", "pipe"),
     ("worker", "pipe"),
 )
 

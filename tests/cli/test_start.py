@@ -5,10 +5,11 @@ import sys
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
+from judge.base.errors import InputError
 from judge.cli import app
 from judge.cli.contest import app as contest_app
-from judge.cli.contest.folders import app as folders_app
 from judge.cli.lazy import LazyGroup
 
 HEAVY = {
@@ -37,7 +38,7 @@ def run(*words: str) -> str:
 
 
 def groups() -> list[LazyGroup]:
-    found = [typer.main.get_group(each) for each in (app, contest_app, folders_app)]
+    found = [typer.main.get_group(each) for each in (app, contest_app)]
     return [each for each in found if isinstance(each, LazyGroup)]
 
 
@@ -75,3 +76,19 @@ def test_a_process_that_replays_published_games_imports_no_database() -> None:
 )
 def test_a_command_whose_argument_is_missing_imports_nothing_for_later_steps(words: str, unused: set[str]) -> None:
     assert unused.isdisjoint(imported_by(run(*words.split())))
+
+
+def test_help_of_all_commands_also_lists_the_rare_ones() -> None:
+    runner = CliRunner()
+
+    listed, short = runner.invoke(app, ["help", "all"], prog_name="judge"), runner.invoke(app, ["--help"])
+
+    commands = [" ".join(line[:32].split()) for line in listed.stdout.splitlines()]
+    assert len(set(commands)) == len(commands) <= 64
+    assert {"judge match", "judge scheduler", "judge contest folders", "judge tokens make"} <= set(commands)
+    assert "scheduler" not in short.stdout
+    assert "judge help all lists every command" in short.stdout
+    alone = runner.invoke(app, ["help", "contest", "run"], prog_name="judge").stdout
+    assert alone.split() == runner.invoke(app, ["contest", "run", "--help"], prog_name="judge").stdout.split()
+    with pytest.raises(InputError, match="judge contest has no command ru: did you mean run"):
+        runner.invoke(app, ["help", "contest", "ru"], prog_name="judge", catch_exceptions=False)

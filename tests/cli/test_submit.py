@@ -86,7 +86,7 @@ def test_refusal_reports_cause_fix_and_next_step(run: Run, upload: Callable[[str
     assert "fail    time: a turn: it took 9000 of 5000 ms \\x1b[31m" in lines
     assert "        fix: think less" in lines
     assert "refused: failed checks: time (see the report)" == lines[-1]
-    assert "judge submissions log 1" in done.stderr
+    assert "judge submissions show 1" in done.stderr
     assert "judge submissions approve 1" in done.stderr
     assert "\x1b" not in done.output
 
@@ -163,7 +163,7 @@ def test_no_log_line_interrupts_output(
 
 def test_the_log_is_shown_and_no_terminal_obeys_it(run: Run, upload: Callable[[str], str]) -> None:
     run("submit", upload("good five"))
-    shown = run("submissions", "log", "1")
+    shown = run("submissions", "show", "1", "--log")
     assert ["cc -o five", "\\x1b[31mwarning\\u202e: hostile", ""] == shown.stdout.split("\n")[:3]
 
 

@@ -104,7 +104,7 @@ def test_real_brains_are_submitted_and_play(judge: Judge, wine: None, tmp_path: 
     assert 0 == ran.code, ran.err
     sys.stdout.write(judge("contest", "standings", "cup").out)
     for game in range(1, accepted * (accepted + 1) // 2 + 1):
-        assert 0 == judge("contest", "game", str(game), "cup", "--record", f"{game}.json").code
+        assert 0 == judge("show", "cup", "--game", str(game), "--record", f"{game}.json").code
         verified = judge("verify", f"{game}.json")
         assert 0 == verified.code, verified.out + verified.err
 

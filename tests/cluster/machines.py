@@ -103,7 +103,7 @@ class Machines:
         self.workers[name] = self._judge(name, prefix, "worker", *call, "--slots", str(slots), "--allow-processes")
 
     def join(self, name: str, prefix: Sequence[str] = (), file: Path | None = None) -> None:
-        """Start a worker with its file from `judge cluster invite`."""
+        """Start a worker with its file from `judge cluster`."""
         file = file or self.folder / "keys" / f"{name}.join"
         words = ("--join", str(file), "--folder", name, "--slots", "1", "--allow-processes")
         self.workers[name] = self._command(name, prefix, "worker", *words)

@@ -104,7 +104,7 @@ def test_a_contest_is_played_by_a_worker_that_had_no_image(
     moves = {(event["game"], event["attempt"]): event["moves"] for event in told if event["type"] == "ended"}
     assert 2 == len(moves)
     assert {key: whole(count) for key, count in moves.items()} == of_games(told)
-    log = judge("contest", "log", "cup")
+    log = judge("contest", "journal", "cup")
     for name in ("native", "keeper"):
         assert f"worker w1 is sent the image {name}" in log.out
         assert f"the image {name}" in machines.says("w1")

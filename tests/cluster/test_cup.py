@@ -80,13 +80,13 @@ def test_leagues_of_a_cup_are_played_by_the_workers_of_one_scheduler(
 
     def hosts() -> dict[str, dict[str, dict[str, int]]]:
         """The hosts of each league."""
-        leagues = json.loads(judge("cup", "status", "cup", "--json").out)["leagues"]
+        leagues = json.loads(judge("contest", "status", "cup", "--json").out)["leagues"]
         return {name: {host["name"]: host for host in league.get("hosts", ())} for name, league in leagues.items()}
 
     def is_playing() -> bool:
         return any(host["running"] for league in hosts().values() for name, host in league.items() if name == "killed")
 
-    words = [sys.executable, "-m", "judge.cli", "cup", "run", "cup", "--cluster", machines.address]
+    words = [sys.executable, "-m", "judge.cli", "contest", "run", "cup", "--cluster", machines.address]
     with ForkedProcess(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as run:
         kill_during_a_game(machines.workers["killed"], is_playing)
         machines.start_worker("w1")
@@ -97,9 +97,9 @@ def test_leagues_of_a_cup_are_played_by_the_workers_of_one_scheduler(
     assert all(("w1", 1) in rows for rows in played.values()), played
     assert all(("killed", 1) not in rows for rows in played.values()), played
 
-    exported = judge("cup", "export", "public", "cup", "--language", "en")
+    exported = judge("contest", "export", "public", "cup", "--language", "en")
     assert 0 == exported.code, exported.err
-    verified = judge("cup", "verify", "public", "--key", "cup/organiser.pem")
+    verified = judge("contest", "verify", "public", "--key", "cup/organiser.pem")
     assert 0 == verified.code, verified.out + verified.err
     for name in LEAGUES:
         assert [] == second_opinion(tmp_path / "public" / name, folder / "organiser.pem")

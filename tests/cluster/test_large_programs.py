@@ -74,7 +74,7 @@ def test_program_with_large_weights_plays_on_another_machine_and_uses_its_memory
 
     ran = judge("contest", "run", "cup", "--cluster", machine.address, "--tls", str(machine.keys))
     assert 0 == ran.code, ran.err
-    record = json.loads(judge("contest", "game", "1", "cup", "--record", "-").out)["record"]
+    record = json.loads(judge("show", "cup", "--game", "1", "--record", "-").out)["record"]
     assert "n1" == record["placement"]["host"]
     (seat,) = (seat for seat in record["seats"] if seat["name"] == "weights")
     assert (True, None) == (record["verdict"] in ("win", "draw"), seat["fault"])

@@ -35,4 +35,4 @@ def test_cup_is_over_after_a_worker_is_killed_and_both_verifiers_accept_it(tmp_p
         assert (True, []) == (game["is_later"], game["faults"])
     assert {league.name for league in SMALL_LEAGUES} == set(summary["hosts"])
     assert [0, "ok: cup-2026"] == summary["verify.mjs"]
-    assert summary["judge cup verify"][1].startswith("public: ok: cup-2026, 4 leagues")
+    assert summary["judge contest verify"][1].startswith("public: ok: cup-2026, 4 leagues")

@@ -56,7 +56,7 @@ def test_invalid_address_is_refused(text: str) -> None:
 
 
 def test_tls_needs_the_keys_of_this_host(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="judge cluster keys"):
+    with pytest.raises(InputError, match="judge cluster"):
         security_of(parse_address("tls://10.0.0.1"), None)
     with pytest.raises(InputError, match="is missing"):
         security_of(parse_address("tls://10.0.0.1"), tmp_path)
@@ -225,7 +225,7 @@ def test_a_join_file_is_private_and_made_once(tmp_path: Path) -> None:
     file.chmod(0o644)
     with pytest.raises(InputError, match="chmod 600"):
         read_join_file(file)
-    with pytest.raises(InputError, match="judge cluster invite"):
+    with pytest.raises(InputError, match="judge cluster"):
         read_join_file(tmp_path / "none.join")
     with pytest.raises(InputError, match="give --join"):
         commands.worker("tls://10.0.0.1", join=file)

@@ -50,11 +50,11 @@ def contest_texts(part: str, source: Texts) -> Iterator[tuple[str, str]]:
         return
     is_cup = "cup.toml" in source
     group = "cup" if is_cup else "contest"
-    for words in ("status", "standings") if is_cup else ("status", "standings", "crosstable", "log"):
-        yield f"{group} {words}", _without_now(printed(group, words, str(folder)))
-        yield f"{group} {words} --json", printed(group, words, str(folder), "--json")
+    for word in ("status", "standings") if is_cup else ("status", "standings", "crosstable", "journal"):
+        yield f"{group} {word}", _without_now(printed("contest", word, str(folder)))
+        yield f"{group} {word} --json", printed("contest", word, str(folder), "--json")
     languages = () if part == IN_EVERY_LANGUAGE else ("--language", "en")
-    export = (group, "export", str(public), str(folder), "--private", "private", *languages)
+    export = ("contest", "export", str(public), str(folder), "--private", "private", *languages)
     yield "export", _MANIFEST.sub(r"\1 DIGEST", printed(*export))
     if not public.exists():
         return
@@ -67,7 +67,7 @@ def contest_texts(part: str, source: Texts) -> Iterator[tuple[str, str]]:
     yield "files", "\n".join(pack(public))
     yield "features", "\n".join(sorted(_features(public)))
     key = ("--key", str(public / "organiser.pem"))
-    yield "verify", _MANIFEST.sub(r"\1 DIGEST", printed(group, "verify", str(public), *key))
+    yield "verify", _MANIFEST.sub(r"\1 DIGEST", printed("contest", "verify", str(public), *key))
 
 
 def _without_now(text: str) -> str:

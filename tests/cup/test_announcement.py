@@ -22,7 +22,7 @@ LEAGUES = HEAD + ONE + TWO + 'after = "one"\npromoted = 2\n'
 def announce(folder: Path, text: str) -> str:
     """The digest of the announcement, by the command."""
     (folder / "cup.toml").write_text(text)
-    ran = CliRunner().invoke(app, ["cup", "announce", str(folder)])
+    ran = CliRunner().invoke(app, ["contest", "announce", str(folder)])
     assert 0 == ran.exit_code, ran.output
     return next(line for line in ran.stdout.splitlines() if line.startswith("announcement")).split()[1]
 

@@ -45,7 +45,7 @@ def plan(folder: Path, text: str) -> PlannedCup:
             HEAD + ONE + TWO + 'after = "one"\npromotes_new = true\n',
             "line 11: leagues.two.promotes_new: leagues.one needs format.skip: agents without a rating there are new",
         ),
-        (HEAD + ONE + f'cup = {{ name = "cup", announcement = "{"0" * 64}" }}\n', "judge cup writes the key cup"),
+        (HEAD + ONE + f'cup = {{ name = "cup", announcement = "{"0" * 64}" }}\n', "judge writes the key cup"),
         (HEAD + ONE + 'agents = [{ path = "a" }]\n', "agents of a cup are in [[entries]]"),
         (HEAD + ONE + 'after = "two"\n' + TWO, "line 6: leagues.one.after: no earlier league 'two'"),
         (HEAD + ONE + entry("a"), "line 9: entries.0.leagues: Tuple should have at least 1 item"),
@@ -112,7 +112,7 @@ def test_contest_that_the_cup_did_not_write_is_kept(tmp_path: Path) -> None:
     own = tmp_path / "one/contest.toml"
     own.write_text('name = "mine"\n')
 
-    with pytest.raises(InputError, match=r"one/contest.toml: not written by judge cup; rename the league one"):
+    with pytest.raises(InputError, match=r"one/contest.toml: not written by judge; rename the league one"):
         cup.write("one")
     assert 'name = "mine"\n' == own.read_text()
 

@@ -160,7 +160,6 @@ def test_a_broken_package_is_named_and_harms_no_other_command(install: Install, 
         ("contest", "compare", "gomocup", "result", "cup"),
         ("contest", "export", "public", "cup", "--as", "gomocup"),
         ("contest", "export", "public", "cup", "--page", "rating-list"),
-        ("cup", "export", "public", "cup", "--page", "rating-list"),
     ],
     ids=" ".join,
 )

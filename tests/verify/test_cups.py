@@ -110,7 +110,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Public:
 def publish_cup(folder: Path, public: Public) -> None:
     """Export the leagues of a cup.toml, which were played in its folder."""
     for path in folder.glob("*/contest.toml"):
-        path.write_text(f"# judge cup writes this file from cup.toml. Change that file instead.\n{path.read_text()}")
+        path.write_text(f"# judge writes this file from cup.toml. Change that file instead.\n{path.read_text()}")
     export_cup(load_cup(folder), public.directory, public.private, public.key, PageOptions(languages=("en",)))
 
 
@@ -157,7 +157,7 @@ class CupForger:
         write_manifest(self.directory, cup["name"], self.public.key, parts)
 
     def found(self) -> tuple[Sequence[str], Sequence[str]]:
-        """The problems of `judge cup verify`, and of verify.mjs with the independent reading."""
+        """The problems of `judge contest verify`, and of verify.mjs with the independent reading."""
         try:
             by_judge = verify_cup(self.directory, self.public.public_key).problems
         except InputError as error:
@@ -182,7 +182,7 @@ def test_published_cup_is_accepted_by_both_verifiers(published: Public) -> None:
     assert ["later"] == report.waiting
     assert (0, "ok: spring") == (code, lines[-1])
     assert [] == independent_reading.problems(published.directory)
-    assert "not checked: places, medals and who advances: judge cup verify computes them" in lines
+    assert "not checked: places, medals and who advances: judge contest verify computes them" in lines
     assert hashlib.sha256((published.directory / "announcement.json").read_bytes()).hexdigest() == report.announcement
     assert 4 == sum("of the log against its checkpoint, the journal and the records" in line for line in lines)
     assert not any("who signed" in line for line in lines)
@@ -409,7 +409,7 @@ def test_clone_of_a_cup_with_changed_line_ends_is_verified_after_undoing_them(
             path.write_bytes(path.read_bytes().replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
     (copy.directory / "cup/.DS_Store").write_bytes(b"x")
 
-    verify_command(copy.directory, copy.public_key)
+    verify_command(copy.directory, copy.public_key, None)
     by_judge = capsys.readouterr().out.splitlines()
     code, by_node = verify(copy.directory, copy.public_key)
     assert 0 == code

@@ -9,7 +9,7 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.cli.contest.announce import CHECKPOINT_HEADING, announce
-from judge.cli.contest.tables import log
+from judge.cli.contest.tables import journal
 from judge.contest.plan import load_plan
 from judge.publish.verify.export import verify_export
 from judge.publish.verify.sample import Sample
@@ -175,7 +175,7 @@ def test_a_contest_is_announced_once_and_begins_as_it_was_announced(
     assert first == second
     checkpoint = read_checkpoint(note.encode(), "it")
     assert (1, True) == (checkpoint.size, checkpoint.is_signed(key.public_key()))
-    log(tmp_path)
+    journal(tmp_path)
     assert capsys.readouterr().out.endswith("  announced\n")
     with closing(Store(load_plan(tmp_path).store_url)) as store:
         assert f"commitment   {commitment_to(store.announced_secret('cup') or '')}\n" == first

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from judge.base.text import duration, printable, titled
-from judge.cli.options import HERE, ContestArgument, checked_address
+from judge.cli.options import HERE, ContestOrCupArgument, checked_address, cup_at, refuse_given
 from judge.contest.begin import announce as announce_contest
 from judge.contest.contest import open_store
 from judge.contest.plan import Planned, load_plan
@@ -86,20 +86,34 @@ CHECKPOINT_HEADING = "Signed checkpoint of the log:"
 
 EXAMPLES = {
     "announce": """
-Example: judge contest announce cup
+Examples:
+
+judge contest announce cup
+
+judge contest announce spring/cup.toml
 
 Publish its output (game, clocks, schedule, key, commitment) before entries close, in a place where only you can write.
 The draw follows from the secret, which is fixed now, and from entries that are not known yet. With organiser.key in the
-folder it prints a signed checkpoint.
+folder it prints a signed checkpoint. Of an announced cup no league can be added, removed or changed; agents and times
+can.
 """,
 }
 
 
 def announce(
-    contest: ContestArgument = HERE,
+    contest: ContestOrCupArgument = HERE,
     url: Annotated[str, typer.Option(help="The public address of the contest, for the text.")] = "",
 ) -> None:
-    """Commit to the random draw, start the transparency log, and print a text to publish. Can be repeated."""
+    """Commit to the random draw, start the transparency log, and print a text to publish. Can be repeated.
+
+    Of a cup it also fixes the leagues.
+    """
+    if (cup := cup_at(contest)) is not None:
+        from judge.cli.cup.plan import announce as announce_cup
+
+        refuse_given("is not for a cup", url=url)
+        announce_cup(cup)
+        return
     if url:
         checked_address(url)
     planned = load_plan(contest)

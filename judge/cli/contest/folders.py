@@ -10,7 +10,6 @@ import typer
 from judge.base.errors import InputError
 from judge.base.text import printable
 from judge.cli.contest.options import opened
-from judge.cli.lazy import lazy_group
 from judge.cli.options import HERE, ContestArgument, ForceOption, JsonOption
 from judge.contest.contest import has_begun, open_store
 from judge.contest.folders.transfer import AgentFolder, bring, brought, left_by, refuse_while_running, write_folders
@@ -19,27 +18,45 @@ from judge.contest.run_lock import alone
 from judge.journal.events import FoldersTransferred
 from judge.terminal.output import print_json
 
-EXAMPLES = {
-    "list": "Example: judge contest folders list cup",
-    "export": "Example: judge contest folders export learned cup",
-    "import": "Example: judge contest folders import learned next-cup",
-}
+EXAMPLES = """
+Examples:
 
-Directory = Annotated[Path, typer.Argument(metavar="DIRECTORY", help="Folders, as judge match --folders uses them.")]
-Source = Annotated[Path, typer.Argument(metavar="FROM", help="A directory of folders, or another contest.")]
+judge contest folders cup
 
-app = lazy_group(
-    {
-        "list": f"{__name__}:list_",
-        "export": f"{__name__}:export",
-        "import": f"{__name__}:import_",
-    },
-    help="List, export and import the agents' persistent folders.",
-)
+judge contest folders cup --export learned
+
+judge contest folders next-cup --from learned
+"""
 
 
-def list_(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
-    """List the agents' current persistent folders, or those with which the contest will begin."""
+def folders(
+    contest: ContestArgument = HERE,
+    export: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write them to a new directory, as judge match --folders uses them."),
+    ] = None,
+    from_: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="FROM", help="Import them from a directory or a contest, before the first run."),
+    ] = None,
+    force: ForceOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """List the agents' persistent folders, or those with which the contest will begin; export or import them.
+
+    An export has their state after the last games, all or nothing.
+    """
+    if export is not None and from_ is not None:
+        raise InputError("--export and --from: give one of them")
+    if export is not None:
+        _export(export, contest, force)
+    elif from_ is not None:
+        _import(from_, contest, force)
+    else:
+        _list(contest, as_json)
+
+
+def _list(contest: Path, as_json: bool) -> None:
     planned = load_plan(contest)
     if _has_begun(planned):
         with opened(contest) as found:
@@ -55,8 +72,7 @@ def list_(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
         print("all folders are empty")
 
 
-def export(directory: Directory, contest: ContestArgument = HERE, force: ForceOption = False) -> None:
-    """Write the agents' folders, in the state after their last games, to a new DIRECTORY, all or nothing."""
+def _export(directory: Path, contest: Path, force: bool) -> None:
     with alone(load_plan(contest)), opened(contest) as found:
         refuse_while_running(found.store, found.planned)
         folders = left_by(found.store, found.snapshot, found.files)
@@ -67,8 +83,7 @@ def export(directory: Directory, contest: ContestArgument = HERE, force: ForceOp
     print(f"wrote {directory}: {len(folders)} folders")
 
 
-def import_(source: Source, contest: ContestArgument = HERE, force: ForceOption = False) -> None:
-    """Import folders from a directory or another contest, before the first `run`."""
+def _import(source: Path, contest: Path, force: bool) -> None:
     planned = load_plan(contest)
     with alone(planned):
         if _has_begun(planned):

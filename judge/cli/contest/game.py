@@ -1,49 +1,29 @@
-"""`judge contest game`: moves, record and evidence of one game."""
+"""`judge show CONTEST --game N`: moves, record and evidence of one game."""
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from judge.base.errors import HostError, InputError
 from judge.base.text import printable
 from judge.catalog.files import steps_of
 from judge.cli.contest.options import opened
-from judge.cli.options import HERE, ContestArgument, EvidenceOption
-from judge.cli.show import print_evidence, show_game
+from judge.cli.game_output import print_evidence, show_game
 from judge.contest.contest import Contest, find_game
 from judge.contest_games import Attempt, GameState, ScheduledGame
 from judge.record.spec import public_part
 from judge.site.game_files import read_stored
 from judge.terminal.output import note
 
-EXAMPLES = """
-Examples:
-
-judge contest game 17 cup
-
-judge contest game 17 cup --evidence
-
-judge contest game 17 cup --attempt 1 --record game-17.json
-"""
-
 STDOUT = "-"
 
 
-def game(
-    game: Annotated[str, typer.Argument(help="The number of the game in the schedule, or its id.")],
-    contest: ContestArgument = HERE,
-    attempt: Annotated[
-        int | None, typer.Option(min=1, help="An earlier attempt, such as a void. Default: the one that counts.")
-    ] = None,
-    record: Annotated[str, typer.Option(metavar="FILE", help="Write the record to a new file; - means stdout.")] = "",
-    private: Annotated[
-        bool, typer.Option("--private", help="With --record: include the private data of the agents' authors.")
-    ] = False,
-    evidence: EvidenceOption = False,
+def show_game_of(
+    contest: Path, game: str, attempt: int | None, record: str, *, is_private: bool, with_evidence: bool
 ) -> None:
-    """Show a finished game as judge show does, write its record, or print its evidence."""
-    if private and not record:
+    """Show a game of a contest as `judge show` does, write its record, or print its evidence.
+
+    `game` is the number in the schedule or the id. Raises InputError.
+    """
+    if is_private and not record:
         raise InputError("--private needs --record; without --record the whole game is shown")
     with opened(contest) as found:
         found_game = find_game(found, game)
@@ -53,10 +33,10 @@ def game(
         entries = found.snapshot.by_name()
         titles = (entries[found_game.first].title, entries[found_game.second].title)
     if record:
-        _write(record, (file if private else public_part(file)).to_json(as_read=True))
-    if evidence:
+        _write(record, (file if is_private else public_part(file)).to_json(as_read=True))
+    if with_evidence:
         print_evidence(file, str(path))
-    if record or evidence:
+    if record or with_evidence:
         return
     steps = steps_of(file).titled(titles)
     if steps.problem:

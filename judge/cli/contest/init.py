@@ -20,9 +20,18 @@ from judge.base.text import printable
 from judge.base.toml_files import toml_quoted
 from judge.cli.contest.init_options import InitOptions, ask_options, local_zone, policy_of_game
 from judge.cli.contest.open_contest import chosen_lines, fair_games, make_ready_for_authors
+from judge.cli.cup.plan import init as init_cup
 from judge.cli.guard import is_interactive
-from judge.cli.options import ClockOption, PolicyOption, SetOption, StoreOption, checked_address, operator
-from judge.cli.submissions import authors_in
+from judge.cli.options import (
+    ClockOption,
+    PolicyOption,
+    SetOption,
+    StoreOption,
+    checked_address,
+    operator,
+    refuse_given,
+)
+from judge.cli.tokens import authors_in
 from judge.contest.carry_over import carry_over
 from judge.contest.entries import intake_directory
 from judge.contest.foreign_store import foreign
@@ -45,6 +54,8 @@ judge contest init friday --policy renju-15 --agent house-renju --agent ./my-bra
 judge contest init cup --game gomoku --title "Weekend Cup" --turn-ms 300 --zone UTC --closes "2027-03-31 18:00"
 
 judge contest init december --from november
+
+judge contest init spring --cup
 
 On a terminal, without --policy, --game and --from, it asks.
 """
@@ -73,7 +84,7 @@ _TEMPLATE = Template("""\
 name = $name
 title = $title   # on the pages; empty: the name
 about = ""   # one sentence for the pages
-policy = $policy   # all enforced limits: judge policies show
+policy = $policy   # all enforced limits: judge policies
 change = $changes   # changed values of the policy, such as "clock.turn_ms=1000"
 $zone
 $seed
@@ -199,12 +210,18 @@ def init(
         str, typer.Option(metavar="FILE", help="A text file with an author's name on each line; each gets a link.")
     ] = "",
     url: Annotated[str, typer.Option(help="The public address of judge serve, for the links.")] = DEFAULT_ADDRESS,
+    cup: Annotated[bool, typer.Option("--cup", help="Instead create a cup.toml, of several contests.")] = False,
 ) -> None:
     """Create a folder NAME with a commented contest.toml.
 
     With --closes or --authors it also makes the key, the announcement and the sign-in links. A judge serve then
     receives agents, starts the contest when submissions close, plays it and exports it.
     """
+    if cup:
+        given = {"policy": policy, "agent": agent, "format": format_, "games": games, "game": game, "from": last}
+        refuse_given("is not for a cup: write it in cup.toml", **given, closes=closes, authors=authors)
+        init_cup(name)
+        return
     if (opens or closes or starts) and not zone:
         zone = local_zone()
     options = InitOptions(
@@ -225,7 +242,7 @@ def init(
         options = replace(options, policy=policy_of_game(game))
     elif not policy:
         if not is_interactive():
-            raise InputError("--policy is missing: judge policies list prints the names; or use --game or --from")
+            raise InputError("--policy is missing: judge policies prints the names; or use --game or --from")
         options = ask_options(options, Path(name).name, tuple(_FORMATS))
     policy, format_ = options.policy, options.format_
     changes = [*(set_ or []), *options.changes]

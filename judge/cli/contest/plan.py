@@ -1,9 +1,12 @@
 """`judge contest plan`: games, duration and missing items."""
 
 import dataclasses
+from typing import Annotated
+
+import typer
 
 from judge.base.text import duration, printable, titled
-from judge.cli.options import HERE, ContestArgument, JsonOption, StoreOption
+from judge.cli.options import HERE, ContestOrCupArgument, JsonOption, StoreOption, cup_at, refuse_given
 from judge.contest.estimate import EXPECTED_ANSWERS, ContestEstimate, estimate_contest
 from judge.contest.executor import slots_on_host
 from judge.contest.plan import Planned, load_plan
@@ -11,11 +14,31 @@ from judge.publish.before_export import ratings_problems
 from judge.site.rules import games_of_pair
 from judge.terminal.output import json_text
 
-EXAMPLES = "Example: judge contest plan cup/contest.toml"
+EXAMPLES = """
+Examples:
+
+judge contest plan cup/contest.toml
+
+judge contest plan spring/cup.toml --cores 128 --json
+"""
 
 
-def plan(contest: ContestArgument = HERE, store: StoreOption = "", as_json: JsonOption = False) -> None:
+def plan(
+    contest: ContestOrCupArgument = HERE,
+    store: StoreOption = "",
+    cores: Annotated[
+        int, typer.Option(min=0, help="Cores for the games of a cup. Default: those of its machines, or of this one.")
+    ] = 0,
+    as_json: JsonOption = False,
+) -> None:
     """Print the number of games, how long they can take on this machine, and problems. Exits with 1 if any."""
+    if (cup := cup_at(contest)) is not None:
+        from judge.cli.cup.plan import plan as plan_cup
+
+        refuse_given("is not for a cup", store=store)
+        plan_cup(cup, cores, as_json=as_json)
+        return
+    refuse_given("is for a cup", cores=cores)
     planned = load_plan(contest)
     if not planned.keeps_own_database:
         planned = planned.with_store(store)

@@ -15,7 +15,8 @@ from judge.base.errors import InputError
 from judge.base.text import printable, suggest
 from judge.catalog import MANAGERS
 from judge.cli.contest.options import ArchiveOption, checked_archive, opened
-from judge.cli.options import HERE, ContestArgument
+from judge.cli.options import HERE, ContestOrCupArgument, cup_at, of_web_extra, refuse_given
+from judge.contest.plan import load_plan
 from judge.publish.export.export import PageOptions
 from judge.publish.export.manager_files import write_for_manager
 from judge.publish.pages import PAGES
@@ -34,6 +35,13 @@ judge contest export public cup
 judge contest export public cup/contest.toml --key ~/organiser.key --private authors
 
 judge contest export results cup --as gomocup
+
+judge contest export public spring/cup.toml
+
+judge contest export pages cup --unsigned --follow
+
+Unsigned pages are the live pages as files. While the contest runs, copy them to a file server repeatedly, or let the
+server read them: the pages poll it every few seconds. After the end they are the final pages.
 """,
 }
 
@@ -81,7 +89,7 @@ def key(path: Annotated[Path, typer.Argument(metavar="FILE", help="The new file 
 
 def export(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new directory.")],
-    contest: ContestArgument = HERE,
+    contest: ContestOrCupArgument = HERE,
     key: KeyFile = None,
     private: PrivateOption = None,
     address: AddressOption = "",
@@ -97,11 +105,32 @@ def export(
             autocompletion=MANAGERS.names,
         ),
     ] = "",
+    unsigned: Annotated[
+        bool, typer.Option("--unsigned", help="Instead write the live pages to DIR, which this may repeat.")
+    ] = False,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="With --unsigned: keep them current until the contest is over.")
+    ] = False,
 ) -> None:
-    """Write the signed results, which everybody can verify: tables, records, pages. Live pages: publish.
+    """Write the signed results, which everybody can verify: tables, records, pages. Of a cup, one site.
 
     DEBUG lines and stderr are not published: they go to a separate directory for each agent, for its author.
     """
+    if (cup := cup_at(contest)) is not None:
+        from judge.cli.cup.publish import export as export_cup
+
+        refuse_given("is not for a cup", as_=as_, archive=archive, unsigned=unsigned, follow=follow)
+        export_cup(directory, cup, key, private, page_options(address, language or CODES, page or ()))
+        return
+    if follow and not unsigned:
+        raise InputError("--follow is for live pages: also give --unsigned")
+    if unsigned:
+        if as_ or key or private or address or language or page:
+            raise InputError(
+                "--unsigned writes the live pages: leave out --as, --key, --private, --address, --language and --page"
+            )
+        _write_pages(directory, contest, archive, is_followed=follow)
+        return
     if as_:
         if key or private or address or archive or language or page:
             raise InputError(
@@ -127,6 +156,16 @@ def export(
     print(f"manifest {exported.digest}")
     print(f"key      {exported.fingerprint}")
     print("Announce both in a place where only you can write.")
+
+
+def _write_pages(directory: Path, contest: Path, archive: str, *, is_followed: bool) -> None:
+    with of_web_extra():
+        from judge.web.live.serve import follow as write
+    planned = load_plan(contest)
+    if write(planned, directory, once=not is_followed, archive=checked_archive(archive)):
+        print(f"{directory}: the final pages of {planned.name}")
+    else:
+        print(f"{directory}: pages of {planned.name}, which is not over; --follow keeps them current")
 
 
 def page_options(address: str, languages: Sequence[str], pages: Sequence[str] = ()) -> PageOptions:

@@ -10,7 +10,16 @@ import typer
 from judge.api.contests import ContestFolder
 from judge.api.contests import contest as contest_of
 from judge.base.errors import HostError, InputError
-from judge.cli.options import HERE, SLOTS_HELP, ContestArgument, JsonOption, TlsOption, require_dask
+from judge.cli.options import (
+    HERE,
+    SLOTS_HELP,
+    ContestOrCupArgument,
+    JsonOption,
+    TlsOption,
+    cup_at,
+    refuse_given,
+    require_dask,
+)
 from judge.contest.attempts import EndedAttempt, Executor
 from judge.contest.contest import Contest
 from judge.contest.runner import RunObserver, StopReason, StopRequest
@@ -25,6 +34,8 @@ judge contest run contest.toml
 
 judge contest run contest.toml --workers 3
 
+judge contest run spring/cup.toml
+
 judge contest run contest.toml --cluster tls://10.0.0.1:8786 --tls keys/10.0.0.1
 
 Ctrl-C once finishes the running games, twice abandons them. The same command continues.
@@ -35,7 +46,7 @@ contest; 2 the command or the file was wrong.
 
 
 def run(
-    contest: ContestArgument = HERE,
+    contest: ContestOrCupArgument = HERE,
     workers: Annotated[int, typer.Option(min=0, help=SLOTS_HELP)] = 0,
     accept_images: Annotated[
         bool, typer.Option("--accept-images", help="Continue although runtimes were rebuilt since the contest began.")
@@ -45,7 +56,9 @@ def run(
     now: Annotated[bool, typer.Option("--now", help="Begin before the announced deadline or start; final.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Play a contest to its end, or continue it. The first run locks in its entries and terms.
+    """Play a contest or all leagues of a cup to the end, or continue. The first run locks in entries and terms.
+
+    Leagues share the slots game by game. A league begins at its time, or after the end of another league.
 
     Without a terminal, or with --json, each finished game is printed on a line.
     """
@@ -53,6 +66,12 @@ def run(
         raise InputError("--workers is for games on this machine, --cluster for those on others")
     if cluster:
         require_dask()
+    if (cup := cup_at(contest)) is not None:
+        from judge.cli.cup.run import run as run_cup
+
+        refuse_given("is not for a cup", accept_images=accept_images, json=as_json)
+        run_cup(cup, workers, cluster, tls, now=now)
+        return
     display = _Display(as_json=as_json)
     chosen = contest_of(contest)
     try:

@@ -14,7 +14,7 @@ from judge.base.text import printable, titled
 from judge.cli.certainty import print_certainty_words
 from judge.cli.contest.options import opened, opened_if_begun
 from judge.cli.ladder import ladder_document, print_ladder
-from judge.cli.options import HERE, ContestArgument, JsonOption
+from judge.cli.options import HERE, ContestArgument, ContestOrCupArgument, JsonOption, cup_at, refuse_given
 from judge.contest.contest import Contest, Standing, open_store
 from judge.contest.entries import equal_files, intake_directory, name_problems
 from judge.contest.hosts import contest_hosts
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def status(
-    contest: ContestArgument = HERE,
+    contest: ContestOrCupArgument = HERE,
     games: Annotated[bool, typer.Option("--games", help="List every game.")] = False,
     hosts: Annotated[
         bool, typer.Option("--hosts", help="Test whether times or results of a host are unusual; reads every record.")
@@ -47,6 +47,12 @@ def status(
     as_json: JsonOption = False,
 ) -> None:
     """Show the progress of a contest, its hosts, agents that fail, and games that are void or stopped."""
+    if (cup := cup_at(contest)) is not None:
+        from judge.cli.cup.tables import status as status_of_cup
+
+        refuse_given("is not for a cup", games=games, hosts=hosts)
+        status_of_cup(cup, as_json=as_json)
+        return
     planned = load_plan(contest)
     with opened_if_begun(planned) as found:
         document = status_before(planned) if found is None else status_of(found, games, hosts)
@@ -274,10 +280,15 @@ def _chance(contest: Contest, is_over: bool) -> dict[str, Any]:
     }
 
 
-def standings(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
+def standings(contest: ContestOrCupArgument = HERE, as_json: JsonOption = False) -> None:
     """Print the standings, with ratings and their 95 % intervals. Before the start: entries and start time."""
     from judge.publish.load import load_store
 
+    if (cup := cup_at(contest)) is not None:
+        from judge.cli.cup.tables import standings as standings_of_cup
+
+        standings_of_cup(cup, as_json=as_json)
+        return
     planned = load_plan(contest)
     with opened_if_begun(planned) as found:
         if found is None:
@@ -378,7 +389,7 @@ def crosstable(contest: ContestArgument = HERE, as_json: JsonOption = False) -> 
     print_crosstable(Console(highlight=False), cells)
 
 
-def log(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
+def journal(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
     """Print the contest's journal: time, actor, event, and the reason of every void."""
     planned = load_plan(contest)
     if planned.has_no_store:

@@ -10,8 +10,9 @@ import typer
 
 from judge.base.errors import InputError
 from judge.base.text import printable, titled
+from judge.cli.contest.verify_output import SAMPLE_EXIT_CODE, print_problems, warn_of_own_key
 from judge.publish.joined import FormerContest
-from judge.publish.manifest import MANIFEST, PUBLIC_KEY, ManifestCheck
+from judge.publish.manifest import CUP_DOCUMENT, MANIFEST, PUBLIC_KEY
 from judge.publish.verify.copies import CHANGED_LINE_ENDS
 from judge.publish.verify.export import VerificationReport, verify_export
 from judge.publish.verify.sample import Sample, percent_to_find
@@ -32,13 +33,10 @@ judge contest verify public --key organiser.pem --witness witnesses.keys
 
 judge contest verify public --key organiser.pem --sample 500
 
+judge contest verify weekend
+
 The live site and the export of a contest have its log's checkpoint in log/checkpoint. Save a copy now and then.
 """
-
-SHOWN_PROBLEMS = 50
-
-SAMPLE_EXIT_CODE = 3
-"""A sample had no problem. 0 would look like a complete verification."""
 
 FORGED = (1, 10, 100, 1000)
 
@@ -77,11 +75,19 @@ def verify(
 ) -> None:
     """Verify an export: check files and signature, replay every game, recompute schedule and tables.
 
-    Of a contest's folder, its newest export, with the contest's own key.
+    Of a contest's folder, its newest export, with the contest's own key. Of an exported cup, each league and the
+    medals.
     """
     if not directory.is_dir():
         raise InputError(f"{directory}: not a directory; give one that judge contest export wrote")
     chosen = chosen_sample(sample, sample_seed)
+    if (directory / CUP_DOCUMENT).exists():
+        from judge.cli.cup.publish import verify as verify_cup
+
+        if since or witness or receipt:
+            raise InputError("--since, --witness and --receipt are for one league: give the directory of a league")
+        verify_cup(directory, key, chosen)
+        return
     if is_of_contest := (directory / "contest.toml").is_file() and not (directory / MANIFEST).exists():
         own_key = directory / PUBLIC_KEY
         key = key or (own_key if own_key.is_file() else None)
@@ -155,14 +161,6 @@ def chosen_sample(games: int | None, seed: str) -> Sample | None:
     return Sample(games, seed or secrets.token_hex(8))
 
 
-def print_problems(problems: Sequence[str]) -> None:
-    """Print the first `SHOWN_PROBLEMS` problems, and the number of the others."""
-    for problem in problems[:SHOWN_PROBLEMS]:
-        print(f"  {printable(problem, 500)}")
-    if len(problems) > SHOWN_PROBLEMS:
-        print(f"  and {len(problems) - SHOWN_PROBLEMS} more")
-
-
 def _sample_lines(sample: Sample, report: VerificationReport, all_games: int) -> Iterator[str]:
     sampled = report.replayed - report.uncounted
     yield f"{sampled} of {all_games} games replayed, chosen by --sample-seed {printable(sample.seed)}"
@@ -218,15 +216,6 @@ def _witness_words(witness: Witnessed) -> str:
     return (
         f"has signed the first {witness.size} leaves, {datetime.fromtimestamp(witness.at, UTC):%Y-%m-%d %H:%M:%S} UTC"
     )
-
-
-def warn_of_own_key(manifest: ManifestCheck) -> None:
-    """Warn if the key is the directory's own."""
-    if manifest.is_own_key:
-        note(
-            "judge: WARNING: this key is from the directory itself. It proves that the files belong together, "
-            "NOT who published them: get the organiser's key from another source and give it with --key FILE"
-        )
 
 
 def _warn(report: VerificationReport) -> None:

@@ -1,19 +1,15 @@
-"""`judge cup init`, `plan` and `announce`: the cup's file, its games and its duration, its leagues."""
+"""`judge contest init --cup`, and `plan` and `announce` of a cup."""
 
 import dataclasses
 import re
 from pathlib import Path
 from string import Template
-from typing import Annotated
-
-import typer
 
 from judge.base.durable_files import write_durably
 from judge.base.errors import HostError, InputError
 from judge.base.os_errors import os_errors_as
 from judge.base.text import duration, printable
 from judge.base.toml_files import toml_quoted
-from judge.cli.options import CUP_HERE, CupArgument, JsonOption
 from judge.contest.executor import slots_on_host
 from judge.contest.plan import NAME
 from judge.cup.announcement import ANNOUNCEMENT
@@ -22,23 +18,6 @@ from judge.cup.run import LeagueEstimate, cup_hours, estimate_cup
 from judge.terminal.output import make_table, note, print_json, print_table
 from judge.transparency.keys import fingerprint
 from judge.transparency.log import organiser_key
-
-EXAMPLES = {
-    "init": "Example: judge cup init cup-2026",
-    "plan": """
-Examples:
-
-judge cup plan cup-2026
-
-judge cup plan cup-2026/cup.toml --cores 128 --json
-""",
-    "announce": """
-Example: judge cup announce cup-2026
-
-Publish its output before entries close, in a place where only you can write. Afterwards no league can be added, removed
-or changed. Agents and moments can.
-""",
-}
 
 _TEMPLATE = Template("""\
 # A cup: several contests with one list of entries. Paths are relative to this file's folder.
@@ -79,7 +58,7 @@ after = "freestyle-2"        # begins when that league is over ...
 promoted = 4                 # ... with its best agents
 
 # Entries: a house agent, an executable, a directory with an agent.toml, or an unpacked Gomocup archive.
-# Authors can also submit archives: judge cup submit.
+# Authors can also submit archives: judge submit.
 # [[entries]]
 # path = "mybrain"
 # name = "mybrain"
@@ -87,8 +66,8 @@ promoted = 4                 # ... with its best agents
 """)
 
 
-def init(name: Annotated[str, typer.Argument(help="The name of the cup and of its new folder.")]) -> None:
-    """Create a folder NAME with a commented cup.toml."""
+def init(name: str) -> None:
+    """Create a folder NAME with a commented cup.toml. Raises InputError."""
     folder = Path(name)
     path = folder / CUP_FILE
     if not re.fullmatch(NAME, folder.resolve().name):
@@ -99,18 +78,15 @@ def init(name: Annotated[str, typer.Argument(help="The name of the cup and of it
         folder.mkdir(parents=True, exist_ok=True)
         write_durably(path, _TEMPLATE.substitute(name=toml_quoted(folder.resolve().name)).encode())
     print(f"{path}: edit it, then")
-    print(f"  judge cup plan {path}       checks it: pairs, games, hours, missing items")
-    print(f"  judge cup run {path}        plays it; after a stop the same command continues")
+    print(f"  judge contest plan {path}       checks it: pairs, games, hours, missing items")
+    print(f"  judge contest run {path}        plays it; after a stop the same command continues")
 
 
-def plan(
-    cup: CupArgument = CUP_HERE,
-    cores: Annotated[
-        int, typer.Option(min=0, help="Cores for games. Default: those of the cup's machines, or of this one.")
-    ] = 0,
-    as_json: JsonOption = False,
-) -> None:
-    """Print the pairs and games of each league, the hours, and problems. Exits with 1 if any."""
+def plan(cup: Path, cores: int, *, as_json: bool) -> None:
+    """Print the pairs and games of each league, the hours, and problems. Exits with 1 if any.
+
+    `cores` are those for games; 0: those of the cup's machines, or of this one.
+    """
     planned = load_cup(cup)
     found = estimate_cup(planned)
     cores = cores or sum(machine.cores for machine in planned.cup.machines) or len(slots_on_host(1))
@@ -145,15 +121,15 @@ def plan(
         for sentence in missing:
             print(f"  missing  {printable(sentence, 2000)}")
         if not missing:
-            print(f"nothing is missing; judge cup run {planned.path}")
+            print(f"nothing is missing; judge contest run {planned.path}")
     if missing:
         raise SystemExit(1)
 
 
-def announce(cup: CupArgument = CUP_HERE) -> None:
+def announce(cup: Path) -> None:
     """Fix the leagues of a cup, start the log of each, and print a text to publish. Can be repeated.
 
-    judge cup run does the same before its first game.
+    `judge contest run` does the same before the first game.
     """
     planned = load_cup(cup)
     commitments = planned.announce()

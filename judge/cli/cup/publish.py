@@ -1,58 +1,25 @@
-"""`judge cup export` and `verify`: one site for all leagues, with one signed manifest."""
+"""`judge contest export` and `verify` of a cup: one site for all leagues, with one signed manifest."""
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from judge.base.errors import InputError
 from judge.base.text import printable
-from judge.cli.contest.publish import AddressOption, KeyFile, LanguageOption, PageOption, PrivateOption, page_options
-from judge.cli.contest.verify import (
-    SAMPLE_EXIT_CODE,
-    PublicKeyOption,
-    SampleSeedOption,
-    chosen_sample,
-    print_problems,
-    warn_of_own_key,
-)
-from judge.cli.options import CUP_HERE, CupArgument
+from judge.cli.contest.verify_output import SAMPLE_EXIT_CODE, print_problems, warn_of_own_key
 from judge.cup.export import export_cup
 from judge.cup.plan import load_cup
 from judge.cup.verify import verify_cup
+from judge.publish.export.export import PageOptions
 from judge.publish.verify.copies import CHANGED_LINE_ENDS
+from judge.publish.verify.sample import Sample
 from judge.terminal.output import note, progress_bar
-from judge.translations.language import CODES
 from judge.transparency.keys import load_key
 from judge.transparency.log import KEY_FILE
 
-EXAMPLES = {
-    "export": """
-Examples:
 
-judge cup export public cup-2026
-""",
-    "verify": """
-Examples:
+def export(directory: Path, cup: Path, key: Path | None, private: Path | None, options: PageOptions) -> None:
+    """Write one site for all leagues that have begun, with the export of each, and sign it.
 
-judge cup verify public --key organiser.pem
-
-judge cup verify public --key organiser.pem --sample 500
-""",
-}
-
-
-def export(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new directory.")],
-    cup: CupArgument = CUP_HERE,
-    key: KeyFile = None,
-    private: PrivateOption = None,
-    address: AddressOption = "",
-    language: LanguageOption = None,
-    page: PageOption = None,
-) -> None:
-    """Write one site for all leagues that have begun, with the export of each, and sign it."""
-    options = page_options(address, language or CODES, page or ())
+    The arguments are those of `judge contest export`.
+    """
     planned = load_cup(cup)
     signing = load_key(key or planned.folder / KEY_FILE)
     authors = private or directory.with_name(f"{directory.name}-private")
@@ -68,21 +35,11 @@ def export(
     print("Announce both in a place where only you can write.")
 
 
-def verify(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The exported cup.")],
-    key: PublicKeyOption = None,
-    sample: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", min=1, help="Replay only N random games of each league. Exits with 3 if all is well."
-        ),
-    ] = None,
-    sample_seed: SampleSeedOption = "",
-) -> None:
-    """Verify an exported cup: its manifest, every league as judge contest verify does, and the medals."""
-    if not directory.is_dir():
-        raise InputError(f"{directory}: not a directory; give one that judge cup export wrote")
-    chosen = chosen_sample(sample, sample_seed)
+def verify(directory: Path, key: Path | None, chosen: Sample | None) -> None:
+    """Verify an exported cup: its manifest, every league as an export, and the medals.
+
+    `chosen`: the games of each league to replay; None: all.
+    """
     report = verify_cup(directory, key, chosen, progress_bar())
     warn_of_own_key(report.manifest)
     if report.changed_line_ends:

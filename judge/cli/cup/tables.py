@@ -1,24 +1,19 @@
-"""`judge cup status` and `standings`."""
+"""`judge contest status` and `standings` of a cup."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from judge.base.text import printable
 from judge.cli.contest.options import opened_if_begun
 from judge.cli.contest.tables import standings as contest_standings
 from judge.cli.contest.tables import status_before, status_of
-from judge.cli.options import CUP_HERE, CupArgument, JsonOption
 from judge.cup.plan import PlannedCup, load_cup
 from judge.cup.results import CupResults, load_results
 from judge.terminal.output import make_table, print_json, print_table
 
-EXAMPLES = {
-    "status": "Example: judge cup status cup-2026",
-    "standings": "Example: judge cup standings cup-2026 --json",
-}
 
-
-def status(cup: CupArgument = CUP_HERE, as_json: JsonOption = False) -> None:
+def status(cup: Path, *, as_json: bool) -> None:
     """Show the progress of each league of a cup."""
     planned = load_cup(cup)
     documents = {league.name: _status(planned, league.name) for league in planned.cup.leagues}
@@ -52,7 +47,7 @@ def _words(planned: PlannedCup, league: str, document: Mapping[str, Any]) -> tup
     return state, str(counts["done"]), f"{'' if document['is_exact'] else 'at least '}{total}"
 
 
-def standings(cup: CupArgument = CUP_HERE, as_json: JsonOption = False) -> None:
+def standings(cup: Path, *, as_json: bool) -> None:
     """Print the standings of each league that has begun, the provisional leaders, and the medals."""
     planned = load_cup(cup)
     results = load_results(planned)

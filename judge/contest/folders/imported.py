@@ -82,7 +82,7 @@ def plan_text(contest: ImportedContest) -> str:
         "# Imported. What each line may be: judge contest init shows a contest.toml with all of them.",
         *(f"# {printable(remark, 600)}" for remark in contest.remarks),
         f"name = {toml_quoted(contest.name)}",
-        f"policy = {toml_quoted(contest.policy)}   # every number that is enforced: judge policies show",
+        f"policy = {toml_quoted(contest.policy)}   # every number that is enforced: judge policies",
         f"change = [\n{changes}]" if changes else "change = []",
         "",
         "[format]",

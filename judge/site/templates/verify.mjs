@@ -6,7 +6,7 @@
 // verify.html runs it in a browser on a directory that the reader chooses, an export, or a cup with an export of each
 // league; or on the files of its own site that the manifest lists. It checks the signature of the manifest, the digest
 // of every file, and that the log has all records, extends an old checkpoint and was signed by witnesses. It replays no
-// game and computes no table, schedule or draw: `judge contest verify` and `judge cup verify` do.
+// game and computes no table, schedule or draw: `judge contest verify` and `judge contest verify` do.
 "use strict";
 (() => {
   const MANIFEST = "manifest.json", SIGNATURE = "manifest.sig", KEY = "organiser.pem", JOURNAL = "data/journal.json";
@@ -458,7 +458,7 @@
     for (const league of begun.values()) {
       for (const text of await checkLeague(it, league)) unchecked.add(text);
     }
-    const others = "places, medals and who advances: judge cup verify computes them";
+    const others = "places, medals and who advances: judge contest verify computes them";
     report.unchecked = [...unchecked, others];
   }
 

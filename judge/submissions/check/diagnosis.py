@@ -69,7 +69,7 @@ _FIXES = {
     Verdict.REFUSED: sentence("support it: the contest uses this command or this size, and refusing it loses the game"),
     Verdict.RESIGNED: sentence("play on: resigning here loses a game that has just begun"),
     Verdict.MEMORY: sentence("use less memory: the limit includes libraries and files in /tmp"),
-    Verdict.OUTPUT: sentence("print less: the output of a turn and of a game is limited (judge policies show)"),
+    Verdict.OUTPUT: sentence("print less: the output of a turn and of a game is limited (judge policies)"),
 }
 
 _NO_FILE = re.compile(

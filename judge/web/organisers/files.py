@@ -73,7 +73,7 @@ class Export(FileOrder):
 
 
 class Publish(FileOrder):
-    """Write the live pages, as `judge contest publish`."""
+    """Write the live pages, as `judge contest export --unsigned`."""
 
     action = "publish"
     label = sentence("Publish")

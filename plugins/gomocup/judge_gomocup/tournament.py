@@ -54,9 +54,9 @@ _OTHERS = {
     "rating_diff": "",
     "real_time_pos": "games are shown live by judge serve",
     "real_time_message": "messages are shown live by judge serve",
-    "upload_ratio": "pages are written by judge contest publish, all of them",
-    "upload_offline_result": "pages are written by judge contest publish, all of them",
-    "remote": "nothing is uploaded; copy what judge contest publish writes",
+    "upload_ratio": "pages are written by judge contest export --unsigned, all of them",
+    "upload_offline_result": "pages are written by judge contest export --unsigned, all of them",
+    "remote": "nothing is uploaded; copy what judge contest export --unsigned writes",
 }
 
 _NAME = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}"

@@ -290,10 +290,10 @@ def test_author_submits_once_to_several_leagues_of_a_served_cup(tmp_path: Path) 
     (tmp_path / "mine.bin").write_bytes(b"good mine")
     with serving_all(tmp_path) as service:
         assert "spring" in httpx.get(f"{service.url}/").text
-        made = judge(tmp_path, "cup", "tokens", "authors.txt", "--url", service.url)
+        made = judge(tmp_path, "tokens", "make-all", "authors.txt", "--url", service.url)
         assert 0 == made.returncode, made.stderr
         (tmp_path / "links.csv").write_text(made.stdout)
-        words = ("cup", "submit", "mine.bin", "--links", "links.csv", "--wait", "--league")
+        words = ("submit", "mine.bin", "--links", "links.csv", "--wait", "--league")
         sent = judge(tmp_path, *words, "fast", "--league", "standard")
         assert 0 == sent.returncode, sent.stdout + sent.stderr
         unknown = judge(tmp_path, *words, "fats")
@@ -305,7 +305,7 @@ def test_author_submits_once_to_several_leagues_of_a_served_cup(tmp_path: Path) 
         half = judge(tmp_path, *words, "fast", "--league", "standard", "--name", "listed", "--title", "Žofinka")
         assert (1, True) == (half.returncode, "passed: listed version 1\nrefused by fast" in half.stdout), half.stdout
         assert "the contest's file lists an agent called 'listed': choose another name" in half.stderr
-    status = json.loads(judge(tmp_path, "cup", "status", "--json").stdout)
+    status = json.loads(judge(tmp_path, "contest", "status", "--json").stdout)
     entries = {name: league["entries"] for name, league in status["leagues"].items()}
     mine, listed = ({"name": name, "author": "ada"} for name in ("mine", "listed"))
     assert entries == {"fast": [mine], "standard": [listed, mine]}

@@ -12,8 +12,8 @@ import httpx
 import pytest
 from rich.console import Console
 
-from judge.cli.contest.game import game
 from judge.cli.contest.watch import Followed
+from judge.cli.show import show
 from judge.contest.contest import open_store
 from judge.publish.export.export import publish
 from judge.publish.verify.export import verify_export
@@ -272,7 +272,7 @@ def test_terminal_shows_display_names(tmp_path: Path, capsys: pytest.CaptureFixt
             (result,) = [end.outcome for end, _ in followed.live.ended]
             assert any(result.startswith(title) for title in TITLES.values())
         capsys.readouterr()
-        game("1", cup.folder)
+        show([cup.folder], game="1")
         printed = capsys.readouterr().out
         assert all(title in printed for title in TITLES.values())
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from judge.base.errors import InputError
-from judge.cli.contest.follow import publish as publish_command
 from judge.cli.contest.options import checked_archive
+from judge.cli.contest.publish import export
 from judge.contest.contest import Contest
 from judge.publish.conditions import conditions_of
 from judge.publish.load import load_store
@@ -62,7 +62,8 @@ def test_pages_update_from_any_file_server_until_the_contest_is_over(browser: Br
         log.read_store()
         game, file, told = told_by(cup, log)
         tell(told, 6)
-        words = [sys.executable, "-m", "judge.cli", "contest", "publish", str(public), str(cup.folder), "--follow"]
+        words = [sys.executable, "-m", "judge.cli", "contest", "export", str(public), str(cup.folder), "--unsigned"]
+        words.append("--follow")
         with ForkedProcess[bytes](words) as process, file_server(public) as url:
             until((public / "feed/head.json").exists, "no head was written")
             browser.visit(f"{url}/games/00001.html")
@@ -98,11 +99,11 @@ def test_final_pages_link_to_the_archive_of_the_export(tmp_path: Path) -> None:
     public = tmp_path / "public"
     with Cup(tmp_path / "cup", PAIR, form='name = "round-robin"\ngames = 1') as cup, recorder(cup) as log:
         log.read_store()
-        publish_command(public, tmp_path / "cup", archive=ARCHIVE)
+        export(public, tmp_path / "cup", archive=ARCHIVE, unsigned=True)
         assert ARCHIVE not in (public / "verify.html").read_text()
         accept(cup, *play_next(cup))
         log.finish()
-        publish_command(public, tmp_path / "cup", archive=ARCHIVE)
+        export(public, tmp_path / "cup", archive=ARCHIVE, unsigned=True)
     for folder in ("", "cs", "zh"):
         page = (public / folder / "verify.html").read_text()
         assert f'<a href="{ARCHIVE}">' in page

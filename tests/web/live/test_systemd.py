@@ -61,7 +61,7 @@ def test_player_starts_restarts_and_stops(guest: Guest) -> None:
 
 @evidence
 def test_worker_joins_restarts_and_stops(guest: Guest, tmp_path: Path) -> None:
-    for words in (("keys", "keys", "127.0.0.1"), ("invite", "keys", "one", "--scheduler", "tls://127.0.0.1:8786")):
+    for words in (("keys", "127.0.0.1"), ("keys", "one", "--scheduler", "tls://127.0.0.1:8786")):
         made = guest.run(JUDGE, "cluster", *words)
         assert 0 == made.returncode, made.stderr
     guest.run("cp", "keys/one.join", "worker.join")

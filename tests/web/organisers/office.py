@@ -162,7 +162,7 @@ def office_in(folder: Path, cup: Cup | None) -> Iterator[Office]:
             "author": tokens.make("ada", "test"),
             "revoked": tokens.make("Rita", "test", TokenRole.ACT),
         }
-        tokens.revoke_organiser("Rita", "test")
+        tokens.revoke("Rita", "test")
         yield Office(cup, service, console, console.state.directory, made)
 
 
