@@ -72,6 +72,8 @@ ELO = "a>d*4\nb>a\nb>c c>b"
         ("a>b\na=c\na<d\nb>c\nb=d\nc>d", " ".join(BY_POINTS), "abcd"),
         (FOUR, "points", "ab cd"),
         (FOUR, "points direct", "b a d c"),
+        # a, c and d have a point each; only c won it in the second seat.
+        ("a>c\nd>a\nb<c", "points second-wins", "c ad b"),
         # a has 1 + 1 = 2, b 2 + 1 = 3, c 2, d 1.
         (FOUR, "points sonneborn-berger", "b a c d"),
         # a, b and c have 2 points each; among them a won 2, b 1 and c none.
