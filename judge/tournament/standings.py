@@ -57,6 +57,7 @@ COLUMNS = (
     Column("points", lambda line: line.points, "as the contest scores", "Points"),
     Column("games", lambda line: line.done.games, "played", "Games"),
     Column("wins", lambda line: line.done.wins, "games won", "Won"),
+    Column("second_wins", lambda line: line.done.second_wins, "games won in the second seat", "Won second"),
     Column("draws", lambda line: line.done.draws, "games drawn", "Drawn"),
     Column(
         "losses", lambda line: line.done.losses, "games lost, including those that both agents lost by a fault", "Lost"

@@ -132,7 +132,7 @@ def test_gomocup_until_2016() -> None:
     lines = table("abcd", cup, *GOMOCUP_2016)
 
     assert [("a", 5), ("b", 4), ("d", 3), ("c", 2)] == [(line.agent, line.points) for line in lines]
-    assert SideScore(wins=4, losses=2) == lines[0].done
+    assert SideScore(wins=4, second_wins=1, losses=2) == lines[0].done
 
 
 def test_gomocup_until_2016_breaks_ties_by_the_ratio_of_games() -> None:
