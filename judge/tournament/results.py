@@ -13,7 +13,6 @@ class SideScore:
     """One side's results. A fault of both is a loss of both."""
 
     wins: int = 0
-    second_wins: int = 0
     draws: int = 0
     losses: int = 0
     failures: int = 0
@@ -34,7 +33,6 @@ class SideScore:
             self.draws += 1
         elif game.winner == game.agents[seat]:
             self.wins += 1
-            self.second_wins += seat
         else:
             self.losses += 1
         self.failures += game.faults[seat] in FAILURES
@@ -44,7 +42,6 @@ class SideScore:
     def add(self, other: "SideScore") -> None:
         """Add another pairing's results."""
         self.wins += other.wins
-        self.second_wins += other.second_wins
         self.draws += other.draws
         self.losses += other.losses
         self.failures += other.failures

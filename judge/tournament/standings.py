@@ -57,7 +57,6 @@ COLUMNS = (
     Column("points", lambda line: line.points, "as the contest scores", "Points"),
     Column("games", lambda line: line.done.games, "played", "Games"),
     Column("wins", lambda line: line.done.wins, "games won", "Won"),
-    Column("second_wins", lambda line: line.done.second_wins, "games won in the second seat", "Won second"),
     Column("draws", lambda line: line.done.draws, "games drawn", "Drawn"),
     Column(
         "losses", lambda line: line.done.losses, "games lost, including those that both agents lost by a fault", "Lost"
@@ -160,13 +159,6 @@ def _wins(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
     return {agent: records[agent].done.wins for agent in equal}
 
 
-def _second_wins(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
-    return {
-        agent: sum(game.winner == game.second == agent for each in records[agent].played for game in each.games)
-        for agent in equal
-    }
-
-
 def _ratio(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
     """As in Piskvork: 1e-8 keeps it finite and ranks 5:0 above 4:0."""
     return {agent: (records[agent].done.wins + 1e-8) / (records[agent].done.losses + 1e-8) for agent in equal}
@@ -251,7 +243,6 @@ _POOLS_APART = 1e5
 CRITERIA: Mapping[str, Criterion] = {
     "points": Criterion(_points, "Points there", "points in the stage that the agent has reached"),
     "wins": Criterion(_wins, "Won there", "games won in the stage that the agent has reached"),
-    "second-wins": Criterion(_second_wins, "Won second", "games won in the second seat"),
     "ratio": Criterion(_ratio, "Ratio", "games won divided by games lost"),
     "direct": Criterion(_direct, "Direct", "points in the games among the tied agents"),
     "sonneborn-berger": Criterion(

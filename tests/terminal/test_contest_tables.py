@@ -73,7 +73,7 @@ def test_the_standings_have_the_leagues_one_after_another(tmp_path: Path) -> Non
     with Cup(tmp_path, STRONG_TO_WEAK, 'name = "leagues"\ngames = 2\nsizes = [2]\npromoted = 1') as cup:
         cup.play(2)
         standing = cup.contest.standing()
-    console = Console(file=StringIO(), width=100, color_system=None)
+    console = Console(file=StringIO(), width=80, color_system=None)
     console.print(standings_table(standing))
     assert isinstance(console.file, StringIO)
     shown = [line.split() for line in console.file.getvalue().splitlines()[1:]]

@@ -841,7 +841,6 @@ FORGERIES: Mapping[str, Forgery] = {
     "seats swapped, fitted": fitted(swap_seats, suits=is_fixed),
     "terms changed, fitted": fitted(change_terms, READING),
     "a line before the draw, fitted": fitted(change_line_before_draw, READING),
-    "a number of games won in the second seat": Forgery(change_cell("standings", ["second_wins"]), REPLAY),
     "a rating": Forgery(change_tables(["standings"], better_rating), REPLAY),
     "a test of the machines": Forgery(change_tables(["fairness"], fair_machines), REPLAY, suits=is_long),
     "the reason of a void": Forgery(change_tables(["attempts"], other_reason), READING),
