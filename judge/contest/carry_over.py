@@ -102,9 +102,8 @@ def _copy_submission(
     taken = new.receive(upload, worker=worker)
     if not is_same_policy:
         return
-    for step in old.steps(submission.id):
-        if step.attempt == submission.attempt:
-            new.step(taken.id, replace(step, attempt=taken.attempt))
+    for step in old.steps(submission):
+        new.step(taken.id, replace(step, attempt=taken.attempt))
     reason = f"carried over from {source.contest}"
     refusal = "" if submission.state is SubmissionState.PASSED else reason
     came = ProcessingResult(

@@ -176,7 +176,7 @@ def test_next_contest_takes_file_agents_tokens_and_key(judge: Judge, tmp_path: P
         assert [("good", SubmissionState.PASSED), ("poor", SubmissionState.APPROVED)] == [
             (each.name, each.state) for each in entries
         ]
-        assert ["16 checks"] == [step.text for step in register.steps(entries[0].id)]
+        assert ["16 checks"] == [step.text for step in register.steps(entries[0])]
     assert b"a report" == copied.files.get(entries[0].report or "")
     with TemporaryDirectory() as staging:
         found = entrants(planned, Path(staging))

@@ -272,7 +272,7 @@ def test_a_failure_of_the_host_is_tried_again_later_and_later(register: Register
     register.step(number, UploadStep("built", True, "", 1.0, attempt=4))
     assert SubmissionState.PROCESSING is register.finish(number, 3, bad()).state
     assert SubmissionState.PASSED is register.finish(number, 4, good()).state
-    assert [(4, "built")] == [(step.attempt, step.stage) for step in register.steps(number)]
+    assert [(4, "built")] == [(step.attempt, step.stage) for step in register.steps(work)]
 
 
 def test_submission_withdrawn_during_processing_has_no_effect(register: Register) -> None:
