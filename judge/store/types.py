@@ -12,6 +12,7 @@ from typing import Annotated, TypeVar
 from pydantic import ConfigDict, Field
 
 from judge.base.errors import InputError
+from judge.base.parsing import FrozenModel
 from judge.journal.codec import Event, Line, decode
 from judge.journal.events import SubmissionState
 from judge.journal.state import ContestState
@@ -183,15 +184,16 @@ class Upload:
     """Empty: the last version's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Allowance:
-    """An author's limits; 0: unlimited."""
+class UploadLimits(FrozenModel):
+    """Limits of an author's uploads; 0: no limit."""
 
-    uploads_per_hour: int = 0
-    waiting: int = 0
-    """Per author."""
-    waiting_of_all: int = 0
-    bytes_kept: int = 0
+    author_bytes: int = Field(default=2 << 30, ge=0)
+    """Total size of an author's uploads, which are all kept."""
+    uploads_per_hour: int = Field(default=12, ge=0)
+    waiting_per_author: int = Field(default=3, ge=0)
+    """Uploads of one author that wait for processing."""
+    waiting: int = Field(default=200, ge=0)
+    """Uploads of all authors that wait for processing."""
 
 
 @dataclass(frozen=True, slots=True)
