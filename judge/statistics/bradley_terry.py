@@ -9,7 +9,7 @@ between equals, half won and half lost by the first seat.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -45,12 +45,13 @@ class PairCounts:
     scores: Vector
 
     @classmethod
-    def of(cls, games: Sequence[GameResult]) -> Self:
-        """Places follow the ids, so the order of games has no effect."""
+    def of(cls, games: Iterable[GameResult]) -> Self:
+        """Ignores games that both lost by faults. Places follow the ids, so the order of games has no effect."""
         ends: dict[tuple[str, str], list[int]] = {}
         for game in games:
-            won = game.scores[0]
-            ends.setdefault(game.agents, [0, 0, 0])[0 if won == 1 else 2 if won == 0 else 1] += 1
+            if game.is_draw or game.winner is not None:
+                won = game.scores[0]
+                ends.setdefault(game.agents, [0, 0, 0])[0 if won == 1 else 2 if won == 0 else 1] += 1
         return cls.of_scores(ends)
 
     @classmethod
@@ -71,34 +72,41 @@ class PairCounts:
 class Fit:
     """The maximum: `ratings` (sum 0 per pool), `advantage` and `draw` parameter, in logistic units.
 
+    `pools`: places of agents connected through games, largest first. `games` and `prior` (virtual draws) are per pair.
     `covariance` is that of the ratings. Errors are 0 for given values. `draw_share`: draws between equals.
     """
 
-    def __init__(self, tally: PairCounts, model: RatingModel, pools: Sequence[Sequence[int]]) -> None:
+    def __init__(self, tally: PairCounts, model: RatingModel) -> None:
         self.tally = tally
-        self._model = model
+        self.model = model
+        self.pools = _pools(tally)
         self._agents = len(tally.place)
-        games = tally.wins + tally.draws + tally.losses
+        self.games: Vector = tally.wins + tally.draws + tally.losses
+        # Distributed like games.
         shares = 1 / tally.games[tally.first] + 1 / tally.games[tally.second]
-        self._prior: Vector = model.prior_draws / 2 * games * shares
+        self.prior: Vector = model.prior_draws / 2 * self.games * shares
         self._draws: DrawModel = Davidson() if model.draws == "davidson" else RaoKupper()
         # Without draws the parameter is at its limit, where the derivative is not zero.
         self._draw_moves = model.draw_elo is None and bool(tally.draws.any())
         self._advantage_moves = model.advantage is None
         moves = [True] * self._agents + [self._advantage_moves, self._draw_moves]
         self._moving = np.ix_(np.array(moves), np.array(moves))
-        # Makes the information invertible: games do not determine a pool's mean.
         self._anchor: Matrix = np.zeros((self._agents + 2, self._agents + 2))
-        for pool in pools:
+        for pool in self.pools:
             self._anchor[np.ix_(pool, pool)] = 1 / len(pool)
         at = self._at = rounded(self._climb(self._start()))
         inverse = self._inverse(self._slopes(at)[1])
         self.ratings: Vector = at[: self._agents]
-        self.covariance: Matrix = (inverse - self._anchor)[: self._agents, : self._agents]
+        self.covariance: Matrix = inverse[: self._agents, : self._agents] - self.anchor
         self.advantage, self.draw = float(at[-2]), float(at[-1])
         self.draw_share = self._draws.share(self.draw)
         self.advantage_error = math.sqrt(inverse[-2, -2])
         self.draw_error = math.sqrt(inverse[-1, -1])
+
+    @property
+    def anchor(self) -> Matrix:
+        """Covariance of a random shift of each pool. Games do not determine its mean, so the information needs it."""
+        return self._anchor[: self._agents, : self._agents]
 
     def draw_shares(self, reach: float) -> tuple[float, float]:
         """`draw_share` with the draw parameter `reach` standard errors lower, and higher."""
@@ -119,9 +127,9 @@ class Fit:
 
     def _start(self) -> Vector:
         at = np.zeros(self._agents + 2)
-        at[-2] = (self._model.advantage or 0) / ELO
-        if self._model.draw_elo is not None:
-            at[-1] = self._model.draw_elo / ELO
+        at[-2] = (self.model.advantage or 0) / ELO
+        if self.model.draw_elo is not None:
+            at[-1] = self.model.draw_elo / ELO
         elif self._draw_moves:
             at[-1] = self._draws.start(min(2 * self.tally.draws.sum() / self.tally.games.sum(), 0.9))
         else:
@@ -152,22 +160,22 @@ class Fit:
     def _height(self, at: Vector) -> float:
         tally, (lead, u), d = self.tally, self._leads(at), float(at[-1])
         height = self._draws.height(u, d, tally.wins, tally.draws, tally.losses)
-        height += float((self._prior * (log_share(lead) + log_share(-lead))).sum())
+        height += float((self.prior * (log_share(lead) + log_share(-lead))).sum())
         if self._advantage_moves:
-            height += self._model.prior_draws * float(log_share(at[-2]) + log_share(-at[-2])) / 2
+            height += self.model.prior_draws * float(log_share(at[-2]) + log_share(-at[-2])) / 2
         if self._draw_moves:
             height += self._draws.height(*self._equals(d))
         return height
 
     def _equals(self, d: float) -> tuple[Vector, float, Vector, Vector, Vector]:
-        half, none = np.array([self._model.prior_draws / 2]), np.zeros(1)
+        half, none = np.array([self.model.prior_draws / 2]), np.zeros(1)
         return none, d, half, none, half
 
     def _slopes(self, at: Vector) -> tuple[Vector, Matrix]:
         tally, (lead, u), d = self.tally, self._leads(at), float(at[-1])
         games = self._draws.slopes(u, d, tally.wins, tally.draws, tally.losses)
-        by_lead = self._prior * (1 - 2 * share(lead))
-        lead_bend = -2 * self._prior * share(lead) * share(-lead)
+        by_lead = self.prior * (1 - 2 * share(lead))
+        lead_bend = -2 * self.prior * share(lead) * share(-lead)
 
         slope = np.zeros(self._agents + 2)
         curvature = np.zeros((self._agents + 2, self._agents + 2))
@@ -180,8 +188,8 @@ class Fit:
         curvature[-2:, -2:] = [[games.uu.sum(), games.ud.sum()], [games.ud.sum(), games.dd.sum()]]
         if self._advantage_moves:
             advantage = at[-2]
-            slope[-2] += self._model.prior_draws * (0.5 - float(share(advantage)))
-            curvature[-2, -2] -= self._model.prior_draws * float(share(advantage) * share(-advantage))
+            slope[-2] += self.model.prior_draws * (0.5 - float(share(advantage)))
+            curvature[-2, -2] -= self.model.prior_draws * float(share(advantage) * share(-advantage))
         if self._draw_moves:
             prior = self._draws.slopes(*self._equals(d))
             slope[-1] += prior.by_d.sum()
@@ -198,3 +206,10 @@ class Fit:
         np.add.at(table, (second, second), by_pair)
         np.subtract.at(table, (first, second), by_pair)
         np.subtract.at(table, (second, first), by_pair)
+
+
+def _pools(tally: PairCounts) -> list[list[int]]:
+    import networkx as nx
+
+    graph: nx.Graph[int] = nx.Graph(zip(tally.first.tolist(), tally.second.tolist(), strict=True))
+    return sorted(map(sorted, nx.connected_components(graph)), key=lambda pool: (-len(pool), pool))

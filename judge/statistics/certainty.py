@@ -206,14 +206,11 @@ def reversed_games(results: Iterable[GameResult], reversals: Sequence[Reversal])
 class _League:
     def __init__(self, tally: PairCounts, is_running: bool) -> None:
         self.tally, self.is_running = tally, is_running
-        self.names = sorted(tally.place)
-        self.games: Vector = tally.wins + tally.draws + tally.losses
-        pools = _pools(tally)
-        self.fits = LeagueFits.of(tally, _MODEL.prior_draws, pools)
-        self.fit = Fit(tally, _MODEL, pools)
-        self.comparable: Truth = np.zeros((len(self.names), len(self.names)), dtype=bool)
-        for pool in pools:
-            self.comparable[np.ix_(pool, pool)] = True
+        self.names = list(tally.place)
+        self.fit = Fit(tally, _MODEL)
+        self.games = self.fit.games
+        self.fits = LeagueFits.of(self.fit)
+        self.comparable: Truth = self.fit.anchor > 0
         np.fill_diagonal(self.comparable, val=False)
         diagonal = np.diag(self.fit.covariance)
         self.variance: Matrix = diagonal[:, None] + diagonal - 2 * self.fit.covariance
@@ -221,7 +218,7 @@ class _League:
         self.random = np.random.default_rng(_SEED)
 
     def certainty(self, places: Mapping[str, int]) -> Certainty:
-        official = Fit(self.tally, BAYESELO_MODEL, self.fits.pools).ratings
+        official = Fit(self.tally, BAYESELO_MODEL).ratings
         order = [self.tally.place[name] for name in sorted(places, key=places.__getitem__) if name in self.tally.place]
         deviance, simulated = self._deviances()
         phi = max(1.0, deviance / float(simulated.mean()))
@@ -293,7 +290,7 @@ class _League:
 
     def _drawn_ratings(self) -> Matrix:
         """A row per agent. Only differences within a pool are meaningful."""
-        root = np.linalg.cholesky(self.fit.covariance + self.fits.anchor)
+        root = np.linalg.cholesky(self.fit.covariance + self.fit.anchor)
         agents = len(self.names)
         return root @ self.random.standard_normal((agents, _limited(_DRAWN_PAIRS // agents**2, _DRAWN_RATINGS)))
 
@@ -417,15 +414,6 @@ class _League:
 
 def _limited(number: int, limits: tuple[int, int]) -> int:
     return min(max(number, limits[0]), limits[1])
-
-
-def _pools(tally: PairCounts) -> list[list[int]]:
-    import networkx as nx
-
-    graph: nx.Graph[int] = nx.Graph()
-    graph.add_nodes_from(range(len(tally.place)))
-    graph.add_edges_from(zip(tally.first.tolist(), tally.second.tolist(), strict=True))
-    return [sorted(pool) for pool in nx.connected_components(graph)]
 
 
 def _rated_places(ratings: Mapping[str, float]) -> Mapping[str, int]:

@@ -4,14 +4,12 @@ Rows are leagues. The maximum is that of `judge.statistics.bradley_terry` withou
 limited step converges from any start.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Self
 
 import numpy as np
 
-from judge.statistics.bradley_terry import Matrix, PairCounts, Places, Vector
+from judge.statistics.bradley_terry import Fit, Matrix, Places, Vector
 from judge.statistics.draw_models import Davidson, share
 
 _CLOSE = 1e-5
@@ -33,23 +31,20 @@ _DRAWS = Davidson()
 
 @dataclass(frozen=True)
 class LeagueFits:
-    """Pairs by agents' places. `games` and `prior` (virtual draws) are per pair, `prior_draws` per agent. `pools`:
-    places of agents connected through games.
-    """
+    """Pairs by agents' places. `games` and `prior` (virtual draws) are per pair, `prior_draws` per agent."""
 
     first: Places
     second: Places
     games: Vector
     prior: Vector
     prior_draws: float
-    pools: Sequence[Sequence[int]]
+    anchor: Matrix
+    """As in `Fit`."""
 
     @classmethod
-    def of(cls, tally: PairCounts, prior_draws: float, pools: Sequence[Sequence[int]]) -> Self:
-        """Virtual draws are distributed like games."""
-        games = tally.wins + tally.draws + tally.losses
-        shares = 1 / tally.games[tally.first] + 1 / tally.games[tally.second]
-        return cls(tally.first, tally.second, games, prior_draws / 2 * games * shares, prior_draws, pools)
+    def of(cls, fit: Fit) -> Self:
+        """Leagues with the pairs of a fit."""
+        return cls(fit.tally.first, fit.tally.second, fit.games, fit.prior, fit.model.prior_draws, fit.anchor)
 
     def fit(self, wins: Matrix, draws: Matrix, losses: Matrix, ratings: Vector, draw: float) -> tuple[Matrix, Vector]:
         """Ratings and draw parameters at the maximum, from a start. Counts have a row per league."""
@@ -116,26 +111,15 @@ class LeagueFits:
     def _leads(self, at: Matrix) -> Matrix:
         return at[:, self.first] - at[:, self.second]
 
-    @property
-    def _agents(self) -> int:
-        return sum(map(len, self.pools))
-
     def _summed(self, of_first: Matrix, of_second: Matrix) -> Matrix:
         """Sums per agent."""
+        agents = len(self.anchor)
         return np.stack(
             [
-                np.bincount(self.first, one, self._agents) + np.bincount(self.second, other, self._agents)
+                np.bincount(self.first, one, agents) + np.bincount(self.second, other, agents)
                 for one, other in zip(of_first, of_second, strict=True)
             ]
         )
-
-    @cached_property
-    def anchor(self) -> Matrix:
-        """Covariance of a random shift of each pool: games do not determine its mean."""
-        anchor = np.zeros((self._agents, self._agents))
-        for pool in self.pools:
-            anchor[np.ix_(pool, pool)] = 1 / len(pool)
-        return anchor
 
 
 def _drawn_by_equals(d: Vector) -> Vector:

@@ -178,12 +178,11 @@ def test_fits_of_many_leagues_are_those_of_the_single_fit(has_draws: bool) -> No
         )
         for _ in range(5)
     ]
-    pools = [list(range(6))]
     wins, draws, losses = (np.array([getattr(each, kind) for each in leagues]) for kind in ("wins", "draws", "losses"))
-    ratings, draw = LeagueFits.of(leagues[0], 2, pools).fit(wins, draws, losses, np.zeros(6), 0.0)
+    ratings, draw = LeagueFits.of(Fit(leagues[0], model)).fit(wins, draws, losses, np.zeros(6), 0.0)
 
     for row, league in enumerate(leagues):
-        fit = Fit(league, model, pools)
+        fit = Fit(league, model)
         assert ratings[row] == pytest.approx(fit.ratings, abs=1e-5)
         assert draw[row] == pytest.approx(fit.draw, abs=1e-5)
 
@@ -191,10 +190,10 @@ def test_fits_of_many_leagues_are_those_of_the_single_fit(has_draws: bool) -> No
 def test_fit_converges_from_a_distant_start() -> None:
     """A plain step of Newton's method would leave from here to infinity."""
     league = PairCounts.of_scores({("a", "b"): (3, 0, 21), ("b", "c"): (24, 0, 0)})
-    fits = LeagueFits.of(league, 2, [[0, 1, 2]])
+    fits = LeagueFits.of(Fit(league, RatingModel(draws="davidson", advantage=0)))
     ratings, _ = fits.fit(league.wins[None], league.draws[None], league.losses[None], np.array([9.0, -9.0, 0.0]), 0.0)
 
-    expected = Fit(league, RatingModel(draws="davidson", advantage=0), [[0, 1, 2]]).ratings
+    expected = Fit(league, RatingModel(draws="davidson", advantage=0)).ratings
     assert ratings[0] == pytest.approx(expected, abs=1e-5)
 
 
