@@ -59,7 +59,7 @@ def check_ratings(results: Iterable[GameResult]) -> RatingsCheck:
     off, bend, variance = _residuals(fit, len(names))
     pairs = np.triu(variance > 0)
     chi_square = float((off[pairs] ** 2 / variance[pairs]).sum())
-    degrees = int(pairs.sum()) - (len(names) - len(fit.pools))
+    degrees = int(pairs.sum()) - (len(names) - len(fit.likelihood.pools))
     most = sorted(range(len(names)), key=lambda at: (-tally.games[at], names[at]))[:MAX_AGENTS]
     rings = _rings(off, bend, variance, sorted(most), names)
     return RatingsCheck(chi_square, degrees, chi_square_tail(chi_square, degrees), rings)
@@ -67,7 +67,7 @@ def check_ratings(results: Iterable[GameResult]) -> RatingsCheck:
 
 def _residuals(fit: Fit, agents: int) -> tuple[Matrix, Matrix, Matrix]:
     tally = fit.tally
-    games = fit.games
+    games = fit.likelihood.games
     won, drawn, _ = fit.chances()
     score, expected = tally.wins + tally.draws / 2, games * (won + drawn / 2)
     variance = games * (won + drawn / 4 - (won + drawn / 2) ** 2)

@@ -91,7 +91,7 @@ def rate(results: Iterable[GameResult], model: RatingModel | None = None) -> Rat
     tally, names = fit.tally, list(fit.tally.place)
     low_open, high_open = _open_ends(fit)
     ratings = []
-    for number, pool in enumerate(fit.pools):
+    for number, pool in enumerate(fit.likelihood.pools):
         of_pool = []
         for at in pool:
             elo = float(fit.ratings[at]) * ELO + model.mean
@@ -157,7 +157,7 @@ def _open_ends(fit: Fit) -> tuple[set[int], set[int]]:
         took.add_edges_from(zip(giver[took_points].tolist(), taker[took_points].tolist(), strict=True))
     low_open: set[int] = set()
     high_open: set[int] = set()
-    for pool in fit.pools:
+    for pool in fit.likelihood.pools:
         groups: nx.DiGraph[Any] = nx.condensation(took.subgraph(pool))
         members: dict[int, set[int]] = {group: groups.nodes[group]["members"] for group in groups}
         largest = max(map(len, members.values()), default=0)
