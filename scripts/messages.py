@@ -29,7 +29,7 @@ from judge.journal.events import SubmissionState
 from judge.statistics.fairness import FAIRNESS_WORDS
 from judge.submissions.check import Grade
 from judge.submissions.pipeline import Stage
-from judge.tournament.standings import CRITERIA
+from judge.tournament.standings import CRITERIA, SHOWN_COLUMNS
 from judge.translations.language import CODES
 from judge.translations.sentences import SENTENCE
 
@@ -43,7 +43,10 @@ EVENTS = (
 """Events of a journal that are no states."""
 
 WORDS = {
-    None: [text for criterion in CRITERIA.values() for text in (criterion.head, criterion.meaning)],
+    None: [
+        *(text for criterion in CRITERIA.values() for text in (criterion.head, criterion.meaning)),
+        *(text for column in SHOWN_COLUMNS for text in (column.head, column.title) if text),
+    ],
     "state": [
         *(*GameState, *AttemptState, *EVENTS, *SubmissionState, *Stage, *Grade),
         *("open", "paused", "stopped", "over", "not begun", "admitted"),

@@ -249,7 +249,8 @@ class Rehearsal:
 
     def _play(self, cup: str, workers: dict[str, subprocess.Popen[bytes]]) -> None:
         """Play a cup to its end. Of `workers` the last is killed after some games, and started again."""
-        total = sum(each["games"] for each in json.loads(judge(self.folder, "contest", "plan", cup, "--json"))["leagues"])
+        plan = json.loads(judge(self.folder, "contest", "plan", cup, "--json"))
+        total = sum(each["games"] for each in plan["leagues"])
         print(f"{cup}: about {total} games", flush=True)
         deadline, doomed, is_late = time.monotonic() + PATIENCE_S, WORKERS[-1] if workers else "", False
         with self._started("contest", "run", cup, "--cluster", self.address, log=f"{cup}.log") as process:

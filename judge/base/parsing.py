@@ -84,6 +84,11 @@ def _validated(kind: type[T], data: bytes | str, what: str) -> T:
     return found
 
 
+def to_document(value: object) -> Any:
+    """A dataclass as its JSON, without private fields."""
+    return _reader(cast(Hashable, type(value))).dump_python(value, mode="json", by_alias=True)
+
+
 MAX_KEYS = 10_000
 """Keys beyond 64 per object: each wrong key costs an error of 700 bytes."""
 

@@ -370,7 +370,7 @@ def _serve(
             with suppress(EOFError):
                 first.append(_receive_task(pipe))  # imports its modules
     if pipes == 1:
-        _do_tasks(pipe, first)
+        do_tasks(pipe, first)
         return
     from judge.base.descriptors import raise_descriptor_limit
 
@@ -383,7 +383,8 @@ def _serve(
         thread.join()
 
 
-def _do_tasks(pipe: connection.Connection, first: Sequence[Callable[[], object]] = ()) -> None:
+def do_tasks(pipe: connection.Connection, first: Sequence[Callable[[], object]] = ()) -> None:
+    """Answer tasks until the pipe ends."""
     with suppress(EOFError):
         for task in chain(first, iter(partial(_receive_task, pipe), None)):
             _answer(pipe, task)
@@ -392,7 +393,7 @@ def _do_tasks(pipe: connection.Connection, first: Sequence[Callable[[], object]]
 def _do_tasks_or_exit(pipe: connection.Connection) -> None:
     """A thread that ends alone would leave its caller waiting, unless the caller has closed the pipe."""
     try:
-        _do_tasks(pipe)
+        do_tasks(pipe)
     except OSError:
         return
     except BaseException:  # noqa: BLE001 as in a process with one thread

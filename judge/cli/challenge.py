@@ -8,13 +8,14 @@ from typing import Annotated
 import typer
 
 from judge.base.errors import HostError, InputError
+from judge.base.parsing import to_document
 from judge.base.text import printable
 from judge.cli.options import JsonOption
 from judge.cli.submit_remote import MAX_TRIES, POLL_INTERVAL_S, NoAnswerError, RemoteIntake
 from judge.contest_games import GameState
 from judge.formats.outcome import outcome_sentence
+from judge.store.practice_games import PracticeGame
 from judge.terminal.output import SENTENCE_CHARACTERS, note, print_json
-from judge.web.schemas import PracticeInfo
 
 EXAMPLES = """
 Examples:
@@ -52,7 +53,7 @@ def challenge(
     if wait:
         game = _ended(service, number, game)
     if as_json:
-        print_json(game.model_dump(mode="json"))
+        print_json(to_document(game))
     elif wait:
         _print_result(game, service.url)
     else:
@@ -61,7 +62,7 @@ def challenge(
         raise SystemExit(1)
 
 
-def _ended(service: RemoteIntake, submission: int, game: PracticeInfo) -> PracticeInfo:
+def _ended(service: RemoteIntake, submission: int, game: PracticeGame) -> PracticeGame:
     failures = 0
     while game.state in _OPEN:
         time.sleep(POLL_INTERVAL_S)
@@ -75,7 +76,7 @@ def _ended(service: RemoteIntake, submission: int, game: PracticeInfo) -> Practi
     return game
 
 
-def _print_result(game: PracticeInfo, url: str) -> None:
+def _print_result(game: PracticeGame, url: str) -> None:
     if game.state is not GameState.DONE:
         print(f"{game.state.value}: {printable(game.why, SENTENCE_CHARACTERS)}")
         return

@@ -129,9 +129,8 @@ def show(
             print(f"display name {printable(submission.title)}")
         if submission.digest:
             print(f"agent {submission.digest}")
-        for step in register.steps(number):
-            if step.attempt == submission.attempt:
-                print(step_line(step))
+        for step in register.steps(submission):
+            print(step_line(step))
         print_problems(directory, submission)
         for change in register.journal(number):
             why = f": {printable(change.why, SENTENCE_CHARACTERS)}" if change.why else ""

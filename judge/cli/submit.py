@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +12,7 @@ import typer
 
 from judge.base.errors import InputError
 from judge.base.logs import set_level
+from judge.base.parsing import to_document
 from judge.cli.options import (
     CONTEST_HELP,
     HERE,
@@ -260,11 +261,7 @@ def submission_json(directory: IntakeDirectory, register: Register, submission: 
         "size": submission.size,
         "received_at": submission.received_at,
         "agent": submission.digest,
-        "steps": [
-            {"stage": step.stage, "ok": step.ok, "text": step.text, "seconds": step.seconds}
-            for step in register.steps(submission.id)
-            if step.attempt == submission.attempt
-        ],
-        "journal": [asdict(one) for one in register.journal(submission.id)],
+        "steps": [*map(to_document, register.steps(submission))],
+        "journal": [*map(to_document, register.journal(submission.id))],
         "report": None if report is None else report.model_dump(mode="json"),
     }

@@ -16,12 +16,13 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 from judge.base.durable_files import open_regular, read_bounded, write_durably
 from judge.base.errors import HostError, InputError
 from judge.base.os_errors import os_errors_as
-from judge.base.parsing import parse_json
+from judge.base.parsing import parse_json, to_document
 from judge.base.text import printable, suggest
 from judge.base.text_files import decode_file
 from judge.cli.submission_output import REPEATED, print_findings, print_state, received_line, step_line
 from judge.journal.events import SubmissionState
-from judge.store.types import ENTERS, UploadStep
+from judge.store.practice_games import PracticeGame
+from judge.store.types import ENTERS, Submission, UploadStep
 from judge.submissions.check import CheckReport
 from judge.submissions.windows import moment_text
 from judge.terminal.output import note, print_json
@@ -29,12 +30,9 @@ from judge.web.schemas import (
     ContestInfo,
     Detail,
     Page,
-    PracticeInfo,
     PracticePage,
     Problem,
     Received,
-    StepInfo,
-    Summary,
     UploadQuery,
 )
 
@@ -99,7 +97,7 @@ class RemoteIntake:
             answer = self.ask(f"/submissions?{query}", file, length)
         return parse_json(Received, answer, f"{self.url}/submissions: not an answer of judge serve")
 
-    def submission_of(self, agent: str) -> Summary:
+    def submission_of(self, agent: str) -> Submission:
         """The newest that passed. Raises InputError."""
         before: int | None = None
         found: list[str] = []
@@ -115,17 +113,17 @@ class RemoteIntake:
                 hint = printable(suggest(agent, found), 300)
                 raise InputError(f"no submission of {agent[:64]!r} passed: {hint}")
 
-    def challenge(self, submission: int, opponent: str) -> PracticeInfo:
+    def challenge(self, submission: int, opponent: str) -> PracticeGame:
         """Request a game."""
         path = f"/submissions/{submission}/challenges"
         query = urlencode({"opponent": opponent}, quote_via=quote)
         return self._newest(path, self.ask(f"{path}?{query}", b""))
 
-    def challenge_state(self, submission: int, game: int) -> PracticeInfo:
+    def challenge_state(self, submission: int, game: int) -> PracticeGame:
         path = f"/submissions/{submission}/challenges"
         return self._newest(path, self.ask(path), game)
 
-    def _newest(self, path: str, answer: bytes, game: int | None = None) -> PracticeInfo:
+    def _newest(self, path: str, answer: bytes, game: int | None = None) -> PracticeGame:
         page = parse_json(PracticePage, answer, f"{self.url}{path}: not an answer of judge serve")
         chosen = [each for each in page.games if game in (None, each.id)]
         if not chosen:
@@ -187,12 +185,12 @@ def submit_remote(
         _keep_receipt(sent, file, receipt)
     page = f"{service.url}/author/submissions/{sent.id}.html"
     if not as_json:
-        print(received_line(sent.id, sent.filename, sent.size, sent.sha256), flush=True)
+        print(received_line(sent.id, sent.filename, sent.size, sent.upload), flush=True)
     if sent.is_repeated:
         note(REPEATED)
     if not is_waiting:
         if as_json:
-            print_json(sent.model_dump(mode="json"))
+            print_json(to_document(sent))
         else:
             note(f"its page: {page}")
         return True
@@ -243,7 +241,7 @@ def _keep_receipt(sent: Received, file: Path, path: Path) -> None:
 
 
 def _followed(service: RemoteIntake, number: int, *, as_json: bool) -> tuple[dict[str, Any], Detail]:
-    told: list[StepInfo] = []
+    told: list[UploadStep] = []
     failures = 0
     waits_for = ""
     while True:
@@ -261,7 +259,7 @@ def _followed(service: RemoteIntake, number: int, *, as_json: bool) -> tuple[dic
             told = []
         if not as_json:
             for step in now.steps[len(told) :]:
-                print(step_line(UploadStep(step.stage, step.ok, step.text, step.seconds)), flush=True)
+                print(step_line(step), flush=True)
             if not now.is_over and now.why not in ("", waits_for):
                 note(f"judge: it waits: {printable(now.why, 400)}")
                 waits_for = now.why

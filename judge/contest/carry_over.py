@@ -4,7 +4,7 @@ import os
 import secrets
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from judge.agents.store import AgentStore
@@ -90,21 +90,13 @@ def _copy_submission(
         target.files.put(source.files.get(digest))
     if is_same_policy:
         AgentStore(target.agents).put(agent_of(source, submission).program)
-    upload = Upload(
-        submission.author,
-        submission.name,
-        submission.filename,
-        submission.upload,
-        submission.size,
-        submission.title,
-    )
+    upload = Upload(**{field.name: getattr(submission, field.name) for field in fields(Upload)})
     worker = secrets.token_hex(8) if is_same_policy else ""
     taken = new.receive(upload, worker=worker)
     if not is_same_policy:
         return
-    for step in old.steps(submission.id):
-        if step.attempt == submission.attempt:
-            new.step(taken.id, replace(step, attempt=taken.attempt))
+    for step in old.steps(submission):
+        new.step(taken.id, replace(step, attempt=taken.attempt))
     reason = f"carried over from {source.contest}"
     refusal = "" if submission.state is SubmissionState.PASSED else reason
     came = ProcessingResult(

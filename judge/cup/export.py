@@ -26,6 +26,7 @@ from judge.publish.manifest import CUP_DOCUMENT, write_manifest
 from judge.publish.model import Stream, minute
 from judge.site.pages import POLICY, STYLE, VERIFIER, Page, PagePlace, asset, render
 from judge.submissions.windows import Windows
+from judge.tournament.standings import SHOWN_COLUMNS
 from judge.translations.language import Language, languages
 from judge.transparency.keys import fingerprint, load_key
 from judge.transparency.log import KEY_FILE
@@ -76,7 +77,15 @@ class CupSite:
         elif (agent := self._agents.get(place.path)) is not None:
             medals = next((each for each in results.medals if each.agent == agent), None)
             leagues = list(results.of_agent(agent))
-            template, more = "cup_agent.html", {"agent_name": agent, "leagues": leagues, "medals": medals}
+            template, more = (
+                "cup_agent.html",
+                {
+                    "agent_name": agent,
+                    "leagues": leagues,
+                    "medals": medals,
+                    "columns": SHOWN_COLUMNS,
+                },
+            )
         else:
             return None
         return render(template, place, {**values, **more}, stream, __package__)

@@ -2,16 +2,16 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from judge.base.parsing import FailFastTuple, FrozenModel
 from judge.contest.contest import Contest, open_store
-from judge.cup.plan import LEAGUE_NAME, Cup, PlannedCup
+from judge.cup.plan import LEAGUE_NAME, Cup, League, PlannedCup
 from judge.publish.load import load_claimed, load_store
 from judge.publish.model import PublishedContest
 from judge.tournament.formats.base import skip_of
@@ -37,16 +37,31 @@ class Medals(FrozenModel):
         return self.gold, self.silver, self.bronze
 
 
-class ExportedLeague(FrozenModel):
-    """A league in a cup's document. `contest`, `manifest` and `key` are empty before it begins."""
+@dataclass(frozen=True, kw_only=True)
+class LeagueTerms:
+    """A league without its results."""
 
-    name: str = Field(pattern=LEAGUE_NAME)
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    name: Annotated[str, Field(pattern=LEAGUE_NAME)]
     about: str = ""
     after: str = ""
-    promoted: int = Field(default=0, ge=0, exclude_if=lambda count: not count)
+    promoted: Annotated[int, Field(ge=0, exclude_if=lambda count: not count)] = 0
     """Number of agents advancing from `after`."""
-    promotes_new: bool = Field(default=False, exclude_if=lambda promotes: not promotes)
+    promotes_new: Annotated[bool, Field(exclude_if=lambda promotes: not promotes)] = False
     medals: bool = True
+
+    @classmethod
+    def of(cls, league: "League | LeagueTerms", **more: Any) -> Self:
+        """The same terms, with the fields that `cls` adds."""
+        terms = {field.name: getattr(league, field.name) for field in fields(LeagueTerms)}
+        return cls(**terms | {"promoted": league.promoted if league.after else 0} | more)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportedLeague(LeagueTerms):
+    """A league in a cup's document. `contest`, `manifest` and `key` are empty before it begins."""
+
     contest: str = ""
     manifest: str = ""
     """SHA-256 of its export's manifest."""
@@ -70,16 +85,10 @@ class CupDocument(FrozenModel):
         return f"{self.model_dump_json(indent=1)}\n".encode()
 
 
-@dataclass(frozen=True)
-class LeagueResults:
+@dataclass(frozen=True, kw_only=True)
+class LeagueResults(LeagueTerms):
     """A league; `contest` is None before it begins."""
 
-    name: str
-    about: str
-    after: str
-    promoted: int
-    promotes_new: bool
-    medals: bool
     contest: PublishedContest | None
 
     @cached_property
@@ -149,13 +158,8 @@ class CupResults:
             name=self.name,
             about=self.about,
             leagues=tuple(
-                ExportedLeague(
-                    name=league.name,
-                    about=league.about,
-                    after=league.after,
-                    promoted=league.promoted,
-                    promotes_new=league.promotes_new,
-                    medals=league.medals,
+                ExportedLeague.of(
+                    league,
                     contest="" if league.contest is None else league.contest.name,
                     manifest=signed.get(league.name, ("", ""))[0],
                     key=signed.get(league.name, ("", ""))[1],
@@ -199,16 +203,5 @@ def advancing(order: Sequence[str], below: Snapshot, promoted: int, *, promotes_
 
 def current_results(cup: Cup | CupDocument, contests: Mapping[str, PublishedContest | None]) -> CupResults:
     """Results of contests by league; a league without one has not begun."""
-    leagues = [
-        LeagueResults(
-            league.name,
-            league.about,
-            league.after,
-            league.promoted if league.after else 0,
-            league.promotes_new,
-            league.medals,
-            contests.get(league.name),
-        )
-        for league in cup.leagues
-    ]
+    leagues = [LeagueResults.of(league, contest=contests.get(league.name)) for league in cup.leagues]
     return CupResults(cup.name, cup.about, leagues)

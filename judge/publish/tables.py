@@ -20,6 +20,7 @@ from judge.publish.model import PublishedContest
 from judge.statistics.ratings import Version
 from judge.tournament.crosstable import MAX_CROSSTABLE_AGENTS
 from judge.tournament.points import points_table
+from judge.tournament.standings import COLUMNS as STANDINGS_COLUMNS
 from judge.tournament.standings import TableLine
 
 MAX_CELL_CHARACTERS = 10_000
@@ -35,31 +36,6 @@ FORMULA = frozenset("=+-@＝＋－＠")  # noqa: RUF001 some spreadsheets take t
 @dataclass(frozen=True, slots=True)
 class _Row:
     __pydantic_config__: ClassVar = ConfigDict(strict=True, extra="ignore")
-
-
-@dataclass(frozen=True, slots=True)
-class StandingsRow(_Row):
-    """An agent."""
-
-    place: Annotated[int, "from 1; after shared places the next places are skipped"]
-    agent: Annotated[str, "the agent's name"]
-    points: Annotated[float, "as the contest scores"]
-    games: Annotated[int, "played"]
-    wins: Annotated[int, "games won"]
-    draws: Annotated[int, "games drawn"]
-    losses: Annotated[int, "games lost, including those that both agents lost by a fault"]
-    byes: Annotated[int, "rounds without an opponent"]
-    failures: Annotated[
-        int, "games lost by the agent's failure: illegal, unreadable, time, memory, output, crash, refused"
-    ]
-    replies: Annotated[int, "answers in all games"]
-    charged_ms: Annotated[float, "time charged to its clocks in all games, milliseconds"]
-    elo: Annotated[float | None, "rating relative to the mean of its pool; empty without a rating"]
-    elo_low: Annotated[float | None, "lower end of the 95 % interval; empty if the games do not determine it"]
-    elo_high: Annotated[float | None, "upper end of the 95 % interval; empty if the games do not determine it"]
-    pool: Annotated[
-        int | None, "agents connected through games have the same number; ratings of different pools are not comparable"
-    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,9 +183,20 @@ def _columns(row: type[_Row]) -> Mapping[str, str]:
     return {field.name: hints[field.name].__metadata__[0] for field in fields(row)}
 
 
+RATING_COLUMNS = {
+    "elo": "rating relative to the mean of its pool; empty without a rating",
+    "elo_low": "lower end of the 95 % interval; empty if the games do not determine it",
+    "elo_high": "upper end of the 95 % interval; empty if the games do not determine it",
+    "pool": "agents connected through games have the same number; ratings of different pools are not comparable",
+}
+"""Columns of the standings that are estimated."""
+
 COLUMNS: Mapping[str, Mapping[str, str]] = {
     "standings": {
-        **_columns(StandingsRow),
+        "place": "from 1; after shared places the next places are skipped",
+        "agent": "the agent's name",
+        **{column.name: column.meaning for column in STANDINGS_COLUMNS},
+        **RATING_COLUMNS,
         CRITERION: "a ranking criterion, in order, for agents with equal previous criteria; in groups and leagues over "
         "the games of the last one that the agent reached; more is better",
     },
@@ -242,7 +229,6 @@ def tables(contest: PublishedContest) -> Mapping[str, bytes]:
 def result_tables(contest: PublishedContest) -> Iterator[tuple[str, bytes]]:
     """Without the certificate."""
     rows_by_table: dict[str, Sequence[object]] = {
-        "standings": [_standing(contest, line) for line in contest.table.lines],
         "pairs": _pairs(contest),
         "games": [_game(game, points) for game, points in zip(contest.games, _points(contest), strict=True)],
         "pairings": contest.pairings,
@@ -262,16 +248,12 @@ def result_tables(contest: PublishedContest) -> Iterator[tuple[str, bytes]]:
         rows_by_table["histories"] = [
             _history(agent, version) for agent, versions in sorted(contest.histories.items()) for version in versions
         ]
+    criteria = [CRITERION.replace("NAME", criterion) for criterion in contest.table.ranking]
+    columns = [*(column for column in COLUMNS["standings"] if column != CRITERION), *criteria]
+    yield from _files("standings", columns, [_standing(contest, line, criteria) for line in contest.table.lines])
     for name, rows in rows_by_table.items():
-        columns = [column for column in COLUMNS[name] if column != CRITERION]
-        values = [{column: getattr(row, column) for column in columns} for row in rows]
-        if name == "standings":
-            criteria = [CRITERION.replace("NAME", criterion) for criterion in contest.table.ranking]
-            columns += criteria
-            for row, line in zip(values, contest.table.lines, strict=True):
-                row |= zip(criteria, line.values, strict=True)
-        yield f"{name}.csv", write_csv(columns, values)
-        yield f"{name}.json", write_json(values)
+        columns = [*COLUMNS[name]]
+        yield from _files(name, columns, [{column: getattr(row, column) for column in columns} for row in rows])
     agents = [line.agent for line in contest.table.lines]
     if len(agents) <= MAX_CROSSTABLE_AGENTS:
         cells = contest.table.crosstable
@@ -291,7 +273,12 @@ def certificate_files(contest: PublishedContest) -> Mapping[str, bytes]:
     """The table of fairness tests. Games' conditions must be loaded."""
     columns = list(COLUMNS["fairness"])
     values = [{column: _rounded(getattr(test, column)) for column in columns} for test in contest.fairness]
-    return dict(zip(CERTIFICATE, (write_csv(columns, values), write_json(values)), strict=True))
+    return dict(_files("fairness", columns, values))
+
+
+def _files(name: str, columns: Sequence[str], rows: Sequence[Mapping[str, object]]) -> Iterator[tuple[str, bytes]]:
+    yield f"{name}.csv", write_csv(columns, rows)
+    yield f"{name}.json", write_json(rows)
 
 
 README = "README.md"
@@ -305,25 +292,16 @@ HISTORIES = ("histories.csv", "histories.json")
 # --- rows ------------------------------------------------------------------------------------------------------------
 
 
-def _standing(contest: PublishedContest, line: TableLine) -> StandingsRow:
-    done, rating = line.done, contest.rated.get(line.agent)
-    return StandingsRow(
-        place=line.place,
-        agent=line.agent,
-        points=line.points,
-        games=done.games,
-        wins=done.wins,
-        draws=done.draws,
-        losses=done.losses,
-        byes=line.byes,
-        failures=done.failures,
-        replies=done.replies,
-        charged_ms=round(done.charged_ms, 3),
-        elo=None if rating is None else _elo(rating.elo),
-        elo_low=None if rating is None else _elo(rating.low),
-        elo_high=None if rating is None else _elo(rating.high),
-        pool=None if rating is None else rating.pool,
-    )
+def _standing(contest: PublishedContest, line: TableLine, criteria: Sequence[str]) -> Mapping[str, object]:
+    found = contest.rated.get(line.agent)
+    rating = (None,) * 4 if found is None else (*map(_elo, (found.elo, found.low, found.high)), found.pool)
+    return {
+        "place": line.place,
+        "agent": line.agent,
+        **{column.name: column.value(line) for column in STANDINGS_COLUMNS},
+        **dict(zip(RATING_COLUMNS, rating, strict=True)),
+        **dict(zip(criteria, line.values, strict=True)),
+    }
 
 
 def _elo(elo: float | None) -> float | None:

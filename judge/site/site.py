@@ -29,7 +29,7 @@ from judge.statistics.match_estimate import Interval
 from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.groups import Leagues
 from judge.tournament.results import SideScore
-from judge.tournament.standings import CRITERIA, TableLine
+from judge.tournament.standings import CRITERIA, SHOWN_COLUMNS, TableLine
 from judge.translations.language import ENGLISH, Language
 
 MAX_PAGE_BYTES = 150_000
@@ -169,6 +169,7 @@ def _index(contest: PublishedContest, language: Language) -> Mapping[str, Any]:
     return {
         "moves": sum(sum(game.result.replies) for game in contest.games if game.result is not None),
         "criteria": [tuple(map(language.gettext, CRITERIA[name][1:])) for _, name in shown],
+        "columns": SHOWN_COLUMNS,
         "ranking_of": ranking_of,
         "places": contest.place_ranges,
         "copies_words": list(copies_sentences(len(contest.copies), len(contest.counted))),

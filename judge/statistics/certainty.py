@@ -7,7 +7,7 @@ Hypothesis Testing, 2005). A group ends where each agent so far is above each fo
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from judge.statistics.draw_models import Davidson
 from judge.statistics.rating_model import BAYESELO_MODEL, RatingModel
 from judge.statistics.scales import CONFIDENCE_95, ELO, rounded, rounded_p
 from judge.statistics.significance import SIGNIFICANCE, holm, normal_tail
-from judge.statistics.simulated_fits import MAX_STEP, LeagueFits
+from judge.statistics.simulated_fits import MAX_STEP, fit_leagues
 
 _MODEL = RatingModel(draws="davidson", advantage=0)
 
@@ -206,14 +206,11 @@ def reversed_games(results: Iterable[GameResult], reversals: Sequence[Reversal])
 class _League:
     def __init__(self, tally: PairCounts, is_running: bool) -> None:
         self.tally, self.is_running = tally, is_running
-        self.names = sorted(tally.place)
-        self.games: Vector = tally.wins + tally.draws + tally.losses
-        pools = _pools(tally)
-        self.fits = LeagueFits.of(tally, _MODEL.prior_draws, pools)
-        self.fit = Fit(tally, _MODEL, pools)
-        self.comparable: Truth = np.zeros((len(self.names), len(self.names)), dtype=bool)
-        for pool in pools:
-            self.comparable[np.ix_(pool, pool)] = True
+        self.names = list(tally.place)
+        self.fit = Fit(tally, _MODEL)
+        self.likelihood = self.fit.likelihood
+        self.games = self.likelihood.games
+        self.comparable: Truth = self.likelihood.anchor > 0
         np.fill_diagonal(self.comparable, val=False)
         diagonal = np.diag(self.fit.covariance)
         self.variance: Matrix = diagonal[:, None] + diagonal - 2 * self.fit.covariance
@@ -221,7 +218,7 @@ class _League:
         self.random = np.random.default_rng(_SEED)
 
     def certainty(self, places: Mapping[str, int]) -> Certainty:
-        official = Fit(self.tally, BAYESELO_MODEL, self.fits.pools).ratings
+        official = Fit(self.tally, BAYESELO_MODEL).ratings
         order = [self.tally.place[name] for name in sorted(places, key=places.__getitem__) if name in self.tally.place]
         deviance, simulated = self._deviances()
         phi = max(1.0, deviance / float(simulated.mean()))
@@ -282,8 +279,8 @@ class _League:
             size = (min(at_once, contests - begin), len(self.games))
             counts = self.random.multinomial(self.games.astype(np.int64), chances, size)
             wins, draws, losses = np.moveaxis(counts.astype(np.float64), -1, 0)
-            ratings, draw = self.fits.fit(wins, draws, losses, self.fit.ratings, self.fit.draw)
-            won, drawn, _ = self.fits.chances(ratings, draw)
+            at = fit_leagues(self.likelihood, self.fit.at, wins, draws, losses)
+            won, drawn, _ = self.likelihood.chances(at)
             simulated.append(_deviance(self.games, wins + draws / 2, won + drawn / 2).sum(axis=1))
         return float(self._pair_deviances().sum()), np.concatenate(simulated)
 
@@ -293,7 +290,7 @@ class _League:
 
     def _drawn_ratings(self) -> Matrix:
         """A row per agent. Only differences within a pool are meaningful."""
-        root = np.linalg.cholesky(self.fit.covariance + self.fits.anchor)
+        root = np.linalg.cholesky(self.fit.covariance + self.likelihood.anchor)
         agents = len(self.names)
         return root @ self.random.standard_normal((agents, _limited(_DRAWN_PAIRS // agents**2, _DRAWN_RATINGS)))
 
@@ -351,8 +348,7 @@ class _League:
         BayesElo's ratings count a draw as a win and a loss. With c the covariance of the ratings with the lead of
         `first` over `rival`, a win that i loses to j instead lowers this lead by c_i - c_j.
         """
-        tally, at = self.tally, ratings[None].copy()
-        fits = replace(self.fits, games=self.games + tally.draws)
+        tally, likelihood = self.tally, self.likelihood
         # 1: wins of the pair's first agent may be reversed; -1: wins of its second agent.
         sign = np.zeros(len(self.games))
         for agent, side in ((rival, -1.0), (first, 1.0)):
@@ -361,20 +357,19 @@ class _League:
         won = np.where(sign > 0, tally.wins, np.where(sign < 0, tally.losses, 0))
         left = won.copy()
         wins, losses = (tally.wins + tally.draws)[None], (tally.losses + tally.draws)[None]
-        none, no_draws = np.zeros_like(wins), np.array([Davidson.NO_DRAWS])
-        lead_of = np.zeros(len(self.names) + 1)
+        none = np.zeros_like(wins)
+        at = likelihood.start(ratings, Davidson.NO_DRAWS, none)
+        lead_of = np.zeros(len(self.names) + 2)
         lead_of[[first, rival]] = 1, -1
         while True:
-            slope = fits.slope(at, no_draws, wins, none, losses)[0]
-            step, c = np.linalg.solve(fits.information(at, no_draws)[0], np.stack([slope, lead_of], axis=1)).T
-            if abs(step).max() > MAX_STEP:
-                at, _ = fits.fit(wins, none, losses, at[0], Davidson.NO_DRAWS)
-            else:
-                at = at + step[:-1]
-            lead = at[0, first] - np.delete(at[0], first).max()
+            counts = wins, none, losses
+            slope, information = (of(at, *counts)[0] for of in (likelihood.slope, likelihood.information))
+            step, c = np.linalg.solve(information, np.stack([slope, lead_of], axis=1)).T
+            at = fit_leagues(likelihood, at[0], *counts) if abs(step).max() > MAX_STEP else at + step
+            lead = at[0, first] - np.delete(at[0, :-2], first).max()
             if lead < _NEARLY_FIRST:
-                at, _ = fits.fit(wins, none, losses, at[0], Davidson.NO_DRAWS)
-                others = at[0].copy()
+                at = fit_leagues(likelihood, at[0], *counts)
+                others = at[0, :-2].copy()
                 others[first] = -math.inf
                 leader = int(rounded(others).argmax())
                 if (at[0, first] - others[leader]) * ELO < _TIED_ELO:
@@ -417,15 +412,6 @@ class _League:
 
 def _limited(number: int, limits: tuple[int, int]) -> int:
     return min(max(number, limits[0]), limits[1])
-
-
-def _pools(tally: PairCounts) -> list[list[int]]:
-    import networkx as nx
-
-    graph: nx.Graph[int] = nx.Graph()
-    graph.add_nodes_from(range(len(tally.place)))
-    graph.add_edges_from(zip(tally.first.tolist(), tally.second.tolist(), strict=True))
-    return [sorted(pool) for pool in nx.connected_components(graph)]
 
 
 def _rated_places(ratings: Mapping[str, float]) -> Mapping[str, int]:

@@ -52,14 +52,14 @@ class RatingsCheck:
 
 def check_ratings(results: Iterable[GameResult]) -> RatingsCheck:
     """Compare results with ratings fitted to them."""
-    counted, pools, tally, fit = fit_games(results)
-    if not counted:
+    fit = fit_games(results)
+    tally, names = fit.tally, list(fit.tally.place)
+    if not names:
         return RatingsCheck(0.0, 0, 1.0, ())
-    off, bend, variance = _residuals(fit, len(tally.place))
+    off, bend, variance = _residuals(fit, len(names))
     pairs = np.triu(variance > 0)
     chi_square = float((off[pairs] ** 2 / variance[pairs]).sum())
-    degrees = int(pairs.sum()) - (len(tally.place) - len(pools))
-    names = sorted(tally.place, key=tally.place.__getitem__)
+    degrees = int(pairs.sum()) - (len(names) - len(fit.likelihood.pools))
     most = sorted(range(len(names)), key=lambda at: (-tally.games[at], names[at]))[:MAX_AGENTS]
     rings = _rings(off, bend, variance, sorted(most), names)
     return RatingsCheck(chi_square, degrees, chi_square_tail(chi_square, degrees), rings)
@@ -67,7 +67,7 @@ def check_ratings(results: Iterable[GameResult]) -> RatingsCheck:
 
 def _residuals(fit: Fit, agents: int) -> tuple[Matrix, Matrix, Matrix]:
     tally = fit.tally
-    games = tally.wins + tally.draws + tally.losses
+    games = fit.likelihood.games
     won, drawn, _ = fit.chances()
     score, expected = tally.wins + tally.draws / 2, games * (won + drawn / 2)
     variance = games * (won + drawn / 4 - (won + drawn / 2) ** 2)

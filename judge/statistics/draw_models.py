@@ -14,38 +14,33 @@ Both log-likelihoods are concave in (u, d).
 """
 
 import math
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 Vector = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Slopes:
-    """Derivatives of each pair's log-likelihood by u and d."""
-
-    by_u: Vector
-    by_d: Vector
-    uu: Vector
-    ud: Vector
-    dd: Vector
+Slopes = tuple[Vector, Vector]
+Bends = tuple[Vector, Vector, Vector]
 
 
 class DrawModel(Protocol):
-    """Arrays have one element per ordered pair: games of the first seat."""
+    """Arrays have one element per ordered pair: games of the first seat. Where `d` is an array, they may have a row per
+    league.
+    """
 
     NO_DRAWS: float
 
     def height(self, u: Vector, d: float, wins: Vector, draws: Vector, losses: Vector) -> float:
         """Log-likelihood; minus infinity for an impossible d."""
 
-    def slopes(self, u: Vector, d: float, wins: Vector, draws: Vector, losses: Vector) -> Slopes:
-        """Derivatives of `height`."""
+    def slopes(self, u: Vector, d: float | Vector, wins: Vector, draws: Vector, losses: Vector) -> Slopes:
+        """Derivatives of each pair's `height` by u and d."""
 
-    def chances(self, u: Vector, d: float) -> tuple[Vector, Vector, Vector]:
+    def bends(self, u: Vector, d: float | Vector, wins: Vector, draws: Vector, losses: Vector) -> Bends:
+        """Second derivatives, by u twice, by u and d, and by d twice."""
+
+    def chances(self, u: Vector, d: float | Vector) -> tuple[Vector, Vector, Vector]:
         """Probabilities of win, draw and loss."""
 
     def start(self, share: float) -> float:
@@ -68,20 +63,18 @@ class RaoKupper:
             height += draws.sum() * math.log(math.expm1(2 * d))
         return float(height)
 
-    def slopes(self, u: Vector, d: float, wins: Vector, draws: Vector, losses: Vector) -> Slopes:
-        for_first, for_second = wins + draws, losses + draws
-        short_of_win, short_of_loss = share(d - u), share(d + u)
-        win_bend = for_first * short_of_win * (1 - short_of_win)
-        loss_bend = for_second * short_of_loss * (1 - short_of_loss)
-        by_d = -(for_first * short_of_win + for_second * short_of_loss)
-        dd = -(win_bend + loss_bend)
-        if d > 0:
-            by_d += 2 * draws / -math.expm1(-2 * d)
-            dd -= draws / math.sinh(d) ** 2
-        by_u = for_first * short_of_win - for_second * short_of_loss
-        return Slopes(by_u, by_d, -(win_bend + loss_bend), win_bend - loss_bend, dd)
+    def slopes(self, u: Vector, d: float | Vector, wins: Vector, draws: Vector, losses: Vector) -> Slopes:
+        for_first, for_second = (wins + draws) * share(d - u), (losses + draws) * share(d + u)
+        return for_first - for_second, 2 * draws / -np.expm1(-2 * _margin(d)) - for_first - for_second
 
-    def chances(self, u: Vector, d: float) -> tuple[Vector, Vector, Vector]:
+    def bends(self, u: Vector, d: float | Vector, wins: Vector, draws: Vector, losses: Vector) -> Bends:
+        short_of_win, short_of_loss = share(d - u), share(d + u)
+        win_bend = (wins + draws) * short_of_win * (1 - short_of_win)
+        loss_bend = (losses + draws) * short_of_loss * (1 - short_of_loss)
+        both = win_bend + loss_bend
+        return -both, win_bend - loss_bend, -both - draws / np.sinh(_margin(d)) ** 2
+
+    def chances(self, u: Vector, d: float | Vector) -> tuple[Vector, Vector, Vector]:
         won, lost = share(u - d), share(-u - d)
         return won, 1 - won - lost, lost
 
@@ -103,20 +96,17 @@ class Davidson:
         return float(total + (d * draws.sum() if draws.any() else 0.0))
 
     def slopes(self, u: Vector, d: float | Vector, wins: Vector, draws: Vector, losses: Vector) -> Slopes:
-        """`d` may have a row per league."""
+        games = wins + draws + losses
+        won, drawn, lost = self.chances(u, d)
+        return (wins - losses - games * (won - lost)) / 2, draws - games * drawn
+
+    def bends(self, u: Vector, d: float | Vector, wins: Vector, draws: Vector, losses: Vector) -> Bends:
         games = wins + draws + losses
         won, drawn, lost = self.chances(u, d)
         lead = (won - lost) / 2
-        return Slopes(
-            by_u=(wins - losses) / 2 - games * lead,
-            by_d=draws - games * drawn,
-            uu=-games * ((won + lost) / 4 - lead**2),
-            ud=games * drawn * lead,
-            dd=-games * drawn * (1 - drawn),
-        )
+        return -games * ((won + lost) / 4 - lead**2), games * drawn * lead, -games * drawn * (1 - drawn)
 
     def chances(self, u: Vector, d: float | Vector) -> tuple[Vector, Vector, Vector]:
-        """`d` may have a row per league."""
         # Relative to the stronger side's share: nothing overflows.
         root = np.exp(-abs(u) / 2)
         weak, drawn = root * root, np.exp(d) * root
@@ -130,6 +120,11 @@ class Davidson:
 
     def share(self, d: float) -> float:
         return float(share(d - math.log(2)))
+
+
+def _margin(d: float | Vector) -> Vector:
+    """Without a margin there are no draws, and their derivatives are 0."""
+    return np.where(np.asarray(d) > 0, d, np.inf)
 
 
 def share(x: Vector | float) -> Vector:

@@ -147,8 +147,8 @@ def estimate_match(counts: MatchCounts) -> MatchEstimate | None:
     n = counts.total
     if not n:
         return None
-    score = sum(count * of for count, of in zip(counts.counts, counts.scores, strict=True)) / n
-    variance = sum(count * (of - score) ** 2 for count, of in zip(counts.counts, counts.scores, strict=True)) / n
+    score, squares = _mean(counts.counts, counts.scores)
+    variance = squares / n
     games = n * (2 if counts.are_pairs else 1)
     draws = None if counts.games is None else counts.games[1] / sum(counts.games)
     if max(counts.counts) == n:
@@ -169,12 +169,17 @@ def estimate_match(counts: MatchCounts) -> MatchEstimate | None:
 def interval_of_mean(counts: Sequence[int], scores: Sequence[float]) -> tuple[float, float, float]:
     """The mean score and its interval. `scores` ascend, and at least one count is positive."""
     n = sum(counts)
-    mean = sum(count * of for count, of in zip(counts, scores, strict=True)) / n
+    mean, squares = _mean(counts, scores)
     if max(counts) == n:
         return mean, *_ends_of_one_kind(mean, n, scores[0], scores[-1])
-    variance = sum(count * (of - mean) ** 2 for count, of in zip(counts, scores, strict=True)) / n
-    reach = CONFIDENCE_95 * math.sqrt(variance / n)
+    reach = CONFIDENCE_95 * math.sqrt(squares / n / n)
     return mean, max(mean - reach, scores[0]), min(mean + reach, scores[-1])
+
+
+def _mean(counts: Sequence[int], scores: Sequence[float]) -> tuple[float, float]:
+    """The mean, and the sum of the squares around it."""
+    mean = sum(count * of for count, of in zip(counts, scores, strict=True)) / sum(counts)
+    return mean, sum(count * (of - mean) ** 2 for count, of in zip(counts, scores, strict=True))
 
 
 def _ends_of_one_kind(score: float, n: int, worst: float, best: float) -> tuple[float, float]:
@@ -210,8 +215,8 @@ def p_value(counts: MatchCounts, estimate: MatchEstimate) -> float:
     n = counts.total
     if max(counts.counts) == n:
         return 1 - estimate.los
-    squares = sum(count * (of - estimate.score) ** 2 for count, of in zip(counts.counts, counts.scores, strict=True))
-    return student_tail((estimate.score - 0.5) / math.sqrt(squares / (n - 1) / n), n - 1)
+    score, squares = _mean(counts.counts, counts.scores)
+    return student_tail((score - 0.5) / math.sqrt(squares / (n - 1) / n), n - 1)
 
 
 def compare_candidates(results: Iterable[GameResult], base: str) -> list[Candidate]:

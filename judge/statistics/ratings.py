@@ -26,7 +26,7 @@ from judge.statistics.scales import CONFIDENCE_95, ELO
 if TYPE_CHECKING:
     import networkx as nx
 
-    from judge.statistics.bradley_terry import Fit, PairCounts
+    from judge.statistics.bradley_terry import Fit
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +87,19 @@ class RatingList:
 def rate(results: Iterable[GameResult], model: RatingModel | None = None) -> RatingList:
     """Ignores games that both lost by faults."""
     model = model or RatingModel()
-    counted, pools, tally, fit = fit_games(results, model)
-    low_open, high_open = _open_ends(counted, pools)
+    fit = fit_games(results, model)
+    tally, names = fit.tally, list(fit.tally.place)
+    low_open, high_open = _open_ends(fit)
     ratings = []
-    for number, pool in enumerate(pools):
+    for number, pool in enumerate(fit.likelihood.pools):
         of_pool = []
-        for agent in sorted(pool):
-            at = tally.place[agent]
+        for at in pool:
             elo = float(fit.ratings[at]) * ELO + model.mean
             reach = CONFIDENCE_95 * math.sqrt(fit.covariance[at, at]) * ELO
-            low = None if agent in low_open else elo - reach
-            high = None if agent in high_open else elo + reach
+            low = None if at in low_open else elo - reach
+            high = None if at in high_open else elo + reach
             games, points = int(tally.games[at]), float(tally.scores[at])
-            of_pool.append(Rating(agent, elo, low, high, games, points, number))
+            of_pool.append(Rating(names[at], elo, low, high, games, points, number))
         ratings += sorted(of_pool, key=lambda rating: (-rating.elo, rating.agent))
     won, drawn, lost = (bool(counts.any()) for counts in (tally.wins, tally.draws, tally.losses))
     # If the first seat lost no game, the likelihood grows without limit with its advantage (and with the draws,
@@ -120,10 +120,10 @@ def rate(results: Iterable[GameResult], model: RatingModel | None = None) -> Rat
 def lower_ends(results: Iterable[GameResult], model: RatingModel | None = None) -> Mapping[str, float]:
     """Rating minus half of the 95 % interval, also where only the prior limits it."""
     model = model or RatingModel()
-    *_, tally, fit = fit_games(results, model)
+    fit = fit_games(results, model)
     return {
         agent: (float(fit.ratings[at]) - CONFIDENCE_95 * math.sqrt(fit.covariance[at, at])) * ELO + model.mean
-        for agent, at in tally.place.items()
+        for agent, at in fit.tally.place.items()
     }
 
 
@@ -135,45 +135,31 @@ def _estimate(value: float, error: float, ends: tuple[bool, bool]) -> Estimate:
     return Estimate(value * ELO, error * ELO, low, high)
 
 
-def fit_games(
-    results: Iterable[GameResult], model: RatingModel | None = None
-) -> tuple[list[GameResult], list[set[str]], PairCounts, Fit]:
-    """Counting games, pools (largest first), sums, and the fit."""
-    import networkx as nx
-
+def fit_games(results: Iterable[GameResult], model: RatingModel | None = None) -> Fit:
+    """The model fitted to the games that count."""
     from judge.statistics.bradley_terry import Fit, PairCounts
 
-    counted = [game for game in results if game.is_draw or game.winner is not None]
-    tally = PairCounts.of(counted)
-    graph: nx.Graph[str] = nx.Graph()
-    graph.add_edges_from(game.agents for game in counted)
-    pools = sorted(nx.connected_components(graph), key=lambda pool: (-len(pool), min(pool)))
-    return (
-        counted,
-        pools,
-        tally,
-        Fit(tally, model or RatingModel(), [[tally.place[one] for one in each] for each in pools]),
-    )
+    return Fit(PairCounts.of(results), model or RatingModel())
 
 
-def _open_ends(games: Sequence[GameResult], pools: Sequence[set[str]]) -> tuple[set[str], set[str]]:
-    """Agents without a lower, and without an upper end, without the prior.
+def _open_ends(fit: Fit) -> tuple[set[int], set[int]]:
+    """Places of agents without a lower, and without an upper end, without the prior.
 
     The maximum is finite if every agent took a point from every other, directly or through others (Ford 1957):
     within a strongly connected group of the graph whose edges lead to the agent that took a point.
     """
     import networkx as nx
 
-    took: nx.DiGraph[str] = nx.DiGraph()
-    for game in games:
-        for agent, other, score in zip(game.agents, game.agents[::-1], game.scores, strict=True):
-            if score:
-                took.add_edge(other, agent)
-    low_open: set[str] = set()
-    high_open: set[str] = set()
-    for pool in pools:
+    tally = fit.tally
+    took: nx.DiGraph[int] = nx.DiGraph()
+    for giver, taker, wins in ((tally.second, tally.first, tally.wins), (tally.first, tally.second, tally.losses)):
+        took_points = wins + tally.draws > 0
+        took.add_edges_from(zip(giver[took_points].tolist(), taker[took_points].tolist(), strict=True))
+    low_open: set[int] = set()
+    high_open: set[int] = set()
+    for pool in fit.likelihood.pools:
         groups: nx.DiGraph[Any] = nx.condensation(took.subgraph(pool))
-        members: dict[int, set[str]] = {group: groups.nodes[group]["members"] for group in groups}
+        members: dict[int, set[int]] = {group: groups.nodes[group]["members"] for group in groups}
         largest = max(map(len, members.values()), default=0)
         cores = [group for group, agents in members.items() if len(agents) == largest]
         if len(cores) == 1:

@@ -6,8 +6,9 @@ A queue (`judge.store.queue`). Each method is one transaction.
 import json
 from dataclasses import asdict, dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import Field
 from sqlalchemy import Connection, Row, Select, func, insert, select, update
 
 from judge.base.text import nearest, sentence
@@ -19,9 +20,11 @@ from judge.store.tables import entries, practice_games, submissions
 from judge.store.types import (
     ENTERS,
     NotNowError,
+    Private,
     TooMuchError,
     UnknownPracticeGameError,
     UnknownSubmissionError,
+    wire_config,
 )
 
 _DAY_S = 86_400
@@ -31,32 +34,36 @@ GONE = sentence("its opponent no longer takes part")
 _OPEN = (GameState.PENDING, GameState.RUNNING)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PracticeGame:
     """`number` counts from 0 per submission.
 
-    Fields from `opponent` on are set at the end, also of a void; `seat` is the agent's, `record` a digest.
-    `challenged`: the author's chosen opponent, or empty.
+    Fields from `opponent` on are set at the end, also of a void; `record` is a digest. Its author receives the fields
+    that are not private.
     """
 
+    __pydantic_config__ = wire_config(
+        "A practice game of a submission against a house agent, or a challenge; it counts for nothing."
+    )
+
     id: int
-    submission: int
-    author: str
-    number: int
-    asked_at: str
     state: GameState
-    attempt: int
-    failures: int
-    why: str
+    why: Annotated[str, Field(description="Why it is not played yet; the host's failures are in the organiser's log.")]
     agent: str
-    opponent: str
-    seat: int
+    challenged: Annotated[str, Field(description="The opponent that you chose; empty for a practice game.")] = ""
+    opponent: Annotated[str, Field(description="Empty until a practice game is over, as all that follows.")]
+    seat: Annotated[int, Field(description="The agent's: 0 moves first.")]
     verdict: str
-    winner: int | None
+    winner: Annotated[int | None, Field(description="A seat.")]
     reason: str
-    record: str | None
     seconds: float | None
-    challenged: str = ""
+    submission: Private[int] = 0
+    author: Private[str] = ""
+    number: Private[int] = 0
+    asked_at: Private[str] = ""
+    attempt: Private[int] = 0
+    failures: Private[int] = 0
+    record: Private[str | None] = None
 
 
 @dataclass(frozen=True, slots=True)

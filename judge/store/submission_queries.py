@@ -72,11 +72,12 @@ class RegisterReader(ContestDatabase):
             row[0]: row[1] for row in self._rows(query.group_by(submissions.c.state))
         }
 
-    def steps(self, number: int) -> list[UploadStep]:
-        """Steps of all attempts, in order."""
-        query = select(submission_steps).where(submission_steps.c.submission == number)
-        rows = self._rows(query.order_by(submission_steps.c.attempt, submission_steps.c.number))
-        return [value_of(UploadStep, row) for row in rows]
+    def steps(self, submission: Submission) -> list[UploadStep]:
+        """Steps of its current attempt, in order."""
+        query = select(submission_steps).where(
+            submission_steps.c.submission == submission.id, submission_steps.c.attempt == submission.attempt
+        )
+        return [value_of(UploadStep, row) for row in self._rows(query.order_by(submission_steps.c.number))]
 
     def journal(self, number: int) -> list[Change]:
         """History, oldest first."""

@@ -24,7 +24,6 @@ from judge.store.queue import Queue
 from judge.store.tables import submission_journal, submission_steps, submissions
 from judge.store.types import (
     ENTERS,
-    Allowance,
     NameTakenError,
     NotNowError,
     ProcessingResult,
@@ -32,6 +31,7 @@ from judge.store.types import (
     TooMuchError,
     UnknownSubmissionError,
     Upload,
+    UploadLimits,
     UploadStep,
 )
 
@@ -68,24 +68,24 @@ class Register(AgentNames, Queue[Submission], TakesOrders):
         with self._reading() as connection:
             return self._why_taken(connection, author, name, "")
 
-    def may_receive(self, author: str, name: str, size: int, allowance: Allowance, title: str = "") -> None:
+    def may_receive(self, author: str, name: str, size: int, limits: UploadLimits | None, title: str = "") -> None:
         """Check an upload in advance. Raises like `receive`."""
         with self._reading() as connection:
-            self._check_allowance(connection, author, size, allowance)
+            self._check_limits(connection, author, size, limits)
             self._check_names(connection, author, name, title)
 
     def receive(
         self,
         upload: Upload,
-        allowance: Allowance = Allowance(),  # noqa: B008 - a frozen value
+        limits: UploadLimits | None = None,
         worker: str = "",
     ) -> Submission:
-        """Receive an upload. Raises TooMuchError, NameTakenError.
+        """Receive an upload, without `limits` if they are None. Raises TooMuchError, NameTakenError.
 
         `worker` processes it at once; empty: the next free one.
         """
         with self._writing() as connection:
-            self._check_allowance(connection, upload.author, upload.size, allowance)
+            self._check_limits(connection, upload.author, upload.size, limits)
             self._check_names(connection, upload.author, upload.name, upload.title)
             number = connection.execute(
                 insert(submissions)
@@ -131,29 +131,33 @@ class Register(AgentNames, Queue[Submission], TakesOrders):
                 path.unlink()
             return len(old)
 
-    def _check_allowance(self, connection: Connection, author: str, size: int, allowance: Allowance) -> None:
+    def _check_limits(self, connection: Connection, author: str, size: int, limits: UploadLimits | None) -> None:
+        if limits is None:
+            return
         mine = self._of(author)
-        if allowance.uploads_per_hour:
+        if limits.uploads_per_hour:
             recent = count(connection, mine.where(self._is_recent(submissions.c.received_at, _HOUR_S)))
-            if recent >= allowance.uploads_per_hour:
+            if recent >= limits.uploads_per_hour:
                 raise TooMuchError(
                     f"{recent} uploads in the last hour, which is the limit: try again later",
-                    _HOUR_S // allowance.uploads_per_hour,
+                    _HOUR_S // limits.uploads_per_hour,
                 )
         underway = self._is_underway()
-        if allowance.waiting and count(connection, mine.where(underway)) >= allowance.waiting:
-            raise TooMuchError(f"{allowance.waiting} of your submissions are waiting: wait for their results first", 60)
+        if limits.waiting_per_author and count(connection, mine.where(underway)) >= limits.waiting_per_author:
+            raise TooMuchError(
+                f"{limits.waiting_per_author} of your submissions are waiting: wait for their results first", 60
+            )
         everybody = self._all().where(underway)
-        if allowance.waiting_of_all and count(connection, everybody) >= allowance.waiting_of_all:
+        if limits.waiting and count(connection, everybody) >= limits.waiting:
             raise TooMuchError("too many submissions are waiting: try again later", 300)
         kept = connection.scalar(
             select(func.coalesce(func.sum(submissions.c.size), 0)).where(
                 submissions.c.contest == self._contest, submissions.c.author == author
             )
         )
-        if allowance.bytes_kept and int(kept or 0) + size > allowance.bytes_kept:
+        if limits.author_bytes and int(kept or 0) + size > limits.author_bytes:
             raise TooMuchError(
-                f"your uploads together would be more than {allowance.bytes_kept} bytes: ask the organiser", 0
+                f"your uploads together would be more than {limits.author_bytes} bytes: ask the organiser", 0
             )
 
     @staticmethod

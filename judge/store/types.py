@@ -7,11 +7,27 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import cached_property
+from typing import Annotated, TypeVar
+
+from pydantic import ConfigDict, Field
 
 from judge.base.errors import InputError
+from judge.base.parsing import FrozenModel
 from judge.journal.codec import Event, Line, decode
 from judge.journal.events import SubmissionState
 from judge.journal.state import ContestState
+
+_T = TypeVar("_T")
+
+Private = Annotated[_T, Field(exclude=True)]
+"""Not part of an answer."""
+
+
+def wire_config(description: str) -> ConfigDict:
+    """Of a class that answers contain; a reader ignores fields that a later judge adds."""
+    return ConfigDict(
+        validate_by_name=True, json_schema_extra={"additionalProperties": False, "description": description}
+    )
 
 
 class FileKind(StrEnum):
@@ -117,31 +133,42 @@ VERSIONED_CHARACTERS = 48
 """Of a name in those of new versions."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
-    """One upload. `filename`, `name` and `why` are untrusted."""
+    """One upload. `filename`, `name` and `why` are untrusted. Its author receives the fields that are not private."""
+
+    __pydantic_config__ = wire_config("A submission.")
 
     id: int
-    author: str
-    name: str
-    """Requested, or the manifest's; empty until known."""
-    version: int | None
-    """Counts from 1 per name; None until processed."""
-    title: str
-    """Display name, or empty."""
+    name: Annotated[str, Field(description="The agent's name; empty until it is known.")]
+    """Requested, or the manifest's."""
+    title: Annotated[str, Field(description="The agent's display name; empty: its name.")] = ""
+    version: Annotated[int | None, Field(description="The agent's version; null until the submission is processed.")]
+    """Counts from 1 per name."""
     filename: str
-    upload: str
+    upload: Annotated[str, Field(alias="sha256")]
     """SHA-256 of the file."""
-    size: int
+    size: Annotated[int, Field(description="The size in bytes.")]
     received_at: str
     state: SubmissionState
-    why: str
-    attempt: int
-    due_at: str | None
-    digest: str | None
-    agent: str | None
-    log: str | None
-    report: str | None
+    why: Annotated[str, Field(description="The reason of a refusal or of an organiser's decision.")]
+    due_at: Annotated[
+        str | None,
+        Field(alias="again_at", description="When it is processed again after a failure of the host."),
+    ]
+    author: Private[str] = ""
+    attempt: Private[int] = 0
+    digest: Private[str | None] = None
+    agent: Private[str | None] = None
+    log: Private[str | None] = None
+    report: Private[str | None] = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its state can change only by an order or a withdrawal."""
+        if self.state is SubmissionState.FAILED:
+            return self.due_at is None
+        return self.state not in (SubmissionState.RECEIVED, SubmissionState.PROCESSING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,15 +184,16 @@ class Upload:
     """Empty: the last version's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Allowance:
-    """An author's limits; 0: unlimited."""
+class UploadLimits(FrozenModel):
+    """Limits of an author's uploads; 0: no limit."""
 
-    uploads_per_hour: int = 0
-    waiting: int = 0
-    """Per author."""
-    waiting_of_all: int = 0
-    bytes_kept: int = 0
+    author_bytes: int = Field(default=2 << 30, ge=0)
+    """Total size of an author's uploads, which are all kept."""
+    uploads_per_hour: int = Field(default=12, ge=0)
+    waiting_per_author: int = Field(default=3, ge=0)
+    """Uploads of one author that wait for processing."""
+    waiting: int = Field(default=200, ge=0)
+    """Uploads of all authors that wait for processing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,16 +213,20 @@ class ProcessingResult:
 class UploadStep:
     """Stage, success, and a sentence safe to show."""
 
+    __pydantic_config__ = wire_config("A step of processing a submission.")
+
     stage: str
     ok: bool
     text: str
     seconds: float
-    attempt: int = 0
+    attempt: Private[int] = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
     """A line of a submission's journal."""
+
+    __pydantic_config__ = wire_config("A change of the state of a submission.")
 
     at: str
     who: str

@@ -5,7 +5,7 @@ from pydantic import Field
 from judge.base.parsing import FrozenModel
 from judge.notices.policy import NoticePolicy
 from judge.sandbox.box import Limits
-from judge.store.types import Allowance
+from judge.store.types import UploadLimits
 from judge.submissions.path_checks import Bounds
 
 
@@ -98,17 +98,9 @@ class IntakeLimits(FrozenModel):
     build: BuildLimits = BuildLimits()
 
 
-class IntakePolicy(IntakeLimits):
+class IntakePolicy(UploadLimits, IntakeLimits):
     """Sizes are in bytes, times in seconds. Where 0 is allowed, it means no limit."""
 
-    # Uploads of an author.
-    author_bytes: int = Field(default=2 << 30, ge=0)
-    """Total size of an author's uploads, which are all kept."""
-    uploads_per_hour: int = Field(default=12, ge=0)
-    waiting_per_author: int = Field(default=3, ge=0)
-    """Uploads of one author that wait for processing."""
-    waiting: int = Field(default=200, ge=0)
-    """Uploads of all authors that wait for processing."""
     uploads_at_once: int = Field(default=2, ge=1)
     """Concurrent uploads of one author."""
 
@@ -164,14 +156,4 @@ class IntakePolicy(IntakeLimits):
     @property
     def limits(self) -> IntakeLimits:
         """The processing limits of an upload."""
-        own = self.model_dump(include=set(IntakeLimits.model_fields))
-        return IntakeLimits(**own | {"check_s": min(self.check_s, self.process_s / 2)})
-
-    @property
-    def allowance(self) -> Allowance:
-        return Allowance(
-            uploads_per_hour=self.uploads_per_hour,
-            waiting=self.waiting_per_author,
-            waiting_of_all=self.waiting,
-            bytes_kept=self.author_bytes,
-        )
+        return self.model_copy(update={"check_s": min(self.check_s, self.process_s / 2)})

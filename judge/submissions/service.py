@@ -32,7 +32,7 @@ from judge.store.practice_games import PracticeGames
 from judge.store.queue import Queue
 from judge.store.submissions import Register
 from judge.store.tokens import Tokens
-from judge.store.types import ORGANISER, Allowance, ProcessingResult, Submission, Upload, UploadStep
+from judge.store.types import ORGANISER, ProcessingResult, Submission, Upload, UploadLimits, UploadStep
 from judge.submissions.check.report import CheckReport
 from judge.submissions.intake import IntakePolicy
 from judge.submissions.pipeline import OnStep, Processor, UploadJob, UploadOutcome
@@ -163,7 +163,7 @@ def receive_upload(
     register: Register,
     upload: Upload,
     incoming: Incoming,
-    allowance: Allowance = Allowance(),  # noqa: B008 - a frozen value
+    limits: UploadLimits | None = None,
     worker: str = "",
 ) -> ReceivedUpload:
     """Register and keep an upload once, or again after a change of clocks."""
@@ -171,7 +171,7 @@ def receive_upload(
         earlier = inner.repeated(upload)
         if earlier is not None and not has_other_clock(directory, earlier):
             return ReceivedUpload(earlier, is_repeated=True)
-        received = inner.receive(upload, allowance, worker)
+        received = inner.receive(upload, limits, worker)
         incoming.keep()
         return ReceivedUpload(received, is_repeated=False)
 

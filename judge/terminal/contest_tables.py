@@ -13,7 +13,7 @@ from judge.contest_games import without_copies
 from judge.statistics.ratings import rate
 from judge.terminal.output import interval, make_table, print_table, width_of
 from judge.tournament.crosstable import Cell, Crosstable
-from judge.tournament.standings import TableLine
+from judge.tournament.standings import SHOWN_COLUMNS, TableLine
 
 if TYPE_CHECKING:
     from judge.tournament.certain_places import StageCertainty
@@ -33,7 +33,7 @@ def standings_table(standing: Standing, certainty: "Sequence[StageCertainty]" = 
     ranges = {agent: words for stage in certainty for agent, words in stage.places.items()}
     brackets = {agent: sign for stage in certainty for agent, sign in bracket_signs(stage, has_boxes)}
     first = ("place", "range", "") if ranges else ("place", "")
-    columns = (*first, "agent", "points", "games", "won", "drawn", "lost", "failed", "rating (95 %)")
+    columns = (*first, "agent", *(column.head.lower() for column in SHOWN_COLUMNS), "rating (95 %)")
     table = make_table(columns, numbers=(0, *range(len(first) + 1, len(columns) - 1)))
     by_stage: dict[str, list[TableLine]] = {}
     for line in standing.table.lines:
@@ -42,17 +42,20 @@ def standings_table(standing: Standing, certainty: "Sequence[StageCertainty]" = 
         if stage:
             table.add_row(*[""] * len(first), Text(stage, style="bold"))
         for line in lines:
-            rating, done = ratings.get(line.agent), line.done
+            rating = ratings.get(line.agent)
             table.add_row(
                 str(line.place) if line.agent not in standing.out else "-",
                 *([ranges.get(line.agent, "")] if ranges else []),
                 brackets.get(line.agent, ""),
                 Text(printable(line.agent, 32)),
-                f"{line.points:g}",
-                *map(str, (done.games, done.wins, done.draws, done.losses, done.failures)),
+                *(_number(column.value(line)) for column in SHOWN_COLUMNS),
                 "" if rating is None else interval(rating.elo, rating.low, rating.high),
             )
     return table
+
+
+def _number(value: float) -> str:
+    return f"{value:g}" if value % 1 else f"{value:.0f}"
 
 
 def bracket_signs(stage: "StageCertainty", has_boxes: bool) -> Iterator[tuple[str, str]]:

@@ -13,7 +13,7 @@ from judge.base.text import quote
 from judge.catalog import game_entry
 from judge.catalog.entry import ResultWord, ResultWords
 from judge.contest_games import GameResult, Pairing
-from judge.games.types import Verdict
+from judge.games.types import FAILURES, Verdict
 from judge.record.policy import Policy
 from judge.tournament.results import PlayedPairing, games_by_table
 
@@ -31,17 +31,7 @@ Reader = Callable[[GameResult], ResultWord | None]
 VERDICT_POINTS: Mapping[str, Points] = {
     Verdict.WIN: (1, 0),
     Verdict.DRAW: (0.5, 0.5),
-    Verdict.FOUL: (0, 1),
-    Verdict.ILLEGAL: (0, 1),
-    Verdict.UNREADABLE: (0, 1),
-    Verdict.RESIGNED: (0, 1),
-    Verdict.START_TIME: (0, 1),
-    Verdict.TURN_TIME: (0, 1),
-    Verdict.MATCH_TIME: (0, 1),
-    Verdict.MEMORY: (0, 1),
-    Verdict.OUTPUT: (0, 1),
-    Verdict.CRASH: (0, 1),
-    Verdict.REFUSED: (0, 1),
+    **dict.fromkeys(sorted({Verdict.FOUL, Verdict.RESIGNED, *FAILURES}), (0, 1)),
 }
 
 

@@ -39,6 +39,50 @@ class TableLine:
     values: tuple[float, ...]
 
 
+class Column(NamedTuple):
+    """A column of the standings: `name` and `meaning` in files, `head` for readers, with `title` as its explanation.
+
+    `head` and `title` are messages; a column without a head is in files only. `is_bad`: pages mark values above 0.
+    """
+
+    name: str
+    value: Callable[[TableLine], float]
+    meaning: str
+    head: str = ""
+    title: str = ""
+    is_bad: bool = False
+
+
+COLUMNS = (
+    Column("points", lambda line: line.points, "as the contest scores", "Points"),
+    Column("games", lambda line: line.done.games, "played", "Games"),
+    Column("wins", lambda line: line.done.wins, "games won", "Won"),
+    Column("draws", lambda line: line.done.draws, "games drawn", "Drawn"),
+    Column(
+        "losses", lambda line: line.done.losses, "games lost, including those that both agents lost by a fault", "Lost"
+    ),
+    Column("byes", lambda line: line.byes, "rounds without an opponent"),
+    Column(
+        "failures",
+        lambda line: line.done.failures,
+        "games lost by the agent's failure: illegal, unreadable, time, memory, output, crash, refused",
+        "Failed",
+        "games lost by a failure of the agent: an illegal or unreadable answer, time, memory, output, crash, or "
+        "refusal",
+        is_bad=True,
+    ),
+    Column("replies", lambda line: line.done.replies, "answers in all games"),
+    Column(
+        "charged_ms",
+        lambda line: round(line.done.charged_ms, 3),
+        "time charged to its clocks in all games, milliseconds",
+    ),
+)
+"""Columns of the standings that follow from the games, in files, terminals and pages."""
+
+SHOWN_COLUMNS = tuple(column for column in COLUMNS if column.head)
+
+
 class Record:
     """An agent's pairings and the sum of its games."""
 

@@ -1,13 +1,14 @@
 """The intake's JSON responses. Needs no `web` extra."""
 
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from judge.base.parsing import FailFastList
-from judge.contest_games import GameState
-from judge.journal.events import SubmissionState
+from judge.store.practice_games import PracticeGame
+from judge.store.types import Change, Submission, UploadStep, wire_config
 from judge.submissions.service import (
     AGENT_NAME,
     FILENAME,
@@ -60,94 +61,48 @@ class Problem(JsonAnswer):
     error: str
 
 
-class StepInfo(JsonAnswer):
-    """A step of processing a submission."""
-
-    stage: str
-    ok: bool
-    text: str
-    seconds: float
-
-
-class JournalEvent(JsonAnswer):
-    """A change of the state of a submission."""
-
-    at: str
-    who: str
-    state: SubmissionState
-    why: str
-
-
-class Summary(JsonAnswer):
-    """A submission."""
-
-    id: int
-    name: str = Field(description="The agent's name; empty until it is known.")
-    title: str = Field("", description="The agent's display name; empty: its name.")
-    version: int | None = Field(description="The agent's version; null until the submission is processed.")
-    filename: str
-    sha256: str
-    size: int = Field(description="The size in bytes.")
-    received_at: str
-    state: SubmissionState
-    why: str = Field(description="The reason of a refusal or of an organiser's decision.")
-    again_at: str | None = Field(description="When it is processed again after a failure of the host.")
-
-    @property
-    def is_over(self) -> bool:
-        """Whether its state can change only by an order or a withdrawal."""
-        if self.state is SubmissionState.FAILED:
-            return self.again_at is None
-        return self.state not in (SubmissionState.RECEIVED, SubmissionState.PROCESSING)
-
-
-class Received(Summary):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Received(Submission):
     """A submission with the receipt for its bytes."""
 
-    receipt: Receipt | None = Field(
-        description="Keep it: with it judge contest verify --receipt proves that the log still has the upload. "
-        "Null if the organiser's key is not there."
-    )
-    is_repeated: bool = Field(
-        default=False,
-        description="You submitted these bytes before, and that submission waits or takes part; nothing was stored.",
-    )
+    __pydantic_config__ = wire_config("A submission with the receipt for its bytes.")
+
+    receipt: Annotated[
+        Receipt | None,
+        Field(
+            description="Keep it: with it judge contest verify --receipt proves that the log still has the upload. "
+            "Null if the organiser's key is not there."
+        ),
+    ]
+    is_repeated: Annotated[
+        bool,
+        Field(
+            description="You submitted these bytes before, and that submission waits or takes part; nothing was stored."
+        ),
+    ] = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Detail(Received):
     """A submission with its steps and its journal."""
 
-    steps: FailFastList[StepInfo] = Field(description="The steps of the current or last attempt.")
-    journal: FailFastList[JournalEvent]
+    __pydantic_config__ = wire_config("A submission with its steps and its journal.")
+
+    steps: Annotated[FailFastList[UploadStep], Field(description="The steps of the current or last attempt.")]
+    journal: FailFastList[Change]
 
 
 class Page(JsonAnswer):
     """Submissions, newest first."""
 
-    submissions: FailFastList[Summary]
+    submissions: FailFastList[Submission]
     before: int | None = Field(description="The value of `before` for the next page; null on the last page.")
-
-
-class PracticeInfo(JsonAnswer):
-    """A practice game of a submission against a house agent, or a challenge; it counts for nothing."""
-
-    id: int
-    state: GameState
-    why: str = Field(description="Why it is not played yet; the host's failures are in the organiser's log.")
-    agent: str
-    challenged: str = Field("", description="The opponent that you chose; empty for a practice game.")
-    opponent: str = Field(description="Empty until a practice game is over, as all that follows.")
-    seat: int = Field(description="The agent's: 0 moves first.")
-    verdict: str
-    winner: int | None = Field(description="A seat.")
-    reason: str
-    seconds: float | None
 
 
 class PracticePage(JsonAnswer):
     """Practice games and challenges of a submission, the last one first."""
 
-    games: FailFastList[PracticeInfo]
+    games: FailFastList[PracticeGame]
 
 
 class Log(JsonAnswer):

@@ -19,7 +19,7 @@ from judge.contest.estimate import estimate_contest
 from judge.contest.plan import load_plan
 from judge.journal.events import SubmissionState
 from judge.store.tokens import TokenRole, Tokens
-from judge.store.types import Allowance, ProcessingResult, Upload, UploadStep
+from judge.store.types import ProcessingResult, Upload, UploadStep
 from tests.cli.conftest import Judge
 from tests.cli.terminal import Terminal
 
@@ -208,7 +208,7 @@ def test_next_contest_takes_file_agents_tokens_and_key(judge: Judge, tmp_path: P
         described = json.dumps({"manifest": agent.manifest.model_dump(mode="json"), **program})
         for name, refusal in (("good", ""), ("poor", "it is slow")):
             upload = directory.files.put(name.encode())
-            number = register.receive(Upload("ada", name, "a.zip", upload, 4), Allowance(), "w").id
+            number = register.receive(Upload("ada", name, "a.zip", upload, 4), None, "w").id
             register.step(number, UploadStep("checked", not refusal, "16 checks", 1.0, 1))
             report = directory.files.put(b"a report")
             register.finish(number, 1, ProcessingResult(refusal, name, agent.digest, described, None, report))
@@ -238,7 +238,7 @@ def test_next_contest_takes_file_agents_tokens_and_key(judge: Judge, tmp_path: P
         assert [("good", SubmissionState.PASSED), ("poor", SubmissionState.APPROVED)] == [
             (each.name, each.state) for each in entries
         ]
-        assert ["16 checks"] == [step.text for step in register.steps(entries[0].id)]
+        assert ["16 checks"] == [step.text for step in register.steps(entries[0])]
     assert b"a report" == copied.files.get(entries[0].report or "")
     with TemporaryDirectory() as staging:
         found = entrants(planned, Path(staging))
@@ -252,7 +252,7 @@ def test_agents_are_checked_again_if_the_policy_differs(judge: Judge, tmp_path: 
     directory = intake_directory(load_plan(tmp_path / "last"))
     with closing(directory.register()) as register:
         upload = directory.files.put(b"a zip")
-        number = register.receive(Upload("ada", "good", "a.zip", upload, 5), Allowance(), "w").id
+        number = register.receive(Upload("ada", "good", "a.zip", upload, 5), None, "w").id
         register.finish(number, 1, ProcessingResult("", "good", "d" * 64, "{}", None, None))
 
     made = judge("contest", "init", "next", "--from", "last", "--turn-ms", "777")

@@ -18,7 +18,7 @@ from judge.contest.host_setup import make_ready
 from judge.contest.plan import load_plan
 from judge.record.policy import load_policy
 from judge.sandbox.docker import requirements
-from judge.store.types import Allowance, ProcessingResult, Upload
+from judge.store.types import ProcessingResult, Upload
 
 pytestmark = pytest.mark.docker  # an estimate says which images are missing
 
@@ -53,7 +53,7 @@ def test_agents_of_which_no_passed_check_is_known_are_named(tmp_path: Path) -> N
         described = json.dumps({"manifest": agent.manifest.model_dump(mode="json"), **program})
         for name, refusal in (("good", ""), ("poor", "it is slow")):
             upload = Upload("ada", name, "a.zip", "a" * 64, 100)
-            number = register.receive(upload, Allowance(), "w").id
+            number = register.receive(upload, None, "w").id
             register.finish(number, 1, ProcessingResult(refusal, name, agent.digest, described, None, None))
         register.approve(number, "organiser", "looks well")
 

@@ -14,7 +14,7 @@ def test_an_agent_that_failed_in_each_game_gets_no_medal(tmp_path: Path) -> None
     with Cup(tmp_path / "cup", CAST) as cup:
         cup.play()
         contest = load_store(Contest(cup.store, cup.planned))
-    league = LeagueResults("one", "", "", 0, promotes_new=False, medals=True, contest=contest)
+    league = LeagueResults(name="one", contest=contest)
 
     assert [1, 2, 3] == [line.place for line in league.leaders]
     assert {"anna", "bert"} == {line.agent for line in league.podium}

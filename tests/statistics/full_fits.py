@@ -27,10 +27,10 @@ def full_fit(games: Sequence[Game], priors: Sequence[Prior], draw: float) -> tup
     at = mean.copy()
 
     def slopes(at: Vector) -> tuple[Vector, npt.NDArray[np.float64]]:
-        by = draws.slopes(design @ at, draw, *counts)
-        slope = design.T @ by.by_u
+        lead = design @ at
+        slope = design.T @ draws.slopes(lead, draw, *counts)[0]
         slope[free] -= (at - mean)[free] / variance[free]
-        bend = (design.T * -by.uu) @ design
+        bend = (design.T * -draws.bends(lead, draw, *counts)[0]) @ design
         return slope[free], bend[np.ix_(free, free)] + np.diag(1 / variance[free])
 
     for _ in range(200):

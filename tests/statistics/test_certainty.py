@@ -10,11 +10,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from judge.statistics.bayeselo import PairResult
-from judge.statistics.bradley_terry import Fit, PairCounts, Vector
+from judge.statistics.bradley_terry import Fit, Likelihood, PairCounts, Vector
 from judge.statistics.certainty import Certainty, assess_places, pair_results, reversed_games
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.scales import ELO
-from judge.statistics.simulated_fits import LeagueFits
+from judge.statistics.simulated_fits import fit_leagues
 from tests.contest.rounds import games
 from tests.examples import examples, sized
 
@@ -178,24 +178,24 @@ def test_fits_of_many_leagues_are_those_of_the_single_fit(has_draws: bool) -> No
         )
         for _ in range(5)
     ]
-    pools = [list(range(6))]
     wins, draws, losses = (np.array([getattr(each, kind) for each in leagues]) for kind in ("wins", "draws", "losses"))
-    ratings, draw = LeagueFits.of(leagues[0], 2, pools).fit(wins, draws, losses, np.zeros(6), 0.0)
+    at = fit_leagues(Likelihood(leagues[0], model), np.zeros(8), wins, draws, losses)
 
     for row, league in enumerate(leagues):
-        fit = Fit(league, model, pools)
-        assert ratings[row] == pytest.approx(fit.ratings, abs=1e-5)
-        assert draw[row] == pytest.approx(fit.draw, abs=1e-5)
+        fit = Fit(league, model)
+        assert at[row, :-2] == pytest.approx(fit.ratings, abs=1e-5)
+        assert at[row, -1] == pytest.approx(fit.draw, abs=1e-5)
 
 
 def test_fit_converges_from_a_distant_start() -> None:
     """A plain step of Newton's method would leave from here to infinity."""
     league = PairCounts.of_scores({("a", "b"): (3, 0, 21), ("b", "c"): (24, 0, 0)})
-    fits = LeagueFits.of(league, 2, [[0, 1, 2]])
-    ratings, _ = fits.fit(league.wins[None], league.draws[None], league.losses[None], np.array([9.0, -9.0, 0.0]), 0.0)
+    fit = Fit(league, RatingModel(draws="davidson", advantage=0))
+    start = np.array([9.0, -9.0, 0.0, 0.0, 0.0])
+    at = fit_leagues(fit.likelihood, start, league.wins[None], league.draws[None], league.losses[None])
 
-    expected = Fit(league, RatingModel(draws="davidson", advantage=0), [[0, 1, 2]]).ratings
-    assert ratings[0] == pytest.approx(expected, abs=1e-5)
+    expected = fit.ratings
+    assert at[0, :-2] == pytest.approx(expected, abs=1e-5)
 
 
 # --- coverage --------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from judge.base.errors import HostError, InputError
 from judge.store.contests import Store
 from judge.store.queue import MAX_WAIT_S
 from judge.store.submissions import Register
-from judge.store.types import Allowance, Upload
+from judge.store.types import Upload, UploadLimits
 from tests.store.test_contests import begin, ended, issued
 
 NOW = datetime(2027, 3, 1, 12, tzinfo=UTC)
@@ -54,16 +54,16 @@ def upload(number: int) -> Upload:
 
 
 def test_uploads_of_the_future_are_not_of_the_last_hour(register: Register, clock: Clock) -> None:
-    allowance = Allowance(uploads_per_hour=2)
+    limits = UploadLimits(uploads_per_hour=2, waiting_per_author=0)
     for number in range(2):
-        register.receive(upload(number), allowance)
+        register.receive(upload(number), limits)
     with pytest.raises(InputError, match="uploads in the last hour"):
-        register.receive(upload(2), allowance)
+        register.receive(upload(2), limits)
     clock.set_back()
     for number in range(3, 5):
-        register.receive(upload(number), allowance)
+        register.receive(upload(number), limits)
     with pytest.raises(InputError, match="uploads in the last hour"):
-        register.receive(upload(5), allowance)
+        register.receive(upload(5), limits)
 
 
 def test_retry_of_a_future_moment_is_due(register: Register, clock: Clock) -> None:

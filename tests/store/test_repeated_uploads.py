@@ -11,7 +11,7 @@ from judge.base.errors import HostError
 from judge.record.policy import load_policy
 from judge.store.files import Incoming
 from judge.store.submissions import Register
-from judge.store.types import Allowance, ProcessingResult, Submission, TooMuchError, Upload
+from judge.store.types import ProcessingResult, Submission, TooMuchError, Upload, UploadLimits
 from judge.submissions.service import IntakeDirectory, ReceivedUpload, receive_upload
 
 FIRST = Upload("ada", "", "mine.zip", "a" * 64, 10)
@@ -31,10 +31,10 @@ def register(directory: IntakeDirectory) -> Iterator[Register]:
 
 
 def sent(
-    directory: IntakeDirectory, register: Register, upload: Upload = FIRST, allowance: Allowance | None = None
+    directory: IntakeDirectory, register: Register, upload: Upload = FIRST, limits: UploadLimits | None = None
 ) -> ReceivedUpload:
     with Incoming(directory.uploads) as incoming:
-        return receive_upload(directory, register, upload, incoming, allowance or Allowance())
+        return receive_upload(directory, register, upload, incoming, limits)
 
 
 def passed(register: Register, number: int, name: str, digest: str = "d") -> Submission:
@@ -57,10 +57,10 @@ def test_upload_that_takes_part_is_returned_again(
 def test_upload_that_waits_is_returned_again_and_its_file_is_not_kept(
     directory: IntakeDirectory, register: Register
 ) -> None:
-    first = sent(directory, register, FIRST, Allowance(waiting=1))
+    first = sent(directory, register, FIRST, UploadLimits(waiting_per_author=1))
     (kept,) = directory.files.digests()
     directory.files.remove(kept)
-    again = sent(directory, register, FIRST, Allowance(waiting=1))
+    again = sent(directory, register, FIRST, UploadLimits(waiting_per_author=1))
 
     assert (first.submission.id, True) == (again.submission.id, again.is_repeated)
     assert not [*directory.files.digests()]
@@ -69,11 +69,11 @@ def test_upload_that_waits_is_returned_again_and_its_file_is_not_kept(
 def test_file_and_submission_are_stored_together(
     directory: IntakeDirectory, register: Register, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sent(directory, register, FIRST, Allowance(waiting=1))
+    sent(directory, register, FIRST, UploadLimits(waiting_per_author=1))
     (kept,) = directory.files.digests()
     directory.files.remove(kept)
     with pytest.raises(TooMuchError):
-        sent(directory, register, OTHER, Allowance(waiting=1))
+        sent(directory, register, OTHER, UploadLimits(waiting_per_author=1))
     assert not [*directory.files.digests()]
 
     def full(_: Incoming) -> None:

@@ -18,7 +18,6 @@ from judge.store.files import Files
 from judge.store.submissions import Register
 from judge.store.types import (
     ENTERS,
-    Allowance,
     NameTakenError,
     NotNowError,
     ProcessingResult,
@@ -26,6 +25,7 @@ from judge.store.types import (
     TooMuchError,
     UnknownSubmissionError,
     Upload,
+    UploadLimits,
     UploadStep,
 )
 from tests.examples import examples
@@ -225,16 +225,16 @@ def test_author_whose_submission_makes_the_host_fail_waits_again(register: Regis
 
 
 def test_retry_counts_as_waiting(register: Register) -> None:
-    number = register.receive(upload(), Allowance(waiting=1)).id
+    number = register.receive(upload(), UploadLimits(waiting_per_author=1)).id
     register.fail(number, taken(register).attempt, "no Engine", allowed=2, again_s=60)
     with pytest.raises(TooMuchError, match="1 of your submissions are waiting"):
-        register.receive(upload(), Allowance(waiting=1))
+        register.receive(upload(), UploadLimits(waiting_per_author=1))
     with pytest.raises(TooMuchError, match="too many submissions are waiting"):
-        register.receive(upload("bob"), Allowance(waiting_of_all=1))
+        register.receive(upload("bob"), UploadLimits(waiting=1))
     again = register.take("w", number)
     assert again is None  # not due yet
     register.withdraw(number, "ada", "")
-    register.receive(upload(), Allowance(waiting=1))
+    register.receive(upload(), UploadLimits(waiting_per_author=1))
 
 
 def test_files_that_no_submission_names_are_removed_when_they_are_old(
@@ -272,7 +272,7 @@ def test_a_failure_of_the_host_is_tried_again_later_and_later(register: Register
     register.step(number, UploadStep("built", True, "", 1.0, attempt=4))
     assert SubmissionState.PROCESSING is register.finish(number, 3, bad()).state
     assert SubmissionState.PASSED is register.finish(number, 4, good()).state
-    assert [(4, "built")] == [(step.attempt, step.stage) for step in register.steps(number)]
+    assert [(4, "built")] == [(step.attempt, step.stage) for step in register.steps(work)]
 
 
 def test_submission_withdrawn_during_processing_has_no_effect(register: Register) -> None:
@@ -317,8 +317,8 @@ def test_contests_in_one_database_know_nothing_of_each_other(register: Register,
     other.close()
 
 
-def test_an_author_has_an_allowance(register: Register, clock: Clock) -> None:
-    hourly = Allowance(uploads_per_hour=2)
+def test_an_author_has_limits(register: Register, clock: Clock) -> None:
+    hourly = UploadLimits(uploads_per_hour=2, waiting_per_author=0)
     for _ in range(2):
         register.receive(upload(), hourly)
     with pytest.raises(TooMuchError, match="2 uploads in the last hour") as refused:
@@ -327,14 +327,14 @@ def test_an_author_has_an_allowance(register: Register, clock: Clock) -> None:
     register.receive(upload("bob"), hourly)
     clock.passes(3601)
     register.receive(upload(), hourly)
-    for allowance, why in (
-        (Allowance(waiting=3), "3 of your submissions are waiting"),
-        (Allowance(waiting_of_all=4), "too many submissions are waiting"),
-        (Allowance(bytes_kept=399), "more than 399 bytes"),
+    for limits, why in (
+        (UploadLimits(waiting_per_author=3), "3 of your submissions are waiting"),
+        (UploadLimits(waiting_per_author=0, waiting=4), "too many submissions are waiting"),
+        (UploadLimits(waiting_per_author=0, author_bytes=399), "more than 399 bytes"),
     ):
         with pytest.raises(TooMuchError, match=why):
-            register.receive(upload(), allowance)
-    register.receive(upload(), Allowance(waiting=4, waiting_of_all=5, bytes_kept=400))
+            register.receive(upload(), limits)
+    register.receive(upload(), UploadLimits(waiting_per_author=4, waiting=5, author_bytes=400))
 
 
 def test_whether_the_contest_has_begun_is_known(register: Register, store: Store) -> None:
@@ -428,7 +428,7 @@ def test_names_that_look_like_those_of_another_agent_are_refused(register: Regis
         with pytest.raises(NameTakenError, match=f"another agent is called '{shown}': choose another name"):
             register.receive(upload(author, "six", title=shown))
         with pytest.raises(NameTakenError):
-            register.may_receive(author, "six", 1, Allowance(), shown)
+            register.may_receive(author, "six", 1, None, shown)
     refused = through(register, good("Zofinka"), "eve", "")
     assert ("refused", "another agent is called 'Zofinka': choose another name") == (refused.state, refused.why)
     with pytest.raises(NameTakenError, match="another agent is called 'Zofinka'"):

@@ -15,7 +15,7 @@ from judge.publish.verify.export import verify_export
 from judge.publish.verify.sample import Sample
 from judge.store.contests import Store
 from judge.store.submissions import Register
-from judge.store.types import Allowance, JournalLine, ProcessingResult, Upload
+from judge.store.types import JournalLine, ProcessingResult, Upload
 from judge.tournament.seeds import Freeze, commitment_to, contest_key
 from judge.transparency.checkpoint import read_checkpoint
 from judge.transparency.keys import fingerprint, make_key
@@ -142,11 +142,11 @@ def test_an_entry_that_passed_and_was_dropped_is_found(logged: Public, tmp_path:
         with closing(Register(f"sqlite:///{tmp_path}/cup/contest.db", "spring-cup")) as register:
             for name, refusal in (("carl", ""), ("carl", ""), ("dora", "it is slow"), ("emil", ""), ("", "")):
                 upload = Upload("ada", name, "a.zip", "a" * 64, 100)
-                number = register.receive(upload, Allowance(), "w" if name else "").id
+                number = register.receive(upload, None, "w" if name else "").id
                 if name:
                     register.finish(number, 1, ProcessingResult(refusal, name, "d" * 64, "{}", None, None))
             register.withdraw(4, "ada", "changed my mind")
-            failed = register.receive(Upload("ada", "fred", "a.zip", "a" * 64, 100), Allowance(), "w").id
+            failed = register.receive(Upload("ada", "fred", "a.zip", "a" * 64, 100), None, "w").id
             register.fail(failed, 1, "the Engine was gone", 1, 1)
 
     public = held(tmp_path, logged.key, between=submit)

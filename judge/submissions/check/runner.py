@@ -171,8 +171,7 @@ class RecordedTalk:
     @property
     def last_line(self) -> str:
         """Its last stdout line before the farewell."""
-        before = self._entries if self._goodbye is None else self._entries[: self._entries.index(self._goodbye)]
-        return next(iter(_lines(self._joined(before, EntryKind.READ))[-1:]), "")
+        return next(iter(_lines(self._joined(self._before_goodbye, EntryKind.READ))[-1:]), "")
 
     @property
     def ignored(self) -> list[str]:
@@ -187,16 +186,13 @@ class RecordedTalk:
 
     @property
     def _said(self) -> bytes:
-        before = self._entries
-        if self._goodbye is not None:
-            before = before[: before.index(self._goodbye)]
         sent = 0
-        for number, entry in enumerate(before):
+        for number, entry in enumerate(self._before_goodbye):
             if entry.kind is EntryKind.EVIDENCE:
                 break
             if entry.kind is EntryKind.WROTE:
                 sent = number
-        return self._joined(before[sent:], EntryKind.READ)
+        return self._joined(self._before_goodbye[sent:], EntryKind.READ)
 
     @property
     def first_bytes(self) -> bytes:
@@ -258,10 +254,12 @@ class RecordedTalk:
         return last
 
     @property
+    def _before_goodbye(self) -> Sequence[Entry]:
+        return self._entries if self._goodbye is None else self._entries[: self._entries.index(self._goodbye)]
+
+    @property
     def _after_goodbye(self) -> Sequence[Entry]:
-        if self._goodbye is None:
-            return ()
-        return self._entries[self._entries.index(self._goodbye) + 1 :]
+        return self._entries[len(self._before_goodbye) + 1 :]
 
 
 class OverlongError(JudgeError):

@@ -1,7 +1,7 @@
 """Formats by their names in contest files."""
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, get_args
 
 from pydantic import Field
 
@@ -20,15 +20,7 @@ AnyFormat = Annotated[
 ]
 
 FORMATS: Mapping[str, type[TournamentFormat]] = {
-    "round-robin": RoundRobin,
-    "double-round-robin": DoubleRoundRobin,
-    "gauntlet": Gauntlet,
-    "swiss": Swiss,
-    "knockout": Knockout,
-    "groups": Groups,
-    "leagues": Leagues,
-    "sprt": Sequential,
-    "ladder": Ladder,
+    form.model_fields["name"].default: form for form in get_args(get_args(AnyFormat)[0])
 }
 
 __all__ = ["FORMATS", "AnyFormat", "TournamentFormat"]

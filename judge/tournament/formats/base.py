@@ -14,6 +14,8 @@ from judge.tournament.results import PlayedPairing, without
 from judge.tournament.skipped_pairs import Skip
 from judge.tournament.standings import BY_POINTS, Ranking, Tiers, Values, compared, records_of, tiers_of
 
+Withdrawal = Literal["refused", "annuls", "keeps"]
+
 
 class TournamentFormat(FrozenModel, ABC):
     """Options of all formats."""
@@ -33,7 +35,7 @@ class TournamentFormat(FrozenModel, ABC):
     places_by: ClassVar[str] = ""
     """A sentence; empty: the points of all games decide."""
 
-    withdrawal: ClassVar[Literal["refused", "annuls", "keeps"]] = "refused"
+    withdrawal: ClassVar[Withdrawal] = "refused"
     """Effect of a withdrawal on the agent's results."""
 
     games: int = Field(default=2, ge=1)
@@ -107,7 +109,9 @@ Pair = tuple[Competitor, Competitor]
 
 
 class SkippingFormat(TournamentFormat):
-    """A format of round robins that may leave out pairs."""
+    """A format of round robins that may leave out pairs. Withdrawals do not change other pairings."""
+
+    withdrawal: ClassVar[Withdrawal] = "annuls"
 
     skip: Skip | None = None
     """Pairs that are left out because of their ratings."""

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import ClassVar, Literal, Self
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -79,8 +79,6 @@ class Group:
 
 
 class _Staged(SkippingFormat):
-    withdrawal: ClassVar[Literal["refused", "annuls", "keeps"]] = "annuls"
-
     cycles: int = Field(default=1, ge=1)
     """Number of times that members of a group meet."""
     promoted: int = Field(default=2, ge=1)

@@ -10,7 +10,7 @@ from judge.base.parsing import FrozenModel, StrictDatetime
 from judge.base.text import sentence
 from judge.contest_games import Pairing
 from judge.record.seeds import Seed
-from judge.tournament.formats.base import TournamentFormat
+from judge.tournament.formats.base import TournamentFormat, Withdrawal
 from judge.tournament.pairings import Competitor
 from judge.tournament.results import PlayedPairing
 from judge.tournament.standings import Ranking
@@ -57,7 +57,7 @@ class StartRating(FrozenModel):
 class Ladder(TournamentFormat):
     """A season of games without rounds, whose pairs `judge.tournament.ladder` chooses."""
 
-    withdrawal: ClassVar[Literal["refused", "annuls", "keeps"]] = "keeps"
+    withdrawal: ClassVar[Withdrawal] = "keeps"
 
     places_by = sentence("Places depend on the ratings of all games.")
 

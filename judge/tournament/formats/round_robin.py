@@ -1,7 +1,7 @@
 """Round robin in the rounds of the Berger tables (FIDE Handbook C.05, annex 1)."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -15,8 +15,6 @@ from judge.tournament.results import PlayedPairing
 class RoundRobin(SkippingFormat):
     """All agents meet. Withdrawals do not change other pairings."""
 
-    withdrawal: ClassVar[Literal["refused", "annuls", "keeps"]] = "annuls"
-
     name: Literal["round-robin"] = "round-robin"
     cycles: int = Field(default=1, ge=1)
     """Number of times that agents meet, with seats changed."""
@@ -28,8 +26,6 @@ class RoundRobin(SkippingFormat):
 
 class DoubleRoundRobin(SkippingFormat):
     """A round robin of two cycles."""
-
-    withdrawal: ClassVar[Literal["refused", "annuls", "keeps"]] = "annuls"
 
     name: Literal["double-round-robin"] = "double-round-robin"
 

@@ -20,7 +20,7 @@ from pydantic import Field
 
 from judge.contest_games import Pairing
 from judge.record.seeds import Seed, numbers
-from judge.tournament.formats.base import TournamentFormat
+from judge.tournament.formats.base import TournamentFormat, Withdrawal
 from judge.tournament.pairings import Competitor, Rounds, by_seed, next_number
 from judge.tournament.points import DECIMALS
 from judge.tournament.results import PlayedPairing
@@ -36,7 +36,7 @@ class Swiss(TournamentFormat):
     """With an odd number of agents one has a bye, which scores like all wins."""
 
     agents: ClassVar[tuple[int, int]] = (2, 500)
-    withdrawal: ClassVar[Literal["refused", "annuls", "keeps"]] = "keeps"
+    withdrawal: ClassVar[Withdrawal] = "keeps"
 
     name: Literal["swiss"] = "swiss"
     rounds: int = Field(ge=1)

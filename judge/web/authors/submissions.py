@@ -15,7 +15,7 @@ from judge.submissions.pipeline import Stage
 from judge.submissions.practice import with_shorter_games
 from judge.submissions.service import IntakeDirectory
 from judge.web.authors.games import seat_names
-from judge.web.intake.answers import practice_reason, shown_reason, summary
+from judge.web.intake.answers import practice_reason, shown_reason
 from judge.web.intake.app import stored_file
 
 ADMITTED = "admitted"
@@ -35,7 +35,7 @@ def submission_values(
     directory: IntakeDirectory, register: Register, submission: Submission, *, is_held: bool
 ) -> Mapping[str, Any]:
     """Values of the page."""
-    steps = [step for step in register.steps(submission.id) if step.attempt == submission.attempt]
+    steps = register.steps(submission)
     report = None
     if submission.report is not None:
         report = CheckReport.model_validate_json(stored_file(directory, submission.report, "report"))
@@ -45,7 +45,7 @@ def submission_values(
         "submission": submission,
         "why": shown_reason(submission.state, submission.why),
         "stages": _stages(submission, steps, "held" if is_held else "now"),
-        "is_open": not summary(submission).is_over,
+        "is_open": not submission.is_over,
         "is_too_late": register.has_begun() and not directory.joins_later,
         "problems": problems,
         "passes": [finding for finding in findings if finding.grade is Grade.PASS],

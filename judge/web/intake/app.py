@@ -16,13 +16,13 @@ from judge.store.notices import Notices
 from judge.store.practice_games import PracticeGame, PracticeGames
 from judge.store.queries import Reader
 from judge.store.submissions import Register
-from judge.store.types import NotNowError, UnknownSubmissionError
+from judge.store.types import NotNowError, Submission, UnknownSubmissionError
 from judge.submissions.check import CheckReport
 from judge.submissions.service import IntakeDirectory
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.snapshot import read_snapshot
 from judge.transparency.log import SignedLog
-from judge.web.intake.answers import detail, practice_page, received, summary
+from judge.web.intake.answers import detail, practice_page, public, received
 from judge.web.intake.upload import Receiver
 from judge.web.kit.errors import error_responses
 from judge.web.kit.health import check_health
@@ -36,7 +36,6 @@ from judge.web.schemas import (
     Page,
     PracticePage,
     Received,
-    Summary,
     UploadQuery,
     Uploads,
 )
@@ -171,7 +170,7 @@ def submissions(
     """List your submissions, newest first."""
     page = state.register.submissions(author, before, limit)
     is_last = len(page) < limit
-    return Page(submissions=[summary(submission) for submission in page], before=None if is_last else page[-1].id)
+    return Page(submissions=[public(submission) for submission in page], before=None if is_last else page[-1].id)
 
 
 _OF_ONE = error_responses(401, 404, 422, 429, 503)
@@ -181,7 +180,7 @@ _OF_ONE = error_responses(401, 404, 422, 429, 503)
 def submission(state: State, author: Author, id: Number) -> Detail:  # noqa: A002 - the path's name
     """Show one of your submissions: its state, steps and journal."""
     submission = state.register.get(id, author)
-    return detail(submission, state.register.steps(id), state.register.journal(id), state.log.receipt(id))
+    return detail(submission, state.register.steps(submission), state.register.journal(id), state.log.receipt(id))
 
 
 @router.get("/submissions/{id}/log", responses=_OF_ONE, tags=["submissions"])
@@ -253,25 +252,25 @@ _WITHDRAWAL = error_responses(401, 404, 409, 422, 429, 503)
 
 
 @router.delete("/submissions/{id}", responses=_WITHDRAWAL, tags=["submissions"])
-def withdraw(state: State, author: Author, id: Number) -> Summary:  # noqa: A002 - the path's name
+def withdraw(state: State, author: Author, id: Number) -> Submission:  # noqa: A002 - the path's name
     """Withdraw one of your submissions: it will not be an entry. Games that were played stay in the records.
 
     In a ladder that has begun, its agent also leaves.
     """
-    return summary(withdraw_submission(state.register, id, author))
+    return public(withdraw_submission(state.register, id, author))
 
 
 @router.post("/submissions/{id}/withdrawal", responses=_WITHDRAWAL, tags=["submissions"])
-def leave(state: State, author: Author, id: Number) -> Summary:  # noqa: A002 - the path's name
+def leave(state: State, author: Author, id: Number) -> Submission:  # noqa: A002 - the path's name
     """Withdraw the agent of one of your submissions, with all its versions; in a ladder also after the start.
 
     Its played games count. It can be submitted again.
     """
     name = state.register.get(id, author).name
     if not name:
-        return summary(withdraw_submission(state.register, id, author))
+        return public(withdraw_submission(state.register, id, author))
     withdraw_agent(state.register, name, author)
-    return summary(state.register.get(id, author))
+    return public(state.register.get(id, author))
 
 
 def ask_practice(state: AppState, submission: int, author: str) -> list[PracticeGame]:

@@ -72,7 +72,7 @@ class Receiver:
         check_type(request)
         with self._at_once.hold(author):
             length = check_length(request, limits)
-            may = (author, query.name, length, limits.allowance, query.title)
+            may = (author, query.name, length, limits, query.title)
             await run_in_threadpool(self._register.may_receive, *may)
             with await run_in_threadpool(Incoming, self._directory.uploads) as incoming:
                 await receive_body(request, incoming, limits)
@@ -80,7 +80,7 @@ class Receiver:
                 await run_in_threadpool(self.check_open, author)
                 upload = Upload(author, query.name, query.filename, incoming.digest, incoming.size, query.title)
                 return await run_in_threadpool(
-                    receive_upload, self._directory, self._register, upload, incoming, limits.allowance
+                    receive_upload, self._directory, self._register, upload, incoming, limits
                 )
 
 

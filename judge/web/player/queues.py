@@ -63,7 +63,7 @@ class SubmissionQueue:
         """Store why; it is due again, unless it failed too often."""
         taken, intake = run.job, self._directory.intake
         if why:
-            steps = [step for step in self._register.steps(taken.id) if step.attempt == taken.attempt]
+            steps = self._register.steps(taken)
             why += f"; the last step was {steps[-1].stage}" if steps else ""
         else:
             why = f"the worker was lost ({type(error).__name__})"

@@ -20,7 +20,17 @@ from judge.web.intake.answers import HOST_FAILED, practice_reason
 )
 def test_a_played_game_shows_no_failure_of_the_host(state: GameState, failures: int, why: str, shown: str) -> None:
     game = PracticeGame(
-        1, 1, "ada", 0, "", state, 7, failures, why, "good", "house-instant", 0, "win", 0, "5 in a row", None, 1.0
+        id=1,
+        state=state,
+        why=why,
+        agent="good",
+        opponent="house-instant",
+        seat=0,
+        verdict="win",
+        winner=0,
+        reason="5 in a row",
+        seconds=1.0,
+        failures=failures,
     )
 
     assert shown == practice_reason(game)
