@@ -99,7 +99,7 @@ PAGES = (
     "/",
     "/{code}/live.html",
     "/live.html",
-    "/live.html?boards=new",
+    "/live.html?boards=no",
     "/live.js",
     "/moments.js",
     "/waiting.js",

@@ -335,12 +335,12 @@ async def page(request: Request, site: Shown, path: Annotated[str, PathPart(max_
     hub, pages = watched.hub, watched.pages
     place = pages.place(path)
     if place.path == RUNNING:
-        only_new = request.query_params.get("boards") == "new"
+        with_boards = request.query_params.get("boards") != "no"
         followed = next(
             (name for name, number in hub.live.agents.items() if str(number) == request.query_params.get("agent")), ""
         )
         over = await site.final(request)
-        draw = partial(pages.games.all, only_new=only_new, final=over, agent=followed)
+        draw = partial(pages.games.all, with_boards=with_boards, final=over, agent=followed)
         running_games = await site.draw(request, lambda: draw(hub.live, hub.viewers, watched.slots, place))
         return _answer(request, running_games, hub.live.seq)
     number = place.path.partition("/")[2].partition(".")[0]

@@ -399,9 +399,8 @@ class ContestHub(Hub):
         event, data = line.value, line.data
         try:
             self.live.apply(event)
-            if head_of(data).type == "move":
-                paint = json.dumps(self.painter.of(event), separators=(",", ":"))
-                data = data[:-1] + b',"paint":' + paint.encode() + b"}"
+            if paint := self.painter.of(event, self.live):
+                data = data[:-1] + b',"paint":' + json.dumps(paint, separators=(",", ":")).encode() + b"}"
         except (MemoryError, OSError):
             raise
         except Exception as error:  # noqa: BLE001 - events before it may be damaged

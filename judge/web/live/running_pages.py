@@ -25,8 +25,7 @@ from judge.web.live.paint import Painter, as_sent, plots_of_game, plots_path
 
 FRESH_S = 0.25
 
-NEW_EVENTS = 500
-"""New boards omit games that began more events ago."""
+_COMING = LiveGame(0, 1, ("", ""), ("", ""), "")
 
 _SWATCHES = {Surface.LINES: ("dark", "light"), Surface.SQUARES: ("red", "blue"), Surface.CHEQUERED: ("light", "dark")}
 
@@ -65,14 +64,14 @@ class RunningPages:
         slots: int,
         place: PagePlace,
         *,
-        only_new: bool = False,
+        with_boards: bool = True,
         final: PublishedContest | None = None,
         agent: str = "",
     ) -> LivePage:
-        """`only_new`: recently begun boards. `final`: the finished contest. `agent`: only this one's games."""
-        key = f"{place.file}?{only_new}&{final is not None}&{live.agents.get(agent)}"
+        """`final`: the finished contest. `agent`: only this one's games."""
+        key = f"{place.file}?{with_boards}&{final is not None}&{live.agents.get(agent)}"
         return self._fresh(key, live) or self._keep(
-            key, live, self._all_running(live, viewers, slots, place, only_new, final, agent)
+            key, live, self._all_running(live, viewers, slots, place, with_boards, final, agent)
         )
 
     def one(self, game: LiveGame, live: Live, viewers: int, place: PagePlace) -> LivePage:
@@ -107,23 +106,25 @@ class RunningPages:
         viewers: int,
         slots: int,
         place: PagePlace,
-        only_new: bool,
+        with_boards: bool,
         final: PublishedContest | None,
         agent: str,
     ) -> bytes:
         self._boards = {number: board for number, board in self._boards.items() if number in live.games}
-        least = live.seq - NEW_EVENTS if only_new else -1
+        games = [game for _, game in sorted(live.games.items()) if not agent or agent in game.names]
+        language = place.language
         values = {
             "here": "live",
             "contest_name": self._name,
             "has_rounds": self._has_rounds,
-            "games": [
-                self._card(game, live, least, place.language)
-                for _, game in sorted(live.games.items())
-                if not agent or agent in game.names
-            ],
+            "running": len(games),
+            "with_boards": with_boards,
+            "games": [self._shown(game, live, language) for game in games] if with_boards else (),
+            "coming": {**self._shown(_COMING, live, language), "number": "{number}", "stem": ""},
+            "film": picture(self._painter.film),
+            "stage_words": {stage: language.word(stage) for stage in sorted({*live.stages.values()})},
             "followed": agent,
-            "rules": rules_in_words(self._policy, place.language),
+            "rules": rules_in_words(self._policy, language),
             "stages": live.stages,
             "viewers": viewers,
             "state": live.state,
@@ -155,11 +156,6 @@ class RunningPages:
             "viewers": viewers,
         }
         return render("live_game.html", place, values, self._stream(live), __package__)
-
-    def _card(self, game: LiveGame, live: Live, least: int, language: Language) -> Mapping[str, Any]:
-        if game.board is not None and game.seq < least:
-            return {"number": game.game, "attempt": game.attempt, "is_known": True}
-        return {"is_known": False, **self._shown(game, live, language)}
 
     def _shown(self, game: LiveGame, live: Live, language: Language) -> Mapping[str, Any]:
         painter, _ = self._painter, language.gettext

@@ -228,6 +228,6 @@ def test_a_page_of_64_games_weighs_no_more_than_any_other(tmp_path: Path) -> Non
         for _ in range(64):
             for _ in contest.play(2)[2]:
                 pass
-        until(lambda: contest.get("live.html").text.count("<article") == 64, "the games are not shown")
+        until(lambda: contest.get("live.html").text.count("<h2><a href") == 64, "the games are not shown")
         with httpx.stream("GET", f"{contest.url}/live.html", timeout=PATIENCE_S) as answer:
             assert sum(map(len, answer.iter_raw())) < 150_000
