@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -17,8 +16,6 @@ from starlette.types import Receive, Scope, Send
 
 from judge.base.errors import HostError, InputError
 from judge.base.service_loop import ServiceLoop
-from judge.broadcast.state import Live
-from judge.contest.event_log.store_changes import StoreStamp
 from judge.contest.hosts import ContestHost
 from judge.contest.window_keeper import PlanFile
 from judge.publish.model import PublishedContest
@@ -31,7 +28,7 @@ from judge.web.kit.health import check_health
 from judge.web.kit.lanes import Lane
 from judge.web.kit.rendering import Renderer, response_of
 from judge.web.live.archive import ARCHIVE
-from judge.web.live.hub import ContestHub, Hub, Topic
+from judge.web.live.hub import Hub, Topic
 from judge.web.live.page import LivePage, kind_of
 from judge.web.live.pages import INDEX, RUNNING, LivePages, log_page
 from judge.web.live.paint import plots_path
@@ -57,22 +54,12 @@ NO_EVENTS = "there are no events: the contest has not begun"
 Found = TypeVar("Found")
 
 
-@dataclass(frozen=True, slots=True)
-class BegunContest:
-    """A begun contest. `slots` limits the running games."""
-
-    hub: ContestHub
-    pages: LivePages
-    stamp: StoreStamp
-    slots: int = 1
-
-
 class Site:
-    """A contest; `watched` is None before it begins."""
+    """A contest; `watched`, its pages, is None before it begins."""
 
     def __init__(
         self,
-        begin: Callable[[], BegunContest | None],
+        begin: Callable[[], LivePages | None],
         file: PlanFile,
         log: SignedLog | None = None,
         register: RegisterReader | None = None,
@@ -94,13 +81,11 @@ class Site:
 
     def hosts(self) -> Sequence[ContestHost]:
         """Hosts that play; thread-safe."""
-        return () if self.watched is None else self.watched.pages.hosts()
+        return () if self.watched is None else self.watched.hosts()
 
     def contest(self) -> PublishedContest | None:
         """The contest; None before it begins. Thread-safe."""
-        if self.watched is None:
-            return None
-        return self.watched.pages.contest(self.watched.hub.live, self.watched.stamp.read())
+        return None if self.watched is None else self.watched.contest()
 
     async def step(self) -> float:
         """Begin to show the contest, or send news; return the seconds until the next step."""
@@ -121,16 +106,14 @@ class Site:
             self.watched.hub.close()
         self.renders.close()
 
-    async def in_turn(self, request: Request, find: Callable[[LivePages, Live, object], Found]) -> Found:
+    async def in_turn(self, request: Request, find: Callable[[LivePages], Found]) -> Found:
         """What `find` returns for the begun contest, when it is the client's turn.
 
         Raises ClientDisconnect if the client goes before.
         """
-        watched = self.watched
-        if watched is None:
+        if self.watched is None:
             raise InputError(NO_EVENTS)
-        work = partial(find, watched.pages, watched.hub.live, watched.stamp.read())
-        return await self.pages.run(request.receive, client_of(request), work)
+        return await self.pages.run(request.receive, client_of(request), partial(find, self.watched))
 
     async def draw(self, request: Request, draw: Callable[[], Found]) -> Found:
         """What `draw` returns for the running games, when it is the client's turn. Raises as `in_turn`."""
@@ -305,7 +288,7 @@ async def archive(request: Request, site: Shown) -> Response:
     if site.watched is None or found is None:
         return PlainTextResponse(NO_ARCHIVE, 404)
     # Reads the manifest and all names.
-    chunks = await site.packing.run(request.receive, client_of(request), partial(site.watched.pages.packed, *found))
+    chunks = await site.packing.run(request.receive, client_of(request), partial(site.watched.packed, *found))
     headers = {**attachment(ARCHIVE), "cache-control": "no-cache"}
     return StreamingResponse(_packed(request, chunks, site.packing), media_type="application/gzip", headers=headers)
 
@@ -328,11 +311,11 @@ async def _packed(request: Request, chunks: Iterator[bytes], lane: Lane) -> Asyn
 @page_router.get("/{path:path}", include_in_schema=False)
 async def page(request: Request, site: Shown, path: Annotated[str, PathPart(max_length=200)]) -> Response:
     """Return a page or a file of the contest."""
-    watched = site.watched
-    if watched is None:
+    pages = site.watched
+    if pages is None:
         waiting = await site.pages.run(request.receive, client_of(request), partial(_waiting_page, site, path))
         return PlainTextResponse(NO_PAGE, 404) if waiting is None else _answer(request, waiting, 0)
-    hub, pages = watched.hub, watched.pages
+    hub = pages.hub
     place = pages.place(path)
     if place.path == RUNNING:
         with_boards = request.query_params.get("boards") != "no"
@@ -341,7 +324,7 @@ async def page(request: Request, site: Shown, path: Annotated[str, PathPart(max_
         )
         over = await site.final(request)
         draw = partial(pages.games.all, with_boards=with_boards, final=over, agent=followed)
-        running_games = await site.draw(request, lambda: draw(hub.live, hub.viewers, watched.slots, place))
+        running_games = await site.draw(request, lambda: draw(hub.live, hub.viewers, pages.slots, place))
         return _answer(request, running_games, hub.live.seq)
     number = place.path.partition("/")[2].partition(".")[0]
     running = hub.live.games.get(int(number)) if number.isascii() and number.isdigit() else None
@@ -356,7 +339,7 @@ async def page(request: Request, site: Shown, path: Annotated[str, PathPart(max_
             )
             return _answer(request, game_page, hub.live.seq)
     seq = hub.live.seq
-    found = await site.in_turn(request, lambda pages, live, version: pages.find(path, live, version))
+    found = await site.in_turn(request, lambda pages: pages.find(path))
     if found is None:
         return PlainTextResponse(NO_PAGE, 404)
     if isinstance(found, LivePage):

@@ -81,8 +81,7 @@ class HostedContest:
 
     def edition(self) -> int:
         """Rises when the contest changes; 0 before it begins. Not for the event loop's thread."""
-        watched = self.site.watched
-        return 0 if watched is None else watched.pages.edition(watched.hub.live, watched.stamp.read())
+        return 0 if self.site.watched is None else self.site.watched.edition()
 
 
 class FrontHub(Hub):
