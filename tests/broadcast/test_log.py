@@ -20,13 +20,13 @@ def said(text: str, journal: int | None = None) -> Disqualified:
 
 def written(path: Path) -> list[str]:
     with closing(EventLog(path)) as log:
-        events = [event for _, event in log.lines()]
+        events = list(log.events())
     return [event.reason for event in events if isinstance(event, Disqualified)]
 
 
 def append(path: Path, *texts: str) -> None:
     with closing(EventLog(path)) as log:
-        list(log.lines())
+        list(log.events())
         log.append([said(text) for text in texts])
 
 
@@ -83,7 +83,7 @@ def test_writer_cuts_a_damaged_log_off_as_another_log_and_continues(name: str, t
     assert reader.news()
 
     with closing(EventLog(path)) as log:
-        found = [event for _, event in log.lines()]
+        found = list(log.events())
         assert [(1, "opened")] == [(event.seq, event.type) for event in found]
         assert 1 == log.seq
         log.append([said("again")])
@@ -91,7 +91,7 @@ def test_writer_cuts_a_damaged_log_off_as_another_log_and_continues(name: str, t
             flock(path)
     assert ["again"] == written(path)
     with closing(EventLog(path)) as log:
-        (first, _) = [event for _, event in log.lines()]
+        (first, _) = list(log.events())
     assert isinstance(first, Opened)
     assert "first" != first.log
     assert reader.is_replaced()
@@ -115,7 +115,7 @@ def test_reader_skips_damage_and_continues(name: str, tmp_path: Path) -> None:
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(lines[0] + DAMAGE[name](lines) + b"".join(lines[2:]))
     with closing(LogReader(path)) as reader:
-        found = [line.value for line in reader.news() or ()]
+        found = [line.event for line in reader.news() or ()]
     texts = [event.reason for event in found if isinstance(event, Disqualified)]
     assert ["d", "e"] == texts[-2:]
     assert "a" == texts[0]

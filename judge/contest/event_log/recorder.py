@@ -100,27 +100,24 @@ class Recorder:
     # --- contents of the log -----------------------------------------------------------------------------------------
 
     def _read_log(self) -> None:
-        running: dict[Key, list[AnyEvent]] = {}
-        for head, event in self._log.lines():
-            if head.journal:
-                self._last_line = max(self._last_line, head.journal)
-            key = (head.game, head.attempt)
-            match head.type:
-                case "started":
-                    running[key] = []
-                case "playing" | "move":
-                    running.setdefault(key, []).append(event)
-                case "ended" | "void":
-                    running.pop(key, None)
-                case "scheduled" if isinstance(event, Scheduled):
+        running: dict[Key, list[Playing | MoveMade]] = {}
+        for event in self._log.events():
+            self._last_line = max(self._last_line, getattr(event, "journal", None) or 0)
+            match event:
+                case GameStarted():
+                    running[event.game, event.attempt] = []
+                case Playing() | MoveMade():
+                    running.setdefault((event.game, event.attempt), []).append(event)
+                case Ended() | Unscored():
+                    running.pop((event.game, event.attempt), None)
+                case Scheduled():
                     self._scheduled = max(self._scheduled, *(game.game for game in event.games))
-                case "table" if isinstance(event, TableChanged):
+                case TableChanged():
                     self._table = event.lines
         for key, events in running.items():
             self.moves.begin(key)
             for event in events:
-                if isinstance(event, Playing | MoveMade):
-                    self.moves.restore(key, event)
+                self.moves.restore(key, event)
 
     def _opened(self) -> Opened:
         snapshot = self._contest.snapshot

@@ -396,7 +396,7 @@ class ContestHub(Hub):
             raise
 
     def _take(self, line: EventLine) -> Sent | None:
-        event, data = line.value, line.data
+        event, data = line.event, line.data
         try:
             self.live.apply(event)
             if paint := self.painter.of(event, self.live):

@@ -306,7 +306,7 @@ def test_sides_are_exchanged_when_the_seats_swap(witness: Browser, tmp_path: Pat
         before = witness.ask(sides), witness.ask(swatches)
         contest.recorder.close()
         with closing(EventLog(contest.cup.folder / LOG_FILE)) as log:
-            *_, last = [event for _, event in log.lines() if isinstance(event, MoveMade)]
+            *_, last = [event for event in log.events() if isinstance(event, MoveMade)]
             log.append([last.model_copy(update={"ply": last.ply + 1, "seats": (1, 0)})])
             witness.wait_for(f"seen.at(-1) == {log.seq}")
         assert (before[0][::-1], before[1][::-1]) == (witness.ask(sides), witness.ask(swatches))
