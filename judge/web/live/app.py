@@ -112,7 +112,7 @@ class Site:
         Raises ClientDisconnect if the client goes before.
         """
         if self.watched is None:
-            raise InputError(NO_EVENTS)
+            raise NotBegunError(NO_EVENTS)
         return await self.pages.run(request.receive, client_of(request), partial(find, self.watched))
 
     async def draw(self, request: Request, draw: Callable[[], Found]) -> Found:
@@ -153,11 +153,19 @@ Game = Annotated[int, Query(ge=0, le=1_000_000, description="Events of this game
 Moves = Annotated[bool, Query(description="False: no events within games.")]
 
 
+class NotBegunError(InputError):
+    """There are no events yet."""
+
+
+def _not_begun(_request: Request, error: Exception) -> Response:
+    return PlainTextResponse(str(error), 404)
+
+
 def _failed(_request: Request, _error: Exception) -> Response:
     return PlainTextResponse("this page cannot be shown now: the cause is in the organiser's log", 503)
 
 
-event_router = APIRouter()
+event_router = APIRouter(route_class=route_with_errors(_not_begun, NotBegunError))
 """First: programs poll often, and each earlier router costs time."""
 
 page_router = APIRouter(route_class=route_with_errors(_failed, InputError, HostError))
@@ -175,7 +183,17 @@ async def site_of(request: Request) -> Site:
     return site
 
 
+async def hub_of(request: Request) -> Hub:
+    """The hub of a contest that has begun, or of the front page. Raises NotBegunError."""
+    hub: Hub | None = request.app.state.hub()
+    if hub is None:
+        raise NotBegunError(NO_EVENTS)
+    return hub
+
+
 Shown = Annotated[Site, Depends(site_of)]
+
+Followed = Annotated[Hub, Depends(hub_of)]
 
 
 @alive_router.get("/health/live", tags=["public"])
@@ -215,26 +233,19 @@ _NOT_BEGUN = {404: {"description": "The contest has not begun."}, **error_respon
 )
 async def feed(
     request: Request,
-    site: Shown,
+    hub: Followed,
     since: Since = 0,
     game: Game = 0,
     moves: Moves = True,
     limit: Annotated[int, Query(ge=1, le=MAX_EVENTS_PER_ANSWER)] = MAX_EVENTS_PER_ANSWER,
 ) -> Response:
     """Return the events after a number as JSON lines; repeat with the last `seq` until the answer is empty."""
-    if site.watched is None:
-        return PlainTextResponse(NO_EVENTS, 404)
-    return await feed_answer(request, site.watched.hub, since, limit, Topic(game, moves))
-
-
-async def feed_answer(request: Request, hub: Hub, since: int, limit: int, topic: Topic) -> Response:
-    """Events after a number as JSON lines."""
     headers = {
         "judge-log": hub.log,
         "judge-now-ms": str(round(time.time() * 1000)),
         "cache-control": "no-store",
     }
-    found = await hub.find(request.receive, client_of(request), since, limit, topic)
+    found = await hub.find(request.receive, client_of(request), since, limit, Topic(game, moves))
     return Response(b"".join(sent.line + b"\n" for sent in found), media_type="application/x-ndjson", headers=headers)
 
 
@@ -249,7 +260,7 @@ async def feed_answer(request: Request, hub: Hub, since: int, limit: int, topic:
 )
 async def events(
     request: Request,
-    site: Shown,
+    hub: Followed,
     since: Since = 0,
     game: Game = 0,
     moves: Moves = True,
@@ -257,21 +268,15 @@ async def events(
     """Return the same events as server-sent events. `Last-Event-ID` overrides `since`. `beat` is sent every five
     seconds. After `again` reload the pages: you missed too many events, or the log was recreated.
     """
-    if site.watched is None:
-        return PlainTextResponse(NO_EVENTS, 404)
-    return EventStream(site.watched.hub, Topic(game, moves), last_seen(request, since))
-
-
-def last_seen(request: Request, since: int) -> int:
-    """The last event that a client has."""
     last = request.headers.get("last-event-id", "")
-    return int(last) if last.isascii() and last.isdigit() and len(last) < 17 else since
+    is_number = last.isascii() and last.isdigit() and len(last) < 17
+    return EventStream(hub, Topic(game, moves), int(last) if is_number else since)
 
 
 @event_router.head("/events", include_in_schema=False)
-async def no_event(site: Shown) -> Response:
+async def no_event(_hub: Followed) -> Response:
     """Return the stream's headers."""
-    return Response(status_code=404 if site.watched is None else 200, media_type="text/event-stream")
+    return Response(media_type="text/event-stream")
 
 
 @page_router.get("/", include_in_schema=False)

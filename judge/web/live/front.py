@@ -27,22 +27,18 @@ from judge.submissions.intake import IntakePolicy
 from judge.translations.language import CODES, languages
 from judge.web.kit.clients import IsOrganiser
 from judge.web.kit.errors import new_app
-from judge.web.kit.health import check_health
 from judge.web.kit.lanes import Lane, while_connected
 from judge.web.kit.middleware import PUBLIC_HEADERS, Middleware, Part, path_of
 from judge.web.live.app import (
-    MAX_EVENTS_PER_ANSWER,
     NO_PAGE,
     POLL_INTERVAL_S,
-    EventStream,
-    Since,
     Site,
     alive_router,
     client_of,
-    feed_answer,
-    last_seen,
+    event_router,
+    health_router,
 )
-from judge.web.live.hub import Hub, Topic, sent_of
+from judge.web.live.hub import Hub, sent_of
 from judge.web.live.page import kind_of
 from judge.web.live.pages import SCRIPT, LivePages, asset_page
 
@@ -168,7 +164,9 @@ class FrontPage:
         self._cup_site: CupSite | None = None
         """After the same change."""
         app = new_app("judge front page", "Several contests.", lifespan=self._running)
-        app.include_router(self._router())
+        app.state.hub = lambda: self.hub
+        for router in (event_router, alive_router, health_router, self._router()):
+            app.include_router(router, include_in_schema=False)
         self._own = Middleware(app, Part("front", PUBLIC_HEADERS, requests_per_minute, limits))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -195,23 +193,7 @@ class FrontPage:
     def _router(self) -> APIRouter:
         router = APIRouter()
 
-        router.include_router(alive_router, include_in_schema=False)
-
-        @router.get("/health/ready", include_in_schema=False)
-        @router.get("/health", include_in_schema=False)
-        async def health() -> dict[str, bool]:
-            await check_health()
-            return {"ok": True}
-
-        @router.get("/feed", include_in_schema=False)
-        async def feed(request: Request, since: Since = 0) -> Response:
-            return await feed_answer(request, self.hub, since, MAX_EVENTS_PER_ANSWER, Topic())
-
-        @router.get("/events", include_in_schema=False)
-        async def events(request: Request, since: Since = 0) -> Response:
-            return EventStream(self.hub, Topic(), last_seen(request, since))
-
-        @router.get("/{path:path}", include_in_schema=False)
+        @router.get("/{path:path}")
         async def page(request: Request, path: str) -> Response:
             if path in self._contests:
                 return RedirectResponse(f"{request.scope.get('root_path', '')}/{path}/", 307)

@@ -172,6 +172,7 @@ def create_app(
     about = ABOUT if state is None else f"{ABOUT}{intake.ABOUT}"
     app = new_app("judge live", about, lifespan=site.running)
     app.state.site = site
+    app.state.hub = lambda: None if site.watched is None else site.watched.hub
     app.include_router(event_router)
     app.include_router(alive_router)
     if state is None:
