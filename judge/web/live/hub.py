@@ -10,7 +10,7 @@ import time
 import zlib
 from abc import ABC, abstractmethod
 from bisect import bisect_right
-from collections import OrderedDict, defaultdict, deque
+from collections import OrderedDict, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -53,11 +53,8 @@ MAX_MISSED_BYTES = 256 << 10
 MAX_MISSED_EVENTS = 5000
 """A viewer that misses more events reloads the page."""
 
-STORED_EVENTS = 2 * MAX_MISSED_EVENTS
-"""Latest events kept uncompressed."""
-
-EVENTS_PER_BLOCK, MAX_OPEN_BLOCKS = 256, 16
-"""Older events per compressed block, and number of expanded blocks."""
+EVENTS_PER_BLOCK, MAX_OPEN_BLOCKS = 256, 56
+"""Events per compressed block, and number of blocks that are also expanded: the latest or last used."""
 
 SCANNED_EVENTS = EVENTS_PER_BLOCK
 """Events that are searched before others are answered."""
@@ -91,10 +88,8 @@ class PaintedEvents:
     """All encoded events by number, which rises, with gaps where lines of the log are damaged."""
 
     def __init__(self) -> None:
-        self._last: deque[Sent] = deque(maxlen=STORED_EVENTS)
-        self._dropped_seq = 0
-        """Number of the last event that is only in a block."""
-        self._block: list[Sent] = []
+        self._last: list[Sent] = []
+        """Events of the block that is not complete."""
         self._blocks: list[bytes] = []
         self._ends: list[int] = []
         """Last number of each block."""
@@ -103,43 +98,39 @@ class PaintedEvents:
     @property
     def seq(self) -> int:
         """Number of the last event, or 0."""
-        return self._last[-1].seq if self._last else 0
+        return self._last[-1].seq if self._last else self._ends[-1] if self._ends else 0
 
     def is_compressed(self, seq: int) -> bool:
-        """Whether the events after a number are in blocks."""
-        return seq < self._dropped_seq
+        """Whether the next events after a number must be expanded."""
+        number = bisect_right(self._ends, seq)
+        return number < len(self._blocks) and number not in self._open
 
     def add(self, sent: Sent) -> None:
-        if len(self._last) == STORED_EVENTS:
-            self._dropped_seq = self._last[0].seq
         self._last.append(sent)
-        self._block.append(sent)
-        if len(self._block) == EVENTS_PER_BLOCK:
-            self._blocks.append(zlib.compress(b"\n".join(each.line for each in self._block), 1))
+        if len(self._last) == EVENTS_PER_BLOCK:
+            self._blocks.append(zlib.compress(b"\n".join(each.line for each in self._last), 1))
             self._ends.append(sent.seq)
-            self._block = []
+            self._keep_open(len(self._blocks) - 1, self._last)
+            self._last = []
 
     def since(self, seq: int) -> Iterator[Sent]:
         """Events after a number."""
-        while seq < self.seq:
-            if not self.is_compressed(seq):
-                first = bisect_right(self._last, seq, key=lambda sent: sent.seq)
-                found: Iterable[Sent] = (self._last[at] for at in range(first, len(self._last)))
-            else:
-                block = self._expanded(bisect_right(self._ends, seq))
-                found = block[bisect_right(block, seq, key=lambda sent: sent.seq) :]
-            for sent in found:
-                yield sent
-                seq = sent.seq
+        for number in range(bisect_right(self._ends, seq), len(self._blocks) + 1):
+            block = self._last if number == len(self._blocks) else self._expanded(number)
+            yield from islice(block, bisect_right(block, seq, key=lambda sent: sent.seq), None)
 
     def _expanded(self, number: int) -> Sequence[Sent]:
-        found = self._open.pop(number, None)
+        found = self._open.get(number)
         if found is None:
             found = [sent_of(line) for line in zlib.decompress(self._blocks[number]).split(b"\n")]
-        self._open[number] = found
+        self._keep_open(number, found)
+        return found
+
+    def _keep_open(self, number: int, block: Sequence[Sent]) -> None:
+        self._open[number] = block
+        self._open.move_to_end(number)
         if len(self._open) > MAX_OPEN_BLOCKS:
             self._open.popitem(last=False)
-        return found
 
 
 @dataclass(slots=True, eq=False)

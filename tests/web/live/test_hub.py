@@ -15,8 +15,8 @@ from judge.web.live import hub as hub_module
 from judge.web.live.front import FrontHub
 from judge.web.live.hub import (
     EVENTS_PER_BLOCK,
+    MAX_OPEN_BLOCKS,
     SCANNED_EVENTS,
-    STORED_EVENTS,
     ContestHub,
     Hub,
     PaintedEvents,
@@ -126,6 +126,10 @@ def test_a_viewer_of_a_page_that_shows_more_than_was_sent_gets_no_event_twice(
     hub._feed(viewer)
     pipe.take()
     assert list(range(16, 21)) == pipe.ids
+
+
+STORED_EVENTS = MAX_OPEN_BLOCKS * EVENTS_PER_BLOCK
+"""Events that are not only compressed."""
 
 
 @pytest.mark.parametrize("has_gaps", [False, True])
