@@ -3,7 +3,6 @@
 Their script continues from the last event (`SEQ`).
 """
 
-import hashlib
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,7 +15,7 @@ from threading import Lock
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from judge.base.durable_files import sha256_of
-from judge.base.errors import HostError, InputError
+from judge.base.errors import HostError
 from judge.base.logs import get_logger
 from judge.base.owner import owned_directory
 from judge.broadcast.state import Live
@@ -27,16 +26,17 @@ from judge.contest.plan import Planned
 from judge.contest.window_keeper import PlanFile
 from judge.contest_games import PublishedGame
 from judge.publish import ladder_state
-from judge.publish.joined import JOINED, Joined
+from judge.publish.documents import documents, term_digests
+from judge.publish.joined import Joined
 from judge.publish.ladder import LadderRatings
-from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store, with_joined
+from judge.publish.load import load_store, with_joined
 from judge.publish.manifest import PUBLIC_KEY
 from judge.publish.model import PublishedContest, Stream
 from judge.publish.tables import CERTIFICATE, certificate_files, result_tables
 from judge.record.spec import public_part
 from judge.site.game_files import public_record, read_stored
 from judge.site.game_page import GamePageContext, game_page, large_record_page
-from judge.site.pages import ASSETS, PagePlace, asset, render, render_for
+from judge.site.pages import ASSETS, PagePlace, asset, render_for
 from judge.site.site import pages
 from judge.statistics.fairness import TIME
 from judge.translations.language import CODES, languages
@@ -101,11 +101,12 @@ class RecordPage:
 
     task: RecordTask
     kind: str
+    seq: int
     is_fixed: bool = False
 
     def page(self, data: bytes) -> LivePage:
         """The file with these bytes."""
-        return LivePage(data, self.kind, self.is_fixed)
+        return LivePage(data, self.kind, self.is_fixed, self.seq)
 
 
 class LivePages:
@@ -335,12 +336,7 @@ class LivePages:
             evaluated=live.evaluated,
             ladder_ratings=self._ladder,
         )
-        writers = dict(pages(contest, {}, self._languages))
-        writers[DOCUMENT] = lambda: f"{contest.document}\n".encode()
-        if contest.joined is not None:
-            writers[JOINED] = contest.joined.encoded
-        if contest.secret is not None and contest.snapshot.commitment is not None:
-            writers[CHANCE] = lambda: _chance(contest)
+        writers = {**pages(contest, {}, self._languages), **documents(contest)}
         key = None if self.log.key is None else self.log.key.public_key()
         if key is not None:
             writers[PUBLIC_KEY] = partial(public_pem, key)
@@ -372,18 +368,8 @@ class LivePages:
     def _verify(
         self, contest: PublishedContest, place: PagePlace, has_log: bool, key: Ed25519PublicKey | None
     ) -> bytes:
-        snapshot = contest.snapshot
-        digests = {
-            DOCUMENT: hashlib.sha256(f"{contest.document}\n".encode()).hexdigest(),
-            "contest.toml": snapshot.plan_sha256,
-            **{f"agent {entry.name}": entry.seat.digest for entry in snapshot.entries},
-        }
         values = {
-            "here": "verify",
-            "contest_name": contest.snapshot.shown_name,
-            "contest": contest,
-            "has_rounds": contest.has_rounds,
-            "digests": list(digests.items()),
+            "digests": term_digests(contest),
             "has_log": has_log,
             "archive": ARCHIVE if self._edition is not None and self._edition.archive is not None else "",
             "archive_address": self._archive,
@@ -392,7 +378,7 @@ class LivePages:
             "fingerprint": "" if key is None else fingerprint(key),
             "witnessed": [path.removeprefix(WITNESSED) for path in witnessed_files(self._contest.planned.folder)],
         }
-        return render("verify_live.html", place, values, contest.stream, __package__)
+        return render_for(contest, "verify_live.html", "verify", place, values, __package__)
 
     def _game(self, place: PagePlace) -> LivePage | RecordPage | None:
         path = place.path
@@ -416,7 +402,7 @@ class LivePages:
         task = RecordTask(self._contest.planned.files, game.result.record, public_game_page, (context, place.file))
         if not self._is_static and task.record_bytes > MAX_PAGE_RECORD_BYTES:
             return LivePage(large_record_page(place, context, task.record_bytes), kind_of(path))
-        return RecordPage(task, kind_of(path))
+        return RecordPage(task, kind_of(path), edition.seq)
 
     def _record(self, path: str, edition: _Edition) -> RecordPage | None:
         game = edition.games.get(path.removeprefix("records/").partition(".")[0])
@@ -429,7 +415,8 @@ class LivePages:
             return None
         # A repeated game changes the record.
         is_fixed = path != game.record_path
-        return RecordPage(RecordTask(self._contest.planned.files, digest, public_record), kind_of(path), is_fixed)
+        task = RecordTask(self._contest.planned.files, digest, public_record)
+        return RecordPage(task, kind_of(path), edition.seq, is_fixed)
 
 
 def export_name(contest: PublishedContest) -> str:
@@ -463,11 +450,3 @@ def _joined(contest: Contest) -> Joined | None:
         agents = len(published.histories)
         _log.info("ratings are joined with former contests", contests=len(joined.contests), agents=agents)
     return joined
-
-
-def _chance(contest: PublishedContest) -> bytes:
-    snapshot = contest.snapshot
-    if contest.secret is None or snapshot.commitment is None:
-        raise InputError("the contest has no secret that is revealed")
-    revealed = Revealed(contest=snapshot.name, commitment=snapshot.commitment, secret=contest.secret)
-    return f"{revealed.model_dump_json(indent=1)}\n".encode()

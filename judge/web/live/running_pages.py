@@ -91,7 +91,7 @@ class RunningPages:
     def _fresh(self, key: str, live: Live) -> LivePage | None:
         at, page = self._running.get(key, (0.0, None))
         is_old = self._is_static or time.monotonic() - at > FRESH_S
-        return None if page is None or is_old or page.seq is None or page.seq > live.seq else page
+        return None if page is None or is_old or page.seq > live.seq else page
 
     def _keep(self, key: str, live: Live, data: bytes) -> LivePage:
         now = time.monotonic()
