@@ -385,8 +385,7 @@ class LivePages:
         stem = path.removeprefix("games/").removesuffix(".html")
         edition = self._read()
         game = edition.games.get(stem)
-        ended = [end.game for end, _ in self.hub.live.ended]
-        if game is not None and game.result is None and game.number in ended:
+        if any(end.game == game.number and end.seq > edition.seq for end, _ in self.hub.live.ended if game):
             # Only then: others could have it loaded again and again.
             self._load_at = 0.0
             edition = self._read()
