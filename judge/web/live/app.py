@@ -335,7 +335,7 @@ async def page(request: Request, site: Shown, path: Annotated[str, PathPart(max_
     running = hub.live.games.get(int(number)) if number.isascii() and number.isdigit() else None
     if running is not None:
         if path == plots_path(running):
-            return _answer(request, await site.draw(request, lambda: pages.games.plots(running)))
+            return _answer(request, await site.draw(request, lambda: pages.games.plots(running, hub.live)))
         if place.path == f"games/{number}.html":
             # Its attempt may begin again while the client waits for its turn.
             game_page = await site.draw(

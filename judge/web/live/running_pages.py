@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from markupsafe import Markup
@@ -70,34 +71,23 @@ class RunningPages:
     ) -> LivePage:
         """`final`: the finished contest. `agent`: only this one's games."""
         key = f"{place.file}?{with_boards}&{final is not None}&{live.agents.get(agent)}"
-        return self._fresh(key, live) or self._keep(
-            key, live, self._all_running(live, viewers, slots, place, with_boards, final, agent)
-        )
+        write = partial(self._all_running, live, viewers, slots, place, with_boards, final, agent)
+        return self._cached(key, ".html", live.seq, write)
 
     def one(self, game: LiveGame, live: Live, viewers: int, place: PagePlace) -> LivePage:
-        return self._fresh(place.file, live) or self._keep(
-            place.file, live, self._one_running(game, live, viewers, place)
-        )
+        return self._cached(place.file, ".html", live.seq, partial(self._one_running, game, live, viewers, place))
 
-    def plots(self, game: LiveGame) -> LivePage:
-        path = plots_path(game)
-        now = time.monotonic()
-        at, page = self._running.get(path, (0.0, None))
-        if page is None or self._is_static or now - at > FRESH_S:
-            page = LivePage(json.dumps(as_sent(game)).encode(), kind_of(path))
-            self._running[path] = now, page
-        return page
+    def plots(self, game: LiveGame, live: Live) -> LivePage:
+        return self._cached(plots_path(game), ".json", live.seq, lambda: json.dumps(as_sent(game)).encode())
 
-    def _fresh(self, key: str, live: Live) -> LivePage | None:
-        at, page = self._running.get(key, (0.0, None))
-        is_old = self._is_static or time.monotonic() - at > FRESH_S
-        return None if page is None or is_old or page.seq > live.seq else page
-
-    def _keep(self, key: str, live: Live, data: bytes) -> LivePage:
+    def _cached(self, key: str, ending: str, seq: int, write: Callable[[], bytes]) -> LivePage:
+        """Its last page, or a page that shows the events up to `seq`."""
         now = time.monotonic()
         self._running = {file: kept for file, kept in self._running.items() if now - kept[0] <= FRESH_S}
-        page = LivePage(data, kind_of(".html"), seq=live.seq)
-        self._running[key] = now, page
+        _, page = self._running.get(key, (now, None))
+        if page is None or self._is_static or page.seq > seq:
+            page = LivePage(write(), kind_of(ending), seq=seq)
+            self._running[key] = now, page
         return page
 
     def _all_running(

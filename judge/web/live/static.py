@@ -89,7 +89,7 @@ class StaticSite:
         self._plots_at = time.monotonic() + PLOTS_S
         games = self._hub.live.games
         for game in games.values():
-            self._put(plots_path(game), self._pages.games.plots(game).data)
+            self._put(plots_path(game), self._pages.games.plots(game, self._hub.live).data)
         for old in self._directory.glob("plots/*.json"):
             if int(old.stem) not in games:
                 old.unlink()
