@@ -5,7 +5,6 @@ the writer cuts the log off at the first one, and its owner writes the rest agai
 """
 
 import os
-import re
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -22,11 +21,6 @@ from judge.broadcast.events import AnyEvent, Opened, read_event, write_event
 
 LOG_FILE = "events.ndjson"
 
-_HEAD = re.compile(
-    rb'\{"seq":(\d+)(?:,"journal":(\d+))?(?:,"game":(\d+),"attempt":(\d+))?,"type":"([a-z]+)"(?:,"ply":(\d+))?'
-)
-
-
 READ_BYTES = 8 << 20
 
 MAX_LINE_BYTES = 64 << 20
@@ -40,26 +34,6 @@ MIN_EVENT_BYTES = 16
 """Size of the shortest line. Damage of N bytes contains at most N / 16 events."""
 
 log = get_logger()
-
-
-class Head(NamedTuple):
-    """First fields of a line; 0 if absent."""
-
-    seq: int
-    journal: int
-    game: int
-    attempt: int
-    type: str
-    ply: int
-
-
-def head_of(line: bytes) -> Head:
-    """Return the head of a line. Raises InputError if it is invalid."""
-    found = _HEAD.match(line)
-    if found is None:
-        raise InputError(f"not an event: {line[:80]!r}")
-    seq, journal, game, attempt, kind, ply = found.groups(b"0")
-    return Head(int(seq), int(journal), int(game), int(attempt), kind.decode(), int(ply))
 
 
 class EventLog:
@@ -233,7 +207,6 @@ class LogReader:
             if size > MAX_LINE_BYTES:
                 raise InputError(f"longer than {MAX_LINE_BYTES} bytes")
             event = read_event(data)
-            head_of(data)
             last = self._seq + 1 + self._skipped_bytes // MIN_EVENT_BYTES
             if not self._seq < event.seq <= last:
                 raise InputError(f"has the number {event.seq} after {self._seq}")

@@ -1,6 +1,7 @@
 """The file of the log: whatever its writer leaves behind, the next one goes on with the next number."""
 
 import fcntl
+import json
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.broadcast.events import Disqualified, Opened
-from judge.broadcast.log import EventLog, LogReader, head_of
+from judge.broadcast.log import EventLog, LogReader
 from tests.examples import examples
 
 
@@ -35,7 +36,7 @@ def test_lines_are_numbered_from_one_and_on_after_each_opening(tmp_path: Path) -
     append(path, "a", "b")
     append(path, "c")
 
-    assert [1, 2, 3] == [head_of(line).seq for line in path.read_bytes().splitlines()]
+    assert [1, 2, 3] == [json.loads(line)["seq"] for line in path.read_bytes().splitlines()]
     assert ["a", "b", "c"] == written(path)
 
 
@@ -121,15 +122,14 @@ def test_reader_skips_damage_and_continues(name: str, tmp_path: Path) -> None:
     assert "a" == texts[0]
 
 
-def test_texts_cannot_forge_a_line_or_its_head(tmp_path: Path) -> None:
+def test_texts_cannot_forge_a_line(tmp_path: Path) -> None:
     path = tmp_path / "log"
     hostile = '\n{"seq":2,"journal":9}\u2028\\"'
     with closing(EventLog(path)) as log:
         log.append([said(hostile, journal=4)])
 
     assert [hostile] == written(path)
-    head = head_of(path.read_bytes())
-    assert (1, 4, "disqualified") == (head.seq, head.journal, head.type)
+    assert 1 == len(path.read_bytes().splitlines())
 
 
 def test_a_reader_sees_whole_lines_only_and_finds_any_of_them_again(tmp_path: Path) -> None:

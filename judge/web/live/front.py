@@ -1,7 +1,6 @@
 """Several contests under one address, each in a folder with its name, with a common page and feed."""
 
 import asyncio
-import json
 import secrets
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -38,7 +37,7 @@ from judge.web.live.app import (
     event_router,
     health_router,
 )
-from judge.web.live.hub import Hub, sent_of
+from judge.web.live.hub import Hub, Sent
 from judge.web.live.page import kind_of
 from judge.web.live.pages import SCRIPT, LivePages, asset_page
 
@@ -95,7 +94,7 @@ class FrontHub(Hub):
     def change(self, seq: int) -> None:
         """The results changed; `seq` counts their changes."""
         if seq > self.seq:
-            self.tell(sent_of(json.dumps({"seq": seq, "type": "results"}, separators=(",", ":")).encode()))
+            self.tell(Sent(seq, 0, False, b'{"seq":%d,"type":"results"}' % seq))
 
 
 @dataclass(frozen=True, slots=True)

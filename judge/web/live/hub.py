@@ -21,7 +21,7 @@ from typing import NamedTuple
 from starlette.types import Receive
 
 from judge.base.logs import get_logger
-from judge.broadcast.log import LOG_FILE, EventLine, LogReader, head_of
+from judge.broadcast.log import LOG_FILE, EventLine, LogReader
 from judge.broadcast.state import Live
 from judge.record.policy import Policy
 from judge.web.kit.lanes import Lane
@@ -64,8 +64,7 @@ WITHIN_A_GAME = frozenset({"playing", "turn", "search", "move"})
 log = get_logger()
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(NamedTuple):
     """An encoded event; `game` 0: none."""
 
     seq: int
@@ -108,7 +107,8 @@ class PaintedEvents:
     def add(self, sent: Sent) -> None:
         self._last.append(sent)
         if len(self._last) == EVENTS_PER_BLOCK:
-            self._blocks.append(zlib.compress(b"\n".join(each.line for each in self._last), 1))
+            heads = json.dumps([each[:-1] for each in self._last]).encode()
+            self._blocks.append(zlib.compress(b"\n".join([heads, *(each.line for each in self._last)]), 1))
             self._ends.append(sent.seq)
             self._keep_open(len(self._blocks) - 1, self._last)
             self._last = []
@@ -122,7 +122,11 @@ class PaintedEvents:
     def _expanded(self, number: int) -> Sequence[Sent]:
         found = self._open.get(number)
         if found is None:
-            found = [sent_of(line) for line in zlib.decompress(self._blocks[number]).split(b"\n")]
+            heads, *lines = zlib.decompress(self._blocks[number]).split(b"\n")
+            found = [
+                Sent(seq, game, is_within, line)
+                for (seq, game, is_within), line in zip(json.loads(heads), lines, strict=True)
+            ]
         self._keep_open(number, found)
         return found
 
@@ -397,7 +401,7 @@ class ContestHub(Hub):
         except Exception as error:  # noqa: BLE001 - events before it may be damaged
             log.warning("an event cannot be shown and is skipped", seq=event.seq, error=repr(error))
             return None
-        return sent_of(data)
+        return Sent(event.seq, getattr(event, "game", 0), event.type in WITHIN_A_GAME, data)
 
     def _send_plots(self, now: float) -> None:
         numbers = {viewer.topic.game for viewer in self._viewers if viewer.topic.moves}
@@ -421,12 +425,6 @@ class ContestHub(Hub):
         self._reader.restart()
         self.live = Live()
         self._is_outdated = False
-
-
-def sent_of(line: bytes) -> Sent:
-    """Event of an encoded line."""
-    head = head_of(line)
-    return Sent(head.seq, head.game, head.type in WITHIN_A_GAME, line)
 
 
 def _framed(sent: Sent) -> bytes:
