@@ -64,6 +64,9 @@ NAVIGATION = tuple(
 LOAD_S, LOAD_SHARE = 0.5, 0.2
 """Interval and share of time for reading and computing pages."""
 
+CHECK_S = 0.05
+"""Interval of reading the position of the journal."""
+
 HOSTS_S = 5.0
 
 WRITTEN_TABLES = 2
@@ -323,14 +326,16 @@ class LivePages:
         if edition is not None and now < self._load_at:
             return edition
         seq = live.seq  # later events are not in the contest
-        position = self._store.journal_end(self._contest.name), self._file.windows().moments, live.log
+        moments, is_played = self._file.windows().moments, bool(live.games)
+        position = self._store.journal_end(self._contest.name), moments, live.log, self._is_static and is_played
         if edition is not None and edition.position == position:
             edition.seq = seq
+            self._load_at = now + CHECK_S
             return edition
         loaded = load_store(self._contest)
         contest = replace(
             loaded,
-            moments=position[1],
+            moments=moments,
             stream=self._stream(live, loaded),
             joined=self._joined,
             evaluated=live.evaluated,

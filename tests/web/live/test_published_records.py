@@ -168,7 +168,8 @@ def test_another_contest_of_the_database_changes_no_page(tmp_path: Path, monkeyp
         Cup(tmp_path / "other", STRONG_TO_WEAK, name="other", more=more) as other,
         live_pages(one) as pages,
     ):
-        monkeypatch.setattr("judge.web.live.pages.LOAD_S", 0.0)
+        for interval in ("LOAD_S", "CHECK_S"):
+            monkeypatch.setattr(f"judge.web.live.pages.{interval}", 0.0)
         monkeypatch.setattr("judge.web.live.pages.LOAD_SHARE", math.inf)
         found = []
         for cup in (one, other, one):
