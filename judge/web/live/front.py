@@ -83,13 +83,7 @@ class FrontHub(Hub):
     """An event for each change of the contests' results."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self._log = secrets.token_hex(8)
-
-    @property
-    def log(self) -> str:
-        """New with each start."""
-        return self._log
+        super().__init__(secrets.token_hex(8))
 
     def change(self, seq: int) -> None:
         """The results changed; `seq` counts their changes."""

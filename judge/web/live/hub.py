@@ -8,7 +8,6 @@ import asyncio
 import json
 import time
 import zlib
-from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -153,10 +152,12 @@ class Viewer:
         return MAX_UNSENT_BYTES - self.transport.get_write_buffer_size()
 
 
-class Hub(ABC):
+class Hub:
     """Events, and viewers of some of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, log: str) -> None:
+        """Event numbers are only valid for this `log`."""
+        self._log = log
         self._stored = PaintedEvents()
         self._scanning = Lane()
         self._unsent: list[Sent] = []
@@ -168,9 +169,9 @@ class Hub(ABC):
         self._beat_at = 0.0
 
     @property
-    @abstractmethod
     def log(self) -> str:
-        """Name of the log. Event numbers are only valid for it."""
+        """Name of the log; empty before it begins."""
+        return self._log
 
     @property
     def seq(self) -> int:
@@ -331,7 +332,7 @@ class ContestHub(Hub):
     """A contest's state and events, from its log."""
 
     def __init__(self, folder: Path, policy: Policy) -> None:
-        super().__init__()
+        super().__init__("")
         self.live = Live()
         self.painter = Painter(policy)
         self._reader = LogReader(folder / LOG_FILE)
@@ -343,7 +344,6 @@ class ContestHub(Hub):
 
     @property
     def log(self) -> str:
-        """The log's name; empty before it begins."""
         return self.live.log
 
     @property
