@@ -5,7 +5,6 @@ the writer cuts the log off at the first one, and its owner writes the rest agai
 """
 
 import os
-import re
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -17,40 +16,24 @@ from judge.base.errors import HostError, InputError
 from judge.base.locks import lock
 from judge.base.logs import get_logger
 from judge.base.os_errors import os_errors_as
-from judge.broadcast.appended_file import AppendedFile, AppendedLine
+from judge.base.text import printable
 from judge.broadcast.events import AnyEvent, Opened, read_event, write_event
 
 LOG_FILE = "events.ndjson"
 
-_HEAD = re.compile(
-    rb'\{"seq":(\d+)(?:,"journal":(\d+))?(?:,"game":(\d+),"attempt":(\d+))?,"type":"([a-z]+)"(?:,"ply":(\d+))?'
-)
+READ_BYTES = 8 << 20
 
+MAX_LINE_BYTES = 64 << 20
+
+LOGGED_LINES = 10
+"""Damaged lines of a file that are logged one by one; later ones only at each power of two."""
+
+MAX_REASON_CHARACTERS = 200
 
 MIN_EVENT_BYTES = 16
 """Size of the shortest line. Damage of N bytes contains at most N / 16 events."""
 
 log = get_logger()
-
-
-class Head(NamedTuple):
-    """First fields of a line; 0 if absent."""
-
-    seq: int
-    journal: int
-    game: int
-    attempt: int
-    type: str
-    ply: int
-
-
-def head_of(line: bytes) -> Head:
-    """Return the head of a line. Raises InputError if it is invalid."""
-    found = _HEAD.match(line)
-    if found is None:
-        raise InputError(f"not an event: {line[:80]!r}")
-    seq, journal, game, attempt, kind, ply = found.groups(b"0")
-    return Head(int(seq), int(journal), int(game), int(attempt), kind.decode(), int(ply))
 
 
 class EventLog:
@@ -71,7 +54,7 @@ class EventLog:
                 raise HostError(f"{path}: {error.strerror}") from None
             raise
 
-    def lines(self) -> Iterator[tuple[Head, AnyEvent]]:
+    def events(self) -> Iterator[AnyEvent]:
         """All events before the first damaged line, where the log is cut off; must be exhausted before appending.
 
         Raises HostError.
@@ -80,8 +63,8 @@ class EventLog:
             while (news := reader.news()) is not None:
                 for line in news:
                     if reader.damaged_at is None or line.begin < reader.damaged_at:
-                        self.seq = line.value.seq
-                        yield head_of(line.data), line.value
+                        self.seq = line.event.seq
+                        yield line.event
                 if reader.damaged_at is not None:
                     break
             if reader.damaged_at is not None:
@@ -145,26 +128,106 @@ class EventLog:
         self._file = file
 
 
-class LogReader(AppendedFile[AnyEvent]):
-    """The events of a log, as they arrive. Damaged lines leave gaps in their numbers."""
+class EventLine(NamedTuple):
+    """A line of a log; `begin` is its offset in the file."""
+
+    begin: int
+    data: bytes
+    event: AnyEvent
+
+
+class LogReader:
+    """The complete lines of a log, as they arrive. Damaged lines are skipped, and leave gaps in the numbers.
+
+    A power cut can leave NUL bytes, which are removed from the beginning of a line. Memory is bounded: a line of more
+    than `MAX_LINE_BYTES` is damaged. If `is_replaced`, `restart`.
+    """
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path, self._event)
+        self._path = path
+        self._file: IO[bytes] | None = None
+        self.restart()
 
     def restart(self) -> None:
         """Read from the beginning of the file that is now at the path."""
-        super().restart()
+        self.close()
+        self._rest = b""
+        self._begin = 0
+        self._number = 0
         self._seq = 0
+        self._dropped_bytes = 0
+        """Of the incomplete line, which is too long."""
+        self._skipped_bytes = 0
+        """Of the damaged lines since the last good one."""
+        self._damaged = 0
+        self.damaged_at: int | None = None
+        """Offset of the first damaged line."""
 
-    def _event(self, line: bytes) -> AnyEvent:
-        event = read_event(line)
-        head_of(line)
-        last = self._seq + 1 + self.skipped_bytes // MIN_EVENT_BYTES
-        if not self._seq < event.seq <= last:
-            raise InputError(f"has the number {event.seq} after {self._seq}")
-        self._seq = event.seq
-        return event
+    def news(self, most_bytes: int = READ_BYTES) -> list[EventLine] | None:
+        """New lines; None at the end of the file. Reads at most `most_bytes`. Raises OSError."""
+        if self._file is None:
+            try:
+                self._file = self._path.open("rb", buffering=0)
+            except FileNotFoundError:
+                return None
+        data = self._file.read(most_bytes)
+        if not data:
+            return None
+        *lines, rest = (self._rest + data).split(b"\n")
+        found = [line for each in lines if (line := self._taken(each)) is not None]
+        if len(rest) + self._dropped_bytes > MAX_LINE_BYTES:
+            self._dropped_bytes, rest = self._dropped_bytes + len(rest), b""
+        self._rest = rest
+        return found
 
+    def is_replaced(self) -> bool:
+        """Whether the file was replaced or has become shorter. Raises OSError."""
+        if self._file is None:
+            return False
+        try:
+            found = self._path.stat()
+        except FileNotFoundError:
+            return True
+        mine = os.fstat(self._file.fileno())
+        is_other = (found.st_dev, found.st_ino) != (mine.st_dev, mine.st_ino)
+        return is_other or found.st_size < self._begin
 
-EventLine = AppendedLine[AnyEvent]
-"""A line of a log."""
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _taken(self, line: bytes) -> EventLine | None:
+        size = self._dropped_bytes + len(line) + 1
+        begin, self._begin = self._begin, self._begin + size
+        self._number, self._dropped_bytes = self._number + 1, 0
+        data = line.lstrip(b"\0")
+        try:
+            if size > MAX_LINE_BYTES:
+                raise InputError(f"longer than {MAX_LINE_BYTES} bytes")
+            event = read_event(data)
+            last = self._seq + 1 + self._skipped_bytes // MIN_EVENT_BYTES
+            if not self._seq < event.seq <= last:
+                raise InputError(f"has the number {event.seq} after {self._seq}")
+        except (ValueError, InputError, RecursionError) as error:
+            self._note_damage(begin, size, error)
+            return None
+        self._seq, self._skipped_bytes = event.seq, 0
+        return EventLine(begin, data, event)
+
+    def _note_damage(self, begin: int, size: int, error: Exception) -> None:
+        self._damaged += 1
+        self._skipped_bytes += size
+        if self.damaged_at is None:
+            self.damaged_at = begin
+        if self._damaged <= LOGGED_LINES or not self._damaged & (self._damaged - 1):
+            why = printable(str(error).replace("\n", " "), MAX_REASON_CHARACTERS)
+            log.warning(
+                "a damaged line is skipped",
+                file=str(self._path),
+                line=self._number,
+                offset=begin,
+                damaged=self._damaged,
+                why=why,
+            )

@@ -227,7 +227,12 @@ def render(
 
 
 def render_for(
-    contest: PublishedContest, template: str, here: str, place: PagePlace, values: Mapping[str, Any]
+    contest: PublishedContest,
+    template: str,
+    here: str,
+    place: PagePlace,
+    values: Mapping[str, Any],
+    package: str = HERE,
 ) -> bytes:
     """Render a page of a contest. `here` is its tab in the navigation."""
     common = {
@@ -237,7 +242,7 @@ def render_for(
         "contest": contest,
         "has_rounds": contest.has_rounds,
     }
-    return render(template, place, {**common, **values}, contest.stream)
+    return render(template, place, {**common, **values}, contest.stream, package)
 
 
 def picture(svg: str) -> Markup:

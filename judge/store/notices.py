@@ -5,16 +5,17 @@
 
 import json
 import secrets
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, Row, Select, delete, func, insert, or_, select, update
 
 from judge.contest_games import GameState
 from judge.journal.events import Accepted, Disqualified, Rated, SubmissionState, Withdrawn
 from judge.store.database import AdvisoryLock, lock_until_commit, value_of
 from judge.store.orders import TakesOrders
+from judge.store.queries import Reader
 from judge.store.queue import Queue
 from judge.store.submission_queries import authors_of
 from judge.store.tables import (
@@ -97,6 +98,22 @@ class _Event:
     details: Mapping[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class _Positions:
+    """Of the last lines of this contest that were read."""
+
+    journal: int
+    submission_journal: int
+
+
+def _refusal(line: Row[Any]) -> _Event | None:
+    if line.state != SubmissionState.REFUSED:
+        return None
+    text = f"submission {line.submission} ({line.filename}) was refused: {line.why}"
+    details = {"submission": line.submission, "filename": line.filename, "why": line.why}
+    return _Event(line.author, "refused", line.at, text, details)
+
+
 class Notices(Queue[Notice], TakesOrders):
     """A single process sends them, so rows are not taken."""
 
@@ -171,12 +188,7 @@ class Notices(Queue[Notice], TakesOrders):
         with self._writing() as connection:
             authors, reached = self._authors(connection), 0
             for author in authors:
-                targets = self._targets(connection, author)
-                reached += bool(targets.webhook or targets.email)
-                event = _Event(author, MESSAGE, self._stamp(), text, {})
-                for channel, target in ((WEBHOOK, targets.webhook), (MAIL, targets.email)):
-                    if target:
-                        self._insert(connection, event, channel)
+                reached += self._add(connection, _Event(author, MESSAGE, self._stamp(), text, {})) > 0
             return len(authors), reached
 
     def make_due(self) -> int:
@@ -223,71 +235,59 @@ class Notices(Queue[Notice], TakesOrders):
                 return 0
         with self._writing() as connection:
             lock_until_commit(connection, AdvisoryLock.NOTICES, self._contest)
-            query = select(notice_readings).where(notice_readings.c.contest == self._contest)
-            before = connection.execute(query).first()
-            if before is None:
-                read = self._ends(connection)
-                values = {"contest": self._contest, "journal": read[0], "submission_journal": read[1]}
-                connection.execute(insert(notice_readings).values(values))
+            read = self._positions(connection)
+            if read is None:
+                connection.execute(
+                    insert(notice_readings).values(contest=self._contest, **asdict(self._ends(connection)))
+                )
                 return 0
-            games_read, events = self._of_games(connection, before.journal)
-            submissions_read, more = self._of_submissions(connection, before.submission_journal)
-            if (games_read, submissions_read) == (before.journal, before.submission_journal):
-                return 0
-            connection.execute(
-                update(notice_readings)
-                .where(notice_readings.c.contest == self._contest)
-                .values(journal=games_read, submission_journal=submissions_read)
+            lines = self._journal(connection).journal_since(self._contest, read.journal, _READ_AT_ONCE)
+            changes = connection.execute(self._changes(read.submission_journal)).all()
+            ends = _Positions(
+                lines[-1][0] if lines else read.journal, changes[-1].id if changes else read.submission_journal
             )
-            added = 0
-            for event in (*events, *more):
-                targets = self._targets(connection, event.author)
-                for channel, target in ((WEBHOOK, targets.webhook), (MAIL, targets.email)):
-                    if target:
-                        self._insert(connection, event, channel)
-                        added += 1
-            return added
+            mine = notice_readings.c.contest == self._contest
+            connection.execute(update(notice_readings).where(mine).values(**asdict(ends)))
+            events = [*self._of_lines(connection, lines), *map(_refusal, changes)]
+            return sum(self._add(connection, event) for event in events if event is not None)
+
+    def _journal(self, connection: Connection) -> Reader:
+        return Reader.of(self._inside(connection))
+
+    def _positions(self, connection: Connection) -> _Positions | None:
+        row = connection.execute(select(notice_readings).where(notice_readings.c.contest == self._contest)).first()
+        return None if row is None else value_of(_Positions, row)
+
+    def _ends(self, connection: Connection) -> _Positions:
+        of_submissions = select(func.max(submission_journal.c.id)).join(submissions)
+        end = connection.scalar(of_submissions.where(submissions.c.contest == self._contest))
+        return _Positions(self._journal(connection).journal_end(self._contest), end or 0)
 
     def _is_behind(self, connection: Connection) -> bool:
-        query = select(notice_readings).where(notice_readings.c.contest == self._contest)
-        before = connection.execute(query).first()
-        if before is None:
-            return True
-        games_end, submissions_end = self._ends(connection)
-        return bool(games_end > before.journal or submissions_end > before.submission_journal)
+        return self._positions(connection) != self._ends(connection)
 
-    def _ends(self, connection: Connection) -> tuple[int, int]:
-        of_games = select(func.max(journal.c.id)).where(journal.c.contest == self._contest)
-        of_submissions = select(func.max(submission_journal.c.id)).join(submissions)
-        of_submissions = of_submissions.where(submissions.c.contest == self._contest)
-        return connection.scalar(of_games) or 0, connection.scalar(of_submissions) or 0
-
-    def _of_games(self, connection: Connection, read: int) -> tuple[int, Sequence[_Event]]:
-        query = select(journal).where(journal.c.contest == self._contest, journal.c.id > read).order_by(journal.c.id)
-        lines = connection.execute(query.limit(_READ_AT_ONCE)).all()
-        authors: Mapping[str, str] | None = None
-        events: list[_Event] = []
-        for row in lines:
-            event = value_of(JournalLine, row).change
-            if not isinstance(event, Accepted | Disqualified | Withdrawn | Rated):
-                continue
-            authors = authors_of(connection, self._contest) if authors is None else authors
-            match event:
+    def _of_lines(self, connection: Connection, lines: Sequence[tuple[int, JournalLine]]) -> Iterator[_Event]:
+        kinds = Accepted | Disqualified | Withdrawn | Rated
+        told = [(number, line) for number, line in lines if isinstance(line.change, kinds)]
+        authors = authors_of(connection, self._contest) if told else {}
+        for number, line in told:
+            match line.change:
                 case Accepted():
-                    events += self._of_result(connection, row, authors)
+                    yield from self._of_result(connection, number, line, authors)
                 case Rated(agent, rating, error) if agent in authors:
                     words = f"{rating} Elo, standard error {error}"
                     text = f"{agent} has its rating: {words}"
-                    events.append(_Event(authors[agent], "rated", row.at, text, {"agent": agent, "rating": words}))
+                    yield _Event(authors[agent], "rated", line.at, text, {"agent": agent, "rating": words})
                 case Disqualified(agent, why) if agent in authors:
                     text, details = cancellation(agent, why, None), {"agent": agent, "why": why}
-                    events.append(_Event(authors[agent], "disqualified", row.at, text, details))
+                    yield _Event(authors[agent], "disqualified", line.at, text, details)
                 case Withdrawn(agent, why) if agent in authors:
                     text, details = cancellation(agent, None, why), {"agent": agent, "why": why}
-                    events.append(_Event(authors[agent], "withdrawn", row.at, text, details))
-        return (lines[-1].id if lines else read), events
+                    yield _Event(authors[agent], "withdrawn", line.at, text, details)
 
-    def _of_result(self, connection: Connection, line: Row[Any], authors: Mapping[str, str]) -> Sequence[_Event]:
+    def _of_result(
+        self, connection: Connection, number: int, line: JournalLine, authors: Mapping[str, str]
+    ) -> Iterator[_Event]:
         query = (
             select(games.c.first, games.c.second, games.c.number, results)
             .join(results, results.c.game == games.c.id)
@@ -295,8 +295,7 @@ class Notices(Queue[Notice], TakesOrders):
         )
         row = connection.execute(query).first()
         if row is None:
-            return ()  # annulled later
-        found = []
+            return  # annulled later
         names = (row.first, row.second)
         for seat, agent in enumerate(names):
             if agent not in authors:
@@ -313,12 +312,11 @@ class Notices(Queue[Notice], TakesOrders):
             }
             text = f"game {row.number}: {agent} {score if details['score'] != 'none' else 'and its opponent lost'} "
             text += f"against {names[1 - seat]}: {row.reason}"
-            found.append(_Event(authors[agent], RESULT, line.at, text, details))
-            if self._is_third_failure(connection, agent, line.id):
+            yield _Event(authors[agent], RESULT, line.at, text, details)
+            if self._is_third_failure(connection, agent, number):
                 told = {"agent": agent, "game": row.number, "failures": FAILURES_IN_A_ROW, "reason": row.reason}
                 text = f"{agent} has failed by itself in {FAILURES_IN_A_ROW} games in a row, last in game {row.number}"
-                found.append(_Event(authors[agent], "failures", line.at, text, told))
-        return found
+                yield _Event(authors[agent], "failures", line.at, text, told)
 
     def _is_third_failure(self, connection: Connection, agent: str, line: int) -> bool:
         query = (
@@ -337,26 +335,18 @@ class Notices(Queue[Notice], TakesOrders):
         faults = [(row.fault_0 if row.first == agent else row.fault_1) is not None for row in connection.execute(query)]
         return faults[:FAILURES_IN_A_ROW] == [True] * FAILURES_IN_A_ROW and faults[FAILURES_IN_A_ROW:] != [True]
 
-    def _of_submissions(self, connection: Connection, read: int) -> tuple[int, Sequence[_Event]]:
-        query = (
-            select(submission_journal, submissions.c.author, submissions.c.filename, submissions.c.contest)
-            .join(submissions, submission_journal.c.submission == submissions.c.id)
-            .where(submission_journal.c.id > read, submissions.c.contest == self._contest)
-            .order_by(submission_journal.c.id)
-        )
-        lines = connection.execute(query.limit(_READ_AT_ONCE)).all()
-        events = [
-            _Event(
-                line.author,
-                "refused",
-                line.at,
-                f"submission {line.submission} ({line.filename}) was refused: {line.why}",
-                {"submission": line.submission, "filename": line.filename, "why": line.why},
-            )
-            for line in lines
-            if line.state == SubmissionState.REFUSED
-        ]
-        return (lines[-1].id if lines else read), events
+    def _changes(self, read: int) -> Select[Any]:
+        query = select(submission_journal, submissions.c.author, submissions.c.filename).join(submissions)
+        mine = submission_journal.c.id > read, submissions.c.contest == self._contest
+        return query.where(*mine).order_by(submission_journal.c.id).limit(_READ_AT_ONCE)
+
+    def _add(self, connection: Connection, event: _Event) -> int:
+        """Insert a notice for each channel of the author; return their number."""
+        targets = self._targets(connection, event.author)
+        channels = [each for each, target in ((WEBHOOK, targets.webhook), (MAIL, targets.email)) if target]
+        for channel in channels:
+            self._insert(connection, event, channel)
+        return len(channels)
 
     def _insert(self, connection: Connection, event: _Event, channel: str) -> None:
         data = {"contest": self._contest, "text": event.text, **event.details}

@@ -243,10 +243,15 @@ class Reader(Database):
         query = _lines(contest, *chosen).order_by(journal.c.id.desc()).limit(limit)
         return [(row.id, value_of(JournalLine, row)) for row in self._rows(query)]
 
-    def journal_since(self, contest: str, number: int) -> list[tuple[int, JournalLine]]:
-        """Lines with their numbers, which grow with gaps."""
-        query = _lines(contest, journal.c.id > number).order_by(journal.c.id)
+    def journal_since(self, contest: str, position: int, limit: int | None = None) -> list[tuple[int, JournalLine]]:
+        """Lines with their positions, which grow with gaps."""
+        query = _lines(contest, journal.c.id > position).order_by(journal.c.id).limit(limit)
         return [(row.id, value_of(JournalLine, row)) for row in self._rows(query)]
+
+    def journal_end(self, contest: str) -> int:
+        """Position of the last line, or 0."""
+        [(end,)] = self._rows(select(func.max(journal.c.id)).where(journal.c.contest == contest))
+        return end or 0
 
     def leaves(self, contest: str, start: int, end: int) -> list[JournalLine]:
         """Lines of leaves from `start` to before `end`, also of an announced contest."""

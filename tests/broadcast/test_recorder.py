@@ -3,7 +3,6 @@
 import json
 import os
 import random
-import select
 import signal
 import socket
 import struct
@@ -24,7 +23,6 @@ from judge.broadcast.state import Live
 from judge.contest.contest import Contest, open_store
 from judge.contest.event_log.moves import Connection
 from judge.contest.event_log.recorder import Recorder, RecorderProcess
-from judge.contest.event_log.store_changes import StoreChanges
 from judge.contest.plan import BroadcastPlan
 from judge.contest_games import ScheduledGame
 from judge.journal.events import Paused
@@ -432,15 +430,6 @@ def test_recorder_that_dies_is_started_again_and_its_log_is_complete(tmp_path: P
     assert not process.address.parent.exists()
     assert [(1, 1), (2, 1)] == list(found)
     assert whole(len(file.record.plies)) == found[2, 1]
-
-
-def test_store_change_wakes_waiting_processes(cup: Cup) -> None:
-    with closing(StoreChanges(cup.planned)) as changes:
-        assert ([], [], []) == select.select([changes], [], [], 0)
-        cup.store.set_state(cup.contest.name, Paused("lunch"))
-        assert select.select([changes], [], [], PATIENCE_S)[0]
-        changes.take()
-        assert ([], [], []) == select.select([changes], [], [], 0)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])

@@ -19,7 +19,6 @@ import uvicorn
 from fastapi import APIRouter, FastAPI
 from starlette.types import ASGIApp
 
-from judge.contest.event_log.store_changes import StoreStamp
 from judge.contest.plan import Planned, load_plan
 from judge.contest.window_keeper import PlanFile
 from judge.submissions.intake import IntakePolicy
@@ -31,10 +30,10 @@ from judge.web.kit.clients import ClientLimits
 from judge.web.kit.connections import listening, parse_listen_address, uvicorn_options
 from judge.web.kit.metrics import Metrics
 from judge.web.kit.rooms import Rooms
-from judge.web.live.app import BegunContest, Site
+from judge.web.live.app import Site
 from judge.web.live.metrics import served_metrics
 from judge.web.live.pages import LivePages
-from judge.web.live.serve import create_app, create_service, hub_of
+from judge.web.live.serve import create_app, create_service
 from judge.web.organisers.console import Console
 from tests.broadcast.logs import accept, play_next, recorder
 from tests.golden.export_files import files_by_pattern, small_cup
@@ -99,7 +98,7 @@ PAGES = (
     "/",
     "/{code}/live.html",
     "/live.html",
-    "/live.html?boards=new",
+    "/live.html?boards=no",
     "/live.js",
     "/moments.js",
     "/waiting.js",
@@ -246,10 +245,9 @@ def _declared(app: FastAPI | APIRouter) -> Iterator[str]:
 @contextmanager
 def _over(planned: Planned) -> Iterator[ASGIApp]:
     """The public pages of a contest whose games are all over."""
-    with closing(hub_of(planned)) as hub, closing(LivePages(planned, hub.painter)) as pages:
-        hub.catch_up()
-        watched = BegunContest(hub, pages, StoreStamp(planned))
-        yield create_service(planned, Site(lambda: watched, PlanFile(planned)), None)
+    with closing(LivePages(planned)) as pages:
+        pages.hub.catch_up()
+        yield create_service(planned, Site(lambda: pages, PlanFile(planned)), None)
 
 
 def _metrics_section() -> str:

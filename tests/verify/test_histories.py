@@ -18,7 +18,6 @@ from judge.publish.load import load_any, read_joined, with_joined
 from judge.publish.verify.export import verify_export
 from judge.statistics.ratings import join_contests
 from judge.web.live.pages import LivePages
-from judge.web.live.serve import hub_of
 from tests.publish.cups import Cast, Cup, player
 from tests.publish.public import Public, change, sign_again
 from tests.publish.test_tables import check_columns
@@ -203,9 +202,9 @@ def test_unjoinable_results_are_named_by_plan_and_export_and_stop_no_page(
         assert not list((tmp_path / "exported").rglob(JOINED))
         (warning,) = with_joined(load_any(cup.folder), cup.planned)[1]
         assert re.search(problem, warning)
-        with closing(hub_of(cup.planned)) as hub, closing(LivePages(cup.planned, hub.painter)) as pages:
-            assert pages.get("agents/001.html", hub.live, 0) is not None
-            assert pages.get("data/histories.json", hub.live, 0) is None
+        with closing(LivePages(cup.planned)) as pages:
+            assert pages.get("agents/001.html") is not None
+            assert pages.get("data/histories.json") is None
     if "versions" not in problem:  # this year's files are known at the start
         with pytest.raises(SystemExit):
             judge_plan(tmp_path / "cup")
@@ -221,13 +220,13 @@ def test_anchors_without_another_contest_are_refused(tmp_path: Path) -> None:
 
 
 def test_live_pages_show_the_same_history(this_year: Cup, joined: Public) -> None:
-    with closing(hub_of(this_year.planned)) as hub, closing(LivePages(this_year.planned, hub.painter)) as pages:
+    with closing(LivePages(this_year.planned)) as pages:
         for path in ("data/histories.json", "data/histories.csv", JOINED):
-            page = pages.get(path, hub.live, 0)
+            page = pages.get(path)
             assert page is not None
             assert (joined.directory / path).read_bytes() == page.data
-            assert path in pages.paths(hub.live, 0)
-        page = pages.get("agents/001.html", hub.live, 0)
+            assert path in pages.paths()
+        page = pages.get("agents/001.html")
         assert page is not None
         assert b"Rating history" in page.data
 

@@ -10,7 +10,6 @@ from typing import Any
 from starlette.types import ASGIApp
 
 from judge.contest.entries import intake_directory
-from judge.contest.event_log.store_changes import StoreStamp
 from judge.contest.plan import load_plan
 from judge.contest.window_keeper import PlanFile
 from judge.store.tokens import Tokens
@@ -18,10 +17,9 @@ from judge.transparency.log import SignedLog
 from judge.web.intake.app import AppState
 from judge.web.intake.upload import Receiver
 from judge.web.kit.session import Authenticator
-from judge.web.live.app import BegunContest, Site
-from judge.web.live.hub import ContestHub
+from judge.web.live.app import Site
 from judge.web.live.pages import LivePages
-from judge.web.live.serve import create_service, hub_of, publish_once
+from judge.web.live.serve import create_service, publish_once
 from judge.web.organisers.console import Console, opened_console
 from tests.publish.cups import Cup
 
@@ -46,14 +44,12 @@ def service_of(folder: Path) -> Iterator[tuple[ASGIApp, Console]]:
         authors = Authenticator(tokens, directory.intake)
         state = AppState(directory, register, authors, receiver, log, practice, notices)
 
-        def begun() -> BegunContest | None:
+        def begun() -> LivePages | None:
             if not register.has_begun():
                 return None
-            hub = hub_of(planned)
-            hub.catch_up()
-            stack.callback(hub.close)
-            pages = stack.enter_context(closing(LivePages(planned, hub.painter, has_authors=True)))
-            return BegunContest(hub, pages, StoreStamp(planned))
+            pages = stack.enter_context(closing(LivePages(planned, has_authors=True)))
+            pages.hub.catch_up()
+            return pages
 
         site = Site(begun, PlanFile(planned), register=register)
         console = stack.enter_context(opened_console(planned, state, publish_once))
@@ -61,11 +57,11 @@ def service_of(folder: Path) -> Iterator[tuple[ASGIApp, Console]]:
 
 
 @contextmanager
-def live_pages(cup: Cup) -> Iterator[tuple[ContestHub, LivePages]]:
-    """The hub of a contest, which has read all events so far, and its pages."""
-    with closing(hub_of(cup.planned)) as hub, closing(LivePages(cup.planned, hub.painter)) as pages:
-        hub.catch_up()
-        yield hub, pages
+def live_pages(cup: Cup) -> Iterator[LivePages]:
+    """The pages of a contest, whose hub has read all events so far."""
+    with closing(LivePages(cup.planned)) as pages:
+        pages.hub.catch_up()
+        yield pages
 
 
 def scope_of(

@@ -118,7 +118,7 @@ class Followed:
         while (lines := self._reader.news()) is not None:
             self._grown_at = time.monotonic()
             for line in lines:
-                event = line.value
+                event = line.event
                 self.live.apply(event)
                 number = getattr(event, "game", 0)
                 if number and number == self.game:

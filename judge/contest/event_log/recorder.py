@@ -42,7 +42,6 @@ from judge.broadcast.pipe import END, Feed
 from judge.broadcast.running import moment
 from judge.contest.contest import Contest, open_store
 from judge.contest.event_log.moves import Connection, Key, WorkerMoves
-from judge.contest.event_log.store_changes import POLL_INTERVAL_S, StoreChanges, StoreStamp
 from judge.contest.plan import BroadcastPlan, Planned
 from judge.formats.outcome import outcome_sentence, score_text
 from judge.journal import events as journal_events
@@ -57,8 +56,8 @@ MAX_REASON_CHARACTERS = 300
 REST_S = 0.01
 """Pause after each round."""
 
-MAX_SLEEP_S = 1.0
-"""Maximum time between reads of the store."""
+POLL_INTERVAL_S = 0.25
+"""Time between reads of the journal."""
 
 CONNECT_INTERVAL_S = 0.05
 
@@ -101,27 +100,24 @@ class Recorder:
     # --- contents of the log -----------------------------------------------------------------------------------------
 
     def _read_log(self) -> None:
-        running: dict[Key, list[AnyEvent]] = {}
-        for head, event in self._log.lines():
-            if head.journal:
-                self._last_line = max(self._last_line, head.journal)
-            key = (head.game, head.attempt)
-            match head.type:
-                case "started":
-                    running[key] = []
-                case "playing" | "move":
-                    running.setdefault(key, []).append(event)
-                case "ended" | "void":
-                    running.pop(key, None)
-                case "scheduled" if isinstance(event, Scheduled):
+        running: dict[Key, list[Playing | MoveMade]] = {}
+        for event in self._log.events():
+            self._last_line = max(self._last_line, getattr(event, "journal", None) or 0)
+            match event:
+                case GameStarted():
+                    running[event.game, event.attempt] = []
+                case Playing() | MoveMade():
+                    running.setdefault((event.game, event.attempt), []).append(event)
+                case Ended() | Unscored():
+                    running.pop((event.game, event.attempt), None)
+                case Scheduled():
                     self._scheduled = max(self._scheduled, *(game.game for game in event.games))
-                case "table" if isinstance(event, TableChanged):
+                case TableChanged():
                     self._table = event.lines
         for key, events in running.items():
             self.moves.begin(key)
             for event in events:
-                if isinstance(event, Playing | MoveMade):
-                    self.moves.restore(key, event)
+                self.moves.restore(key, event)
 
     def _opened(self) -> Opened:
         snapshot = self._contest.snapshot
@@ -316,9 +312,9 @@ def record(planned: Planned, address: Path) -> None:
     ending, complete = Event(), Event()
 
     def session() -> float:
-        with closing(open_store(planned)) as store, closing(StoreChanges(planned)) as changes:
+        with closing(open_store(planned)) as store:
             recorder = Recorder(Contest(store, planned), planned.folder / LOG_FILE, planned.plan.broadcast)
-            with closing(recorder), closing(_Loop(recorder, listener, planned, changes, ending)) as loop:
+            with closing(recorder), closing(_Loop(recorder, listener, ending)) as loop:
                 loop.run()
         complete.set()
         return 0.0
@@ -334,21 +330,14 @@ def record(planned: Planned, address: Path) -> None:
 class _Loop:
     """Pauses after each round: waking it costs a fast game's worker more than finding it awake."""
 
-    def __init__(
-        self, recorder: Recorder, listener: socket.socket, planned: Planned, changes: StoreChanges, ending: Event
-    ) -> None:
+    def __init__(self, recorder: Recorder, listener: socket.socket, ending: Event) -> None:
         self._recorder = recorder
         self._listener = listener
-        self._changes = changes
-        self._stamp = StoreStamp(planned)
-        self._last_stamp: object = None
         self._read_at = 0.0
         self._ending = ending
         self._connections = 0
         self._selector = selectors.DefaultSelector()
         self._selector.register(listener, selectors.EVENT_READ)
-        if changes.fileno() >= 0:
-            self._selector.register(changes, selectors.EVENT_READ)
 
     def close(self) -> None:
         for key in list(self._selector.get_map().values()):
@@ -363,11 +352,9 @@ class _Loop:
             if self._ending.is_set() and not self._connections:
                 self._recorder.finish()
                 return
-            now, stamp = time.monotonic(), self._stamp.read()
-            due = self._recorder.due_s()
-            if stamp != self._last_stamp or now - self._read_at >= MAX_SLEEP_S or due == 0:
-                self._last_stamp, self._read_at = stamp, now
-                self._changes.watch()
+            now = time.monotonic()
+            if now - self._read_at >= POLL_INTERVAL_S or self._recorder.due_s() == 0:
+                self._read_at = now
                 self._recorder.read_store()
             self._recorder.moves.release()
             time.sleep(REST_S)
@@ -375,16 +362,12 @@ class _Loop:
     def _sleep_s(self) -> float:
         if self._ending.is_set():
             return 0.0
-        longest = MAX_SLEEP_S if self._changes.fileno() >= 0 else POLL_INTERVAL_S
-        due = self._recorder.due_s()
-        return longest if due is None else min(longest, due)
+        due_s, poll_s = self._recorder.due_s(), max(0.0, self._read_at + POLL_INTERVAL_S - time.monotonic())
+        return poll_s if due_s is None else min(poll_s, due_s)
 
     def _read(self, key: selectors.SelectorKey) -> None:
         connection: Connection | None = key.data
         stream = key.fileobj
-        if stream is self._changes:
-            self._changes.take()
-            return
         if connection is None:
             worker, _ = self._listener.accept()
             worker.setblocking(False)

@@ -4,7 +4,6 @@ Directories are renamed at the end, so they are complete or missing.
 """
 
 import functools
-import hashlib
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,8 +21,8 @@ from judge.base.worker_processes import in_parallel
 from judge.contest.contest import Contest
 from judge.contest_games import GameConditions
 from judge.formats.search_figures import EvaluatedGame
-from judge.publish.joined import JOINED
-from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store, with_joined
+from judge.publish.documents import documents, term_digests
+from judge.publish.load import load_store, with_joined
 from judge.publish.manifest import write_manifest
 from judge.publish.model import PublishedContest
 from judge.publish.pages import PageEntry
@@ -118,13 +117,8 @@ def _write(
     published, warnings = with_joined(load_store(contest), contest.planned)
     added = [(page.path, page.title) for page in options.added]
     published = replace(published, above=options.above, added_pages=added)
-    snapshot, document = published.snapshot, f"{published.document}\n".encode()
-    (target / DOCUMENT).write_bytes(document)
-    if published.secret is not None and snapshot.commitment is not None:
-        revealed = Revealed(contest=snapshot.name, commitment=snapshot.commitment, secret=published.secret)
-        (target / CHANCE).write_text(f"{revealed.model_dump_json(indent=1)}\n")
-    if published.joined is not None:
-        (target / JOINED).write_bytes(published.joined.encoded())
+    for name, write in documents(published).items():
+        (target / name).write_bytes(write())
     conditions: dict[int, GameConditions] = {}
     evaluated: dict[int, EvaluatedGame | None] = {}
     about: dict[str, Mapping[str, str]] = {}
@@ -156,14 +150,8 @@ def _write(
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         (target / name).write_bytes(data)
     public_key = key.public_key()
-    digests = {
-        DOCUMENT: hashlib.sha256(document).hexdigest(),
-        "contest.toml": snapshot.plan_sha256,
-        **{f"image {name}": image.content or image.id for name, image in snapshot.images.items()},
-        **{f"agent {entry.name}": entry.seat.digest for entry in snapshot.entries},
-    }
-    key_pem, digest_pairs = public_pem(public_key).decode(), list(digests.items())
-    proof = Proof(key_pem, fingerprint(public_key), digest_pairs, log.size > 0, signers, options.archive)
+    key_pem, digests = public_pem(public_key).decode(), term_digests(published)
+    proof = Proof(key_pem, fingerprint(public_key), digests, log.size > 0, signers, options.archive)
     added_pages = ((page.path, page.render(published)) for page in options.added)
     deque(_write_files(target, chain(pages_of_records(published, about, proof, spoken), added_pages)), maxlen=0)
     digest = write_manifest(target, published.name, key, known=listed)

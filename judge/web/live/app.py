@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -17,8 +16,6 @@ from starlette.types import Receive, Scope, Send
 
 from judge.base.errors import HostError, InputError
 from judge.base.service_loop import ServiceLoop
-from judge.broadcast.state import Live
-from judge.contest.event_log.store_changes import StoreStamp
 from judge.contest.hosts import ContestHost
 from judge.contest.window_keeper import PlanFile
 from judge.publish.model import PublishedContest
@@ -31,7 +28,7 @@ from judge.web.kit.health import check_health
 from judge.web.kit.lanes import Lane
 from judge.web.kit.rendering import Renderer, response_of
 from judge.web.live.archive import ARCHIVE
-from judge.web.live.hub import ContestHub, Hub, Topic
+from judge.web.live.hub import Hub, Topic
 from judge.web.live.page import LivePage, kind_of
 from judge.web.live.pages import INDEX, RUNNING, LivePages, log_page
 from judge.web.live.paint import plots_path
@@ -57,22 +54,12 @@ NO_EVENTS = "there are no events: the contest has not begun"
 Found = TypeVar("Found")
 
 
-@dataclass(frozen=True, slots=True)
-class BegunContest:
-    """A begun contest. `slots` limits the running games."""
-
-    hub: ContestHub
-    pages: LivePages
-    stamp: StoreStamp
-    slots: int = 1
-
-
 class Site:
-    """A contest; `watched` is None before it begins."""
+    """A contest; `watched`, its pages, is None before it begins."""
 
     def __init__(
         self,
-        begin: Callable[[], BegunContest | None],
+        begin: Callable[[], LivePages | None],
         file: PlanFile,
         log: SignedLog | None = None,
         register: RegisterReader | None = None,
@@ -94,13 +81,11 @@ class Site:
 
     def hosts(self) -> Sequence[ContestHost]:
         """Hosts that play; thread-safe."""
-        return () if self.watched is None else self.watched.pages.hosts()
+        return () if self.watched is None else self.watched.hosts()
 
     def contest(self) -> PublishedContest | None:
         """The contest; None before it begins. Thread-safe."""
-        if self.watched is None:
-            return None
-        return self.watched.pages.contest(self.watched.hub.live, self.watched.stamp.read())
+        return None if self.watched is None else self.watched.contest()
 
     async def step(self) -> float:
         """Begin to show the contest, or send news; return the seconds until the next step."""
@@ -121,16 +106,14 @@ class Site:
             self.watched.hub.close()
         self.renders.close()
 
-    async def in_turn(self, request: Request, find: Callable[[LivePages, Live, object], Found]) -> Found:
+    async def in_turn(self, request: Request, find: Callable[[LivePages], Found]) -> Found:
         """What `find` returns for the begun contest, when it is the client's turn.
 
         Raises ClientDisconnect if the client goes before.
         """
-        watched = self.watched
-        if watched is None:
-            raise InputError(NO_EVENTS)
-        work = partial(find, watched.pages, watched.hub.live, watched.stamp.read())
-        return await self.pages.run(request.receive, client_of(request), work)
+        if self.watched is None:
+            raise NotBegunError(NO_EVENTS)
+        return await self.pages.run(request.receive, client_of(request), partial(find, self.watched))
 
     async def draw(self, request: Request, draw: Callable[[], Found]) -> Found:
         """What `draw` returns for the running games, when it is the client's turn. Raises as `in_turn`."""
@@ -170,11 +153,19 @@ Game = Annotated[int, Query(ge=0, le=1_000_000, description="Events of this game
 Moves = Annotated[bool, Query(description="False: no events within games.")]
 
 
+class NotBegunError(InputError):
+    """There are no events yet."""
+
+
+def _not_begun(_request: Request, error: Exception) -> Response:
+    return PlainTextResponse(str(error), 404)
+
+
 def _failed(_request: Request, _error: Exception) -> Response:
     return PlainTextResponse("this page cannot be shown now: the cause is in the organiser's log", 503)
 
 
-event_router = APIRouter()
+event_router = APIRouter(route_class=route_with_errors(_not_begun, NotBegunError))
 """First: programs poll often, and each earlier router costs time."""
 
 page_router = APIRouter(route_class=route_with_errors(_failed, InputError, HostError))
@@ -192,7 +183,17 @@ async def site_of(request: Request) -> Site:
     return site
 
 
+async def hub_of(request: Request) -> Hub:
+    """The hub of a contest that has begun, or of the front page. Raises NotBegunError."""
+    hub: Hub | None = request.app.state.hub()
+    if hub is None:
+        raise NotBegunError(NO_EVENTS)
+    return hub
+
+
 Shown = Annotated[Site, Depends(site_of)]
+
+Followed = Annotated[Hub, Depends(hub_of)]
 
 
 @alive_router.get("/health/live", tags=["public"])
@@ -232,26 +233,19 @@ _NOT_BEGUN = {404: {"description": "The contest has not begun."}, **error_respon
 )
 async def feed(
     request: Request,
-    site: Shown,
+    hub: Followed,
     since: Since = 0,
     game: Game = 0,
     moves: Moves = True,
     limit: Annotated[int, Query(ge=1, le=MAX_EVENTS_PER_ANSWER)] = MAX_EVENTS_PER_ANSWER,
 ) -> Response:
     """Return the events after a number as JSON lines; repeat with the last `seq` until the answer is empty."""
-    if site.watched is None:
-        return PlainTextResponse(NO_EVENTS, 404)
-    return await feed_answer(request, site.watched.hub, since, limit, Topic(game, moves))
-
-
-async def feed_answer(request: Request, hub: Hub, since: int, limit: int, topic: Topic) -> Response:
-    """Events after a number as JSON lines."""
     headers = {
         "judge-log": hub.log,
         "judge-now-ms": str(round(time.time() * 1000)),
         "cache-control": "no-store",
     }
-    found = await hub.find(request.receive, client_of(request), since, limit, topic)
+    found = await hub.find(request.receive, client_of(request), since, limit, Topic(game, moves))
     return Response(b"".join(sent.line + b"\n" for sent in found), media_type="application/x-ndjson", headers=headers)
 
 
@@ -266,7 +260,7 @@ async def feed_answer(request: Request, hub: Hub, since: int, limit: int, topic:
 )
 async def events(
     request: Request,
-    site: Shown,
+    hub: Followed,
     since: Since = 0,
     game: Game = 0,
     moves: Moves = True,
@@ -274,21 +268,15 @@ async def events(
     """Return the same events as server-sent events. `Last-Event-ID` overrides `since`. `beat` is sent every five
     seconds. After `again` reload the pages: you missed too many events, or the log was recreated.
     """
-    if site.watched is None:
-        return PlainTextResponse(NO_EVENTS, 404)
-    return EventStream(site.watched.hub, Topic(game, moves), last_seen(request, since))
-
-
-def last_seen(request: Request, since: int) -> int:
-    """The last event that a client has."""
     last = request.headers.get("last-event-id", "")
-    return int(last) if last.isascii() and last.isdigit() and len(last) < 17 else since
+    is_number = last.isascii() and last.isdigit() and len(last) < 17
+    return EventStream(hub, Topic(game, moves), int(last) if is_number else since)
 
 
 @event_router.head("/events", include_in_schema=False)
-async def no_event(site: Shown) -> Response:
+async def no_event(_hub: Followed) -> Response:
     """Return the stream's headers."""
-    return Response(status_code=404 if site.watched is None else 200, media_type="text/event-stream")
+    return Response(media_type="text/event-stream")
 
 
 @page_router.get("/", include_in_schema=False)
@@ -305,7 +293,7 @@ async def archive(request: Request, site: Shown) -> Response:
     if site.watched is None or found is None:
         return PlainTextResponse(NO_ARCHIVE, 404)
     # Reads the manifest and all names.
-    chunks = await site.packing.run(request.receive, client_of(request), partial(site.watched.pages.packed, *found))
+    chunks = await site.packing.run(request.receive, client_of(request), partial(site.watched.packed, *found))
     headers = {**attachment(ARCHIVE), "cache-control": "no-cache"}
     return StreamingResponse(_packed(request, chunks, site.packing), media_type="application/gzip", headers=headers)
 
@@ -328,45 +316,44 @@ async def _packed(request: Request, chunks: Iterator[bytes], lane: Lane) -> Asyn
 @page_router.get("/{path:path}", include_in_schema=False)
 async def page(request: Request, site: Shown, path: Annotated[str, PathPart(max_length=200)]) -> Response:
     """Return a page or a file of the contest."""
-    watched = site.watched
-    if watched is None:
+    pages = site.watched
+    if pages is None:
         waiting = await site.pages.run(request.receive, client_of(request), partial(_waiting_page, site, path))
-        return PlainTextResponse(NO_PAGE, 404) if waiting is None else _answer(request, waiting, 0)
-    hub, pages = watched.hub, watched.pages
+        return PlainTextResponse(NO_PAGE, 404) if waiting is None else _answer(request, waiting)
+    hub = pages.hub
     place = pages.place(path)
     if place.path == RUNNING:
-        only_new = request.query_params.get("boards") == "new"
+        with_boards = request.query_params.get("boards") != "no"
         followed = next(
             (name for name, number in hub.live.agents.items() if str(number) == request.query_params.get("agent")), ""
         )
         over = await site.final(request)
-        draw = partial(pages.games.all, only_new=only_new, final=over, agent=followed)
-        running_games = await site.draw(request, lambda: draw(hub.live, hub.viewers, watched.slots, place))
-        return _answer(request, running_games, hub.live.seq)
+        draw = partial(pages.games.all, with_boards=with_boards, final=over, agent=followed)
+        running_games = await site.draw(request, lambda: draw(hub.live, hub.viewers, pages.slots, place))
+        return _answer(request, running_games)
     number = place.path.partition("/")[2].partition(".")[0]
     running = hub.live.games.get(int(number)) if number.isascii() and number.isdigit() else None
     if running is not None:
         if path == plots_path(running):
-            return _answer(request, await site.draw(request, lambda: pages.games.plots(running)), hub.live.seq)
+            return _answer(request, await site.draw(request, lambda: pages.games.plots(running, hub.live)))
         if place.path == f"games/{number}.html":
             # Its attempt may begin again while the client waits for its turn.
             game_page = await site.draw(
                 request,
                 lambda: pages.games.one(hub.live.games.get(running.game, running), hub.live, hub.viewers, place),
             )
-            return _answer(request, game_page, hub.live.seq)
-    seq = hub.live.seq
-    found = await site.in_turn(request, lambda pages, live, version: pages.find(path, live, version))
+            return _answer(request, game_page)
+    found = await site.in_turn(request, lambda pages: pages.find(path))
     if found is None:
         return PlainTextResponse(NO_PAGE, 404)
     if isinstance(found, LivePage):
-        return _answer(request, found, seq)
+        return _answer(request, found)
     if isinstance(found, Path):
         return response_of(found, kind_of(path), _caching(is_fixed=False))
     rendered = await site.renders.render(request.receive, client_of(request), found.task)
     if isinstance(rendered, Path):
         return response_of(rendered, found.kind, _caching(is_fixed=found.is_fixed))
-    return _answer(request, found.page(rendered), seq)
+    return _answer(request, found.page(rendered))
 
 
 def _waiting_page(site: Site, path: str) -> LivePage | None:
@@ -381,8 +368,8 @@ def _caching(*, is_fixed: bool) -> Mapping[str, str]:
     }
 
 
-def _answer(request: Request, page: LivePage, seq: int) -> Response:
+def _answer(request: Request, page: LivePage) -> Response:
     headers = _caching(is_fixed=page.is_fixed)
     if "gzip" in request.headers.get("accept-encoding", "") and len(page.data) > MIN_COMPRESSED_BYTES:
-        return Response(page.packed(seq), media_type=page.kind, headers={**headers, "content-encoding": "gzip"})
-    return Response(page.numbered(seq), media_type=page.kind, headers=headers)
+        return Response(page.packed(), media_type=page.kind, headers={**headers, "content-encoding": "gzip"})
+    return Response(page.numbered(), media_type=page.kind, headers=headers)

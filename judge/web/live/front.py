@@ -1,7 +1,6 @@
 """Several contests under one address, each in a folder with its name, with a common page and feed."""
 
 import asyncio
-import json
 import secrets
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -27,22 +26,18 @@ from judge.submissions.intake import IntakePolicy
 from judge.translations.language import CODES, languages
 from judge.web.kit.clients import IsOrganiser
 from judge.web.kit.errors import new_app
-from judge.web.kit.health import check_health
 from judge.web.kit.lanes import Lane, while_connected
 from judge.web.kit.middleware import PUBLIC_HEADERS, Middleware, Part, path_of
 from judge.web.live.app import (
-    MAX_EVENTS_PER_ANSWER,
     NO_PAGE,
     POLL_INTERVAL_S,
-    EventStream,
-    Since,
     Site,
     alive_router,
     client_of,
-    feed_answer,
-    last_seen,
+    event_router,
+    health_router,
 )
-from judge.web.live.hub import Hub, Topic, sent_of
+from judge.web.live.hub import Hub, Sent
 from judge.web.live.page import kind_of
 from judge.web.live.pages import SCRIPT, LivePages, asset_page
 
@@ -81,26 +76,19 @@ class HostedContest:
 
     def edition(self) -> int:
         """Rises when the contest changes; 0 before it begins. Not for the event loop's thread."""
-        watched = self.site.watched
-        return 0 if watched is None else watched.pages.edition(watched.hub.live, watched.stamp.read())
+        return 0 if self.site.watched is None else self.site.watched.edition()
 
 
 class FrontHub(Hub):
     """An event for each change of the contests' results."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self._log = secrets.token_hex(8)
-
-    @property
-    def log(self) -> str:
-        """New with each start."""
-        return self._log
+        super().__init__(secrets.token_hex(8))
 
     def change(self, seq: int) -> None:
         """The results changed; `seq` counts their changes."""
         if seq > self.seq:
-            self.tell(sent_of(json.dumps({"seq": seq, "type": "results"}, separators=(",", ":")).encode()))
+            self.tell(Sent(seq, 0, False, b'{"seq":%d,"type":"results"}' % seq))
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +157,9 @@ class FrontPage:
         self._cup_site: CupSite | None = None
         """After the same change."""
         app = new_app("judge front page", "Several contests.", lifespan=self._running)
-        app.include_router(self._router())
+        app.state.hub = lambda: self.hub
+        for router in (event_router, alive_router, health_router, self._router()):
+            app.include_router(router, include_in_schema=False)
         self._own = Middleware(app, Part("front", PUBLIC_HEADERS, requests_per_minute, limits))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -196,23 +186,7 @@ class FrontPage:
     def _router(self) -> APIRouter:
         router = APIRouter()
 
-        router.include_router(alive_router, include_in_schema=False)
-
-        @router.get("/health/ready", include_in_schema=False)
-        @router.get("/health", include_in_schema=False)
-        async def health() -> dict[str, bool]:
-            await check_health()
-            return {"ok": True}
-
-        @router.get("/feed", include_in_schema=False)
-        async def feed(request: Request, since: Since = 0) -> Response:
-            return await feed_answer(request, self.hub, since, MAX_EVENTS_PER_ANSWER, Topic())
-
-        @router.get("/events", include_in_schema=False)
-        async def events(request: Request, since: Since = 0) -> Response:
-            return EventStream(self.hub, Topic(), last_seen(request, since))
-
-        @router.get("/{path:path}", include_in_schema=False)
+        @router.get("/{path:path}")
         async def page(request: Request, path: str) -> Response:
             if path in self._contests:
                 return RedirectResponse(f"{request.scope.get('root_path', '')}/{path}/", 307)

@@ -8,9 +8,8 @@ import asyncio
 import json
 import time
 import zlib
-from abc import ABC, abstractmethod
 from bisect import bisect_right
-from collections import OrderedDict, defaultdict, deque
+from collections import OrderedDict, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -21,7 +20,7 @@ from typing import NamedTuple
 from starlette.types import Receive
 
 from judge.base.logs import get_logger
-from judge.broadcast.log import LOG_FILE, EventLine, LogReader, head_of
+from judge.broadcast.log import LOG_FILE, EventLine, LogReader
 from judge.broadcast.state import Live
 from judge.record.policy import Policy
 from judge.web.kit.lanes import Lane
@@ -53,11 +52,8 @@ MAX_MISSED_BYTES = 256 << 10
 MAX_MISSED_EVENTS = 5000
 """A viewer that misses more events reloads the page."""
 
-STORED_EVENTS = 2 * MAX_MISSED_EVENTS
-"""Latest events kept uncompressed."""
-
-EVENTS_PER_BLOCK, MAX_OPEN_BLOCKS = 256, 16
-"""Older events per compressed block, and number of expanded blocks."""
+EVENTS_PER_BLOCK, MAX_OPEN_BLOCKS = 256, 56
+"""Events per compressed block, and number of blocks that are also expanded: the latest or last used."""
 
 SCANNED_EVENTS = EVENTS_PER_BLOCK
 """Events that are searched before others are answered."""
@@ -67,8 +63,7 @@ WITHIN_A_GAME = frozenset({"playing", "turn", "search", "move"})
 log = get_logger()
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(NamedTuple):
     """An encoded event; `game` 0: none."""
 
     seq: int
@@ -91,10 +86,8 @@ class PaintedEvents:
     """All encoded events by number, which rises, with gaps where lines of the log are damaged."""
 
     def __init__(self) -> None:
-        self._last: deque[Sent] = deque(maxlen=STORED_EVENTS)
-        self._dropped_seq = 0
-        """Number of the last event that is only in a block."""
-        self._block: list[Sent] = []
+        self._last: list[Sent] = []
+        """Events of the block that is not complete."""
         self._blocks: list[bytes] = []
         self._ends: list[int] = []
         """Last number of each block."""
@@ -103,43 +96,44 @@ class PaintedEvents:
     @property
     def seq(self) -> int:
         """Number of the last event, or 0."""
-        return self._last[-1].seq if self._last else 0
+        return self._last[-1].seq if self._last else self._ends[-1] if self._ends else 0
 
     def is_compressed(self, seq: int) -> bool:
-        """Whether the events after a number are in blocks."""
-        return seq < self._dropped_seq
+        """Whether the next events after a number must be expanded."""
+        number = bisect_right(self._ends, seq)
+        return number < len(self._blocks) and number not in self._open
 
     def add(self, sent: Sent) -> None:
-        if len(self._last) == STORED_EVENTS:
-            self._dropped_seq = self._last[0].seq
         self._last.append(sent)
-        self._block.append(sent)
-        if len(self._block) == EVENTS_PER_BLOCK:
-            self._blocks.append(zlib.compress(b"\n".join(each.line for each in self._block), 1))
+        if len(self._last) == EVENTS_PER_BLOCK:
+            heads = json.dumps([each[:-1] for each in self._last]).encode()
+            self._blocks.append(zlib.compress(b"\n".join([heads, *(each.line for each in self._last)]), 1))
             self._ends.append(sent.seq)
-            self._block = []
+            self._keep_open(len(self._blocks) - 1, self._last)
+            self._last = []
 
     def since(self, seq: int) -> Iterator[Sent]:
         """Events after a number."""
-        while seq < self.seq:
-            if not self.is_compressed(seq):
-                first = bisect_right(self._last, seq, key=lambda sent: sent.seq)
-                found: Iterable[Sent] = (self._last[at] for at in range(first, len(self._last)))
-            else:
-                block = self._expanded(bisect_right(self._ends, seq))
-                found = block[bisect_right(block, seq, key=lambda sent: sent.seq) :]
-            for sent in found:
-                yield sent
-                seq = sent.seq
+        for number in range(bisect_right(self._ends, seq), len(self._blocks) + 1):
+            block = self._last if number == len(self._blocks) else self._expanded(number)
+            yield from islice(block, bisect_right(block, seq, key=lambda sent: sent.seq), None)
 
     def _expanded(self, number: int) -> Sequence[Sent]:
-        found = self._open.pop(number, None)
+        found = self._open.get(number)
         if found is None:
-            found = [sent_of(line) for line in zlib.decompress(self._blocks[number]).split(b"\n")]
-        self._open[number] = found
+            heads, *lines = zlib.decompress(self._blocks[number]).split(b"\n")
+            found = [
+                Sent(seq, game, is_within, line)
+                for (seq, game, is_within), line in zip(json.loads(heads), lines, strict=True)
+            ]
+        self._keep_open(number, found)
+        return found
+
+    def _keep_open(self, number: int, block: Sequence[Sent]) -> None:
+        self._open[number] = block
+        self._open.move_to_end(number)
         if len(self._open) > MAX_OPEN_BLOCKS:
             self._open.popitem(last=False)
-        return found
 
 
 @dataclass(slots=True, eq=False)
@@ -158,10 +152,12 @@ class Viewer:
         return MAX_UNSENT_BYTES - self.transport.get_write_buffer_size()
 
 
-class Hub(ABC):
+class Hub:
     """Events, and viewers of some of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, log: str) -> None:
+        """Event numbers are only valid for this `log`."""
+        self._log = log
         self._stored = PaintedEvents()
         self._scanning = Lane()
         self._unsent: list[Sent] = []
@@ -173,9 +169,9 @@ class Hub(ABC):
         self._beat_at = 0.0
 
     @property
-    @abstractmethod
     def log(self) -> str:
-        """Name of the log. Event numbers are only valid for it."""
+        """Name of the log; empty before it begins."""
+        return self._log
 
     @property
     def seq(self) -> int:
@@ -336,7 +332,7 @@ class ContestHub(Hub):
     """A contest's state and events, from its log."""
 
     def __init__(self, folder: Path, policy: Policy) -> None:
-        super().__init__()
+        super().__init__("")
         self.live = Live()
         self.painter = Painter(policy)
         self._reader = LogReader(folder / LOG_FILE)
@@ -348,7 +344,6 @@ class ContestHub(Hub):
 
     @property
     def log(self) -> str:
-        """The log's name; empty before it begins."""
         return self.live.log
 
     @property
@@ -396,18 +391,17 @@ class ContestHub(Hub):
             raise
 
     def _take(self, line: EventLine) -> Sent | None:
-        event, data = line.value, line.data
+        event, data = line.event, line.data
         try:
             self.live.apply(event)
-            if head_of(data).type == "move":
-                paint = json.dumps(self.painter.of(event), separators=(",", ":"))
-                data = data[:-1] + b',"paint":' + paint.encode() + b"}"
+            if paint := self.painter.of(event, self.live):
+                data = data[:-1] + b',"paint":' + json.dumps(paint, separators=(",", ":")).encode() + b"}"
         except (MemoryError, OSError):
             raise
         except Exception as error:  # noqa: BLE001 - events before it may be damaged
             log.warning("an event cannot be shown and is skipped", seq=event.seq, error=repr(error))
             return None
-        return sent_of(data)
+        return Sent(event.seq, getattr(event, "game", 0), event.type in WITHIN_A_GAME, data)
 
     def _send_plots(self, now: float) -> None:
         numbers = {viewer.topic.game for viewer in self._viewers if viewer.topic.moves}
@@ -431,12 +425,6 @@ class ContestHub(Hub):
         self._reader.restart()
         self.live = Live()
         self._is_outdated = False
-
-
-def sent_of(line: bytes) -> Sent:
-    """Event of an encoded line."""
-    head = head_of(line)
-    return Sent(head.seq, head.game, head.type in WITHIN_A_GAME, line)
 
 
 def _framed(sent: Sent) -> bytes:

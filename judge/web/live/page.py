@@ -13,25 +13,25 @@ GZIP_LEVEL = 1
 
 @dataclass(slots=True)
 class LivePage:
-    """`seq` is the last event that it shows; None: all when sent."""
+    """`seq` is the last event that it shows."""
 
     data: bytes
     kind: str
     is_fixed: bool = False
-    seq: int | None = None
+    seq: int = 0
     _packed: tuple[int, bytes] = (-1, b"")
     """The number, and the bytes with it."""
 
-    def packed(self, seq: int) -> bytes:
-        """Compressed, with that number."""
-        shown = (seq if self.seq is None else self.seq) if self.kind.startswith("text/html") else 0
+    def packed(self) -> bytes:
+        """Compressed, with its number."""
+        shown = self.seq if self.kind.startswith("text/html") else 0
         if self._packed[0] != shown:
-            self._packed = shown, gzip.compress(self.numbered(seq), GZIP_LEVEL, mtime=0)
+            self._packed = shown, gzip.compress(self.numbered(), GZIP_LEVEL, mtime=0)
         return self._packed[1]
 
-    def numbered(self, seq: int) -> bytes:
-        """Bytes with that number, or with the page's own."""
-        return numbered(self.data, self.kind, seq if self.seq is None else self.seq)
+    def numbered(self) -> bytes:
+        """Bytes with its number."""
+        return numbered(self.data, self.kind, self.seq)
 
 
 def numbered(data: bytes, kind: str, seq: int) -> bytes:

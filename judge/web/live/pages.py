@@ -3,7 +3,6 @@
 Their script continues from the last event (`SEQ`).
 """
 
-import hashlib
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,7 +15,7 @@ from threading import Lock
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from judge.base.durable_files import sha256_of
-from judge.base.errors import HostError, InputError
+from judge.base.errors import HostError
 from judge.base.logs import get_logger
 from judge.base.owner import owned_directory
 from judge.broadcast.state import Live
@@ -27,16 +26,17 @@ from judge.contest.plan import Planned
 from judge.contest.window_keeper import PlanFile
 from judge.contest_games import PublishedGame
 from judge.publish import ladder_state
-from judge.publish.joined import JOINED, Joined
+from judge.publish.documents import documents, term_digests
+from judge.publish.joined import Joined
 from judge.publish.ladder import LadderRatings
-from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store, with_joined
+from judge.publish.load import load_store, with_joined
 from judge.publish.manifest import PUBLIC_KEY
 from judge.publish.model import PublishedContest, Stream
 from judge.publish.tables import CERTIFICATE, certificate_files, result_tables
 from judge.record.spec import public_part
 from judge.site.game_files import public_record, read_stored
 from judge.site.game_page import GamePageContext, game_page, large_record_page
-from judge.site.pages import ASSETS, PagePlace, asset, render, render_for
+from judge.site.pages import ASSETS, PagePlace, asset, render_for
 from judge.site.site import pages
 from judge.statistics.fairness import TIME
 from judge.translations.language import CODES, languages
@@ -45,8 +45,8 @@ from judge.transparency.log import LOG, WITNESSED, SignedLog, witnessed_files
 from judge.web.kit.rendering import LARGE_RECORD_BYTES, MAX_PAGE_RECORD_BYTES, ByteCache, RecordTask
 from judge.web.live.archive import ARCHIVE, RESULTS, Exports
 from judge.web.live.certificate import Certificate
+from judge.web.live.hub import ContestHub
 from judge.web.live.page import SEQ, LivePage, kind_of
-from judge.web.live.paint import Painter
 from judge.web.live.running_pages import RunningPages
 
 _log = get_logger()
@@ -64,6 +64,9 @@ NAVIGATION = tuple(
 LOAD_S, LOAD_SHARE = 0.5, 0.2
 """Interval and share of time for reading and computing pages."""
 
+CHECK_S = 0.05
+"""Interval of reading the position of the journal."""
+
 HOSTS_S = 5.0
 
 WRITTEN_TABLES = 2
@@ -75,8 +78,9 @@ CACHED_PAGES_BYTES = 32 << 20
 
 @dataclass(slots=True)
 class _Edition:
-    version: object
+    position: object
     seq: int
+    """The last event that it shows."""
     contest: PublishedContest
     writers: Mapping[str, Callable[[], bytes]]
     games: Mapping[str, PublishedGame]
@@ -100,28 +104,33 @@ class RecordPage:
 
     task: RecordTask
     kind: str
+    seq: int
     is_fixed: bool = False
 
     def page(self, data: bytes) -> LivePage:
         """The file with these bytes."""
-        return LivePage(data, self.kind, self.is_fixed)
+        return LivePage(data, self.kind, self.is_fixed, self.seq)
 
 
 class LivePages:
-    """Renders pages, in one thread at a time."""
+    """The pages of a begun contest, and the hub of its events. Renders pages in one thread at a time."""
 
     def __init__(
         self,
         planned: Planned,
-        painter: Painter,
         *,
+        slots: int = 1,
         is_static: bool = False,
         has_authors: bool = False,
         archive: str = "",
     ) -> None:
-        """Open the contest's store. Raises InputError before it begins."""
+        """Open the contest's store. `slots` limits the running games. Raises InputError before it begins."""
+        if planned.has_no_store:
+            raise planned.not_begun()
         self._store = open_store(planned)
         self._contest = Contest(self._store, planned)
+        self.hub = ContestHub(planned.folder, self._contest.snapshot.policy)
+        self.slots = slots
         self._is_static = is_static
         self._has_authors = has_authors
         self._archive = archive
@@ -142,7 +151,7 @@ class LivePages:
         self.games = RunningPages(
             self._contest.snapshot.shown_name,
             self._contest.snapshot.policy,
-            painter,
+            self.hub.painter,
             self._file,
             self.hosts,
             is_static=is_static,
@@ -154,31 +163,31 @@ class LivePages:
         self._exports = None if is_static or key is None else Exports(planned.folder, key.public_key())
 
     def close(self) -> None:
+        self.hub.close()
         self._resources.close()
         self._store.close()
         self.log.close()
 
-    def get(self, path: str, live: Live, version: object) -> LivePage | None:
+    def get(self, path: str) -> LivePage | None:
         """File at a path from the top of the site, or None."""
-        found = self.find(path, live, version)
+        found = self.find(path)
         if isinstance(found, Path):
             return LivePage(found.read_bytes(), kind_of(path))
         return found.page(found.task.result()) if isinstance(found, RecordPage) else found
 
-    def find(self, path: str, live: Live, version: object) -> "LivePage | RecordPage | Path | None":
+    def find(self, path: str) -> "LivePage | RecordPage | Path | None":
         """As `get`, without reading the record of a game; of a large table its file."""
         with self._lock:
             if path in SCRIPTS or path in ASSETS:
                 return asset_page(path)
             place = self.place(path)
             if place.path.startswith("games/"):
-                return self._game(place, live, version)
+                return self._game(place)
             if path.startswith(LOG):
                 return log_page(self.log, path)
-            edition = self._read(live, version)
-            seq = None if edition.version == version else edition.seq
+            edition = self._read()
             if path.startswith("data/fairness.") or place.path == "fairness.html":
-                return self._tested_page(path, place, edition, seq)
+                return self._tested_page(path, place, edition)
             if path.startswith("records/"):
                 return self._record(path, edition)
             if place.path == "verify.html":
@@ -194,7 +203,7 @@ class LivePages:
                 with self._delaying_load():
                     page = edition.keep(path, edition.writers[path]())
             if page is not None:
-                page.seq = seq
+                page.seq = edition.seq
             return page
 
     @contextmanager
@@ -226,7 +235,7 @@ class LivePages:
             self._directory = self._resources.enter_context(owned_directory())
         return self._directory
 
-    def _tested_page(self, path: str, place: PagePlace, edition: _Edition, seq: int | None) -> LivePage | None:
+    def _tested_page(self, path: str, place: PagePlace, edition: _Edition) -> LivePage | None:
         """Tests change while records are read."""
         tested = self._certificate.tested(edition.contest)
         if self._tests[0] is not tested:
@@ -241,13 +250,13 @@ class LivePages:
             if data is None:
                 return None
             pages[path] = LivePage(data, kind_of(path))
-        pages[path].seq = seq
+        pages[path].seq = edition.seq
         return pages[path]
 
-    def archive(self, live: Live, version: object) -> tuple[Path, str] | None:
+    def archive(self) -> tuple[Path, str] | None:
         """The newest export of the final results, and its directory's name in the archive."""
         with self._lock:
-            edition = self._read(live, version)
+            edition = self._read()
             self._find_archive(edition)
             if self._exports is None or edition.archive is None:
                 return None
@@ -257,38 +266,39 @@ class LivePages:
         """An export in compressed chunks. Raises InputError."""
         return iter(()) if self._exports is None else self._exports.packed(directory, name)
 
-    def paths(self, live: Live, version: object) -> list[str]:
+    def paths(self) -> list[str]:
         """All files except games and records."""
         with self._lock:
-            edition = self._read(live, version)
+            edition = self._read()
             names = [*self._tables(edition), *CERTIFICATE]
             fairness = [place.file for place in self.places("fairness.html")]
             return [*ASSETS, *SCRIPTS, *edition.writers, *fairness, *(f"data/{name}" for name in names)]
 
-    def contest(self, live: Live, version: object) -> PublishedContest:
+    def contest(self) -> PublishedContest:
         with self._lock:
-            return self._read(live, version).contest
+            return self._read().contest
 
-    def edition(self, live: Live, version: object) -> int:
+    def edition(self) -> int:
         """Rises with each loaded state."""
         with self._lock:
-            self._read(live, version)
+            self._read()
             return self._editions
 
-    def is_current(self, live: Live, version: object) -> bool:
-        """Whether the loaded contest is at this version."""
+    def is_current(self) -> bool:
+        """Whether the loaded contest has every event."""
         with self._lock:
-            return self._read(live, version).version == version
+            return self._read().seq == self.hub.live.seq
 
-    def final(self, live: Live, version: object) -> PublishedContest | None:
+    def final(self) -> PublishedContest | None:
         """None before the end."""
+        live = self.hub.live
         if live.games or next(live.next_games(1), None) is not None:
             return None
         with self._lock:
             if self._edition is not None and self._edition.seq < live.seq:
                 # No later event would replace an older page.
                 self._load_at = 0.0
-            contest = self._read(live, version).contest
+            contest = self._read().contest
             return contest if contest.ending else None
 
     def place(self, path: str) -> PagePlace:
@@ -311,27 +321,27 @@ class LivePages:
         is_final = self._is_static and contest.is_over and not live.games
         return Stream(live.log, SEQ, self._is_static, self._has_authors, is_final)
 
-    def _read(self, live: Live, version: object) -> _Edition:
-        now = time.monotonic()
-        edition = self._edition
-        if edition is not None and (edition.version == version or now < self._load_at):
+    def _read(self) -> _Edition:
+        now, live, edition = time.monotonic(), self.hub.live, self._edition
+        if edition is not None and now < self._load_at:
             return edition
-        shown_seq = live.seq  # later events are not in the contest
+        seq = live.seq  # later events are not in the contest
+        moments, is_played = self._file.windows().moments, bool(live.games)
+        position = self._store.journal_end(self._contest.name), moments, live.log, self._is_static and is_played
+        if edition is not None and edition.position == position:
+            edition.seq = seq
+            self._load_at = now + CHECK_S
+            return edition
         loaded = load_store(self._contest)
         contest = replace(
             loaded,
-            moments=self._file.windows().moments,
+            moments=moments,
             stream=self._stream(live, loaded),
             joined=self._joined,
             evaluated=live.evaluated,
             ladder_ratings=self._ladder,
         )
-        writers = dict(pages(contest, {}, self._languages))
-        writers[DOCUMENT] = lambda: f"{contest.document}\n".encode()
-        if contest.joined is not None:
-            writers[JOINED] = contest.joined.encoded
-        if contest.secret is not None and contest.snapshot.commitment is not None:
-            writers[CHANCE] = lambda: _chance(contest)
+        writers = {**pages(contest, {}, self._languages), **documents(contest)}
         key = None if self.log.key is None else self.log.key.public_key()
         if key is not None:
             writers[PUBLIC_KEY] = partial(public_pem, key)
@@ -340,7 +350,7 @@ class LivePages:
             place.file: partial(self._verify, contest, place, has_log, key) for place in self.places("verify.html")
         }
         games = {game.stem: game for game in contest.games}
-        self._edition = _Edition(version, shown_seq, contest, writers, games)
+        self._edition = _Edition(position, seq, contest, writers, games)
         self._editions += 1
         self._certificate.read(contest)
         self._load_at = time.monotonic() + max(LOAD_S, (time.monotonic() - now) / LOAD_SHARE)
@@ -363,18 +373,8 @@ class LivePages:
     def _verify(
         self, contest: PublishedContest, place: PagePlace, has_log: bool, key: Ed25519PublicKey | None
     ) -> bytes:
-        snapshot = contest.snapshot
-        digests = {
-            DOCUMENT: hashlib.sha256(f"{contest.document}\n".encode()).hexdigest(),
-            "contest.toml": snapshot.plan_sha256,
-            **{f"agent {entry.name}": entry.seat.digest for entry in snapshot.entries},
-        }
         values = {
-            "here": "verify",
-            "contest_name": contest.snapshot.shown_name,
-            "contest": contest,
-            "has_rounds": contest.has_rounds,
-            "digests": list(digests.items()),
+            "digests": term_digests(contest),
             "has_log": has_log,
             "archive": ARCHIVE if self._edition is not None and self._edition.archive is not None else "",
             "archive_address": self._archive,
@@ -383,17 +383,17 @@ class LivePages:
             "fingerprint": "" if key is None else fingerprint(key),
             "witnessed": [path.removeprefix(WITNESSED) for path in witnessed_files(self._contest.planned.folder)],
         }
-        return render("verify_live.html", place, values, contest.stream, __package__)
+        return render_for(contest, "verify_live.html", "verify", place, values, __package__)
 
-    def _game(self, place: PagePlace, live: Live, version: object) -> LivePage | RecordPage | None:
+    def _game(self, place: PagePlace) -> LivePage | RecordPage | None:
         path = place.path
         stem = path.removeprefix("games/").removesuffix(".html")
-        edition = self._read(live, version)
+        edition = self._read()
         game = edition.games.get(stem)
-        if game is not None and game.result is None and any(ended.game == game.number for ended, _ in live.ended):
+        if any(end.game == game.number and end.seq > edition.seq for end, _ in self.hub.live.ended if game):
             # Only then: others could have it loaded again and again.
             self._load_at = 0.0
-            edition = self._read(live, version)
+            edition = self._read()
             game = edition.games.get(stem)
         if game is None or game.result is None or not path.endswith(".html"):
             return None
@@ -406,7 +406,7 @@ class LivePages:
         task = RecordTask(self._contest.planned.files, game.result.record, public_game_page, (context, place.file))
         if not self._is_static and task.record_bytes > MAX_PAGE_RECORD_BYTES:
             return LivePage(large_record_page(place, context, task.record_bytes), kind_of(path))
-        return RecordPage(task, kind_of(path))
+        return RecordPage(task, kind_of(path), edition.seq)
 
     def _record(self, path: str, edition: _Edition) -> RecordPage | None:
         game = edition.games.get(path.removeprefix("records/").partition(".")[0])
@@ -419,7 +419,8 @@ class LivePages:
             return None
         # A repeated game changes the record.
         is_fixed = path != game.record_path
-        return RecordPage(RecordTask(self._contest.planned.files, digest, public_record), kind_of(path), is_fixed)
+        task = RecordTask(self._contest.planned.files, digest, public_record)
+        return RecordPage(task, kind_of(path), edition.seq, is_fixed)
 
 
 def export_name(contest: PublishedContest) -> str:
@@ -453,11 +454,3 @@ def _joined(contest: Contest) -> Joined | None:
         agents = len(published.histories)
         _log.info("ratings are joined with former contests", contests=len(joined.contests), agents=agents)
     return joined
-
-
-def _chance(contest: PublishedContest) -> bytes:
-    snapshot = contest.snapshot
-    if contest.secret is None or snapshot.commitment is None:
-        raise InputError("the contest has no secret that is revealed")
-    revealed = Revealed(contest=snapshot.name, commitment=snapshot.commitment, secret=contest.secret)
-    return f"{revealed.model_dump_json(indent=1)}\n".encode()

@@ -8,14 +8,15 @@ Shapes are lists, so a page's script needs no parser and inserts no markup:
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from judge.base.text import plain_text
-from judge.broadcast.events import AnyEvent, MoveMade
-from judge.broadcast.state import LiveGame, token_of
+from judge.broadcast.events import AnyEvent, Board, GameStarted, MarkedSquare, MoveMade, PieceShown, Playing
+from judge.broadcast.state import Live, LiveGame, token_of
 from judge.catalog import game_entry
 from judge.formats.search_figures import SearchFigures
-from judge.formats.views import Mark, Square, Surface, Token
+from judge.formats.views import BoardView, Mark, Square, Surface, Token
 from judge.record.policy import Policy
 from judge.render.board import BarePainter
 from judge.render.shapes import Disc, Item, Rectangle, Shape, Stroke, Text
@@ -37,22 +38,38 @@ class Painter:
         box = f'viewBox="0 0 {self._empty.width} {self._empty.height}"'
         self.room = "" if entry.public(game) is None else f'<svg {box} aria-hidden="true"></svg>'
         """A board's size; empty for hidden boards."""
+        self.film = self._still(replace(self._view, tokens={}, marks={}), "", "g0")
+        """A board without pieces, for the script."""
 
-    def of(self, event: AnyEvent) -> Mapping[str, Any]:
-        """A move's `pieces` as [x, y, shapes, words], `marks` as shapes; else empty."""
-        if not isinstance(event, MoveMade):
-            return {}
+    def of(self, event: AnyEvent, live: Live) -> Mapping[str, Any]:
+        """What a page draws of an event that `live` has: a started game's `titles` and `stage`; of a board or move
+        `pieces` as [x, y, shapes, words] and `marks` as shapes; else nothing.
+        """
+        match event:
+            case GameStarted() if event.game in live.games:
+                return {"titles": live.games[event.game].titles, "stage": live.stages.get(event.game, "")}
+            case Playing(board=Board(pieces=pieces)):
+                return self._drawn(pieces, ())
+            case MoveMade():
+                return self._drawn(event.pieces, event.marks)
+        return {}
+
+    def _drawn(self, pieces: Iterable[PieceShown], marks: Iterable[MarkedSquare]) -> Mapping[str, Any]:
         paint = self._painter
-        tokens = [(piece.x, piece.y, token_of(piece)) for piece in event.pieces]
-        pieces = [[x, y, _lists(paint.token((x, y), token)), self.words(token)] for x, y, token in tokens]
-        marks = [item for mark in event.marks for item in paint.mark((mark.x, mark.y), Mark(mark.mark))]
-        return {"pieces": pieces, "marks": _lists(marks)}
+        tokens = [(piece.x, piece.y, token_of(piece)) for piece in pieces]
+        shapes = [item for mark in marks for item in paint.mark((mark.x, mark.y), Mark(mark.mark))]
+        return {
+            "pieces": [[x, y, _lists(paint.token((x, y), token)), self.words(token)] for x, y, token in tokens],
+            "marks": _lists(shapes),
+        }
 
     def svg(self, game: LiveGame) -> str:
         """For the script."""
         view = game.view()
-        shown = self._view if view is None else view
-        return write_still(self._painter, self._empty, shown, " - ".join(game.names), f"g{game.game}")
+        return self._still(self._view if view is None else view, " - ".join(game.names), f"g{game.game}")
+
+    def _still(self, view: BoardView, title: str, prefix: str) -> str:
+        return write_still(self._painter, self._empty, view, title, prefix)
 
     def table(self, pieces: Mapping[Square, Token]) -> Sequence[tuple[str, Sequence[str]]]:
         """Rows: name and squares ("" if empty)."""

@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from markupsafe import Markup
@@ -25,8 +26,7 @@ from judge.web.live.paint import Painter, as_sent, plots_of_game, plots_path
 
 FRESH_S = 0.25
 
-NEW_EVENTS = 500
-"""New boards omit games that began more events ago."""
+_COMING = LiveGame(0, 1, ("", ""), ("", ""), "")
 
 _SWATCHES = {Surface.LINES: ("dark", "light"), Surface.SQUARES: ("red", "blue"), Surface.CHEQUERED: ("light", "dark")}
 
@@ -65,40 +65,29 @@ class RunningPages:
         slots: int,
         place: PagePlace,
         *,
-        only_new: bool = False,
+        with_boards: bool = True,
         final: PublishedContest | None = None,
         agent: str = "",
     ) -> LivePage:
-        """`only_new`: recently begun boards. `final`: the finished contest. `agent`: only this one's games."""
-        key = f"{place.file}?{only_new}&{final is not None}&{live.agents.get(agent)}"
-        return self._fresh(key, live) or self._keep(
-            key, live, self._all_running(live, viewers, slots, place, only_new, final, agent)
-        )
+        """`final`: the finished contest. `agent`: only this one's games."""
+        key = f"{place.file}?{with_boards}&{final is not None}&{live.agents.get(agent)}"
+        write = partial(self._all_running, live, viewers, slots, place, with_boards, final, agent)
+        return self._cached(key, ".html", live.seq, write)
 
     def one(self, game: LiveGame, live: Live, viewers: int, place: PagePlace) -> LivePage:
-        return self._fresh(place.file, live) or self._keep(
-            place.file, live, self._one_running(game, live, viewers, place)
-        )
+        return self._cached(place.file, ".html", live.seq, partial(self._one_running, game, live, viewers, place))
 
-    def plots(self, game: LiveGame) -> LivePage:
-        path = plots_path(game)
-        now = time.monotonic()
-        at, page = self._running.get(path, (0.0, None))
-        if page is None or self._is_static or now - at > FRESH_S:
-            page = LivePage(json.dumps(as_sent(game)).encode(), kind_of(path))
-            self._running[path] = now, page
-        return page
+    def plots(self, game: LiveGame, live: Live) -> LivePage:
+        return self._cached(plots_path(game), ".json", live.seq, lambda: json.dumps(as_sent(game)).encode())
 
-    def _fresh(self, key: str, live: Live) -> LivePage | None:
-        at, page = self._running.get(key, (0.0, None))
-        is_old = self._is_static or time.monotonic() - at > FRESH_S
-        return None if page is None or is_old or page.seq is None or page.seq > live.seq else page
-
-    def _keep(self, key: str, live: Live, data: bytes) -> LivePage:
+    def _cached(self, key: str, ending: str, seq: int, write: Callable[[], bytes]) -> LivePage:
+        """Its last page, or a page that shows the events up to `seq`."""
         now = time.monotonic()
         self._running = {file: kept for file, kept in self._running.items() if now - kept[0] <= FRESH_S}
-        page = LivePage(data, kind_of(".html"), seq=live.seq)
-        self._running[key] = now, page
+        _, page = self._running.get(key, (now, None))
+        if page is None or self._is_static or page.seq > seq:
+            page = LivePage(write(), kind_of(ending), seq=seq)
+            self._running[key] = now, page
         return page
 
     def _all_running(
@@ -107,23 +96,25 @@ class RunningPages:
         viewers: int,
         slots: int,
         place: PagePlace,
-        only_new: bool,
+        with_boards: bool,
         final: PublishedContest | None,
         agent: str,
     ) -> bytes:
         self._boards = {number: board for number, board in self._boards.items() if number in live.games}
-        least = live.seq - NEW_EVENTS if only_new else -1
+        games = [game for _, game in sorted(live.games.items()) if not agent or agent in game.names]
+        language = place.language
         values = {
             "here": "live",
             "contest_name": self._name,
             "has_rounds": self._has_rounds,
-            "games": [
-                self._card(game, live, least, place.language)
-                for _, game in sorted(live.games.items())
-                if not agent or agent in game.names
-            ],
+            "running": len(games),
+            "with_boards": with_boards,
+            "games": [self._shown(game, live, language) for game in games] if with_boards else (),
+            "coming": {**self._shown(_COMING, live, language), "number": "{number}", "stem": ""},
+            "film": picture(self._painter.film),
+            "stage_words": {stage: language.word(stage) for stage in sorted({*live.stages.values()})},
             "followed": agent,
-            "rules": rules_in_words(self._policy, place.language),
+            "rules": rules_in_words(self._policy, language),
             "stages": live.stages,
             "viewers": viewers,
             "state": live.state,
@@ -155,11 +146,6 @@ class RunningPages:
             "viewers": viewers,
         }
         return render("live_game.html", place, values, self._stream(live), __package__)
-
-    def _card(self, game: LiveGame, live: Live, least: int, language: Language) -> Mapping[str, Any]:
-        if game.board is not None and game.seq < least:
-            return {"number": game.game, "attempt": game.attempt, "is_known": True}
-        return {"is_known": False, **self._shown(game, live, language)}
 
     def _shown(self, game: LiveGame, live: Live, language: Language) -> Mapping[str, Any]:
         painter, _ = self._painter, language.gettext

@@ -10,7 +10,6 @@ from typing import Any
 from fastapi import FastAPI
 
 from judge.base.errors import InputError
-from judge.contest.event_log.store_changes import StoreStamp
 from judge.contest.plan import Planned, load_plan
 from judge.contest.run_lock import alone
 from judge.contest.settings import finish_change
@@ -18,7 +17,6 @@ from judge.contest.window_keeper import PlanFile, WindowKeeper, past_windows
 from judge.cup.plan import PlannedCup
 from judge.store.queries import Reader
 from judge.submissions.intake import IntakePolicy
-from judge.tournament.snapshot import read_snapshot
 from judge.transparency.log import SignedLog
 from judge.web.authors import app as authors
 from judge.web.intake import app as intake
@@ -27,9 +25,8 @@ from judge.web.kit.errors import new_app
 from judge.web.kit.metrics import Metrics
 from judge.web.kit.middleware import OWN_HEADERS, PUBLIC_HEADERS, Middleware, Part
 from judge.web.kit.rendering import Renderer
-from judge.web.live.app import ABOUT, BegunContest, Site, alive_router, event_router, health_router, page_router
+from judge.web.live.app import ABOUT, Site, alive_router, event_router, health_router, page_router
 from judge.web.live.front import FrontPage, HostedContest
-from judge.web.live.hub import ContestHub
 from judge.web.live.metrics import StoreNumbers, served_metrics
 from judge.web.live.pages import LivePages
 from judge.web.live.static import StaticSite
@@ -39,25 +36,14 @@ from judge.web.organisers.console import Console, opened_console
 GRACE_S = 5
 
 
-def hub_of(planned: Planned) -> ContestHub:
-    """Unread. Raises InputError before the contest begins."""
-    if planned.has_no_store:
-        raise planned.not_begun()
-    with closing(Reader(planned.store_url)) as reader:
-        snapshot = read_snapshot(reader.document(planned.name))
-    return ContestHub(planned.folder, snapshot.policy)
-
-
 def follow(planned: Planned, directory: Path, *, once: bool, interval_s: float = 0.5, archive: str = "") -> bool:
     """Write a contest's pages and events to a directory, until it is over or `once`; return whether it is over.
 
     Raises InputError before it begins or if the directory has other files, HostError if the disk fails.
     """
-    hub = hub_of(planned)
-    stamp = StoreStamp(planned)
-    with closing(hub), closing(LivePages(planned, hub.painter, is_static=True, archive=archive)) as pages:
-        site = StaticSite(hub, pages, directory)
-        while not (is_over := site.write(stamp.read())) and not once:
+    with closing(LivePages(planned, is_static=True, archive=archive)) as pages:
+        site = StaticSite(pages, directory)
+        while not (is_over := site.write()) and not once:
             time.sleep(interval_s)
         return is_over
 
@@ -138,14 +124,13 @@ def opened_service(
     """A contest with its application; `renders` may be shared by contests."""
     with ExitStack() as stack:
 
-        def begin() -> BegunContest | None:
+        def begin() -> LivePages | None:
             if not _has_begun(planned):
                 return None
-            hub = hub_of(planned)
-            hub.catch_up()
-            hub.metrics = counted
-            pages = stack.enter_context(closing(LivePages(planned, hub.painter, has_authors=state is not None)))
-            return BegunContest(hub, pages, StoreStamp(planned), slots)
+            pages = stack.enter_context(closing(LivePages(planned, slots=slots, has_authors=state is not None)))
+            pages.hub.catch_up()
+            pages.hub.metrics = counted
+            return pages
 
         if state is not None:
             with suppress(InputError), alone(planned):  # the contest that runs has begun: its file is final
@@ -185,6 +170,7 @@ def create_app(
     about = ABOUT if state is None else f"{ABOUT}{intake.ABOUT}"
     app = new_app("judge live", about, lifespan=site.running)
     app.state.site = site
+    app.state.hub = lambda: None if site.watched is None else site.watched.hub
     app.include_router(event_router)
     app.include_router(alive_router)
     if state is None:

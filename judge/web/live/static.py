@@ -16,7 +16,7 @@ from pathlib import Path
 
 from judge.base.durable_files import PARTIAL
 from judge.base.errors import HostError, InputError
-from judge.web.live.hub import PLOTS_S, ContestHub, Topic
+from judge.web.live.hub import PLOTS_S, Topic
 from judge.web.live.page import kind_of, numbered
 from judge.web.live.pages import RUNNING, LivePages
 from judge.web.live.paint import plots_path
@@ -29,27 +29,28 @@ HEAD = "feed/head.json"
 class StaticSite:
     """A directory that follows a contest."""
 
-    def __init__(self, hub: ContestHub, pages: LivePages, directory: Path) -> None:
+    def __init__(self, pages: LivePages, directory: Path) -> None:
         """`pages` must be static. Raises InputError if the directory has other files."""
         if directory.exists() and any(directory.iterdir()) and not (directory / HEAD).is_file():
             raise InputError(f"{directory}: has other files; give a new directory, or one that this command made")
-        self._hub, self._pages, self._directory = hub, pages, directory
+        self._hub, self._pages, self._directory = pages.hub, pages, directory
         self._written: dict[str, bytes] = {}
         self._games: dict[str, tuple[object, ...]] = {}
-        self._version: object = None
+        self._shown: tuple[int, int] | None = None
+        """Numbers of the contest's state and of the live state that the pages show."""
         self._log = ""
         self._leaves = 0
         self._plots_at = 0.0
         self._next_file = 0
 
-    def write(self, version: object) -> bool:
-        """Write changes; return whether the contest is over. `version` is the store's. Raises HostError."""
+    def write(self) -> bool:
+        """Write changes; return whether the contest is over. Raises HostError."""
         try:
-            return self._write(version)
+            return self._write()
         except OSError as error:
             raise HostError(f"{error.filename or self._directory}: {error.strerror}") from None
 
-    def _write(self, version: object) -> bool:
+    def _write(self) -> bool:
         hub = self._hub
         hub.catch_up()
         live = hub.live
@@ -57,9 +58,10 @@ class StaticSite:
             self._log, self._next_file = live.log, 0
             for old in self._directory.glob("feed/*.ndjson"):
                 old.unlink()
-        if (version, live.version) != self._version and self._pages.is_current(live, version):
-            self._write_pages(version)
-            self._version = (version, live.version)
+        now = self._pages.edition(), live.version
+        if now != self._shown and self._pages.is_current():
+            self._write_pages()
+            self._shown = now
         for number in range(self._next_file, live.seq // EVENTS_PER_FILE + 1):
             found = hub.since(number * EVENTS_PER_FILE, EVENTS_PER_FILE, Topic())
             if found:
@@ -79,8 +81,7 @@ class StaticSite:
             "now_ms": round(time.time() * 1000),
         }
         self._put(HEAD, json.dumps(head).encode(), is_always=True)
-        is_written = self._version == (version, live.version)
-        return is_written and not live.games and self._pages.contest(live, version).is_over
+        return self._shown == now and not live.games and self._pages.contest().is_over
 
     def _write_plots(self) -> None:
         if time.monotonic() < self._plots_at:
@@ -88,18 +89,18 @@ class StaticSite:
         self._plots_at = time.monotonic() + PLOTS_S
         games = self._hub.live.games
         for game in games.values():
-            self._put(plots_path(game), self._pages.games.plots(game).data)
+            self._put(plots_path(game), self._pages.games.plots(game, self._hub.live).data)
         for old in self._directory.glob("plots/*.json"):
             if int(old.stem) not in games:
                 old.unlink()
 
-    def _write_pages(self, version: object) -> None:
+    def _write_pages(self) -> None:
         live, pages = self._hub.live, self._pages
-        for path in pages.paths(live, version):
-            page = pages.get(path, live, version)
+        for path in pages.paths():
+            page = pages.get(path)
             if page is not None:
                 self._put(path, page.data)
-        contest, final = pages.contest(live, version), pages.final(live, version)
+        contest, final = pages.contest(), pages.final()
         played = contest.played
         stems = ["", *(each.stem for each in played), ""]
         for each, before, after in zip(played, stems, stems[2:], strict=False):
@@ -108,7 +109,7 @@ class StaticSite:
                 self._games[each.stem] = shown
                 pages_of_it = [place.file for place in pages.places(f"games/{each.stem}.html")]
                 for path in (*pages_of_it, each.record_path):
-                    page = pages.get(path, live, version)
+                    page = pages.get(path)
                     if page is not None:
                         self._put(path, page.data)
         for game in live.games.values():

@@ -15,13 +15,13 @@ from judge.web.live import hub as hub_module
 from judge.web.live.front import FrontHub
 from judge.web.live.hub import (
     EVENTS_PER_BLOCK,
+    MAX_OPEN_BLOCKS,
     SCANNED_EVENTS,
-    STORED_EVENTS,
     ContestHub,
     Hub,
     PaintedEvents,
+    Sent,
     Topic,
-    sent_of,
 )
 from tests.broadcast.logs import PAIR, accept, play_next, recorder
 from tests.publish.cups import Cup
@@ -128,12 +128,16 @@ def test_a_viewer_of_a_page_that_shows_more_than_was_sent_gets_no_event_twice(
     assert list(range(16, 21)) == pipe.ids
 
 
+STORED_EVENTS = MAX_OPEN_BLOCKS * EVENTS_PER_BLOCK
+"""Events that are not only compressed."""
+
+
 @pytest.mark.parametrize("has_gaps", [False, True])
 def test_events_of_every_age_are_found_by_their_number(has_gaps: bool) -> None:
     events, count = PaintedEvents(), STORED_EVENTS + 3 * EVENTS_PER_BLOCK + 7
     numbers = [n for n in range(1, count + 1) if not has_gaps or (n % 7 and not 300 < n < 900)]
     for number in numbers:
-        events.add(sent_of(b'{"seq":%d,"type":"state"}' % number))
+        events.add(Sent(number, 0, False, b'{"seq":%d,"type":"state"}' % number))
     assert numbers[-1] == events.seq
     blocks = (EVENTS_PER_BLOCK - 1, EVENTS_PER_BLOCK, 2 * EVENTS_PER_BLOCK + 5, 3 * EVENTS_PER_BLOCK, STORED_EVENTS)
     for seq in (0, 1, 6, 7, 300, 301, 899, 900, *blocks, numbers[-2], numbers[-1], count + 100):
@@ -152,7 +156,7 @@ def long_log() -> Hub:
     hub = FrontHub()
     for number in range(1, OLD_EVENTS + STORED_EVENTS + 1):
         game = 1 if number % 100 else 2
-        hub._stored.add(sent_of(b'{"seq":%d,"game":%d,"attempt":1,"type":"move"}' % (number, game)))
+        hub._stored.add(Sent(number, game, True, b'{"seq":%d,"game":%d,"attempt":1,"type":"move"}' % (number, game)))
     return hub
 
 

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from judge.base.text import clock_text
+from judge.broadcast.events import GameStarted, MoveMade, Playing
+from judge.broadcast.log import LOG_FILE, EventLog
 from judge.contest.event_log.moves import Connection
 from judge.contest.event_log.recorder import Recorder
 from judge.journal.events import Paused
@@ -291,6 +293,43 @@ def moves_that_count(contest: Watched) -> Sequence[Mapping[str, Any]]:
     told = [event for event in events(contest.cup) if event["type"] in ("playing", "move")]
     begun = max(number for number, event in enumerate(told) if event["type"] == "playing")
     return told[begun + 1 :]
+
+
+@pytest.mark.parametrize("page", ["live.html", "games/00001.html"])
+def test_sides_are_exchanged_when_the_seats_swap(witness: Browser, tmp_path: Path, page: str) -> None:
+    sides = "[...document.querySelectorAll('.running .seat')].map((seat) => seat.children[2].textContent)"
+    swatches = "[...document.querySelectorAll('.running .swatch')].map((each) => each.className)"
+    with watched(tmp_path, PAIR) as contest:
+        _, _, told = contest.play()
+        tell(told, 8)
+        witness.visit(f"{contest.url}/{page}")
+        before = witness.ask(sides), witness.ask(swatches)
+        contest.recorder.close()
+        with closing(EventLog(contest.cup.folder / LOG_FILE)) as log:
+            *_, last = [event for event in log.events() if isinstance(event, MoveMade)]
+            log.append([last.model_copy(update={"ply": last.ply + 1, "seats": (1, 0)})])
+            witness.wait_for(f"seen.at(-1) == {log.seq}")
+        assert (before[0][::-1], before[1][::-1]) == (witness.ask(sides), witness.ask(swatches))
+        assert before[0][0] != before[0][1]
+
+
+def test_card_of_a_game_with_a_hidden_board_says_why(witness: Browser, tmp_path: Path) -> None:
+    at = "2026-11-29T12:00:00.000Z"
+    with watched(tmp_path, PAIR) as contest:
+        witness.visit(f"{contest.url}/cs/live.html")
+        contest.recorder.close()
+        with closing(EventLog(contest.cup.folder / LOG_FILE)) as log:
+            assert list(log.events())
+            log.append([GameStarted(game=1, attempt=1, at=at, first="anna", second="bert")])
+            witness.wait_for("document.querySelector('article .room p')?.textContent == 'Partie se připravuje.'")
+            log.append([Playing(game=1, attempt=1, at=at, left_ms=(None, 9000))])
+            witness.wait_for("document.querySelector('article .room p').textContent.startsWith('Deska se zobrazí')")
+        clocks = "[...document.querySelectorAll('article [data-clock]')].map((each) => each.textContent)"
+        assert ["0,0 s", "9,0 s"] == witness.ask(clocks)
+        assert ["anna", "bert"] == witness.ask(
+            "[...document.querySelectorAll('article bdi')].map((b) => b.textContent)"
+        )
+        assert "games/00001.html" == witness.ask("document.querySelector('article a').getAttribute('href')")
 
 
 def test_a_hidden_tab_asks_for_nothing_and_has_everything_when_it_is_looked_at(

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from judge.contest.contest import Contest
+from judge.journal.events import Paused, Resumed
 from judge.publish.load import load_store
 from judge.publish.model import PublishedContest
 from judge.publish.tables import result_tables
@@ -18,8 +19,8 @@ from judge.web.live import page as pages_of
 from judge.web.live import static
 from judge.web.live.page import SEQ
 from judge.web.live.serve import follow
-from tests.broadcast.logs import accept, play_next, recorder
-from tests.publish.cups import Cup, player
+from tests.broadcast.logs import PAIR, accept, play_next, recorder
+from tests.publish.cups import STRONG_TO_WEAK, Cup, player
 from tests.web.service import live_pages
 
 MARKS = f"@seq@ {SEQ}"
@@ -65,11 +66,11 @@ def test_page_number_never_changes_a_published_record(
 
 def test_large_record_has_a_download_in_place_of_its_page(cup: Cup, monkeypatch: pytest.MonkeyPatch) -> None:
     cup.play()
-    with live_pages(cup) as (hub, pages):
-        whole = pages.get("games/00001.html", hub.live, 0)
+    with live_pages(cup) as pages:
+        whole = pages.get("games/00001.html")
         monkeypatch.setattr("judge.web.live.pages.MAX_PAGE_RECORD_BYTES", 100)
-        large = pages.get("games/00001.html", hub.live, 0)
-        assert pages.get("records/00001.json", hub.live, 0) is not None
+        large = pages.get("games/00001.html")
+        assert pages.get("records/00001.json") is not None
     assert whole is not None
     assert large is not None
     assert b'href="../records/00001.json" download' in large.data
@@ -104,10 +105,10 @@ def test_tables_are_computed_once_for_all_who_ask(cup: Cup, monkeypatch: pytest.
     monkeypatch.setattr("judge.web.live.pages.LARGE_RECORD_BYTES", 0)
     cup.play()
     names = ("standings.csv", "games.json", "nothing.csv", "../organiser.key", "", "games.json/x", "games.json")
-    with live_pages(cup) as (hub, pages):
-        found = [pages.find(f"data/{name}", hub.live, 0) for _ in range(2) for name in names]
+    with live_pages(cup) as pages:
+        found = [pages.find(f"data/{name}") for _ in range(2) for name in names]
         assert [True, True, False, False, False, False, True] * 2 == [isinstance(each, Path) for each in found]
-        game_table = pages.get("data/games.json", hub.live, 0)
+        game_table = pages.get("data/games.json")
         directory = next(each.parent for each in found if isinstance(each, Path))
     assert game_table is not None
     assert 2 == len(json.loads(game_table.data))
@@ -115,13 +116,20 @@ def test_tables_are_computed_once_for_all_who_ask(cup: Cup, monkeypatch: pytest.
     assert not directory.exists()
 
 
+def change(cup: Cup) -> None:
+    """Add a line to the journal."""
+    cup.store.set_state(cup.contest.name, Paused("a test"))
+    cup.store.set_state(cup.contest.name, Resumed("a test"))
+
+
 def test_tables_of_the_last_edition_can_be_sent_until_the_next_ones(cup: Cup, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("judge.web.live.pages.LARGE_RECORD_BYTES", 0)
     paths = []
-    with live_pages(cup) as (hub, pages):
-        for version in range(4):
+    with live_pages(cup) as pages:
+        for _ in range(4):
+            change(cup)
             pages._load_at = 0.0
-            path = pages.find("data/games.csv", hub.live, version)
+            path = pages.find("data/games.csv")
             assert isinstance(path, Path)
             paths.append(path)
         assert [False, False, True, True] == [path.exists() for path in paths]
@@ -131,7 +139,6 @@ def test_tables_of_the_last_edition_can_be_sent_until_the_next_ones(cup: Cup, mo
 def test_requests_do_not_load_a_changing_contest_again_and_again(
     is_over: bool, cup: Cup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its store changes with each request, as with each write of an author."""
     calls: list[Contest] = []
 
     def count(contest: Contest) -> PublishedContest:
@@ -142,25 +149,43 @@ def test_requests_do_not_load_a_changing_contest_again_and_again(
         for _ in range(1 + is_over):
             accept(cup, *play_next(cup))
         log.finish()
-    with live_pages(cup) as (hub, pages):
-        pages.find("index.html", hub.live, 0)
+    with live_pages(cup) as pages:
+        pages.find("index.html")
         monkeypatch.setattr("judge.web.live.pages.load_store", count)
         monkeypatch.setattr(pages, "_load_at", math.inf)
-        for version in range(1, 20):
-            pages.final(hub.live, version)
+        for _ in range(20):
+            change(cup)
+            pages.final()
             for path in ("index.html", "games/00002.html", "games/99999.html", "data/games.csv", "live.html"):
-                pages.find(path, hub.live, version)
+                pages.find(path)
     assert not calls
 
 
+def test_another_contest_of_the_database_changes_no_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    more = f'store = "sqlite:///{tmp_path}/both.db"'
+    with (
+        Cup(tmp_path / "one", PAIR, name="one", more=more) as one,
+        Cup(tmp_path / "other", STRONG_TO_WEAK, name="other", more=more) as other,
+        live_pages(one) as pages,
+    ):
+        for interval in ("LOAD_S", "CHECK_S"):
+            monkeypatch.setattr(f"judge.web.live.pages.{interval}", 0.0)
+        monkeypatch.setattr("judge.web.live.pages.LOAD_SHARE", math.inf)
+        found = []
+        for cup in (one, other, one):
+            change(cup)
+            found.append(pages.edition())
+        assert [1, 1, 2] == found
+
+
 def test_page_of_a_game_that_has_just_ended_is_its_own(cup: Cup, monkeypatch: pytest.MonkeyPatch) -> None:
-    with recorder(cup) as log, live_pages(cup) as (hub, pages):
-        assert pages.find("games/00001.html", hub.live, 0) is None
+    with recorder(cup) as log, live_pages(cup) as pages:
+        assert pages.find("games/00001.html") is None
         monkeypatch.setattr(pages, "_load_at", math.inf)
         accept(cup, *play_next(cup))
         log.finish()
-        hub.catch_up()
-        assert pages.find("games/00001.html", hub.live, 1) is not None
+        pages.hub.catch_up()
+        assert pages.find("games/00001.html") is not None
 
 
 def test_every_process_has_another_mark() -> None:
@@ -172,9 +197,9 @@ def test_only_a_file_that_never_changes_is_kept_by_caches(cup: Cup) -> None:
     """A result that is annulled and played again has another record under the same name."""
     cup.play()
     found = []
-    for version, names in enumerate((["00001"], ["00001", "00001.attempt-1"])):
-        with live_pages(cup) as (hub, pages):
-            found += [pages.get(f"records/{name}.json", hub.live, version) for name in names]
+    for names in (["00001"], ["00001", "00001.attempt-1"]):
+        with live_pages(cup) as pages:
+            found += [pages.get(f"records/{name}.json") for name in names]
         cup.store.annul(cup.store.games("spring-cup")[0].id, "a test")
         cup.play()
     before, after, attempt = [(each.data, each.is_fixed) for each in found if each is not None]

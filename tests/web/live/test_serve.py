@@ -13,7 +13,7 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.contest.plan import load_plan
-from judge.web.live.serve import hub_of
+from judge.web.live.pages import LivePages
 from tests.broadcast.logs import PAIR, accept, events
 from tests.examples import sized
 from tests.patience import PATIENCE_S
@@ -220,7 +220,7 @@ def test_contest_that_has_not_begun_is_reported(tmp_path: Path) -> None:
         planned = load_plan(cup.folder)
     (cup.folder / "contest.db").unlink()
     with pytest.raises(InputError, match="has not begun"):
-        hub_of(planned)
+        LivePages(planned)
 
 
 def test_a_page_of_64_games_weighs_no_more_than_any_other(tmp_path: Path) -> None:
@@ -228,6 +228,6 @@ def test_a_page_of_64_games_weighs_no_more_than_any_other(tmp_path: Path) -> Non
         for _ in range(64):
             for _ in contest.play(2)[2]:
                 pass
-        until(lambda: contest.get("live.html").text.count("<article") == 64, "the games are not shown")
+        until(lambda: contest.get("live.html").text.count("<h2><a href") == 64, "the games are not shown")
         with httpx.stream("GET", f"{contest.url}/live.html", timeout=PATIENCE_S) as answer:
             assert sum(map(len, answer.iter_raw())) < 150_000

@@ -118,9 +118,9 @@ def test_certificate_of_fairness_is_complete_at_the_first_visit(
     monkeypatch.setattr("judge.web.live.certificate.READ_BEFORE_S", math.inf)
     with Cup(tmp_path / "cup", PAIR, form='name = "round-robin"\ngames = 4') as cup:
         accept(cup, *play_next(cup))
-        with live_pages(cup) as (hub, pages):
-            assert pages.get("index.html", hub.live, 0) is not None
-            page = pages.get("fairness.html", hub.live, 0)
+        with live_pages(cup) as pages:
+            assert pages.get("index.html") is not None
+            page = pages.get("fairness.html")
             assert page is not None
             assert b"1 of 1 finished games" in page.data
 
@@ -155,13 +155,13 @@ def test_every_event_is_in_one_file_and_the_files_can_be_made_again(tmp_path: Pa
         leaves = read_leaves(lambda path: (public / "log" / path).read_bytes(), checkpoint.size)
         assert (82, True) == (checkpoint.size, checkpoint.is_signed(key.public_key()))
         assert Tree(leaves).root() == checkpoint.root
-        with live_pages(cup) as (hub, pages):
+        with live_pages(cup) as pages:
             for name in ("log/checkpoint", "log/tile/0/000.p/82", "log/tile/entries/000.p/7"):
-                page = pages.get(name, hub.live, 0)
+                page = pages.get(name)
                 assert page is not None
                 assert "p/7" in name or page.data == (public / name).read_bytes()
             for name in ("log/tile/0/000", "log/tile/9/000", "log/other", "log/../contest.toml"):
-                assert None is pages.get(name, hub.live, 0)
+                assert None is pages.get(name)
         # The certificate is the one that an export of the same games has.
         published = load_store(cup.contest)
         games = [
@@ -199,21 +199,21 @@ def test_a_result_that_comes_while_the_contest_is_not_read_again_is_still_shown(
     """Reading a contest takes a share of the time only: what comes in between is shown with the next reading."""
     with Cup(tmp_path / "cup", PAIR) as cup, recorder(cup) as log:
         log.read_store()
-        with live_pages(cup) as (hub, pages):
-            site = StaticSite(hub, pages, tmp_path / "public")
-            assert not site.write(1)
-            before = hub.live.seq
+        with live_pages(cup) as pages:
+            site = StaticSite(pages, tmp_path / "public")
+            assert not site.write()
+            before = pages.hub.live.seq
             monkeypatch.setattr(pages, "_load_at", math.inf)
             accept(cup, *play_next(cup))
             log.finish()
-            site.write(2)
-            page = pages.get("index.html", hub.live, 3)
+            site.write()
+            page = pages.get("index.html")
             assert page is not None
             # A page that is not read again says so by its number: the script asks for it once more.
-            assert hub.live.seq > before
-            assert f'data-seq="{before}"' in page.numbered(hub.live.seq).decode()
+            assert pages.hub.live.seq > before
+            assert f'data-seq="{before}"' in page.numbered().decode()
             monkeypatch.setattr(pages, "_load_at", 0.0)
-            site.write(2)
+            site.write()
             assert "controls" in (tmp_path / "public/games/00001.html").read_text()
 
 
@@ -222,17 +222,17 @@ def test_page_of_an_ended_game_is_written_again_after_a_disqualification(
 ) -> None:
     with Cup(tmp_path / "cup", STRONG_TO_WEAK) as cup, recorder(cup) as log:
         log.read_store()
-        with live_pages(cup) as (hub, pages):
-            site, page = StaticSite(hub, pages, tmp_path / "public"), tmp_path / "public/games/00001.html"
+        with live_pages(cup) as pages:
+            site, page = StaticSite(pages, tmp_path / "public"), tmp_path / "public/games/00001.html"
             game, file = play_next(cup)
             accept(cup, game, file)
             log.finish()
-            site.write(1)
+            site.write()
             assert "does not count" not in page.read_text()
             cup.store.disqualify(cup.contest.name, game.first, "two programs")
             log.finish()
             monkeypatch.setattr(pages, "_load_at", 0.0)
-            site.write(2)
+            site.write()
             assert "This game does not count" in page.read_text()
 
 
@@ -242,20 +242,20 @@ def test_page_does_not_claim_events_that_came_while_the_contest_was_read(
     """Its script would not ask again: a result would be missing for good."""
     with Cup(tmp_path / "cup", PAIR) as cup, recorder(cup) as log:
         log.read_store()
-        with live_pages(cup) as (hub, pages):
-            before = hub.live.seq
+        with live_pages(cup) as pages:
+            before = pages.hub.live.seq
 
             def read_slowly(stored: Contest) -> PublishedContest:
                 contest = load_store(stored)
                 accept(cup, *play_next(cup))
                 log.finish()
-                hub.catch_up()
+                pages.hub.catch_up()
                 return contest
 
             monkeypatch.setattr("judge.web.live.pages.load_store", read_slowly)
-            pages.get("crosstable.html", hub.live, 1)
+            pages.get("crosstable.html")
             monkeypatch.setattr(pages, "_load_at", math.inf)
-            page = pages.get("crosstable.html", hub.live, 2)
+            page = pages.get("crosstable.html")
             assert page is not None
-            assert hub.live.seq > before
-            assert f'data-seq="{before}"' in page.numbered(hub.live.seq).decode()
+            assert pages.hub.live.seq > before
+            assert f'data-seq="{before}"' in page.numbered().decode()

@@ -23,7 +23,6 @@ from judge.submissions.service import IntakeDirectory
 from judge.transparency.keys import make_key
 from judge.transparency.log import KEY_FILE
 from judge.web.live.pages import LivePages
-from judge.web.live.serve import hub_of
 from judge.web.live.waiting import WaitingContest
 from tests.broadcast.logs import recorder
 from tests.patience import PATIENCE_S
@@ -220,32 +219,31 @@ def test_deadlines_are_shown_before_and_during_the_contest(tmp_path: Path, monke
         log.read_store()
         file = PlanFile(cup.planned)
         with (
-            closing(hub_of(cup.planned)) as hub,
-            closing(LivePages(cup.planned, hub.painter)) as pages,
+            closing(LivePages(cup.planned)) as pages,
             closing(intake_directory(cup.planned).register()) as register,
         ):
-            hub.catch_up()
+            pages.hub.catch_up()
 
-            def page(path: str, version: int) -> str:
+            def page(path: str) -> str:
                 place = pages.place(path)
                 if place.path == "live.html":
-                    return pages.games.all(hub.live, 0, 1, place).data.decode()
+                    return pages.games.all(pages.hub.live, 0, 1, place).data.decode()
                 monkeypatch.setattr(pages, "_load_at", 0.0)  # else it is not read so soon again
-                return (pages.get(path, hub.live, version) or pytest.fail(path)).data.decode()
+                return (pages.get(path) or pytest.fail(path)).data.decode()
 
             for folder, words in SHOWN.items():
                 waiting = WaitingContest(file, None, register).page(f"{folder}index.html")
                 assert waiting is not None
-                for shown in (waiting.data.decode(), page(f"{folder}index.html", 1), page(f"{folder}live.html", 1)):
+                for shown in (waiting.data.decode(), page(f"{folder}index.html"), page(f"{folder}live.html")):
                     assert [] == [each for each in words if each not in shown]
                     assert '<time datetime="2027-03-01T08:30:00+00:00" data-moment>' in shown
             plan = cup.planned.path.read_text()
             cup.planned.path.write_text(plan.replace("2027-03-31T23:59:59Z", "2027-04-02T12:00:00Z"))
-            assert "2027-04-02, 12:00 UTC" in page("index.html", 2)
+            assert "2027-04-02, 12:00 UTC" in page("index.html")
             cup.planned.path.write_text("name =")
-            assert "2027-04-02, 12:00 UTC" in page("index.html", 3)
+            assert "2027-04-02, 12:00 UTC" in page("index.html")
             cup.planned.path.write_text(plan.replace(MOMENTS, ""))
-            assert "<time" not in page("index.html", 4)
+            assert "<time" not in page("index.html")
 
 
 @pytest.mark.docker

@@ -7,15 +7,14 @@
   const { root, log } = html.dataset;
   const game = Number(html.dataset.game ?? 0);
   const isStatic = "static" in html.dataset;
-  const followed = new URLSearchParams(location.search).get("agent");
   const SILENT_MS = 15000, POLL_MS = 2000, STREAM_AGAIN_MS = 30000, TICK_MS = 100, RENEW_MS = 1000, PLOTS_MS = 4000;
   const MOST_MISSING = 20;
+  const boards = document.getElementById("boards");
   const connection = document.getElementById("connection");
   const topic = game ? `&game=${game}` : "renew" in html.dataset ? "&moves=false" : "";
-  // Every event up to `seq` was seen. A page that is renewed shows less than that: `shownSeq`; what came since is shown
-  // again from `recent`, which has every event after `forgottenSeq`. What a card shows of its game is `upTo`.
-  let seq = Number(html.dataset.seq), shownSeq = seq, forgottenSeq = seq;
-  const firstSeq = seq, recent = [], upTo = new WeakMap(), outdated = new WeakSet(), MOST_RECENT = 2000;
+  // Boards show every event up to `seq`. The rest comes from the service, which numbers each page by the last event that it
+  // shows (`data-seq`), and is renewed until that is at least `wantedSeq`.
+  let seq = Number(html.dataset.seq), wantedSeq = seq;
   let aheadMs = -Infinity;
   let source = null, heardAt = 0, pollTimer = 0, tickTimer = 0, streamAt = 0, isLeaving = false, renewTimer = 0, missing = 0;
 
@@ -67,18 +66,18 @@
 
   const nameOf = (running, seat) => running.querySelector(`[data-seat="${seat}"] bdi`).textContent;
 
-  function draw(running, event) {
+  function draw(running, { pieces: drawn, marks }, emptied) {
     const pieces = running.querySelector(".film .pieces");
     const known = JSON.parse(running.dataset.words ?? "{}");
     if (!pieces) return;
     const rows = running.querySelectorAll(".squares tbody tr");
     const at = (x, y) => [pieces.querySelector(`[data-at="${x} ${y}"]`), rows[y]?.cells[x + 1]];
-    for (const [x, y] of event.emptied) {
+    for (const [x, y] of emptied) {
       const [piece, square] = at(x, y);
       piece?.remove();
       if (square) square.textContent = "";
     }
-    for (const [x, y, shapes, words] of event.paint.pieces) {
+    for (const [x, y, shapes, words] of drawn) {
       const [piece, square] = at(x, y);
       const made = element("g", { "data-at": `${x} ${y}` });
       made.append(...painted(shapes));
@@ -86,16 +85,12 @@
       else pieces.append(made);
       if (square) square.textContent = words.split(" ").map((word) => (Object.hasOwn(known, word) ? known[word] : word)).join(" ");
     }
-    running.querySelector(".film .marks").replaceChildren(...painted(event.paint.marks));
+    running.querySelector(".film .marks").replaceChildren(...painted(marks));
   }
 
   function move(event, running) {
-    if (!running || Number(running.dataset.attempt) !== event.attempt) return renew(event.game);
-    draw(running, event);
-    if (event.seats) {
-      outdated.add(running);
-      return renew(event.game);
-    }
+    draw(running, event.paint, event.emptied);
+    if (event.seats) exchangeSides(running);
     const name = nameOf(running, event.seat);
     const time = duration(event.charged_ms);
     setClocks(running, event.clock ?? { seat: "-", since_ms: "-", left_ms: event.left_ms });
@@ -123,6 +118,59 @@
     tell(`${event.notation} ${name}, ${time}`);
   }
 
+  // --- boards of all games -------------------------------------------------------------------------------------------
+
+  const numberOf = (card) => Number(card.dataset.game);
+
+  function addCard({ game: number, attempt }, titles, stage) {
+    const card = document.getElementById("card").content.firstElementChild.cloneNode(true);
+    const link = card.querySelector("a"), label = link.textContent.replace("{number}", number);
+    Object.assign(card.dataset, { game: number, attempt });
+    card.setAttribute("aria-label", label);
+    link.textContent = label;
+    link.href = `games/${String(number).padStart(5, "0")}.html`;
+    card.querySelector("[data-stage]").textContent = stage;
+    titles.forEach((title, seat) => (card.querySelector(`[data-seat="${seat}"] bdi`).textContent = title));
+    removeCard(number);
+    const cards = [...boards.querySelectorAll(".running")];
+    boards.insertBefore(card, cards.find((each) => numberOf(each) > number) ?? null);
+    return card;
+  }
+
+  const removeCard = (number) => runningOf({ game: number })?.remove();
+
+  function started(event) {
+    const { followed } = boards.dataset;
+    if (followed && ![event.first, event.second].includes(followed)) return;
+    const words = JSON.parse(boards.dataset.stages), { titles, stage } = event.paint;
+    addCard(event, titles, Object.hasOwn(words, stage) ? words[stage] : stage);
+  }
+
+  // An attempt may begin again: nothing of its card counts.
+  function playing(event, before) {
+    const titles = [0, 1].map((seat) => nameOf(before, seat));
+    const card = addCard(event, titles, before.querySelector("[data-stage]").textContent);
+    for (const clock of card.querySelectorAll("[data-clock]")) clock.textContent = clockText(0);
+    setClocks(card, { seat: "-", since_ms: "-", left_ms: event.left_ms });
+    const room = card.querySelector(".room");
+    if (!event.board) return (room.querySelector("p").textContent = boards.dataset.hidden);
+    const film = document.getElementById("film").content.firstElementChild.cloneNode(true);
+    film.querySelector("title").textContent = titles.join(" - ");
+    room.replaceWith(film);
+    draw(card, event.paint, []);
+    if (event.board.seats[0] !== 0) exchangeSides(card);
+  }
+
+  function exchangeSides(running) {
+    for (const part of [".swatch", "[data-side]"]) {
+      const [first, second] = [0, 1].map((seat) => running.querySelector(`[data-seat="${seat}"] ${part}`));
+      second.replaceWith(first.cloneNode(true));
+      first.replaceWith(second);
+    }
+  }
+
+  // --- what is told, and plots ---------------------------------------------------------------------------------------
+
   // Each sentence is said once: a new element in a live region, and only the last ones stay.
   function tell(text) {
     const region = document.getElementById("told");
@@ -134,29 +182,9 @@
   }
 
   function search(event, running) {
-    const line = running?.querySelector(`[data-search="${event.seat}"]`);
+    const line = running.querySelector(`[data-search="${event.seat}"]`);
     const words = [...Object.entries(event.search).map(([key, value]) => `${key} ${value}`), ...event.messages];
     if (line) line.textContent = words.join(" · ");
-  }
-
-  function table(event) {
-    const body = document.getElementById("table");
-    if (!body) return;
-    const links = new Map([...body.querySelectorAll("a")].map((link) => [link.textContent, link]));
-    const isRated = body.dataset.rated !== undefined;
-    if (body.querySelector("[data-out]") || event.lines.some((line) => line.stage || !links.has(line.agent) || (line.rating != null) !== isRated)) return renewSoon();
-    body.replaceChildren(...event.lines.map((line) => {
-      const row = document.createElement("tr");
-      const head = document.createElement("th");
-      head.scope = "row";
-      head.append(links.get(line.agent));
-      const rating = line.rating == null ? [] : [String(Math.round(line.rating))];
-      const [place, ...values] = cells(String(line.place), ...rating, String(line.points), String(line.games));
-      for (const cell of [place, ...values]) cell.className = "num";
-      if (rating.length) values[0].classList.add("strong");
-      row.append(place, head, ...values);
-      return row;
-    }));
   }
 
   // The service draws the plots, for all viewers at once.
@@ -197,12 +225,7 @@
     }
   }
 
-  // What it cannot continue by itself it takes from the page as it is now.
-  async function now(query = {}) {
-    const asked = new URLSearchParams({ ...(followed && { agent: followed }), ...query }).toString();
-    const answer = await ask(location.pathname + (asked && `?${asked}`));
-    return new DOMParser().parseFromString(await answer.text(), "text/html");
-  }
+  // --- the rest of the page --------------------------------------------------------------------------------------------
 
   const isGone = () => missing >= MOST_MISSING;
 
@@ -218,11 +241,6 @@
     return answer;
   }
 
-  function renew(number) {
-    if ("all" in html.dataset) renewSoon();
-    else if (number === game) leave();
-  }
-
   function renewSoon() {
     if (!renewTimer && !isGone()) renewTimer = setTimeout(renewPage, RENEW_MS * Math.random());
   }
@@ -233,46 +251,30 @@
     const isUsed = main.contains(document.activeElement);
     if (document.hidden || (isUsed && "renew" in html.dataset)) return renewSoon();
     try {
-      let fresh = await now("all" in html.dataset ? { boards: "new" } : {});
-      if ([...fresh.querySelectorAll(".running:empty")].some((card) => !keptFor(card))) fresh = await now();
+      const asked = new URL(location.href);
+      if (boards) asked.searchParams.set("boards", "no");
+      const answer = await ask(asked.href);
+      const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
       const number = Number(fresh.documentElement.dataset.seq);
-      if (number < Math.max(forgottenSeq, shownSeq)) return renewSoon();
-      const opened = [...main.querySelectorAll(":scope > details")].map((details) => details.open);
-      const parts = [...document.importNode(fresh.querySelector("main"), true).childNodes];
-      const boards = document.getElementById("boards"), at = parts.findIndex((node) => node.id === "boards");
-      if (!boards || at < 0) main.replaceChildren(...parts);
-      else {
-        for (const node of [...main.childNodes]) if (node !== boards) node.remove();
-        boards.before(...parts.slice(0, at));
-        boards.after(...parts.slice(at + 1));
-        renewCards(boards, [...parts[at].children], number);
-      }
-      main.querySelectorAll(":scope > details").forEach((details, at) => (details.open = opened[at] ?? details.open));
-      shownSeq = number;
-      for (const event of recent) if (event.seq > number) show(event);
-      tick();
+      if (number >= Number(html.dataset.seq)) replaceMain(main, [...document.importNode(fresh.querySelector("main"), true).childNodes]);
+      html.dataset.seq = String(Math.max(number, Number(html.dataset.seq)));
+      if (number < wantedSeq) renewSoon();
     } catch {
       renewSoon();
     }
   }
 
-  // The card here by which a new one need not be drawn: it goes on by itself.
-  function keptFor(card) {
-    const { game, attempt } = card.dataset;
-    const here = document.querySelector(`.running[data-game="${game}"][data-attempt="${attempt}"]`);
-    return here?.querySelector(".film") && !outdated.has(here) ? here : null;
-  }
-
-  function renewCards(boards, fresh, number) {
-    const cards = fresh.map((card) => {
-      const here = keptFor(card);
-      if (!here) upTo.set(card, number);
-      return here ?? card;
-    });
-    for (const card of [...boards.children]) if (!cards.includes(card)) card.remove();
-    cards.forEach((card, at) => {
-      if (boards.children[at] !== card) boards.insertBefore(card, boards.children[at] ?? null);
-    });
+  function replaceMain(main, parts) {
+    const opened = [...main.querySelectorAll(":scope > details")].map((details) => details.open);
+    const at = parts.findIndex((node) => node.id === "boards");
+    if (at < 0) main.replaceChildren(...parts);
+    else {
+      for (const node of [...main.childNodes]) if (node !== boards) node.remove();
+      boards.before(...parts.slice(0, at));
+      boards.after(...parts.slice(at + 1));
+      boards.dataset.stages = parts[at].dataset.stages;
+    }
+    main.querySelectorAll(":scope > details").forEach((details, at) => (details.open = opened[at] ?? details.open));
   }
 
   // The same address shows the next page of the game: not all viewers ask for it at once.
@@ -296,9 +298,6 @@
   function apply(event) {
     if (event.seq <= seq) return;
     seq = event.seq;
-    html.dataset.seq = String(seq);
-    recent.push(event);
-    if (recent.length > MOST_RECENT) forgottenSeq = recent.shift().seq;
     if (event.type === "ended") tell(`${html.dataset.said.replace("{number}", event.game)} ${event.outcome}`);
     show(event);
     document.dispatchEvent(new CustomEvent("judge-event", { detail: event }));
@@ -307,26 +306,24 @@
   const WITHIN = {
     move,
     search,
-    turn: (event, running) => running && setClocks(running, event.clock),
+    turn: (event, running) => setClocks(running, event.clock),
+    ...(boards && { playing }),
   };
+  const CARDS = { started, ended: ({ game: number }) => removeCard(number), void: ({ game: number }) => removeCard(number) };
 
-  // Does nothing for what is shown already.
   function show(event) {
-    const within = WITHIN[event.type];
+    const running = runningOf(event), within = WITHIN[event.type];
     if (within) {
-      const running = runningOf(event);
-      if (!running && followed) return; // a game of other agents
-      if (event.seq <= (running ? upTo.get(running) ?? firstSeq : shownSeq)) return;
-      if (running) upTo.set(running, event.seq);
-      return within(event, running);
+      if (running && Number(running.dataset.attempt) === event.attempt) within(event, running);
+      return;
     }
-    if (event.seq <= shownSeq) return;
-    // An attempt that begins again: what its card shows does not count.
-    if (event.type === "playing" && runningOf(event)) outdated.add(runningOf(event));
-    // With a followed agent, its cards, results and row change together: all from one page.
-    if (event.type === "table" && !followed && !("renew" in html.dataset)) return table(event);
-    if ("all" in html.dataset || "renew" in html.dataset) renewSoon();
-    else if (event.game === game) leave();
+    if (boards) CARDS[event.type]?.(event);
+    if (game) {
+      if (event.game === game) leave();
+    } else {
+      wantedSeq = event.seq;
+      renewSoon();
+    }
   }
 
   // --- clocks --------------------------------------------------------------------------------------------------------

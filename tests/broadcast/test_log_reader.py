@@ -1,0 +1,87 @@
+"""Readers of the log skip what is damaged, and continue."""
+
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from judge.broadcast.events import Disqualified, write_event
+from judge.broadcast.log import LogReader
+
+
+def good(*numbers: int) -> bytes:
+    event = Disqualified(at="2024-01-01T00:00:00.000Z", reason="a reason")
+    return b"".join(write_event(event, number) + b"\n" for number in numbers)
+
+
+DAMAGE = {
+    "NUL bytes before the next line": b"\0" * 4096,
+    "a line of NUL bytes": b"\0" * 512 + b"\n",
+    "half a line": b'{"numb\n',
+    "a half line that the next one joins": b'{"numb',
+    "invalid UTF-8": b'{"number": "\xff\xfe"}\n',
+    "another kind of value": b"[1]\n",
+    "an empty line": b"\n",
+    "a long line": b"x" * 5000 + b"\n",
+    "deep nesting": b"[" * 4000 + b"\n",
+    "a carriage return": b'{"number": 1\r}{\n',
+}
+
+
+def append(path: Path, data: bytes) -> None:
+    with path.open("ab") as file:
+        file.write(data)
+
+
+def read_all(reader: LogReader, most_bytes: int) -> Sequence[int]:
+    found = []
+    while (news := reader.news(most_bytes)) is not None:
+        found += [line.event.seq for line in news]
+    return found
+
+
+@pytest.mark.parametrize("piece", [7, 4096, 1 << 20])
+@pytest.mark.parametrize("name", DAMAGE)
+def test_damaged_line_is_skipped_and_the_rest_is_read(
+    name: str, piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("judge.broadcast.log.MAX_LINE_BYTES", 4500)
+    path = tmp_path / "log"
+    path.write_bytes(good(1, 2) + DAMAGE[name] + good(3, 4, 5))
+    with closing(LogReader(path)) as reader:
+        joins = name == "a half line that the next one joins"
+        assert ([1, 2, 4, 5] if joins else [1, 2, 3, 4, 5]) == read_all(reader, piece)
+        is_kept = name == "NUL bytes before the next line"
+        assert (None if is_kept else len(good(1, 2))) == reader.damaged_at
+        append(path, good(6))
+        assert [6] == read_all(reader, piece)
+
+
+def test_line_without_an_end_needs_bounded_memory_and_ends_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("judge.broadcast.log.MAX_LINE_BYTES", 1000)
+    path = tmp_path / "log"
+    path.write_bytes(good(1) + b"x" * 100_000)
+    with closing(LogReader(path)) as reader:
+        assert [1] == read_all(reader, 512)
+        assert len(reader._rest) <= 1000
+        append(path, b"\n" + good(2))
+        assert [2] == read_all(reader, 512)
+        assert len(good(1)) == reader.damaged_at
+
+
+def test_file_that_was_replaced_or_cut_is_read_from_its_beginning(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(good(1, 2, 3))
+    with closing(LogReader(path)) as reader:
+        assert [1, 2, 3] == read_all(reader, 100)
+        assert not reader.is_replaced()
+        path.write_bytes(good(1))
+        assert reader.is_replaced()
+        reader.restart()
+        assert [1] == read_all(reader, 100)
+        (tmp_path / "other").write_bytes(good(1, 2))
+        (tmp_path / "other").replace(path)
+        assert reader.is_replaced()
