@@ -105,7 +105,8 @@ POLICIES_HEAD = """\
 
 A policy is one TOML file. It contains the game, the clocks and the limits of a contest. `judge policies` prints
 policies, and with `--diff` differences. Append a variant to the name: `gomocup-freestyle:finals`. Change single keys
-with `--set section.key=value`. Unknown keys are errors. To make a policy, copy one with `--copy FILE` and pass its path.
+with `--set section.key=value`. Unknown keys are errors. To make a policy, copy one with `--copy FILE` and pass
+its path.
 
 Agents of different protocols can play each other if both protocols support the game. A Gomocup brain plays an
 [AGI](agi.md) engine under `renju-15`. [verdicts.md](verdicts.md) explains every verdict.

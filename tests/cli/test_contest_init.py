@@ -12,8 +12,7 @@ import pytest
 
 from judge.agents.agents import stage_agent
 from judge.agents.store import AgentStore
-from judge.cli.contest.init_options import next_weekday
-from judge.cli.contest.open_contest import fair_games
+from judge.cli.contest.init_options import fair_games, next_weekday
 from judge.contest.entries import entrants, intake_directory
 from judge.contest.estimate import estimate_contest
 from judge.contest.plan import load_plan

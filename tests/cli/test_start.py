@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import typer
@@ -55,6 +56,12 @@ TYPER_S = {"rich", "pydantic"}
 @pytest.mark.parametrize("words", [["--help"], ["contest", "--help"], ["match", "--help"], ["no-such-command"]])
 def test_a_list_of_commands_and_their_help_import_no_library_that_plays(words: list[str]) -> None:
     assert imported_by(run(*words)) <= TYPER_S
+
+
+def test_a_new_contest_without_authors_opens_no_database(tmp_path: Path) -> None:
+    words = ("contest", "init", str(tmp_path / "cup"), "--policy", "gomocup-freestyle")
+    assert not {"sqlalchemy", "docker", "numpy", "networkx", "fastapi"} & imported_by(run(*words))
+    assert (tmp_path / "cup" / "contest.toml").exists()
 
 
 def test_a_worker_imports_no_library_until_it_needs_it() -> None:

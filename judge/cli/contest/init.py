@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 from collections.abc import Sequence
-from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from string import Template
@@ -18,9 +17,7 @@ from judge.base.errors import HostError, InputError
 from judge.base.os_errors import os_errors_as
 from judge.base.text import printable
 from judge.base.toml_files import toml_quoted
-from judge.cli.contest.init_options import InitOptions, ask_options, local_zone, policy_of_game
-from judge.cli.contest.open_contest import chosen_lines, fair_games, make_ready_for_authors
-from judge.cli.cup.plan import init as init_cup
+from judge.cli.contest.init_options import InitOptions, ask_options, fair_games, local_zone, policy_of_game
 from judge.cli.guard import is_interactive
 from judge.cli.options import (
     ClockOption,
@@ -28,18 +25,11 @@ from judge.cli.options import (
     SetOption,
     StoreOption,
     checked_address,
-    operator,
     refuse_given,
 )
-from judge.cli.tokens import authors_in
-from judge.contest.carry_over import carry_over
-from judge.contest.entries import intake_directory
-from judge.contest.foreign_store import foreign
-from judge.contest.next_plan import next_text, relocated, with_changes
 from judge.contest.opening_files import shipped_openings
-from judge.contest.plan import NAME, PLAN_FILE, Planned, load_plan
+from judge.contest.plan import NAME, PLAN_FILE, load_plan
 from judge.host.house_agents import house_agent_names
-from judge.publish.load import former_problem
 from judge.record.policy import Policy, load_policy
 
 EXAMPLES = """
@@ -220,6 +210,8 @@ def init(
     if cup:
         given = {"policy": policy, "agent": agent, "format": format_, "games": games, "game": game, "from": last}
         refuse_given("is not for a cup: write it in cup.toml", **given, closes=closes, authors=authors)
+        from judge.cli.cup.plan import init as init_cup
+
         init_cup(name)
         return
     if (opens or closes or starts) and not zone:
@@ -233,9 +225,11 @@ def init(
                 "--from copies policy, format, agents, authors and seed: leave out --policy, --game, --format, "
                 "--games, --agent, --authors, --clock and --seed, and change the new file"
             )
-        _init_from(name, foreign(load_plan(last), (), store), options, set_ or [])
+        from judge.cli.contest.init_from import init_from  # a new contest has no database
+
+        init_from(name, last, store, options, set_ or [])
         return
-    address, names = checked_address(url), authors_in(authors) if authors else []
+    address, names = checked_address(url), _names_of(authors)
     if game:
         if policy:
             raise InputError("--game and --policy: give one of them")
@@ -276,6 +270,8 @@ def init(
     try:
         planned = load_plan(path)
         if is_open := bool(names or options.closes):
+            from judge.cli.contest.open_contest import chosen_lines, make_ready_for_authors
+
             make_ready_for_authors(planned, names, address)
     except (InputError, HostError):
         path.unlink()
@@ -288,6 +284,14 @@ def init(
         _print_last_steps(folder, is_scheduled=bool(options.starts))
     else:
         _print_next_steps(path, is_scheduled=bool(options.starts))
+
+
+def _names_of(file: str) -> Sequence[str]:
+    if not file:
+        return ()
+    from judge.cli.tokens import authors_in
+
+    return authors_in(file)
 
 
 def _print_last_steps(folder: Path, *, is_scheduled: bool) -> None:
@@ -313,73 +317,6 @@ def _print_next_steps(path: Path, *, is_scheduled: bool) -> None:
     width = max(len(command) for command, _ in steps)
     for command, effect in steps:
         print(f"  judge {command:<{width}}  {effect}")
-
-
-def _init_from(name: str, last: Planned, options: InitOptions, changes: Sequence[str]) -> None:
-    folder = Path(name)
-    path = folder / PLAN_FILE
-    if not re.fullmatch(NAME, folder.resolve().name):
-        raise InputError(f"{name}: not a contest's name: use letters, digits, dashes, underscores and dots")
-    if folder.exists():
-        raise InputError(f"{folder} exists: use another name")
-    with closing(intake_directory(last).register()) if not last.has_no_store else nullcontext() as register:
-        has_begun = register is not None and register.has_begun()
-    wanted = with_changes(last.plan.change, [*changes, *options.changes])
-    values: dict[tuple[str, ...], object] = dict(options.moments.items())
-    values["name",] = folder.resolve().name
-    if wanted != last.plan.change:
-        values["change",] = list(wanted)
-    for key, text in (("title", options.title), ("zone", options.zone)):
-        if text:
-            values[key,] = text
-    if not last.keeps_own_database:
-        values["store",] = last.plan.store
-    own = os.path.relpath(last.folder.resolve(), folder.resolve())
-    former = [relocated(each, last.folder, folder) for each in last.plan.ratings.with_]
-    joined = [*former, *([own] if has_begun else [])]
-
-    def write() -> Planned:
-        source = own if own in joined else ""
-        write_durably(path, next_text(last, folder, values, joined, source).encode())
-        return load_plan(path)
-
-    try:
-        folder.mkdir(parents=True)
-        planned = write()
-        reasons = {each: why for each in joined if (why := former_problem(planned, each))}
-        if reasons:
-            joined = [each for each in joined if each not in reasons]
-            planned = write()
-    except OSError as error:
-        raise HostError(f"{path}: {error.strerror}") from None
-    except InputError:
-        path.unlink(missing_ok=True)
-        folder.rmdir()
-        raise
-    done = carry_over(last, planned, operator())
-    print(f"{path}: from {last.path}, without its schedule")
-    print(f"  agents   {_names(done.checked)}" + ("; their checks are kept" if done.checked else ""))
-    if done.unchecked:
-        print(f"  again    {_names(done.unchecked)}: the policy differs; judge serve checks them")
-    kept = "one database: create them again" if done.shares_store else f"{done.tokens}, valid in both contests"
-    print(f"  tokens   {kept}")
-    print(f"  key      {'the same organiser.key' if done.has_key else 'none: judge contest key creates one'}")
-    print(f"  ratings  {_ratings_words(last.name, joined, has_begun=has_begun)}")
-    for why in reasons.values():
-        print(f"           left out: {printable(why, 600)}")
-    print("then")
-    print(f"  judge contest plan {path}       checks it: games, duration, missing items")
-    print(f"  judge contest announce {path}   prints the text to publish")
-
-
-def _ratings_words(last: str, joined: Sequence[str], *, has_begun: bool) -> str:
-    if not joined:
-        return "not joined" if has_begun else f"not joined: {last} has not begun"
-    return f"joined with {', '.join(Path(each).name for each in joined)}"
-
-
-def _names(names: Sequence[str]) -> str:
-    return printable(", ".join(names), 600) or "none was submitted"
 
 
 def _agent_from_folder(named: str, folder: Path) -> str:

@@ -20,6 +20,21 @@ from judge.submissions.windows import aware_moment
 
 Value = TypeVar("Value")
 
+GAMES_OF_AGENT = 40
+"""With them, the standard error of a rating is about 55 Elo."""
+
+MOST_GAMES = 20
+"""Of a pairing: each of ten openings with both colours."""
+
+EXPECTED_AGENTS = 8
+"""Without a list of authors."""
+
+
+def fair_games(agents: int) -> int:
+    """Games of a pairing in a round robin, an even number, so that each agent plays about `GAMES_OF_AGENT`."""
+    opponents = max(1, (agents or EXPECTED_AGENTS) - 1)
+    return min(MOST_GAMES, 2 * -(-GAMES_OF_AGENT // (2 * opponents)))
+
 
 @dataclass(frozen=True, slots=True)
 class InitOptions:

@@ -8,6 +8,7 @@ from judge.base.errors import HostError
 from judge.base.os_errors import os_errors_as
 from judge.base.text import duration
 from judge.cli.contest.announce import announcement, clock_words
+from judge.cli.contest.init_options import EXPECTED_AGENTS
 from judge.cli.links import author_link, organiser_link
 from judge.cli.options import operator
 from judge.cli.submit import open_intake
@@ -19,21 +20,6 @@ from judge.transparency.keys import make_key, public_pem
 from judge.transparency.log import KEY_FILE
 
 ANNOUNCEMENT, LINKS = "announcement.txt", "links.txt"
-
-GAMES_OF_AGENT = 40
-"""With them, the standard error of a rating is about 55 Elo."""
-
-MOST_GAMES = 20
-"""Of a pairing: each of ten openings with both colours."""
-
-EXPECTED_AGENTS = 8
-"""Without a list of authors."""
-
-
-def fair_games(agents: int) -> int:
-    """Games of a pairing in a round robin, an even number, so that each agent plays about `GAMES_OF_AGENT`."""
-    opponents = max(1, (agents or EXPECTED_AGENTS) - 1)
-    return min(MOST_GAMES, 2 * -(-GAMES_OF_AGENT // (2 * opponents)))
 
 
 def make_ready_for_authors(planned: Planned, authors: Sequence[str], address: str) -> None:
