@@ -230,7 +230,7 @@ def test_next_contest_takes_file_agents_tokens_and_key(judge: Judge, tmp_path: P
     assert 0o600 == stat.S_IMODE(key.stat().st_mode)
     with closing(Tokens(planned.store_url, "next")) as tokens:
         assert ("ada", None, None) == (tokens.author_of(token), tokens.author_of(revoked), tokens.author_of(act))
-        assert ["olga"] == [holder.name for holder in tokens.holders()]
+        assert ["ada", "olga"] == [holder.name for holder in tokens.holders()]
     copied = intake_directory(planned)
     with closing(copied.register()) as register:
         entries = register.entries()

@@ -97,5 +97,5 @@ def test_help_of_all_commands_also_lists_the_rare_ones() -> None:
     assert "judge help all lists every command" in short.stdout
     alone = runner.invoke(app, ["help", "contest", "run"], prog_name="judge").stdout
     assert alone.split() == runner.invoke(app, ["contest", "run", "--help"], prog_name="judge").stdout.split()
-    with pytest.raises(InputError, match="judge contest has no command ru: did you mean run"):
+    with pytest.raises(InputError, match="judge contest has no command ru: did you mean 'run'"):
         runner.invoke(app, ["help", "contest", "ru"], prog_name="judge", catch_exceptions=False)
