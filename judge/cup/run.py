@@ -26,7 +26,7 @@ from judge.base.text import decode
 from judge.contest.contest import Contest, open_store
 from judge.contest.entries import entrants
 from judge.contest.estimate import ContestEstimate, estimate_contest
-from judge.contest.plan import AgentPlan, Planned, located
+from judge.contest.plan import AgentPlan, Plan, Planned, located
 from judge.contest.run_lock import player_of
 from judge.contest.run_process import RUN_LOG, start_run
 from judge.cup.plan import League, PlannedCup
@@ -39,13 +39,10 @@ _MANY_SLOTS = 1 << 40
 
 @dataclass(frozen=True, slots=True)
 class LeagueEstimate:
-    """The estimated size of a league. `cores` are those of a game; `later`: agents promoted from another league."""
+    """The estimated size of a league. `later`: agents promoted from another league."""
 
-    league: str
-    policy: str
-    after: str
-    cores: int
-    games_of_pair: int
+    league: League
+    plan: Plan
     later: int
     found: ContestEstimate
     missing: Sequence[str]
@@ -57,7 +54,7 @@ class LeagueEstimate:
 
     @property
     def pairs(self) -> int:
-        return self.found.games // self.games_of_pair
+        return self.found.games // self.plan.format.games
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +87,7 @@ def estimate_cup(planned: PlannedCup, names: Collection[str] | None = None) -> l
         missing = [sentence if place in sentence else f"{place}: {sentence}" for sentence in missing]
         if later and league.promotes_new:
             found = replace(found, is_exact=False)
-        plan = contest.plan
-        estimates.append(
-            LeagueEstimate(
-                league.name, plan.policy, league.after, plan.slots.cores, plan.format.games, later, found, missing
-            )
-        )
+        estimates.append(LeagueEstimate(league, contest.plan, later, found, missing))
     return estimates
 
 
@@ -106,8 +98,8 @@ def cup_hours(planned: PlannedCup, estimates: Sequence[LeagueEstimate], cores: i
         alone = each.found.hours(_MANY_SLOTS)
         if alone is None or each.found.longest_s is None:
             return None
-        work += each.found.games * each.found.longest_s / 3600 * each.cores
-        chains[each.league] = alone + (chains[each.after] if each.after else 0)
+        work += each.found.games * each.found.longest_s / 3600 * each.plan.slots.cores
+        chains[each.league.name] = alone + (chains[each.league.after] if each.league.after else 0)
     if planned.cup.leagues_at_once:  # leagues may wait for each other
         longest = sum(each.found.hours(_MANY_SLOTS) or 0 for each in estimates)
     else:

@@ -14,7 +14,6 @@ Both log-likelihoods are concave in (u, d).
 """
 
 import math
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -24,38 +23,17 @@ Slopes = tuple[Vector, Vector]
 Bends = tuple[Vector, Vector, Vector]
 
 
-class DrawModel(Protocol):
-    """Arrays have one element per ordered pair: games of the first seat. Where `d` is an array, they may have a row per
+class RaoKupper:
+    """Draws within the margin d.
+
+    Arrays have one element per ordered pair: games of the first seat. Where `d` is an array, they may have a row per
     league.
     """
-
-    NO_DRAWS: float
-
-    def height(self, u: Vector, d: float, wins: Vector, draws: Vector, losses: Vector) -> float:
-        """Log-likelihood; minus infinity for an impossible d."""
-
-    def slopes(self, u: Vector, d: float | Vector, wins: Vector, draws: Vector, losses: Vector) -> Slopes:
-        """Derivatives of each pair's `height` by u and d."""
-
-    def bends(self, u: Vector, d: float | Vector, wins: Vector, draws: Vector, losses: Vector) -> Bends:
-        """Second derivatives, by u twice, by u and d, and by d twice."""
-
-    def chances(self, u: Vector, d: float | Vector) -> tuple[Vector, Vector, Vector]:
-        """Probabilities of win, draw and loss."""
-
-    def start(self, share: float) -> float:
-        """d for this share of draws between equals, 0 < `share` < 1."""
-
-    def share(self, d: float) -> float:
-        """Share of draws between equals."""
-
-
-class RaoKupper:
-    """Draws within the margin d."""
 
     NO_DRAWS = 0.0
 
     def height(self, u: Vector, d: float, wins: Vector, draws: Vector, losses: Vector) -> float:
+        """Log-likelihood; minus infinity for an impossible d."""
         height = ((wins + draws) * log_share(u - d)).sum() + ((losses + draws) * log_share(-u - d)).sum()
         if draws.any():
             if d <= 0:
@@ -64,10 +42,12 @@ class RaoKupper:
         return float(height)
 
     def slopes(self, u: Vector, d: float | Vector, wins: Vector, draws: Vector, losses: Vector) -> Slopes:
+        """Derivatives of each pair's `height` by u and d."""
         for_first, for_second = (wins + draws) * share(d - u), (losses + draws) * share(d + u)
         return for_first - for_second, 2 * draws / -np.expm1(-2 * _margin(d)) - for_first - for_second
 
     def bends(self, u: Vector, d: float | Vector, wins: Vector, draws: Vector, losses: Vector) -> Bends:
+        """Second derivatives, by u twice, by u and d, and by d twice."""
         short_of_win, short_of_loss = share(d - u), share(d + u)
         win_bend = (wins + draws) * short_of_win * (1 - short_of_win)
         loss_bend = (losses + draws) * short_of_loss * (1 - short_of_loss)
@@ -75,18 +55,21 @@ class RaoKupper:
         return -both, win_bend - loss_bend, -both - draws / np.sinh(_margin(d)) ** 2
 
     def chances(self, u: Vector, d: float | Vector) -> tuple[Vector, Vector, Vector]:
+        """Probabilities of win, draw and loss."""
         won, lost = share(u - d), share(-u - d)
         return won, 1 - won - lost, lost
 
     def start(self, share: float) -> float:
+        """d for this share of draws between equals, 0 < `share` < 1."""
         return 2 * math.atanh(share)
 
     def share(self, d: float) -> float:
+        """Share of draws between equals."""
         return math.tanh(d / 2)
 
 
 class Davidson:
-    """Draws in proportion to the geometric mean of win and loss."""
+    """Draws in proportion to the geometric mean of win and loss. Methods as of `RaoKupper`."""
 
     NO_DRAWS = -math.inf
 
@@ -120,6 +103,9 @@ class Davidson:
 
     def share(self, d: float) -> float:
         return float(share(d - math.log(2)))
+
+
+DrawModel = RaoKupper | Davidson
 
 
 def _margin(d: float | Vector) -> Vector:

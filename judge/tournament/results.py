@@ -84,15 +84,15 @@ def games_by_table(results: Iterable[GameResult]) -> dict[tuple[int, int], list[
     return tables
 
 
-def failure_shares(results: Iterable[GameResult]) -> dict[str, float]:
-    """Share of games lost by an agent's failure, 0 to 1."""
+def failure_shares(results: Iterable[GameResult], after: int = 1) -> dict[str, float]:
+    """Share of games lost by an agent's failure, 0 to 1, of agents with at least `after` games."""
     games: dict[str, int] = {}
     failures: dict[str, int] = {}
     for result in results:
         for agent, fault in zip(result.agents, result.faults, strict=True):
             games[agent] = games.get(agent, 0) + 1
             failures[agent] = failures.get(agent, 0) + (fault in FAILURES)
-    return {agent: failures[agent] / games[agent] for agent in games}
+    return {agent: failures[agent] / count for agent, count in games.items() if count >= after}
 
 
 def without(played: Sequence[PlayedPairing], agents: Collection[str]) -> list[PlayedPairing]:

@@ -1,7 +1,6 @@
 """Later games and standings from a contest's document, pairings and results."""
 
 import hashlib
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -180,12 +179,8 @@ class Tournament:
     def failed(self, results: Sequence[GameResult], out: Collection[str] = ()) -> Mapping[str, float]:
         """Agents to disqualify, with their shares of failures."""
         failures = self.snapshot.failures
-        counts = Counter(agent for result in results for agent in result.agents)
-        return {
-            agent: share
-            for agent, share in failure_shares(results).items()
-            if share > failures.limit and counts[agent] >= failures.after and agent not in out
-        }
+        shares = failure_shares(results, failures.after)
+        return {agent: share for agent, share in shares.items() if share > failures.limit and agent not in out}
 
 
 def bare(spec: GameSpec) -> GameSpec:

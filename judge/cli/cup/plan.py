@@ -92,11 +92,11 @@ def plan(cup: Path, cores: int, *, as_json: bool) -> None:
     cores = cores or sum(machine.cores for machine in planned.cup.machines) or len(slots_on_host(1))
     hours = cup_hours(planned, found, cores)
     missing = [sentence for each in found for sentence in each.missing]
-    warnings = [f"{each.league}: {sentence}" for each in found for sentence in each.found.warnings]
+    warnings = [f"{each.league.name}: {sentence}" for each in found for sentence in each.found.warnings]
     if as_json:
         leagues = [
             {
-                "league": each.league,
+                "league": each.league.name,
                 "agents": each.agents,
                 "pairs": each.pairs,
                 "left_out": len(each.found.left_out),
@@ -152,13 +152,15 @@ def _show(planned: PlannedCup, found: list[LeagueEstimate]) -> None:
     columns = ("league", "policy", "agents", "pairs", "left out", "games", "begins")
     rows = [
         (
-            each.league,
-            each.policy,
+            each.league.name,
+            each.plan.policy,
             str(each.agents),
             str(each.pairs),
             str(len(each.found.left_out)),
             f"{'' if each.found.is_exact else 'about '}{each.found.games}",
-            f"after {each.after}" if each.after else planned.contest(each.league).plan.windows.words or "at once",
+            f"after {each.league.after}"
+            if each.league.after
+            else planned.contest(each.league.name).plan.windows.words or "at once",
         )
         for each in found
     ]

@@ -174,6 +174,7 @@ def submissions(
 
 
 _OF_ONE = error_responses(401, 404, 422, 429, 503)
+_CHANGE_OF_ONE = error_responses(401, 404, 409, 422, 429, 503)
 
 
 @router.get("/submissions/{id}", responses=_OF_ONE, tags=["submissions"])
@@ -204,12 +205,7 @@ def practice(state: State, author: Author, id: Number) -> PracticePage:  # noqa:
     return practice_page(state.practice.of(id, author))
 
 
-@router.post(
-    "/submissions/{id}/practice",
-    status_code=201,
-    responses=error_responses(401, 404, 409, 422, 429, 503),
-    tags=["practice games"],
-)
+@router.post("/submissions/{id}/practice", status_code=201, responses=_CHANGE_OF_ONE, tags=["practice games"])
 def more_practice(state: State, author: Author, id: Number) -> PracticePage:  # noqa: A002 - the path's name
     """Let one of your submissions play more practice games against house agents, when a slot is free."""
     return practice_page(ask_practice(state, id, author))
@@ -227,12 +223,7 @@ def challenges(state: State, author: Author, id: Number) -> PracticePage:  # noq
     return _challenges_page(state, id, author)
 
 
-@router.post(
-    "/submissions/{id}/challenges",
-    status_code=201,
-    responses=error_responses(401, 404, 409, 422, 429, 503),
-    tags=["practice games"],
-)
+@router.post("/submissions/{id}/challenges", status_code=201, responses=_CHANGE_OF_ONE, tags=["practice games"])
 def challenge(
     state: State,
     author: Author,
@@ -248,10 +239,7 @@ def _challenges_page(state: AppState, submission: int, author: str) -> PracticeP
     return practice_page([game for game in state.practice.of(submission, author) if game.challenged])
 
 
-_WITHDRAWAL = error_responses(401, 404, 409, 422, 429, 503)
-
-
-@router.delete("/submissions/{id}", responses=_WITHDRAWAL, tags=["submissions"])
+@router.delete("/submissions/{id}", responses=_CHANGE_OF_ONE, tags=["submissions"])
 def withdraw(state: State, author: Author, id: Number) -> Submission:  # noqa: A002 - the path's name
     """Withdraw one of your submissions: it will not be an entry. Games that were played stay in the records.
 
@@ -260,7 +248,7 @@ def withdraw(state: State, author: Author, id: Number) -> Submission:  # noqa: A
     return public(withdraw_submission(state.register, id, author))
 
 
-@router.post("/submissions/{id}/withdrawal", responses=_WITHDRAWAL, tags=["submissions"])
+@router.post("/submissions/{id}/withdrawal", responses=_CHANGE_OF_ONE, tags=["submissions"])
 def leave(state: State, author: Author, id: Number) -> Submission:  # noqa: A002 - the path's name
     """Withdraw the agent of one of your submissions, with all its versions; in a ladder also after the start.
 
