@@ -13,9 +13,11 @@ from judge.base.registry import install_hint
 from judge.base.text import printable
 from judge.catalog import MANAGERS
 from judge.cli.certainty import certainty_document, print_certainty
-from judge.cli.ladder import ladder_document, print_ladder
+from judge.cli.ladder import print_ladder
 from judge.cli.options import JsonOption, StoreOption, number
-from judge.publish.load import contradiction, load_any
+from judge.contest.earlier_contests import read_contest
+from judge.contest_view.documents import ladder_document
+from judge.contest_view.export import contradiction
 from judge.statistics.bayeselo import PairResult
 from judge.statistics.certainty import assess_places
 from judge.statistics.copies import copies_sentences
@@ -81,7 +83,7 @@ def stats(
         return
     if not contests:
         raise InputError("CONTEST: missing; name contests or exports")
-    loaded = [load_any(path, store=store) for path in contests]
+    loaded = [read_contest(path, store=store) for path in contests]
     games = {contest.snapshot.policy.game.name for contest in loaded}
     if len(games) > 1:
         raise InputError(f"these contests are of {' and '.join(sorted(games))}: their ratings cannot be compared")
@@ -127,7 +129,7 @@ def _stages(path: Path, store: str) -> tuple[Sequence[StageCertainty], Sequence[
             note(f"judge: WARNING: {printable(warning, 500)}")
         found = assess_places(results)
         return [] if found is None else [StageCertainty("", found, 0, (), 0)], ()
-    contest = load_any(path, store=store)
+    contest = read_contest(path, store=store)
     if not contest.snapshot.format.orders_by_strength:
         raise InputError(f"{path}: places of the format {contest.snapshot.format.name} do not follow from all results")
     if not contest.certainty:

@@ -43,8 +43,8 @@ def _is_verified_folder(path: Path) -> bool:
     # Records need none of these, which take long to import.
     from judge.cli.contest.verify import verify as verify_contest
     from judge.cli.cup.publish import verify as verify_cup
+    from judge.contest_view.export import DOCUMENT
     from judge.cup.results import CUP_DOCUMENT
-    from judge.publish.load import DOCUMENT
 
     for document, verify_export in ((CUP_DOCUMENT, verify_cup), (DOCUMENT, verify_contest)):
         if (path / document).exists():

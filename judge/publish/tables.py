@@ -10,13 +10,21 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar, get_type_hints
-
-from pydantic import ConfigDict
+from typing import Annotated, Any, get_type_hints
 
 from judge.base.text import plain_text
 from judge.contest_games import PublishedGame
-from judge.publish.model import PublishedContest
+from judge.contest_view.export import (
+    AttemptRow,
+    DisqualifiedRow,
+    EnteredRow,
+    GameRow,
+    JournalRow,
+    PairingRow,
+    TableRow,
+    WithdrawnRow,
+)
+from judge.contest_view.view import ContestView
 from judge.statistics.ratings import Version
 from judge.tournament.crosstable import MAX_CROSSTABLE_AGENTS
 from judge.tournament.points import points_table
@@ -33,12 +41,7 @@ FORMULA = frozenset("=+-@＝＋－＠")  # noqa: RUF001 some spreadsheets take t
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
-    __pydantic_config__: ClassVar = ConfigDict(strict=True, extra="ignore")
-
-
-@dataclass(frozen=True, slots=True)
-class StandingsRow(_Row):
+class StandingsRow(TableRow):
     """An agent."""
 
     place: Annotated[int, "from 1; after shared places the next places are skipped"]
@@ -63,7 +66,7 @@ class StandingsRow(_Row):
 
 
 @dataclass(frozen=True, slots=True)
-class PairRow(_Row):
+class PairRow(TableRow):
     """An agent and one of its opponents."""
 
     agent: Annotated[str, "the agent that scored the points"]
@@ -75,100 +78,8 @@ class PairRow(_Row):
     losses: Annotated[int, "lost by the agent"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GameRow(_Row):
-    """A scheduled game."""
-
-    number: Annotated[int, "place in the schedule, from 1"]
-    round: Annotated[int, "from 1"]
-    table: Annotated[int, "in the round, from 1"]
-    leg: Annotated[int, "of the pairing, from 0"]
-    first: Annotated[str, "the agent in seat 0"]
-    second: Annotated[str, "the agent in seat 1"]
-    state: Annotated[str, "done, pending, running, held or cancelled"]
-    why: Annotated[str, "the reason for the state, if it is not done"]
-    winner: Annotated[str | None, "empty for a draw, and if both were at fault"] = None
-    verdict: Annotated[str | None, "how it ended, in one word"] = None
-    reason: Annotated[str | None, "how it ended, in words"] = None
-    result: Annotated[str | None, "the result line of the field's own manager"] = None
-    first_points: Annotated[float | None, "points of seat 0; empty if the games of a pairing are scored as one"] = None
-    second_points: Annotated[float | None, "points of seat 1, likewise"] = None
-    first_fault: Annotated[str | None, "the verdict on a fault of seat 0; after the game it changes no result"] = None
-    second_fault: Annotated[str | None, "the verdict on a fault of seat 1; after the game it changes no result"] = None
-    first_replies: Annotated[int | None, "answers of seat 0"] = None
-    second_replies: Annotated[int | None, "answers of seat 1"] = None
-    first_charged_ms: Annotated[float | None, "time charged to seat 0, milliseconds"] = None
-    second_charged_ms: Annotated[float | None, "time charged to seat 1, milliseconds"] = None
-    seconds: Annotated[float | None, "duration of the game by the judge's clock"] = None
-    moves: Annotated[
-        str | None, "SHA-256 of opening, answers and result: games of the same seats with equal values are copies"
-    ] = None
-    attempt: Annotated[int | None, "number of the attempt that counts; those before it were void"] = None
-    id: Annotated[str, "the game's id: a digest of everything fixed before the game, except the states of folders"]
-    record: Annotated[str | None, "file of its record"] = None
-
-
 @dataclass(frozen=True, slots=True)
-class PairingRow(_Row):
-    """A pairing or a bye."""
-
-    round: Annotated[int, "from 1"]
-    table: Annotated[int, "in the round, from 1"]
-    first: Annotated[str, "the agent in the first seat of the first game"]
-    second: Annotated[str | None, "its opponent; empty for a bye"]
-    meeting: Annotated[int, "how many times the two have met before"]
-    group: Annotated[str, "the group or league in which they meet"]
-
-
-@dataclass(frozen=True, slots=True)
-class DisqualifiedRow(_Row):
-    """A disqualified agent."""
-
-    agent: Annotated[str, "the agent's name, in the order of the decisions"]
-    why: Annotated[str, "the reason"]
-
-
-@dataclass(frozen=True, slots=True)
-class WithdrawnRow(_Row):
-    """An agent that withdrew after the start."""
-
-    agent: Annotated[str, "the agent's name, in the order of the decisions; this table is there if an agent withdrew"]
-    why: Annotated[str, "the reason"]
-
-
-@dataclass(frozen=True, slots=True)
-class EnteredRow(_Row):
-    """An agent that entered after the start."""
-
-    agent: Annotated[str, "the agent's name, in the order of entry; this table is there if an agent entered late"]
-    why: Annotated[str, "the reason"]
-    entry: Annotated[str, "its entry as in `contest.json`, as JSON; the log has its SHA-256"]
-
-
-@dataclass(frozen=True, slots=True)
-class AttemptRow(_Row):
-    """An attempt that has a record and does not count."""
-
-    number: Annotated[int, "the game's place in the schedule"]
-    attempt: Annotated[int, "from 1"]
-    state: Annotated[str, "void, annulled or superseded"]
-    why: Annotated[str, "the reason"]
-    record: Annotated[str, "file of its record"]
-
-
-@dataclass(frozen=True, slots=True)
-class JournalRow(_Row):
-    """A line of the contest's journal."""
-
-    at: Annotated[str, "UTC"]
-    event: Annotated[str, "what happened, in one word"]
-    game: Annotated[str | None, "the game's id, if the line is about one"]
-    attempt: Annotated[int | None, "the number of the attempt, if the line is about one"]
-    text: Annotated[str, "what happened, in words"]
-
-
-@dataclass(frozen=True, slots=True)
-class FairnessRow(_Row):
+class FairnessRow(TableRow):
     """A fairness test: whether a factor affected scores or times."""
 
     factor: Annotated[str, "slot, host, hour, order, neighbours or seat"]
@@ -188,7 +99,7 @@ class FairnessRow(_Row):
 
 
 @dataclass(frozen=True, slots=True)
-class HistoryRow(_Row):
+class HistoryRow(TableRow):
     """An agent in one of the joined contests."""
 
     agent: Annotated[str, "the agent's name in that contest; includes agents that are not in this contest"]
@@ -202,7 +113,7 @@ class HistoryRow(_Row):
     pool: Annotated[int, "ratings of different pools are not comparable"]
 
 
-def _columns(row: type[_Row]) -> Mapping[str, str]:
+def _columns(row: type[TableRow]) -> Mapping[str, str]:
     hints = get_type_hints(row, include_extras=True)
     return {field.name: hints[field.name].__metadata__[0] for field in fields(row)}
 
@@ -232,14 +143,14 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
 """Columns of each table in order."""
 
 
-def tables(contest: PublishedContest) -> Mapping[str, bytes]:
+def tables(contest: ContestView) -> Mapping[str, bytes]:
     """Files of the folder `data` by name."""
     files = dict(result_tables(contest))
     # A running contest has not loaded its games' conditions.
     return files if contest.stream is not None else {**files, **certificate_files(contest)}
 
 
-def result_tables(contest: PublishedContest) -> Iterator[tuple[str, bytes]]:
+def result_tables(contest: ContestView) -> Iterator[tuple[str, bytes]]:
     """Without the certificate."""
     rows_by_table: dict[str, Sequence[object]] = {
         "standings": [_standing(contest, line) for line in contest.table.lines],
@@ -287,7 +198,7 @@ def result_tables(contest: PublishedContest) -> Iterator[tuple[str, bytes]]:
     yield README, "".join(parts).encode()
 
 
-def certificate_files(contest: PublishedContest) -> Mapping[str, bytes]:
+def certificate_files(contest: ContestView) -> Mapping[str, bytes]:
     """The table of fairness tests. Games' conditions must be loaded."""
     columns = list(COLUMNS["fairness"])
     values = [{column: _rounded(getattr(test, column)) for column in columns} for test in contest.fairness]
@@ -305,7 +216,7 @@ HISTORIES = ("histories.csv", "histories.json")
 # --- rows ------------------------------------------------------------------------------------------------------------
 
 
-def _standing(contest: PublishedContest, line: TableLine) -> StandingsRow:
+def _standing(contest: ContestView, line: TableLine) -> StandingsRow:
     done, rating = line.done, contest.rated.get(line.agent)
     return StandingsRow(
         place=line.place,
@@ -349,7 +260,7 @@ def _history(agent: str, version: Version) -> HistoryRow:
     )
 
 
-def _pairs(contest: PublishedContest) -> list[PairRow]:
+def _pairs(contest: ContestView) -> list[PairRow]:
     return [
         PairRow(agent, other, cell.points, cell.done.games, cell.done.wins, cell.done.draws, cell.done.losses)
         for agent, row in contest.table.crosstable.items()
@@ -357,7 +268,7 @@ def _pairs(contest: PublishedContest) -> list[PairRow]:
     ]
 
 
-def _points(contest: PublishedContest) -> Iterator[tuple[float, float] | None]:
+def _points(contest: ContestView) -> Iterator[tuple[float, float] | None]:
     table = None if contest.snapshot.duel is not None else points_table(contest.snapshot.policy)
     for game in contest.games:
         yield None if table is None or game.result is None else table.of(game.result)

@@ -16,7 +16,7 @@ from markupsafe import Markup, escape
 
 from judge import DISTRIBUTION
 from judge.base.text import clock_text, duration, number, plain_text, points_text
-from judge.publish.model import PublishedContest, Stream
+from judge.contest_view.view import ContestView, Stream
 from judge.translations.language import ENGLISH, Language
 
 Page = tuple[str, bytes]
@@ -226,9 +226,7 @@ def render(
     return page.render(place=place, root=place.root, top=place.top, **values, **live).encode()
 
 
-def render_for(
-    contest: PublishedContest, template: str, here: str, place: PagePlace, values: Mapping[str, Any]
-) -> bytes:
+def render_for(contest: ContestView, template: str, here: str, place: PagePlace, values: Mapping[str, Any]) -> bytes:
     """Render a page of a contest. `here` is its tab in the navigation."""
     common = {
         "contest_name": contest.snapshot.shown_name,

@@ -8,9 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from judge.base.text import printable
-from judge.contest.contest import Standing
-from judge.contest_games import without_copies
-from judge.statistics.ratings import rate
+from judge.contest_view.view import ContestView
 from judge.terminal.output import interval, make_table, print_table, width_of
 from judge.tournament.crosstable import Cell, Crosstable
 from judge.tournament.standings import TableLine
@@ -21,30 +19,26 @@ if TYPE_CHECKING:
 _BRACKET = {True: ("┌", "│", "└"), False: ("/", "|", "\\")}
 
 
-def standings_table(standing: Standing, certainty: "Sequence[StageCertainty]" = (), *, has_boxes: bool = True) -> Table:
+def standings_table(view: ContestView, *, has_boxes: bool = True) -> Table:
     """The standings; groups and leagues follow each other.
 
-    With `certainty`, places have ranges, and brackets connect agents that the games do not separate.
+    Places have ranges, and brackets connect agents that the games do not separate.
     """
-    counted = (each for each in standing.played if not each.pairing.agents & standing.out.keys())
-    ratings = {
-        each.agent: each for each in rate(without_copies(game for each in counted for game in each.games)).ratings
-    }
-    ranges = {agent: words for stage in certainty for agent, words in stage.places.items()}
-    brackets = {agent: sign for stage in certainty for agent, sign in bracket_signs(stage, has_boxes)}
+    ranges = view.place_ranges
+    brackets = {agent: sign for stage in view.certainty for agent, sign in bracket_signs(stage, has_boxes)}
     first = ("place", "range", "") if ranges else ("place", "")
     columns = (*first, "agent", "points", "games", "won", "drawn", "lost", "failed", "rating (95 %)")
     table = make_table(columns, numbers=(0, *range(len(first) + 1, len(columns) - 1)))
     by_stage: dict[str, list[TableLine]] = {}
-    for line in standing.table.lines:
-        by_stage.setdefault(standing.stages.get(line.agent, ""), []).append(line)
+    for line in view.table.lines:
+        by_stage.setdefault(view.stages.get(line.agent, ""), []).append(line)
     for stage, lines in by_stage.items():
         if stage:
             table.add_row(*[""] * len(first), Text(stage, style="bold"))
         for line in lines:
-            rating, done = ratings.get(line.agent), line.done
+            rating, done = view.rated.get(line.agent), line.done
             table.add_row(
-                str(line.place) if line.agent not in standing.out else "-",
+                str(line.place) if line.agent not in view.out else "-",
                 *([ranges.get(line.agent, "")] if ranges else []),
                 brackets.get(line.agent, ""),
                 Text(printable(line.agent, 32)),

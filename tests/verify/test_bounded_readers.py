@@ -16,10 +16,17 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 import judge
 from judge.base.errors import InputError
 from judge.base.parsing import parse_foreign, parse_json
-from judge.publish.joined import Joined
-from judge.publish.load import Revealed, load_export
+from judge.contest_view.export import (
+    AttemptRow,
+    DisqualifiedRow,
+    GameRow,
+    JournalRow,
+    PairingRow,
+    Revealed,
+    load_export,
+)
+from judge.contest_view.joined import Joined
 from judge.publish.manifest import ExportManifest
-from judge.publish.tables import AttemptRow, DisqualifiedRow, GameRow, JournalRow, PairingRow
 from judge.publish.verify.export import difference
 from judge.record.spec import RecordFile
 from judge.submissions.check import CheckReport

@@ -27,7 +27,7 @@ from judge.contest.next_plan import next_text, relocated, with_changes
 from judge.contest.opening_files import shipped_openings
 from judge.contest.plan import NAME, PLAN_FILE, Planned, load_plan
 from judge.host.house_agents import house_agent_names
-from judge.publish.load import former_problem
+from judge.publish.before_export import former_problem
 from judge.record.policy import Policy, load_policy
 
 EXAMPLES = """

@@ -16,6 +16,7 @@ from judge.base.text import printable, suggest
 from judge.catalog import MANAGERS
 from judge.cli.contest.options import ArchiveOption, checked_archive, opened
 from judge.cli.options import HERE, ContestArgument
+from judge.contest_games import GameState
 from judge.publish.export.export import PageOptions
 from judge.publish.export.manager_files import write_for_manager
 from judge.publish.pages import PAGES
@@ -110,7 +111,8 @@ def export(
             )
         with opened(contest) as found:
             count = write_for_manager(found, MANAGERS.entry(as_), directory)
-            unfinished = len(found.store.games(found.name)) - len(found.results())
+            counts = found.view().counts
+            unfinished = sum(counts.values()) - counts[GameState.DONE]
         if unfinished:
             note(f"judge: {unfinished} games have no result; the files omit them")
         print(f"{directory}: {count} files")

@@ -10,7 +10,7 @@ import typer
 
 from judge.base.errors import InputError
 from judge.base.text import printable, titled
-from judge.publish.joined import FormerContest
+from judge.contest_view.joined import FormerContest
 from judge.publish.manifest import ManifestCheck
 from judge.publish.verify.copies import CHANGED_LINE_ENDS
 from judge.publish.verify.export import VerificationReport, verify_export

@@ -6,8 +6,8 @@ from typing import Any
 from judge.base.text import printable
 from judge.cli.contest.options import opened_if_begun
 from judge.cli.contest.tables import standings as contest_standings
-from judge.cli.contest.tables import status_before, status_of
 from judge.cli.options import CUP_HERE, CupArgument, JsonOption
+from judge.contest.status import status_before, status_of
 from judge.cup.plan import PlannedCup, load_cup
 from judge.cup.results import CupResults, load_results
 from judge.terminal.output import make_table, print_json, print_table

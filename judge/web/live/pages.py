@@ -26,12 +26,13 @@ from judge.contest.hosts import ContestHost, contest_hosts
 from judge.contest.plan import Planned
 from judge.contest.window_keeper import PlanFile
 from judge.contest_games import PublishedGame
-from judge.publish import ladder_state
-from judge.publish.joined import JOINED, Joined
-from judge.publish.ladder import LadderRatings
-from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store, with_joined
+from judge.contest_view import ladder_state
+from judge.contest_view.export import CHANCE, DOCUMENT, Revealed
+from judge.contest_view.joined import JOINED, Joined
+from judge.contest_view.ladder import LadderRatings
+from judge.contest_view.view import ContestView, Stream
+from judge.publish.before_export import with_joined
 from judge.publish.manifest import PUBLIC_KEY
-from judge.publish.model import PublishedContest, Stream
 from judge.publish.tables import CERTIFICATE, certificate_files, result_tables
 from judge.record.spec import public_part
 from judge.site.game_files import public_record, read_stored
@@ -77,7 +78,7 @@ CACHED_PAGES_BYTES = 32 << 20
 class _Edition:
     version: object
     seq: int
-    contest: PublishedContest
+    contest: ContestView
     writers: Mapping[str, Callable[[], bytes]]
     games: Mapping[str, PublishedGame]
     pages: ByteCache[LivePage] = field(default_factory=lambda: ByteCache(CACHED_PAGES_BYTES))
@@ -128,7 +129,7 @@ class LivePages:
         self._edition: _Edition | None = None
         self._editions = 0
         self._load_at = 0.0
-        self._tests: tuple[PublishedContest | None, dict[str, LivePage]] = (None, {})
+        self._tests: tuple[ContestView | None, dict[str, LivePage]] = (None, {})
         self._lock = Lock()
         self._resources = ExitStack()
         self._directory: Path | None = None
@@ -265,7 +266,7 @@ class LivePages:
             fairness = [place.file for place in self.places("fairness.html")]
             return [*ASSETS, *SCRIPTS, *edition.writers, *fairness, *(f"data/{name}" for name in names)]
 
-    def contest(self, live: Live, version: object) -> PublishedContest:
+    def contest(self, live: Live, version: object) -> ContestView:
         with self._lock:
             return self._read(live, version).contest
 
@@ -280,7 +281,7 @@ class LivePages:
         with self._lock:
             return self._read(live, version).version == version
 
-    def final(self, live: Live, version: object) -> PublishedContest | None:
+    def final(self, live: Live, version: object) -> ContestView | None:
         """None before the end."""
         if live.games or next(live.next_games(1), None) is not None:
             return None
@@ -307,7 +308,7 @@ class LivePages:
             self._hosts = time.monotonic(), hosts
         return hosts
 
-    def _stream(self, live: Live, contest: PublishedContest) -> Stream:
+    def _stream(self, live: Live, contest: ContestView) -> Stream:
         is_final = self._is_static and contest.is_over and not live.games
         return Stream(live.log, SEQ, self._is_static, self._has_authors, is_final)
 
@@ -317,7 +318,7 @@ class LivePages:
         if edition is not None and (edition.version == version or now < self._load_at):
             return edition
         shown_seq = live.seq  # later events are not in the contest
-        loaded = load_store(self._contest)
+        loaded = self._contest.read()
         contest = replace(
             loaded,
             moments=self._file.windows().moments,
@@ -360,9 +361,7 @@ class LivePages:
             for place in self.places("verify.html"):
                 edition.pages.remove(place.file)
 
-    def _verify(
-        self, contest: PublishedContest, place: PagePlace, has_log: bool, key: Ed25519PublicKey | None
-    ) -> bytes:
+    def _verify(self, contest: ContestView, place: PagePlace, has_log: bool, key: Ed25519PublicKey | None) -> bytes:
         snapshot = contest.snapshot
         digests = {
             DOCUMENT: hashlib.sha256(f"{contest.document}\n".encode()).hexdigest(),
@@ -422,7 +421,7 @@ class LivePages:
         return RecordPage(RecordTask(self._contest.planned.files, digest, public_record), kind_of(path), is_fixed)
 
 
-def export_name(contest: PublishedContest) -> str:
+def export_name(contest: ContestView) -> str:
     """The directory in the archive."""
     return f"{contest.snapshot.name}-export"
 
@@ -446,7 +445,7 @@ def log_page(log: SignedLog, path: str) -> LivePage | None:
 
 def _joined(contest: Contest) -> Joined | None:
     """A missing former contest must not stop live pages."""
-    published, problems = with_joined(load_store(contest), contest.planned)
+    published, problems = with_joined(contest.read(), contest.planned)
     for why in problems:
         _log.warning("ratings are not joined with former contests", why=why)
     if (joined := published.joined) is not None:
@@ -455,7 +454,7 @@ def _joined(contest: Contest) -> Joined | None:
     return joined
 
 
-def _chance(contest: PublishedContest) -> bytes:
+def _chance(contest: ContestView) -> bytes:
     snapshot = contest.snapshot
     if contest.secret is None or snapshot.commitment is None:
         raise InputError("the contest has no secret that is revealed")

@@ -1,34 +1,27 @@
-"""Loads a published contest from a store or an export, with joined former contests.
+"""Reads a contest from its export: the tables of the folder `data`, whose rows are classes with annotated columns.
 
-A store is trusted. An export's results are claims; `judge.publish.verify.export` recomputes them.
+Results are claims; `judge.publish.verify.export` recomputes them.
 """
 
-import hashlib
 import json
 import os
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import closing
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, ClassVar, TypeVar
+
+from pydantic import ConfigDict
 
 from judge.base.durable_files import read_bounded
-from judge.base.errors import HostError, InputError
-from judge.base.parsing import FrozenModel, parse, parse_foreign, refuse_ambiguous
+from judge.base.errors import InputError
+from judge.base.parsing import FrozenModel, parse_foreign, refuse_ambiguous
 from judge.base.text import printable, quote
-from judge.contest.contest import Contest, has_begun
-from judge.contest.foreign_store import open_foreign
-from judge.contest.plan import Planned, load_plan
 from judge.contest_games import Attempt, GameResult, GameState, Pairing, PublishedGame
+from judge.contest_view.joined import JOINED, MAX_JOINED_BYTES, Joined
+from judge.contest_view.view import ContestView
 from judge.games.types import Verdict
-from judge.publish.joined import JOINED, MAX_JOINED_BYTES, FormerContest, Joined
-from judge.publish.manifest import MANIFEST, MAX_MANIFEST_BYTES
-from judge.publish.model import PublishedContest
-from judge.publish.tables import AttemptRow, DisqualifiedRow, EnteredRow, GameRow, JournalRow, PairingRow, WithdrawnRow
-from judge.record.policy import Policy
 from judge.record.seeds import Key
-from judge.store.types import JournalLine, state_after
-from judge.tournament.comparable import policy_difference
+from judge.store.types import JournalLine
 from judge.tournament.schedule import Tournament
 from judge.tournament.seeds import commitment_to
 from judge.tournament.snapshot import Snapshot, read_snapshot, refuse_missing_pairings
@@ -63,39 +56,109 @@ class Revealed(FrozenModel):
     secret: Key
 
 
-# --- from a store ----------------------------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A line of a table. Names and order of columns are the file format and must not change."""
+
+    __pydantic_config__: ClassVar = ConfigDict(strict=True, extra="ignore")
 
 
-def load_store(contest: Contest) -> PublishedContest:
-    """A contest's current state."""
-    name = contest.name
-    with contest.store.moment() as store:
-        attempts = store.attempts(name)
-        results = {result.id: result for result in store.results(name)}
-        pairings = store.pairings(name)
-        scheduled = store.games(name)
-        journal = store.journal(name)
-        entries = store.entries(name)
-        document = store.document(name)
-    uncounted: dict[str, list[Attempt]] = {}
-    for attempt in attempts:
-        result = results.get(attempt.game)
-        if attempt.record is not None and (result is None or result.attempt != attempt.number):
-            uncounted.setdefault(attempt.game, []).append(attempt)
-    games = [PublishedGame.of(game, results.get(game.id), uncounted.get(game.id, ())) for game in scheduled]
-    known, state = contest.first.by_name(), state_after(journal)
-    late = {each.name: (state.entered[each.name], each.entry) for each in entries if each.name not in known}
-    snapshot = contest.first.with_late(entry for _, entry in late.values())
-    published = PublishedContest(
-        snapshot, document, pairings, games, state.disqualified, journal, withdrawn=state.withdrawn, entered=late
-    )
-    return replace(published, secret=contest.secret) if published.is_over else published
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameRow(TableRow):
+    """A scheduled game."""
+
+    number: Annotated[int, "place in the schedule, from 1"]
+    round: Annotated[int, "from 1"]
+    table: Annotated[int, "in the round, from 1"]
+    leg: Annotated[int, "of the pairing, from 0"]
+    first: Annotated[str, "the agent in seat 0"]
+    second: Annotated[str, "the agent in seat 1"]
+    state: Annotated[str, "done, pending, running, held or cancelled"]
+    why: Annotated[str, "the reason for the state, if it is not done"]
+    winner: Annotated[str | None, "empty for a draw, and if both were at fault"] = None
+    verdict: Annotated[str | None, "how it ended, in one word"] = None
+    reason: Annotated[str | None, "how it ended, in words"] = None
+    result: Annotated[str | None, "the result line of the field's own manager"] = None
+    first_points: Annotated[float | None, "points of seat 0; empty if the games of a pairing are scored as one"] = None
+    second_points: Annotated[float | None, "points of seat 1, likewise"] = None
+    first_fault: Annotated[str | None, "the verdict on a fault of seat 0; after the game it changes no result"] = None
+    second_fault: Annotated[str | None, "the verdict on a fault of seat 1; after the game it changes no result"] = None
+    first_replies: Annotated[int | None, "answers of seat 0"] = None
+    second_replies: Annotated[int | None, "answers of seat 1"] = None
+    first_charged_ms: Annotated[float | None, "time charged to seat 0, milliseconds"] = None
+    second_charged_ms: Annotated[float | None, "time charged to seat 1, milliseconds"] = None
+    seconds: Annotated[float | None, "duration of the game by the judge's clock"] = None
+    moves: Annotated[
+        str | None, "SHA-256 of opening, answers and result: games of the same seats with equal values are copies"
+    ] = None
+    attempt: Annotated[int | None, "number of the attempt that counts; those before it were void"] = None
+    id: Annotated[str, "the game's id: a digest of everything fixed before the game, except the states of folders"]
+    record: Annotated[str | None, "file of its record"] = None
+
+
+@dataclass(frozen=True, slots=True)
+class PairingRow(TableRow):
+    """A pairing or a bye."""
+
+    round: Annotated[int, "from 1"]
+    table: Annotated[int, "in the round, from 1"]
+    first: Annotated[str, "the agent in the first seat of the first game"]
+    second: Annotated[str | None, "its opponent; empty for a bye"]
+    meeting: Annotated[int, "how many times the two have met before"]
+    group: Annotated[str, "the group or league in which they meet"]
+
+
+@dataclass(frozen=True, slots=True)
+class DisqualifiedRow(TableRow):
+    """A disqualified agent."""
+
+    agent: Annotated[str, "the agent's name, in the order of the decisions"]
+    why: Annotated[str, "the reason"]
+
+
+@dataclass(frozen=True, slots=True)
+class WithdrawnRow(TableRow):
+    """An agent that withdrew after the start."""
+
+    agent: Annotated[str, "the agent's name, in the order of the decisions; this table is there if an agent withdrew"]
+    why: Annotated[str, "the reason"]
+
+
+@dataclass(frozen=True, slots=True)
+class EnteredRow(TableRow):
+    """An agent that entered after the start."""
+
+    agent: Annotated[str, "the agent's name, in the order of entry; this table is there if an agent entered late"]
+    why: Annotated[str, "the reason"]
+    entry: Annotated[str, "its entry as in `contest.json`, as JSON; the log has its SHA-256"]
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRow(TableRow):
+    """An attempt that has a record and does not count."""
+
+    number: Annotated[int, "the game's place in the schedule"]
+    attempt: Annotated[int, "from 1"]
+    state: Annotated[str, "void, annulled or superseded"]
+    why: Annotated[str, "the reason"]
+    record: Annotated[str, "file of its record"]
+
+
+@dataclass(frozen=True, slots=True)
+class JournalRow(TableRow):
+    """A line of the contest's journal."""
+
+    at: Annotated[str, "UTC"]
+    event: Annotated[str, "what happened, in one word"]
+    game: Annotated[str | None, "the game's id, if the line is about one"]
+    attempt: Annotated[int | None, "the number of the attempt, if the line is about one"]
+    text: Annotated[str, "what happened, in words"]
 
 
 # --- from an export --------------------------------------------------------------------------------------------------
 
 
-def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
+def load_export(directory: Path) -> tuple[ContestView, list[str]]:
     """An export's contest without results, and games missing in schedule or table as problems.
 
     Raises InputError with the invalid file.
@@ -149,7 +212,7 @@ def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
         for row in _read_table(directory, "journal", JournalRow)
     ]
     document = document.removesuffix("\n")
-    contest = PublishedContest(snapshot, document, pairings, games, out, journal, secret)
+    contest = ContestView(snapshot, document, pairings, games, out, journal, secret)
     joined, path = None, directory / JOINED
     if path.is_symlink() or path.exists():
         data = read_bounded(path, MAX_JOINED_BYTES)
@@ -188,7 +251,7 @@ def _depth(text: str) -> int:
     return depth
 
 
-def load_claimed(directory: Path) -> PublishedContest:
+def load_claimed(directory: Path) -> ContestView:
     """An export's contest with its claimed results. Raises InputError as `load_export`."""
     contest, problems = load_export(directory)
     if problems:
@@ -211,7 +274,7 @@ def contradiction(directory: Path, error: Exception) -> InputError:
     return InputError(f"{directory}: its tables contradict each other: {said}; run judge contest verify {directory}")
 
 
-def claimed_results(directory: Path, contest: PublishedContest) -> Mapping[int, GameResult | None]:
+def claimed_results(directory: Path, contest: ContestView) -> Mapping[int, GameResult | None]:
     """Results in games.json by number. Raises InputError."""
     rows = {row.number: row for row in _read_table(directory, "games", GameRow)}
     return {game.number: _claimed(rows[game.number], game.id) for game in contest.games if game.number in rows}
@@ -261,76 +324,3 @@ def _read_table(directory: Path, name: str, kind: type[Row]) -> list[Row]:
     path = directory / "data" / f"{name}.json"
     data = read_bounded(path, MAX_TABLE_BYTES)
     return parse_foreign(list[kind], data, f"{path}: not a table of an export")  # type: ignore[valid-type]
-
-
-def load_any(path: Path, named: Collection[str] = (), store: str = "") -> PublishedContest:
-    """The contest of a contest.toml, its folder, or an unverified export.
-
-    See `judge.contest.foreign_store` for `named` and `store`. Raises InputError if not begun or a file is invalid.
-    """
-    if (path / DOCUMENT).is_file():
-        return load_claimed(path)
-    planned = load_plan(path)
-    if not planned.has_no_store:
-        with closing(open_foreign(planned, named, store)) as opened:
-            if has_begun(opened, planned):
-                return load_store(Contest(opened, planned))
-    raise planned.not_begun()
-
-
-def read_joined(planned: Planned, policy: Policy) -> tuple[Joined | None, Sequence[str]]:
-    """The contests of [ratings], or why they are omitted. `policy`: locked in or planned."""
-    chosen = planned.plan.ratings
-    if not chosen.with_:
-        return None, ()
-    contests, problems = [], []
-    for name in chosen.with_:
-        try:
-            contests.append(_former(planned, planned.folder / name, policy))
-        except (InputError, HostError) as error:
-            problems.append(str(error))
-    if problems:
-        return None, problems
-    try:
-        document = {"anchors": chosen.anchors, "contests": contests}
-        return parse(Joined, document, f"{planned.path}: [ratings]"), ()
-    except InputError as error:
-        return None, [str(error)]
-
-
-def with_joined(contest: PublishedContest, planned: Planned) -> tuple[PublishedContest, Sequence[str]]:
-    """With the contests of [ratings], or why they are omitted."""
-    joined, problems = read_joined(planned, contest.snapshot.policy)
-    found = replace(contest, joined=joined)
-    try:
-        found.histories  # noqa: B018 - a missing or ambiguous anchor
-    except InputError as error:
-        return contest, [f"{planned.path}: [ratings]: {error}"]
-    return found, problems
-
-
-def former_problem(planned: Planned, name: str) -> str:
-    """Why the contest `name` cannot be joined; or empty."""
-    try:
-        _former(planned, planned.folder / name, planned.policy)
-    except (InputError, HostError) as error:
-        return str(error).removeprefix(f"{planned.path}: [ratings] with: ").removesuffix("; leave it out")
-    return ""
-
-
-def _former(planned: Planned, path: Path, policy: Policy) -> FormerContest:
-    contest = load_any(path, [planned.store_url])
-    game, own = contest.snapshot.policy.game.name, policy.game.name
-    if game != own:
-        raise InputError(f"{planned.path}: [ratings] with: {path}: ratings of {game} cannot be used for {own}")
-    if what := policy_difference(contest.snapshot.policy, policy):
-        raise InputError(
-            f"{planned.path}: [ratings] with: {path} has other rules or clocks ({what}), which makes the "
-            "ratings incomparable; leave it out"
-        )
-    if contest.name == planned.name:
-        raise InputError(f"{planned.path}: [ratings] with: {path} is of a contest of the same name; leave it out")
-    manifest = None
-    if (path / DOCUMENT).is_file():
-        manifest = hashlib.sha256(read_bounded(path / MANIFEST, MAX_MANIFEST_BYTES)).hexdigest()
-    return FormerContest.of(contest.as_rated, manifest)

@@ -1,4 +1,4 @@
-"""A published contest and its tables."""
+"""One contest: what follows from its terms, pairings, games and journal."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from judge.base.text import sentence
 from judge.contest_games import (
     GameResult,
+    GameState,
     Pairing,
     PublishedGame,
     ScheduledGame,
@@ -17,11 +18,12 @@ from judge.contest_games import (
     without_copied_pairs,
     without_copies,
 )
+from judge.contest_view.joined import Joined
+from judge.contest_view.ladder import OPEN, LadderAgent, LadderLog, LadderRatings
 from judge.formats.search_figures import EvaluatedGame
+from judge.games.types import FAILURES
 from judge.journal.events import Accepted, Disqualified, Entered, Started, Withdrawn
 from judge.journal.state import ContestState, EntryChange
-from judge.publish.joined import Joined
-from judge.publish.ladder import OPEN, LadderAgent, LadderLog, LadderRatings
 from judge.record.seeds import Key
 from judge.statistics.match_estimate import Candidate, compare_candidates, interval_of_mean
 from judge.statistics.rating_model import RatingModel
@@ -31,7 +33,7 @@ from judge.store.types import JournalLine, state_after
 from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.points import points_table
-from judge.tournament.results import without
+from judge.tournament.results import PlayedPairing, without
 from judge.tournament.schedule import PendingPairing, Table, Tournament
 from judge.tournament.snapshot import Snapshot, SnapshotEntry
 from judge.tournament.standings import TableLine
@@ -107,8 +109,8 @@ def minute(at: str) -> str:
 
 
 @dataclass(frozen=True)
-class PublishedContest:
-    """A contest from a store or an export; all else is computed from these fields.
+class ContestView:
+    """A contest from a store or an export; all else is computed from these fields at its first use.
 
     `document` is the JSON of `snapshot`. `pairings` include byes. `disqualified` and `withdrawn`: reasons.
     `secret` is None until the contest is over.
@@ -161,8 +163,13 @@ class PublishedContest:
         listed = dict.fromkeys(kind(agent, why) for kind, table in tables.items() for agent, why in table.items())
         return [change for change in dict.fromkeys(self.state.changes) | listed if change in listed]
 
-    def absent(self, changes: int | None = None) -> frozenset[str]:
-        """Agents not paired after `changes`; None: all."""
+    @property
+    def absent(self) -> frozenset[str]:
+        """Agents that are no longer paired."""
+        return frozenset(self.disqualified.keys() | self.withdrawn.keys())
+
+    def absent_after(self, changes: int) -> frozenset[str]:
+        """Agents that were not paired after that number of changes."""
         made = self.changes[:changes]
         coming = self.entered.keys() - {each.agent for each in made if isinstance(each, Entered)}
         return frozenset(coming | {each.agent for each in made if not isinstance(each, Entered)})
@@ -248,6 +255,34 @@ class PublishedContest:
         """Games with results."""
         return [game for game in self.games if game.result is not None]
 
+    @cached_property
+    def failed(self) -> Sequence[GameResult]:
+        """Results with a fault."""
+        return [result for result in self.results if any(result.faults)]
+
+    @cached_property
+    def failures(self) -> Mapping[str, int]:
+        """Number of failures in games that count by agent, most first."""
+        found = Counter(
+            agent
+            for result in self.failed
+            if self.out.keys().isdisjoint(result.agents)
+            for agent, fault in zip(result.agents, result.faults, strict=True)
+            if fault in FAILURES
+        )
+        return dict(sorted(found.items(), key=lambda each: (-each[1], each[0])))
+
+    @cached_property
+    def counts(self) -> Mapping[GameState, int]:
+        """Number of games by state."""
+        found = Counter(game.state for game in self.games)
+        return {state: found[state] for state in GameState}
+
+    @property
+    def left(self) -> int:
+        """Number of scheduled games that have not ended."""
+        return sum(self.counts[state] for state in OPEN)
+
     @property
     def unfinished(self) -> Sequence[PublishedGame]:
         return [game for game in self.games if game.state in OPEN]
@@ -262,18 +297,31 @@ class PublishedContest:
         """Games to be scheduled later."""
         if self.has_ended:
             return PendingPairing(0, is_exact=True)
-        return self.tournament.to_come(self.pairings, self.results, self.absent())
+        return self.tournament.to_come(self.pairings, self._decisive, self.absent)
+
+    @property
+    def _decisive(self) -> Sequence[GameResult]:
+        # There may be 100,000 results. The number of games of most formats does not depend on them.
+        return () if self.snapshot.format.counts_games else self.results
 
     @property
     def all_games(self) -> int:
         """With future ones."""
-        return len(self.played) + len(self.unfinished) + self.to_come.games
+        return self.counts[GameState.DONE] + self.left + self.to_come.games
 
     @cached_property
     def is_over(self) -> bool:
-        if self.unfinished or self.has_ended:
-            return not self.unfinished
-        return not self.tournament.goes_on(self.pairings, self.results, self.absent())
+        if self.left or self.has_ended:
+            return not self.left
+        return not self.tournament.goes_on(self.pairings, self._decisive, self.absent)
+
+    @property
+    def state_words(self) -> str:
+        """Whether the places are final, or how many games have results."""
+        if self.is_over:
+            return "Final."
+        at_least = "" if self.to_come.is_exact else "at least "
+        return f"Not finished: {self.counts[GameState.DONE]} of {at_least}{self.all_games} games"
 
     @cached_property
     def ending(self) -> Ending | None:
@@ -291,20 +339,26 @@ class PublishedContest:
         return minute(begun[0]) if begun else "", minute(ended[-1]) if ended else ""
 
     @cached_property
+    def paired(self) -> Sequence[PlayedPairing]:
+        """Each pairing with its results and points."""
+        return self.tournament.played(self.pairings, self.results)
+
+    @cached_property
     def table(self) -> Table:
-        return self.tournament.table(self.tournament.played(self.pairings, self.results), self.out)
+        return self.tournament.table(self.paired, self.out)
 
     @cached_property
     def stages(self) -> Mapping[str, str]:
         """Each agent's last group or league; empty for other formats."""
-        return self.tournament.stages(self.tournament.played(self.pairings, self.results), self.out)
+        return self.tournament.stages(self.paired, self.out)
 
-    def stage_of(self, game: ScheduledGame) -> str:
+    def stage_of(self, game: ScheduledGame | GameResult) -> str:
         """A game's group or league, or ""."""
-        return self._stage_at.get((game.round, game.table), "")
+        return self.stage_at.get((game.round, game.table), "")
 
     @cached_property
-    def _stage_at(self) -> Mapping[tuple[int, int], str]:
+    def stage_at(self) -> Mapping[tuple[int, int], str]:
+        """Group or league by round and table; empty without groups."""
         name = self.snapshot.format.stage_name
         return {(each.round, each.table): name(each.group) for each in self.pairings if each.group}
 
@@ -316,8 +370,7 @@ class PublishedContest:
     @cached_property
     def counted(self) -> Sequence[GameResult]:
         """Results without disqualified agents."""
-        pairings = without(self.tournament.played(self.pairings, self.results), self.out)
-        return [game for pairing in pairings for game in pairing.games]
+        return [game for pairing in without(self.paired, self.out) for game in pairing.games]
 
     @cached_property
     def evidence(self) -> Sequence[GameResult]:
@@ -346,12 +399,11 @@ class PublishedContest:
             return ()
         from judge.tournament.certain_places import certain_places
 
-        played = self.tournament.played(self.pairings, self.results)
         points = None if self.snapshot.duel is not None else points_table(self.snapshot.policy)
         return certain_places(
             self.table,
             self.stages,
-            played,
+            self.paired,
             self.out,
             points=points,
             is_running=not self.is_over,
@@ -418,12 +470,16 @@ class PublishedContest:
         chosen, entries = self.snapshot.format, self.tournament.entries()
         if not isinstance(chosen, Sequential):
             return None
-        return chosen.state(entries, self.tournament.played(self.pairings, self.results))
+        return chosen.state(entries, self.paired)
+
+    @property
+    def programs(self) -> Mapping[str, str]:
+        """SHA-256 of each agent's files."""
+        return {entry.name: entry.seat.digest for entry in self.snapshot.entries}
 
     @property
     def as_rated(self) -> RatedContest:
-        programs = {entry.name: entry.seat.digest for entry in self.snapshot.entries}
-        return RatedContest(self.name, self.snapshot.frozen_at, self.evidence, programs)
+        return RatedContest(self.name, self.snapshot.frozen_at, self.evidence, self.programs)
 
     @cached_property
     def histories(self) -> Mapping[str, Sequence[Version]]:
