@@ -20,7 +20,7 @@ from judge.contest.plan import Planned, load_plan
 from judge.contest.run_lock import alone
 from judge.contest.runner import ContestRunner, RunObserver, StopReason, StopRequest
 from judge.contest.take_snapshot import check_terms, images_of
-from judge.contest_view.view import chance_words
+from judge.contest_view.values import chance_words
 from judge.journal.events import ImagesChanged
 from judge.sandbox.docker.reaper import reap
 from judge.sandbox.machine.cores import Tell

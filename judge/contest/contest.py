@@ -40,7 +40,6 @@ class Contest:
         self.store = store
         self.name = planned.name
         self.planned = planned
-        self.files = Files(planned.files)
         self.first: Snapshot = read_snapshot(store.document(planned.name))
         """Without entries after the start."""
         self.secret = store.secret(planned.name)
@@ -51,6 +50,11 @@ class Contest:
         if self.tournament.seed is None:
             raise InputError(f"the store lacks the secret of {self.name}; restore the store from a backup")
         self._programs: dict[str, Path] = {}
+
+    @cached_property
+    def files(self) -> Files:
+        """Records and states of folders."""
+        return Files(self.planned.files)
 
     def refresh(self) -> None:
         """Read entries after the start."""

@@ -1,7 +1,7 @@
 """The progress of a contest as JSON values."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,8 @@ from judge.contest.run_lock import player_of
 from judge.contest.runner import again_at
 from judge.contest.window_keeper import has_window_keeper
 from judge.contest_games import GameState
-from judge.contest_view.view import ContestView, chance_words
+from judge.contest_view.values import chance_words
+from judge.contest_view.view import ContestView
 from judge.journal.events import SubmissionState
 from judge.sandbox.machine.cores import holders_here
 from judge.store.submission_queries import RegisterReader
@@ -111,6 +112,13 @@ def status_of(contest: Contest, games: bool = False, tested: bool = False) -> di
             for game in listed
         ]
     return document
+
+
+def total_text(document: Mapping[str, Any]) -> str:
+    """Number of all games of a status, such as `at least 12`."""
+    counts = document["games"]
+    total = sum(counts.values()) - counts["cancelled"] + document["to_come"]
+    return f"{'' if document['is_exact'] else 'at least '}{total}"
 
 
 def _same_files(contest: Contest, view: ContestView) -> list[str]:

@@ -5,7 +5,7 @@ Results are claims; `judge.publish.verify.export` recomputes them.
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, ClassVar, TypeVar
@@ -95,6 +95,35 @@ class GameRow(TableRow):
     id: Annotated[str, "the game's id: a digest of everything fixed before the game, except the states of folders"]
     record: Annotated[str | None, "file of its record"] = None
 
+    def claim(self, game: str) -> GameResult | None:
+        """Its result; `game` is the id by the schedule. Raises InputError."""
+        if self.verdict is None:
+            return None
+        try:
+            faults = tuple(None if fault is None else Verdict(fault) for fault in (self.first_fault, self.second_fault))
+            return GameResult(
+                self.first,
+                self.second,
+                self.winner,
+                Verdict(self.verdict),
+                self.reason or "",
+                self.result or "",
+                (faults[0], faults[1]),
+                (self.first_replies or 0, self.second_replies or 0),
+                (self.first_charged_ms or 0.0, self.second_charged_ms or 0.0),
+                self.round,
+                self.table,
+                self.leg,
+                game,
+                self.number,
+                self.attempt or 0,
+                self.record or "",
+                self.seconds or 0.0,
+                self.moves or "",
+            )
+        except ValueError as error:
+            raise InputError(f"games.json: game {self.number}: {error}") from None
+
 
 @dataclass(frozen=True, slots=True)
 class PairingRow(TableRow):
@@ -155,38 +184,18 @@ class JournalRow(TableRow):
     text: Annotated[str, "what happened, in words"]
 
 
-# --- from an export --------------------------------------------------------------------------------------------------
-
-
-def load_export(directory: Path) -> tuple[ContestView, list[str]]:
-    """An export's contest without results, and games missing in schedule or table as problems.
+def load_export(directory: Path, *, is_claimed: bool = False) -> tuple[ContestView, list[str]]:
+    """An export's contest, and games missing in schedule or table as problems. `is_claimed`: with the results.
 
     Raises InputError with the invalid file.
     """
     document, snapshot = _read_document(directory)
-    entered: dict[str, tuple[str, str]] = {}
-    if os.path.lexists(directory / "data" / "entered.json"):
-        late = _read_table(directory, "entered", EnteredRow)
-        if any(len(row.entry) > MAX_PART_BYTES or _depth(row.entry) > MAX_DEPTH for row in late):
-            raise InputError(
-                f"entered.json: an entry has more than {MAX_PART_BYTES} characters, or is nested too deeply"
-            )
-        for each in late:
-            refuse_ambiguous(each.entry.encode(), f"entered.json: {quote(each.agent)}")
-        snapshot = snapshot.with_late(row.entry for row in late)
-        entered = {row.agent: (row.why, row.entry) for row in late}
-        if list(entered) != [entry.name for entry in snapshot.entries[-len(late) :]]:
-            raise InputError("entered.json: the names differ from those of the entries")
+    late = _read_late(directory)
+    snapshot = snapshot.with_late(row.entry for row in late)
+    if [row.agent for row in late] != [entry.name for entry in snapshot.entries[len(snapshot.entries) - len(late) :]]:
+        raise InputError("entered.json: the names differ from those of the entries")
     secret = _read_secret(directory / CHANCE, snapshot)
-    pairings = [
-        Pairing(row.first, row.second, row.round, row.table, row.meeting, row.group)
-        for row in _read_table(directory, "pairings", PairingRow)
-    ]
-    known = {*snapshot.by_name(), None}
-    if unknown := [name for pairing in pairings for name in (pairing.first, pairing.second) if name not in known]:
-        raise InputError(f"{directory / 'data/pairings.json'}: {quote(unknown[0] or '')} is not an entry of {DOCUMENT}")
-    count = len(snapshot.entries) - len(entered)
-    refuse_missing_pairings(snapshot.format, count, len(pairings), f"{DOCUMENT} and pairings.json")
+    pairings = _read_pairings(directory, snapshot, len(late))
     rows = {row.number: row for row in _read_table(directory, "games", GameRow)}
     expected = sum(pairing.second is not None for pairing in pairings) * snapshot.format.games
     # Check first: contest.json, which is untrusted, determines the schedule's length.
@@ -200,27 +209,58 @@ def load_export(directory: Path) -> tuple[ContestView, list[str]]:
         row = rows.get(game.number)
         state, why, number = ("", "", 0) if row is None else (row.state, row.why, row.attempt or 0)
         listed = replace(game, state=state, why=why, attempt=number)
-        games.append(PublishedGame.of(listed, None, uncounted.get(game.number, ())))
+        result = None if row is None or not is_claimed else row.claim(game.id)
+        games.append(PublishedGame.of(listed, result, uncounted.get(game.number, ())))
     scheduled = {game.number for game in games}
     problems = [
         f"game {number} is missing in {'games.json' if number in scheduled else 'the schedule'}"
         for number in sorted(scheduled ^ rows.keys())
     ]
-    out = {row.agent: row.why for row in _read_table(directory, "disqualified", DisqualifiedRow)}
-    journal = [
-        JournalLine(row.at, row.event, row.game, row.attempt, row.text)
-        for row in _read_table(directory, "journal", JournalRow)
+    contest = ContestView(
+        snapshot,
+        document.removesuffix("\n"),
+        pairings,
+        games,
+        {row.agent: row.why for row in _read_table(directory, "disqualified", DisqualifiedRow)},
+        [
+            JournalLine(row.at, row.event, row.game, row.attempt, row.text)
+            for row in _read_table(directory, "journal", JournalRow)
+        ],
+        secret,
+        joined=_read_joined(directory / JOINED),
+        withdrawn={row.agent: row.why for row in _read_optional(directory, "withdrawn", WithdrawnRow)},
+        entered={row.agent: (row.why, row.entry) for row in late},
+    )
+    return contest, problems
+
+
+def _read_late(directory: Path) -> Sequence[EnteredRow]:
+    late = _read_optional(directory, "entered", EnteredRow)
+    if any(len(row.entry) > MAX_PART_BYTES or _depth(row.entry) > MAX_DEPTH for row in late):
+        raise InputError(f"entered.json: an entry has more than {MAX_PART_BYTES} characters, or is nested too deeply")
+    for each in late:
+        refuse_ambiguous(each.entry.encode(), f"entered.json: {quote(each.agent)}")
+    return late
+
+
+def _read_pairings(directory: Path, snapshot: Snapshot, late: int) -> Sequence[Pairing]:
+    pairings = [
+        Pairing(row.first, row.second, row.round, row.table, row.meeting, row.group)
+        for row in _read_table(directory, "pairings", PairingRow)
     ]
-    document = document.removesuffix("\n")
-    contest = ContestView(snapshot, document, pairings, games, out, journal, secret)
-    joined, path = None, directory / JOINED
-    if path.is_symlink() or path.exists():
-        data = read_bounded(path, MAX_JOINED_BYTES)
-        joined = parse_foreign(Joined, data, f"{path.name}: not a valid file of joined contests")
-    if os.path.lexists(directory / "data" / "withdrawn.json"):
-        rows_of_withdrawn = _read_table(directory, "withdrawn", WithdrawnRow)
-        contest = replace(contest, withdrawn={row.agent: row.why for row in rows_of_withdrawn})
-    return replace(contest, joined=joined, entered=entered), problems
+    known = {*snapshot.by_name(), None}
+    if unknown := [name for pairing in pairings for name in (pairing.first, pairing.second) if name not in known]:
+        raise InputError(f"{directory / 'data/pairings.json'}: {quote(unknown[0] or '')} is not an entry of {DOCUMENT}")
+    count = len(snapshot.entries) - late
+    refuse_missing_pairings(snapshot.format, count, len(pairings), f"{DOCUMENT} and pairings.json")
+    return pairings
+
+
+def _read_joined(path: Path) -> Joined | None:
+    if not os.path.lexists(path):
+        return None
+    data = read_bounded(path, MAX_JOINED_BYTES)
+    return parse_foreign(Joined, data, f"{path.name}: not a valid file of joined contests")
 
 
 def _read_document(directory: Path) -> tuple[str, Snapshot]:
@@ -253,11 +293,9 @@ def _depth(text: str) -> int:
 
 def load_claimed(directory: Path) -> ContestView:
     """An export's contest with its claimed results. Raises InputError as `load_export`."""
-    contest, problems = load_export(directory)
+    claimed, problems = load_export(directory, is_claimed=True)
     if problems:
         raise InputError(f"{directory}: {problems[0]}; run judge contest verify {directory} for details")
-    claims = claimed_results(directory, contest)
-    claimed = replace(contest, games=[replace(game, result=claims[game.number]) for game in contest.games])
     try:
         for game in claimed.games:
             if (game.state == GameState.DONE) != (game.result is not None):
@@ -274,43 +312,8 @@ def contradiction(directory: Path, error: Exception) -> InputError:
     return InputError(f"{directory}: its tables contradict each other: {said}; run judge contest verify {directory}")
 
 
-def claimed_results(directory: Path, contest: ContestView) -> Mapping[int, GameResult | None]:
-    """Results in games.json by number. Raises InputError."""
-    rows = {row.number: row for row in _read_table(directory, "games", GameRow)}
-    return {game.number: _claimed(rows[game.number], game.id) for game in contest.games if game.number in rows}
-
-
-def _claimed(row: GameRow, game: str) -> GameResult | None:
-    if row.verdict is None:
-        return None
-    try:
-        faults = tuple(None if fault is None else Verdict(fault) for fault in (row.first_fault, row.second_fault))
-        return GameResult(
-            row.first,
-            row.second,
-            row.winner,
-            Verdict(row.verdict),
-            row.reason or "",
-            row.result or "",
-            (faults[0], faults[1]),
-            (row.first_replies or 0, row.second_replies or 0),
-            (row.first_charged_ms or 0.0, row.second_charged_ms or 0.0),
-            row.round,
-            row.table,
-            row.leg,
-            game,
-            row.number,
-            row.attempt or 0,
-            row.record or "",
-            row.seconds or 0.0,
-            row.moves or "",
-        )
-    except ValueError as error:
-        raise InputError(f"games.json: game {row.number}: {error}") from None
-
-
 def _read_secret(path: Path, snapshot: Snapshot) -> Key | None:
-    if not path.is_symlink() and not path.exists():
+    if not os.path.lexists(path):
         return None
     data = read_bounded(path, MAX_TABLE_BYTES)
     revealed = parse_foreign(Revealed, data, f"{path.name}: not a contest's random secret")
@@ -324,3 +327,7 @@ def _read_table(directory: Path, name: str, kind: type[Row]) -> list[Row]:
     path = directory / "data" / f"{name}.json"
     data = read_bounded(path, MAX_TABLE_BYTES)
     return parse_foreign(list[kind], data, f"{path}: not a table of an export")  # type: ignore[valid-type]
+
+
+def _read_optional(directory: Path, name: str, kind: type[Row]) -> list[Row]:
+    return _read_table(directory, name, kind) if os.path.lexists(directory / "data" / f"{name}.json") else []

@@ -1,7 +1,7 @@
 """One contest: what follows from its terms, pairings, games and journal."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -20,6 +20,7 @@ from judge.contest_games import (
 )
 from judge.contest_view.joined import Joined
 from judge.contest_view.ladder import OPEN, LadderAgent, LadderLog, LadderRatings
+from judge.contest_view.values import Ending, FirstMove, Participant, Stream, minute
 from judge.formats.search_figures import EvaluatedGame
 from judge.games.types import FAILURES
 from judge.journal.events import Accepted, Disqualified, Entered, Started, Withdrawn
@@ -35,77 +36,13 @@ from judge.tournament.formats.sequential import Sequential
 from judge.tournament.points import points_table
 from judge.tournament.results import PlayedPairing, without
 from judge.tournament.schedule import PendingPairing, Table, Tournament
-from judge.tournament.snapshot import Snapshot, SnapshotEntry
+from judge.tournament.snapshot import Snapshot
 from judge.tournament.standings import TableLine
 
 if TYPE_CHECKING:
     from judge.statistics.cycles import RatingsCheck
     from judge.statistics.fairness import FairnessTest
     from judge.tournament.certain_places import StageCertainty
-
-
-@dataclass(frozen=True, slots=True)
-class Participant:
-    """An agent. `number` counts from 1. `out`: why its results do not count; `withdrawn`: why it withdrew; or empty."""
-
-    number: int
-    entry: SnapshotEntry
-    out: str = ""
-    withdrawn: str = ""
-
-    @property
-    def name(self) -> str:
-        return self.entry.name
-
-    @property
-    def title(self) -> str:
-        """Display name."""
-        return self.entry.title or self.entry.name
-
-    @property
-    def stem(self) -> str:
-        """File name of its page without extension: digits."""
-        return f"{self.number:03d}"
-
-
-@dataclass(frozen=True, slots=True)
-class Stream:
-    """Makes a page update itself: the event log's name and the page's last event.
-
-    `is_static`: events are files next to the pages. `has_authors`: author pages exist. `is_final`: the contest is over;
-    pages request no events.
-    """
-
-    log: str
-    seq: str
-    is_static: bool = False
-    has_authors: bool = False
-    is_final: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """`began` and `ended` are empty without a journal."""
-
-    winners: Sequence[str]
-    points: float
-    began: str
-    ended: str
-
-
-@dataclass(frozen=True, slots=True)
-class FirstMove:
-    """In percent, with the 95 % interval."""
-
-    games: int
-    share: float
-    low: float
-    high: float
-
-
-def minute(at: str) -> str:
-    """A moment without its seconds."""
-    return at[:16].replace("T", ", ")
 
 
 @dataclass(frozen=True)
@@ -383,6 +320,19 @@ class ContestView:
         return copies(self.counted)
 
     @property
+    def copies_words(self) -> Iterator[str]:
+        """Sentences about copies; empty without copies."""
+        copies, games = len(self.copies), len(self.counted)
+        if copies == 1:
+            yield sentence(f"One of {games} games is a copy of another one: the same agents, seats, opening and moves.")
+        elif copies:
+            yield sentence(
+                f"{copies} of {games} games are copies of others: the same agents, seats, opening and moves."
+            )
+        if copies:
+            yield sentence("A copy scores points. For ratings and certainty, identical games count once.")
+
+    @property
     def uncounted(self) -> int:
         """Number of results that do not count."""
         return len(self.results) - len(self.counted)
@@ -503,13 +453,3 @@ class ContestView:
             if game.result is not None and game.conditions is not None
         ]
         return fairness_tests([result for result, _ in known], [conditions for _, conditions in known])
-
-
-def chance_words(snapshot: Snapshot, secret: Key | None) -> str:
-    """Source of randomness in words; `secret` is None until revealed."""
-    if snapshot.commitment is None:
-        seed = snapshot.seed
-        return sentence(f"fixed by the organiser: seed {seed}; all random choices are predictable")
-    if secret is None:
-        return sentence(f"secret until the contest is over; its SHA-256 is {snapshot.commitment}")
-    return sentence(f"revealed: {secret}; its SHA-256, {snapshot.commitment}, was published from the start")

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from judge.base.errors import InputError
 from judge.base.progress import Tracker, untracked
 from judge.contest.contest import Contest, open_store
-from judge.contest_view.view import Stream, minute
+from judge.contest_view.values import Stream, minute
 from judge.cup.announcement import ANNOUNCEMENT
 from judge.cup.plan import PlannedCup
 from judge.cup.results import CUP_DOCUMENT, CupResults, LeagueResults, read_exported

@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 from xml.etree import ElementTree
 
 from judge.base.text import plain_text
-from judge.contest_view.view import ContestView, Participant
+from judge.contest_view.values import Participant
+from judge.contest_view.view import ContestView
 from judge.formats.outcome import outcome_sentence, score_text
 from judge.journal.events import Accepted
 from judge.translations.language import Language

@@ -12,7 +12,8 @@ from markupsafe import escape as escape_markup
 
 from judge.base.text import clock_text, count_text, duration, mib, number, plain_text
 from judge.contest_games import PublishedGame
-from judge.contest_view.view import ContestView, Stream
+from judge.contest_view.values import Stream
+from judge.contest_view.view import ContestView
 from judge.formats.outcome import record_outcome, score_text
 from judge.formats.search_figures import SearchFigures, search_figures
 from judge.formats.steps import Stepped

@@ -9,7 +9,8 @@ from markupsafe import Markup
 
 from judge.base.text import duration, number
 from judge.contest_view.ladder import TREND_GAMES, LadderAgent, RatedGame
-from judge.contest_view.view import ContestView, Participant
+from judge.contest_view.values import Participant
+from judge.contest_view.view import ContestView
 from judge.site.charts import WIDTH, Tick, round_ticks, short_label
 from judge.site.plots import svg_path
 from judge.translations.language import Language

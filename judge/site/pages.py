@@ -16,7 +16,8 @@ from markupsafe import Markup, escape
 
 from judge import DISTRIBUTION
 from judge.base.text import clock_text, duration, number, plain_text, points_text
-from judge.contest_view.view import ContestView, Stream
+from judge.contest_view.values import Stream
+from judge.contest_view.view import ContestView
 from judge.translations.language import ENGLISH, Language
 
 Page = tuple[str, bytes]

@@ -5,7 +5,8 @@ from functools import partial
 from typing import Any
 
 from judge.contest_games import PublishedGame
-from judge.contest_view.view import ContestView, Participant
+from judge.contest_view.values import Participant
+from judge.contest_view.view import ContestView
 from judge.games.types import FAILURES
 
 MAX_AGENTS = 50

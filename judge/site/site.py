@@ -12,7 +12,8 @@ from typing import Any
 
 from judge.base.text import plain_text
 from judge.contest_games import GameState, PublishedGame
-from judge.contest_view.view import ContestView, Participant, chance_words
+from judge.contest_view.values import Participant, chance_words
+from judge.contest_view.view import ContestView
 from judge.formats.outcome import outcome_for
 from judge.games.types import FAILURES
 from judge.site.charts import history_chart, interval_text, ratings_chart, results_chart
@@ -23,7 +24,6 @@ from judge.site.pages import ASSETS, Page, PagePlace, asset, render_for
 from judge.site.pairs import MAX_AGENTS, pair_file, pair_pages
 from judge.site.picks import no_upset, picks
 from judge.site.rules import format_text, game_facts, limit_facts, rules_in_words, value_text
-from judge.statistics.copies import copies_sentences
 from judge.statistics.fairness import TIME
 from judge.statistics.match_estimate import Interval
 from judge.tournament.formats.base import skip_of
@@ -169,7 +169,7 @@ def _index(contest: ContestView, language: Language) -> Mapping[str, Any]:
         "criteria": [tuple(map(language.gettext, CRITERIA[name][1:])) for _, name in shown],
         "ranking_of": ranking_of,
         "places": contest.place_ranges,
-        "copies_words": list(copies_sentences(len(contest.copies), len(contest.counted))),
+        "copies_words": list(contest.copies_words),
         "brackets": {
             agent: bracket for stage in contest.certainty for bracket in stage.brackets for agent in bracket.agents
         },

@@ -13,7 +13,6 @@ from judge.contest_view.view import ContestView
 from judge.games.types import Verdict
 from judge.publish.verify.export import verify_export
 from judge.record.spec import read_record
-from judge.statistics.copies import copies_sentences
 from judge.statistics.ratings import join_contests, rate
 from judge.statistics.sprt import Sprt, SprtDecision
 from judge.testing import Agent
@@ -105,7 +104,7 @@ def test_copies_score_points_and_are_evidence_once(exported: tuple[Public, Conte
     (stage,) = contest.certainty
     assert 2 == stage.copies
     assert not [words for words in stage.sentences() if "more round" in words]
-    assert "2 of 12 games are copies of others" in next(copies_sentences(len(contest.copies), 12))
+    assert "2 of 12 games are copies of others" in next(contest.copies_words)
     assert 10 == len(contest.as_rated.results)
 
 

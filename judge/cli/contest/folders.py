@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from judge.api.contests import contest as contest_of
 from judge.base.errors import InputError
 from judge.base.text import printable
-from judge.cli.contest.options import opened
 from judge.cli.lazy import lazy_group
 from judge.cli.options import HERE, ContestArgument, ForceOption, JsonOption
 from judge.contest.contest import has_begun, open_store
@@ -42,7 +42,7 @@ def list_(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
     """List the agents' current persistent folders, or those with which the contest will begin."""
     planned = load_plan(contest)
     if _has_begun(planned):
-        with opened(contest) as found:
+        with contest_of(contest).opened() as found:
             folders = left_by(found.store, found.snapshot, found.files)
     else:
         will = brought(planned)
@@ -57,7 +57,7 @@ def list_(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
 
 def export(directory: Directory, contest: ContestArgument = HERE, force: ForceOption = False) -> None:
     """Write the agents' folders, in the state after their last games, to a new DIRECTORY, all or nothing."""
-    with alone(load_plan(contest)), opened(contest) as found:
+    with alone(load_plan(contest)), contest_of(contest).opened() as found:
         refuse_while_running(found.store, found.planned)
         folders = left_by(found.store, found.snapshot, found.files)
         write_folders(folders, directory, force)

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
+from judge.api.contests import contest as contest_of
 from judge.base.errors import HostError, InputError
 from judge.base.text import printable
 from judge.catalog.files import steps_of
-from judge.cli.contest.options import opened
 from judge.cli.options import HERE, ContestArgument, EvidenceOption
 from judge.cli.show import print_evidence, show_game
 from judge.contest.contest import Contest, find_game
@@ -45,7 +45,7 @@ def game(
     """Show a finished game as judge show does, write its record, or print its evidence."""
     if private and not record:
         raise InputError("--private needs --record; without --record the whole game is shown")
-    with opened(contest) as found:
+    with contest_of(contest).opened() as found:
         found_game = find_game(found, game)
         played = _attempt(found, found_game, attempt)
         path = found.files.path(played.record or "")

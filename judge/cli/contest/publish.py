@@ -14,7 +14,7 @@ from judge.api.contests import contest as contest_of
 from judge.base.errors import InputError
 from judge.base.text import printable, suggest
 from judge.catalog import MANAGERS
-from judge.cli.contest.options import ArchiveOption, checked_archive, opened
+from judge.cli.contest.options import ArchiveOption, checked_archive
 from judge.cli.options import HERE, ContestArgument
 from judge.contest_games import GameState
 from judge.publish.export.export import PageOptions
@@ -109,7 +109,7 @@ def export(
                 "--as writes no pages and signs nothing: leave out --key, --private, --address, --archive, "
                 "--language, --page"
             )
-        with opened(contest) as found:
+        with contest_of(contest).opened() as found:
             count = write_for_manager(found, MANAGERS.entry(as_), directory)
             counts = found.view().counts
             unfinished = sum(counts.values()) - counts[GameState.DONE]

@@ -10,18 +10,17 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from judge.api.contests import ContestFolder
+from judge.api.contests import contest as contest_of
 from judge.base.text import printable, titled
-from judge.cli.certainty import print_certainty_words
-from judge.cli.contest.options import opened, opened_if_begun
 from judge.cli.ladder import print_ladder
 from judge.cli.options import HERE, ContestArgument, JsonOption
 from judge.contest.contest import open_store
 from judge.contest.plan import load_plan
-from judge.contest.status import status_before, status_of
+from judge.contest.status import status_before, status_of, total_text
 from judge.contest_view.documents import standings_document
 from judge.contest_view.view import ContestView
-from judge.statistics.copies import copies_sentences
-from judge.terminal.contest_tables import print_crosstable, standings_table
+from judge.terminal.contest_tables import print_certainty_words, print_crosstable, standings_table
 from judge.terminal.output import print_json, print_table
 
 
@@ -35,7 +34,7 @@ def status(
 ) -> None:
     """Show the progress of a contest, its hosts, agents that fail, and games that are void or stopped."""
     planned = load_plan(contest)
-    with opened_if_begun(planned) as found:
+    with ContestFolder(planned).opened_if_begun() as found:
         document = status_before(planned) if found is None else status_of(found, games, hosts)
     if as_json:
         print_json(document, indent=None)
@@ -44,9 +43,7 @@ def status(
         print_status_before(document, planned.plan.title)
         return
     counts = document["games"]
-    total = sum(counts.values()) - counts["cancelled"] + document["to_come"]
     state = "over" if document["is_over"] else document["state"]
-    of = "of" if document["is_exact"] else "of at least"
     is_idle = state == "open" and document["player"] is None
     is_interrupted = is_idle and counts["running"] > 0
     if is_interrupted:
@@ -54,7 +51,7 @@ def status(
     elif state == "open" and any(host["running"] and host["lost_since"] is None for host in document["hosts"]):
         state = "playing"
     name = printable(titled(document["contest"], found.snapshot.title))
-    print(f"{name}: {state}, {counts['done']} {of} {total} games done")
+    print(f"{name}: {state}, {counts['done']} of {total_text(document)} games done")
     running = "interrupted" if is_interrupted else "running"
     shown = [f"{count} {running if word == 'running' else word}" for word, count in counts.items() if count]
     shown += [f"{document['to_come']} to be drawn"] if document["to_come"] else []
@@ -146,7 +143,7 @@ def _time_left(left: timedelta) -> str:
 def standings(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
     """Print the standings, with ratings and their 95 % intervals. Before the start: entries and start time."""
     planned = load_plan(contest)
-    with opened_if_begun(planned) as found:
+    with ContestFolder(planned).opened_if_begun() as found:
         if found is None:
             before = status_before(planned)
             if as_json:
@@ -171,8 +168,8 @@ def _print_standings(view: ContestView) -> None:
         print_ladder(view)
     print(view.state_words)
     print_certainty_words(view.certainty, has_brackets=view.has_rounds)
-    for words_of_copies in copies_sentences(len(view.copies), len(view.counted)):
-        print(words_of_copies)
+    for words in view.copies_words:
+        print(words)
     if places_by := view.snapshot.format.places_by:
         print(places_by)
     for agent, why in view.disqualified.items():
@@ -185,7 +182,7 @@ def _print_standings(view: ContestView) -> None:
 
 def crosstable(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
     """Print the crosstable: the points of the row's agent, and its wins, draws and losses."""
-    with opened(contest) as found:
+    with contest_of(contest).opened() as found:
         cells = found.view().table.crosstable
     if as_json:
         rows = [

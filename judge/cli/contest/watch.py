@@ -13,10 +13,11 @@ import typer
 from rich.console import Console
 from rich.live import Live as Terminal
 
+from judge.api.contests import ContestFolder
+from judge.api.contests import contest as contest_of
 from judge.broadcast.events import AnyEvent, Ended, GameStarted
 from judge.broadcast.log import LOG_FILE, LogReader
 from judge.broadcast.state import Live
-from judge.cli.contest.options import opened, opened_if_begun
 from judge.cli.contest.tables import print_status_before
 from judge.cli.ladder import ladder_cells
 from judge.cli.options import HERE, ContestArgument
@@ -59,7 +60,7 @@ def watch(
     """Show the running games of a contest, its standings and its last results, from the live page's events."""
     with suppress(KeyboardInterrupt):
         _await_begin(contest)
-        with opened(contest) as found, closing(Followed(found, game)) as followed:
+        with contest_of(contest).opened() as found, closing(Followed(found, game)) as followed:
             if sys.stdout.isatty():
                 _on_screen(followed)
             else:
@@ -73,7 +74,7 @@ def _await_begin(path: Path) -> None:
     shown: Windows | None = None
     while True:
         planned = load_plan(path)
-        with opened_if_begun(planned) as found:
+        with ContestFolder(planned).opened_if_begun() as found:
             if found is not None:
                 return
         if planned.plan.windows != shown:

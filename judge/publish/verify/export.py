@@ -25,11 +25,12 @@ from judge.base.parsing import refuse_ambiguous
 from judge.base.progress import Tracker, untracked
 from judge.base.text import percent
 from judge.base.worker_processes import in_parallel
-from judge.contest_games import AttemptState, GameResult, GameState, PublishedGame
-from judge.contest_view.export import CHANCE, MAX_TABLE_BYTES, claimed_results, load_export
+from judge.contest_games import AttemptState, GameState, PublishedGame
+from judge.contest_view.export import CHANCE, MAX_TABLE_BYTES, load_export
 from judge.contest_view.joined import JOINED, FormerContest
 from judge.contest_view.ladder import OPEN
-from judge.contest_view.view import ContestView, chance_words
+from judge.contest_view.values import chance_words
+from judge.contest_view.view import ContestView
 from judge.publish.manifest import FileCheck, ManifestCheck, file_names
 from judge.publish.pages import FOLDER, page_problems
 from judge.publish.tables import CERTIFICATE, HISTORIES, README, tables, write_csv, write_rows
@@ -144,7 +145,7 @@ def _verify(
     witnesses: list[Witnessed] = []
     log: ReadLog | None = None
     try:
-        contest, problems = load_export(directory)
+        contest, problems = load_export(directory, is_claimed=sample is not None)
         named_in_manifest = files.checked.contest
         if named_in_manifest not in (contest.name, None):
             problems.insert(0, f"manifest.json names the contest {named_in_manifest!r}, contest.json {contest.name!r}")
@@ -159,9 +160,8 @@ def _verify(
         problems += [problem for record in records for problem in record.problems]
         if sample is None:
             problems += _chain_problems(contest, records)
-        claims = {} if sample is None else claimed_results(directory, contest)
         counted = [record for record in records if record.state == AttemptState.ACCEPTED]
-        contest = _with_results(contest, counted, claims)
+        contest = _with_results(contest, counted)
         problems += _state_problems(contest)
         log = logs[0] if logs else None
         problems += pairing_problems(contest, None if log is None else log.lines, records)
@@ -269,16 +269,14 @@ def _chain_problems(contest: ContestView, records: Sequence[VerifiedRecord]) -> 
     return chain_problems(ordered, agents, begins)
 
 
-def _with_results(
-    contest: ContestView, records: Sequence[VerifiedRecord], claims: Mapping[int, GameResult | None]
-) -> ContestView:
+def _with_results(contest: ContestView, records: Sequence[VerifiedRecord]) -> ContestView:
     by_number = {record.number: record for record in records}
     games = []
     for game in contest.games:
         record = by_number.get(game.number)
         result = None if record is None or record.outcome is None else record.outcome.row(game, game.attempt)
         if record is not None and not record.is_replayed:
-            result = claims.get(game.number)
+            result = game.result
         games.append(replace(game, result=result, conditions=None if record is None else record.conditions))
     return replace(contest, games=games)
 

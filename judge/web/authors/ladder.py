@@ -5,7 +5,8 @@ from typing import Any
 
 from judge.contest_games import GameResult
 from judge.contest_view.ladder import TREND_GAMES
-from judge.contest_view.view import ContestView, Participant
+from judge.contest_view.values import Participant
+from judge.contest_view.view import ContestView
 from judge.formats.outcome import outcome_for
 from judge.site.ladder import signed, since
 from judge.store.practice_games import PracticeGame

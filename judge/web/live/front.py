@@ -17,7 +17,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from judge.base.errors import InputError
 from judge.base.service_loop import ServiceLoop
 from judge.contest.plan import Planned
-from judge.contest_view.view import ContestView, Stream
+from judge.contest_view.values import Stream
+from judge.contest_view.view import ContestView
 from judge.cup.export import CupSite
 from judge.cup.plan import PlannedCup
 from judge.cup.results import current_results

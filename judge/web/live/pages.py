@@ -30,7 +30,8 @@ from judge.contest_view import ladder_state
 from judge.contest_view.export import CHANCE, DOCUMENT, Revealed
 from judge.contest_view.joined import JOINED, Joined
 from judge.contest_view.ladder import LadderRatings
-from judge.contest_view.view import ContestView, Stream
+from judge.contest_view.values import Stream
+from judge.contest_view.view import ContestView
 from judge.publish.before_export import with_joined
 from judge.publish.manifest import PUBLIC_KEY
 from judge.publish.tables import CERTIFICATE, certificate_files, result_tables

@@ -13,7 +13,8 @@ from judge.broadcast.events import MoveMade
 from judge.broadcast.state import Live, LiveGame, latest_search
 from judge.contest.hosts import ContestHost
 from judge.contest.window_keeper import PlanFile
-from judge.contest_view.view import ContestView, Stream
+from judge.contest_view.values import Stream
+from judge.contest_view.view import ContestView
 from judge.formats.views import Surface, numbered
 from judge.record.policy import Policy
 from judge.site.game_page import fitted, room_for_messages
