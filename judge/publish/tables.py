@@ -1,4 +1,4 @@
-"""Tables of an export as CSV and JSON. Each row class is a table; annotations describe columns.
+"""Tables of an export as CSV and JSON.
 
 Names and order of columns are the file format and must not change. In CSV, texts like formulas get an apostrophe, and
 control characters are replaced.
@@ -8,9 +8,9 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields
 from functools import lru_cache
-from typing import Annotated, Any, get_type_hints
+from typing import Any, get_type_hints
 
 from judge.base.text import plain_text
 from judge.contest_games import PublishedGame
@@ -25,7 +25,7 @@ from judge.contest_view.export import (
     WithdrawnRow,
 )
 from judge.contest_view.view import ContestView
-from judge.statistics.ratings import Version
+from judge.statistics.ratings import Rating, Version
 from judge.tournament.crosstable import MAX_CROSSTABLE_AGENTS
 from judge.tournament.points import points_table
 from judge.tournament.standings import TableLine
@@ -40,79 +40,6 @@ FORMULA = frozenset("=+-@＝＋－＠")  # noqa: RUF001 some spreadsheets take t
 """First characters of formulas in spreadsheets."""
 
 
-@dataclass(frozen=True, slots=True)
-class StandingsRow(TableRow):
-    """An agent."""
-
-    place: Annotated[int, "from 1; after shared places the next places are skipped"]
-    agent: Annotated[str, "the agent's name"]
-    points: Annotated[float, "as the contest scores"]
-    games: Annotated[int, "played"]
-    wins: Annotated[int, "games won"]
-    draws: Annotated[int, "games drawn"]
-    losses: Annotated[int, "games lost, including those that both agents lost by a fault"]
-    byes: Annotated[int, "rounds without an opponent"]
-    failures: Annotated[
-        int, "games lost by the agent's failure: illegal, unreadable, time, memory, output, crash, refused"
-    ]
-    replies: Annotated[int, "answers in all games"]
-    charged_ms: Annotated[float, "time charged to its clocks in all games, milliseconds"]
-    elo: Annotated[float | None, "rating relative to the mean of its pool; empty without a rating"]
-    elo_low: Annotated[float | None, "lower end of the 95 % interval; empty if the games do not determine it"]
-    elo_high: Annotated[float | None, "upper end of the 95 % interval; empty if the games do not determine it"]
-    pool: Annotated[
-        int | None, "agents connected through games have the same number; ratings of different pools are not comparable"
-    ]
-
-
-@dataclass(frozen=True, slots=True)
-class PairRow(TableRow):
-    """An agent and one of its opponents."""
-
-    agent: Annotated[str, "the agent that scored the points"]
-    opponent: Annotated[str, "its opponent"]
-    points: Annotated[float, "of their pairings"]
-    games: Annotated[int, "played"]
-    wins: Annotated[int, "won by the agent"]
-    draws: Annotated[int, "drawn"]
-    losses: Annotated[int, "lost by the agent"]
-
-
-@dataclass(frozen=True, slots=True)
-class FairnessRow(TableRow):
-    """A fairness test: whether a factor affected scores or times."""
-
-    factor: Annotated[str, "slot, host, hour, order, neighbours or seat"]
-    response: Annotated[
-        str, "score of the first seat in points, or time a move (an effect of 0.01 is 1 % more, -0.5 half)"
-    ]
-    levels: Annotated[int, "number of compared slots, hosts or hours; 1 for a numeric factor"]
-    games: Annotated[int, "number of games in the test"]
-    p: Annotated[float | None, "probability of such a difference on fair machines; empty without a comparison"]
-    adjusted: Annotated[float | None, "p adjusted for all tests of the table (Holm); 0.05 or less is an effect"]
-    level: Annotated[str, "the level that differs most from the others"]
-    effect: Annotated[float | None, "size of the difference; for a numeric factor, between its extremes"]
-    low: Annotated[float | None, "lower end of its 95 % interval, which is valid for all levels jointly"]
-    high: Annotated[float | None, "upper end of its 95 % interval"]
-    found: Annotated[float | None, "an effect that would have been found with a probability of at least 90 %"]
-    why: Annotated[str, "why no comparison is possible"]
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryRow(TableRow):
-    """An agent in one of the joined contests."""
-
-    agent: Annotated[str, "the agent's name in that contest; includes agents that are not in this contest"]
-    contest: Annotated[str, "the contest's name"]
-    began: Annotated[str, "when its entries were locked in, UTC"]
-    files: Annotated[str, "SHA-256 of the agent's files; the same files have one rating"]
-    games: Annotated[int, "games that count in that contest"]
-    elo: Annotated[float, "rating of these files from all contests, relative to the anchors"]
-    elo_low: Annotated[float | None, "lower end of the 95 % interval; empty if the games do not determine it"]
-    elo_high: Annotated[float | None, "upper end of the 95 % interval; empty if the games do not determine it"]
-    pool: Annotated[int, "ratings of different pools are not comparable"]
-
-
 def _columns(row: type[TableRow]) -> Mapping[str, str]:
     hints = get_type_hints(row, include_extras=True)
     return {field.name: hints[field.name].__metadata__[0] for field in fields(row)}
@@ -120,7 +47,21 @@ def _columns(row: type[TableRow]) -> Mapping[str, str]:
 
 COLUMNS: Mapping[str, Mapping[str, str]] = {
     "standings": {
-        **_columns(StandingsRow),
+        "place": "from 1; after shared places the next places are skipped",
+        "agent": "the agent's name",
+        "points": "as the contest scores",
+        "games": "played",
+        "wins": "games won",
+        "draws": "games drawn",
+        "losses": "games lost, including those that both agents lost by a fault",
+        "byes": "rounds without an opponent",
+        "failures": "games lost by the agent's failure: illegal, unreadable, time, memory, output, crash, refused",
+        "replies": "answers in all games",
+        "charged_ms": "time charged to its clocks in all games, milliseconds",
+        "elo": "rating relative to the mean of its pool; empty without a rating",
+        "elo_low": "lower end of the 95 % interval; empty if the games do not determine it",
+        "elo_high": "upper end of the 95 % interval; empty if the games do not determine it",
+        "pool": "agents connected through games have the same number; ratings of different pools are not comparable",
         CRITERION: "a ranking criterion, in order, for agents with equal previous criteria; in groups and leagues over "
         "the games of the last one that the agent reached; more is better",
     },
@@ -129,7 +70,15 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         f"{MAX_CROSSTABLE_AGENTS} agents",
         "(a name)": "the row's points against that agent; empty if the two never met",
     },
-    "pairs": _columns(PairRow),
+    "pairs": {
+        "agent": "the agent that scored the points",
+        "opponent": "its opponent",
+        "points": "of their pairings",
+        "games": "played",
+        "wins": "won by the agent",
+        "draws": "drawn",
+        "losses": "lost by the agent",
+    },
     "games": _columns(GameRow),
     "pairings": _columns(PairingRow),
     "disqualified": _columns(DisqualifiedRow),
@@ -137,8 +86,31 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
     "entered": _columns(EnteredRow),
     "attempts": _columns(AttemptRow),
     "journal": _columns(JournalRow),
-    "fairness": _columns(FairnessRow),
-    "histories": _columns(HistoryRow),
+    "fairness": {
+        "factor": "slot, host, hour, order, neighbours or seat",
+        "response": "score of the first seat in points, or time a move (an effect of 0.01 is 1 % more, -0.5 half)",
+        "levels": "number of compared slots, hosts or hours; 1 for a numeric factor",
+        "games": "number of games in the test",
+        "p": "probability of such a difference on fair machines; empty without a comparison",
+        "adjusted": "p adjusted for all tests of the table (Holm); 0.05 or less is an effect",
+        "level": "the level that differs most from the others",
+        "effect": "size of the difference; for a numeric factor, between its extremes",
+        "low": "lower end of its 95 % interval, which is valid for all levels jointly",
+        "high": "upper end of its 95 % interval",
+        "found": "an effect that would have been found with a probability of at least 90 %",
+        "why": "why no comparison is possible",
+    },
+    "histories": {
+        "agent": "the agent's name in that contest; includes agents that are not in this contest",
+        "contest": "the contest's name",
+        "began": "when its entries were locked in, UTC",
+        "files": "SHA-256 of the agent's files; the same files have one rating",
+        "games": "games that count in that contest",
+        "elo": "rating of these files from all contests, relative to the anchors",
+        "elo_low": "lower end of the 95 % interval; empty if the games do not determine it",
+        "elo_high": "upper end of the 95 % interval; empty if the games do not determine it",
+        "pool": "ratings of different pools are not comparable",
+    },
 }
 """Columns of each table in order."""
 
@@ -152,37 +124,36 @@ def tables(contest: ContestView) -> Mapping[str, bytes]:
 
 def result_tables(contest: ContestView) -> Iterator[tuple[str, bytes]]:
     """Without the certificate."""
-    rows_by_table: dict[str, Sequence[object]] = {
+    rows_by_table: dict[str, Iterable[_Values]] = {
         "standings": [_standing(contest, line) for line in contest.table.lines],
         "pairs": _pairs(contest),
         "games": [_game(game, points) for game, points in zip(contest.games, _points(contest), strict=True)],
-        "pairings": contest.pairings,
-        "disqualified": [DisqualifiedRow(agent, why) for agent, why in contest.disqualified.items()],
+        "pairings": [_values(pairing, *COLUMNS["pairings"]) for pairing in contest.pairings],
+        "disqualified": _reasons(contest.disqualified),
         "attempts": [
-            AttemptRow(game.number, attempt.number, attempt.state, attempt.why, game.attempt_path(attempt.number))
+            _values(each, "state", "why")
+            | {"number": game.number, "attempt": each.number, "record": game.attempt_path(each.number)}
             for game in contest.games
-            for attempt in game.uncounted
+            for each in game.uncounted
         ],
-        "journal": contest.journal,
+        "journal": [_values(line, *COLUMNS["journal"]) for line in contest.journal],
     }
     if contest.withdrawn:
-        rows_by_table["withdrawn"] = [WithdrawnRow(agent, why) for agent, why in contest.withdrawn.items()]
+        rows_by_table["withdrawn"] = _reasons(contest.withdrawn)
     if contest.entered:
-        rows_by_table["entered"] = [EnteredRow(agent, *rest) for agent, rest in contest.entered.items()]
+        rows_by_table["entered"] = [
+            {"agent": agent, "why": why, "entry": entry} for agent, (why, entry) in contest.entered.items()
+        ]
     if contest.joined is not None:
         rows_by_table["histories"] = [
             _history(agent, version) for agent, versions in sorted(contest.histories.items()) for version in versions
         ]
     for name, rows in rows_by_table.items():
         columns = [column for column in COLUMNS[name] if column != CRITERION]
-        values = [{column: getattr(row, column) for column in columns} for row in rows]
-        if name == "standings":
-            criteria = [CRITERION.replace("NAME", criterion) for criterion in contest.table.ranking]
-            columns += criteria
-            for row, line in zip(values, contest.table.lines, strict=True):
-                row |= zip(criteria, line.values, strict=True)
-        yield f"{name}.csv", write_csv(columns, values)
-        yield f"{name}.json", write_json(values)
+        columns += _criteria(contest) if name == "standings" else []
+        ordered = [{column: row[column] for column in columns} for row in rows]
+        yield f"{name}.csv", write_csv(columns, ordered)
+        yield f"{name}.json", write_json(ordered)
     agents = [line.agent for line in contest.table.lines]
     if len(agents) <= MAX_CROSSTABLE_AGENTS:
         cells = contest.table.crosstable
@@ -216,98 +187,72 @@ HISTORIES = ("histories.csv", "histories.json")
 # --- rows ------------------------------------------------------------------------------------------------------------
 
 
-def _standing(contest: ContestView, line: TableLine) -> StandingsRow:
-    done, rating = line.done, contest.rated.get(line.agent)
-    return StandingsRow(
-        place=line.place,
-        agent=line.agent,
-        points=line.points,
-        games=done.games,
-        wins=done.wins,
-        draws=done.draws,
-        losses=done.losses,
-        byes=line.byes,
-        failures=done.failures,
-        replies=done.replies,
-        charged_ms=round(done.charged_ms, 3),
-        elo=None if rating is None else _elo(rating.elo),
-        elo_low=None if rating is None else _elo(rating.low),
-        elo_high=None if rating is None else _elo(rating.high),
-        pool=None if rating is None else rating.pool,
-    )
+_Values = dict[str, object]
 
 
-def _elo(elo: float | None) -> float | None:
-    return None if elo is None else round(elo, 1) + 0.0
+def _values(source: object, *columns: str) -> _Values:
+    return {column: getattr(source, column) for column in columns}
+
+
+def _standing(contest: ContestView, line: TableLine) -> _Values:
+    sums = _values(line.done, "games", "wins", "draws", "losses", "failures", "replies")
+    sums["charged_ms"] = round(line.done.charged_ms, 3)
+    criteria = zip(_criteria(contest), line.values, strict=True)
+    rating = _rating(contest.rated.get(line.agent))
+    return _values(line, "place", "agent", "points", "byes") | sums | rating | dict(criteria)
+
+
+def _criteria(contest: ContestView) -> Sequence[str]:
+    return [CRITERION.replace("NAME", criterion) for criterion in contest.table.ranking]
+
+
+def _rating(rating: Rating | None) -> _Values:
+    if rating is None:
+        return dict.fromkeys(("elo", "elo_low", "elo_high", "pool"))
+    ends = (None if end is None else round(end, 1) + 0.0 for end in (rating.elo, rating.low, rating.high))
+    return {**dict(zip(("elo", "elo_low", "elo_high"), ends, strict=True)), "pool": rating.pool}
+
+
+def _history(agent: str, version: Version) -> _Values:
+    found = _values(version, "contest", "began", "games") | _rating(version.rating)
+    return found | {"agent": agent, "files": version.digest}
+
+
+def _reasons(agents: Mapping[str, str]) -> list[_Values]:
+    return [{"agent": agent, "why": why} for agent, why in agents.items()]
 
 
 def _rounded(value: object) -> object:
     return round(value, 6) + 0.0 if isinstance(value, float) else value
 
 
-def _history(agent: str, version: Version) -> HistoryRow:
-    rating = version.rating
-    return HistoryRow(
-        agent=agent,
-        contest=version.contest,
-        began=version.began,
-        files=version.digest,
-        games=version.games,
-        elo=round(rating.elo, 1) + 0.0,
-        elo_low=_elo(rating.low),
-        elo_high=_elo(rating.high),
-        pool=rating.pool,
-    )
+def _pairs(contest: ContestView) -> Iterator[_Values]:
+    for agent, row in contest.table.crosstable.items():
+        for other, cell in row.items():
+            done = _values(cell.done, "games", "wins", "draws", "losses")
+            yield {"agent": agent, "opponent": other, "points": cell.points} | done
 
 
-def _pairs(contest: ContestView) -> list[PairRow]:
-    return [
-        PairRow(agent, other, cell.points, cell.done.games, cell.done.wins, cell.done.draws, cell.done.losses)
-        for agent, row in contest.table.crosstable.items()
-        for other, cell in row.items()
-    ]
-
-
-def _points(contest: ContestView) -> Iterator[tuple[float, float] | None]:
+def _points(contest: ContestView) -> Iterator[tuple[float, float] | tuple[None, None]]:
     table = None if contest.snapshot.duel is not None else points_table(contest.snapshot.policy)
     for game in contest.games:
-        yield None if table is None or game.result is None else table.of(game.result)
+        yield (None, None) if table is None or game.result is None else table.of(game.result)
 
 
-def _game(game: PublishedGame, points: tuple[float, float] | None) -> GameRow:
-    row = GameRow(
-        number=game.number,
-        round=game.round,
-        table=game.table,
-        leg=game.leg,
-        first=game.first,
-        second=game.second,
-        state=game.state,
-        why=game.why,
-        id=game.id,
-    )
+def _game(game: PublishedGame, points: tuple[float, float] | tuple[None, None]) -> _Values:
+    row = _NO_RESULT | _values(game, "number", "round", "table", "leg", "first", "second", "state", "why", "id")
     result = game.result
     if result is None:
         return row
-    return replace(
-        row,
-        winner=result.winner,
-        verdict=result.verdict.value,
-        reason=result.reason,
-        result=result.result,
-        first_points=None if points is None else points[0],
-        second_points=None if points is None else points[1],
-        first_fault=result.faults[0],
-        second_fault=result.faults[1],
-        first_replies=result.replies[0],
-        second_replies=result.replies[1],
-        first_charged_ms=result.charged_ms[0],
-        second_charged_ms=result.charged_ms[1],
-        seconds=result.seconds,
-        moves=result.moves or None,
-        attempt=game.attempt,
-        record=game.record_path,
-    )
+    row |= _values(result, "winner", "verdict", "reason", "result", "seconds")
+    row |= {"moves": result.moves or None, "attempt": game.attempt, "record": game.record_path}
+    for seat, side in enumerate(("first", "second")):
+        row[f"{side}_points"], row[f"{side}_fault"] = points[seat], result.faults[seat]
+        row[f"{side}_replies"], row[f"{side}_charged_ms"] = result.replies[seat], result.charged_ms[seat]
+    return row
+
+
+_NO_RESULT: _Values = dict.fromkeys(COLUMNS["games"])
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
