@@ -10,7 +10,7 @@ import typer
 from judge.base.errors import InputError
 from judge.catalog.managers import ContestManager, FinishedContest
 from judge.cli.entry import CommandEntry
-from judge.contest.foreign_store import read_contest
+from judge.contest.earlier_contests import read_contest
 from judge.contest_view.view import ContestView
 from judge.publish.pages import PageEntry
 from judge.publish.tables import write_csv

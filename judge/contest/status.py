@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def _fairness(contest: Contest) -> "Sequence[FairnessTest]":
-    from judge.contest_view.conditions import conditions_of
+    from judge.contest_view.values import conditions_of
     from judge.statistics.fairness import fairness_tests
 
     results = contest.view().results

@@ -1,10 +1,14 @@
-"""Values of a contest's view, and its moments and chance in words."""
+"""Values of a contest's view; importable without a database."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
-from judge.base.text import sentence
+from judge.base.errors import InputError
+from judge.base.text import quote, sentence
+from judge.contest_games import GameConditions
 from judge.record.seeds import Key
+from judge.record.spec import GameRecord
 from judge.tournament.snapshot import Snapshot, SnapshotEntry
 
 
@@ -80,3 +84,14 @@ def chance_words(snapshot: Snapshot, secret: Key | None) -> str:
     if secret is None:
         return sentence(f"secret until the contest is over; its SHA-256 is {snapshot.commitment}")
     return sentence(f"revealed: {secret}; its SHA-256, {snapshot.commitment}, was published from the start")
+
+
+def conditions_of(record: GameRecord) -> GameConditions:
+    """A game's host, slot and time. Raises InputError for an invalid time."""
+    place = record.placement
+    try:
+        began = datetime.fromisoformat(record.started_at)
+        slot = ",".join(map(str, place.slot_cores))
+        return GameConditions(place.host, slot, began.timestamp(), record.seconds, f"{began.hour:02d}")
+    except (ValueError, OverflowError):
+        raise InputError(f"started_at {quote(record.started_at)} is not a time") from None

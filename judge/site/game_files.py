@@ -11,7 +11,7 @@ from judge.base.parsing import parse_json
 from judge.catalog import game_entry
 from judge.catalog.files import steps_of
 from judge.contest_games import GameConditions
-from judge.contest_view.conditions import conditions_of
+from judge.contest_view.values import conditions_of
 from judge.formats.gomoku.pgn import write_pgn
 from judge.formats.gomoku.record import WINNERS, FiveRecord, Outcome
 from judge.formats.search_figures import EvaluatedGame, evaluate_game, search_figures

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from judge.base.errors import InputError
 from judge.contest_games import GameConditions
-from judge.contest_view.conditions import conditions_of
+from judge.contest_view.values import conditions_of
 from judge.contest_view.view import ContestView
 from judge.site.game_files import read_stored_record
 from judge.statistics.fairness import FairnessTest

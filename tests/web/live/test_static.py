@@ -18,7 +18,7 @@ from judge.base.errors import InputError
 from judge.cli.contest.follow import publish as publish_command
 from judge.cli.contest.options import checked_archive
 from judge.contest.contest import Contest
-from judge.contest_view.conditions import conditions_of
+from judge.contest_view.values import conditions_of
 from judge.contest_view.view import ContestView
 from judge.publish.tables import tables
 from judge.site.game_files import read_stored
