@@ -28,7 +28,6 @@ from judge.store.contests import Store
 from judge.store.damage import damaged
 from judge.store.files import Files
 from judge.store.queries import Reader
-from judge.tournament.schedule import Tournament
 from judge.tournament.snapshot import Snapshot, SnapshotEntry, read_snapshot
 
 
@@ -44,9 +43,8 @@ class Contest:
         """Without entries after the start."""
         self.secret = store.secret(planned.name)
         """See `Reader.secret`."""
-        self.snapshot: Snapshot = self.first
-        self.tournament = Tournament(self.snapshot, self.secret)
-        self.refresh()
+        view = self.view()
+        self.snapshot, self.tournament = view.snapshot, view.tournament
         if self.tournament.seed is None:
             raise InputError(f"the store lacks the secret of {self.name}; restore the store from a backup")
         self._programs: dict[str, Path] = {}
@@ -58,13 +56,10 @@ class Contest:
 
     def refresh(self) -> None:
         """Read entries after the start."""
-        if self.store.number_of_entries(self.name) == len(self.snapshot.entries):
-            return
-        first = self.first.by_name()
-        late = [entry.entry for entry in self.store.entries(self.name) if entry.name not in first]
-        self.snapshot = self.first.with_late(late)
-        self.tournament = Tournament(self.snapshot, self.secret)
-        self.__dict__.pop("alone", None)
+        if self.store.number_of_entries(self.name) != len(self.snapshot.entries):
+            view = self.view()
+            self.snapshot, self.tournament = view.snapshot, view.tournament
+            self.__dict__.pop("alone", None)
 
     @property
     def has_new_plan(self) -> bool:
@@ -176,10 +171,6 @@ class Contest:
     def record(self, digest: str) -> RecordFile:
         """Return a record. Raises InputError if it is missing or changed."""
         return RecordFile.model_validate_json(self.files.get(digest))
-
-    @property
-    def frozen_admissions(self) -> str | None:
-        return why_frozen(self.store, self.name)
 
 
 def why_frozen(store: Reader, name: str) -> str | None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from judge.base.errors import InputError
 from judge.base.text import sentence
-from judge.contest.contest import Contest
+from judge.contest.contest import Contest, why_frozen
 from judge.contest.entries import Entrant, first_author, intake_directory, sent_entrant
 from judge.contest.take_snapshot import entry_of
 from judge.journal.events import Disqualified, SeasonEnded
@@ -53,7 +53,7 @@ def late_entrant(contest: Contest, agent: str) -> Entrant:
         refuse_ended(contest, contest.store, contest.view().to_come.games)
     elif not contest.view().to_come.games:
         raise InputError(sentence("the last round is drawn: no agent can enter any more"))
-    refuse_frozen(contest.frozen_admissions)
+    refuse_frozen(why_frozen(contest.store, contest.name))
     if agent not in found:
         names = ", ".join(sorted(found)) or "none"
         raise InputError(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from judge.base.errors import InputError
-from judge.contest.contest import Contest
+from judge.contest.contest import Contest, why_frozen
 from judge.contest.league_seats import resolved_format
 from judge.contest.plan import load_plan
 from judge.contest.schedule_next import Scheduler
@@ -173,12 +173,12 @@ def test_admissions_are_frozen_and_reopened_in_turns() -> None:
             previewed(contest, "reopen-admissions")
         assert previewed(contest, "freeze-admissions").words
         give(contest, order("freeze-admissions", "the last week"))
-        assert contest.frozen_admissions == "the last week"
+        assert why_frozen(contest.store, contest.name) == "the last week"
         with pytest.raises(InputError, match="admissions are frozen: the last week"):
             give(contest, order("freeze-admissions"))
         assert len(play(contest, by_chance(1), 5)) == 5
         give(contest, order("reopen-admissions", "an error"))
-        assert reopen(contest.store, contest.snapshot).frozen_admissions is None
+        assert why_frozen(contest.store, contest.name) is None
         with pytest.raises(InputError, match="admissions are open already"):
             give(contest, order("reopen-admissions"))
 

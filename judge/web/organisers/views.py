@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from judge.contest.contest import Contest
+from judge.contest.contest import Contest, why_frozen
 from judge.contest.entries import name_problems
 from judge.contest.hosts import contest_hosts
 from judge.contest.late_entries import possible_entrants
@@ -58,7 +58,7 @@ def overview(console: Console) -> Mapping[str, Any]:
     places = [(attempt.host, attempt.slot) for _, attempt in running if attempt.slot]
     view = contest.view()
     is_over, to_come = view.is_over, view.to_come
-    form, frozen = contest.snapshot.format, contest.frozen_admissions
+    form, frozen = contest.snapshot.format, why_frozen(store, name)
     has_season = bool(to_come.games) and not form.has_rounds
     reasons = store.last_lines(name, 1, Paused, Stopped, Resumed)
     return {
