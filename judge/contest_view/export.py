@@ -138,18 +138,10 @@ class PairingRow(TableRow):
 
 
 @dataclass(frozen=True, slots=True)
-class DisqualifiedRow(TableRow):
-    """A disqualified agent."""
+class ReasonRow(TableRow):
+    """An agent that is disqualified, or withdrew after the start."""
 
     agent: Annotated[str, "the agent's name, in the order of the decisions"]
-    why: Annotated[str, "the reason"]
-
-
-@dataclass(frozen=True, slots=True)
-class WithdrawnRow(TableRow):
-    """An agent that withdrew after the start."""
-
-    agent: Annotated[str, "the agent's name, in the order of the decisions; this table is there if an agent withdrew"]
     why: Annotated[str, "the reason"]
 
 
@@ -221,14 +213,14 @@ def load_export(directory: Path, *, is_claimed: bool = False) -> tuple[ContestVi
         document.removesuffix("\n"),
         pairings,
         games,
-        {row.agent: row.why for row in _read_table(directory, "disqualified", DisqualifiedRow)},
+        {row.agent: row.why for row in _read_table(directory, "disqualified", ReasonRow)},
         [
             JournalLine(row.at, row.event, row.game, row.attempt, row.text)
             for row in _read_table(directory, "journal", JournalRow)
         ],
         secret,
         joined=_read_joined(directory / JOINED),
-        withdrawn={row.agent: row.why for row in _read_optional(directory, "withdrawn", WithdrawnRow)},
+        withdrawn={row.agent: row.why for row in _read_optional(directory, "withdrawn", ReasonRow)},
         entered={row.agent: (row.why, row.entry) for row in late},
     )
     return contest, problems

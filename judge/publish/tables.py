@@ -16,13 +16,12 @@ from judge.base.text import plain_text
 from judge.contest_games import PublishedGame
 from judge.contest_view.export import (
     AttemptRow,
-    DisqualifiedRow,
     EnteredRow,
     GameRow,
     JournalRow,
     PairingRow,
+    ReasonRow,
     TableRow,
-    WithdrawnRow,
 )
 from judge.contest_view.view import ContestView
 from judge.statistics.ratings import Rating, Version
@@ -81,8 +80,11 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
     },
     "games": _columns(GameRow),
     "pairings": _columns(PairingRow),
-    "disqualified": _columns(DisqualifiedRow),
-    "withdrawn": _columns(WithdrawnRow),
+    "disqualified": _columns(ReasonRow),
+    "withdrawn": {
+        "agent": "the agent's name, in the order of the decisions; this table is there if an agent withdrew",
+        "why": "the reason",
+    },
     "entered": _columns(EnteredRow),
     "attempts": _columns(AttemptRow),
     "journal": _columns(JournalRow),

@@ -209,6 +209,23 @@ def test_disqualified_agents_are_last_in_the_order_of_entry() -> None:
         assert [("2", 9), ("10", 9)] == [(line.agent, line.place) for line in contest.view().table.lines[-2:]]
 
 
+@pytest.mark.parametrize("format_", formats(2), ids=lambda format_: format_.name)
+def test_games_to_come_are_counted_without_results_where_none_decides(format_: AnyFormat) -> None:
+    """Also after a disqualification, of an agent that has played."""
+    with cup(format_, 7) as contest:
+        for step in range(200):
+            if step == 4:
+                contest.store.disqualify("cup", "2", "a test")
+            is_end = not play(contest, by_chance(3), 3)
+            view, known = contest.view(), contest.tournament
+            assert view.to_come == known.to_come(view.pairings, view.results, view.absent)
+            if not view.left:
+                assert view.is_over != known.goes_on(view.pairings, view.results, view.absent)
+            if is_end:
+                break
+        assert view.is_over
+
+
 def test_no_agent_is_promoted_before_its_league_is_over() -> None:
     """But where a game of it is voided later, whoever has risen stays in the league above."""
     with cup(Leagues(games=2, sizes=(2,), promoted=1), 5) as contest:
