@@ -1,16 +1,23 @@
 """Reads a contest from its store."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from typing import TypeVar
 
-from judge.contest_games import Attempt, GameResult, GameState, Pairing, PublishedGame
+from judge.contest_games import Attempt, GameResult, PublishedGame
 from judge.contest_view.view import ContestView
 from judge.journal.events import SeasonEnded
 from judge.record.seeds import Key
 from judge.store.queries import Reader
-from judge.store.types import EntryRow, JournalLine
+from judge.store.types import EntryRow
 from judge.tournament.schedule import Tournament
 from judge.tournament.snapshot import Snapshot
+
+Part = TypeVar("Part")
+
+
+def _part(read: Callable[[Reader, str], Part]) -> cached_property[Part]:
+    return cached_property(lambda view: read(view._store, view._first.name))
 
 
 class StoredView(ContestView):
@@ -22,38 +29,24 @@ class StoredView(ContestView):
         self._first = first
         self._secret = secret
 
-    @cached_property
-    def _entries(self) -> Sequence[EntryRow]:
-        return self._store.entries(self._first.name)
+    document = _part(Reader.document)
+    pairings = _part(Reader.pairings)
+    results = _part(Reader.results)
+    counts = _part(Reader.counts)
+    journal = _part(Reader.journal)
+    _gone = _part(Reader.gone_entries)
 
     @cached_property
-    def _gone(self) -> Sequence[EntryRow]:
-        return self._store.gone_entries(self._first.name)
-
-    @cached_property
-    def document(self) -> str:
-        return self._store.document(self._first.name)
+    def _late(self) -> Sequence[EntryRow]:
+        return self._store.entries(self._first.name)[len(self._first.entries) :]
 
     @cached_property
     def snapshot(self) -> Snapshot:
-        known = self._first.by_name()
-        return self._first.with_late(row.entry for row in self._entries if row.name not in known)
-
-    @cached_property
-    def pairings(self) -> Sequence[Pairing]:
-        return self._store.pairings(self._first.name)
-
-    @cached_property
-    def results(self) -> Sequence[GameResult]:
-        return self._store.results(self._first.name)
+        return self._first.with_late(row.entry for row in self._late)
 
     @cached_property
     def failed(self) -> Sequence[GameResult]:
         return self._store.results(self._first.name, failed=True)
-
-    @cached_property
-    def counts(self) -> Mapping[GameState, int]:
-        return self._store.counts(self._first.name)
 
     @cached_property
     def games(self) -> Sequence[PublishedGame]:
@@ -67,10 +60,6 @@ class StoredView(ContestView):
             PublishedGame.of(game, results.get(game.id), uncounted.get(game.id, ()))
             for game in self._store.games(self._first.name)
         ]
-
-    @cached_property
-    def journal(self) -> Sequence[JournalLine]:
-        return self._store.journal(self._first.name)
 
     @cached_property
     def disqualified(self) -> Mapping[str, str]:
@@ -88,8 +77,7 @@ class StoredView(ContestView):
 
     @cached_property
     def entered(self) -> Mapping[str, tuple[str, str]]:
-        known = self._first.by_name()
-        return {row.name: (self.state.entered[row.name], row.entry) for row in self._entries if row.name not in known}
+        return {row.name: (self.state.entered[row.name], row.entry) for row in self._late}
 
     @cached_property
     def tournament(self) -> Tournament:
