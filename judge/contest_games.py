@@ -283,6 +283,9 @@ class GameConditions:
     hour: str
 
 
+_SCHEDULED = tuple(field.name for field in fields(ScheduledGame))
+
+
 @dataclass(frozen=True)
 class PublishedGame(ScheduledGame):
     """A game with its result and recorded attempts that do not count.
@@ -298,7 +301,7 @@ class PublishedGame(ScheduledGame):
     @classmethod
     def of(cls, game: ScheduledGame, result: GameResult | None, uncounted: Sequence[Attempt] = ()) -> "PublishedGame":
         """A game with its result and other attempts."""
-        scheduled = {field.name: getattr(game, field.name) for field in fields(ScheduledGame)}
+        scheduled = {name: getattr(game, name) for name in _SCHEDULED}
         return cls(**scheduled, result=result, uncounted=tuple(uncounted))
 
     @property

@@ -43,54 +43,58 @@ MAY_IMPORT = {
         "notices",
     },
     "tournament": {"base", "journal", "games", "record", "catalog", "contest_games", "statistics", "transparency"},
+    "contest_view": {
+        "base", "journal", "games", "record", "formats", "contest_games", "statistics", "store", "tournament",
+    },
     "contest": {
         "base", "journal", "games", "sandbox", "host", "record", "referee", "play", "agents", "formats", "catalog",
         "contest_games", "broadcast", "statistics", "store", "transparency", "submissions", "tournament",
+        "contest_view",
     },
     "cluster": {
         "base", "journal", "sandbox", "host", "record", "referee", "play", "agents", "contest_games", "broadcast",
-        "store", "contest",
+        "store", "contest_view", "contest",
     },
     "publish": {
         "base", "journal", "games", "record", "formats", "contest_games", "statistics", "store", "transparency",
-        "tournament", "contest",
+        "tournament", "contest_view", "contest",
     },
     "terminal": {
         "base", "games", "sandbox", "protocols", "record", "referee", "agents", "formats", "catalog", "contest_games",
-        "broadcast", "statistics", "submissions", "tournament", "contest",
+        "broadcast", "statistics", "submissions", "tournament", "contest_view", "contest",
     },
     "attacks": {"base", "games", "sandbox", "host", "record", "referee", "play", "agents", "catalog"},
     "site": {
         "base", "journal", "translations", "games", "record", "referee", "formats", "catalog", "contest_games",
-        "render", "statistics", "store", "tournament", "publish",
+        "render", "statistics", "store", "tournament", "publish", "contest_view",
     },
     "publish.verify": {
         "base", "journal", "games", "sandbox", "record", "referee", "contest_games", "statistics", "store",
-        "transparency", "tournament", "contest", "publish",
+        "transparency", "tournament", "contest_view", "contest", "publish",
     },
     "publish.export": {
         "base", "translations", "record", "referee", "formats", "catalog", "contest_games", "statistics",
-        "transparency", "contest", "publish", "site",
+        "transparency", "contest_view", "contest", "publish", "site",
     },
     "cup": {
         "base", "journal", "translations", "host", "record", "agents", "contest_games", "transparency", "submissions",
-        "tournament", "contest", "publish", "site", "publish.verify", "publish.export",
+        "tournament", "contest_view", "contest", "publish", "site", "publish.verify", "publish.export",
     },
     "web": {
         "base", "journal", "translations", "sandbox", "host", "record", "referee", "formats", "catalog",
         "contest_games", "render", "broadcast", "statistics", "store", "notices", "transparency", "submissions",
-        "tournament", "contest", "publish", "site", "publish.export", "cup",
+        "tournament", "contest_view", "contest", "publish", "site", "publish.export", "cup",
     },
     "api": {
         "base", "journal", "games", "host", "protocols", "record", "referee", "play", "agents", "formats", "catalog",
-        "contest_games", "sandbox", "statistics", "transparency", "submissions", "contest", "cluster", "publish",
-        "publish.export",
+        "contest_games", "sandbox", "statistics", "tournament", "transparency", "submissions", "contest_view",
+        "contest", "cluster", "publish", "publish.export",
     },
     "cli": {
         "api", "base", "journal", "translations", "games", "sandbox", "host", "record", "referee", "play", "agents",
         "formats", "catalog", "contest_games", "render", "broadcast", "statistics", "store", "transparency",
-        "submissions", "tournament", "contest", "cluster", "publish", "terminal", "attacks", "site", "publish.verify",
-        "publish.export", "cup", "web",
+        "submissions", "tournament", "contest_view", "contest", "cluster", "publish", "terminal", "attacks", "site",
+        "publish.verify", "publish.export", "cup", "web",
     },
 }  # fmt: skip
 """For each package the packages that it may import."""

@@ -10,8 +10,8 @@ import typer
 from judge.base.errors import InputError
 from judge.catalog.managers import ContestManager, FinishedContest
 from judge.cli.entry import CommandEntry
-from judge.publish.load import load_any
-from judge.publish.model import PublishedContest
+from judge.contest.earlier_contests import read_contest
+from judge.contest_view.view import ContestView
 from judge.publish.pages import PageEntry
 from judge.publish.tables import write_csv
 
@@ -39,14 +39,14 @@ def score(
     opponent: Annotated[str, typer.Argument(metavar="OPPONENT", help="The name of another agent.")],
 ) -> None:
     """Print the score of one agent against another."""
-    games = [game for game in load_any(contest).counted if {agent, opponent} == set(game.agents)]
+    games = [game for game in read_contest(contest).counted if {agent, opponent} == set(game.agents)]
     if not games:
         raise InputError(f"{contest}: {agent} and {opponent} have no results; judge contest standings lists the agents")
     won, lost = (sum(game.winner == name for game in games) for name in (agent, opponent))
     print(f"{agent} - {opponent}: {won} won, {lost} lost, {len(games) - won - lost} others")
 
 
-def shortest_games(contest: PublishedContest) -> bytes:
+def shortest_games(contest: ContestView) -> bytes:
     """The games with the fewest moves."""
     games = sorted((sum(game.result.replies), game.number, game) for game in contest.games if game.result is not None)
     items = [

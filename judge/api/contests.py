@@ -15,15 +15,17 @@ from judge.base.progress import Tracker, untracked
 from judge.base.text import printable, sentence
 from judge.contest.attempts import Executor
 from judge.contest.begin import begin, why_not_yet
-from judge.contest.contest import Contest, Standing, has_begun, open_store
+from judge.contest.contest import Contest, has_begun, open_store
 from judge.contest.plan import Planned, load_plan
 from judge.contest.run_lock import alone
 from judge.contest.runner import ContestRunner, RunObserver, StopReason, StopRequest
 from judge.contest.take_snapshot import check_terms, images_of
+from judge.contest_view.values import chance_words
 from judge.journal.events import ImagesChanged
-from judge.publish.model import chance_words
 from judge.sandbox.docker.reaper import reap
 from judge.sandbox.machine.cores import Tell
+from judge.tournament.results import PlayedPairing
+from judge.tournament.schedule import Table
 from judge.transparency.keys import load_key
 from judge.transparency.log import KEY_FILE, ContestLog
 
@@ -33,6 +35,22 @@ if TYPE_CHECKING:
     from judge.publish.export.export import ExportSummary, PageOptions
 
 LOG_FILE = "log.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Table, results, agents without counted results (`out`) with reasons, and each agent's group or league."""
+
+    table: Table
+    played: Sequence[PlayedPairing]
+    out: Mapping[str, str]
+    stages: Mapping[str, str]
+    withdrawn: Mapping[str, str]
+
+    @property
+    def disqualified(self) -> Mapping[str, str]:
+        """Disqualified agents and reasons."""
+        return {agent: why for agent, why in self.out.items() if self.withdrawn.get(agent) != why}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +85,8 @@ class ContestFolder:
     def standings(self) -> Standing:
         """Return the standings. Raises InputError if the contest has not begun."""
         with self.opened() as contest:
-            return contest.standing()
+            view = contest.view()
+            return Standing(view.table, view.paired, view.out, view.stages, view.withdrawn)
 
     def run(
         self,
@@ -131,7 +150,9 @@ class ContestFolder:
             if found.folders_notice:
                 notify(printable(found.folders_notice, 2000))
             executor = (
-                _elsewhere(found, cluster, keys) if cluster and not found.is_over() else _here(found, slots, notify)
+                _elsewhere(found, cluster, keys)
+                if cluster and not found.view().is_over
+                else _here(found, slots, notify)
             )
             recorder.start()
             try:

@@ -1,15 +1,14 @@
 """Ratings of a ladder on a terminal."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
 from judge.base.text import duration, printable, titled
-from judge.publish.ladder import TREND_GAMES, LadderAgent
-from judge.publish.model import PublishedContest
+from judge.contest_view.ladder import TREND_GAMES, LadderAgent
+from judge.contest_view.view import ContestView
 from judge.terminal.output import make_table, print_table, width_of
 
 
@@ -35,7 +34,7 @@ _COLUMNS = ("", "agent", "rating", "Elo", "±", "trend", "games", "won", "drawn"
 _LEFT_OUT_FIRST = ("open", "drawn", "lost", "won", "trend", "failed")
 
 
-def print_ladder(contest: PublishedContest) -> None:
+def print_ladder(contest: ContestView) -> None:
     """Print ratings with intervals, trends, games and times. Narrow terminals show fewer columns."""
     rows = list(_rows(contest))
     console = Console(highlight=False)
@@ -51,7 +50,7 @@ def print_ladder(contest: PublishedContest) -> None:
     print(f"± is valid at any time (95 %), relative to the mean of all agents; trend: last {TREND_GAMES} games")
 
 
-def _rows(contest: PublishedContest) -> Iterator[Sequence[str | Text]]:
+def _rows(contest: ContestView) -> Iterator[Sequence[str | Text]]:
     now = None if contest.is_over else datetime.now(UTC)
     places = {agent: place for stage in contest.certainty for agent, place in stage.places.items()}
     ranking = contest.table.ranking
@@ -67,18 +66,3 @@ def _rows(contest: PublishedContest) -> Iterator[Sequence[str | Text]]:
             str(len(found.open_games) or ""),
             since,
         )
-
-
-def ladder_document(contest: PublishedContest) -> Mapping[str, Mapping[str, Any]]:
-    """The same values by agent."""
-    return {
-        agent: {
-            "elo": found.elo,
-            "reach": found.reach,
-            "trend": found.trend,
-            "games": len(found.history),
-            "open": [game.number for game in found.open_games],
-            "last_game_at": found.history[-1].at if found.history else None,
-        }
-        for agent, found in contest.ladder.items()
-    }

@@ -12,17 +12,18 @@ from judge.base.errors import InputError
 from judge.base.registry import install_hint
 from judge.base.text import printable
 from judge.catalog import MANAGERS
-from judge.cli.certainty import certainty_document, print_certainty
-from judge.cli.ladder import ladder_document, print_ladder
+from judge.cli.ladder import print_ladder
 from judge.cli.options import JsonOption, StoreOption, number
-from judge.publish.load import contradiction, load_any
+from judge.contest.earlier_contests import read_contest
+from judge.contest_view.documents import certainty_document, ladder_document
+from judge.contest_view.export import contradiction
 from judge.statistics.bayeselo import PairResult
 from judge.statistics.certainty import assess_places
-from judge.statistics.copies import copies_sentences
 from judge.statistics.cycles import RatingsCheck, check_ratings
 from judge.statistics.match_estimate import Candidate, Interval, compare_candidates
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.ratings import Estimate, JoinedRatings, Rating, Version, join_contests
+from judge.terminal.contest_tables import print_certainty
 from judge.terminal.output import interval, make_table, note, print_json, print_table
 from judge.tournament.certain_places import StageCertainty
 from judge.tournament.comparable import policy_difference
@@ -81,7 +82,7 @@ def stats(
         return
     if not contests:
         raise InputError("CONTEST: missing; name contests or exports")
-    loaded = [load_any(path, store=store) for path in contests]
+    loaded = [read_contest(path, store=store) for path in contests]
     games = {contest.snapshot.policy.game.name for contest in loaded}
     if len(games) > 1:
         raise InputError(f"these contests are of {' and '.join(sorted(games))}: their ratings cannot be compared")
@@ -110,7 +111,7 @@ def stats(
         print_ladder(ladder)
     _show_ratings(joined)
     for each in loaded:
-        for words in copies_sentences(len(each.copies), len(each.counted)):
+        for words in each.copies_words:
             print(words if len(loaded) == 1 else f"{each.name}: {words}")
     if len(rated) > 1:
         _show_histories(joined)
@@ -127,12 +128,12 @@ def _stages(path: Path, store: str) -> tuple[Sequence[StageCertainty], Sequence[
             note(f"judge: WARNING: {printable(warning, 500)}")
         found = assess_places(results)
         return [] if found is None else [StageCertainty("", found, 0, (), 0)], ()
-    contest = load_any(path, store=store)
+    contest = read_contest(path, store=store)
     if not contest.snapshot.format.orders_by_strength:
         raise InputError(f"{path}: places of the format {contest.snapshot.format.name} do not follow from all results")
     if not contest.certainty:
         raise InputError(f"{path}: it has no results yet")
-    return contest.certainty, list(copies_sentences(len(contest.copies), len(contest.counted)))
+    return contest.certainty, list(contest.copies_words)
 
 
 def _pairs(path: Path) -> tuple[Sequence[PairResult], Sequence[str]]:

@@ -42,7 +42,7 @@ def verify_files(
 def _is_verified_folder(path: Path) -> bool:
     # Records need none of these, which take long to import.
     from judge.cli.contest.verify import verify as verify_export
-    from judge.publish.load import DOCUMENT
+    from judge.contest_view.export import DOCUMENT
     from judge.publish.manifest import CUP_DOCUMENT
 
     if (path / CUP_DOCUMENT).exists() or (path / DOCUMENT).exists():

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from judge.base.errors import InputError
 from judge.base.text import sentence
-from judge.contest.contest import Contest
+from judge.contest.contest import Contest, why_frozen
 from judge.contest.entries import Entrant, intake_directory
 from judge.contest.late_entries import disqualified_by_organisers, possible_entrants
 from judge.contest.orders.contest_orders import Enter, Withdraw, withdraw
@@ -75,7 +75,7 @@ def season_is_over(reader: Reader, contest: str, form: Ladder) -> bool:
 
 def enter_passed(contest: Contest) -> bool:
     """Enter a ladder's passed submissions; the journal has the reasons of refusals. True if a version has to wait."""
-    if contest.frozen_admissions is not None:
+    if why_frozen(contest.store, contest.name) is not None:
         return False
     has_to_wait = False
     for agent, entrant in possible_entrants(contest).items():

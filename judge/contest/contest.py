@@ -6,7 +6,6 @@ The folder of contest.toml contains database, locked-in agents, records and fold
 import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -16,12 +15,10 @@ from judge.base.text import percent, sentence
 from judge.contest.attempts import Job
 from judge.contest.folders.transfer import folder_words
 from judge.contest.plan import Planned
-from judge.contest_games import GameResult, GameState, ScheduledGame
-from judge.journal.events import (
-    AdmissionsFrozen,
-    AdmissionsReopened,
-    SeasonEnded,
-)
+from judge.contest_games import GameResult, ScheduledGame
+from judge.contest_view.stored import StoredView
+from judge.contest_view.view import ContestView
+from judge.journal.events import AdmissionsFrozen, AdmissionsReopened
 from judge.record.spec import KeptFolders, RecordFile
 from judge.sandbox.archive import EMPTY
 from judge.sandbox.box import FolderKind
@@ -31,25 +28,7 @@ from judge.store.contests import Store
 from judge.store.damage import damaged
 from judge.store.files import Files
 from judge.store.queries import Reader
-from judge.tournament.results import PlayedPairing
-from judge.tournament.schedule import PendingPairing, Table, Tournament
 from judge.tournament.snapshot import Snapshot, SnapshotEntry, read_snapshot
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """Table, results, agents without counted results (`out`) with reasons, and each agent's group or league."""
-
-    table: Table
-    played: Sequence[PlayedPairing]
-    out: Mapping[str, str]
-    stages: Mapping[str, str]
-    withdrawn: Mapping[str, str]
-
-    @property
-    def disqualified(self) -> Mapping[str, str]:
-        """Disqualified agents and reasons."""
-        return {agent: why for agent, why in self.out.items() if self.withdrawn.get(agent) != why}
 
 
 class Contest:
@@ -60,27 +39,27 @@ class Contest:
         self.store = store
         self.name = planned.name
         self.planned = planned
-        self.files = Files(planned.files)
         self.first: Snapshot = read_snapshot(store.document(planned.name))
         """Without entries after the start."""
         self.secret = store.secret(planned.name)
         """See `Reader.secret`."""
-        self.snapshot: Snapshot = self.first
-        self.tournament = Tournament(self.snapshot, self.secret)
-        self.refresh()
+        view = self.view()
+        self.snapshot, self.tournament = view.snapshot, view.tournament
         if self.tournament.seed is None:
             raise InputError(f"the store lacks the secret of {self.name}; restore the store from a backup")
         self._programs: dict[str, Path] = {}
 
+    @cached_property
+    def files(self) -> Files:
+        """Records and states of folders."""
+        return Files(self.planned.files)
+
     def refresh(self) -> None:
         """Read entries after the start."""
-        if self.store.number_of_entries(self.name) == len(self.snapshot.entries):
-            return
-        first = self.first.by_name()
-        late = [entry.entry for entry in self.store.entries(self.name) if entry.name not in first]
-        self.snapshot = self.first.with_late(late)
-        self.tournament = Tournament(self.snapshot, self.secret)
-        self.__dict__.pop("alone", None)
+        if self.store.number_of_entries(self.name) != len(self.snapshot.entries):
+            view = self.view()
+            self.snapshot, self.tournament = view.snapshot, view.tournament
+            self.__dict__.pop("alone", None)
 
     @property
     def has_new_plan(self) -> bool:
@@ -88,12 +67,21 @@ class Contest:
         text = self.planned.text.encode()
         return hashlib.sha256(text).hexdigest() != self.snapshot.plan_sha256
 
+    def view(self) -> StoredView:
+        """The contest now. A view reads each part once."""
+        return StoredView(self.store, self.first, self.secret)
+
+    def read(self) -> ContestView:
+        """All of the contest at one moment."""
+        with self.store.moment() as store:
+            return StoredView(store, self.first, self.secret).read()
+
     # --- games to play --------------------------------------------------------------------------------
 
     def priorities(self) -> Mapping[str, float]:
         """Each agent's rating minus its deviation; empty without results."""
-        out = self.out()
-        results = [result for result in self.store.results(self.name) if out.keys().isdisjoint(result.agents)]
+        view = self.view()
+        results = [result for result in view.results if view.out.keys().isdisjoint(result.agents)]
         return lower_ends(results, BAYESELO_MODEL) if results else {}
 
     @cached_property
@@ -114,7 +102,7 @@ class Contest:
     def disqualify_failed(self, results: Sequence[GameResult], game: ScheduledGame | None = None) -> None:
         """Disqualify agents that failed too often. With `game`, only its two agents, and `results` are theirs."""
         limit = percent(self.snapshot.failures.limit)
-        for agent, failed in self.tournament.failed(results, self.out()).items():
+        for agent, failed in self.tournament.failed(results, self.view().out).items():
             if game is None or agent in (game.first, game.second):
                 share = percent(failed)
                 why = sentence(f"failed in {share} of its games; {limit} are allowed")
@@ -150,7 +138,7 @@ class Contest:
 
     def check_agents(self) -> None:
         """Raises InputError if a playing agent's files are missing or changed."""
-        out = self.out()
+        out = self.view().out
         for entry in self.snapshot.entries:
             if entry.name not in out:
                 self.program(entry.seat.digest)
@@ -183,65 +171,6 @@ class Contest:
     def record(self, digest: str) -> RecordFile:
         """Return a record. Raises InputError if it is missing or changed."""
         return RecordFile.model_validate_json(self.files.get(digest))
-
-    def out(self) -> Mapping[str, str]:
-        """Agents whose results do not count, and reasons."""
-        return {entry.name: entry.out for entry in self.store.gone_entries(self.name) if entry.out is not None}
-
-    def withdrawn(self) -> Mapping[str, str]:
-        """Agents that withdrew, and reasons."""
-        return {
-            entry.name: entry.withdrawn for entry in self.store.gone_entries(self.name) if entry.withdrawn is not None
-        }
-
-    def absent(self) -> frozenset[str]:
-        """Agents that are no longer paired."""
-        return frozenset(self.out()) | frozenset(self.withdrawn())
-
-    def results(self) -> list[GameResult]:
-        """The results so far, in schedule order."""
-        return self.store.results(self.name)
-
-    def standing(self, results: Sequence[GameResult] | None = None) -> Standing:
-        """The current table. `results`, here and below: those of `results()`; None: read them."""
-        out = self.out()
-        found = self.results() if results is None else results
-        played = self.tournament.played(self.store.pairings(self.name), found)
-        table, stages = self.tournament.table(played, out), self.tournament.stages(played, out)
-        return Standing(table, played, out, stages, self.withdrawn())
-
-    def stages_of_games(self) -> Mapping[int, str]:
-        """Group or league by game number; empty without groups."""
-        groups = {(each.round, each.table): each.group for each in self.store.pairings(self.name) if each.group}
-        rows = self.store.schedule_of(self.name) if groups else ()
-        return {row.number: self.snapshot.format.stage_name(groups[row.round, row.table]) for row in rows}
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether a ladder's season ended early."""
-        is_ladder = not self.snapshot.format.has_rounds
-        return is_ladder and bool(self.store.last_lines(self.name, 1, SeasonEnded))
-
-    @property
-    def frozen_admissions(self) -> str | None:
-        return why_frozen(self.store, self.name)
-
-    def to_come(self, results: Sequence[GameResult] | None = None) -> PendingPairing:
-        """Pairings that will be scheduled later."""
-        if self.has_ended:
-            return PendingPairing(0, is_exact=True)
-        found = self.results() if results is None else results
-        return self.tournament.to_come(self.store.pairings(self.name), found, self.absent())
-
-    def is_over(self, results: Sequence[GameResult] | None = None) -> bool:
-        """Whether all games are played and no round follows."""
-        counts = self.store.counts(self.name)
-        if counts[GameState.PENDING] or counts[GameState.RUNNING] or counts[GameState.HELD]:
-            return False
-        if self.has_ended:
-            return True
-        found = self.results() if results is None else results
-        return not self.tournament.goes_on(self.store.pairings(self.name), found, self.absent())
 
 
 def why_frozen(store: Reader, name: str) -> str | None:

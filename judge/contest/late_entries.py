@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from judge.base.errors import InputError
 from judge.base.text import sentence
-from judge.contest.contest import Contest
+from judge.contest.contest import Contest, why_frozen
 from judge.contest.entries import Entrant, first_author, intake_directory, sent_entrant
 from judge.contest.take_snapshot import entry_of
 from judge.journal.events import Disqualified, SeasonEnded
@@ -18,7 +18,7 @@ from judge.tournament.snapshot import SnapshotEntry, is_new_version, newest_vers
 def possible_entrants(contest: Contest) -> Mapping[str, Entrant]:
     """Agents that may enter now, by name."""
     contest.refresh()
-    if contest.snapshot.format.withdrawal != "keeps" or not contest.to_come().games:
+    if contest.snapshot.format.withdrawal != "keeps" or not contest.view().to_come.games:
         return {}
     return dict(sorted(late_entrants(contest).items()))
 
@@ -50,10 +50,10 @@ def late_entrant(contest: Contest, agent: str) -> Entrant:
             sentence(f"no agent can enter the format {form.name} after the start, only a Swiss or a ladder")
         )
     if not form.has_rounds:
-        refuse_ended(contest, contest.store, contest.to_come().games)
-    elif not contest.to_come().games:
+        refuse_ended(contest, contest.store, contest.view().to_come.games)
+    elif not contest.view().to_come.games:
         raise InputError(sentence("the last round is drawn: no agent can enter any more"))
-    refuse_frozen(contest.frozen_admissions)
+    refuse_frozen(why_frozen(contest.store, contest.name))
     if agent not in found:
         names = ", ".join(sorted(found)) or "none"
         raise InputError(
@@ -85,7 +85,7 @@ def _author_number(contest: Contest, entrant: Entrant) -> int:
     if entrant.parent:
         number = snapshot.by_name()[entrant.parent].author
     replaced = {entrant.parent, *(entry.parent for entry in snapshot.entries)}
-    gone = (contest.absent() - disqualified_by_organisers(contest)) | replaced
+    gone = (contest.view().absent - disqualified_by_organisers(contest)) | replaced
     active = [entry.name for entry in snapshot.entries if entry.author == number and entry.name not in gone]
     most = contest.planned.plan.agents_per_author
     if most and number and len(active) >= most:

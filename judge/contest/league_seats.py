@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from judge.base.errors import InputError
 from judge.base.text import quote, suggest
-from judge.contest.earlier_contests import read_earlier
+from judge.contest.earlier_contests import first_league, read_earlier
 from judge.contest.plan import Planned
 from judge.contest.skip_ratings import Agents, refuse_strangers, with_ratings
 from judge.submissions.windows import moment_text
@@ -52,15 +52,15 @@ def _with_seats(planned: Planned, chosen: Leagues, names: list[str]) -> Leagues:
         refuse_strangers(planned, f"format.seats.{key}", listed, names)
     found = list(seats.agents)
     if seats.previous:
-        earlier = read_earlier(planned, planned.folder / seats.previous, "format.seats")
+        former_league = first_league(read_earlier(planned, planned.folder / seats.previous, "format.seats"))
         for former in seats.successors:
-            if former not in earlier.first_league:
+            if former not in former_league:
                 raise InputError(
                     f"{planned.path}: format.seats.successors: {quote(former, 64)} was not in the first league of "
-                    f"{seats.previous}; {suggest(former, earlier.first_league)}"
+                    f"{seats.previous}; {suggest(former, former_league)}"
                 )
         down = chosen.promoted if seats.down is None else seats.down
-        kept = seated(earlier.first_league, down, names, seats.successors)
+        kept = seated(former_league, down, names, seats.successors)
         found += [agent for agent in kept if agent not in found]
     if not found:
         raise InputError(f"{planned.path}: format.seats: no agent of this contest has a seat in the first league")

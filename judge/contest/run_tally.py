@@ -20,12 +20,12 @@ class RunTally:
         self.voids = 0
         self.failures: Counter[str] = Counter()
         self.counts: Mapping[GameState, int] = contest.store.counts(contest.name)
-        self._to_come = contest.to_come()
+        self._to_come = contest.view().to_come
 
     def add(self, event: EndedAttempt) -> None:
         before, self.counts = self.counts, self._contest.store.counts(self._contest.name)
         if _scheduled(before) != _scheduled(self.counts):
-            self._to_come = self._contest.to_come()
+            self._to_come = self._contest.view().to_come
         if event.state is AttemptState.VOID:
             self.voids += 1
         if event.state is not AttemptState.ACCEPTED or event.outcome is None:

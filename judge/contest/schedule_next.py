@@ -33,7 +33,7 @@ class Scheduler:
                 return False
             results, earlier = store.results(name), store.pairings(name)
             contest.disqualify_failed(results)
-            pairings = contest.tournament.next(earlier, results, contest.absent())
+            pairings = contest.tournament.next(earlier, results, contest.view().absent)
             games = contest.tournament.games(pairings, len(earlier))
             if not games:
                 return False

@@ -6,9 +6,10 @@ from statistics import fmean
 
 from judge.base.errors import InputError
 from judge.base.text import quote
-from judge.contest.earlier_contests import EarlierContest, read_earlier
+from judge.contest.earlier_contests import read_earlier
 from judge.contest.plan import Planned
 from judge.contest.skip_ratings import Agents
+from judge.contest_view.view import ContestView
 from judge.statistics.online_ratings import OnlineRating, OnlineRatings, Prior
 from judge.tournament.comparable import policy_difference
 from judge.tournament.formats.ladder import Ladder, rounded_rating
@@ -46,7 +47,7 @@ def with_start_ratings(planned: Planned, chosen: Ladder, agents: Agents) -> Ladd
     return chosen.model_copy(update={"ratings": {**found, **chosen.ratings}})
 
 
-def _anchors(planned: Planned, chosen: Ladder, earlier: EarlierContest) -> Mapping[str, float]:
+def _anchors(planned: Planned, chosen: Ladder, earlier: ContestView) -> Mapping[str, float]:
     form, names = earlier.snapshot.format, earlier.snapshot.by_name()
     former = form.anchors if isinstance(form, Ladder) else {}
     for agent, rating in chosen.anchors.items():
@@ -64,7 +65,7 @@ def _anchors(planned: Planned, chosen: Ladder, earlier: EarlierContest) -> Mappi
     return {**former, **shared}
 
 
-def _final_ratings(earlier: EarlierContest, chosen: Ladder, anchors: Mapping[str, float]) -> Mapping[str, OnlineRating]:
+def _final_ratings(earlier: ContestView, chosen: Ladder, anchors: Mapping[str, float]) -> Mapping[str, OnlineRating]:
     form, entries = earlier.snapshot.format, earlier.snapshot.entries
     former = form if isinstance(form, Ladder) else chosen.model_copy(update={"ratings": {}})
     unknown = Prior(fmean(anchors.values()) if anchors else 0.0, former.deviation)
@@ -81,7 +82,8 @@ def _final_ratings(earlier: EarlierContest, chosen: Ladder, anchors: Mapping[str
                 prior = Prior(parent.elo, hypot(parent.deviation, former.version_deviation))
             ratings.admit(entry.name, prior)
         for result in earlier.results:
-            ratings.count_result(result)
+            if earlier.out.keys().isdisjoint(result.agents):
+                ratings.count_result(result)
         ratings.refit()
         found = {agent: ratings.rating(agent) for agent in ratings.agents}
     return found

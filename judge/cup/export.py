@@ -18,12 +18,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from judge.base.errors import InputError
 from judge.base.progress import Tracker, untracked
 from judge.contest.contest import Contest, open_store
+from judge.contest_view.values import Stream, minute
 from judge.cup.announcement import ANNOUNCEMENT
 from judge.cup.plan import PlannedCup
 from judge.cup.results import CupResults, LeagueResults, read_exported
 from judge.publish.export.export import ExportSummary, PageOptions, new_export, publish
 from judge.publish.manifest import CUP_DOCUMENT, write_manifest
-from judge.publish.model import Stream, minute
 from judge.site.pages import POLICY, STYLE, VERIFIER, Page, PagePlace, asset, render
 from judge.submissions.windows import Windows
 from judge.tournament.standings import SHOWN_COLUMNS

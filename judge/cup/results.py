@@ -11,9 +11,9 @@ from pydantic import ConfigDict, Field
 
 from judge.base.parsing import FailFastTuple, FrozenModel
 from judge.contest.contest import Contest, open_store
+from judge.contest_view.export import load_claimed
+from judge.contest_view.view import ContestView
 from judge.cup.plan import LEAGUE_NAME, Cup, League, PlannedCup
-from judge.publish.load import load_claimed, load_store
-from judge.publish.model import PublishedContest
 from judge.tournament.formats.base import skip_of
 from judge.tournament.promotion import promoted_count
 from judge.tournament.snapshot import Snapshot
@@ -89,7 +89,7 @@ class CupDocument(FrozenModel):
 class LeagueResults(LeagueTerms):
     """A league; `contest` is None before it begins."""
 
-    contest: PublishedContest | None
+    contest: ContestView | None
 
     @cached_property
     def places(self) -> Sequence[TableLine]:
@@ -146,7 +146,7 @@ class CupResults:
         ordered = sorted(counts.items(), key=lambda item: ([-count for count in item[1]], item[0]))
         return [Medals(agent=agent, gold=gold, silver=silver, bronze=last) for agent, (gold, silver, last) in ordered]
 
-    def of_agent(self, agent: str) -> Iterator[tuple[LeagueResults, PublishedContest]]:
+    def of_agent(self, agent: str) -> Iterator[tuple[LeagueResults, ContestView]]:
         """Leagues in which an agent plays."""
         for league in self.leagues:
             if league.contest is not None and agent in league.contest.by_name:
@@ -179,7 +179,7 @@ def load_results(planned: PlannedCup) -> CupResults:
         begun = planned.begun(league.name)
         if begun is not None:
             with closing(open_store(begun)) as store:
-                contests[league.name] = load_store(Contest(store, begun))
+                contests[league.name] = Contest(store, begun).read()
     return current_results(planned.cup, contests)
 
 
@@ -201,7 +201,7 @@ def advancing(order: Sequence[str], below: Snapshot, promoted: int, *, promotes_
     return order[: promoted_count(order, promoted, new)]
 
 
-def current_results(cup: Cup | CupDocument, contests: Mapping[str, PublishedContest | None]) -> CupResults:
+def current_results(cup: Cup | CupDocument, contests: Mapping[str, ContestView | None]) -> CupResults:
     """Results of contests by league; a league without one has not begun."""
     leagues = [LeagueResults.of(league, contest=contests.get(league.name)) for league in cup.leagues]
     return CupResults(cup.name, cup.about, leagues)

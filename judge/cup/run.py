@@ -252,10 +252,9 @@ def promoted_agents(planned: PlannedCup, league: League) -> Sequence[AgentPlan]:
         raise InputError(f"{planned.path}: leagues.{league.after} has not begun")
     with closing(open_store(below)) as store, owned_directory() as staging:
         contest = Contest(store, below)
-        standing = contest.standing()
-        gone = {*standing.out, *standing.withdrawn}
-        order = [line.agent for line in standing.table.lines if line.agent not in gone]
-        best = advancing(order, contest.snapshot, league.promoted, promotes_new=league.promotes_new)
+        view = contest.view()
+        order = [line.agent for line in view.table.lines if line.agent not in view.absent]
+        best = advancing(order, view.snapshot, league.promoted, promotes_new=league.promotes_new)
         own = planned.write(league.name, is_complete=False)
         members = {each.name for each in entrants(own, staging)}
         listed = {}
@@ -265,7 +264,7 @@ def promoted_agents(planned: PlannedCup, league: League) -> Sequence[AgentPlan]:
                 place.mkdir()
                 name = entry.name or stage_agent(located(planned.folder, entry), place).manifest.name
                 listed[name] = AgentPlan(path=entry.path, name=name)
-        entries = contest.snapshot.by_name()
+        entries = view.snapshot.by_name()
         return [listed.get(name) or _submitted(below, entries[name]) for name in best if name not in members]
 
 
@@ -281,7 +280,7 @@ def _is_over(planned: Planned | None) -> bool:
     if planned is None:
         return False
     with closing(open_store(planned)) as store:
-        return Contest(store, planned).is_over()
+        return Contest(store, planned).view().is_over
 
 
 def _last_line(path: Path) -> str:

@@ -1,11 +1,80 @@
-"""Omissions of a future export, for plan, announce and run."""
+"""The former contests that an export joins, and omissions of a future export, for plan, announce and run."""
 
-from collections.abc import Collection, Iterator
+import hashlib
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 
+from judge.base.durable_files import read_bounded
+from judge.base.errors import HostError, InputError
+from judge.base.parsing import parse
+from judge.contest.earlier_contests import read_contest
 from judge.contest.plan import Planned
-from judge.publish.load import read_joined
+from judge.contest_view.export import DOCUMENT
+from judge.contest_view.joined import FormerContest, Joined
+from judge.contest_view.view import ContestView
+from judge.publish.manifest import MANIFEST, MAX_MANIFEST_BYTES
 from judge.record.policy import Policy
+from judge.tournament.comparable import policy_difference
 from judge.transparency.log import KEY_FILE
+
+
+def read_joined(planned: Planned, policy: Policy) -> tuple[Joined | None, Sequence[str]]:
+    """The contests of [ratings], or why they are omitted. `policy`: locked in or planned."""
+    chosen = planned.plan.ratings
+    if not chosen.with_:
+        return None, ()
+    contests, problems = [], []
+    for name in chosen.with_:
+        try:
+            contests.append(_former(planned, planned.folder / name, policy))
+        except (InputError, HostError) as error:
+            problems.append(str(error))
+    if problems:
+        return None, problems
+    try:
+        document = {"anchors": chosen.anchors, "contests": contests}
+        return parse(Joined, document, f"{planned.path}: [ratings]"), ()
+    except InputError as error:
+        return None, [str(error)]
+
+
+def with_joined(contest: ContestView, planned: Planned) -> tuple[ContestView, Sequence[str]]:
+    """With the contests of [ratings], or why they are omitted."""
+    joined, problems = read_joined(planned, contest.snapshot.policy)
+    found = replace(contest, joined=joined)
+    try:
+        found.histories  # noqa: B018 - a missing or ambiguous anchor
+    except InputError as error:
+        return contest, [f"{planned.path}: [ratings]: {error}"]
+    return found, problems
+
+
+def former_problem(planned: Planned, name: str) -> str:
+    """Why the contest `name` cannot be joined; or empty."""
+    try:
+        _former(planned, planned.folder / name, planned.policy)
+    except (InputError, HostError) as error:
+        return str(error).removeprefix(f"{planned.path}: [ratings] with: ").removesuffix("; leave it out")
+    return ""
+
+
+def _former(planned: Planned, path: Path, policy: Policy) -> FormerContest:
+    contest = read_contest(path, [planned.store_url])
+    game, own = contest.snapshot.policy.game.name, policy.game.name
+    if game != own:
+        raise InputError(f"{planned.path}: [ratings] with: {path}: ratings of {game} cannot be used for {own}")
+    if what := policy_difference(contest.snapshot.policy, policy):
+        raise InputError(
+            f"{planned.path}: [ratings] with: {path} has other rules or clocks ({what}), which makes the "
+            "ratings incomparable; leave it out"
+        )
+    if contest.name == planned.name:
+        raise InputError(f"{planned.path}: [ratings] with: {path} is of a contest of the same name; leave it out")
+    manifest = None
+    if (path / DOCUMENT).is_file():
+        manifest = hashlib.sha256(read_bounded(path / MANIFEST, MAX_MANIFEST_BYTES)).hexdigest()
+    return FormerContest.of(contest.as_rated, manifest)
 
 
 def ratings_problems(planned: Planned, policy: Policy, agents: Collection[str] | None = None) -> Iterator[str]:

@@ -3,12 +3,12 @@
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 
-from judge.publish.joined import JOINED
-from judge.publish.load import CHANCE, DOCUMENT, Revealed
-from judge.publish.model import PublishedContest
+from judge.contest_view.export import CHANCE, DOCUMENT, Revealed
+from judge.contest_view.joined import JOINED
+from judge.contest_view.view import ContestView
 
 
-def documents(contest: PublishedContest) -> Mapping[str, Callable[[], bytes]]:
+def documents(contest: ContestView) -> Mapping[str, Callable[[], bytes]]:
     """The contents by file. The secret is missing until the contest is over."""
     snapshot = contest.snapshot
     found: dict[str, Callable[[], bytes]] = {DOCUMENT: lambda: _terms(contest)}
@@ -20,7 +20,7 @@ def documents(contest: PublishedContest) -> Mapping[str, Callable[[], bytes]]:
     return found
 
 
-def term_digests(contest: PublishedContest) -> Sequence[tuple[str, str]]:
+def term_digests(contest: ContestView) -> Sequence[tuple[str, str]]:
     """Names and digests of what is fixed before the first game."""
     snapshot = contest.snapshot
     return [
@@ -31,5 +31,5 @@ def term_digests(contest: PublishedContest) -> Sequence[tuple[str, str]]:
     ]
 
 
-def _terms(contest: PublishedContest) -> bytes:
+def _terms(contest: ContestView) -> bytes:
     return f"{contest.document}\n".encode()

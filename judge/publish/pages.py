@@ -7,7 +7,7 @@ from pathlib import Path
 from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
 from judge.base.registry import Registry
-from judge.publish.model import PublishedContest
+from judge.contest_view.view import ContestView
 
 FOLDER = "pages/"
 
@@ -24,7 +24,7 @@ class PageEntry:
 
     name: str
     title: str
-    render: Callable[[PublishedContest], bytes]
+    render: Callable[[ContestView], bytes]
 
     @property
     def path(self) -> str:
@@ -35,7 +35,7 @@ class PageEntry:
 PAGES = Registry("judge.pages", "page", PageEntry)
 
 
-def page_problems(directory: Path, contest: PublishedContest, names: Sequence[str]) -> Iterator[str]:
+def page_problems(directory: Path, contest: ContestView, names: Sequence[str]) -> Iterator[str]:
     """Render each of the pages `names` of an export again. A page whose package is missing is a problem."""
     for name in names:
         try:

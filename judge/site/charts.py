@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from judge.base.text import number, plain_text, points_text
-from judge.publish.model import PublishedContest
+from judge.contest_view.view import ContestView
 from judge.site.pages import short_name
 from judge.statistics.match_estimate import Interval
 from judge.statistics.ratings import Rating, Version
@@ -51,7 +51,7 @@ class ResultsChart:
     left_out: int
 
 
-def results_chart(contest: PublishedContest, language: Language) -> ResultsChart:
+def results_chart(contest: ContestView, language: Language) -> ResultsChart:
     """Chart of games won, drawn and lost."""
     lines = [line for line in contest.table.lines if line.agent not in contest.out]
     shown = lines[:MAX_ROWS]
@@ -117,7 +117,7 @@ class RatingsChart:
     pools: int
 
 
-def ratings_chart(contest: PublishedContest, language: Language) -> RatingsChart | None:
+def ratings_chart(contest: ContestView, language: Language) -> RatingsChart | None:
     """Ratings with 95 % intervals; None without ratings."""
     ratings = contest.ratings.ratings if contest.ratings else ()
     if not ratings:

@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 from xml.etree import ElementTree
 
 from judge.base.text import plain_text
+from judge.contest_view.values import Participant
+from judge.contest_view.view import ContestView
 from judge.formats.outcome import outcome_sentence, score_text
 from judge.journal.events import Accepted
-from judge.publish.model import Participant, PublishedContest
 from judge.translations.language import Language
 
 ATOM = "http://www.w3.org/2005/Atom"
@@ -51,7 +52,7 @@ def _add(parent: ElementTree.Element, name: str, text: str) -> None:
     ElementTree.SubElement(parent, name).text = plain_text(text)
 
 
-def agent_feed(contest: PublishedContest, agent: Participant, language: Language) -> bytes:
+def agent_feed(contest: ContestView, agent: Participant, language: Language) -> bytes:
     """An agent's last results. A repeated game is a new entry."""
     ended = {(line.game, line.attempt): line.at for line in contest.journal if isinstance(line.change, Accepted)}
     found: list[FeedEntry] = []

@@ -11,12 +11,12 @@ from judge.base.parsing import parse_json
 from judge.catalog import game_entry
 from judge.catalog.files import steps_of
 from judge.contest_games import GameConditions
+from judge.contest_view.values import conditions_of
 from judge.formats.gomoku.pgn import write_pgn
 from judge.formats.gomoku.record import WINNERS, FiveRecord, Outcome
 from judge.formats.search_figures import EvaluatedGame, evaluate_game, search_figures
 from judge.formats.steps import Stepped
 from judge.games.types import SEATS, Verdict
-from judge.publish.conditions import conditions_of
 from judge.publish.redaction import private_part
 from judge.record.spec import GameRecord, RecordFile, public_part
 from judge.record.transcript import EntryKind

@@ -12,12 +12,13 @@ from markupsafe import escape as escape_markup
 
 from judge.base.text import clock_text, count_text, duration, mib, number, plain_text
 from judge.contest_games import PublishedGame
+from judge.contest_view.values import Stream
+from judge.contest_view.view import ContestView
 from judge.formats.outcome import record_outcome, score_text
 from judge.formats.search_figures import SearchFigures, search_figures
 from judge.formats.steps import Stepped
 from judge.formats.views import BoardView, Surface, Token, numbered
 from judge.games.types import SEATS
-from judge.publish.model import PublishedContest, Stream
 from judge.record.spec import GameRecord
 from judge.referee.verdict_help import fix_of
 from judge.render.card import draw_card
@@ -70,7 +71,7 @@ class GamePageContext:
     is_withdrawn: bool = False
 
     @classmethod
-    def of(cls, contest: PublishedContest, game: PublishedGame, before: str, after: str) -> Self:
+    def of(cls, contest: ContestView, game: PublishedGame, before: str, after: str) -> Self:
         agents = contest.by_name[game.first], contest.by_name[game.second]
         excluded = contest.exclusion(game)
         return cls(

@@ -6,6 +6,7 @@ from functools import partial
 
 from judge.base.text import plain_text, sentence
 from judge.contest_games import PublishedGame
+from judge.contest_view.view import ContestView
 from judge.formats.outcome import outcome_sentence
 from judge.journal.codec import Event, encode
 from judge.journal.events import (
@@ -47,7 +48,6 @@ from judge.journal.events import (
     WorkerLost,
     WorkerNoted,
 )
-from judge.publish.model import PublishedContest
 from judge.site.pages import PagePlace, render_for
 
 PER_PAGE = 300
@@ -67,7 +67,7 @@ class JournalEntry:
     game: PublishedGame | None
 
 
-def journal_pages(contest: PublishedContest, place: Callable[[str], PagePlace]) -> Mapping[str, Callable[[], bytes]]:
+def journal_pages(contest: ContestView, place: Callable[[str], PagePlace]) -> Mapping[str, Callable[[], bytes]]:
     """A function for each page (at least one), by file."""
     entries = journal_entries(contest)
     written: dict[str, Callable[[], bytes]] = {}
@@ -86,7 +86,7 @@ def _page_name(part: int) -> str:
     return "journal.html" if part == 1 else f"journal-{part}.html"
 
 
-def journal_entries(contest: PublishedContest) -> Sequence[JournalEntry]:
+def journal_entries(contest: ContestView) -> Sequence[JournalEntry]:
     """The journal without lines that later lines repeat."""
     games = {game.id: game for game in contest.games}
     entries = []

@@ -8,8 +8,9 @@ from typing import Any
 from markupsafe import Markup
 
 from judge.base.text import duration, number
-from judge.publish.ladder import TREND_GAMES, LadderAgent, RatedGame
-from judge.publish.model import Participant, PublishedContest
+from judge.contest_view.ladder import TREND_GAMES, LadderAgent, RatedGame
+from judge.contest_view.values import Participant
+from judge.contest_view.view import ContestView
 from judge.site.charts import WIDTH, Tick, round_ticks, short_label
 from judge.site.plots import svg_path
 from judge.translations.language import Language
@@ -54,7 +55,7 @@ class HistoryChart:
     right: float
 
 
-def ladder_values(contest: PublishedContest, language: Language) -> Mapping[str, Any] | None:
+def ladder_values(contest: ContestView, language: Language) -> Mapping[str, Any] | None:
     """None for other formats."""
     found = contest.ladder
     if not found:
@@ -77,7 +78,7 @@ def ladder_values(contest: PublishedContest, language: Language) -> Mapping[str,
     }
 
 
-def agent_values(contest: PublishedContest, agent: Participant, language: Language) -> Mapping[str, Any] | None:
+def agent_values(contest: ContestView, agent: Participant, language: Language) -> Mapping[str, Any] | None:
     """None for other formats, and before the first game."""
     found = contest.ladder.get(agent.name)
     if found is None or not found.history:
@@ -101,7 +102,7 @@ def agent_values(contest: PublishedContest, agent: Participant, language: Langua
     }
 
 
-def since(agent: LadderAgent, contest: PublishedContest, language: Language) -> str:
+def since(agent: LadderAgent, contest: ContestView, language: Language) -> str:
     """Time since its last game, at the last event; after the end the moment of the game."""
     if contest.is_over:
         return agent.history[-1].at[:16].replace("T", " ")
@@ -135,7 +136,7 @@ def _rows(agents: Sequence[LadderAgent]) -> Sequence[tuple[int, Sequence[float |
 
 
 def _chart(
-    contest: PublishedContest,
+    contest: ContestView,
     agents: Sequence[tuple[LadderAgent, Sequence[RatedGame]]],
     language: Language,
     *,

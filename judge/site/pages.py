@@ -16,7 +16,8 @@ from markupsafe import Markup, escape
 
 from judge import DISTRIBUTION
 from judge.base.text import clock_text, duration, number, plain_text, points_text
-from judge.publish.model import PublishedContest, Stream
+from judge.contest_view.values import Stream
+from judge.contest_view.view import ContestView
 from judge.translations.language import ENGLISH, Language
 
 Page = tuple[str, bytes]
@@ -227,7 +228,7 @@ def render(
 
 
 def render_for(
-    contest: PublishedContest,
+    contest: ContestView,
     template: str,
     here: str,
     place: PagePlace,

@@ -5,8 +5,9 @@ from functools import partial
 from typing import Any
 
 from judge.contest_games import PublishedGame
+from judge.contest_view.values import Participant
+from judge.contest_view.view import ContestView
 from judge.games.types import FAILURES
-from judge.publish.model import Participant, PublishedContest
 
 MAX_AGENTS = 50
 """With more agents there are no crosstable and no pages of pairs."""
@@ -14,7 +15,7 @@ MAX_AGENTS = 50
 MAX_GAMES = 350
 
 
-def pair_file(contest: PublishedContest, agent: str, other: str) -> str:
+def pair_file(contest: ContestView, agent: str, other: str) -> str:
     """Path of the page of two agents; empty without a page."""
     if len(contest.participants) > MAX_AGENTS or frozenset({agent, other}) not in contest.meetings:
         return ""
@@ -22,7 +23,7 @@ def pair_file(contest: PublishedContest, agent: str, other: str) -> str:
     return f"pairs/{first.stem}-{second.stem}.html"
 
 
-def pair_pages(contest: PublishedContest) -> Iterator[tuple[str, Callable[[], Mapping[str, Any]]]]:
+def pair_pages(contest: ContestView) -> Iterator[tuple[str, Callable[[], Mapping[str, Any]]]]:
     """Path of each page and a function that returns its values."""
     for pair, games in contest.meetings.items():
         agents = sorted((contest.by_name[name] for name in pair), key=lambda each: each.number)
@@ -30,9 +31,7 @@ def pair_pages(contest: PublishedContest) -> Iterator[tuple[str, Callable[[], Ma
             yield path, partial(_pair, contest, agents, games)
 
 
-def _pair(
-    contest: PublishedContest, agents: Sequence[Participant], games: Sequence[PublishedGame]
-) -> Mapping[str, Any]:
+def _pair(contest: ContestView, agents: Sequence[Participant], games: Sequence[PublishedGame]) -> Mapping[str, Any]:
     results = [game.result for game in games if game.result is not None]
     names = [agent.name for agent in agents]
     return {

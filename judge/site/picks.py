@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 
 from judge.base.text import clock_text
 from judge.contest_games import GameResult, PublishedGame
+from judge.contest_view.view import ContestView
 from judge.games.types import FAILURES
-from judge.publish.model import PublishedContest
 from judge.translations.language import Language
 
 MIN_GAMES = 6
@@ -17,7 +17,7 @@ MIN_SWING = 0.5
 """See `EvaluatedGame.swing`."""
 
 
-def no_upset(contest: PublishedContest, language: Language) -> str:
+def no_upset(contest: ContestView, language: Language) -> str:
     """Sentence for the list of picks; empty if it has an upset."""
     results = [game.result for game in contest.played if game.result is not None]
     if len({round(each.elo, 2) for each in contest.rated.values()}) < 2:
@@ -32,7 +32,7 @@ def no_upset(contest: PublishedContest, language: Language) -> str:
     return words.format(elo=MIN_UPSET_ELO)
 
 
-def _upset(contest: PublishedContest, results: Sequence[GameResult]) -> float:
+def _upset(contest: ContestView, results: Sequence[GameResult]) -> float:
     rated, largest = contest.rated, 0.0
     for result in results:
         if result.winner is not None and rated.keys() >= set(result.agents):
@@ -41,7 +41,7 @@ def _upset(contest: PublishedContest, results: Sequence[GameResult]) -> float:
     return largest
 
 
-def picks(contest: PublishedContest, language: Language) -> Sequence[tuple[str, PublishedGame]]:
+def picks(contest: ContestView, language: Language) -> Sequence[tuple[str, PublishedGame]]:
     """Up to five games with their reasons, without games lost by a failure."""
     played = [game for game in contest.played if game.result is not None and game.result.verdict not in FAILURES]
     if len(played) < MIN_GAMES:

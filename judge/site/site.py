@@ -12,9 +12,10 @@ from typing import Any
 
 from judge.base.text import plain_text
 from judge.contest_games import GameState, PublishedGame
+from judge.contest_view.values import Participant, chance_words
+from judge.contest_view.view import ContestView
 from judge.formats.outcome import outcome_for
 from judge.games.types import FAILURES
-from judge.publish.model import Participant, PublishedContest, chance_words
 from judge.site.charts import history_chart, interval_text, ratings_chart, results_chart
 from judge.site.feed import agent_feed
 from judge.site.journal_page import journal_pages
@@ -23,7 +24,6 @@ from judge.site.pages import ASSETS, Page, PagePlace, asset, render_for
 from judge.site.pairs import MAX_AGENTS, pair_file, pair_pages
 from judge.site.picks import no_upset, picks
 from judge.site.rules import format_text, game_facts, limit_facts, rules_in_words, value_text
-from judge.statistics.copies import copies_sentences
 from judge.statistics.fairness import TIME
 from judge.statistics.match_estimate import Interval
 from judge.tournament.formats.base import skip_of
@@ -65,16 +65,14 @@ class Proof:
 
 
 def site(
-    contest: PublishedContest, about: About, proof: Proof, languages: Sequence[Language] = (ENGLISH,)
+    contest: ContestView, about: About, proof: Proof, languages: Sequence[Language] = (ENGLISH,)
 ) -> Iterator[Page]:
     """All pages except those of games, and their assets."""
     yield from pages_of_records(contest, about, proof, languages)
     yield from pages_of_results(contest, languages)
 
 
-def pages_of_records(
-    contest: PublishedContest, about: About, proof: Proof, languages: Sequence[Language]
-) -> Iterator[Page]:
+def pages_of_records(contest: ContestView, about: About, proof: Proof, languages: Sequence[Language]) -> Iterator[Page]:
     """Assets, and pages with data of records."""
     for name in ASSETS:
         yield name, asset(name)
@@ -88,7 +86,7 @@ def pages_of_records(
             yield place.file, render_for(contest, f"{name}.html", name, place, values)
 
 
-def pages_of_results(contest: PublishedContest, languages: Sequence[Language]) -> Iterator[Page]:
+def pages_of_results(contest: ContestView, languages: Sequence[Language]) -> Iterator[Page]:
     """Other pages."""
     for language in languages:
         for path, write in _LanguagePages(contest, language, languages).of_results().items():
@@ -96,7 +94,7 @@ def pages_of_results(contest: PublishedContest, languages: Sequence[Language]) -
 
 
 def pages(
-    contest: PublishedContest, about: About, languages: Sequence[Language] = (ENGLISH,)
+    contest: ContestView, about: About, languages: Sequence[Language] = (ENGLISH,)
 ) -> Mapping[str, Callable[[], bytes]]:
     """Functions by file, without games and verification."""
     written: dict[str, Callable[[], bytes]] = {}
@@ -108,7 +106,7 @@ def pages(
 
 @dataclass(frozen=True, slots=True)
 class _LanguagePages:
-    contest: PublishedContest
+    contest: ContestView
     language: Language
     languages: Sequence[Language]
 
@@ -159,7 +157,7 @@ class _LanguagePages:
 # --- standings -------------------------------------------------------------------------------------------------------
 
 
-def _index(contest: PublishedContest, language: Language) -> Mapping[str, Any]:
+def _index(contest: ContestView, language: Language) -> Mapping[str, Any]:
     hidden = (set() if contest.stages else {"points", "wins"}) | ({"elo"} if contest.rated else set())
     shown = [(at, name) for at, name in enumerate(contest.table.ranking) if name not in hidden]
 
@@ -172,7 +170,7 @@ def _index(contest: PublishedContest, language: Language) -> Mapping[str, Any]:
         "columns": SHOWN_COLUMNS,
         "ranking_of": ranking_of,
         "places": contest.place_ranges,
-        "copies_words": list(copies_sentences(len(contest.copies), len(contest.counted))),
+        "copies_words": list(contest.copies_words),
         "brackets": {
             agent: bracket for stage in contest.certainty for bracket in stage.brackets for agent in bracket.agents
         },
@@ -206,7 +204,7 @@ class _DrawModel:
     share: Interval
 
 
-def _draw_models(contest: PublishedContest) -> Sequence[_DrawModel]:
+def _draw_models(contest: ContestView) -> Sequence[_DrawModel]:
     models = []
     for name, rated in (("Rao-Kupper", contest.ratings), ("Davidson", contest.davidson)):
         if rated is None:
@@ -232,7 +230,7 @@ def _scaled(each: Interval, scale: Callable[[float], float]) -> Interval:
     return Interval(value, low, high)
 
 
-def _facts(contest: PublishedContest, language: Language) -> Mapping[str, str]:
+def _facts(contest: ContestView, language: Language) -> Mapping[str, str]:
     _ = language.gettext
     snapshot, policy = contest.snapshot, contest.snapshot.policy
     skip = skip_of(snapshot.format)
@@ -250,7 +248,7 @@ def _facts(contest: PublishedContest, language: Language) -> Mapping[str, str]:
     return {name: value for name, value in facts.items() if value}
 
 
-def _technical(contest: PublishedContest, language: Language) -> Mapping[str, tuple[str, bool]]:
+def _technical(contest: ContestView, language: Language) -> Mapping[str, tuple[str, bool]]:
     _ = language.gettext
     snapshot = contest.snapshot
     facts = {
@@ -281,7 +279,7 @@ class _CrossCell:
     counts: bool
 
 
-def _crosstable(contest: PublishedContest, language: Language) -> Mapping[str, Any]:
+def _crosstable(contest: ContestView, language: Language) -> Mapping[str, Any]:
     lines = contest.table.lines
     if len(lines) > MAX_AGENTS:
         return {"rows": None, "is_wide": False, "has_sums": False, "has_left_out": False, "has_uncounted": False}
@@ -298,7 +296,7 @@ def _crosstable(contest: PublishedContest, language: Language) -> Mapping[str, A
     }
 
 
-def _cell(contest: PublishedContest, agent: str, other: str, most: int, language: Language) -> _CrossCell | None:
+def _cell(contest: ContestView, agent: str, other: str, most: int, language: Language) -> _CrossCell | None:
     met = contest.meetings.get(frozenset({agent, other}), ()) if agent != other else ()
     scored = [
         (game, score, _title(game, contest.stage_of(game), game.result.verdict, language))
@@ -326,7 +324,7 @@ def _title(game: PublishedGame, stage: str, verdict: str, language: Language) ->
 # --- all games -------------------------------------------------------------------------------------------------------
 
 
-def _list_pages(contest: PublishedContest) -> Iterator[tuple[str, Callable[[], Mapping[str, Any]]]]:
+def _list_pages(contest: ContestView) -> Iterator[tuple[str, Callable[[], Mapping[str, Any]]]]:
     parts = max(1, -(-len(contest.games) // PER_PAGE))
     names = [f"games{f'-{part}' if part > 1 else ''}.html" for part in range(1, parts + 1)]
     for part, name in enumerate(names):
@@ -340,7 +338,7 @@ def _list_pages(contest: PublishedContest) -> Iterator[tuple[str, Callable[[], M
 # --- rounds ----------------------------------------------------------------------------------------------------------
 
 
-def _rounds(contest: PublishedContest) -> Mapping[str, Any]:
+def _rounds(contest: ContestView) -> Mapping[str, Any]:
     rounds = []
     for number, games in contest.rounds.items():
         results = [game.result for game in games if game.result is not None]
@@ -359,9 +357,7 @@ def _rounds(contest: PublishedContest) -> Mapping[str, Any]:
     return {"rounds": rounds}
 
 
-def _round_pages(
-    contest: PublishedContest, language: Language
-) -> Iterator[tuple[str, Callable[[], Mapping[str, Any]]]]:
+def _round_pages(contest: ContestView, language: Language) -> Iterator[tuple[str, Callable[[], Mapping[str, Any]]]]:
     pages: list[tuple[str, str, dict[str, Any]]] = []
     for number, games in contest.rounds.items():
         parts = max(1, -(-len(games) // PER_PAGE))
@@ -389,9 +385,7 @@ def _round_pages(
 # --- an agent --------------------------------------------------------------------------------------------------------
 
 
-def _agent(
-    contest: PublishedContest, agent: Participant, about: Mapping[str, str], language: Language
-) -> Mapping[str, Any]:
+def _agent(contest: ContestView, agent: Participant, about: Mapping[str, str], language: Language) -> Mapping[str, Any]:
     _ = language.gettext
     opponents = []
     faults = []
@@ -444,7 +438,7 @@ def _agent(
     }
 
 
-def _played(contest: PublishedContest, agent: str) -> SideScore:
+def _played(contest: ContestView, agent: str) -> SideScore:
     done = SideScore()
     for result in contest.results:
         if agent in result.agents:
@@ -452,12 +446,12 @@ def _played(contest: PublishedContest, agent: str) -> SideScore:
     return done
 
 
-def _places(contest: PublishedContest, agent: str) -> str:
+def _places(contest: ContestView, agent: str) -> str:
     line, places = contest.lines.get(agent), contest.place_ranges.get(agent, "")
     return "" if line is None or places == str(line.place) else places
 
 
-def _rating_for_pairings(contest: PublishedContest, agent: str) -> str:
+def _rating_for_pairings(contest: ContestView, agent: str) -> str:
     skip = skip_of(contest.snapshot.format)
     if skip is None or agent not in skip.agents:
         return ""
@@ -465,7 +459,7 @@ def _rating_for_pairings(contest: PublishedContest, agent: str) -> str:
     return f"{rated.rating:g} ({rated.reason})"
 
 
-def _history(contest: PublishedContest, agent: Participant, language: Language) -> Mapping[str, Any] | None:
+def _history(contest: ContestView, agent: Participant, language: Language) -> Mapping[str, Any] | None:
     versions = contest.histories.get(agent.name, ())
     if len(versions) < 2:
         return None

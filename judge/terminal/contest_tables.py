@@ -1,4 +1,4 @@
-"""Standings and crosstable for a terminal."""
+"""Standings, their certainty, and the crosstable for a terminal."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -8,43 +8,40 @@ from rich.table import Table
 from rich.text import Text
 
 from judge.base.text import printable
-from judge.contest.contest import Standing
-from judge.contest_games import without_copies
-from judge.statistics.ratings import rate
+from judge.contest_view.view import ContestView
 from judge.terminal.output import interval, make_table, print_table, width_of
 from judge.tournament.crosstable import Cell, Crosstable
 from judge.tournament.standings import SHOWN_COLUMNS, TableLine
 
 if TYPE_CHECKING:
+    from judge.statistics.certainty import Certainty
     from judge.tournament.certain_places import StageCertainty
+
+_MAX_REVERSED = 20
 
 _BRACKET = {True: ("┌", "│", "└"), False: ("/", "|", "\\")}
 
 
-def standings_table(standing: Standing, certainty: "Sequence[StageCertainty]" = (), *, has_boxes: bool = True) -> Table:
+def standings_table(view: ContestView, *, has_boxes: bool = True) -> Table:
     """The standings; groups and leagues follow each other.
 
-    With `certainty`, places have ranges, and brackets connect agents that the games do not separate.
+    Places have ranges, and brackets connect agents that the games do not separate.
     """
-    counted = (each for each in standing.played if not each.pairing.agents & standing.out.keys())
-    ratings = {
-        each.agent: each for each in rate(without_copies(game for each in counted for game in each.games)).ratings
-    }
-    ranges = {agent: words for stage in certainty for agent, words in stage.places.items()}
-    brackets = {agent: sign for stage in certainty for agent, sign in bracket_signs(stage, has_boxes)}
+    ranges = view.place_ranges
+    brackets = {agent: sign for stage in view.certainty for agent, sign in bracket_signs(stage, has_boxes)}
     first = ("place", "range", "") if ranges else ("place", "")
     columns = (*first, "agent", *(column.head.lower() for column in SHOWN_COLUMNS), "rating (95 %)")
     table = make_table(columns, numbers=(0, *range(len(first) + 1, len(columns) - 1)))
     by_stage: dict[str, list[TableLine]] = {}
-    for line in standing.table.lines:
-        by_stage.setdefault(standing.stages.get(line.agent, ""), []).append(line)
+    for line in view.table.lines:
+        by_stage.setdefault(view.stages.get(line.agent, ""), []).append(line)
     for stage, lines in by_stage.items():
         if stage:
             table.add_row(*[""] * len(first), Text(stage, style="bold"))
         for line in lines:
-            rating = ratings.get(line.agent)
+            rating = view.rated.get(line.agent)
             table.add_row(
-                str(line.place) if line.agent not in standing.out else "-",
+                str(line.place) if line.agent not in view.out else "-",
                 *([ranges.get(line.agent, "")] if ranges else []),
                 brackets.get(line.agent, ""),
                 Text(printable(line.agent, 32)),
@@ -64,6 +61,67 @@ def bracket_signs(stage: "StageCertainty", has_boxes: bool) -> Iterator[tuple[st
     for bracket in stage.brackets:
         inner = len(bracket.agents) - 2
         yield from zip(bracket.agents, (top, *[middle] * inner, bottom), strict=True)
+
+
+def print_certainty_words(stages: "Sequence[StageCertainty]", *, has_brackets: bool = True) -> None:
+    """Print the sentences of each stage, and the meaning of ranges and brackets if the table has them."""
+    for stage in stages:
+        prefix = f"{printable(stage.stage)}: " if stage.stage else ""
+        print(prefix + printable(" ".join(stage.sentences()), 600))
+        numbers = [str(game.number) for game in stage.reversed_games[:_MAX_REVERSED] if game.number]
+        if numbers:
+            more = "" if len(numbers) == stage.certainty.reversed_games else " ..."
+            print(f"{prefix}reversed games: {', '.join(numbers)}{more}")
+    if has_brackets and any(stage.brackets for stage in stages):
+        print("A range such as 2-5 contains the true place. All ranges together are correct with a confidence of 95 %.")
+        print("A bracket connects agents that the games do not separate.")
+
+
+def print_certainty(stages: "Sequence[StageCertainty]") -> None:
+    """Print a table of ranges for each stage, and its figures and sentences."""
+    console = Console(highlight=False)
+    for stage in stages:
+        signs = dict(bracket_signs(stage, not console.options.ascii_only))
+        table = make_table(("place", "range", "", "phi = 1", "agent", "rating", "strongest"), numbers=(0, 1, 3, 5, 6))
+        table.title = Text(printable(stage.stage)) if stage.stage else None
+        for rank in stage.certainty.ranks:
+            range_phi, range_1 = (
+                "-".join(str(end + stage.above) for end in dict.fromkeys(ends))
+                for ends in ((rank.low_phi, rank.high_phi), (rank.low, rank.high))
+            )
+            table.add_row(
+                str(rank.place + stage.above),
+                range_phi,
+                signs.get(rank.agent, ""),
+                range_1,
+                Text(printable(rank.agent, 32)),
+                f"{rank.elo:+.0f}",
+                f"{100 * rank.chance:.1f} %" if rank.chance else "",
+            )
+        print_table(table, console)
+        _print_figures(stage.certainty)
+    print_certainty_words(stages)
+
+
+def _print_figures(found: "Certainty") -> None:
+    gap = interval(found.gap, found.gap - found.half_width_phi, found.gap + found.half_width_phi)
+    print(f"gap             {gap} Elo between first and second, draws as halves")
+    print(f"inflation       phi = {found.phi:.2f}, p = {found.deviance_p:.3g}: the deviance of pairs from the ratings")
+    conclusions = found.strength
+    print(f"not separated   {conclusions.neighbours_not_separated} of {len(found.ranks) - 1} neighbours, tested singly")
+    print(f"groups          {len(conclusions.groups)}")
+    print(f"candidates      {', '.join(printable(agent, 32) for agent in conclusions.candidates)}")
+    for each in found.reversals:
+        games = "1 game" if each.games == 1 else f"{each.games} games"
+        print(f"reversed        {games} that {printable(each.winner, 32)} won against {printable(each.loser, 32)}")
+    if found.further_games is not None:
+        even, likely = found.further_games
+        print(f"further games   {even} of first and second separate them with 50 %, {likely} with 80 %")
+    for pair in found.unusual:
+        names = f"{printable(pair.agent, 32)} against {printable(pair.opponent, 32)}"
+        print(
+            f"ring            {names}: {pair.score:g} of {pair.games}, expected {pair.expected:.1f}, p = {pair.p:.2g}"
+        )
 
 
 def print_crosstable(console: Console, cells: Crosstable) -> None:

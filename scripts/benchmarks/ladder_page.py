@@ -18,11 +18,10 @@ from judge.base.errors import HostError
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import PLAN_FILE, Planned, load_plan
 from judge.contest_games import GameState, Pairing
+from judge.contest_view.ladder import LadderRatings
+from judge.contest_view.ladder_state import FILE
 from judge.journal.codec import encode
 from judge.journal.events import Accepted, Scheduled, Started
-from judge.publish.ladder import LadderRatings
-from judge.publish.ladder_state import FILE
-from judge.publish.load import load_store
 from judge.record.spec import SeatSpec
 from judge.statistics.scales import expected_score
 from judge.store.contests import Store
@@ -60,7 +59,7 @@ def measure(folder: Path, agents: int, count: int) -> Iterator[Figure]:
     planned = build(folder, agents, count)
     with closing(open_store(planned)) as store:
         began = time.process_time()
-        contest = load_store(Contest(store, planned))
+        contest = Contest(store, planned).read()
         yield Figure("ladder, loading", (time.process_time() - began) / count * 1000, "ms/game")
     found = []
     for name in ("computed", "stored"):

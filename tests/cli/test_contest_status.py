@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from judge.cli.contest.tables import status, status_of
+from judge.cli.contest.tables import status
 from judge.contest.attempts import EndedAttempt
 from judge.contest.run_lock import alone
 from judge.contest.run_tally import RunTally
+from judge.contest.status import status_of
 from judge.contest_games import AttemptState
 from judge.terminal.contest_progress import Lines
 from judge.tournament.formats.groups import Leagues
@@ -31,12 +32,12 @@ def test_status_agrees_with_the_standings(tmp_path: Path) -> None:
             if out:
                 cup.store.disqualify(cup.contest.name, out, "a test")
             cup.play(5)
-            shown, standing = status_of(cup.contest), cup.contest.standing()
-            counts = {line.agent: line.done.failures for line in standing.table.lines if line.done.failures}
+            shown, view = status_of(cup.contest), cup.contest.view()
+            counts = {line.agent: line.done.failures for line in view.table.lines if line.done.failures}
             assert counts == shown["failures"]
             assert list(shown["failures"].values()) == sorted(counts.values(), reverse=True) != []
-            assert shown["disqualified"] == standing.out
-            assert (shown["to_come"], shown["is_over"]) == (cup.contest.to_come().games, cup.contest.is_over())
+            assert shown["disqualified"] == view.out
+            assert (shown["to_come"], shown["is_over"]) == (view.to_come.games, view.is_over)
 
 
 class Twins(Cup):

@@ -309,7 +309,7 @@ def counted(folder: Path) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     with closing(open_store(planned)) as store:
         contest = Contest(store, planned)
-        for result in contest.results():
+        for result in contest.view().results:
             for seat in contest.record(result.record).record.seats:
                 found.setdefault(seat.name, []).append(seat.about["name"])
     return found

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from judge.contest.contest import Contest
+from judge.contest.earlier_contests import read_contest
 from judge.contest.plan import load_plan
+from judge.publish.before_export import with_joined
 from judge.publish.export.export import PageOptions, publish
-from judge.publish.load import load_any, with_joined
 from judge.transparency.keys import make_key
 from tests.cli.conftest import Judge
 from tests.contests import Recipe, nothing
@@ -84,7 +85,7 @@ def test_an_edited_file_does_not_change_the_comparison(tmp_path: Path, last: Pat
         cup.play()
         cup.planned.path.write_text(cup.planned.text.replace("turn_ms=300", "turn_ms=2000"))
         edited = load_plan(cup.folder)
-        contest, problems = with_joined(load_any(cup.folder), edited)
+        contest, problems = with_joined(read_contest(cup.folder), edited)
         public = Public(tmp_path, make_key(tmp_path / "organiser.key"))
         summary = publish(
             Contest(cup.store, edited), public.directory, public.private, public.key, PageOptions(languages=("en",))

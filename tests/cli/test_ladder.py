@@ -14,7 +14,6 @@ from judge.cli import ladder
 from judge.cli.contest.tables import standings
 from judge.cli.contest.watch import Followed
 from judge.cli.stats import stats
-from judge.publish.load import load_store
 from judge.terminal.contest_screen import overview
 from tests.broadcast.logs import recorder
 from tests.cli.test_watch import written
@@ -32,7 +31,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cup]:
 
 def test_standings_and_stats_show_the_ladder(played: Cup, capsys: pytest.CaptureFixture[str]) -> None:
     folder = played.folder
-    expected = {agent: found.elo for agent, found in load_store(played.contest).ladder.items()}
+    expected = {agent: found.elo for agent, found in played.contest.read().ladder.items()}
     for command in (standings, lambda path: stats([path])):
         command(folder)
         text = capsys.readouterr().out
@@ -48,7 +47,7 @@ def test_a_narrow_terminal_shows_fewer_columns(
     played: Cup, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int | None
 ) -> None:
     monkeypatch.setattr(ladder, "Console", partial(Console, width=width or 40, force_terminal=width is not None))
-    contest = load_store(played.contest)
+    contest = played.contest.read()
     ladder.print_ladder(contest)
     title, head, *rows, explanation = re.sub("\x1b[^m]*m", "", capsys.readouterr().out).splitlines()
     assert "valid at any time" in explanation
@@ -67,7 +66,7 @@ def test_watch_shows_ratings_of_a_ladder(tmp_path: Path) -> None:
         with closing(Followed(cup.contest)) as followed:
             list(followed.news())
             shown = written(overview(followed.live, 0, followed.ratings()))
-            rated = load_store(cup.contest).ladder
+            rated = cup.contest.read().ladder
         cup.play()
         log.read_store()
         log.finish()

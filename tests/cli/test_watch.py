@@ -120,7 +120,7 @@ def test_contest_is_not_over_while_its_log_lags_behind_the_store(cup: Cup) -> No
         for game, file in [play_next(cup), play_next(cup)]:
             accept(cup, game, file)
         list(followed.news())
-        assert cup.contest.is_over()
+        assert cup.contest.view().is_over
         assert not followed.is_over()
         log.finish()
         list(followed.news())

@@ -56,7 +56,7 @@ def dump(database: str, path: Path, *more: str) -> Path:
 
 def test_contest_is_restored_from_its_dump(cup: Cup, database: str, tmp_path: Path) -> None:
     path = dump(database, tmp_path / "cup.dump")
-    games = len(cup.contest.results())
+    games = len(cup.contest.view().results)
     cup.play(1)
     manifest = back_up(cup.planned, tmp_path / "backup", dump=path).manifest
     assert games == manifest.games
@@ -108,7 +108,7 @@ def test_dump_that_was_cut_short_or_damaged_is_refused_and_the_former_backup_sta
         else:
             former = read_manifest(tmp_path / "backup")
             check_backup(tmp_path / "backup", former, 0, {})
-            assert former.games == len(cup.contest.results())
+            assert former.games == len(cup.contest.view().results)
     damaged.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(InputError):
         back_up(cup.planned, tmp_path / "backup", dump=damaged, sample=0)

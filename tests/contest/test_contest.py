@@ -78,7 +78,7 @@ def play_on(folder: Path, slots: LocalExecutor, games: int = 0) -> StopReason:
 def told(contest: Contest) -> list[tuple[object, ...]]:
     return [
         (line.place, line.agent, line.points, line.byes, line.done.wins, line.done.losses)
-        for line in contest.standing().table.lines
+        for line in contest.view().table.lines
     ]
 
 
@@ -101,12 +101,12 @@ def test_a_contest_is_the_same_on_every_database(
 
     store, contest = opened(folder)
     with closing(store), closing(Store("sqlite:///:memory:")) as other:
-        assert 12 == len(contest.results())
-        assert contest.is_over()
+        assert 12 == len(contest.view().results)
+        assert contest.view().is_over
         expected = enter(other, contest.snapshot, secret=contest.secret)
         play(expected, race({f"racer-{number}": each for number, each in enumerate(idle)}))
-        assert [r.id for r in expected.results()] == [r.id for r in contest.results()]
-        assert [r.winner for r in expected.results()] == [r.winner for r in contest.results()]
+        assert [r.id for r in expected.view().results] == [r.id for r in contest.view().results]
+        assert [r.winner for r in expected.view().results] == [r.winner for r in contest.view().results]
         assert contest.store.pairings("cup") == other.pairings("cup")
         assert told(expected) == told(contest)
         assert 12 == store.counts("cup")[GameState.DONE]
@@ -127,7 +127,7 @@ def test_contest_is_a_tournament_unless_the_policy_sets_another_kind(
 
     store, contest = opened(folder)
     with closing(store):
-        results = contest.results()
+        results = contest.view().results
         assert 2 == len(results)
         for result in results:
             file = RecordFile.model_validate_json(contest.files.get(result.record))
@@ -157,7 +157,7 @@ def test_text_invalid_in_databases_is_stored_escaped(tmp_path: Path, url: str, s
     store, contest = opened(folder)
     with closing(store):
         assert [(1, "racer-0", 2.0), (2, "racer-1", 0.0)] == [line[:3] for line in told(contest)]
-        reasons = {result.reason for result in contest.results()}
+        reasons = {result.reason for result in contest.view().results}
         assert all("owned" in reason and reason.isprintable() for reason in reasons), reasons
         assert all(line.text.isprintable() for line in store.journal("cup"))
 
@@ -181,7 +181,7 @@ def counting(folder: Path, names: tuple[str, ...]) -> Path:
 def counted(contest: Contest) -> dict[str, list[str]]:
     """What each agent found in its folders, in the order of the schedule."""
     found: dict[str, list[str]] = {}
-    for result in contest.results():
+    for result in contest.view().results:
         for seat in contest.record(result.record).record.seats:
             found.setdefault(seat.name, []).append(seat.about["name"])
     return found
@@ -202,7 +202,7 @@ def test_each_game_starts_from_the_state_left_by_its_predecessor(tmp_path: Path,
         # The replay starts from the game before it, and what was played after it stays as it was.
         store.annul(find_game(contest, "3").id, "the wrong opening")
         assert StopReason.FINISHED is play_on(folder, slots)
-        assert 2 == contest.results()[2].attempt
+        assert 2 == contest.view().results[2].attempt
         assert dict.fromkeys("abcd", in_order) == counted(contest)
 
 

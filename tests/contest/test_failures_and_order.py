@@ -35,8 +35,8 @@ def test_failing_agent_stops_after_its_game_or_after_the_round(check: str, games
     failures = FailuresPlan.model_validate({"limit": 0.1, "after": 2, "check": check})
     with cup(RoundRobin(games=2), 4, failures=failures) as contest:
         assert games == play_checked(contest)
-        assert {"3": "failed in 100 % of its games; 10 % are allowed"} == contest.out()
-        assert contest.is_over()
+        assert {"3": "failed in 100 % of its games; 10 % are allowed"} == contest.view().out
+        assert contest.view().is_over
 
 
 def test_games_of_weak_and_uncertain_agents_come_first() -> None:

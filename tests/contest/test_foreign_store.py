@@ -13,13 +13,13 @@ import pytest
 from judge.base.errors import InputError, StoreDamagedError, StoreLostError
 from judge.contest.backup import back_up
 from judge.contest.contest import open_store
-from judge.contest.earlier_contests import read_earlier
+from judge.contest.earlier_contests import read_contest, read_earlier
 from judge.contest.entries import intake_directory
 from judge.contest.folders.transfer import read_any
 from judge.contest.foreign_store import foreign
 from judge.contest.plan import load_plan
 from judge.contest.restore import restore
-from judge.publish.load import load_any, read_joined
+from judge.publish.before_export import read_joined
 from tests import forked
 from tests.contest.test_backup import change_backup, in_plan
 from tests.publish.cups import STRONG_TO_WEAK, Cup
@@ -55,7 +55,7 @@ def was_called(server: socket.socket) -> bool:
 
 
 READERS: dict[str, Callable[[Path, Path], object]] = {
-    "stats": lambda path, _: load_any(path),
+    "stats": lambda path, _: read_contest(path),
     "ratings from": lambda path, own: read_earlier(load_plan(own), path, "ratings.from"),
     "folders from": lambda path, own: read_any(path, load_plan(own)),
     "init --from": lambda path, _: foreign(load_plan(path), ()),
@@ -108,24 +108,24 @@ def test_database_that_the_user_names_is_opened(foreign_folder: Path, server: so
     port = server.getsockname()[1]
     server.close()
     with pytest.raises(StoreLostError, match="cannot be reached"):
-        load_any(foreign_folder, store=f"postgresql+psycopg://judge@127.0.0.1:{port}/cup")
+        read_contest(foreign_folder, store=f"postgresql+psycopg://judge@127.0.0.1:{port}/cup")
 
 
 def test_database_of_another_folder_is_not_opened_and_that_of_its_own_is(tmp_path: Path) -> None:
     with Cup(tmp_path / "own", STRONG_TO_WEAK) as cup, Cup(tmp_path / "other", STRONG_TO_WEAK) as other:
         cup.play(2)
-        assert 2 == sum(game.result is not None for game in load_any(cup.folder).games)
+        assert 2 == sum(game.result is not None for game in read_contest(cup.folder).games)
         path = other.folder / "contest.toml"
         text = path.read_text()
         for store in (f"sqlite:///{cup.folder}/contest.db", "sqlite:///../own/contest.db"):
             path.write_text(f'store = "{store}"\n{text}')
             with pytest.raises(InputError, match="only if you name it"):
-                load_any(other.folder)
+                read_contest(other.folder)
         path.write_text(text)
         (other.folder / "contest.db").rename(tmp_path / "moved.db")
         (other.folder / "contest.db").symlink_to(cup.folder / "contest.db")
         with pytest.raises(InputError, match="only if you name it"):
-            load_any(other.folder)
+            read_contest(other.folder)
 
 
 def test_foreign_database_with_a_view_or_trigger_is_not_read(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_foreign_database_with_a_view_or_trigger_is_not_read(tmp_path: Path) -> 
         with closing(sqlite3.connect(cup.folder / "contest.db")) as database, database:
             database.execute("CREATE VIEW v AS SELECT 1")
         with pytest.raises(StoreDamagedError, match="view v is not judge's"):
-            load_any(cup.folder)
+            read_contest(cup.folder)
 
 
 def test_joined_contest_in_the_own_database_is_read(tmp_path: Path, foreign_folder: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from judge.base.errors import InputError
-from judge.contest.contest import Contest
+from judge.contest.contest import Contest, why_frozen
 from judge.contest.league_seats import resolved_format
 from judge.contest.plan import load_plan
 from judge.contest.schedule_next import Scheduler
@@ -33,10 +33,10 @@ def begin(store: Store, form: Ladder = SEASON, agents: int = 8) -> Contest:
 
 def test_a_season_has_its_number_of_games_and_ends() -> None:
     with cup(SEASON, 8, **COMMITTED) as contest:
-        assert not contest.is_over()
-        assert contest.to_come().games == 59
+        assert not contest.view().is_over
+        assert contest.view().to_come.games == 59
         assert len(play(contest, by_chance(1))) == 60
-        assert contest.is_over()
+        assert contest.view().is_over
         assert not Scheduler(contest).schedule_next()
         played = Counter(agent for game in scheduled(contest) for agent in (game.first, game.second))
         assert len(played) == 8
@@ -86,7 +86,7 @@ def test_several_games_are_open_but_no_agent_has_more_than_allowed() -> None:
                 store.void(game.id, game.attempt, "the host", None, 100)
             else:
                 store.accept(game.id, game.attempt, won_by(chance.choice([0, 1, None])))
-        assert contest.is_over()
+        assert contest.view().is_over
         assert contest.store.counts(contest.name)[GameState.DONE] == 40
 
 
@@ -96,8 +96,8 @@ def test_it_ends_when_one_agent_is_left() -> None:
         for agent in ("1", "2"):
             contest.store.disqualify(contest.name, agent, "by the organiser")
         assert not play(contest, by_chance(1))
-        assert contest.is_over()
-        assert not contest.to_come().games
+        assert contest.view().is_over
+        assert not contest.view().to_come.games
 
 
 @pytest.mark.parametrize("is_over", [False, True])
@@ -123,7 +123,7 @@ def test_a_line_that_another_process_writes_meanwhile_is_taken_before_the_draw(
         monkeypatch.setattr(contest.store, "schedule", interrupted)
         assert Scheduler(contest).schedule_next() is not is_over
         assert is_over or "2" not in (scheduled(contest)[-1].first, scheduled(contest)[-1].second)
-        assert is_over == contest.is_over()
+        assert is_over == contest.view().is_over
 
 
 ENDS = datetime(2026, 12, 24, 18, tzinfo=UTC)
@@ -142,11 +142,11 @@ def test_a_season_ends_at_its_moment_and_drawn_games_still_count() -> None:
         assert Scheduler(contest).schedule_next()
         clock[0] = ENDS
         assert not Scheduler(contest).schedule_next()
-        assert not contest.is_over()
+        assert not contest.view().is_over
         contest = reopen(store, contest.snapshot)
-        assert contest.to_come().games == 0
+        assert contest.view().to_come.games == 0
         assert len(play(contest, by_chance(1))) == 1
-        assert contest.is_over()
+        assert contest.view().is_over
         (line,) = store.last_lines(contest.name, 1, SeasonEnded)
         assert (line.at, line.text) == ("2026-12-24T18:00:00.000+00:00", "2026-12-24 18:00:00 UTC")
         assert len(scheduled(contest)) == 11
@@ -160,7 +160,7 @@ def test_an_organiser_ends_a_season_once() -> None:
         done = give(contest, order("end-season"))
         assert "the season of cup has ended; games that are being finished: 1" == done.done
         assert len(play(contest, by_chance(1))) == 1
-        assert contest.is_over()
+        assert contest.view().is_over
         with pytest.raises(InputError, match="has ended already"):
             give(contest, order("end-season"))
         with pytest.raises(InputError, match="has ended already"):
@@ -173,12 +173,12 @@ def test_admissions_are_frozen_and_reopened_in_turns() -> None:
             previewed(contest, "reopen-admissions")
         assert previewed(contest, "freeze-admissions").words
         give(contest, order("freeze-admissions", "the last week"))
-        assert contest.frozen_admissions == "the last week"
+        assert why_frozen(contest.store, contest.name) == "the last week"
         with pytest.raises(InputError, match="admissions are frozen: the last week"):
             give(contest, order("freeze-admissions"))
         assert len(play(contest, by_chance(1), 5)) == 5
         give(contest, order("reopen-admissions", "an error"))
-        assert reopen(contest.store, contest.snapshot).frozen_admissions is None
+        assert why_frozen(contest.store, contest.name) is None
         with pytest.raises(InputError, match="admissions are open already"):
             give(contest, order("reopen-admissions"))
 

@@ -10,8 +10,8 @@ import pytest
 from judge.base.errors import InputError
 from judge.cli.submit import open_intake
 from judge.contest.admissions import enter_passed
+from judge.contest_view.stored import StoredView
 from judge.journal.events import Disqualified, NotEntered
-from judge.publish.load import load_store
 from judge.publish.verify.export import verify_export
 from judge.store.orders import OrganiserOrder
 from judge.translations.language import ENGLISH
@@ -114,7 +114,7 @@ def test_agent_is_disqualified_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         with pytest.raises(InputError, match="or it is disqualified already"):
             give(cup.contest, order("disqualify", "zoe", "again"))
         # The judge may find the failures of an agent that was disqualified a moment ago.
-        monkeypatch.setattr(cup.contest, "out", dict)
+        monkeypatch.setattr(StoredView, "out", {})
         monkeypatch.setattr(type(cup.contest.tournament), "failed", lambda *_: {"zoe": 0.5})
         cup.contest.disqualify_failed(())
         lines = cup.store.last_lines(cup.contest.name, 9, Disqualified)
@@ -175,6 +175,6 @@ def test_authors_page_has_the_newest_version_only(tmp_path: Path) -> None:
     with with_versions(tmp_path / "cup", 2) as cup:
         with closing(open_intake(cup.folder).register()) as register:
             own = register.submissions("eve")
-        values = ladder_values(load_store(cup.contest), own, (), 0, ENGLISH)
+        values = ladder_values(cup.contest.read(), own, (), 0, ENGLISH)
         assert values is not None
         assert ["zoe.3"] == [each["participant"].name for each in values["agents"]]

@@ -174,7 +174,7 @@ def result_of(do: Callable[[], Effect | DoneOrder]) -> Any:
 def numbers(cup: Cup) -> tuple[int, dict[str, tuple[int, float]]]:
     """Cancelled games, and places with points."""
     contest = Contest(cup.store, cup.planned)
-    lines = contest.standing().table.lines
+    lines = contest.view().table.lines
     return cup.store.counts(contest.name)[GameState.CANCELLED], {
         each.agent: (each.place, each.points) for each in lines
     }

@@ -46,7 +46,7 @@ def test_no_slot_is_idle_before_the_decision_also_after_kills(slots: int) -> Non
     with cup(FORM, 2, **COMMITTED) as one_by_one:
         play(one_by_one, rule)
         expected = [(game.id, game.first) for game in scheduled(one_by_one)]
-        decision = FORM.state(one_by_one.tournament.entries(), one_by_one.standing().played)
+        decision = FORM.state(one_by_one.tournament.entries(), one_by_one.view().paired)
         assert SprtDecision.GO_ON is not decision.decision
     chance = random.Random(slots)
     with closing(Store("sqlite:///:memory:")) as store:
@@ -59,16 +59,16 @@ def test_no_slot_is_idle_before_the_decision_also_after_kills(slots: int) -> Non
             fill(contest, running, slots)
             if not running:
                 break
-            assert len(running) == slots or decided_after(FORM, entries(2), contest.standing().played) is not None
+            assert len(running) == slots or decided_after(FORM, entries(2), contest.view().paired) is not None
             game = running.pop(chance.randrange(len(running)))
             store.accept(game.id, game.attempt, rule(game))
 
         found = [(game.id, game.first) for game in scheduled(contest)]
         assert expected == found[: len(expected)]
-        assert len(expected) == FORM.games * (decided_after(FORM, entries(2), contest.standing().played) or 0)
+        assert len(expected) == FORM.games * (decided_after(FORM, entries(2), contest.view().paired) or 0)
         assert len(found) - len(expected) <= FORM.games * slots
-        assert decision == FORM.state(contest.tournament.entries(), contest.standing().played)
-        assert contest.is_over()
+        assert decision == FORM.state(contest.tournament.entries(), contest.view().paired)
+        assert contest.view().is_over
 
 
 def test_nothing_is_drawn_while_a_game_is_held() -> None:
@@ -87,7 +87,7 @@ def test_nothing_is_drawn_while_a_game_is_held() -> None:
 
         contest.store.release(contest.name, "tried once more")
         play(contest, rule)
-        assert contest.is_over()
+        assert contest.view().is_over
         assert count < len(scheduled(contest))
 
 
@@ -116,7 +116,7 @@ def test_a_round_is_no_barrier_for_games_that_depend_on_no_result(form: AnyForma
             assert 1 == rounds
         else:
             assert 1 < rounds
-            assert isinstance(form, Groups) or not contest.to_come().games
+            assert isinstance(form, Groups) or not contest.view().to_come.games
 
 
 def test_a_swiss_round_is_not_drawn_while_games_of_the_last_one_run() -> None:

@@ -238,7 +238,7 @@ def met(pairings: list[Pairing]) -> Iterator[str]:
 def test_formats_play_all_other_pairs(chosen: AnyFormat, expected: list[str]) -> None:
     with cup(chosen, 4) as contest:
         play(contest, better_seed)
-        assert contest.is_over()
+        assert contest.view().is_over
         assert sorted(expected) == sorted(met(contest.store.pairings(contest.name)))
 
 

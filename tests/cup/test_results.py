@@ -4,7 +4,6 @@ from pathlib import Path
 
 from judge.contest.contest import Contest
 from judge.cup.results import CupResults, LeagueResults
-from judge.publish.load import load_store
 from tests.publish.cups import Cast, Cup, crasher, player
 
 CAST: Cast = {"anna": player("anna", 0.95), "bert": player("bert", 0.6), "broken": crasher("broken", 0)}
@@ -13,7 +12,7 @@ CAST: Cast = {"anna": player("anna", 0.95), "bert": player("bert", 0.6), "broken
 def test_an_agent_that_failed_in_each_game_gets_no_medal(tmp_path: Path) -> None:
     with Cup(tmp_path / "cup", CAST) as cup:
         cup.play()
-        contest = load_store(Contest(cup.store, cup.planned))
+        contest = Contest(cup.store, cup.planned).read()
     league = LeagueResults(name="one", contest=contest)
 
     assert [1, 2, 3] == [line.place for line in league.leaders]

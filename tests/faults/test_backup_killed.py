@@ -100,7 +100,7 @@ def test_backup_killed_at_any_moment_keeps_the_former_one(running: Cup, tmp_path
     assert killed
 
     back_up(running.planned, target)
-    assert restore(target, tmp_path / "last").manifest.games == len(running.contest.results())
+    assert restore(target, tmp_path / "last").manifest.games == len(running.contest.view().results)
     assert 2 >= len(list((target / "database").iterdir()))
     assert [] == list(target.rglob("*.partial"))
     assert [] == left_in(temporary)

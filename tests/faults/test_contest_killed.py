@@ -229,10 +229,10 @@ def _opened(folder: Path) -> Iterator[Contest]:
 
 def is_whole(contest: Contest, games: int) -> None:
     """All games have a result each, of one attempt; every attempt has one end, and every record is what it says."""
-    results = contest.results()
+    results = contest.view().results
     assert games == len(results) == len({result.id for result in results})
     assert {GameState.DONE: games} == {state: n for state, n in contest.store.counts(contest.name).items() if n}
-    assert contest.is_over()
+    assert contest.view().is_over
     lines = contest.store.journal(contest.name)
     assert [*range(len(lines))] == [line.number for line in lines]
     leaves = {(line.game, line.attempt): line.digest for line in lines if line.event == "accepted"}
@@ -255,14 +255,14 @@ def _told(contest: Contest) -> list[tuple[object, ...]]:
     """What must not depend on when it was played: everything but times."""
     return [
         (result.id, result.verdict, result.winner, result.reason, result.faults, result.replies)
-        for result in contest.results()
+        for result in contest.view().results
     ]
 
 
 def _table(contest: Contest) -> list[tuple[object, ...]]:
     return [
         (line.place, line.agent, line.points, line.byes, line.done.wins, line.done.losses)
-        for line in contest.standing().table.lines
+        for line in contest.view().table.lines
     ]
 
 

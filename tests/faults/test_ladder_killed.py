@@ -16,7 +16,6 @@ from judge.agents.program_files import program_digest
 from judge.cli.submit import open_intake
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
-from judge.publish.load import load_store
 from judge.publish.verify.ladder import admission_problems, ladder_problems
 from judge.publish.verify.log import ReadLog, log_problems
 from judge.store.types import ProcessingResult, Upload
@@ -119,8 +118,8 @@ def follows_from_its_log(contest: Contest) -> None:
     """Pairs, entries and the newest versions."""
     newest = newest_versions(contest.snapshot.entries)
     assert (2, 4) == (newest["yan"].submission, newest["zoe"].submission)
-    digests = {(one.number, one.attempt): digest_of(contest.record(one.record)) for one in contest.results()}
-    published = load_store(contest)
+    digests = {(one.number, one.attempt): digest_of(contest.record(one.record)) for one in contest.view().results}
+    published = contest.read()
     log = ReadLog(Checkpoint("", 0, b""), Tree(()), published.journal)
     assert GAMES == sum(line.event == "scheduled" for line in published.journal)
     assert published.secret

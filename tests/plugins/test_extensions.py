@@ -72,7 +72,7 @@ def problems(public: Public) -> list[str]:
 
 
 def test_command_of_a_package_runs_and_is_listed(installed: None, cup: Cup) -> None:
-    first, second = cup.contest.results()[0].agents
+    first, second = cup.contest.view().results[0].agents
 
     assert f"{first} - {second}: " in run("score", cup.folder, first, second).stdout
     assert "Print the score of one agent against another." in run("--help").stdout
@@ -84,7 +84,7 @@ def test_contest_is_written_in_the_format_of_a_package(installed: None, cup: Cup
     assert 0 == done.exit_code, done.output
     lines = (tmp_path / "csv/games.csv").read_text(encoding="utf-8-sig").splitlines()
     assert "number,first,second,verdict" == lines[0]
-    assert len(cup.contest.results()) == len(lines) - 1
+    assert len(cup.contest.view().results) == len(lines) - 1
 
 
 def test_page_of_a_package_is_linked_and_verified(with_page: Public) -> None:
@@ -134,7 +134,7 @@ def test_a_page_that_fails_to_render_is_a_problem(with_page: Public, monkeypatch
     monkeypatch.setattr(sys.modules["judge_club"], "PAGE", PageEntry("shortest", "Shortest games", fail))
     registry.forget()
 
-    assert ["pages/shortest.html: it cannot be verified: ZeroDivisionError: of PublishedContest"] == problems(with_page)
+    assert ["pages/shortest.html: it cannot be verified: ZeroDivisionError: of ContestView"] == problems(with_page)
 
 
 def test_a_broken_package_is_named_and_harms_no_other_command(install: Install, cup: Cup, tmp_path: Path) -> None:

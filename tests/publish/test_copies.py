@@ -8,12 +8,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from judge.contest.attempts import moves_of
 from judge.contest_games import GameResult, Pairing, copies, without_copied_pairs, without_copies
+from judge.contest_view.export import load_claimed
+from judge.contest_view.view import ContestView
 from judge.games.types import Verdict
-from judge.publish.load import load_claimed
-from judge.publish.model import PublishedContest
 from judge.publish.verify.export import verify_export
 from judge.record.spec import read_record
-from judge.statistics.copies import copies_sentences
 from judge.statistics.ratings import join_contests, rate
 from judge.statistics.sprt import Sprt, SprtDecision
 from judge.testing import Agent
@@ -82,7 +81,7 @@ def test_a_sequential_test_is_not_decided_by_copies() -> None:
 
 
 @pytest.fixture(scope="module")
-def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Public, PublishedContest]:
+def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Public, ContestView]:
     folder = tmp_path_factory.mktemp("copies")
     key: Ed25519PrivateKey = make_key(folder / "organiser.key")
     with Cup(folder / "cup", TWINS, 'name = "round-robin"\ngames = 4', openings=OPENING, seed=5) as cup:
@@ -91,7 +90,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Public, Publishe
     return public, load_claimed(public.directory)
 
 
-def test_copies_score_points_and_are_evidence_once(exported: tuple[Public, PublishedContest]) -> None:
+def test_copies_score_points_and_are_evidence_once(exported: tuple[Public, ContestView]) -> None:
     _, contest = exported
     repeated = [each for each in contest.games if {each.first, each.second} == {"anna", "bert"}]
     numbers = [each.number for each in repeated]
@@ -105,7 +104,7 @@ def test_copies_score_points_and_are_evidence_once(exported: tuple[Public, Publi
     (stage,) = contest.certainty
     assert 2 == stage.copies
     assert not [words for words in stage.sentences() if "more round" in words]
-    assert "2 of 12 games are copies of others" in next(copies_sentences(len(contest.copies), 12))
+    assert "2 of 12 games are copies of others" in next(contest.copies_words)
     assert 10 == len(contest.as_rated.results)
 
 
@@ -127,7 +126,7 @@ def test_game_that_repeats_one_of_a_joined_contest_counts_once(tmp_path: Path) -
     assert [] == list(verify_export(public.directory, public.public_key).problems)
 
 
-def test_pages_name_copies(exported: tuple[Public, PublishedContest]) -> None:
+def test_pages_name_copies(exported: tuple[Public, ContestView]) -> None:
     public, contest = exported
     first = contest.copies[max(contest.copies)]
 
@@ -135,7 +134,7 @@ def test_pages_name_copies(exported: tuple[Public, PublishedContest]) -> None:
     assert f"copy of game {first}" in (public.directory / "games.html").read_text()
 
 
-def test_moves_of_a_record_do_not_depend_on_times(exported: tuple[Public, PublishedContest]) -> None:
+def test_moves_of_a_record_do_not_depend_on_times(exported: tuple[Public, ContestView]) -> None:
     public, contest = exported
     number, first = next(iter(contest.copies.items()))
     one, other = (read_record(public.directory / f"records/{at:05d}.json").record for at in (number, first))
@@ -152,7 +151,7 @@ def test_moves_of_a_record_do_not_depend_on_times(exported: tuple[Public, Publis
     assert moves_of(one) != moves_of(one.model_copy(update={"verdict": Verdict.CRASH}))
 
 
-def test_an_export_that_hides_its_copies_is_refused(exported: tuple[Public, PublishedContest], tmp_path: Path) -> None:
+def test_an_export_that_hides_its_copies_is_refused(exported: tuple[Public, ContestView], tmp_path: Path) -> None:
     public, contest = exported
     forged = public.copy_to(tmp_path)
     number = max(contest.copies)

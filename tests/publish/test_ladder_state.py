@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-import judge.publish.ladder
-from judge.publish import ladder_state
-from judge.publish.ladder import LadderAgent, LadderRatings
-from judge.publish.load import load_store
-from judge.publish.model import PublishedContest
+import judge.contest_view.ladder
+from judge.contest_view import ladder_state
+from judge.contest_view.ladder import LadderAgent, LadderRatings
+from judge.contest_view.view import ContestView
 from tests.contests import LADDER, VERSIONS, with_a_new_version
 from tests.publish.cups import Cup
 from tests.verify.test_ladder import happens
@@ -19,7 +18,7 @@ from tests.verify.test_ladder import happens
 
 @pytest.fixture(autouse=True)
 def _saves_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judge.publish.ladder, "SAVED_RESULTS", 3)
+    monkeypatch.setattr(judge.contest_view.ladder, "SAVED_RESULTS", 3)
 
 
 def with_withdrawn_results(cup: Cup) -> None:
@@ -39,19 +38,19 @@ def cup(tmp_path: Path) -> Iterator[Cup]:
         yield found
 
 
-def ratings_in(file: Path | None, contest: PublishedContest) -> Mapping[str, LadderAgent]:
+def ratings_in(file: Path | None, contest: ContestView) -> Mapping[str, LadderAgent]:
     return replace(contest, ladder_ratings=LadderRatings(file)).ladder
 
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     found: list[object] = []
-    count = judge.publish.ladder._Pass._count
+    count = judge.contest_view.ladder._Pass._count
 
     def counting(current: Any, line: Any, at: int) -> None:
         found.append(line)
         count(current, line, at)
 
-    monkeypatch.setattr(judge.publish.ladder._Pass, "_count", counting)
+    monkeypatch.setattr(judge.contest_view.ladder._Pass, "_count", counting)
     return found
 
 
@@ -59,7 +58,7 @@ def test_restarted_service_continues_with_the_stored_ratings(
     cup: Cup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / ladder_state.FILE
-    before = load_store(cup.contest)
+    before = cup.contest.read()
     expected = ratings_in(None, before)
     assert expected == ratings_in(file, before)
     read = counted(monkeypatch)
@@ -68,7 +67,7 @@ def test_restarted_service_continues_with_the_stored_ratings(
     cup.play(1)
     cup.store.disqualify(cup.contest.name, "anna", "by the organiser")
     cup.play(2)
-    after = load_store(cup.contest)
+    after = cup.contest.read()
     read.clear()
     found = ratings_in(file, after)
     assert 3 <= len(read) < 6
@@ -77,10 +76,10 @@ def test_restarted_service_continues_with_the_stored_ratings(
 
 def test_state_before_a_withdrawal_of_a_result_is_ignored(cup: Cup, tmp_path: Path) -> None:
     file = tmp_path / ladder_state.FILE
-    ratings_in(file, load_store(cup.contest))
+    ratings_in(file, cup.contest.read())
     done = [game for game in cup.store.games(cup.contest.name) if game.state == "done"]
     cup.store.annul(done[0].id, "a power cut")
-    contest = load_store(cup.contest)
+    contest = cup.contest.read()
     assert ratings_in(None, contest) == ratings_in(file, contest)
 
 
@@ -92,7 +91,7 @@ def damaged(data: bytes) -> bytes:
 @pytest.mark.parametrize("change", [damaged, lambda data: data[:-1], lambda _: b"", lambda data: data[:40]])
 def test_damaged_state_is_ignored_and_replaced(cup: Cup, tmp_path: Path, change: Callable[[bytes], bytes]) -> None:
     file = tmp_path / ladder_state.FILE
-    contest = load_store(cup.contest)
+    contest = cup.contest.read()
     expected = ratings_in(file, contest)
     data = file.read_bytes()
     file.write_bytes(change(data))
@@ -111,7 +110,7 @@ def test_states_of_another_log_another_code_or_other_agents_are_ignored(
     cup: Cup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / ladder_state.FILE
-    contest = load_store(cup.contest)
+    contest = cup.contest.read()
     expected = ratings_in(file, contest)
     data, read = file.read_bytes(), counted(monkeypatch)
     wrong: list[dict[str, Any]] = [
@@ -132,5 +131,5 @@ def test_states_of_another_log_another_code_or_other_agents_are_ignored(
 
 
 def test_a_state_that_cannot_be_stored_changes_nothing(cup: Cup, tmp_path: Path) -> None:
-    contest = load_store(cup.contest)
+    contest = cup.contest.read()
     assert ratings_in(None, contest) == ratings_in(tmp_path / "missing" / ladder_state.FILE, contest)

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from judge.contest.schedule_next import Scheduler
+from judge.contest_view.export import load_claimed
+from judge.contest_view.ladder import TREND_GAMES, LadderRatings
+from judge.contest_view.view import ContestView
 from judge.publish.export.export import PageOptions
-from judge.publish.ladder import TREND_GAMES, LadderRatings
-from judge.publish.load import load_claimed, load_store
-from judge.publish.model import PublishedContest
 from judge.site.site import MAX_PAGE_BYTES, Proof, site
 from judge.statistics.online_ratings import OnlineRatings, Prior
 from judge.translations.language import languages
@@ -47,13 +47,13 @@ def public(tmp_path_factory: pytest.TempPathFactory) -> Public:
     return LONG.export(tmp_path_factory.mktemp("exported"))
 
 
-def pages(contest: PublishedContest, code: str = "en") -> dict[str, str]:
+def pages(contest: ContestView, code: str = "en") -> dict[str, str]:
     found = site(contest, {}, Proof("", "", []), languages([code]))
     return {path: data.decode(errors="replace") for path, data in found}
 
 
 def test_ratings_are_those_of_the_matchmaker_after_each_game(running: Cup) -> None:
-    contest = load_store(running.contest)
+    contest = running.contest.read()
     ratings = OnlineRatings()
     for entry in contest.snapshot.entries:
         ratings.admit(entry.name, Prior(1500, 0 if entry.name == "agent-4" else 500))
@@ -87,8 +87,8 @@ def test_a_ladder_that_is_followed_is_the_same_as_one_that_is_read_at_once(tmp_p
     with joins(tmp_path / "cup") as cup:
         follower, name = LadderRatings(), cup.contest.name
 
-        def look() -> PublishedContest:
-            contest = load_store(cup.contest)
+        def look() -> ContestView:
+            contest = cup.contest.read()
             assert contest.ladder == replace(contest, ladder_ratings=follower).ladder
             return contest
 
@@ -111,13 +111,13 @@ def test_a_ladder_that_is_followed_is_the_same_as_one_that_is_read_at_once(tmp_p
 def test_an_export_has_the_same_ratings_as_the_store(running: Cup, public: Public) -> None:
     ratings = [
         [(each.agent, each.elo, each.reach, each.trend) for each in contest.ladder.values()]
-        for contest in (load_store(running.contest), load_claimed(public.directory))
+        for contest in (running.contest.read(), load_claimed(public.directory))
     ]
     assert ratings[0] == ratings[1]
 
 
 def test_pages_stay_readable_with_many_games(running: Cup) -> None:
-    whole = load_store(running.contest)
+    whole = running.contest.read()
     *games, _open = whole.games
     contest = replace(whole, games=games, pairings=whole.pairings[:-1], journal=whole.journal[:-1])
     # The same results again, as if so many times as many games were played.

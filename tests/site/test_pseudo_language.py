@@ -13,7 +13,6 @@ from judge.broadcast.events import GameStarted
 from judge.broadcast.running import events_of_record
 from judge.broadcast.state import Live
 from judge.catalog.files import steps_of
-from judge.publish.load import load_store
 from judge.site.game_files import read_stored
 from judge.site.game_page import GamePageContext, game_page
 from judge.site.pages import ASSETS, PagePlace, asset
@@ -87,7 +86,7 @@ def translated(message: Message) -> str | tuple[str, ...]:
 def written(language: Language, cup: Cup, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The pages of a contest, of one of its games, and of running games."""
     folder = tmp_path_factory.mktemp("pseudo")
-    contest = load_store(cup.contest)
+    contest = cup.contest.read()
     proof = Proof("key", "f" * 64, [("contest.toml", "a" * 64)], True, [])
     pages = dict(site(contest, {}, proof, [language]))
     game = contest.played[0]

@@ -11,9 +11,8 @@ import pytest
 
 from judge.catalog.files import steps_of
 from judge.contest_games import Outcome, Pairing, PublishedGame, ScheduledGame, SeatOutcome
+from judge.contest_view.view import ContestView
 from judge.games.types import Verdict
-from judge.publish.load import load_store
-from judge.publish.model import PublishedContest
 from judge.record.policy import load_policy
 from judge.record.spec import RecordFile, SeatSpec, public_part
 from judge.render.svg_player import write_film
@@ -109,7 +108,7 @@ def test_a_link_to_a_game_shows_its_position_and_its_result(exported: Public) ->
 
 def a_contest(
     names: Sequence[str], games: Sequence[PublishedGame], journal: Sequence[JournalLine] = (), text: str = ""
-) -> PublishedContest:
+) -> ContestView:
     """A contest of these agents and games; `text` is every text that a stranger may choose."""
     policy = load_policy("gomocup-standard")
     entries = tuple(
@@ -145,7 +144,7 @@ def a_contest(
     )
     pairings = [Pairing(game.first, game.second, game.round, game.table) for game in games]
     out = {names[-1]: text} if text else {}
-    return PublishedContest(snapshot, "{}", pairings, games, out, journal)
+    return ContestView(snapshot, "{}", pairings, games, out, journal)
 
 
 def a_game(number: int, first: str, second: str, verdict: Verdict, text: str, replies: int = 20) -> PublishedGame:
@@ -178,7 +177,7 @@ def test_the_time_control_is_explained(control: str, words: str) -> None:
     )
 
 
-def strange_contest() -> PublishedContest:
+def strange_contest() -> ContestView:
     """Everybody is called something evil, and every text is."""
     pairs = [(first, second) for first in STRANGE for second in STRANGE if first < second]
     games = [a_game(number, *pair, Verdict.CRASH, HOSTILE) for number, pair in enumerate(pairs, 1)]
@@ -241,7 +240,7 @@ def test_every_game_and_every_agent_has_its_league(tmp_path: Path) -> None:
     words = {"cs": ("1. liga", "2. liga"), "zh": ("第 1 级联赛", "第 2 级联赛")}
     with Cup(tmp_path, STRONG_TO_WEAK, 'name = "leagues"\ngames = 2\nsizes = [2]\npromoted = 1') as cup:
         cup.play(2)
-        contest = load_store(cup.contest)
+        contest = cup.contest.read()
     pages = {path: data.decode() for path, data in site(contest, {}, Proof("", "", ()), spoken)}
     for code, (first, second) in words.items():
         rows = pages[f"{code}/index.html"].partition("<tbody>")[2].partition("</tbody>")[0]
@@ -252,7 +251,7 @@ def test_every_game_and_every_agent_has_its_league(tmp_path: Path) -> None:
 
 
 def test_sums_of_games_that_do_not_count_are_struck_through(cup: Cup, monkeypatch: pytest.MonkeyPatch) -> None:
-    contest = replace(load_store(cup.contest), disqualified={"dora": "two programs"})
+    contest = replace(cup.contest.read(), disqualified={"dora": "two programs"})
     monkeypatch.setattr("judge.site.site.MOST_IN_CELL", 0)
     page = dict(site(contest, {}, Proof("", "", ())))["crosstable.html"]
 
@@ -294,7 +293,7 @@ def test_film_shows_the_correct_pieces_at_every_step(game: Callable[[], RecordFi
 # --- size ------------------------------------------------------------------------------------------------------------
 
 
-def many_games(agents: int, count: int) -> PublishedContest:
+def many_games(agents: int, count: int) -> ContestView:
     names = [f"agent-{number}" for number in range(agents)]
     games = []
     for number in range(1, count + 1):

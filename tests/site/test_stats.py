@@ -14,7 +14,6 @@ from judge.base.errors import InputError
 from judge.cli import app
 from judge.contest_games import GameResult
 from judge.games.types import Verdict
-from judge.publish.load import load_store
 from judge.site.site import pages
 from judge.statistics.ratings import rate
 from judge.translations.language import ENGLISH
@@ -84,7 +83,7 @@ def models_on(page: str) -> dict[str, list[tuple[str, str]]]:
 @pytest.mark.parametrize("drawn", ["none", "some", "all"])
 def test_the_standings_have_both_models_of_draws(drawn: str, cup: Cup) -> None:
     """However many games are drawn. Where all are, nothing is known of the first move, and draws have no upper end."""
-    contest = load_store(cup.contest)
+    contest = cup.contest.read()
     games = [
         replace(game, result=game.result and as_draw(game.result))
         if drawn == "all" or (drawn == "some" and number % 3 == 0)

@@ -72,9 +72,9 @@ def test_a_file_has_the_whole_table_whatever_its_width() -> None:
 def test_the_standings_have_the_leagues_one_after_another(tmp_path: Path) -> None:
     with Cup(tmp_path, STRONG_TO_WEAK, 'name = "leagues"\ngames = 2\nsizes = [2]\npromoted = 1') as cup:
         cup.play(2)
-        standing = cup.contest.standing()
-    console = Console(file=StringIO(), width=80, color_system=None)
-    console.print(standings_table(standing))
+        view = cup.contest.read()
+    console = Console(file=StringIO(), width=120, color_system=None)
+    console.print(standings_table(view))
     assert isinstance(console.file, StringIO)
     shown = [line.split() for line in console.file.getvalue().splitlines()[1:]]
 

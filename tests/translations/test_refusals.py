@@ -10,7 +10,6 @@ import pytest
 from judge.agents.agents import stage_agent
 from judge.base.errors import InputError
 from judge.journal.events import Paused, ScheduleChanged, WorkerBarred, WorkerJoined, WorkerLost
-from judge.publish.load import load_store
 from judge.site.site import pages
 from judge.submissions.windows import Windows
 from judge.translations.language import CODES, languages
@@ -63,7 +62,7 @@ def test_journal_is_translated_except_for_reasons(tmp_path: Path) -> None:
             cup.store.remark(cup.contest.name, event)
         cup.store.set_state(cup.contest.name, Paused("Mittagspause"))
         cup.store.withdraw(cup.contest.name, "anna", "Krankheit", is_annulled=True)
-        shown = pages(load_store(cup.contest), {}, languages(CODES))
+        shown = pages(cup.contest.read(), {}, languages(CODES))
 
         for code in CODES[1:]:
             page = shown[f"{code}/journal.html"]().decode()

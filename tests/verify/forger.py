@@ -19,10 +19,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from judge.contest.attempts import outcome_of
 from judge.contest_games import GameState, PublishedGame, schedule_digest
+from judge.contest_view.export import CHANCE, DOCUMENT, load_export
+from judge.contest_view.values import conditions_of
+from judge.contest_view.view import ContestView
 from judge.journal.events import ImagesChanged, LockedIn
-from judge.publish.conditions import conditions_of
-from judge.publish.load import CHANCE, DOCUMENT, load_export
-from judge.publish.model import PublishedContest
 from judge.publish.tables import tables
 from judge.record.spec import GameSpec, RecordFile, public_part, read_record
 from judge.record.transcript import SealedTranscript, _digest_and_entries
@@ -258,7 +258,7 @@ class Forger:
         outcome = outcome_of(file, "")
         return replace(game, result=outcome.row(game, game.attempt), conditions=conditions_of(file.record))
 
-    def _fit_lines(self, contest: PublishedContest) -> None:
+    def _fit_lines(self, contest: ContestView) -> None:
         """The digests of what the lines tell of, and the words about results."""
         games = {game.id: game for game in contest.games}
         waiting = sorted(contest.games, key=lambda game: game.number)

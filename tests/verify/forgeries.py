@@ -14,9 +14,9 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec
 
+from judge.contest_view.export import load_export
 from judge.games.types import Verdict
 from judge.journal.events import ImagesChanged
-from judge.publish.load import load_export
 from judge.publish.manifest import write_manifest
 from judge.publish.tables import write_csv, write_json
 from judge.record.spec import RecordFile, public_part, read_record

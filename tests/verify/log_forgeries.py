@@ -9,7 +9,8 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from judge.publish.tables import JournalRow, write_csv, write_json
+from judge.contest_view.export import JournalRow
+from judge.publish.tables import write_csv, write_json
 from judge.publish.verify.export import verify_export
 from judge.store.contests import Store
 from judge.store.types import JournalLine

@@ -16,10 +16,17 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 import judge
 from judge.base.errors import InputError
 from judge.base.parsing import parse_foreign, parse_json
-from judge.publish.joined import Joined
-from judge.publish.load import Revealed, load_export
+from judge.contest_view.export import (
+    AttemptRow,
+    GameRow,
+    JournalRow,
+    PairingRow,
+    ReasonRow,
+    Revealed,
+    load_export,
+)
+from judge.contest_view.joined import Joined
 from judge.publish.manifest import ExportManifest
-from judge.publish.tables import AttemptRow, DisqualifiedRow, GameRow, JournalRow, PairingRow
 from judge.publish.verify.export import difference
 from judge.record.spec import RecordFile
 from judge.submissions.check import CheckReport
@@ -45,7 +52,7 @@ READERS: dict[str, Callable[[bytes], object]] = {
     "journal": lambda data: parse_foreign(list[JournalRow], data, "it"),
     "pairings": lambda data: parse_foreign(list[PairingRow], data, "it"),
     "attempts": lambda data: parse_foreign(list[AttemptRow], data, "it"),
-    "disqualified": lambda data: parse_foreign(list[DisqualifiedRow], data, "it"),
+    "disqualified": lambda data: parse_foreign(list[ReasonRow], data, "it"),
     "manifest": lambda data: parse_foreign(ExportManifest, data, "it"),
     "contest": lambda data: read_snapshot(data.decode("utf-8", "replace")),
     "joined": lambda data: parse_foreign(Joined, data, "it"),
@@ -184,7 +191,7 @@ def foreign_models() -> Iterator[type[BaseModel]]:
 
 
 PARSERS = ("parse_json", "parse_foreign")
-ROWS = (GameRow, JournalRow, PairingRow, AttemptRow, DisqualifiedRow)
+ROWS = (GameRow, JournalRow, PairingRow, AttemptRow, ReasonRow)
 FOREIGN = sorted({*foreign_models(), *ROWS}, key=lambda kind: kind.__name__)
 
 

@@ -121,13 +121,13 @@ def test_a_round_follows_from_results_that_were_withdrawn_after_its_draw(tmp_pat
     cast = {name: player(name, 0.5) for name in ("anna", "bert", "carl", "dora", "emil", "fred")}
     with Cup(tmp_path / "cup", cast, 'name = "swiss"\nrounds = 4\ngames = 1', drawn=nothing) as cup:
         cup.play(4)
-        first = [result for result in cup.contest.results() if result.round == 1]
+        first = [result for result in cup.contest.view().results if result.round == 1]
         winners = {result.winner or result.first for result in first}
         cup.cast = {name: player(name, 0.05 if name in winners else 0.95) for name in cast}
         for result in first:
             cup.store.annul(result.id, "a power cut")
         cup.play()
-        again = [result for result in cup.contest.results() if result.round == 1]
+        again = [result for result in cup.contest.view().results if result.round == 1]
         public = cup.export(tmp_path)
 
     assert [result.winner for result in first] != [result.winner for result in again]

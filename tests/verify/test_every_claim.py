@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from judge.publish.load import DOCUMENT
+from judge.contest_view.export import DOCUMENT
 from judge.publish.verify.export import verify_export
 from judge.store.types import JournalLine
 from tests.examples import sized

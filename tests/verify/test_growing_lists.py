@@ -13,8 +13,8 @@ import pytest
 from pydantic import TypeAdapter
 
 from judge.base.errors import InputError
-from judge.publish.joined import JOINED, FormerContest, Joined
-from judge.publish.load import load_export
+from judge.contest_view.export import load_export
+from judge.contest_view.joined import JOINED, FormerContest, Joined
 from judge.publish.manifest import write_manifest
 from judge.publish.verify.export import verify_export
 from judge.statistics.ratings import join_contests

@@ -12,9 +12,10 @@ import pytest
 from judge.base.errors import InputError
 from judge.cli.contest.plan import plan as judge_plan
 from judge.cli.contest.verify import verify
+from judge.contest.earlier_contests import read_contest
+from judge.contest_view.joined import JOINED
+from judge.publish.before_export import read_joined, with_joined
 from judge.publish.export.export import PageOptions
-from judge.publish.joined import JOINED
-from judge.publish.load import load_any, read_joined, with_joined
 from judge.publish.verify.export import verify_export
 from judge.statistics.ratings import join_contests
 from judge.web.live.pages import LivePages
@@ -68,7 +69,7 @@ def table_of(directory: Path) -> list[dict[str, Any]]:
 
 def test_an_export_has_the_ratings_of_every_agent_in_each_contest(this_year: Cup, joined: Public) -> None:
     folders = [this_year.folder.parent / name for name in ("last-year", "this-year")]
-    expected = join_contests([load_any(folder).as_rated for folder in folders], {"bert": 1600}).histories
+    expected = join_contests([read_contest(folder).as_rated for folder in folders], {"bert": 1600}).histories
 
     rows = table_of(joined.directory)
     assert [
@@ -115,7 +116,7 @@ def test_histories_are_recomputed_and_their_sources_named(joined: Public, capsys
 
 
 def test_an_export_of_a_former_contest_is_named_by_its_manifest(this_year: Cup, tmp_path: Path) -> None:
-    former = load_any(this_year.folder.parent / "last-year")
+    former = read_contest(this_year.folder.parent / "last-year")
     with Cup(tmp_path / "a", LAST_YEAR, name="cup-2012") as cup:
         cup.play()
         public = exported_of(cup, tmp_path / "published")
@@ -200,7 +201,7 @@ def test_unjoinable_results_are_named_by_plan_and_export_and_stop_no_page(
     with NewAnna(tmp_path / "cup", THIS_YEAR, more=more, name="cup-2013") as cup:
         exported_of(cup, tmp_path / "exported")
         assert not list((tmp_path / "exported").rglob(JOINED))
-        (warning,) = with_joined(load_any(cup.folder), cup.planned)[1]
+        (warning,) = with_joined(read_contest(cup.folder), cup.planned)[1]
         assert re.search(problem, warning)
         with closing(LivePages(cup.planned)) as pages:
             assert pages.get("agents/001.html") is not None

@@ -37,7 +37,7 @@ def season(folder: Path, *, is_eventful: bool = False) -> Public:
         if is_eventful:
             happens(cup)
         cup.play()
-        assert cup.contest.is_over()
+        assert cup.contest.view().is_over
         return cup.export(folder)
 
 
@@ -93,7 +93,7 @@ def test_a_season_that_ends_early_is_not_over(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(judge.contest.ladder, "LadderHistory", Forged)
     with Cup(tmp_path / "cup", STRONG_TO_WEAK, form=FORM, more=FAILURES, drawn=nothing) as cup:
         cup.play()
-        assert not cup.contest.is_over()
+        assert not cup.contest.view().is_over
         public = cup.export(tmp_path)
     assert not verify_export(public.directory, public.public_key).is_over
 
@@ -159,7 +159,7 @@ def test_both_verifiers_follow_frozen_admissions_and_an_early_end(tmp_path: Path
         assert "zoe" in cup.contest.snapshot.by_name()
         give(cup.contest, order("end-season", "the term is over"))
         cup.play()
-        assert cup.contest.is_over()
+        assert cup.contest.view().is_over
         public = cup.export(tmp_path)
     report = accepted(public)
     assert report.is_over
@@ -177,7 +177,7 @@ ENDS = "\nends = 2026-01-01T00:00:00Z"
 def test_a_season_whose_moment_has_passed_verifies(tmp_path: Path) -> None:
     with Cup(tmp_path / "cup", STRONG_TO_WEAK, form=FORM + ENDS, more=FAILURES, drawn=nothing) as cup:
         cup.play()
-        assert cup.contest.is_over()
+        assert cup.contest.view().is_over
         assert not cup.store.games(cup.contest.name)
         public = cup.export(tmp_path)
     accepted(public)
@@ -249,7 +249,7 @@ def test_a_new_version_begins_at_the_rating_of_its_parent(tmp_path: Path) -> Non
 def history_of(cup: Cup) -> LadderHistory:
     contest = cup.contest
     contest.refresh()
-    results = {result.id: result for result in contest.results()}
+    results = {result.id: result for result in contest.view().results}
     history = LadderHistory(
         contest.first,
         contest.tournament.seed or 0,

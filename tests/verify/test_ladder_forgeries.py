@@ -40,7 +40,6 @@ from judge.journal.events import (
     SubmissionState,
     Withdrawn,
 )
-from judge.publish.load import load_store
 from judge.publish.verify.ladder import admission_problems, ladder_problems
 from judge.publish.verify.log import ReadLog, log_problems
 from judge.statistics.online_ratings import Prior
@@ -150,7 +149,7 @@ class Played:
 
 def problems(played: Played) -> list[str]:
     """All that the verifier finds in the log, without the records."""
-    contest = load_store(Contest(played.cup.store, played.cup.planned))
+    contest = Contest(played.cup.store, played.cup.planned).read()
     games = {game.id: game.number for game in contest.games}
     digests = {
         (games[line.game], line.attempt or 0): line.digest
@@ -177,7 +176,7 @@ def hostile_lines(count: int) -> Iterator[Event]:
 @pytest.mark.parametrize("is_frozen", [False, True])
 def test_the_work_for_admissions_is_linear(tmp_path: Path, *, is_frozen: bool) -> None:
     with Season(tmp_path / "cup", CAST, form=FORM) as cup:
-        contest = load_store(Contest(cup.store, cup.planned))
+        contest = Contest(cup.store, cup.planned).read()
 
     def work(count: int) -> int:
         changes = [Created(7), *([AdmissionsFrozen("")] * is_frozen), *hostile_lines(count)]

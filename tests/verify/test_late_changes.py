@@ -14,6 +14,7 @@ from judge.base.errors import InputError
 from judge.contest.contest import Contest
 from judge.contest.late_entries import possible_entrants
 from judge.contest_games import GameState
+from judge.contest_view.stored import StoredView
 from judge.publish.verify.export import verify_export
 from judge.store.orders import OrganiserOrder
 from judge.store.types import JournalLine
@@ -142,16 +143,15 @@ def test_draw_without_an_agent_that_had_entered_is_found(
     rounds: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The organiser pairs it some rounds later than the log says."""
-    absent = Contest.absent
 
-    def forged(contest: Contest) -> frozenset[str]:
-        is_early = len(contest.store.pairings(contest.name)) < 3 * (rounds + 1)
-        return absent(contest) | ({LATE} if is_early else frozenset())
+    def forged(view: StoredView) -> frozenset[str]:
+        is_early = len(view.pairings) < 3 * (rounds + 1)
+        return frozenset(view.withdrawn) | ({LATE} if is_early else frozenset())
 
     with begun(tmp_path / "cup") as contest:
         contest.play(1)
         join(contest.contest)
-        monkeypatch.setattr(Contest, "absent", forged)
+        monkeypatch.setattr(StoredView, "absent", property(forged))
         contest.play()
         public = contest.export(tmp_path)
 
@@ -203,7 +203,7 @@ def test_late_agent_plays_from_the_next_round_without_points_for_missed_ones(tmp
 
         rounds = {each.round for each in contest.store.pairings(contest.contest.name) if LATE in each.agents}
         assert {2, 3, 4} == rounds
-        line = next(line for line in contest.contest.standing().table.lines if line.agent == LATE)
+        line = next(line for line in contest.contest.view().table.lines if line.agent == LATE)
         assert line.done.games + 2 * line.byes == 6
 
 
@@ -249,9 +249,9 @@ def test_round_robin_results_of_a_withdrawn_agent_do_not_count() -> None:
         leave(contest)
         play(contest, better_seed)
 
-        assert {"1": "the author asked for it"} == contest.out()
-        assert contest.is_over()
-        table = contest.standing().table
+        assert {"1": "the author asked for it"} == contest.view().out
+        assert contest.view().is_over
+        table = contest.view().table
         assert ["2", "3", "4", "1"] == [line.agent for line in table.lines]
         assert {4, 0} == {line.done.games for line in table.lines}
         cancelled = [game.why for game in contest.store.games(contest.name) if game.state is GameState.CANCELLED]
@@ -264,10 +264,10 @@ def test_swiss_round_is_finished_and_its_results_count() -> None:
         leave(contest)
         play(contest, better_seed)
 
-        assert {} == contest.out()
+        assert {} == contest.view().out
         assert {GameState.DONE} == {game.state for game in contest.store.games(contest.name)}
         assert {1} == {each.round for each in contest.store.pairings(contest.name) if "1" in each.agents}
-        line = next(line for line in contest.standing().table.lines if line.agent == "1")
+        line = next(line for line in contest.view().table.lines if line.agent == "1")
         assert (2.0, 2) == (line.points, line.done.games)
 
 

@@ -9,7 +9,6 @@ import pytest
 from judge.contest.contest import Contest
 from judge.contest.schedule_next import Scheduler
 from judge.contest_games import GameResult, Pairing
-from judge.publish.load import load_store
 from judge.publish.verify.export import verify_export
 from judge.publish.verify.schedule import pairing_problems
 from judge.record.seeds import Seed
@@ -36,9 +35,9 @@ def exported(folder: Path, *, annuls: bool = False) -> tuple[Public, int]:
             cup.store.annul(cup.store.games(cup.contest.name)[0].id, "a power cut")
         cup.play(slots=4)
         contest, form = cup.contest, cup.contest.snapshot.format
-        assert contest.is_over()
+        assert contest.view().is_over
         assert isinstance(form, Sequential)
-        decided = decided_after(form, contest.tournament.entries(), contest.standing().played)
+        decided = decided_after(form, contest.tournament.entries(), contest.view().paired)
         assert decided is not None
         return cup.export(folder), len(contest.store.pairings(contest.name)) - decided
 
@@ -59,7 +58,7 @@ def test_result_that_is_withdrawn_before_the_next_draw_does_not_count(tmp_path: 
                 store.accept(game.id, game.attempt, won_by(0))
                 if (game.number, game.attempt) == (20, 1):
                     store.annul(game.id, "a power cut")
-        contest = load_store(Contest(store, cup.planned))
+        contest = Contest(store, cup.planned).read()
     assert len(contest.pairings) == 30
     for log in (contest.journal, None):
         assert [] == list(pairing_problems(contest, log, []))

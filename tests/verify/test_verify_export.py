@@ -161,7 +161,7 @@ def test_running_contest_reports_how_much_is_missing(tmp_path: Path) -> None:
 def test_annulled_game_is_published_with_the_result_that_counts(tmp_path: Path) -> None:
     with Cup(tmp_path / "cup", PAIR) as cup:
         cup.play(2)
-        cup.store.annul(cup.contest.results()[0].id, "the wrong opening file")
+        cup.store.annul(cup.contest.view().results[0].id, "the wrong opening file")
         cup.play()
         public = cup.export(tmp_path)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.publish.load import load_export
+from judge.contest_view.export import load_export
 from judge.publish.tables import tables
 from judge.publish.verify.export import verify_export
 from judge.record.spec import RecordFile, public_part, read_record

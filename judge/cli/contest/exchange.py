@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
+from judge.api.contests import ContestFolder
 from judge.base.errors import InputError
 from judge.base.owner import owned_directory
 from judge.base.text import printable
 from judge.catalog import MANAGERS
 from judge.catalog.managers import DifferenceKind, ImportedAgent, ImportedContest
-from judge.cli.contest.options import opened_if_begun
 from judge.cli.options import HERE, ContestArgument, JsonOption
 from judge.cli.submit import UploadHost
 from judge.contest.folders.imported import needs_boxes, write_imported
@@ -117,7 +117,7 @@ def compare(
     if known.compare is None:
         raise InputError(f"{manager}: its tournaments cannot be compared ({known.about})")
     planned = load_plan(contest)
-    with opened_if_begun(planned) as found:
+    with ContestFolder(planned).opened_if_begun() as found:
         ours = planned_contest(planned) if found is None else finished_contest(found, known)
         compared = known.compare(directory, ours)
     if as_json:

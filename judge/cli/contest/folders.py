@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from judge.api.contests import contest as contest_of
 from judge.base.errors import InputError
 from judge.base.text import printable
-from judge.cli.contest.options import opened
 from judge.cli.options import HERE, ContestArgument, ForceOption, JsonOption
 from judge.contest.contest import has_begun, open_store
 from judge.contest.folders.transfer import AgentFolder, bring, brought, left_by, refuse_while_running, write_folders
@@ -59,7 +59,7 @@ def folders(
 def _list(contest: Path, as_json: bool) -> None:
     planned = load_plan(contest)
     if _has_begun(planned):
-        with opened(contest) as found:
+        with contest_of(contest).opened() as found:
             folders = left_by(found.store, found.snapshot, found.files)
     else:
         will = brought(planned)
@@ -73,7 +73,7 @@ def _list(contest: Path, as_json: bool) -> None:
 
 
 def _export(directory: Path, contest: Path, force: bool) -> None:
-    with alone(load_plan(contest)), opened(contest) as found:
+    with alone(load_plan(contest)), contest_of(contest).opened() as found:
         refuse_while_running(found.store, found.planned)
         folders = left_by(found.store, found.snapshot, found.files)
         write_folders(folders, directory, force)

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from judge.api.contests import contest as contest_of
 from judge.base.errors import HostError, InputError
 from judge.base.text import printable
 from judge.catalog.files import steps_of
-from judge.cli.contest.options import opened
 from judge.cli.game_output import print_evidence, show_game
 from judge.contest.contest import Contest, find_game
 from judge.contest_games import Attempt, GameState, ScheduledGame
@@ -25,7 +25,7 @@ def show_game_of(
     """
     if is_private and not record:
         raise InputError("--private needs --record; without --record the whole game is shown")
-    with opened(contest) as found:
+    with contest_of(contest).opened() as found:
         found_game = find_game(found, game)
         played = _attempt(found, found_game, attempt)
         path = found.files.path(played.record or "")

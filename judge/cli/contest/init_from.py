@@ -16,7 +16,7 @@ from judge.contest.entries import intake_directory
 from judge.contest.foreign_store import foreign
 from judge.contest.next_plan import next_text, relocated, with_changes
 from judge.contest.plan import NAME, PLAN_FILE, Planned, load_plan
-from judge.publish.load import former_problem
+from judge.publish.before_export import former_problem
 
 
 def init_from(name: str, path_of_last: Path, store: str, options: InitOptions, changes: Sequence[str]) -> None:

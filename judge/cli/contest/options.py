@@ -1,28 +1,12 @@
-"""For all commands of `judge contest`."""
+"""The address of an archive: an option of several commands of `judge contest`."""
 
 import re
-from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from judge.api.contests import ContestFolder, contest
 from judge.base.errors import InputError
 from judge.base.text import printable
-from judge.contest.contest import Contest
-from judge.contest.plan import Planned
-
-
-def opened(path: Path) -> AbstractContextManager[Contest]:
-    """Context manager: the contest of a file. Raises InputError if it has not begun."""
-    return contest(path).opened()
-
-
-def opened_if_begun(planned: Planned) -> AbstractContextManager[Contest | None]:
-    """Context manager: the planned contest; None if it has not begun."""
-    return ContestFolder(planned).opened_if_begun()
-
 
 ArchiveOption = Annotated[
     str,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from judge.cli.contest.options import opened
+from judge.api.contests import contest as contest_of
 from judge.cli.options import HERE, ContestArgument, WhyOption, operator, required_reason
 from judge.contest.orders.contest_orders import Replay, Resume
 from judge.contest.orders.order import ContestOrder
@@ -45,7 +45,7 @@ def _resume(
 
 
 def _give(kind: type[ContestOrder], target: str, contest: Path, why: str) -> None:
-    with opened(contest) as found:
+    with contest_of(contest).opened() as found:
         order = kind(found, OrganiserOrder(operator(), kind.action, target, required_reason(why)))
         done = order.carry_out().done
     if order.result_of_run:

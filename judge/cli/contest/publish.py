@@ -14,9 +14,10 @@ from judge.api.contests import contest as contest_of
 from judge.base.errors import InputError
 from judge.base.text import printable, suggest
 from judge.catalog import MANAGERS
-from judge.cli.contest.options import ArchiveOption, checked_archive, opened
+from judge.cli.contest.options import ArchiveOption, checked_archive
 from judge.cli.options import HERE, ContestOrCupArgument, cup_at, of_web_extra, refuse_given
 from judge.contest.plan import load_plan
+from judge.contest_games import GameState
 from judge.publish.export.export import PageOptions
 from judge.publish.export.manager_files import write_for_manager
 from judge.publish.pages import PAGES
@@ -137,9 +138,10 @@ def export(
                 "--as writes no pages and signs nothing: leave out --key, --private, --address, --archive, "
                 "--language, --page"
             )
-        with opened(contest) as found:
+        with contest_of(contest).opened() as found:
             count = write_for_manager(found, MANAGERS.entry(as_), directory)
-            unfinished = len(found.store.games(found.name)) - len(found.results())
+            counts = found.view().counts
+            unfinished = sum(counts.values()) - counts[GameState.DONE]
         if unfinished:
             note(f"judge: {unfinished} games have no result; the files omit them")
         print(f"{directory}: {count} files")

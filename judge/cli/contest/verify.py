@@ -11,7 +11,7 @@ import typer
 from judge.base.errors import InputError
 from judge.base.text import printable, titled
 from judge.cli.contest.verify_output import SAMPLE_EXIT_CODE, print_problems, warn_of_own_key
-from judge.publish.joined import FormerContest
+from judge.contest_view.joined import FormerContest
 from judge.publish.manifest import CUP_DOCUMENT, MANIFEST, PUBLIC_KEY
 from judge.publish.verify.copies import CHANGED_LINE_ENDS
 from judge.publish.verify.export import VerificationReport, verify_export

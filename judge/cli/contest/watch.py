@@ -13,17 +13,18 @@ import typer
 from rich.console import Console
 from rich.live import Live as Terminal
 
+from judge.api.contests import ContestFolder
+from judge.api.contests import contest as contest_of
 from judge.broadcast.events import AnyEvent, Ended, GameStarted
 from judge.broadcast.log import LOG_FILE, LogReader
 from judge.broadcast.state import Live
-from judge.cli.contest.options import opened, opened_if_begun
-from judge.cli.contest.tables import print_status_before, status_before
+from judge.cli.contest.tables import print_status_before
 from judge.cli.ladder import ladder_cells
 from judge.cli.options import HERE, ContestArgument
 from judge.contest.contest import Contest
 from judge.contest.plan import load_plan
-from judge.publish.ladder import LadderAgent, LadderRatings
-from judge.publish.load import load_store
+from judge.contest.status import status_before
+from judge.contest_view.ladder import LadderAgent, LadderRatings
 from judge.submissions.windows import Windows
 from judge.terminal.contest_screen import game_screen, line_of, overview
 
@@ -59,7 +60,7 @@ def watch(
     """Show the running games of a contest, its standings and its last results, from the live page's events."""
     with suppress(KeyboardInterrupt):
         _await_begin(contest)
-        with opened(contest) as found, closing(Followed(found, game)) as followed:
+        with contest_of(contest).opened() as found, closing(Followed(found, game)) as followed:
             if sys.stdout.isatty():
                 _on_screen(followed)
             else:
@@ -73,7 +74,7 @@ def _await_begin(path: Path) -> None:
     shown: Windows | None = None
     while True:
         planned = load_plan(path)
-        with opened_if_begun(planned) as found:
+        with ContestFolder(planned).opened_if_begun() as found:
             if found is not None:
                 return
         if planned.plan.windows != shown:
@@ -104,7 +105,7 @@ class Followed:
         games, began = sum(line.games for line in self.live.table), time.monotonic()
         is_ladder = not self.contest.snapshot.format.has_rounds
         if is_ladder and games != self._rated_games and began >= self._rate_at:
-            self._rated = replace(load_store(self.contest), ladder_ratings=self._ladder).ladder
+            self._rated = replace(self.contest.read(), ladder_ratings=self._ladder).ladder
             self._rated_games = games
             self._rate_at = began + (time.monotonic() - began) / RATE_SHARE
         now = None if self._is_over else datetime.now(UTC)
@@ -145,7 +146,7 @@ class Followed:
         if self._has_ended:
             return True
         if not live.games and self._asked != live.version:
-            self._asked, self._is_over = live.version, self.contest.is_over()
+            self._asked, self._is_over = live.version, self.contest.view().is_over
         is_told = not (live.games or live.waiting or live.is_table_due)
         return self._is_over and (is_told or time.monotonic() - self._grown_at > LATE_S)
 

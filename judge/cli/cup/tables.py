@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from judge.api.contests import ContestFolder
 from judge.base.text import printable
-from judge.cli.contest.options import opened_if_begun
 from judge.cli.contest.tables import standings as contest_standings
-from judge.cli.contest.tables import status_before, status_of
+from judge.contest.status import status_before, status_of, total_text
 from judge.cup.plan import PlannedCup, load_cup
 from judge.cup.results import CupResults, load_results
 from judge.terminal.output import make_table, print_json, print_table
@@ -33,7 +33,7 @@ def _status(planned: PlannedCup, league: str) -> dict[str, Any]:
     begun = planned.begun(league)
     if begun is None:
         return status_before(planned.contest(league))
-    with opened_if_begun(begun) as found:
+    with ContestFolder(begun).opened_if_begun() as found:
         return status_before(begun) if found is None else status_of(found)
 
 
@@ -41,10 +41,8 @@ def _words(planned: PlannedCup, league: str, document: Mapping[str, Any]) -> tup
     if "games" not in document:
         after = planned.cup.by_name[league].after
         return (f"after {after}" if after else document["words"] or "not begun"), "", ""
-    counts = document["games"]
-    total = sum(counts.values()) - counts["cancelled"] + document["to_come"]
     state = "over" if document["is_over"] else document["state"]
-    return state, str(counts["done"]), f"{'' if document['is_exact'] else 'at least '}{total}"
+    return state, str(document["games"]["done"]), total_text(document)
 
 
 def standings(cup: Path, *, as_json: bool) -> None:

@@ -260,7 +260,7 @@ class Recorder:
         )
 
     def _schedule(self) -> list[NextGame]:
-        stages = self._contest.stages_of_games()
+        view = self._contest.view()
         for row in self._contest.store.schedule_of(self._contest.name):
             self._games[row.id] = NextGame(
                 game=row.number,
@@ -268,13 +268,13 @@ class Recorder:
                 table=row.table,
                 first=row.first,
                 second=row.second,
-                stage=stages.get(row.number, ""),
+                stage=view.stage_of(row),
             )
         return list(self._games.values())
 
     def _log_table(self) -> None:
         began = time.monotonic()
-        standing = self._contest.standing()
+        standing = self._contest.view()
         is_rated = standing.table.is_by_rating
         lines = tuple(
             StandingLine(

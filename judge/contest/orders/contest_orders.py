@@ -28,7 +28,7 @@ class Pause(ContestOrder):
     default_why = "the organiser paused it"
 
     def read(self) -> None:
-        self.is_over = self.contest.is_over()
+        self.is_over = self.contest.view().is_over
 
     def do(self, inner: Store) -> Effect:
         if self.is_over:
@@ -191,7 +191,7 @@ class Disqualify(AgentOrder):
         newest = self.given.target
         while newest in versions:
             newest = versions[newest]
-        self.newer = "" if newest == self.given.target or newest in self.contest.absent() else newest
+        self.newer = "" if newest == self.given.target or newest in self.contest.view().absent else newest
 
     def do(self, inner: Store) -> Effect:
         agent, newer, (played, before) = self.given.target, self.newer, self.counts(inner)
@@ -307,7 +307,7 @@ class SeasonOrder(ContestOrder):
 
     def read(self) -> None:
         super().read()
-        self.games_left = 0 if self.contest.snapshot.format.has_rounds else self.contest.to_come().games
+        self.games_left = 0 if self.contest.snapshot.format.has_rounds else self.contest.view().to_come.games
 
 
 class EndSeason(SeasonOrder):

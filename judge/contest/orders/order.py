@@ -169,7 +169,7 @@ class ContestOrder(Order[Store]):
         if self.before == self.after:
             return ()
         snapshot, pairings = self.contest.snapshot, self.contest.store.pairings(self.name)
-        results = [each for each in self.contest.results() if each.id in self.before[0]]
+        results = [each for each in self.contest.view().results if each.id in self.before[0]]
         places, outs = [], []
         for games, entries in (self.before, self.after):
             out = {entry.name: entry.out for entry in entries if entry.out is not None}

@@ -20,11 +20,11 @@ from judge.base.progress import Tracker, untracked
 from judge.base.worker_processes import in_parallel
 from judge.contest.contest import Contest
 from judge.contest_games import GameConditions
+from judge.contest_view.view import ContestView
 from judge.formats.search_figures import EvaluatedGame
+from judge.publish.before_export import with_joined
 from judge.publish.documents import documents, term_digests
-from judge.publish.load import load_store, with_joined
 from judge.publish.manifest import write_manifest
-from judge.publish.model import PublishedContest
 from judge.publish.pages import PageEntry
 from judge.publish.tables import certificate_files, result_tables
 from judge.site.game_files import (
@@ -114,7 +114,7 @@ def _write(
         for folder in ("games", "agents", "pairs", "rounds"):
             (target / PagePlace(f"{folder}/x", language, spoken).file).parent.mkdir(parents=True)
     private.mkdir(mode=0o700, parents=True)
-    published, warnings = with_joined(load_store(contest), contest.planned)
+    published, warnings = with_joined(contest.read(), contest.planned)
     added = [(page.path, page.title) for page in options.added]
     published = replace(published, above=options.above, added_pages=added)
     for name, write in documents(published).items():
@@ -172,7 +172,7 @@ def _write_files(target: Path, files: Iterable[tuple[str, bytes]]) -> Iterator[s
 
 
 def _write_games(
-    contest: PublishedContest,
+    contest: ContestView,
     files: Path,
     target: Path,
     private: Path,
@@ -193,7 +193,7 @@ def _write_games(
     return in_parallel(functools.partial(publish_game, files, target, private), contexts, between)
 
 
-def _contexts(contest: PublishedContest, options: PageOptions) -> Sequence[GamePageContext]:
+def _contexts(contest: ContestView, options: PageOptions) -> Sequence[GamePageContext]:
     stems = ["", *(game.stem for game in contest.played), ""]
     chosen = functools.partial(replace, address=options.address, languages=options.languages, above=options.above)
     neighbours = zip(contest.played, stems, stems[2:], strict=False)

@@ -13,8 +13,7 @@ from judge.catalog.managers import ContestGame, ContestManager, FinishedContest
 from judge.contest.contest import Contest
 from judge.contest.plan import Planned
 from judge.contest_games import GameState
-from judge.publish.load import load_store
-from judge.publish.model import PublishedContest
+from judge.contest_view.view import ContestView
 from judge.record.spec import GameSpec, public_part
 from judge.site.game_files import read_stored
 from judge.statistics.rating_model import RatingModel
@@ -23,7 +22,7 @@ from judge.statistics.ratings import rate
 
 def finished_contest(contest: Contest, manager: ContestManager) -> FinishedContest:
     """Return the current contest, with ratings by the manager's method."""
-    published = load_store(contest)
+    published = contest.read()
     model = RatingModel.model_validate(dict(manager.rating))
     rated = rate(published.counted, model).ratings if published.counted else ()
     return FinishedContest(
@@ -47,7 +46,7 @@ def planned_contest(planned: Planned) -> FinishedContest:
     )
 
 
-def _games(published: PublishedContest, files: Path) -> Iterator[ContestGame]:
+def _games(published: ContestView, files: Path) -> Iterator[ContestGame]:
     for game in published.games:
         if game.state == GameState.CANCELLED and game.result is None:
             continue

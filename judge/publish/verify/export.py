@@ -25,12 +25,13 @@ from judge.base.parsing import refuse_ambiguous
 from judge.base.progress import Tracker, untracked
 from judge.base.text import percent
 from judge.base.worker_processes import in_parallel
-from judge.contest_games import AttemptState, GameResult, GameState, PublishedGame
-from judge.publish.joined import JOINED, FormerContest
-from judge.publish.ladder import OPEN
-from judge.publish.load import CHANCE, MAX_TABLE_BYTES, claimed_results, load_export
+from judge.contest_games import AttemptState, GameState, PublishedGame
+from judge.contest_view.export import CHANCE, MAX_TABLE_BYTES, load_export
+from judge.contest_view.joined import JOINED, FormerContest
+from judge.contest_view.ladder import OPEN
+from judge.contest_view.values import chance_words
+from judge.contest_view.view import ContestView
 from judge.publish.manifest import FileCheck, ManifestCheck, file_names
-from judge.publish.model import PublishedContest, chance_words
 from judge.publish.pages import FOLDER, page_problems
 from judge.publish.tables import CERTIFICATE, HISTORIES, README, tables, write_csv, write_rows
 from judge.publish.verify.copies import original_line_ends
@@ -144,7 +145,7 @@ def _verify(
     witnesses: list[Witnessed] = []
     log: ReadLog | None = None
     try:
-        contest, problems = load_export(directory)
+        contest, problems = load_export(directory, is_claimed=sample is not None)
         named_in_manifest = files.checked.contest
         if named_in_manifest not in (contest.name, None):
             problems.insert(0, f"manifest.json names the contest {named_in_manifest!r}, contest.json {contest.name!r}")
@@ -159,9 +160,8 @@ def _verify(
         problems += [problem for record in records for problem in record.problems]
         if sample is None:
             problems += _chain_problems(contest, records)
-        claims = {} if sample is None else claimed_results(directory, contest)
         counted = [record for record in records if record.state == AttemptState.ACCEPTED]
-        contest = _with_results(contest, counted, claims)
+        contest = _with_results(contest, counted)
         problems += _state_problems(contest)
         log = logs[0] if logs else None
         problems += pairing_problems(contest, None if log is None else log.lines, records)
@@ -222,9 +222,7 @@ def _verify(
     )
 
 
-def _read_log(
-    directory: Path, contest: PublishedContest, key: Ed25519PublicKey, found: list[ReadLog]
-) -> Iterator[bool]:
+def _read_log(directory: Path, contest: ContestView, key: Ed25519PublicKey, found: list[ReadLog]) -> Iterator[bool]:
     if has_log(directory):
         found.append(read_log(directory, contest, key))
     yield True
@@ -233,7 +231,7 @@ def _read_log(
 # --- records ---------------------------------------------------------------------------------------------------------
 
 
-def _jobs(directory: Path, contest: PublishedContest, chosen: Collection[int] | None) -> Iterator[VerifiedRecord]:
+def _jobs(directory: Path, contest: ContestView, chosen: Collection[int] | None) -> Iterator[VerifiedRecord]:
     """Draws may depend on withdrawn results."""
     entries = contest.snapshot.by_name()
     openings = contest.tournament.openings(contest.pairings)
@@ -262,7 +260,7 @@ def _jobs(directory: Path, contest: PublishedContest, chosen: Collection[int] | 
             yield job(game, attempt.number, game.attempt_path(attempt.number), attempt.state, attempt.why)
 
 
-def _chain_problems(contest: PublishedContest, records: Sequence[VerifiedRecord]) -> list[str]:
+def _chain_problems(contest: ContestView, records: Sequence[VerifiedRecord]) -> list[str]:
     by_number = {game.number: game for game in contest.games}
     ordered = sorted(records, key=lambda record: (record.number, record.attempt))
     games = [by_number[record.number] for record in ordered]
@@ -271,16 +269,14 @@ def _chain_problems(contest: PublishedContest, records: Sequence[VerifiedRecord]
     return chain_problems(ordered, agents, begins)
 
 
-def _with_results(
-    contest: PublishedContest, records: Sequence[VerifiedRecord], claims: Mapping[int, GameResult | None]
-) -> PublishedContest:
+def _with_results(contest: ContestView, records: Sequence[VerifiedRecord]) -> ContestView:
     by_number = {record.number: record for record in records}
     games = []
     for game in contest.games:
         record = by_number.get(game.number)
         result = None if record is None or record.outcome is None else record.outcome.row(game, game.attempt)
         if record is not None and not record.is_replayed:
-            result = claims.get(game.number)
+            result = game.result
         games.append(replace(game, result=result, conditions=None if record is None else record.conditions))
     return replace(contest, games=games)
 
@@ -291,7 +287,7 @@ def _with_results(
 _UNCOUNTED = frozenset({AttemptState.VOID, AttemptState.ANNULLED, AttemptState.SUPERSEDED})
 
 
-def _state_problems(contest: PublishedContest) -> Iterator[str]:
+def _state_problems(contest: ContestView) -> Iterator[str]:
     for game in contest.games:
         listed = [attempt.number for attempt in game.uncounted]
         listed += [game.attempt] if game.state == GameState.DONE else []
@@ -311,7 +307,7 @@ def _state_problems(contest: PublishedContest) -> Iterator[str]:
             yield f"game {game.number}: {game.why!r:.80} is not a valid reason for {game.state}"
 
 
-def _chance_problems(contest: PublishedContest) -> Iterator[str]:
+def _chance_problems(contest: ContestView) -> Iterator[str]:
     snapshot, seed = contest.snapshot, contest.tournament.seed
     if seed is None and contest.is_over:
         yield f"the contest is over, but {CHANCE} does not reveal the secret seed"
@@ -327,7 +323,7 @@ def _chance_problems(contest: PublishedContest) -> Iterator[str]:
         yield f"the agents' ranks do not follow from {source}"
 
 
-def _failure_problems(contest: PublishedContest) -> Iterator[str]:
+def _failure_problems(contest: ContestView) -> Iterator[str]:
     for agent, share in contest.tournament.failed(contest.results, contest.out).items():
         yield f"{agent} failed in {percent(share)} of its games, but is not disqualified"
 
@@ -336,7 +332,7 @@ def _failure_problems(contest: PublishedContest) -> Iterator[str]:
 
 
 def _table_problems(
-    directory: Path, contest: PublishedContest, computed: Mapping[str, bytes], has_all_conditions: bool
+    directory: Path, contest: ContestView, computed: Mapping[str, bytes], has_all_conditions: bool
 ) -> Iterator[str]:
     for name in HISTORIES if contest.joined is None else ():
         if os.path.lexists(directory / "data" / name):
@@ -434,7 +430,7 @@ _WITNESSED = re.compile(r"log/witness/[0-9a-f]{8}")
 
 
 def _stray_problems(
-    directory: Path, contest: PublishedContest, computed: Collection[str], log: ReadLog | None
+    directory: Path, contest: ContestView, computed: Collection[str], log: ReadLog | None
 ) -> Iterator[str]:
     known = {f"data/{name}" for name in (*computed, *CERTIFICATE, *HISTORIES)}
     known |= {game.record_path for game in contest.games if game.state == GameState.DONE}
@@ -451,7 +447,7 @@ def _stray_problems(
             yield f"{name}: unexpected file"
 
 
-def _is_page(contest: PublishedContest, name: str) -> bool:
+def _is_page(contest: ContestView, name: str) -> bool:
     found = _PAGE.fullmatch(name)
     if found is None or found["kind"] is None:
         return found is not None

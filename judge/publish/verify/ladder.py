@@ -8,16 +8,16 @@ from collections.abc import Iterator, Sequence
 
 from judge.base.errors import InputError
 from judge.contest_games import GameResult, Pairing
+from judge.contest_view.view import ContestView
 from judge.journal.events import Entered, NotEntered, Scheduled, SubmissionChanged, SubmissionState
 from judge.journal.state import ContestState
-from judge.publish.model import PublishedContest
 from judge.publish.verify.log import ReadLog
 from judge.publish.verify.records import CONTRADICTIONS, VerifiedRecord
 from judge.store.types import ENTERS, JournalLine
 from judge.tournament.snapshot import SnapshotEntry, Versions, is_new_version, start_rating
 
 
-def ladder_problems(contest: PublishedContest, log: ReadLog, records: Sequence[VerifiedRecord]) -> Iterator[str]:
+def ladder_problems(contest: ContestView, log: ReadLog, records: Sequence[VerifiedRecord]) -> Iterator[str]:
     """Choices that differ from those of the matchmaker. Nothing is checked before the secret is revealed."""
     seed = contest.tournament.seed
     if contest.snapshot.format.has_rounds or seed is None:
@@ -70,7 +70,7 @@ def ladder_problems(contest: PublishedContest, log: ReadLog, records: Sequence[V
 MAX_REPORTED = 10
 
 
-def admission_problems(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
+def admission_problems(contest: ContestView, log: ReadLog) -> Iterator[str]:
     """Late entries of a ladder without a submission that passed, and delayed ones."""
     if contest.snapshot.format.has_rounds:
         return
@@ -81,7 +81,7 @@ def admission_problems(contest: PublishedContest, log: ReadLog) -> Iterator[str]
 
 
 class _Admissions:
-    def __init__(self, contest: PublishedContest) -> None:
+    def __init__(self, contest: ContestView) -> None:
         self._form = contest.snapshot.format
         self._entries = contest.snapshot.by_name()
         self._state = ContestState()

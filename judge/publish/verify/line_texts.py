@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from judge.contest_games import PublishedGame
+from judge.contest_view.view import ContestView
 from judge.journal.codec import Line, UnknownLine, decode, encode, event_names, kind_of
 from judge.journal.events import (
     Accepted,
@@ -19,7 +20,6 @@ from judge.journal.events import (
     Superseded,
     Voided,
 )
-from judge.publish.model import PublishedContest
 from judge.publish.verify.records import VerifiedRecord
 from judge.store.types import (
     JournalLine,
@@ -32,7 +32,7 @@ _WITH_DIGESTS = (
 
 
 def text_problems(
-    contest: PublishedContest, lines: Sequence[JournalLine], records: Sequence[VerifiedRecord]
+    contest: ContestView, lines: Sequence[JournalLine], records: Sequence[VerifiedRecord]
 ) -> Iterator[str]:
     """Lines that no judge writes in this contest. `records`: for the texts of results."""
     games = {game.id: game for game in contest.games}
@@ -62,7 +62,7 @@ def _has_too_many_columns(line: Line) -> bool:
 
 
 def _is_written(
-    contest: PublishedContest,
+    contest: ContestView,
     line: JournalLine,
     game: PublishedGame | None,
     results: Mapping[tuple[int, int], VerifiedRecord],

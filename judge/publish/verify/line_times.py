@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
+from judge.contest_view.view import ContestView
 from judge.journal.codec import Event, kind_of
 from judge.journal.events import (
     Abandoned,
@@ -17,7 +18,6 @@ from judge.journal.events import (
     Superseded,
     Voided,
 )
-from judge.publish.model import PublishedContest
 from judge.publish.verify.records import VerifiedRecord
 from judge.store.types import MAX_CLOCK_STEP, JournalLine
 
@@ -35,7 +35,7 @@ def time_of(line: JournalLine) -> datetime | None:
 
 
 def time_problems(
-    contest: PublishedContest, lines: Sequence[JournalLine], records: Sequence[VerifiedRecord]
+    contest: ContestView, lines: Sequence[JournalLine], records: Sequence[VerifiedRecord]
 ) -> Iterator[str]:
     """Times that contradict the order of the log. A clock may be wrong by `MAX_CLOCK_STEP`."""
     before: datetime | None = None
@@ -63,7 +63,7 @@ def _has_passed(event: Event, now: datetime) -> bool:
         return False
 
 
-def _snapshot_problems(contest: PublishedContest, lines: Sequence[JournalLine]) -> Iterator[str]:
+def _snapshot_problems(contest: ContestView, lines: Sequence[JournalLine]) -> Iterator[str]:
     """A snapshot is taken after the announcement, before the entries are locked in; without it, before the creation."""
     last = next((line for line in lines if isinstance(line.change, LockedIn | Created)), None)
     if last is None:
@@ -87,7 +87,7 @@ def _earliest(lines: Sequence[JournalLine]) -> Iterator[datetime | None]:
 
 
 def _record_problems(
-    contest: PublishedContest, lines: Sequence[JournalLine], records: Sequence[VerifiedRecord]
+    contest: ContestView, lines: Sequence[JournalLine], records: Sequence[VerifiedRecord]
 ) -> Iterator[str]:
     begins: dict[tuple[str, int], datetime | None] = {}
     ends: dict[tuple[str, int], datetime | None] = {}

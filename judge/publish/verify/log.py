@@ -14,6 +14,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
 from judge.contest_games import AttemptState, GameState, PublishedGame, schedule_digest
+from judge.contest_view.export import DOCUMENT
+from judge.contest_view.view import ContestView
 from judge.journal.codec import UnknownLine, encode, event_names, kind_of
 from judge.journal.events import (
     Accepted,
@@ -37,8 +39,6 @@ from judge.journal.events import (
     Withdrawn,
 )
 from judge.journal.state import ContestState
-from judge.publish.load import DOCUMENT
-from judge.publish.model import PublishedContest
 from judge.publish.verify.line_times import time_of
 from judge.referee.verify import MAX_MEASURED_VALUE
 from judge.store.types import ENTERS, JournalLine, season_end_text, state_after
@@ -71,7 +71,7 @@ def has_log(directory: Path) -> bool:
     return os.path.lexists(directory / LOG)
 
 
-def read_log(directory: Path, contest: PublishedContest, key: Ed25519PublicKey) -> ReadLog:
+def read_log(directory: Path, contest: ContestView, key: Ed25519PublicKey) -> ReadLog:
     """Compare the log of an export with checkpoint, tiles and journal. Raises InputError."""
     checkpoint = read_checkpoint(read_bounded(directory / LOG / CHECKPOINT, MAX_CHECKPOINT_BYTES), LOG + CHECKPOINT)
     if checkpoint.size != len(contest.journal):
@@ -134,7 +134,7 @@ def receipt_problems(log: ReadLog, receipt: Receipt, key: Ed25519PublicKey) -> I
 # --- the draw --------------------------------------------------------------------------------------------------------
 
 
-def draw_problems(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
+def draw_problems(contest: ContestView, log: ReadLog) -> Iterator[str]:
     """Signs of a manipulated draw: the commitment must be the first leaf, and the terms must be locked in once,
     before the contest is created.
     """
@@ -156,7 +156,7 @@ def draw_problems(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
     yield from _entry_problems(contest, log.lines[: freeze.leaves])
 
 
-def _entry_problems(contest: PublishedContest, lines: Sequence[JournalLine]) -> Iterator[str]:
+def _entry_problems(contest: ContestView, lines: Sequence[JournalLine]) -> Iterator[str]:
     ends = {number: each for number, each in state_after(lines).submissions.items() if each[0].state in ENTERS}
     names = {number: (change.name or "").lower() for number, (change, _) in ends.items()}
     latest = {names[number]: number for number in sorted(ends)}
@@ -171,7 +171,7 @@ def _entry_problems(contest: PublishedContest, lines: Sequence[JournalLine]) -> 
             yield f"submission {number} takes part with files that differ from those that passed"
 
 
-def undecided(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
+def undecided(contest: ContestView, log: ReadLog) -> Iterator[str]:
     """Submissions that were undecided at lock-in."""
     freeze = contest.snapshot.freeze
     for number, (change, _) in state_after(log.lines[: freeze.leaves] if freeze else ()).submissions.items():
@@ -196,7 +196,7 @@ _AFTER_CREATION = (
 )
 
 
-def season_decisions(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
+def season_decisions(contest: ContestView, log: ReadLog) -> Iterator[str]:
     """The organiser's orders on a ladder's season and admissions, and submissions that could not enter."""
     ends = _season_end(contest)
     for line in log.lines:
@@ -211,12 +211,12 @@ def season_decisions(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
                 yield f"not entered: {agent}: {why}"
 
 
-def _season_end(contest: PublishedContest) -> datetime | None:
+def _season_end(contest: ContestView) -> datetime | None:
     form = contest.snapshot.format
     return form.ends if isinstance(form, Ladder) else None
 
 
-def uncounted_attempts(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
+def uncounted_attempts(contest: ContestView, log: ReadLog) -> Iterator[str]:
     """Started attempts that do not count and have no record to verify."""
     games, found = state_after(log.lines).games, defaultdict[str, list[tuple[int, int]]](list)
     for game in contest.games:
@@ -234,7 +234,7 @@ def uncounted_attempts(contest: PublishedContest, log: ReadLog) -> Iterator[str]
 MAX_NAMED = 20
 
 
-def log_problems(contest: PublishedContest, log: ReadLog, records: Attempts) -> Iterator[str]:
+def log_problems(contest: ContestView, log: ReadLog, records: Attempts) -> Iterator[str]:
     """Differences between log and tables."""
     compared = _ComparedLog(contest)
     for number, line in enumerate(log.lines):
@@ -246,7 +246,7 @@ def log_problems(contest: PublishedContest, log: ReadLog, records: Attempts) -> 
 class _ComparedLog:
     """Reads a log; each line must be possible after the previous ones and agree with the tables."""
 
-    def __init__(self, contest: PublishedContest) -> None:
+    def __init__(self, contest: ContestView) -> None:
         self._contest = contest
         self._schedule = sorted(contest.games, key=lambda game: game.number)
         self._places = {game.id: place for place, game in enumerate(self._schedule)}

@@ -10,8 +10,8 @@ from judge.base.errors import InputError
 from judge.base.parsing import parse_foreign
 from judge.contest.attempts import outcome_of
 from judge.contest_games import AttemptState, GameConditions, Outcome
+from judge.contest_view.values import conditions_of
 from judge.games.types import Opening, Verdict
-from judge.publish.conditions import conditions_of
 from judge.record.bounds import MAX_RECORD_BYTES
 from judge.record.seeds import Seed
 from judge.record.spec import GameRecord, GameSpec, KeptFolders, RecordFile

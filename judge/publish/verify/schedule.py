@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from judge.contest_games import GameContent, GameResult, Pairing
+from judge.contest_view.view import ContestView
 from judge.journal.codec import UnknownLine, kind_of
 from judge.journal.events import Accepted, Annulled, Disqualified, Entered, Scheduled, Withdrawn
-from judge.publish.model import PublishedContest
 from judge.publish.verify.records import VerifiedRecord
 from judge.store.types import JournalLine
 from judge.tournament.formats.sequential import Sequential
@@ -16,7 +16,7 @@ from judge.tournament.pairings import by_seed
 
 
 def pairing_problems(
-    contest: PublishedContest, log: Sequence[JournalLine] | None, records: Sequence[VerifiedRecord]
+    contest: ContestView, log: Sequence[JournalLine] | None, records: Sequence[VerifiedRecord]
 ) -> Iterator[str]:
     """The first round that does not follow from the earlier results: those before it in the log, or without one the
     final ones. Ladders are not verified.
@@ -39,8 +39,8 @@ def pairing_problems(
         yield f"round {pairings[start].round} does not follow from the entries and the earlier results"
 
 
-def _sequential_problems(contest: PublishedContest, form: Sequential, draws: Iterable[_Draw]) -> Iterator[str]:
-    entries = contest.tournament.entries(contest.absent(0))
+def _sequential_problems(contest: ContestView, form: Sequential, draws: Iterable[_Draw]) -> Iterator[str]:
+    entries = contest.tournament.entries(contest.absent_after(0))
     if len(entries) != form.agents[0]:
         yield f"a sequential test has two agents, contest.json has {len(entries)}"
         return
@@ -84,7 +84,7 @@ _Draw = tuple[int, Mapping[str, GameResult], Mapping[str, int], int | None]
 
 
 def _draws_of_log(
-    contest: PublishedContest, log: Sequence[JournalLine], records: Sequence[VerifiedRecord]
+    contest: ContestView, log: Sequence[JournalLine], records: Sequence[VerifiedRecord]
 ) -> Iterator[_Draw]:
     changed: dict[str, int] = {}
     by_id = {game.id: game for game in contest.games}
@@ -114,7 +114,7 @@ def _draws_of_log(
                     changed[game.id] = game.round
 
 
-def _draws_by_round(contest: PublishedContest) -> Iterator[_Draw]:
+def _draws_by_round(contest: ContestView) -> Iterator[_Draw]:
     results: dict[str, GameResult] = {}
     changed: dict[str, int] = {}
     by_round: dict[int, list[GameResult]] = {}
@@ -138,7 +138,7 @@ def _first_pairings(pairings: Sequence[Pairing], count: int) -> list[Pairing]:
 
 
 def _changes_at(
-    contest: PublishedContest,
+    contest: ContestView,
     paired: Sequence[Pairing],
     drawn: Sequence[Pairing],
     results: Mapping[str, GameResult],
@@ -148,7 +148,7 @@ def _changes_at(
     tournament = contest.tournament
     for count in possible:
         for lots in _LOTS if tournament.seed is None else (None,):
-            following = tournament.next(paired, results.values(), contest.absent(count), lots)
+            following = tournament.next(paired, results.values(), contest.absent_after(count), lots)
             if not drawn or following[: len(drawn)] != drawn:
                 continue
             # Without a log a draw of several rounds is compared by round.

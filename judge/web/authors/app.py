@@ -20,9 +20,9 @@ from judge.contest.admissions import joins_later, withdraw_agent
 from judge.contest.hosts import ContestHost
 from judge.contest.window_keeper import PlanFile
 from judge.contest_games import PublishedGame
+from judge.contest_view.view import ContestView
 from judge.notices.policy import parse_target
 from judge.notices.sender import new_secret
-from judge.publish.model import PublishedContest
 from judge.site.pages import PagePlace, asset
 from judge.store.types import NotNowError, TooMuchError, UnknownSubmissionError
 from judge.submissions.service import check_title
@@ -66,7 +66,7 @@ class AuthorsSite:
         files: Path,
         hosts: Callable[[], Sequence[ContestHost]],
         file: PlanFile,
-        contest: Callable[[], PublishedContest | None],
+        contest: Callable[[], ContestView | None],
         renders: Renderer,
     ) -> None:
         self.state = state
@@ -89,7 +89,7 @@ class AuthorsSite:
             self._snapshot = None if document is None else read_snapshot(document)
         return self._snapshot
 
-    def contest(self) -> PublishedContest | None:
+    def contest(self) -> ContestView | None:
         """With later entries; None before it begins."""
         return None if self.snapshot() is None else self._contest()
 

@@ -4,9 +4,10 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from judge.contest_games import GameResult
+from judge.contest_view.ladder import TREND_GAMES
+from judge.contest_view.values import Participant
+from judge.contest_view.view import ContestView
 from judge.formats.outcome import outcome_for
-from judge.publish.ladder import TREND_GAMES
-from judge.publish.model import Participant, PublishedContest
 from judge.site.ladder import signed, since
 from judge.store.practice_games import PracticeGame
 from judge.store.types import ENTERS, Submission
@@ -21,7 +22,7 @@ MAX_CHALLENGES = 20
 
 
 def ladder_values(
-    contest: PublishedContest,
+    contest: ContestView,
     submissions: Sequence[Submission],
     challenges: Sequence[PracticeGame],
     per_day: int,
@@ -61,7 +62,7 @@ def ladder_values(
 
 
 def _agent(
-    contest: PublishedContest, agent: Participant, active: Collection[str], language: Language, may_challenge: bool
+    contest: ContestView, agent: Participant, active: Collection[str], language: Language, may_challenge: bool
 ) -> Mapping[str, Any]:
     found = contest.ladder[agent.name]
     results = [result for result in contest.counted if agent.name in result.agents]
@@ -100,7 +101,7 @@ def _agent(
 
 
 def _picks(
-    contest: PublishedContest, agent: Participant, results: Sequence[GameResult], sign: int
+    contest: ContestView, agent: Participant, results: Sequence[GameResult], sign: int
 ) -> Sequence[tuple[GameResult, Participant, float]]:
     """Results against the highest-rated opponents (`sign` -1) or the lowest, each once."""
     rated = sorted(results, key=lambda each: (sign * contest.ladder[_other(each, agent.name)].elo, -each.number))

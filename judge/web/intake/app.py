@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from judge.base.errors import HostError
 from judge.contest.admissions import joins_later, season_is_over, withdraw_agent, withdraw_submission
 from judge.contest.entries import current_intake
-from judge.publish.ladder import OPEN
+from judge.contest_view.ladder import OPEN
 from judge.store.notices import Notices
 from judge.store.practice_games import PracticeGame, PracticeGames
 from judge.store.queries import Reader

@@ -18,7 +18,7 @@ from judge.base.errors import HostError, InputError
 from judge.base.service_loop import ServiceLoop
 from judge.contest.hosts import ContestHost
 from judge.contest.window_keeper import PlanFile
-from judge.publish.model import PublishedContest
+from judge.contest_view.view import ContestView
 from judge.store.submission_queries import RegisterReader
 from judge.transparency.log import SignedLog
 from judge.web.kit.answers import attachment
@@ -83,7 +83,7 @@ class Site:
         """Hosts that play; thread-safe."""
         return () if self.watched is None else self.watched.hosts()
 
-    def contest(self) -> PublishedContest | None:
+    def contest(self) -> ContestView | None:
         """The contest; None before it begins. Thread-safe."""
         return None if self.watched is None else self.watched.contest()
 
@@ -119,7 +119,7 @@ class Site:
         """What `draw` returns for the running games, when it is the client's turn. Raises as `in_turn`."""
         return await self.drawing.run(request.receive, client_of(request), draw, in_thread=False)
 
-    async def final(self, request: Request) -> PublishedContest | None:
+    async def final(self, request: Request) -> ContestView | None:
         """None before the end."""
         if self.watched is None or self.watched.hub.live.games:
             return None

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from judge.base.errors import InputError
 from judge.contest_games import GameConditions
-from judge.publish.conditions import conditions_of
-from judge.publish.model import PublishedContest
+from judge.contest_view.values import conditions_of
+from judge.contest_view.view import ContestView
 from judge.site.game_files import read_stored_record
 from judge.statistics.fairness import FairnessTest
 
@@ -30,11 +30,11 @@ class Certificate:
         self._files = files
         self._is_static = is_static
         self._conditions: dict[str, GameConditions] = {}
-        self._tested: PublishedContest | None = None
+        self._tested: ContestView | None = None
         self._of = 0
         self._read_at = 0.0
 
-    def tested(self, contest: PublishedContest) -> PublishedContest:
+    def tested(self, contest: ContestView) -> ContestView:
         """The contest with its games' conditions, perhaps outdated. Raises InputError for a missing or changed
         record.
         """
@@ -54,7 +54,7 @@ class Certificate:
         self._of = known
         return self._tested
 
-    def read(self, contest: PublishedContest) -> None:
+    def read(self, contest: ContestView) -> None:
         """Read some records before the certificate is needed."""
         with suppress(InputError):  # `tested` names the record
             self._read(_records(contest), READ_BEFORE_S)
@@ -74,5 +74,5 @@ class Certificate:
         return len(records)
 
 
-def _records(contest: PublishedContest) -> Sequence[str]:
+def _records(contest: ContestView) -> Sequence[str]:
     return [game.result.record for game in contest.games if game.result is not None]

@@ -16,10 +16,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from judge.base.errors import InputError
 from judge.base.service_loop import ServiceLoop
 from judge.contest.plan import Planned
+from judge.contest_view.values import Stream
+from judge.contest_view.view import ContestView
 from judge.cup.export import CupSite
 from judge.cup.plan import PlannedCup
 from judge.cup.results import current_results
-from judge.publish.model import PublishedContest, Stream
 from judge.site.feed import FeedEntry, write_feed
 from judge.site.pages import STYLE, PagePlace, asset, render
 from judge.submissions.intake import IntakePolicy
@@ -67,7 +68,7 @@ class HostedContest:
         """Its name, which is its folder below the address."""
         return self.planned.name
 
-    async def contest(self, request: Request) -> PublishedContest | None:
+    async def contest(self, request: Request) -> ContestView | None:
         """The current contest; None before it begins."""
         if self.site.watched is None:
             return None
@@ -94,7 +95,7 @@ class FrontHub(Hub):
 @dataclass(frozen=True, slots=True)
 class _Shown:
     hosted: HostedContest
-    contest: PublishedContest | None
+    contest: ContestView | None
 
     @property
     def name(self) -> str:

@@ -25,13 +25,14 @@ from judge.contest.hosts import ContestHost, contest_hosts
 from judge.contest.plan import Planned
 from judge.contest.window_keeper import PlanFile
 from judge.contest_games import PublishedGame
-from judge.publish import ladder_state
+from judge.contest_view import ladder_state
+from judge.contest_view.joined import Joined
+from judge.contest_view.ladder import LadderRatings
+from judge.contest_view.values import Stream
+from judge.contest_view.view import ContestView
+from judge.publish.before_export import with_joined
 from judge.publish.documents import documents, term_digests
-from judge.publish.joined import Joined
-from judge.publish.ladder import LadderRatings
-from judge.publish.load import load_store, with_joined
 from judge.publish.manifest import PUBLIC_KEY
-from judge.publish.model import PublishedContest, Stream
 from judge.publish.tables import CERTIFICATE, certificate_files, result_tables
 from judge.record.spec import public_part
 from judge.site.game_files import public_record, read_stored
@@ -81,7 +82,7 @@ class _Edition:
     position: object
     seq: int
     """The last event that it shows."""
-    contest: PublishedContest
+    contest: ContestView
     writers: Mapping[str, Callable[[], bytes]]
     games: Mapping[str, PublishedGame]
     pages: ByteCache[LivePage] = field(default_factory=lambda: ByteCache(CACHED_PAGES_BYTES))
@@ -137,7 +138,7 @@ class LivePages:
         self._edition: _Edition | None = None
         self._editions = 0
         self._load_at = 0.0
-        self._tests: tuple[PublishedContest | None, dict[str, LivePage]] = (None, {})
+        self._tests: tuple[ContestView | None, dict[str, LivePage]] = (None, {})
         self._lock = Lock()
         self._resources = ExitStack()
         self._directory: Path | None = None
@@ -274,7 +275,7 @@ class LivePages:
             fairness = [place.file for place in self.places("fairness.html")]
             return [*ASSETS, *SCRIPTS, *edition.writers, *fairness, *(f"data/{name}" for name in names)]
 
-    def contest(self) -> PublishedContest:
+    def contest(self) -> ContestView:
         with self._lock:
             return self._read().contest
 
@@ -289,7 +290,7 @@ class LivePages:
         with self._lock:
             return self._read().seq == self.hub.live.seq
 
-    def final(self) -> PublishedContest | None:
+    def final(self) -> ContestView | None:
         """None before the end."""
         live = self.hub.live
         if live.games or next(live.next_games(1), None) is not None:
@@ -317,7 +318,7 @@ class LivePages:
             self._hosts = time.monotonic(), hosts
         return hosts
 
-    def _stream(self, live: Live, contest: PublishedContest) -> Stream:
+    def _stream(self, live: Live, contest: ContestView) -> Stream:
         is_final = self._is_static and contest.is_over and not live.games
         return Stream(live.log, SEQ, self._is_static, self._has_authors, is_final)
 
@@ -332,7 +333,7 @@ class LivePages:
             edition.seq = seq
             self._load_at = now + CHECK_S
             return edition
-        loaded = load_store(self._contest)
+        loaded = self._contest.read()
         contest = replace(
             loaded,
             moments=moments,
@@ -370,9 +371,7 @@ class LivePages:
             for place in self.places("verify.html"):
                 edition.pages.remove(place.file)
 
-    def _verify(
-        self, contest: PublishedContest, place: PagePlace, has_log: bool, key: Ed25519PublicKey | None
-    ) -> bytes:
+    def _verify(self, contest: ContestView, place: PagePlace, has_log: bool, key: Ed25519PublicKey | None) -> bytes:
         values = {
             "digests": term_digests(contest),
             "has_log": has_log,
@@ -423,7 +422,7 @@ class LivePages:
         return RecordPage(task, kind_of(path), edition.seq, is_fixed)
 
 
-def export_name(contest: PublishedContest) -> str:
+def export_name(contest: ContestView) -> str:
     """The directory in the archive."""
     return f"{contest.snapshot.name}-export"
 
@@ -447,7 +446,7 @@ def log_page(log: SignedLog, path: str) -> LivePage | None:
 
 def _joined(contest: Contest) -> Joined | None:
     """A missing former contest must not stop live pages."""
-    published, problems = with_joined(load_store(contest), contest.planned)
+    published, problems = with_joined(contest.read(), contest.planned)
     for why in problems:
         _log.warning("ratings are not joined with former contests", why=why)
     if (joined := published.joined) is not None:

@@ -14,8 +14,9 @@ from judge.broadcast.events import MoveMade
 from judge.broadcast.state import Live, LiveGame, latest_search
 from judge.contest.hosts import ContestHost
 from judge.contest.window_keeper import PlanFile
+from judge.contest_view.values import Stream
+from judge.contest_view.view import ContestView
 from judge.formats.views import Surface, numbered
-from judge.publish.model import PublishedContest, Stream
 from judge.record.policy import Policy
 from judge.site.game_page import fitted, room_for_messages
 from judge.site.pages import PagePlace, picture, render
@@ -66,7 +67,7 @@ class RunningPages:
         place: PagePlace,
         *,
         with_boards: bool = True,
-        final: PublishedContest | None = None,
+        final: ContestView | None = None,
         agent: str = "",
     ) -> LivePage:
         """`final`: the finished contest. `agent`: only this one's games."""
@@ -97,7 +98,7 @@ class RunningPages:
         slots: int,
         place: PagePlace,
         with_boards: bool,
-        final: PublishedContest | None,
+        final: ContestView | None,
         agent: str,
     ) -> bytes:
         self._boards = {number: board for number, board in self._boards.items() if number in live.games}

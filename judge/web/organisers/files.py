@@ -86,7 +86,7 @@ class Publish(FileOrder):
     def read(self) -> None:
         self.note = (
             sentence(f"The contest is over: {PUBLISHED} gets the final pages.")
-            if self.console.begun().is_over()
+            if self.console.begun().view().is_over
             else sentence(f"The contest runs: {PUBLISHED} gets its present state. Publish again after the end.")
         )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from judge.contest.contest import Contest
+from judge.contest.contest import Contest, why_frozen
 from judge.contest.entries import name_problems
 from judge.contest.hosts import contest_hosts
 from judge.contest.late_entries import possible_entrants
@@ -56,8 +56,9 @@ def overview(console: Console) -> Mapping[str, Any]:
     state = store.state(name)
     running = store.running(name)
     places = [(attempt.host, attempt.slot) for _, attempt in running if attempt.slot]
-    standing, is_over, to_come = contest.standing(), contest.is_over(), contest.to_come()
-    form, frozen = contest.snapshot.format, contest.frozen_admissions
+    view = contest.view()
+    is_over, to_come = view.is_over, view.to_come
+    form, frozen = contest.snapshot.format, why_frozen(store, name)
     has_season = bool(to_come.games) and not form.has_rounds
     reasons = store.last_lines(name, 1, Paused, Stopped, Resumed)
     return {
@@ -66,7 +67,7 @@ def overview(console: Console) -> Mapping[str, Any]:
         "reason": reasons[0].text if reasons and state != "open" else "",
         "player": player_of(console.planned),
         "is_over": is_over,
-        "counts": {each.value: count for each, count in store.counts(name).items() if count},
+        "counts": {each: count for each, count in view.counts.items() if count},
         "to_come": to_come,
         "season": {"frozen": frozen} if has_season else None,
         "offers": offered(
@@ -78,15 +79,15 @@ def overview(console: Console) -> Mapping[str, Any]:
             can_end=has_season,
         ),
         "running": running,
-        "stages": contest.stages_of_games(),
+        "stages": view.stage_at,
         "shares_slots": len(set(places)) < len(places),
         "hosts": contest_hosts(store, name),
         "waiting": store.listed(name, GameState.PENDING, limit=SHOWN_WAITING),
         "held": store.listed(name, GameState.HELD, limit=SHOWN_LAST),
         "voids": _with_games(contest, store.last_lines(name, SHOWN_LAST, Voided)),
-        "lines": standing.table.lines,
-        "out": standing.out,
-        "withdrawn": standing.withdrawn,
+        "lines": view.table.lines,
+        "out": view.out,
+        "withdrawn": view.withdrawn,
         "late": list(possible_entrants(contest)),
     }
 
@@ -123,7 +124,7 @@ def games(console: Console, after: int, agent: str = "", show: str = "") -> Mapp
         **_before_start(console, contest),
         "games": [PublishedGame.of(game, results.get(game.number)) for game in found],
         "agents": sorted(contest.snapshot.by_name()),
-        "stages": contest.stages_of_games(),
+        "stages": contest.view().stage_at,
         "next": found[-1].number if len(found) == SHOWN_GAMES else None,
     }
 

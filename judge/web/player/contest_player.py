@@ -128,7 +128,7 @@ class ContestPlayer:
         with closing(Orders(self._planned.store_url, self._planned.name)) as orders:
             if orders.get(number) is not None:
                 return True
-        if not Contest(store, self._planned).is_over():
+        if not Contest(store, self._planned).view().is_over:
             return False
         if self._lock is not None and time.monotonic() >= self._export_at:
             self._start_export(store, number)

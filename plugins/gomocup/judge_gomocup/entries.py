@@ -11,7 +11,7 @@ from judge.catalog.managers import (
     PairScore,
 )
 from judge.cli.entry import CommandEntry
-from judge.publish.model import PublishedContest
+from judge.contest_view.view import ContestView
 from judge.publish.pages import PageEntry
 
 
@@ -39,7 +39,7 @@ def _pairs(path: Path) -> tuple[Sequence[PairScore], Sequence[str]]:
     return read_record(path)
 
 
-def _page(contest: PublishedContest) -> bytes:
+def _page(contest: ContestView) -> bytes:
     from judge_gomocup.page import contest_page
 
     return contest_page(contest)

@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import Any
 
 from judge.base.errors import InputError
-from judge.publish.model import PublishedContest
+from judge.contest_view.view import ContestView
 from judge.site.pages import GAMES, STYLE, PagePlace, asset, picture, render
 from judge_gomocup.rating_lists import ListRow, contest_list, family
 
@@ -33,7 +33,7 @@ def rating_list_page(name: str, rows: Sequence[ListRow]) -> bytes:
     return render("rating_list.html", PagePlace("list.html"), values, package=__package__)
 
 
-def contest_page(contest: PublishedContest) -> bytes:
+def contest_page(contest: ContestView) -> bytes:
     """Render the list of a contest's agents. Raises InputError without results."""
     rows = contest_list(contest.counted, int(contest.snapshot.frozen_at[:4]))
     if not rows:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judge.base.errors import InputError
-from judge.publish.load import load_any
+from judge.contest.earlier_contests import read_contest
 from judge_gomocup.league_records import LeagueRecords
 from judge_gomocup.rating_lists import ListRow, rating_list
 
@@ -27,7 +27,7 @@ def ratings(directory: Path, name: str, *, added: Iterable[tuple[str, Path]] = (
     read = LeagueRecords(directory)
     rule = read.rule(name)
     for league, contest in added:
-        read.add(league, str(contest), load_any(contest).counted)
+        read.add(league, str(contest), read_contest(contest).counted)
     rows = rating_list(read.records, read.names, rule)
     if not rows:
         raise InputError(f"{directory}: the list {name} has no games; add records of its leagues")

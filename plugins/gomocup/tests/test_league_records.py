@@ -15,7 +15,6 @@ from typer.testing import CliRunner, Result
 
 from judge.base.errors import InputError
 from judge.cli import app
-from judge.publish.load import load_store
 from tests.publish.cups import Cup
 from tests.publish.public import Public
 from tests.site.browser import Browser
@@ -221,7 +220,7 @@ def test_contest_and_its_export_join_the_records(records: Path, cup: Cup, export
     assert {"JAX 2027", "BERT", "-CARL", "DORA"} <= versions
     anna = next(row for row in found["rows"] if row["version"] == "JAX 2027")
     assert (2027, 2027, True) == (anna["first_year"], anna["last_year"], anna["active"])
-    line = next(line for line in load_store(cup.contest).table.lines if line.agent == "anna")
+    line = next(line for line in cup.contest.read().table.lines if line.agent == "anna")
     assert (line.done.games, round(100 * line.done.score / line.done.games)) == (anna["games"], anna["score"])
     assert "unknown name BERT; add it to names/nickname.csv or names/displayname.csv" in "".join(found["warnings"])
 

@@ -17,7 +17,6 @@ from judge.cli import app
 from judge.formats.gomoku.formats import GOMOKU_FORMATS
 from judge.formats.gomoku.piskvork import safe_name
 from judge.publish.export.manager_files import finished_contest, write_for_manager
-from judge.publish.load import load_store
 from judge.statistics.rating_model import BAYESELO_MODEL
 from judge.statistics.ratings import rate
 from tests.publish.cups import SECRET, STRONG_TO_WEAK, Cup
@@ -55,7 +54,7 @@ def test_there_is_a_file_of_each_game_and_one_of_each_kind(opened_cup: Cup, writ
 
 def test_converted_game_agrees_with_our_record(opened_cup: Cup, written: Path) -> None:
     agents = [entry.name for entry in opened_cup.contest.snapshot.entries]
-    for published in load_store(opened_cup.contest).games:
+    for published in opened_cup.contest.read().games:
         assert published.result is not None
         black, white = agents.index(published.first), agents.index(published.second)
         winner = {None: 0, published.first: 1, published.second: 2}[published.result.winner]
@@ -82,7 +81,7 @@ def test_state_names_the_first_mover_after_the_opening(opened_cup: Cup, written:
         players = list(map(int, re.findall(r"[0-9]+", place)[:2]))
         if winner != "0":
             wins[players[int(winner) - 1]] += 1
-    results = opened_cup.contest.results()
+    results = opened_cup.contest.view().results
     agents = [entry.name for entry in opened_cup.contest.snapshot.entries]
     assert {agents.index(name): sum(r.winner == name for r in results) for name in agents} == wins
 
@@ -97,14 +96,14 @@ def test_pgn_result_is_from_the_first_movers_side(opened_cup: Cup, written: Path
             points[name] += 1.0 if game.outcome == won else 0.5 if game.outcome == "draw" else 0.0
 
     expected = dict.fromkeys(agents, 0.0)
-    for result in opened_cup.contest.results():
+    for result in opened_cup.contest.view().results:
         for name, score in zip(result.agents, result.scores, strict=True):
             expected[name] += score
     assert expected == {name.partition("#")[2]: score for name, score in points.items()}
 
 
 def test_the_tables_rank_by_gomocups_own_rating(opened_cup: Cup, written: Path) -> None:
-    rated = rate(opened_cup.contest.results(), BAYESELO_MODEL).ratings
+    rated = rate(opened_cup.contest.view().results, BAYESELO_MODEL).ratings
     text = (written / "_result.txt").read_text()
     heads = re.findall(r"^([0-9]+)\. (\S+) (\S+)$", text, re.MULTILINE)
 
@@ -127,7 +126,7 @@ def test_messages_are_there_and_nothing_private(written: Path) -> None:
 def test_unfinished_contest_is_exported_as_far_as_played(cup: Cup, tmp_path: Path) -> None:
     """Five agents, of which one crashes: its losses are errors."""
     write_for_manager(cup.contest, MANAGERS.entry("gomocup"), tmp_path / "result")
-    crashed = sum("crash" in result.faults for result in cup.contest.results())
+    crashed = sum("crash" in result.faults for result in cup.contest.view().results)
     errors = re.findall(r"errors: ([0-9]+)", (tmp_path / "result/_result.txt").read_text())
 
     assert crashed == sum(map(int, errors)) > 0
@@ -164,7 +163,7 @@ def test_our_files_read_back_equal(opened_cup: Cup, cup: Cup, written: Path, tmp
 
     write_for_manager(cup.contest, MANAGERS.entry("gomocup"), tmp_path / "result")
     of_crashes = compared(cup, tmp_path / "result")
-    assert of_crashes.theirs == of_crashes.same == len(cup.contest.results())
+    assert of_crashes.theirs == of_crashes.same == len(cup.contest.view().results)
 
 
 def test_different_answer_is_reported_with_the_stone(opened_cup: Cup, theirs: Path) -> None:
@@ -196,7 +195,7 @@ def test_time_verdicts_that_are_crashes_here_are_blame_differences(cup: Cup, tmp
     """Their manager waits for a program that has ended."""
     folder = tmp_path / "result"
     write_for_manager(cup.contest, MANAGERS.entry("gomocup"), folder)
-    crashes = sum("crash" in result.faults for result in cup.contest.results())
+    crashes = sum("crash" in result.faults for result in cup.contest.view().results)
     edit(folder / "state.txt", lambda lines: [re.sub(r"\t([12])\t4\t", r"\t\1\t2\t", line) for line in lines])
     found = compared(cup, folder).differences
 

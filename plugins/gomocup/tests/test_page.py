@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from judge.base import registry
 from judge.cli import app
-from judge.publish.load import load_any, load_store
+from judge.contest.earlier_contests import read_contest
 from judge.publish.verify.export import verify_export
 from judge.tournament.standings import records_of
 from judge.transparency.keys import make_key
@@ -30,7 +30,7 @@ def with_list(cup: Cup, tmp_path: Path) -> Public:
 
 
 def test_page_has_the_ratings_of_the_criterion(cup: Cup) -> None:
-    contest = load_store(cup.contest)
+    contest = cup.contest.read()
     agents = [entry.name for entry in contest.snapshot.entries]
     ratings = records_of(agents, contest.tournament.played(contest.pairings, contest.counted)).ratings
     page = contest_page(contest).decode()
@@ -41,7 +41,7 @@ def test_page_has_the_ratings_of_the_criterion(cup: Cup) -> None:
 
 
 def test_export_with_the_page_is_verified(with_list: Public) -> None:
-    contest = load_any(with_list.directory)
+    contest = read_contest(with_list.directory)
 
     assert [] == verify_export(with_list.directory, with_list.public_key).problems
     assert contest_page(contest) == (with_list.directory / "pages/rating-list.html").read_bytes()

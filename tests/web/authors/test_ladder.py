@@ -21,7 +21,6 @@ from judge.contest.entries import intake_directory
 from judge.contest.plan import load_plan
 from judge.contest_games import GameState
 from judge.journal.events import NotEntered, SubmissionState, Withdrawn
-from judge.publish.load import load_store
 from judge.publish.verify.export import verify_export
 from judge.store.orders import OrganiserOrder
 from judge.store.practice_games import GONE, PracticeGames, PracticeResult
@@ -48,7 +47,7 @@ address_requests_per_minute = 100000
 def in_which_zoe_plays(cup: Cup) -> None:
     with_a_submission(cup)
     cup.play(14)
-    while sum("zoe" in game.agents for game in cup.contest.results()) <= 3:  # pairs are drawn at random
+    while sum("zoe" in game.agents for game in cup.contest.view().results) <= 3:  # pairs are drawn at random
         cup.play(1)
 
 
@@ -91,7 +90,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 
 def test_page_shows_rating_place_opponents_and_results_with_evidence(desk: Desk) -> None:
-    contest = load_store(desk.cup.contest)
+    contest = desk.cup.contest.read()
     found, page = contest.ladder["zoe"], desk.page()
     assert len(found.history) > 3
     assert f"<b>{found.elo:.0f}</b> Elo" in page
@@ -122,7 +121,7 @@ def test_page_shows_rating_place_opponents_and_results_with_evidence(desk: Desk)
 
 
 def test_a_challenge_is_queued_and_stays_out_of_the_ladder(desk: Desk) -> None:
-    before = load_store(desk.cup.contest)
+    before = desk.cup.contest.read()
     assert desk.challenge("anna", token=desk.other)[0] == 401
     assert desk.challenge("anna", submission="x")[0] == 401
     assert "does not take part: choose another opponent" in desk.challenge("nobody")[1]
@@ -131,7 +130,7 @@ def test_a_challenge_is_queued_and_stays_out_of_the_ladder(desk: Desk) -> None:
     assert "It never counts" in page
     listed = page[page.index('id="challenges"') :]
     assert re.search(r"<bdi>(zoe|anna)</bdi></td><td><bdi>(zoe|anna)</bdi></td><td>pending", listed)
-    after = load_store(desk.cup.contest)
+    after = desk.cup.contest.read()
     assert (before.journal, before.games, before.document) == (after.journal, after.games, after.document)
     with closing(desk.directory.practice_games()) as games:
         (game,) = games.challenges("eve", 9)
@@ -198,7 +197,7 @@ def test_disqualified_agent_plays_no_challenges(desk: Desk) -> None:
 def test_no_challenges_are_played_after_the_season(desk: Desk) -> None:
     give(desk.cup.contest, OrganiserOrder("Olga", "end-season", "", "the term is over"))
     desk.cup.play()
-    assert desk.cup.contest.is_over()
+    assert desk.cup.contest.view().is_over
     status, body = api(desk, "POST", "/submissions/1/challenges", desk.token, opponent="anna")
     assert (409, "no challenges are played now") == (status, body["error"])
     assert desk.challenge("anna")[0] == 409

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from judge.contest.contest import Contest
+from judge.contest_view.view import ContestView
 from judge.journal.events import Paused, Resumed
-from judge.publish.load import load_store
-from judge.publish.model import PublishedContest
 from judge.publish.tables import result_tables
 from judge.site.game_files import read_stored, read_stored_record
 from judge.testing import Agent, Say
@@ -97,7 +96,7 @@ def test_record_without_its_transcript_is_that_of_the_whole_file(tmp_path: Path)
 def test_tables_are_computed_once_for_all_who_ask(cup: Cup, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[object] = []
 
-    def count(contest: PublishedContest) -> Iterator[tuple[str, bytes]]:
+    def count(contest: ContestView) -> Iterator[tuple[str, bytes]]:
         calls.append(contest)
         return result_tables(contest)
 
@@ -140,10 +139,11 @@ def test_requests_do_not_load_a_changing_contest_again_and_again(
     is_over: bool, cup: Cup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[Contest] = []
+    read = Contest.read
 
-    def count(contest: Contest) -> PublishedContest:
+    def count(contest: Contest) -> ContestView:
         calls.append(contest)
-        return load_store(contest)
+        return read(contest)
 
     with recorder(cup) as log:
         for _ in range(1 + is_over):
@@ -151,7 +151,7 @@ def test_requests_do_not_load_a_changing_contest_again_and_again(
         log.finish()
     with live_pages(cup) as pages:
         pages.find("index.html")
-        monkeypatch.setattr("judge.web.live.pages.load_store", count)
+        monkeypatch.setattr(Contest, "read", count)
         monkeypatch.setattr(pages, "_load_at", math.inf)
         for _ in range(20):
             change(cup)

@@ -55,7 +55,7 @@ def test_pages_show_the_end_and_the_winner(tmp_path: Path) -> None:
         until(lambda: "The contest is over" in visible_text(contest, "live"), "the live page does not say so")
         assert "/index.html" == contest.get("").headers["location"]
         with closing(open_store(contest.cup.planned)) as store:
-            first = [line for line in contest.cup.contest.standing().table.lines if line.place == 1]
+            first = [line for line in contest.cup.contest.view().table.lines if line.place == 1]
             assert store.results(contest.cup.contest.name)
         for page in ("live", "index", "crosstable", "rounds", "games", "agents/001"):
             (line,) = re.findall(r'<p class="lead" id="over">.*?</p>', visible_text(contest, page), re.DOTALL)

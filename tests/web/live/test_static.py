@@ -18,9 +18,8 @@ from judge.base.errors import InputError
 from judge.cli.contest.options import checked_archive
 from judge.cli.contest.publish import export
 from judge.contest.contest import Contest
-from judge.publish.conditions import conditions_of
-from judge.publish.load import load_store
-from judge.publish.model import PublishedContest
+from judge.contest_view.values import conditions_of
+from judge.contest_view.view import ContestView
 from judge.publish.tables import tables
 from judge.site.game_files import read_stored
 from judge.transparency.checkpoint import read_checkpoint
@@ -163,7 +162,7 @@ def test_every_event_is_in_one_file_and_the_files_can_be_made_again(tmp_path: Pa
             for name in ("log/tile/0/000", "log/tile/9/000", "log/other", "log/../contest.toml"):
                 assert None is pages.get(name)
         # The certificate is the one that an export of the same games has.
-        published = load_store(cup.contest)
+        published = cup.contest.read()
         games = [
             replace(game, conditions=conditions_of(read_stored(cup.planned.files, game.result.record).record))
             for game in published.games
@@ -245,14 +244,16 @@ def test_page_does_not_claim_events_that_came_while_the_contest_was_read(
         with live_pages(cup) as pages:
             before = pages.hub.live.seq
 
-            def read_slowly(stored: Contest) -> PublishedContest:
-                contest = load_store(stored)
+            read = Contest.read
+
+            def read_slowly(stored: Contest) -> ContestView:
+                contest = read(stored)
                 accept(cup, *play_next(cup))
                 log.finish()
                 pages.hub.catch_up()
                 return contest
 
-            monkeypatch.setattr("judge.web.live.pages.load_store", read_slowly)
+            monkeypatch.setattr(Contest, "read", read_slowly)
             pages.get("crosstable.html")
             monkeypatch.setattr(pages, "_load_at", math.inf)
             page = pages.get("crosstable.html")

@@ -199,7 +199,7 @@ def is_over(planned: Planned) -> bool:
     with closing(open_store(planned)) as store:
         if not has_begun(store, planned) or not store.pairings(planned.name):
             return False
-        return Contest(store, planned).is_over()
+        return Contest(store, planned).view().is_over
 
 
 MOMENTS = """

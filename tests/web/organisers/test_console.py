@@ -90,7 +90,7 @@ def rows(page: str) -> list[str]:
 
 def test_games_have_results_links_filters_and_pages(seen: Office) -> None:
     store, contest = seen.cup.store, seen.cup.contest
-    results = {result.number: result for result in contest.results()}
+    results = {result.number: result for result in contest.view().results}
     games = store.games(contest.name)
     first = results[1]
 
@@ -178,7 +178,7 @@ def test_the_host_is_looked_at_when_no_game_is_played(own: Office) -> None:
 
 def test_order_previews_changed_places_and_is_done_once(own: Office) -> None:
     contest = own.cup.contest
-    before = {line.agent: (line.place, line.points) for line in contest.standing().table.lines}
+    before = {line.agent: (line.place, line.points) for line in contest.view().table.lines}
     form = own.form("disqualify", "anna", why="two entries\nof one author")
     said = own.page("order.html?action=disqualify&target=anna")
 
@@ -191,7 +191,7 @@ def test_order_previews_changed_places_and_is_done_once(own: Office) -> None:
     assert first[1]["x-request-id"] != second[1]["x-request-id"]
     told = [line for line in contest.store.journal(contest.name) if line.event == "disqualified"]
     assert [("anna: two entries of one author", "Olga")] == [(line.text, line.who) for line in told]
-    after = {line.agent: (line.place, line.points) for line in contest.standing().table.lines}
+    after = {line.agent: (line.place, line.points) for line in contest.view().table.lines}
     moved = [agent for agent in before if before[agent] != after[agent]]
     assert moved
     rows = re.findall(

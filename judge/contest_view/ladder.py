@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from judge.contest_games import GameResult, GameState, Pairing, PublishedGame
+from judge.contest_view import ladder_state
 from judge.journal.codec import Event
 from judge.journal.events import Accepted, Annulled, Entered
-from judge.publish import ladder_state
 from judge.statistics.scales import ELO
 
 if TYPE_CHECKING:

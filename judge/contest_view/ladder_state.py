@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FILE = "ladder.ratings"
 MAX_BYTES = 1 << 28
 _MAGIC = b"judge-ladder-ratings-1\n"
-_CODE = ("judge.publish.ladder", "judge.statistics.online_ratings", "judge.statistics.portable_math")
+_CODE = ("judge.contest_view.ladder", "judge.statistics.online_ratings", "judge.statistics.portable_math")
 
 log = get_logger()
 

@@ -1,7 +1,7 @@
-"""A published contest and its tables."""
+"""One contest: what follows from its terms, pairings, games and journal."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from judge.base.text import sentence
 from judge.contest_games import (
     GameResult,
+    GameState,
     Pairing,
     PublishedGame,
     ScheduledGame,
@@ -17,11 +18,13 @@ from judge.contest_games import (
     without_copied_pairs,
     without_copies,
 )
+from judge.contest_view.joined import Joined
+from judge.contest_view.ladder import OPEN, LadderAgent, LadderLog, LadderRatings
+from judge.contest_view.values import Ending, FirstMove, Participant, Stream, minute
 from judge.formats.search_figures import EvaluatedGame
+from judge.games.types import FAILURES
 from judge.journal.events import Accepted, Disqualified, Entered, Started, Withdrawn
 from judge.journal.state import ContestState, EntryChange
-from judge.publish.joined import Joined
-from judge.publish.ladder import OPEN, LadderAgent, LadderLog, LadderRatings
 from judge.record.seeds import Key
 from judge.statistics.match_estimate import Candidate, compare_candidates, interval_of_mean
 from judge.statistics.rating_model import RatingModel
@@ -31,9 +34,9 @@ from judge.store.types import JournalLine, state_after
 from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.points import points_table
-from judge.tournament.results import without
+from judge.tournament.results import PlayedPairing, without
 from judge.tournament.schedule import PendingPairing, Table, Tournament
-from judge.tournament.snapshot import Snapshot, SnapshotEntry
+from judge.tournament.snapshot import Snapshot
 from judge.tournament.standings import TableLine
 
 if TYPE_CHECKING:
@@ -42,73 +45,9 @@ if TYPE_CHECKING:
     from judge.tournament.certain_places import StageCertainty
 
 
-@dataclass(frozen=True, slots=True)
-class Participant:
-    """An agent. `number` counts from 1. `out`: why its results do not count; `withdrawn`: why it withdrew; or empty."""
-
-    number: int
-    entry: SnapshotEntry
-    out: str = ""
-    withdrawn: str = ""
-
-    @property
-    def name(self) -> str:
-        return self.entry.name
-
-    @property
-    def title(self) -> str:
-        """Display name."""
-        return self.entry.title or self.entry.name
-
-    @property
-    def stem(self) -> str:
-        """File name of its page without extension: digits."""
-        return f"{self.number:03d}"
-
-
-@dataclass(frozen=True, slots=True)
-class Stream:
-    """Makes a page update itself: the event log's name and the page's last event.
-
-    `is_static`: events are files next to the pages. `has_authors`: author pages exist. `is_final`: the contest is over;
-    pages request no events.
-    """
-
-    log: str
-    seq: str
-    is_static: bool = False
-    has_authors: bool = False
-    is_final: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """`began` and `ended` are empty without a journal."""
-
-    winners: Sequence[str]
-    points: float
-    began: str
-    ended: str
-
-
-@dataclass(frozen=True, slots=True)
-class FirstMove:
-    """In percent, with the 95 % interval."""
-
-    games: int
-    share: float
-    low: float
-    high: float
-
-
-def minute(at: str) -> str:
-    """A moment without its seconds."""
-    return at[:16].replace("T", ", ")
-
-
 @dataclass(frozen=True)
-class PublishedContest:
-    """A contest from a store or an export; all else is computed from these fields.
+class ContestView:
+    """A contest from a store or an export; all else is computed from these fields at its first use.
 
     `document` is the JSON of `snapshot`. `pairings` include byes. `disqualified` and `withdrawn`: reasons.
     `secret` is None until the contest is over.
@@ -161,8 +100,13 @@ class PublishedContest:
         listed = dict.fromkeys(kind(agent, why) for kind, table in tables.items() for agent, why in table.items())
         return [change for change in dict.fromkeys(self.state.changes) | listed if change in listed]
 
-    def absent(self, changes: int | None = None) -> frozenset[str]:
-        """Agents not paired after `changes`; None: all."""
+    @property
+    def absent(self) -> frozenset[str]:
+        """Agents that are no longer paired."""
+        return frozenset(self.disqualified.keys() | self.withdrawn.keys())
+
+    def absent_after(self, changes: int) -> frozenset[str]:
+        """Agents that were not paired after that number of changes."""
         made = self.changes[:changes]
         coming = self.entered.keys() - {each.agent for each in made if isinstance(each, Entered)}
         return frozenset(coming | {each.agent for each in made if not isinstance(each, Entered)})
@@ -248,6 +192,34 @@ class PublishedContest:
         """Games with results."""
         return [game for game in self.games if game.result is not None]
 
+    @cached_property
+    def failed(self) -> Sequence[GameResult]:
+        """Results with a fault."""
+        return [result for result in self.results if any(result.faults)]
+
+    @cached_property
+    def failures(self) -> Mapping[str, int]:
+        """Number of failures in games that count by agent, most first."""
+        found = Counter(
+            agent
+            for result in self.failed
+            if self.out.keys().isdisjoint(result.agents)
+            for agent, fault in zip(result.agents, result.faults, strict=True)
+            if fault in FAILURES
+        )
+        return dict(sorted(found.items(), key=lambda each: (-each[1], each[0])))
+
+    @cached_property
+    def counts(self) -> Mapping[GameState, int]:
+        """Number of games by state."""
+        found = Counter(game.state for game in self.games)
+        return {state: found[state] for state in GameState}
+
+    @property
+    def left(self) -> int:
+        """Number of scheduled games that have not ended."""
+        return sum(self.counts[state] for state in OPEN)
+
     @property
     def unfinished(self) -> Sequence[PublishedGame]:
         return [game for game in self.games if game.state in OPEN]
@@ -262,18 +234,31 @@ class PublishedContest:
         """Games to be scheduled later."""
         if self.has_ended:
             return PendingPairing(0, is_exact=True)
-        return self.tournament.to_come(self.pairings, self.results, self.absent())
+        return self.tournament.to_come(self.pairings, self._decisive, self.absent)
+
+    @property
+    def _decisive(self) -> Sequence[GameResult]:
+        # There may be 100,000 results. The number of games of most formats does not depend on them.
+        return () if self.snapshot.format.counts_games else self.results
 
     @property
     def all_games(self) -> int:
         """With future ones."""
-        return len(self.played) + len(self.unfinished) + self.to_come.games
+        return self.counts[GameState.DONE] + self.left + self.to_come.games
 
     @cached_property
     def is_over(self) -> bool:
-        if self.unfinished or self.has_ended:
-            return not self.unfinished
-        return not self.tournament.goes_on(self.pairings, self.results, self.absent())
+        if self.left or self.has_ended:
+            return not self.left
+        return not self.tournament.goes_on(self.pairings, self._decisive, self.absent)
+
+    @property
+    def state_words(self) -> str:
+        """Whether the places are final, or how many games have results."""
+        if self.is_over:
+            return "Final."
+        at_least = "" if self.to_come.is_exact else "at least "
+        return f"Not finished: {self.counts[GameState.DONE]} of {at_least}{self.all_games} games"
 
     @cached_property
     def ending(self) -> Ending | None:
@@ -291,20 +276,26 @@ class PublishedContest:
         return minute(begun[0]) if begun else "", minute(ended[-1]) if ended else ""
 
     @cached_property
+    def paired(self) -> Sequence[PlayedPairing]:
+        """Each pairing with its results and points."""
+        return self.tournament.played(self.pairings, self.results)
+
+    @cached_property
     def table(self) -> Table:
-        return self.tournament.table(self.tournament.played(self.pairings, self.results), self.out)
+        return self.tournament.table(self.paired, self.out)
 
     @cached_property
     def stages(self) -> Mapping[str, str]:
         """Each agent's last group or league; empty for other formats."""
-        return self.tournament.stages(self.tournament.played(self.pairings, self.results), self.out)
+        return self.tournament.stages(self.paired, self.out)
 
-    def stage_of(self, game: ScheduledGame) -> str:
+    def stage_of(self, game: ScheduledGame | GameResult) -> str:
         """A game's group or league, or ""."""
-        return self._stage_at.get((game.round, game.table), "")
+        return self.stage_at.get((game.round, game.table), "")
 
     @cached_property
-    def _stage_at(self) -> Mapping[tuple[int, int], str]:
+    def stage_at(self) -> Mapping[tuple[int, int], str]:
+        """Group or league by round and table; empty without groups."""
         name = self.snapshot.format.stage_name
         return {(each.round, each.table): name(each.group) for each in self.pairings if each.group}
 
@@ -316,8 +307,7 @@ class PublishedContest:
     @cached_property
     def counted(self) -> Sequence[GameResult]:
         """Results without disqualified agents."""
-        pairings = without(self.tournament.played(self.pairings, self.results), self.out)
-        return [game for pairing in pairings for game in pairing.games]
+        return [game for pairing in without(self.paired, self.out) for game in pairing.games]
 
     @cached_property
     def evidence(self) -> Sequence[GameResult]:
@@ -328,6 +318,19 @@ class PublishedContest:
     def copies(self) -> Mapping[int, int]:
         """Number of the original by number of each copy."""
         return copies(self.counted)
+
+    @property
+    def copies_words(self) -> Iterator[str]:
+        """Sentences about copies; empty without copies."""
+        copies, games = len(self.copies), len(self.counted)
+        if copies == 1:
+            yield sentence(f"One of {games} games is a copy of another one: the same agents, seats, opening and moves.")
+        elif copies:
+            yield sentence(
+                f"{copies} of {games} games are copies of others: the same agents, seats, opening and moves."
+            )
+        if copies:
+            yield sentence("A copy scores points. For ratings and certainty, identical games count once.")
 
     @property
     def uncounted(self) -> int:
@@ -346,12 +349,11 @@ class PublishedContest:
             return ()
         from judge.tournament.certain_places import certain_places
 
-        played = self.tournament.played(self.pairings, self.results)
         points = None if self.snapshot.duel is not None else points_table(self.snapshot.policy)
         return certain_places(
             self.table,
             self.stages,
-            played,
+            self.paired,
             self.out,
             points=points,
             is_running=not self.is_over,
@@ -418,12 +420,16 @@ class PublishedContest:
         chosen, entries = self.snapshot.format, self.tournament.entries()
         if not isinstance(chosen, Sequential):
             return None
-        return chosen.state(entries, self.tournament.played(self.pairings, self.results))
+        return chosen.state(entries, self.paired)
+
+    @property
+    def programs(self) -> Mapping[str, str]:
+        """SHA-256 of each agent's files."""
+        return {entry.name: entry.seat.digest for entry in self.snapshot.entries}
 
     @property
     def as_rated(self) -> RatedContest:
-        programs = {entry.name: entry.seat.digest for entry in self.snapshot.entries}
-        return RatedContest(self.name, self.snapshot.frozen_at, self.evidence, programs)
+        return RatedContest(self.name, self.snapshot.frozen_at, self.evidence, self.programs)
 
     @cached_property
     def histories(self) -> Mapping[str, Sequence[Version]]:
@@ -447,13 +453,3 @@ class PublishedContest:
             if game.result is not None and game.conditions is not None
         ]
         return fairness_tests([result for result, _ in known], [conditions for _, conditions in known])
-
-
-def chance_words(snapshot: Snapshot, secret: Key | None) -> str:
-    """Source of randomness in words; `secret` is None until revealed."""
-    if snapshot.commitment is None:
-        seed = snapshot.seed
-        return sentence(f"fixed by the organiser: seed {seed}; all random choices are predictable")
-    if secret is None:
-        return sentence(f"secret until the contest is over; its SHA-256 is {snapshot.commitment}")
-    return sentence(f"revealed: {secret}; its SHA-256, {snapshot.commitment}, was published from the start")

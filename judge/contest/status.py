@@ -1,0 +1,139 @@
+"""The progress of a contest as JSON values."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from judge.contest.contest import Contest
+from judge.contest.entries import equal_files, intake_directory, name_problems
+from judge.contest.hosts import contest_hosts
+from judge.contest.plan import Planned
+from judge.contest.run_lock import has_player, player_of
+from judge.contest.runner import again_at
+from judge.contest_games import GameState
+from judge.contest_view.values import chance_words
+from judge.contest_view.view import ContestView
+from judge.journal.events import SubmissionState
+from judge.sandbox.machine.cores import holders_here
+from judge.store.submission_queries import RegisterReader
+
+if TYPE_CHECKING:
+    from judge.statistics.fairness import FairnessTest
+
+
+def _fairness(contest: Contest) -> "Sequence[FairnessTest]":
+    from judge.contest_view.values import conditions_of
+    from judge.statistics.fairness import fairness_tests
+
+    results = contest.view().results
+    conditions = [conditions_of(contest.record(result.record).record) for result in results]
+    return fairness_tests(results, conditions)
+
+
+_UNENTERED = {
+    SubmissionState.RECEIVED: "waiting",
+    SubmissionState.PROCESSING: "waiting",
+    SubmissionState.FAILED: "refused",
+    SubmissionState.REFUSED: "refused",
+}
+
+
+def status_before(planned: Planned) -> dict[str, Any]:
+    """The state of a contest that has not begun, without creating a store."""
+    windows = planned.plan.windows
+    document: dict[str, Any] = {
+        "contest": planned.name,
+        "state": "not begun",
+        "is_over": False,
+        "agents": [agent.name or str(agent.path) for agent in planned.plan.agents],
+        "problems": name_problems(planned, ()),
+        "entries": [],
+        "copies": [],
+        "submissions": {},
+        "waiting": [],
+        "refused": [],
+        "moments": {key: at.isoformat() for key, at in windows.moments},
+        "words": windows.words,
+        "starts_by_itself": windows.starts is not None,
+        "is_served": has_player(planned),
+    }
+    if not planned.has_no_store:
+        with closing(intake_directory(planned).register()) as register:
+            entries = register.entries()
+            document["entries"] = [{"name": entry.name, "author": entry.author} for entry in entries]
+            document["problems"] = name_problems(planned, entries)
+            document["copies"] = equal_files((each.name, {each.digest or each.upload, each.upload}) for each in entries)
+            counts = register.counts()
+            for each in register.submissions():
+                if (key := _UNENTERED.get(each.state)) is not None:
+                    name = each.name or each.filename
+                    document[key].append({"id": each.id, "name": name, "author": each.author, "why": each.why})
+        document["submissions"] = {state.value: count for state, count in counts.items() if count}
+    return document
+
+
+def status_of(contest: Contest, games: bool = False, tested: bool = False) -> dict[str, Any]:
+    """The state of a contest; `games`: with all games, `tested`: with the tests of its hosts."""
+    view, tests = contest.view(), _fairness(contest) if tested else ()
+    is_over = view.is_over
+    listed = contest.store.listed(contest.name, None if games else GameState.HELD)
+    document: dict[str, Any] = {
+        "contest": contest.name,
+        "state": contest.store.state(contest.name),
+        "is_over": is_over,
+        "player": None if is_over else player_of(contest.planned) or contest.store.lease_holder(contest.name),
+        "games": dict(view.counts),
+        "to_come": view.to_come.games,
+        "is_exact": view.to_come.is_exact or is_over,
+        "chance": _chance(view),
+        "folders": contest.folders_notice,
+        "hosts": [dataclasses.asdict(host) for host in contest_hosts(contest.store, contest.name, tests)],
+        "cores": {} if is_over else {core: who for core, who in holders_here().items() if who},
+        "disqualified": view.disqualified,
+        "withdrawn": view.withdrawn,
+        "copies": _same_files(contest, view),
+        "failures": view.failures,
+        "again_at": again_at(contest.store, contest.name) if view.counts[GameState.HELD] else None,
+    }
+    if listed:
+        document["list"] = [
+            {
+                "number": game.number,
+                "id": game.id,
+                "round": game.round,
+                "first": game.first,
+                "second": game.second,
+                "state": game.state,
+                "attempts": game.attempt,
+                "why": game.why,
+            }
+            for game in listed
+        ]
+    return document
+
+
+def total_text(document: Mapping[str, Any]) -> str:
+    """Number of all games of a status, such as `at least 12`."""
+    counts = document["games"]
+    total = sum(counts.values()) - counts["cancelled"] + document["to_come"]
+    return f"{'' if document['is_exact'] else 'at least '}{total}"
+
+
+def _same_files(contest: Contest, view: ContestView) -> list[str]:
+    register = RegisterReader.within(contest.store, contest.name)
+    uploads = {each.id: each.upload for each in register.submissions()}
+    entries = [each for each in view.snapshot.entries if each.name not in view.absent]
+    return equal_files(
+        (each.name, {each.seat.digest, uploads.get(each.submission or 0, "")} - {""}) for each in entries
+    )
+
+
+def _chance(view: ContestView) -> dict[str, Any]:
+    snapshot, secret = view.snapshot, view.secret
+    return {
+        "seed": snapshot.seed,
+        "commitment": snapshot.commitment,
+        "secret": secret,
+        "words": chance_words(snapshot, secret),
+    }

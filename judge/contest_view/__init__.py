@@ -1,0 +1,1 @@
+"""One contest, read from its store or its export."""

@@ -1,0 +1,97 @@
+"""Values of a contest's view; importable without a database."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from judge.base.errors import InputError
+from judge.base.text import quote, sentence
+from judge.contest_games import GameConditions
+from judge.record.seeds import Key
+from judge.record.spec import GameRecord
+from judge.tournament.snapshot import Snapshot, SnapshotEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Participant:
+    """An agent. `number` counts from 1. `out`: why its results do not count; `withdrawn`: why it withdrew; or empty."""
+
+    number: int
+    entry: SnapshotEntry
+    out: str = ""
+    withdrawn: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.entry.name
+
+    @property
+    def title(self) -> str:
+        """Display name."""
+        return self.entry.title or self.entry.name
+
+    @property
+    def stem(self) -> str:
+        """File name of its page without extension: digits."""
+        return f"{self.number:03d}"
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """Makes a page update itself: the event log's name and the page's last event.
+
+    `is_static`: events are files next to the pages. `has_authors`: author pages exist. `is_final`: the contest is over;
+    pages request no events.
+    """
+
+    log: str
+    seq: str
+    is_static: bool = False
+    has_authors: bool = False
+    is_final: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """`began` and `ended` are empty without a journal."""
+
+    winners: Sequence[str]
+    points: float
+    began: str
+    ended: str
+
+
+@dataclass(frozen=True, slots=True)
+class FirstMove:
+    """In percent, with the 95 % interval."""
+
+    games: int
+    share: float
+    low: float
+    high: float
+
+
+def minute(at: str) -> str:
+    """A moment without its seconds."""
+    return at[:16].replace("T", ", ")
+
+
+def chance_words(snapshot: Snapshot, secret: Key | None) -> str:
+    """Source of randomness in words; `secret` is None until revealed."""
+    if snapshot.commitment is None:
+        seed = snapshot.seed
+        return sentence(f"fixed by the organiser: seed {seed}; all random choices are predictable")
+    if secret is None:
+        return sentence(f"secret until the contest is over; its SHA-256 is {snapshot.commitment}")
+    return sentence(f"revealed: {secret}; its SHA-256, {snapshot.commitment}, was published from the start")
+
+
+def conditions_of(record: GameRecord) -> GameConditions:
+    """A game's host, slot and time. Raises InputError for an invalid time."""
+    place = record.placement
+    try:
+        began = datetime.fromisoformat(record.started_at)
+        slot = ",".join(map(str, place.slot_cores))
+        return GameConditions(place.host, slot, began.timestamp(), record.seconds, f"{began.hour:02d}")
+    except (ValueError, OverflowError):
+        raise InputError(f"started_at {quote(record.started_at)} is not a time") from None
