@@ -267,7 +267,7 @@ class Season:
         file.write_text(text + "\n[intake]\nuploads_per_hour = 60\npractice_games = 0\n")
         judge(self.folder, "contest", "key", "ladder/organiser.key")
         for author in {event.author for event in self.events if event.archive}:
-            token = judge(self.folder, "submissions", "token", author, "ladder").split()[0]
+            token = judge(self.folder, "tokens", "make", author, "ladder").split()[0]
             (self.folder / f"{author}.token").write_text(token)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))

@@ -225,7 +225,7 @@ def print_result(directory: IntakeDirectory, register: Register, ended: Submissi
         return
     of = f"{ended.id} {contest}"
     if ended.state is SubmissionState.REFUSED:
-        note(f"next: fix it and submit it again; the log is in: judge submissions show --log {of}")
+        note(f"next: fix it and submit it again; the log is in: judge submissions show {of} --log")
         if ended.agent is not None:
             note(f"or accept it unchanged: judge submissions approve {of} --why REASON")
     elif ended.state is SubmissionState.RECEIVED:

@@ -122,7 +122,7 @@ def test_status_reports_whether_a_service_starts_the_contest(judge: Judge, tmp_p
 
 def test_email_of_an_unknown_author_is_refused(judge: Judge, tmp_path: Path) -> None:
     make_cup(tmp_path)
-    assert 0 == judge("submissions", "token", "Dana", "cup").code
+    assert 0 == judge("tokens", "make", "Dana", "cup").code
 
     unknown = judge("submissions", "email", "Danna", "danna@example.org", "cup")
     known = judge("submissions", "email", "Dana", "dana@example.org", "cup")

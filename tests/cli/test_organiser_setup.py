@@ -30,7 +30,7 @@ def test_tokens_of_many_authors_are_one_table(judge: Judge, tmp_path: Path) -> N
     judge("contest", "init", "cup", "--policy", "gomocup-fastgame")
     (tmp_path / "authors.txt").write_text('Ada L.\n\n Žofie, "Z" \n')
 
-    made = judge("submissions", "tokens", "authors.txt", "cup", "--url", "https://example.org/cup/")
+    made = judge("tokens", "make-all", "authors.txt", "cup", "--url", "https://example.org/cup/")
 
     rows = list(csv.DictReader(io.StringIO(made.out)))
     assert 0 == made.code, made.err
@@ -39,7 +39,7 @@ def test_tokens_of_many_authors_are_one_table(judge: Judge, tmp_path: Path) -> N
     assert 2 == len({row["token"] for row in rows})
     assert "there is also" not in made.err
     for author in ("ADA L.", "Аda L."):  # noqa: RUF001
-        similar = judge("submissions", "token", author, "cup")
+        similar = judge("tokens", "make", author, "cup")
         assert (0, True) == (similar.code, "there is also the author Ada L.: if they are one" in similar.err)
 
 
@@ -58,7 +58,7 @@ def test_list_of_authors_with_a_mistake_makes_no_token(judge: Judge, tmp_path: P
     judge("contest", "init", "cup", "--policy", "gomocup-fastgame")
     (tmp_path / "authors.txt").write_text(text)
 
-    refused = judge("submissions", "tokens", "authors.txt", "cup")
+    refused = judge("tokens", "make-all", "authors.txt", "cup")
 
     assert (2, "") == (refused.code, refused.out)
     assert why in refused.err

@@ -21,7 +21,7 @@ COMMANDS: Sequence[Sequence[str]] = (
     ("match", "house-python", "house-python", "--policy", "pipe.toml"),
     ("submit", "pipe", "cup"),
     ("submit", "a.zip", "--url", "http://127.0.0.1:1/", "--token-file", "pipe"),
-    ("submissions", "token", "--from", "pipe", "cup"),
+    ("tokens", "make", "--from", "pipe", "cup"),
     ("contest", "plan", "pipe"),
     ("contest", "plan", "piped"),
     ("contest", "status", "pipe"),

@@ -168,12 +168,12 @@ def test_the_log_is_shown_and_no_terminal_obeys_it(run: Run, upload: Callable[[s
 
 
 def test_a_token_is_printed_once_and_ended(run: Run) -> None:
-    made = run("submissions", "token", "ada", "--url", "https://example.org/cup/")
+    made = run("tokens", "make", "ada", "--url", "https://example.org/cup/")
     token, link = made.stdout.splitlines()
     assert token.startswith("judge-")
     assert f"https://example.org/cup/author/index.html#{token}" == link
     assert "shown only once" in made.stderr
-    assert "1 revoked\n" == run("submissions", "revoke", "ada").stdout
+    assert "1 revoked\n" == run("tokens", "revoke", "ada").stdout
 
 
 @pytest.mark.parametrize(
@@ -190,8 +190,8 @@ def test_a_token_is_printed_once_and_ended(run: Run) -> None:
         ("submissions approve 1 --why so", "is passed: only a refused one"),
         ("submissions withdraw 1 --why \xa0", "--why is missing"),
         ("submissions retry 1", "only a failed or refused one"),
-        ("submissions revoke bob", "'bob' has no token"),
-        ("submissions token ada --url example.org", "not an address"),
+        ("tokens revoke bob", "'bob' has no token"),
+        ("tokens make ada --url example.org", "not an address"),
         ("serve --intake-only --listen 0.0.0.0:0", "let a server with TLS forward"),
         ("serve --intake-only --proxy *", "use one IP address"),
         ("serve --intake-only --listen nowhere", "use an IP address and a port"),

@@ -154,8 +154,8 @@ COMMANDS: Sequence[Sequence[str]] = (
     ("contest", "run", "cup"),
     ("stats", "cup"),
     ("submissions", "list", "cup"),
-    ("submissions", "token", "ada", "cup"),
-    ("organisers", "list", "cup"),
+    ("tokens", "make", "ada", "cup"),
+    ("tokens", "list", "cup"),
 )
 
 
