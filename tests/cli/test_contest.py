@@ -89,7 +89,7 @@ def test_from_nothing_to_final_standings(judge: Judge, tmp_path: Path) -> None:
 
     table = document(judge("contest", "standings", "cup", "--json"))
     assert {"house-instant", "house-stamp"} == {each["agent"] for each in table["lines"]}
-    cross = document(judge("contest", "crosstable", "cup", "--json"))
+    cross = document(judge("contest", "standings", "cup", "--crosstable", "--json"))
     assert [None, None] == [cross["rows"][number][number] for number in range(2)]
     events = [each["event"] for each in json.loads(judge("contest", "journal", "cup", "--json").out)]
     begun = ["announced", "frozen", "created", "folders", "scheduled"]

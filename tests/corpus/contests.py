@@ -51,8 +51,9 @@ def contest_texts(part: str, source: Texts) -> Iterator[tuple[str, str]]:
     is_cup = "cup.toml" in source
     group = "cup" if is_cup else "contest"
     for word in ("status", "standings") if is_cup else ("status", "standings", "crosstable", "journal"):
-        yield f"{group} {word}", _without_now(printed("contest", word, str(folder)))
-        yield f"{group} {word} --json", printed("contest", word, str(folder), "--json")
+        words = ("standings", "--crosstable") if word == "crosstable" else (word,)
+        yield f"{group} {word}", _without_now(printed("contest", *words, str(folder)))
+        yield f"{group} {word} --json", printed("contest", *words, str(folder), "--json")
     languages = () if part == IN_EVERY_LANGUAGE else ("--language", "en")
     export = ("contest", "export", str(public), str(folder), "--private", "private", *languages)
     yield "export", _MANIFEST.sub(r"\1 DIGEST", printed(*export))

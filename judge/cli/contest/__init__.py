@@ -13,7 +13,6 @@ app = lazy_group(
         "watch": "judge.cli.contest.watch:watch",
         "status": "judge.cli.contest.tables:status",
         "standings": "judge.cli.contest.tables:standings",
-        "crosstable": "judge.cli.contest.tables:crosstable",
         "journal": "judge.cli.contest.tables:journal",
         **order_commands("judge.contest.orders.contest_orders"),
         "folders": "judge.cli.contest.folders:folders",

@@ -1,27 +1,26 @@
-"""`judge contest status`, `standings`, `crosstable` and `log`."""
+"""`judge contest status`, `standings` and `journal`."""
 
 import dataclasses
 from collections.abc import Mapping
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
 from judge.api.contests import ContestFolder
 from judge.api.contests import contest as contest_of
 from judge.base.text import printable, titled
-from judge.cli.ladder import print_ladder
+from judge.cli.contest.standings_output import print_standings
 from judge.cli.options import HERE, ContestArgument, ContestOrCupArgument, JsonOption, cup_at, refuse_given
 from judge.contest.contest import open_store
 from judge.contest.plan import load_plan
 from judge.contest.status import status_before, status_of, total_text
 from judge.contest_view.documents import standings_document
-from judge.contest_view.view import ContestView
-from judge.terminal.contest_tables import print_certainty_words, print_crosstable, standings_table
-from judge.terminal.output import print_json, print_table
+from judge.terminal.contest_tables import print_crosstable
+from judge.terminal.output import print_json
 
 
 def status(
@@ -146,12 +145,23 @@ def _time_left(left: timedelta) -> str:
     return f"{left.days} d {hours} h" if left.days else f"{hours} h {minutes} min" if hours else f"{minutes + 1} min"
 
 
-def standings(contest: ContestOrCupArgument = HERE, as_json: JsonOption = False) -> None:
+def standings(
+    contest: ContestOrCupArgument = HERE,
+    crosstable: Annotated[
+        bool,
+        typer.Option("--crosstable", help="Print the points of each agent against each other, with wins and draws."),
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
     """Print the standings, with ratings and their 95 % intervals. Before the start: entries and start time."""
     if (cup := cup_at(contest)) is not None:
         from judge.cli.cup.tables import standings as standings_of_cup
 
+        refuse_given("is for a league of a cup", crosstable=crosstable)
         standings_of_cup(cup, as_json=as_json)
+        return
+    if crosstable:
+        _print_crosstable(contest, as_json=as_json)
         return
     planned = load_plan(contest)
     with ContestFolder(planned).opened_if_begun() as found:
@@ -166,33 +176,10 @@ def standings(contest: ContestOrCupArgument = HERE, as_json: JsonOption = False)
             if as_json:
                 print_json(standings_document(view), indent=None)
             else:
-                _print_standings(view)
+                print_standings(view)
 
 
-def _print_standings(view: ContestView) -> None:
-    if view.has_rounds:
-        console = Console(highlight=False)
-        table = standings_table(view, has_boxes=not console.options.ascii_only)
-        table.title = Text(printable(titled(view.name, view.snapshot.title)))
-        print_table(table, console)
-    else:
-        print_ladder(view)
-    print(view.state_words)
-    print_certainty_words(view.certainty, has_brackets=view.has_rounds)
-    for words in view.copies_words:
-        print(words)
-    if places_by := view.snapshot.format.places_by:
-        print(places_by)
-    for agent, why in view.disqualified.items():
-        print(f"disqualified: {printable(agent)}: {printable(why)}")
-    for agent, why in view.withdrawn.items():
-        print(f"withdrawn: {printable(agent)}: {printable(why)}")
-    if (test := view.test) is not None:
-        print(f"sequential test: LLR {test.llr:.2f} ({test.lower:.2f} to {test.upper:.2f}): {test.decision}")
-
-
-def crosstable(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
-    """Print the crosstable: the points of the row's agent, and its wins, draws and losses."""
+def _print_crosstable(contest: Path, *, as_json: bool) -> None:
     with contest_of(contest).opened() as found:
         cells = found.view().table.crosstable
     if as_json:

@@ -6,7 +6,7 @@ from typing import Any
 
 from judge.api.contests import ContestFolder
 from judge.base.text import printable
-from judge.cli.contest.tables import standings as contest_standings
+from judge.cli.contest.standings_output import print_standings
 from judge.contest.status import status_before, status_of, total_text
 from judge.cup.plan import PlannedCup, load_cup
 from judge.cup.results import CupResults, load_results
@@ -54,7 +54,7 @@ def standings(cup: Path, *, as_json: bool) -> None:
         return
     for league in results.leagues:
         if league.contest is not None:
-            contest_standings(planned.file_of(league.name))
+            print_standings(league.contest)
             print()
     _print_leaders(results)
     _print_medals(results)
