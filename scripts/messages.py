@@ -2,7 +2,7 @@
 
 New messages are added without a translation, and those that the code has no more are removed; a release needs all
 translations. Messages are: calls of `gettext`, `ngettext` and `pgettext` in judge/ and in the templates, what
-is marked by `judge.base.text.sentence` (its f-strings become texts with names in braces), and words of fixed lists.
+is marked by `MARKS` (its f-strings become texts with names in braces), and words of fixed lists.
 """
 
 import ast
@@ -30,7 +30,7 @@ from judge.statistics.fairness import FAIRNESS_WORDS
 from judge.submissions.check import Grade
 from judge.submissions.pipeline import Stage
 from judge.tournament.standings import CRITERIA
-from judge.translations.language import CODES
+from judge.translations.language import CODES, EVENT
 from judge.translations.sentences import SENTENCE
 
 ROOT = Path(__file__).parents[1]
@@ -54,6 +54,9 @@ WORDS = {
 }
 """Messages that are values of the code, by context."""
 
+MARKS = {"sentence": (SENTENCE, 0), "event_message": (EVENT, 0), "journal_event": (EVENT, 1)}
+"""Calls that mark messages, with their context and the number of the first message among the arguments."""
+
 KEYWORDS = {"gettext": None, "_": None, "ngettext": (1, 2), "pgettext": ((1, "c"), 2)}
 _UNSAID = re.compile(
     r'^"(Project-Id-Version|Report-Msgid|POT-Creation|PO-Revision|Last-Translator|MIME|Generated-By|Language-Team).*\n',
@@ -75,8 +78,8 @@ def messages() -> Iterator[Message]:
         # Few modules have messages, and to read all of them takes seconds.
         if b"gettext" in source:
             yield from _extracted(extract_python, source, {})
-        if b"sentence(" in source:
-            yield from (Message(text, SENTENCE) for text in _sentences(ast.parse(source)))
+        if any(f"{mark}(".encode() in source for mark in MARKS):
+            yield from _marked(ast.parse(source))
     for path in sorted((ROOT / "judge").rglob("templates/*.html")):
         yield from _extracted(babel_extract, path.read_bytes(), {"trimmed": "true", "newstyle_gettext": "true"})
     for context, words in WORDS.items():
@@ -88,11 +91,14 @@ def _extracted(method: object, source: bytes, options: dict[str, str]) -> Iterat
         yield Message((text[0], text[1]) if isinstance(text, tuple) else text, context)
 
 
-def _sentences(tree: ast.AST) -> Iterator[str]:
-    """What is marked in a module."""
+def _marked(tree: ast.AST) -> Iterator[Message]:
+    """What is marked in a module, without messages that are one field."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "sentence":
-            yield message_of(node.args[0])
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in MARKS:
+            context, start = MARKS[node.func.id]
+            for text in map(message_of, node.args[start:]):
+                if not re.fullmatch(r"(\{\w+\})?", text):
+                    yield Message(text, context)
 
 
 def message_of(node: ast.expr) -> str:

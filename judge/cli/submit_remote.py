@@ -15,6 +15,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from judge.base.durable_files import open_regular, read_bounded, write_durably
 from judge.base.errors import HostError, InputError
+from judge.base.moments import moment_text
 from judge.base.os_errors import os_errors_as
 from judge.base.parsing import parse_json
 from judge.base.text import printable, suggest
@@ -23,7 +24,6 @@ from judge.cli.submission_output import REPEATED, print_findings, print_state, r
 from judge.journal.events import SubmissionState
 from judge.store.types import ENTERS, UploadStep
 from judge.submissions.check import CheckReport
-from judge.submissions.windows import moment_text
 from judge.terminal.output import note, print_json
 from judge.web.schemas import (
     ContestInfo,

@@ -79,7 +79,7 @@ class _Entered(_Row):
 
 class _Line(_Row):
     event: str
-    text: str
+    data: str
 
 
 Row = TypeVar("Row", bound=_Row)
@@ -157,7 +157,7 @@ def _of_export(directory: Path) -> EarlierContest:
     try:
         is_ladder = not snapshot.format.has_rounds
         has_ended = is_ladder and any(
-            isinstance(decode(Line(line.event, line.text)), SeasonEnded) for line in _rows(directory, "journal", _Line)
+            isinstance(decode(Line(line.event, line.data)), SeasonEnded) for line in _rows(directory, "journal", _Line)
         )
         return _rated(directory, snapshot, pairings, results, out, waiting, has_ended=has_ended)
     except (ValueError, LookupError) as error:

@@ -25,17 +25,19 @@ from judge.contest.folder_names import KEEPER_DIRECTORY
 from judge.contest.plan import Plan, Planned, load_plan
 from judge.contest.run_lock import player_of
 from judge.contest_games import GameState
-from judge.journal.codec import Event, encode
+from judge.journal.codec import Event
 from judge.journal.events import (
+    Moment,
     ScheduleChanged,
     StartTimeReached,
     SubmissionsClosed,
     SubmissionsOpened,
     SubmissionState,
 )
+from judge.journal.sentences import text_of
 from judge.sandbox.machine.cores import on_all_processors
 from judge.store.submissions import Register
-from judge.submissions.windows import SubmissionGate, WindowEvent, Windows, moment_text
+from judge.submissions.windows import SubmissionGate, WindowEvent, Windows
 
 WHO = "the clock"
 """Actor in the journal."""
@@ -168,39 +170,39 @@ class WindowKeeper:
         """Perform due actions. Raises InputError and HostError; the next call continues."""
         windows = self._file.windows()
         self._gate.change(windows)
-        self._write(ScheduleChanged(windows.words or "none"))
+        self._write(windows.event)
         for event in self._gate.happened():
             self._write(event)
         if windows.starts is not None and (self._gate.now() >= windows.starts or self._has_started(windows.starts)):
-            self._play(moment_text(windows.starts), windows.starts)
+            self._play(windows.starts)
 
     def _write(self, event: Event) -> None:
         if self._written.get(type(event)) == event:
             return
         with closing(open_store(self._planned)) as store:
             is_first = not store.last_lines(self._planned.name, 1, type(event))
-            if is_first and event == ScheduleChanged("none"):
+            if is_first and event == ScheduleChanged():
                 return
             if store.log_once(self._planned.name, event, WHO):
-                log.info("window", kind=event.NAME, text=encode(event).text)
+                log.info("window", kind=event.NAME, text=text_of(event))
         self._written[type(event)] = event
 
     def _has_started(self, moment: datetime) -> bool:
         """True even if the clock was set back since."""
-        event = StartTimeReached(moment_text(moment))
+        event = StartTimeReached(Moment.of(moment))
         if self._written.get(StartTimeReached) == event:
             return True
         with closing(open_store(self._planned)) as store:
             lines = store.last_lines(self._planned.name, 1, StartTimeReached)
         return bool(lines) and lines[0].change == event
 
-    def _play(self, text: str, starts: datetime) -> None:
+    def _play(self, starts: datetime) -> None:
         with closing(open_store(self._planned)) as store:
             begun = has_begun(store, self._planned)
             if not begun and (waits := self._underway(starts)):
                 log.info("the contest waits for submissions that came before its start", submissions=waits)
                 return
-            self._write(StartTimeReached(text))
+            self._write(StartTimeReached(Moment.of(starts)))
             if begun:
                 if store.state(self._planned.name) != "open":
                     return

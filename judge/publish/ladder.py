@@ -262,7 +262,7 @@ class _Pass:
 
 
 def _hashed(line: JournalLine) -> bytes:
-    return "\0".join(map(str, (line.at, line.event, line.game, line.attempt, line.digest, line.text))).encode() + b"\n"
+    return "\0".join(map(str, (line.at, line.event, line.game, line.attempt, line.digest, line.data))).encode() + b"\n"
 
 
 def _withdrawn(journal: Sequence[JournalLine]) -> frozenset[_Attempt]:

@@ -145,7 +145,7 @@ def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
     ]
     out = {row.agent: row.why for row in _read_table(directory, "disqualified", DisqualifiedRow)}
     journal = [
-        JournalLine(row.at, row.event, row.game, row.attempt, row.text)
+        JournalLine(row.at, row.event, row.game, row.attempt, row.data)
         for row in _read_table(directory, "journal", JournalRow)
     ]
     document = document.removesuffix("\n")

@@ -164,7 +164,7 @@ class JournalRow(_Row):
     event: Annotated[str, "what happened, in one word"]
     game: Annotated[str | None, "the game's id, if the line is about one"]
     attempt: Annotated[int | None, "the number of the attempt, if the line is about one"]
-    text: Annotated[str, "what happened, in words"]
+    data: Annotated[str, "the other fields of the event, as canonical JSON"]
 
 
 @dataclass(frozen=True, slots=True)

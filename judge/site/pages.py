@@ -16,6 +16,7 @@ from markupsafe import Markup, escape
 
 from judge import DISTRIBUTION
 from judge.base.text import clock_text, duration, number, plain_text, points_text
+from judge.journal.sentences import text_of
 from judge.publish.model import PublishedContest, Stream
 from judge.translations.language import ENGLISH, Language
 
@@ -157,7 +158,13 @@ def _environment(language: Language, package: str) -> Environment:
         ]
         return Markup("; ").join(shown)
 
+    def words_in(text: str, limit: int = MAX_SENTENCE_CHARACTERS) -> Markup:
+        """Sentences in this language."""
+        return escape(_spaced(plain_text(text, limit)))
+
     environment.filters |= {
+        "event": partial(text_of, language=language),
+        "words": words_in,
         "explanation": explanation_in,
         "icon": icon_of,
         "name": short_name,

@@ -51,7 +51,7 @@ class SentenceBook:
                 explained = len(own) + sum(part.explained for part in inner.values() if part is not None)
                 said = self._messages.pgettext(SENTENCE, message)
                 parts = {name: part.text if part else match[name] for name, part in inner.items()}
-                found.append(_Found(explained, -sum(map(str.isalpha, own)), _filled(said, parts)))
+                found.append(_Found(explained, -sum(map(str.isalpha, own)), filled(said, parts)))
         return max(found, default=None)
 
 
@@ -63,9 +63,9 @@ class _Found(NamedTuple):
     text: str
 
 
-def _filled(message: str, parts: Mapping[str, str]) -> str:
+def filled(message: str, parts: Mapping[str, object]) -> str:
     """Unlike `str.format`, braces may contain names only."""
-    return _NAME.sub(lambda name: parts[name[1]], message)
+    return _NAME.sub(lambda name: str(parts[name[1]]), message)
 
 
 def _sentences(messages: NullTranslations) -> Iterator[str]:

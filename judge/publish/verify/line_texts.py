@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from judge.contest_games import PublishedGame
-from judge.journal.codec import Line, UnknownLine, decode, encode, event_names, kind_of
+from judge.journal.codec import Line, UnknownLine, decode, event_names, kind_of
 from judge.journal.events import (
     Accepted,
     Announced,
@@ -77,7 +77,7 @@ def _is_written(
         case Started(first=first, second=second):
             return game is None or (first, second) == game.agents
         case Accepted():
-            return game is None or line.text == encode(_accepted(game, line.change, results)).text
+            return game is None or line.change == _accepted(game, line.change, results)
         case SetAside(why=why):
             return game is not None and voids.get(game.id) == why
         case Rated(agent):

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
 from judge.contest_games import AttemptState, GameState, PublishedGame, schedule_digest
-from judge.journal.codec import UnknownLine, encode, event_names, kind_of
+from judge.journal.codec import UnknownLine, event_names, kind_of
 from judge.journal.events import (
     Accepted,
     AdmissionsFrozen,
@@ -36,6 +36,7 @@ from judge.journal.events import (
     SubmissionState,
     Withdrawn,
 )
+from judge.journal.sentences import text_of
 from judge.journal.state import ContestState
 from judge.publish.load import DOCUMENT
 from judge.publish.model import PublishedContest
@@ -222,7 +223,7 @@ def uncounted_attempts(contest: PublishedContest, log: ReadLog) -> Iterator[str]
     for game in contest.games:
         for attempt, (event, digest) in games[game.id].ended.items():
             if not isinstance(event, Accepted):
-                words = encode(event).name + (" without a record" if digest is None else "")
+                words = str(event.NAME) + (" without a record" if digest is None else "")
                 found[words].append((game.number, attempt))
     for kind, each in sorted(found.items()):
         attempts = [f"{number}.{attempt}" for number, attempt in sorted(each)]
@@ -356,22 +357,22 @@ class _ComparedLog:
 def _attempt_problems(
     game: PublishedGame, ended: Mapping[int, tuple[AttemptEvent, str | None]], records: Attempts
 ) -> Iterator[str]:
-    lines = {attempt: (encode(event), digest) for attempt, (event, digest) in ended.items()}
     listed: dict[int, str] = {attempt.number: attempt.state for attempt in game.uncounted}
     if game.state == GameState.DONE:
         listed[game.attempt] = AttemptState.ACCEPTED
     for attempt, state in listed.items():
-        name, digest = (lines[attempt][0].name, lines[attempt][1]) if attempt in lines else ("nothing", None)
+        event, digest = ended.get(attempt, (None, None))
+        name = "nothing" if event is None else event.NAME
         if name != state:
             yield f"game {game.number}: attempt {attempt} is {name} in the log, {state} in the tables"
         elif digest != records.get((game.number, attempt)):
             yield f"game {game.number}: the record of attempt {attempt} differs from the log"
     for each in game.uncounted:
-        if each.number in lines and lines[each.number][0].text != each.why:
+        if each.number in ended and text_of(ended[each.number][0]) != each.why:
             yield f"game {game.number}: log and tables have different reasons of attempt {each.number}"
-    for attempt, (line, digest) in lines.items():
+    for attempt, (event, digest) in ended.items():
         if digest is not None and attempt not in listed:
-            yield f"game {game.number}: attempt {attempt} is {line.name} in the log, but missing in the tables"
+            yield f"game {game.number}: attempt {attempt} is {event.NAME} in the log, but missing in the tables"
 
 
 def _digest(text: str) -> str:
