@@ -5,9 +5,8 @@ None. Exactly one text is the data of an event, so bytes that differ are another
 """
 
 import json
-import re
 from collections.abc import Callable
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
@@ -49,9 +48,6 @@ class UnknownLine(Event):
 
 _Kind = TypeVar("_Kind", bound=Event)
 
-FIELD = re.compile(r"\{(\w+)\}")
-"""In a message."""
-
 _KINDS: dict[str, type[Event]] = {}
 
 _COLUMNS = ("state", "game", "attempt")
@@ -79,11 +75,6 @@ def event_names() -> frozenset[str]:
     return frozenset(_KINDS)
 
 
-def names_of(kind: type[Event]) -> tuple[str, ...]:
-    """The names of the lines of a class."""
-    return (kind.NAME,) if isinstance(kind.NAME, str) else tuple(map(str, kind.NAME))
-
-
 def encode(event: Event) -> Line:
     """The line of an event."""
     if isinstance(event, UnknownLine):
@@ -95,13 +86,11 @@ def encode(event: Event) -> Line:
 
 def decode(line: Line) -> Event:
     """The event for which `encode` returns this line; an `UnknownLine` if no judge writes it."""
-    kind = _KINDS.get(line.name)
-    if kind is None or len(line.data) > MAX_DATA_BYTES:
+    if line.name not in _KINDS or len(line.data) > MAX_DATA_BYTES:
         return UnknownLine(line)
-    columns = zip(_COLUMNS, (line.name, line.game, line.attempt), strict=True)
-    values = {name: value for name, value in columns if name in kind.__match_args__}
     try:
-        event: Event = _reader(line.name).validate_python({**json.loads(line.data), **values})
+        values, _ = _read_json(line.data)
+        event: Event = _reader(line.name)({**values, "state": line.name, "game": line.game, "attempt": line.attempt})
     except (ValueError, TypeError, RecursionError):
         return UnknownLine(line)
     return event if encode(event) == line else UnknownLine(line)
@@ -112,19 +101,20 @@ def kind_of(event: Event) -> type[Event]:
     return _KINDS.get(event.line.name, UnknownLine) if isinstance(event, UnknownLine) else type(event)
 
 
+_read_json = json.JSONDecoder().raw_decode
+
+
 @cache
-def _reader(name: str) -> TypeAdapter[Any]:
-    return TypeAdapter(_KINDS[name])
+def _reader(name: str) -> Callable[[Any], Any]:
+    return TypeAdapter(_KINDS[name]).validator.validate_python
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    found = {}
-    for name in value.__match_args__:
-        part = getattr(value, name)
-        if part is not None and name not in _COLUMNS:
-            found[name] = _plain(part) if part.__class__ is tuple or is_dataclass(part) else part
-    return found
+    parts = ((name, getattr(value, name)) for name in value.__match_args__ if name not in _COLUMNS)
+    return {name: _plain(part) for name, part in parts if part is not None}
 
 
 def _plain(part: Any) -> Any:
+    if isinstance(part, str | int):
+        return part
     return [_fields(each) for each in part] if isinstance(part, tuple) else _fields(part)

@@ -86,6 +86,29 @@ class SettingChange:
     after: Text
 
 
+@dataclass(frozen=True, slots=True)
+class _AtMoment(Event):
+    at: Moment
+
+
+@dataclass(frozen=True, slots=True)
+class _WithReason(Event):
+    why: Text
+
+
+@dataclass(frozen=True, slots=True)
+class _OfAgent(Event):
+    agent: Name
+    why: Text
+
+
+@dataclass(frozen=True, slots=True)
+class _OfAttempt(Event):
+    game: str
+    attempt: int
+    why: Text
+
+
 class SubmissionState(StrEnum):
     """State of a submission. Passed and approved ones become entries."""
 
@@ -134,17 +157,13 @@ class LateAllowed(Event):
 
 
 @journal_event("opened", "{at}")
-class SubmissionsOpened(Event):
+class SubmissionsOpened(_AtMoment):
     """Submissions opened at the set moment."""
-
-    at: Moment
 
 
 @journal_event("closed", "{at}")
-class SubmissionsClosed(Event):
+class SubmissionsClosed(_AtMoment):
     """Submissions closed at the set moment."""
-
-    at: Moment
 
 
 @journal_event("window")
@@ -165,10 +184,8 @@ class SettingsChanged(Event):
 
 
 @journal_event("begins", "{at}")
-class StartTimeReached(Event):
+class StartTimeReached(_AtMoment):
     """The set moment of the start has passed."""
-
-    at: Moment
 
 
 @journal_event("frozen")
@@ -208,35 +225,23 @@ class ImagesChanged(Event):
 
 
 @journal_event("entered", "{agent}: {why}")
-class Entered(Event):
+class Entered(_OfAgent):
     """An agent takes part from now on."""
-
-    agent: Name
-    why: Text
 
 
 @journal_event("not-entered", "{agent}: {why}")
-class NotEntered(Event):
+class NotEntered(_OfAgent):
     """A passed submission could not enter a ladder."""
-
-    agent: Name
-    why: Reason
 
 
 @journal_event("disqualified", "{agent}: {why}")
-class Disqualified(Event):
+class Disqualified(_OfAgent):
     """An agent's results do not count."""
-
-    agent: Name
-    why: Text
 
 
 @journal_event("agent-withdrawn", "{agent}: {why}")
-class Withdrawn(Event):
+class Withdrawn(_OfAgent):
     """An agent takes part no longer."""
-
-    agent: Name
-    why: Text
 
 
 @journal_event("rated", "{agent}: {rating} Elo, standard error {error}")
@@ -249,17 +254,13 @@ class Rated(Event):
 
 
 @journal_event("open", "{why}")
-class Resumed(Event):
+class Resumed(_WithReason):
     """Games are issued again."""
-
-    why: Text
 
 
 @journal_event("paused", "{why}")
-class Paused(Event):
+class Paused(_WithReason):
     """No game is issued."""
-
-    why: Text
 
 
 @journal_event("stopped", "{first} - {second}: void {attempts} times in a row: {why}")
@@ -272,25 +273,26 @@ class Stopped(Event):
     why: Text
 
 
-@journal_event("season-ended", "{why}")
+@journal_event("season-ended", "{why}", "{ends}")
 class SeasonEnded(Event):
-    """No further game of a ladder is drawn. `why` is the organiser's reason, or the moment set by the terms."""
+    """No further game of a ladder is drawn: the organiser's reason, or the moment that the terms set."""
 
-    why: Text
+    why: Text | None = None
+    ends: Moment | None = None
+
+    def __post_init__(self) -> None:
+        if (self.why is None) == (self.ends is None):
+            raise ValueError("a season ends by an order or at a moment")
 
 
 @journal_event("admissions-frozen", "{why}")
-class AdmissionsFrozen(Event):
+class AdmissionsFrozen(_WithReason):
     """No agent enters a ladder until `AdmissionsReopened`."""
-
-    why: Text
 
 
 @journal_event("admissions-reopened", "{why}")
-class AdmissionsReopened(Event):
+class AdmissionsReopened(_WithReason):
     """Agents may enter a ladder again."""
-
-    why: Text
 
 
 # --- games -----------------------------------------------------------------------------------------------------------
@@ -337,39 +339,23 @@ class Accepted(Event):
 
 
 @journal_event("void", "{why}")
-class Voided(Event):
+class Voided(_OfAttempt):
     """An attempt ended without a result, for a reason outside the agents."""
-
-    game: str
-    attempt: int
-    why: Text
 
 
 @journal_event("abandoned", "{why}")
-class Abandoned(Event):
+class Abandoned(_OfAttempt):
     """The attempt's judge or host was lost."""
-
-    game: str
-    attempt: int
-    why: Text
 
 
 @journal_event("superseded", "{why}")
-class Superseded(Event):
+class Superseded(_OfAttempt):
     """Another attempt of the game ended before."""
-
-    game: str
-    attempt: int
-    why: Text
 
 
 @journal_event("annulled", "{why}")
-class Annulled(Event):
+class Annulled(_OfAttempt):
     """An organiser withdrew a result."""
-
-    game: str
-    attempt: int
-    why: Text
 
 
 @journal_event("set-aside", "void {attempts} times in a row: {why}")

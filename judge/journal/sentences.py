@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from judge.base.moments import moment_text
-from judge.journal.codec import FIELD, Event, UnknownLine
+from judge.journal.codec import Event, UnknownLine
 from judge.journal.events import Moment, ScheduleChanged, SettingChange
 from judge.translations.language import ENGLISH, Language
+from judge.translations.sentences import FIELD
 
 
 def event_message(text: str) -> str:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import takewhile
 from typing import Any
 
@@ -29,6 +29,7 @@ from judge.journal.events import (
     Entered,
     GameReleased,
     GamesReleased,
+    Moment,
     Paused,
     Resumed,
     Scheduled,
@@ -53,7 +54,6 @@ from judge.store.types import (
     FileKind,
     JournalLine,
     cancellation,
-    season_end_text,
 )
 
 _GAME = select(games).where(games.c.id == bindparam("of_id"))
@@ -204,7 +204,7 @@ class Store(ContestStart, TakesOrders):
             # The line's time must not be after the check's.
             now = None if ends is None else self._time_of_next_line(connection, contest)
             if ends is not None and now is not None and now >= ends:
-                self._tell(connection, contest, SeasonEnded(season_end_text(ends)))
+                self._tell(connection, contest, SeasonEnded(ends=Moment.of(ends.astimezone(UTC))))
                 return False
             rounds = {"rounds": list({pair.round for pair in pairs})}
             places = connection.execute(_PLACES, {**rounds, **_bounds(contest, [pair.table for pair in pairs])})

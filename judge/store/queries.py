@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, func, 
 
 from judge.base.errors import InputError
 from judge.contest_games import Attempt, AttemptState, GameResult, GameState, Pairing, ScheduledGame, game_result
-from judge.journal.codec import Event, names_of
+from judge.journal.codec import Event
 from judge.store.database import Database, stamp, value_of
 from judge.store.tables import attempts, contests, entries, files, games, journal, pairings, results
 from judge.store.types import ANNOUNCED, EntryRow, FileKind, JournalLine
@@ -226,7 +226,7 @@ class Reader(Database):
 
     def last_lines(self, contest: str, limit: int | None, *events: type[Event]) -> list[JournalLine]:
         """Newest first; only `events`, if given."""
-        chosen = (journal.c.event.in_([name for each in events for name in names_of(each)]),) if events else ()
+        chosen = (journal.c.event.in_([each.NAME for each in events]),) if events else ()
         query = _lines(contest, *chosen).order_by(journal.c.id.desc()).limit(limit)
         return [value_of(JournalLine, row) for row in self._rows(query)]
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from enum import StrEnum
 from functools import cached_property
 
@@ -106,11 +106,6 @@ def state_after(lines: Iterable[JournalLine]) -> ContestState:
 def cancellation(agent: str, disqualified: str | None, withdrawn: str | None) -> str:
     """Why an agent's game is cancelled."""
     return f"{agent} withdrew: {withdrawn}" if disqualified is None else f"{agent} is disqualified: {disqualified}"
-
-
-def season_end_text(ends: datetime) -> str:
-    """Reason of a season's end at the moment set by the terms."""
-    return f"{ends.astimezone(UTC):%Y-%m-%d %H:%M:%S UTC}"
 
 
 ANNOUNCED = "announced"

@@ -27,7 +27,7 @@ class Receipt(FrozenModel):
     format: Literal["judge-receipt-1"] = "judge-receipt-1"
     leaf: str = Field(
         max_length=1000,
-        description="The leaf, canonical JSON: `event` and `data` describe the upload; `digest` is the SHA-256 of the received bytes.",
+        description="The leaf, canonical JSON: `event` and `data` describe the upload, `digest` is its SHA-256.",
     )
     number: int = Field(ge=0, description="The number of the leaf in the log, from 0.")
     proof: FailFastTuple[str] = Field(max_length=64, description="The inclusion proof of RFC 6962, in Base64.")

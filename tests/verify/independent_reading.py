@@ -31,7 +31,9 @@ FIELDS = {
     "accepted": "reason winner? first? second?",
     "set-aside": "attempts why",
     **dict.fromkeys(("void", "abandoned", "superseded", "annulled", "released", "open", "paused"), "why"),
-    **dict.fromkeys(("season-ended", "admissions-frozen", "admissions-reopened"), "why"),
+    "season-ended": "why? ends?",
+    "admissions-frozen": "why",
+    "admissions-reopened": "why",
     **dict.fromkeys(("entered", "not-entered", "disqualified", "agent-withdrawn"), "agent why"),
     "rated": "agent rating error",
     "stopped": "first second attempts why",
@@ -50,7 +52,7 @@ FIELDS = {
     **dict.fromkeys(SUBMISSION_EVENTS, "number name?"),
 }
 NUMBERS = ("entries", "number", "games", "attempts", "rating", "error", "slots")
-MOMENTS = ("at", "opens", "closes", "starts")
+MOMENTS = ("at", "opens", "closes", "starts", "ends")
 CLOCK = timedelta(days=1)  # by which a clock may be wrong
 LEFT_OR_ENTERED = {"disqualified": "disqualified", "agent-withdrawn": "withdrawn", "entered": "entered"}
 MEASURED = ("charged_ms", "cpu_ms", "memory_peak_bytes", "lingered_ms")

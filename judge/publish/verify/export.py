@@ -207,7 +207,7 @@ def _verify(
             *(f"{agent} disqualified: {why}" for agent, why in contest.disqualified.items()),
             *(f"{agent} withdrew: {why}" for agent, why in contest.withdrawn.items()),
             *(f"{agent} entered after the start: {why}" for agent, (why, _) in contest.entered.items()),
-            *(() if log is None else season_decisions(contest, log)),
+            *(() if log is None else season_decisions(log)),
             *(() if log is None else undecided(contest, log)),
             *(() if log is None else uncounted_attempts(contest, log)),
         ],

@@ -25,6 +25,7 @@ from judge.journal.events import (
     Disqualified,
     Entered,
     LockedIn,
+    Moment,
     NotEntered,
     Paused,
     Rated,
@@ -42,7 +43,7 @@ from judge.publish.load import DOCUMENT
 from judge.publish.model import PublishedContest
 from judge.publish.verify.line_times import time_of
 from judge.referee.verify import MAX_MEASURED_VALUE
-from judge.store.types import ENTERS, JournalLine, season_end_text, state_after
+from judge.store.types import ENTERS, JournalLine, state_after
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.snapshot import terms_digest
 from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, origin_of, read_checkpoint
@@ -197,12 +198,11 @@ _AFTER_CREATION = (
 )
 
 
-def season_decisions(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
+def season_decisions(log: ReadLog) -> Iterator[str]:
     """The organiser's orders on a ladder's season and admissions, and submissions that could not enter."""
-    ends = _season_end(contest)
     for line in log.lines:
         match line.change:
-            case SeasonEnded(why) if ends is None or why != season_end_text(ends):
+            case SeasonEnded(why=str() as why):
                 yield f"the organiser ended the season: {why}"
             case AdmissionsFrozen(why):
                 yield f"admissions frozen: {why}"
@@ -302,7 +302,9 @@ class _ComparedLog:
                     yield f"a game of {min(early)}, which had not entered"
             case Entered(agent):
                 yield from self._of_version(agent)
-            case SeasonEnded(why) if self._ends and why == season_end_text(self._ends) and not self._is_at_end(line):
+            case SeasonEnded(ends=Moment() as ends) if ends.time != self._ends:
+                yield "the season does not end at this moment"
+            case SeasonEnded(ends=Moment()) if not self._is_at_end(line):
                 yield "it is earlier than the end of the season"
             case Started(game):
                 agents = self._schedule[self._places[game]].agents
