@@ -25,6 +25,7 @@ from judge.games.quantum_chess.board import COLOURS as ARMIES
 from judge.games.quantum_chess.board import PieceType
 from judge.games.stratego.types import COLOURS as SIDES
 from judge.games.types import Verdict
+from judge.journal.codec import event_names
 from judge.journal.events import SubmissionState
 from judge.statistics.fairness import FAIRNESS_WORDS
 from judge.submissions.check import Grade
@@ -36,16 +37,10 @@ from judge.translations.sentences import SENTENCE
 ROOT = Path(__file__).parents[1]
 CATALOGUES = ROOT / "judge/translations"
 
-EVENTS = (
-    *("announced", "frozen", "created", "scheduled", "started", "released", "disqualified"),
-    *("opened", "closed", "begins", "window", "settings", "late"),
-)
-"""Events of a journal that are no states."""
-
 WORDS = {
     None: [text for criterion in CRITERIA.values() for text in (criterion.head, criterion.meaning)],
     "state": [
-        *(*GameState, *AttemptState, *EVENTS, *SubmissionState, *Stage, *Grade),
+        *(*GameState, *AttemptState, *sorted(event_names()), *Stage, *Grade),
         *("open", "paused", "stopped", "over", "not begun", "admitted"),
     ],
     "unit": ["ms", "s", "min", "h"],
@@ -96,7 +91,7 @@ def _marked(tree: ast.AST) -> Iterator[Message]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in MARKS:
             context, start = MARKS[node.func.id]
-            for text in map(message_of, node.args[start:]):
+            for text in map(message_of, [*node.args[start:], *(each.value for each in node.keywords)]):
                 if not re.fullmatch(r"(\{\w+\})?", text):
                     yield Message(text, context)
 

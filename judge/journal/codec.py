@@ -36,6 +36,8 @@ class Event:
     """The name of the lines, or names that are the field `state`."""
     MESSAGES: ClassVar[tuple[str, ...]]
     """Of its sentence (`judge.journal.sentences`), with fields in braces."""
+    HEAD: ClassVar[str] = ""
+    """Its title on pages; if empty, its name."""
     __match_args__: ClassVar[tuple[str, ...]]
 
 
@@ -55,15 +57,15 @@ _COLUMNS = ("state", "game", "attempt")
 
 
 @dataclass_transform(frozen_default=True)
-def journal_event(name: str | type[StrEnum], *messages: str) -> Callable[[type[_Kind]], type[_Kind]]:
-    """Make a frozen dataclass and declare the name of its lines and its sentence. Each name has one class.
+def journal_event(name: str | type[StrEnum], *messages: str, head: str = "") -> Callable[[type[_Kind]], type[_Kind]]:
+    """Make a frozen dataclass and declare the name of its lines, its sentence and its title. Each name has one class.
 
     Of several messages, the first applies that has all its fields.
     """
 
     def declare(described: type[_Kind]) -> type[_Kind]:
         kind: type[_Kind] = dataclass(frozen=True, slots=True)(described)
-        kind.NAME, kind.MESSAGES = name, messages
+        kind.NAME, kind.MESSAGES, kind.HEAD = name, messages, head
         _KINDS.update(dict.fromkeys([name] if isinstance(name, str) else map(str, name), kind))
         return kind
 

@@ -148,7 +148,7 @@ class SubmissionChanged(Event):
     name: Reason | None = None
 
 
-@journal_event("late", "{author}: {why}")
+@journal_event("late", "{author}: {why}", head="Late submission permitted")
 class LateAllowed(Event):
     """An author may submit until the lock-in."""
 
@@ -156,17 +156,17 @@ class LateAllowed(Event):
     why: Text
 
 
-@journal_event("opened", "{at}")
+@journal_event("opened", "{at}", head="Submissions opened")
 class SubmissionsOpened(_AtMoment):
     """Submissions opened at the set moment."""
 
 
-@journal_event("closed", "{at}")
+@journal_event("closed", "{at}", head="Submissions closed")
 class SubmissionsClosed(_AtMoment):
     """Submissions closed at the set moment."""
 
 
-@journal_event("window")
+@journal_event("window", head="Schedule")
 class ScheduleChanged(Event):
     """The moments at which submissions open and close and the contest starts."""
 
@@ -175,7 +175,7 @@ class ScheduleChanged(Event):
     starts: Moment | None = None
 
 
-@journal_event("settings", "{changes}: {why}")
+@journal_event("settings", "{changes}: {why}", head="Settings changed")
 class SettingsChanged(Event):
     """An organiser changed the contest file."""
 
@@ -183,7 +183,7 @@ class SettingsChanged(Event):
     why: Text
 
 
-@journal_event("begins", "{at}")
+@journal_event("begins", "{at}", head="Start")
 class StartTimeReached(_AtMoment):
     """The set moment of the start has passed."""
 
@@ -203,28 +203,28 @@ class Created(Event):
     entries: Number
 
 
-@journal_event("ratings", "{source}")
+@journal_event("ratings", "{source}", head="Ratings")
 class StartRatingsRead(Event):
     """The agents' first ratings come from this source."""
 
     source: Text
 
 
-@journal_event("folders", "{source}")
+@journal_event("folders", "{source}", head="Persistent folders")
 class FoldersTransferred(Event):
     """Agents' folders were read or written; the words name them."""
 
     source: Text
 
 
-@journal_event("images", "{images}")
+@journal_event("images", "{images}", head="Runtime images")
 class ImagesChanged(Event):
     """Images were built anew since the start."""
 
     images: Text
 
 
-@journal_event("entered", "{agent}: {why}")
+@journal_event("entered", "{agent}: {why}", head="Entered after the start")
 class Entered(_OfAgent):
     """An agent takes part from now on."""
 
@@ -234,17 +234,17 @@ class NotEntered(_OfAgent):
     """A passed submission could not enter a ladder."""
 
 
-@journal_event("disqualified", "{agent}: {why}")
+@journal_event("disqualified", "{agent}: {why}", head="Disqualified")
 class Disqualified(_OfAgent):
     """An agent's results do not count."""
 
 
-@journal_event("agent-withdrawn", "{agent}: {why}")
+@journal_event("agent-withdrawn", "{agent}: {why}", head="Withdrawn")
 class Withdrawn(_OfAgent):
     """An agent takes part no longer."""
 
 
-@journal_event("rated", "{agent}: {rating} Elo, standard error {error}")
+@journal_event("rated", "{agent}: {rating} Elo, standard error {error}", head="Rated")
 class Rated(Event):
     """The rating of a ladder's agent is certain enough. `error` is its standard error in Elo."""
 
@@ -253,17 +253,17 @@ class Rated(Event):
     error: Deviation
 
 
-@journal_event("open", "{why}")
+@journal_event("open", "{why}", head="Contest resumed")
 class Resumed(_WithReason):
     """Games are issued again."""
 
 
-@journal_event("paused", "{why}")
+@journal_event("paused", "{why}", head="Contest paused")
 class Paused(_WithReason):
     """No game is issued."""
 
 
-@journal_event("stopped", "{first} - {second}: void {attempts} times in a row: {why}")
+@journal_event("stopped", "{first} - {second}: void {attempts} times in a row: {why}", head="Contest stopped")
 class Stopped(Event):
     """A game of these agents was void too often."""
 
@@ -273,7 +273,7 @@ class Stopped(Event):
     why: Text
 
 
-@journal_event("season-ended", "{why}", "{ends}")
+@journal_event("season-ended", "{why}", "{ends}", head="Season ended")
 class SeasonEnded(Event):
     """No further game of a ladder is drawn: the organiser's reason, or the moment that the terms set."""
 
@@ -285,12 +285,12 @@ class SeasonEnded(Event):
             raise ValueError("a season ends by an order or at a moment")
 
 
-@journal_event("admissions-frozen", "{why}")
+@journal_event("admissions-frozen", "{why}", head="Admissions frozen")
 class AdmissionsFrozen(_WithReason):
     """No agent enters a ladder until `AdmissionsReopened`."""
 
 
-@journal_event("admissions-reopened", "{why}")
+@journal_event("admissions-reopened", "{why}", head="Admissions reopened")
 class AdmissionsReopened(_WithReason):
     """Agents may enter a ladder again."""
 
@@ -358,7 +358,7 @@ class Annulled(_OfAttempt):
     """An organiser withdrew a result."""
 
 
-@journal_event("set-aside", "void {attempts} times in a row: {why}")
+@journal_event("set-aside", "void {attempts} times in a row: {why}", head="Set aside")
 class SetAside(Event):
     """A void game is retried after all others."""
 
@@ -367,7 +367,7 @@ class SetAside(Event):
     why: Text
 
 
-@journal_event("released", "{why}")
+@journal_event("released", "{why}", head="Tried again")
 class GameReleased(Event):
     """A held game is played again."""
 
@@ -389,7 +389,7 @@ AttemptEvent = Started | Accepted | Voided | Abandoned | Superseded | Annulled
 # --- machines --------------------------------------------------------------------------------------------------------
 
 
-@journal_event("worker-barred", "worker {name} is given no games: {why}")
+@journal_event("worker-barred", "worker {name} is given no games: {why}", head="Machine")
 class WorkerBarred(Event):
     """A worker may not play; `why` includes the remedy."""
 
@@ -397,7 +397,7 @@ class WorkerBarred(Event):
     why: Text
 
 
-@journal_event("worker-joined", "worker {name} plays: {slots} slots")
+@journal_event("worker-joined", "worker {name} plays: {slots} slots", head="Machine")
 class WorkerJoined(Event):
     """A worker plays games in its slots."""
 
@@ -405,14 +405,14 @@ class WorkerJoined(Event):
     slots: Number
 
 
-@journal_event("worker-lost", "worker {name} is lost")
+@journal_event("worker-lost", "worker {name} is lost", head="Machine")
 class WorkerLost(Event):
     """A worker left or does not answer."""
 
     name: HostName
 
 
-@journal_event("worker-noted", "{words}")
+@journal_event("worker-noted", "{words}", head="Machine")
 class WorkerNoted(Event):
     """Another remark about workers."""
 

@@ -11,41 +11,16 @@ from judge.journal.codec import Event, encode
 from judge.journal.events import (
     Abandoned,
     Accepted,
-    AdmissionsFrozen,
-    AdmissionsReopened,
     Announced,
     Annulled,
     Created,
-    Disqualified,
-    Entered,
-    FoldersTransferred,
-    GameReleased,
     GamesReleased,
-    ImagesChanged,
-    LateAllowed,
     LockedIn,
-    Paused,
-    Rated,
-    Resumed,
-    ScheduleChanged,
     Scheduled,
-    SeasonEnded,
-    SetAside,
-    SettingsChanged,
     Started,
-    StartRatingsRead,
-    StartTimeReached,
-    Stopped,
     SubmissionChanged,
-    SubmissionsClosed,
-    SubmissionsOpened,
     Superseded,
     Voided,
-    Withdrawn,
-    WorkerBarred,
-    WorkerJoined,
-    WorkerLost,
-    WorkerNoted,
 )
 from judge.journal.sentences import event_message, text_of
 from judge.publish.model import PublishedContest
@@ -117,7 +92,7 @@ def _describe(change: Event, language: Language) -> str:
         case GamesReleased(count, why):
             again = event_message("Tried again, games: {count}: {why}")
             return language.fill(again, count=count, why=language.explain(why))
-    head, text = language.fill(_HEADS.get(type(change), encode(change).name)), text_of(change, language)
+    head, text = language.fill(change.HEAD or encode(change).name), text_of(change, language)
     return language.fill(event_message("{event}: {text}"), event=head, text=text) if text else head
 
 
@@ -146,28 +121,3 @@ _OF_ATTEMPT: Mapping[type[Event], str] = {
     Annulled: event_message("the organiser annulled the result of attempt {attempt}: {why}"),
 }
 """Sentences on the ends of attempts."""
-
-_HEADS: Mapping[type[Event], str] = {
-    Disqualified: event_message("Disqualified"),
-    Withdrawn: event_message("Withdrawn"),
-    Entered: event_message("Entered after the start"),
-    Rated: event_message("Rated"),
-    SeasonEnded: event_message("Season ended"),
-    AdmissionsFrozen: event_message("Admissions frozen"),
-    AdmissionsReopened: event_message("Admissions reopened"),
-    Resumed: event_message("Contest resumed"),
-    Paused: event_message("Contest paused"),
-    Stopped: event_message("Contest stopped"),
-    SetAside: event_message("Set aside"),
-    GameReleased: event_message("Tried again"),
-    StartRatingsRead: event_message("Ratings"),
-    FoldersTransferred: event_message("Persistent folders"),
-    SettingsChanged: event_message("Settings changed"),
-    ImagesChanged: event_message("Runtime images"),
-    **dict.fromkeys((WorkerJoined, WorkerLost, WorkerBarred, WorkerNoted), event_message("Machine")),
-    LateAllowed: event_message("Late submission permitted"),
-    ScheduleChanged: event_message("Schedule"),
-    SubmissionsOpened: event_message("Submissions opened"),
-    SubmissionsClosed: event_message("Submissions closed"),
-    StartTimeReached: event_message("Start"),
-}
