@@ -303,7 +303,7 @@ class Store(ContestStart, TakesOrders):
             if done is not None and done.attempt == attempt:
                 return AttemptState.ACCEPTED
             if row.attempt != attempt or row.state != GameState.RUNNING:
-                superseded = Superseded(game, attempt, outcome.reason)
+                superseded = Superseded(game, attempt, cut(outcome.reason))
                 self._end(connection, row, superseded, outcome.record, outcome.public, host)
                 return AttemptState.SUPERSEDED
             pair = (row.first, row.second)

@@ -154,6 +154,8 @@ MOMENTS = ("2027-01-01", "2027-02-30T18:00:00+00:00", "2027-01-01T18:00:00", "20
         Line("paused", '{"why":"é"}'),
         Line("paused", r'{"why":"\u00E9"}'),
         Line("paused", r'{"why":"a\/b"}'),
+        Line("paused", r'{"why":"\ud800"}'),
+        Line("paused", '{"why":"\ud800"}'),
         Line("paused", f'{{"why":"{"x" * (MAX_TEXT_CHARACTERS + 1)}"}}'),
         Line("paused", f'{{"why":"{"x" * 10**6}"}}'),
         Line("rated", '{"agent":"anna","error":31,"rating":1e3}'),
