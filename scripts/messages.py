@@ -2,7 +2,7 @@
 
 New messages are added without a translation, and those that the code has no more are removed; a release needs all
 translations. Messages are: calls of `gettext`, `ngettext` and `pgettext` in judge/ and in the templates, what
-is marked by `judge.base.text.sentence` (its f-strings become texts with names in braces), and words of fixed lists.
+is marked by `MARKS` (its f-strings become texts with names in braces), and words of fixed lists.
 """
 
 import ast
@@ -25,22 +25,17 @@ from judge.games.quantum_chess.board import COLOURS as ARMIES
 from judge.games.quantum_chess.board import PieceType
 from judge.games.stratego.types import COLOURS as SIDES
 from judge.games.types import Verdict
+from judge.journal.codec import event_names
 from judge.journal.events import SubmissionState
 from judge.statistics.fairness import FAIRNESS_WORDS
 from judge.submissions.check import Grade
 from judge.submissions.pipeline import Stage
 from judge.tournament.standings import CRITERIA, SHOWN_COLUMNS
-from judge.translations.language import CODES
+from judge.translations.language import CODES, EVENT
 from judge.translations.sentences import SENTENCE
 
 ROOT = Path(__file__).parents[1]
 CATALOGUES = ROOT / "judge/translations"
-
-EVENTS = (
-    *("announced", "frozen", "created", "scheduled", "started", "released", "disqualified"),
-    *("opened", "closed", "begins", "window", "settings", "late"),
-)
-"""Events of a journal that are no states."""
 
 WORDS = {
     None: [
@@ -48,7 +43,7 @@ WORDS = {
         *(text for column in SHOWN_COLUMNS for text in (column.head, column.title) if text),
     ],
     "state": [
-        *(*GameState, *AttemptState, *EVENTS, *SubmissionState, *Stage, *Grade),
+        *(*GameState, *AttemptState, *sorted(event_names()), *Stage, *Grade),
         *("open", "paused", "stopped", "over", "not begun", "admitted"),
     ],
     "unit": ["ms", "s", "min", "h"],
@@ -56,6 +51,9 @@ WORDS = {
     SENTENCE: [*Verdict, "or", "hidden", "unknown", *STONES, *ARMIES, *SIDES, *PieceType, *SubmissionState],
 }
 """Messages that are values of the code, by context."""
+
+MARKS = {"sentence": (SENTENCE, 0), "event_message": (EVENT, 0), "journal_event": (EVENT, 1)}
+"""Calls that mark messages, with their context and the number of the first message among the arguments."""
 
 KEYWORDS = {"gettext": None, "_": None, "ngettext": (1, 2), "pgettext": ((1, "c"), 2)}
 _UNSAID = re.compile(
@@ -78,8 +76,8 @@ def messages() -> Iterator[Message]:
         # Few modules have messages, and to read all of them takes seconds.
         if b"gettext" in source:
             yield from _extracted(extract_python, source, {})
-        if b"sentence(" in source:
-            yield from (Message(text, SENTENCE) for text in _sentences(ast.parse(source)))
+        if any(f"{mark}(".encode() in source for mark in MARKS):
+            yield from _marked(ast.parse(source))
     for path in sorted((ROOT / "judge").rglob("templates/*.html")):
         yield from _extracted(babel_extract, path.read_bytes(), {"trimmed": "true", "newstyle_gettext": "true"})
     for context, words in WORDS.items():
@@ -91,11 +89,14 @@ def _extracted(method: object, source: bytes, options: dict[str, str]) -> Iterat
         yield Message((text[0], text[1]) if isinstance(text, tuple) else text, context)
 
 
-def _sentences(tree: ast.AST) -> Iterator[str]:
-    """What is marked in a module."""
+def _marked(tree: ast.AST) -> Iterator[Message]:
+    """What is marked in a module, without messages that are one field."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "sentence":
-            yield message_of(node.args[0])
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in MARKS:
+            context, start = MARKS[node.func.id]
+            for text in map(message_of, [*node.args[start:], *(each.value for each in node.keywords)]):
+                if not re.fullmatch(r"(\{\w+\})?", text):
+                    yield Message(text, context)
 
 
 def message_of(node: ast.expr) -> str:

@@ -21,7 +21,7 @@ MAY_IMPORT = {
     "translations": set(),
     "games": {"base"},
     "sandbox": {"base"},
-    "journal": {"base"},
+    "journal": {"base", "translations"},
     "host": {"base", "sandbox"},
     "protocols": {"base", "games"},
     "record": {"base", "games", "sandbox", "protocols"},

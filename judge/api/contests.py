@@ -21,7 +21,7 @@ from judge.contest.run_lock import alone
 from judge.contest.runner import ContestRunner, RunObserver, StopReason, StopRequest
 from judge.contest.take_snapshot import check_terms, images_of
 from judge.contest_view.values import chance_words
-from judge.journal.events import ImagesChanged
+from judge.journal.events import ImagesChanged, cut
 from judge.sandbox.docker.reaper import reap
 from judge.sandbox.machine.cores import Tell
 from judge.tournament.results import PlayedPairing
@@ -261,4 +261,4 @@ def _check_images(contest: Contest, accept: bool) -> None:
             "--accept-images, which is recorded in the journal"
         )
     words = sentence(f"built anew since the start: {', '.join(changed)}")
-    contest.store.remark(contest.name, ImagesChanged(words))
+    contest.store.remark(contest.name, ImagesChanged(cut(words)))

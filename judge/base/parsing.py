@@ -34,6 +34,9 @@ StrictDatetime = Annotated[datetime, Field(strict=True), AfterValidator(_with_us
 MAX_ERROR_CHARACTERS = 1000
 """Characters of an error text, which may quote a whole document."""
 
+canonical_json = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+"""The JSON of a value whose digest is published: ASCII, sorted keys, no spaces."""
+
 
 class FrozenModel(BaseModel):
     """A model that refuses unknown fields and does not change."""

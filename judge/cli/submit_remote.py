@@ -15,6 +15,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from judge.base.durable_files import open_regular, read_bounded, write_durably
 from judge.base.errors import HostError, InputError
+from judge.base.moments import moment_text
 from judge.base.os_errors import os_errors_as
 from judge.base.parsing import parse_json, to_document
 from judge.base.text import printable, suggest
@@ -24,7 +25,6 @@ from judge.journal.events import SubmissionState
 from judge.store.practice_games import PracticeGame
 from judge.store.types import ENTERS, Submission, UploadStep
 from judge.submissions.check import CheckReport
-from judge.submissions.windows import moment_text
 from judge.terminal.output import note, print_json
 from judge.web.schemas import (
     ContestInfo,

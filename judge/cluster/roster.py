@@ -10,8 +10,8 @@ from judge.base.errors import StoreLostError
 from judge.base.logs import get_logger
 from judge.base.text import printable
 from judge.cluster.tasks import SLOT
-from judge.journal.codec import encode
-from judge.journal.events import WorkerBarred, WorkerEvent, WorkerJoined, WorkerLost, WorkerNoted
+from judge.journal.events import WorkerBarred, WorkerEvent, WorkerJoined, WorkerLost, WorkerNoted, cut
+from judge.journal.sentences import text_of
 from judge.store.contests import Store
 
 MAX_SLOTS = 1024
@@ -87,7 +87,7 @@ class Roster:
         """Exclude a worker until its restart. `why` includes the fix."""
         if worker.address not in self._unfit:
             self._unfit.add(worker.address)
-            self.add(WorkerBarred(worker.name, f"{why}; then start it again"))
+            self.add(WorkerBarred(worker.name, cut(f"{why}; then start it again")))
 
     def bar_twice(self, worker: WorkerFound, why: str) -> None:
         """As `bar`; the second time as `distrust`."""
@@ -115,7 +115,7 @@ class Roster:
         """Exclude the worker's name for this run."""
         if worker.name not in self._liars:
             self._liars.add(worker.name)
-            self.add(WorkerBarred(worker.name, why))
+            self.add(WorkerBarred(worker.name, cut(why)))
 
     def is_distrusted(self, worker: WorkerFound) -> bool:
         """Whether one of its answers was refused."""
@@ -123,11 +123,11 @@ class Roster:
 
     def note(self, words: str) -> None:
         """Write words into the journal."""
-        self.add(WorkerNoted(words))
+        self.add(WorkerNoted(cut(words)))
 
     def add(self, event: WorkerEvent) -> None:
         """Write an event into the journal."""
-        log.info("cluster", text=encode(event).text)
+        log.info("cluster", text=text_of(event))
         self._unwritten.append(event)
         with suppress(StoreLostError):
             while self._unwritten:

@@ -10,7 +10,7 @@ from judge.contest.contest import Contest, why_frozen
 from judge.contest.entries import Entrant, intake_directory
 from judge.contest.late_entries import disqualified_by_organisers, possible_entrants
 from judge.contest.orders.contest_orders import Enter, Withdraw, withdraw
-from judge.journal.events import Entered, NotEntered, SeasonEnded
+from judge.journal.events import Entered, NotEntered, SeasonEnded, cut
 from judge.store.contests import Store
 from judge.store.orders import OrganiserOrder
 from judge.store.queries import Reader
@@ -87,7 +87,7 @@ def enter_passed(contest: Contest) -> bool:
             order = OrganiserOrder("judge", Enter.action, agent, "its check passed", f"passed-{entrant.submission}")
             Enter(contest, order).carry_out()
         except InputError as error:
-            contest.store.log_once(contest.name, NotEntered(agent, str(error)), "judge", f"{agent}: ")
+            contest.store.log_once(contest.name, NotEntered(agent, cut(str(error))), "judge")
     return has_to_wait
 
 

@@ -13,10 +13,9 @@ from judge.contest.plan import Planned
 from judge.contest.schedule_next import Scheduler
 from judge.contest.skip_ratings import skip_words
 from judge.contest.take_snapshot import take_snapshot
-from judge.journal.events import FoldersTransferred, StartRatingsRead, StartTimeReached
+from judge.journal.events import FoldersTransferred, Moment, StartRatingsRead, StartTimeReached, cut
 from judge.store.contests import Store
 from judge.store.types import EntryRow
-from judge.submissions.windows import moment_text
 from judge.tournament.seeds import commitment_to, new_secret
 
 
@@ -24,7 +23,7 @@ def why_not_yet(store: Store, planned: Planned) -> str:
     """Why a contest may not begin yet; empty if it may. Setting the clock back after the start has no effect."""
     starts = planned.plan.windows.starts
     begun = store.last_lines(planned.name, 1, StartTimeReached) if starts is not None else ()
-    if starts is not None and begun and begun[0].change == StartTimeReached(moment_text(starts)):
+    if starts is not None and begun and begun[0].change == StartTimeReached(Moment.of(starts)):
         return ""
     return planned.waits_for()
 
@@ -65,15 +64,15 @@ def begin(store: Store, planned: Planned, host: Mapping[str, Any], *, is_early: 
         entered = [EntryRow(entry.name, entry.rank, entry.model_dump_json()) for entry in snapshot.entries]
         store.create(planned.name, snapshot.model_dump_json(), entered, secret)
         if words := skip_words(planned):
-            store.remark(planned.name, StartRatingsRead(words))
+            store.remark(planned.name, StartRatingsRead(cut(words)))
         if source := planned.plan.ratings.from_:
             words = sentence(f"the agents start from their ratings in {source}")
-            store.remark(planned.name, StartRatingsRead(words))
+            store.remark(planned.name, StartRatingsRead(cut(words)))
         if snapshot.policy.folders.persistent:
             states = {entry.name: entry.persistent for entry in snapshot.entries if entry.persistent}
             digests = "; ".join(f"{name} {digest}" for name, digest in states.items())
             words = folder_words([entry.name for entry in snapshot.entries], states, snapshot.folders_from)
-            store.remark(planned.name, FoldersTransferred(f"{words}: {digests}" if digests else words))
+            store.remark(planned.name, FoldersTransferred(cut(f"{words}: {digests}" if digests else words)))
     contest = Contest(store, planned)
     share_files(store, planned, contest.snapshot)
     # A ladder first enters submissions that passed.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from judge.base.text import sentence
 from judge.contest_games import AttemptState
-from judge.journal.events import WorkerBarred, WorkerJoined, WorkerLost, WorkerNoted
+from judge.journal.events import WorkerBarred, WorkerJoined, WorkerLost
 from judge.statistics.significance import SIGNIFICANCE, holm, hypergeometric_tail
 from judge.store.queries import Reader
 
@@ -45,7 +45,7 @@ def contest_hosts(store: Reader, contest: str, tests: "Sequence[FairnessTest]" =
     def host(name: str) -> ContestHost:
         return found.setdefault(name, ContestHost(name))
 
-    for line in reversed(store.last_lines(contest, MAX_LINES, WorkerNoted)):
+    for line in reversed(store.last_lines(contest, MAX_LINES, WorkerLost, WorkerJoined, WorkerBarred)):
         match line.change:
             case WorkerLost(name):
                 host(name).lost_since = line.at

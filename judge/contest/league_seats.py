@@ -3,11 +3,11 @@
 from datetime import UTC, datetime
 
 from judge.base.errors import InputError
+from judge.base.moments import moment_text
 from judge.base.text import quote, suggest
 from judge.contest.earlier_contests import first_league, read_earlier
 from judge.contest.plan import Planned
 from judge.contest.skip_ratings import Agents, refuse_strangers, with_ratings
-from judge.submissions.windows import moment_text
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.groups import Leagues
 from judge.tournament.formats.ladder import Ladder

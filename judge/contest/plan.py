@@ -15,6 +15,7 @@ from pydantic import Field, model_validator
 from judge.agents.agents import PERSONS
 from judge.base.durable_files import is_directory, is_file
 from judge.base.errors import InputError
+from judge.base.moments import moment_text
 from judge.base.parsing import FrozenModel, StrictDatetime
 from judge.base.toml_files import parse, read_text, validated
 from judge.catalog import game_entry
@@ -26,7 +27,7 @@ from judge.journal.events import Announced
 from judge.record.policy import Policy, load_policy
 from judge.sandbox.box import CONTESTS_NEED_PIPES, BoxKind
 from judge.submissions.intake import IntakePolicy
-from judge.submissions.windows import Windows, aware_moment, moment_text
+from judge.submissions.windows import Windows, aware_moment
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.ladder import Elo, Ladder
 from judge.tournament.points import Duel

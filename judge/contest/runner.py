@@ -15,7 +15,7 @@ from judge.contest.attempts import EndedAttempt, Executor, describe_loss
 from judge.contest.contest import Contest
 from judge.contest.schedule_next import Scheduler
 from judge.contest_games import AttemptState, GameState, ScheduledGame
-from judge.journal.events import SetAside, Stopped
+from judge.journal.events import SetAside, Stopped, cut
 from judge.store.contests import Store
 from judge.store.types import FileKind
 
@@ -243,7 +243,7 @@ class ContestRunner:
             self._suspects = pair if self._has_played or self._is_first else pair & self._suspects
             is_host_well = self._has_played or has_others or self._has_games_without(self._suspects)
             if is_host_well and game.id not in self._set_aside():
-                self._store.remark(self._name, SetAside(game.id, self._attempts, why))
+                self._store.remark(self._name, SetAside(game.id, self._attempts, cut(why)))
                 self._has_played = self._is_first = False
                 self._set_aside_at = monotonic()
                 self._log.warning("set aside", game=game.id, why=why)
@@ -287,4 +287,4 @@ class ContestRunner:
         for name in pair:
             if count := sum(name in names for names in stops):
                 text += f"; games of {name} have stopped this contest before ({count})"
-        self._store.set_state(self._name, Stopped(*pair, self._attempts, text))
+        self._store.set_state(self._name, Stopped(*pair, self._attempts, cut(text)))

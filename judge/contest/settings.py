@@ -21,7 +21,8 @@ from judge.contest.next_plan import with_changes
 from judge.contest.plan import Planned, load_plan
 from judge.contest.run_lock import alone
 from judge.contest.toml_edit import Document, edited, set_value
-from judge.journal.events import SettingsChanged
+from judge.journal.events import SettingChange, SettingsChanged, cut
+from judge.journal.sentences import changes_text
 from judge.store.orders import DoneOrder, Orders, OrganiserOrder
 from judge.store.submissions import Register
 
@@ -95,8 +96,9 @@ def change_settings(
             raise InputError(sentence("nothing was changed"))
         text = _changed_text(current, changed)
         _prepare(prepared, current, text)
-        told = "; ".join(f"{name}: {before.values[name] or 'none'} -> {to or 'none'}" for name, to in changed.items())
-        inner.note(SettingsChanged(f"{told}: {order.why}"))
+        changes = tuple(SettingChange(name, cut(before.values[name]), to) for name, to in changed.items())
+        inner.note(SettingsChanged(changes, order.why))
+        told = changes_text(changes)
         return sentence(f"settings changed: {told}")
 
     order = order.with_id()

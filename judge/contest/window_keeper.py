@@ -12,8 +12,9 @@ from judge.base.service_loop import ServiceLoop
 from judge.base.watched_file import WatchedFile
 from judge.contest.contest import open_store
 from judge.contest.plan import Plan, Planned, load_plan
-from judge.journal.codec import Event, encode
+from judge.journal.codec import Event
 from judge.journal.events import ScheduleChanged, SubmissionsClosed, SubmissionsOpened
+from judge.journal.sentences import text_of
 from judge.submissions.windows import SubmissionGate, WindowEvent, Windows
 
 WHO = "the clock"
@@ -63,7 +64,7 @@ class WindowKeeper:
         """Write what is due. Raises InputError and HostError; the next call continues."""
         windows = self._file.windows()
         self._gate.change(windows)
-        self._write(ScheduleChanged(windows.words or "none"))
+        self._write(windows.event)
         for event in self._gate.happened():
             self._write(event)
 
@@ -72,10 +73,10 @@ class WindowKeeper:
             return
         with closing(open_store(self._planned)) as store:
             is_first = not store.last_lines(self._planned.name, 1, type(event))
-            if is_first and event == ScheduleChanged("none"):
+            if is_first and event == ScheduleChanged():
                 return
             if store.log_once(self._planned.name, event, WHO):
-                log.info("window", kind=event.NAME, text=encode(event).text)
+                log.info("window", kind=event.NAME, text=text_of(event))
         self._written[type(event)] = event
 
 

@@ -173,7 +173,7 @@ class JournalRow(TableRow):
     event: Annotated[str, "what happened, in one word"]
     game: Annotated[str | None, "the game's id, if the line is about one"]
     attempt: Annotated[int | None, "the number of the attempt, if the line is about one"]
-    text: Annotated[str, "what happened, in words"]
+    data: Annotated[str, "the other fields of the event, as canonical JSON"]
 
 
 def load_export(directory: Path, *, is_claimed: bool = False) -> tuple[ContestView, list[str]]:
@@ -215,7 +215,7 @@ def load_export(directory: Path, *, is_claimed: bool = False) -> tuple[ContestVi
         games,
         {row.agent: row.why for row in _read_table(directory, "disqualified", ReasonRow)},
         [
-            JournalLine(row.at, row.event, row.game, row.attempt, row.text)
+            JournalLine(row.at, row.event, row.game, row.attempt, row.data)
             for row in _read_table(directory, "journal", JournalRow)
         ],
         secret,

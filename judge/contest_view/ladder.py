@@ -138,7 +138,7 @@ class _Pass:
 
         lines = log.journal[: header["lines"]]
         for line in lines:
-            self._hash.update(_hashed(line))
+            self._hash.update(line.leaf)
         if self._digest(log) != header["digest"]:
             raise ValueError("the state is of another log")
         for line in lines:
@@ -189,7 +189,7 @@ class _Pass:
         self._take(log)
         for at, line in enumerate(log.journal[len(self._read) :], len(self._read)):
             self._read.append(line)
-            self._hash.update(_hashed(line))
+            self._hash.update(line.leaf)
             if _is_left_out(line.change, left_out):
                 continue
             follow(self._history, [line.change], log.pairings, log.games)
@@ -259,10 +259,6 @@ class _Pass:
         if result is None or result.attempt != attempt:
             raise ValueError(f"game {self._games[game].number}: attempt {attempt} has no result")
         return result
-
-
-def _hashed(line: JournalLine) -> bytes:
-    return "\0".join(map(str, (line.at, line.event, line.game, line.attempt, line.digest, line.text))).encode() + b"\n"
 
 
 def _withdrawn(journal: Sequence[JournalLine]) -> frozenset[_Attempt]:

@@ -1,13 +1,12 @@
 """A cup's leagues with digests of their terms, fixed before its start: each league's log begins with its SHA-256."""
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from pydantic import Field
 
-from judge.base.parsing import FailFastTuple, FrozenModel
+from judge.base.parsing import FailFastTuple, FrozenModel, canonical_json
 
 ANNOUNCEMENT = "announcement.json"
 
@@ -54,7 +53,7 @@ def league_terms(document: Mapping[str, Any]) -> str:
     terms = {key: document[key] for key in _TERMS}
     known_later = {key: _without_agents(terms["format"].get(key)) for key in ("skip", "seats")}
     terms["format"] = {**terms["format"], **{key: value for key, value in known_later.items() if value is not None}}
-    return hashlib.sha256(json.dumps(terms, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    return hashlib.sha256(canonical_json(terms).encode()).hexdigest()
 
 
 def _without_agents(table: Mapping[str, Any] | None) -> Mapping[str, Any] | None:

@@ -1,31 +1,29 @@
-"""Converts events to lines of the journal and back. No other module reads the text of a line.
+"""Converts events to lines of the journal and back. No other module reads the data of a line.
 
-A class of events declares the name of its lines and templates of their text. `{agent}: {why}` is the text of an event
-with the fields `agent` and `why`; the type of a field says which text it has. The fields `game` and `attempt` are
-columns of the line.
+A line has the name of its event, its game and attempt, and the other fields as canonical JSON without those that are
+None. Exactly one text is the data of an event, so bytes that differ are another event or none.
 """
 
-import re
-from collections.abc import Callable, Iterator
-from dataclasses import Field, dataclass, fields
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar, dataclass_transform, get_args, get_type_hints
+from functools import cache
+from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
 
-Name = Annotated[str, r"[^:]{1,100}?"]
-"""The name of an agent: text without a colon. It is bounded, so a long text of two names is decoded fast."""
+from pydantic import TypeAdapter
 
-Number = Annotated[int, r"0|[1-9][0-9]{0,17}"]
+from judge.base.parsing import canonical_json
 
-_WORDS = r".*"
-
-_FIELD = re.compile(r"\{(\w+)\}")
+MAX_DATA_BYTES = 60_000
+"""A leaf of the log has at most 65,535 bytes."""
 
 
 class Line(NamedTuple):
-    """What a line of the journal says, without its time, digest, number and organiser."""
+    """The content of a line of the journal, without its time, digest, number and organiser."""
 
     name: str
-    text: str
+    data: str
     game: str | None = None
     attempt: int | None = None
 
@@ -36,47 +34,39 @@ class Event:
     __slots__ = ()
     NAME: ClassVar[str | type[StrEnum]]
     """The name of the lines, or names that are the field `state`."""
-    TEMPLATES: ClassVar[tuple[str, ...]]
-    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+    MESSAGES: ClassVar[tuple[str, ...]]
+    """Of its sentence (`judge.journal.sentences`), with fields in braces."""
+    HEAD: ClassVar[str] = ""
+    """Its title on pages; if empty, its name."""
+    __match_args__: ClassVar[tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class UnknownLine(Event):
-    """A line that no judge writes: its event is unknown, or does not have this text, game or attempt."""
+    """A line that no judge writes: its event is unknown, or does not have this data, game or attempt."""
 
     line: Line
 
 
 _Kind = TypeVar("_Kind", bound=Event)
 
+_KINDS: dict[str, type[Event]] = {}
 
-@dataclass(frozen=True, slots=True)
-class _Form:
-    """Lines of a name that are events of a class."""
-
-    kind: type[Event]
-    pattern: "re.Pattern[str]"
-    numbers: tuple[str, ...]
-    state: StrEnum | None
-    columns: tuple[bool, bool]
-    """Whether the lines have a game and an attempt."""
-
-
-_FORMS: dict[str, list[_Form]] = {}
+_COLUMNS = ("state", "game", "attempt")
+"""Fields that are columns of a line."""
 
 
 @dataclass_transform(frozen_default=True)
-def journal_event(name: str | type[StrEnum], *templates: str) -> Callable[[type[_Kind]], type[_Kind]]:
-    """Make a frozen dataclass and declare its lines. Of several templates, the first whose fields are not None applies.
+def journal_event(name: str | type[StrEnum], *messages: str, head: str = "") -> Callable[[type[_Kind]], type[_Kind]]:
+    """Make a frozen dataclass and declare the name of its lines, its sentence and its title. Each name has one class.
 
-    Several classes may have one name; a line belongs to the first class that has its text.
+    Of several messages, the first applies that has all its fields.
     """
 
     def declare(described: type[_Kind]) -> type[_Kind]:
         kind: type[_Kind] = dataclass(frozen=True, slots=True)(described)
-        kind.NAME, kind.TEMPLATES = name, templates
-        for form in _forms(kind):
-            _FORMS.setdefault(str(form.state or name), []).append(form)
+        kind.NAME, kind.MESSAGES, kind.HEAD = name, messages, head
+        _KINDS.update(dict.fromkeys([name] if isinstance(name, str) else map(str, name), kind))
         return kind
 
     return declare
@@ -84,63 +74,49 @@ def journal_event(name: str | type[StrEnum], *templates: str) -> Callable[[type[
 
 def event_names() -> frozenset[str]:
     """The names of all lines that judge writes."""
-    return frozenset(_FORMS)
+    return frozenset(_KINDS)
 
 
 def encode(event: Event) -> Line:
-    """The line of an event. Raises TypeError if a field is None without which it has no text."""
+    """The line of an event."""
     if isinstance(event, UnknownLine):
         return event.line
-    values = {field.name: getattr(event, field.name) for field in fields(event)}
-    name = event.NAME if isinstance(event.NAME, str) else str(values["state"])
-    for template in event.TEMPLATES:
-        if all(values[field] is not None for field in _FIELD.findall(template)):
-            return Line(name, template.format_map(values), values.get("game"), values.get("attempt"))
-    raise TypeError(f"{event!r} has no text")
+    state, game, attempt = (getattr(event, column, None) for column in _COLUMNS)
+    name = event.NAME if isinstance(event.NAME, str) else str(state)
+    return Line(name, canonical_json(_fields(event)), game, attempt)
 
 
 def decode(line: Line) -> Event:
     """The event for which `encode` returns this line; an `UnknownLine` if no judge writes it."""
-    columns = (line.game is not None, line.attempt is not None)
-    for form in _FORMS.get(line.name, ()):
-        if form.columns == columns and (found := form.pattern.fullmatch(line.text)):
-            values: dict[str, Any] = found.groupdict()
-            for name in form.numbers:
-                values[name] = int(values[name])
-            if form.state is not None:
-                values["state"] = form.state
-            if line.game is not None:
-                values["game"] = line.game
-            if line.attempt is not None:
-                values["attempt"] = line.attempt
-            return form.kind(**values)
-    return UnknownLine(line)
+    if line.name not in _KINDS or len(line.data) > MAX_DATA_BYTES:
+        return UnknownLine(line)
+    try:
+        values, _ = _read_json(line.data)
+        event: Event = _reader(line.name)({**values, "state": line.name, "game": line.game, "attempt": line.attempt})
+    except (ValueError, TypeError, RecursionError):
+        return UnknownLine(line)
+    return event if encode(event) == line else UnknownLine(line)
 
 
 def kind_of(event: Event) -> type[Event]:
-    """The class of an event. For a line that no judge writes, the first class with its name, or `UnknownLine`."""
-    if isinstance(event, UnknownLine) and event.line.name in _FORMS:
-        return _FORMS[event.line.name][0].kind
-    return type(event)
+    """The class of an event. For a line that no judge writes, the class of its name, or `UnknownLine`."""
+    return _KINDS.get(event.line.name, UnknownLine) if isinstance(event, UnknownLine) else type(event)
 
 
-def _forms(kind: type[Event]) -> Iterator[_Form]:
-    texts = {name: _text_of(hint) for name, hint in get_type_hints(kind, include_extras=True).items()}
-    for template in kind.TEMPLATES:
-        names = _FIELD.findall(template)
-        parts = _FIELD.split(template)  # texts and names in turn
-        parts[::2] = map(re.escape, parts[::2])
-        parts[1::2] = [f"(?P<{name}>{texts[name][1]})" for name in names]
-        pattern = re.compile("".join(parts), re.DOTALL)
-        numbers = tuple(name for name in names if texts[name][0] is int)
-        columns = ("game" in texts, "attempt" in texts)
-        for state in [None] if isinstance(kind.NAME, str) else kind.NAME:
-            yield _Form(kind, pattern, numbers, state, columns)
+_read_json = json.JSONDecoder().raw_decode
 
 
-def _text_of(hint: Any) -> tuple[Any, str]:
-    """The class of a field and the pattern of its text."""
-    if type(None) in get_args(hint):
-        (hint,) = (each for each in get_args(hint) if each is not type(None))
-    pattern = getattr(hint, "__metadata__", (_WORDS,))[0]
-    return (get_args(hint)[0] if hasattr(hint, "__metadata__") else hint), pattern
+@cache
+def _reader(name: str) -> Callable[[Any], Any]:
+    return TypeAdapter(_KINDS[name]).validator.validate_python
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    parts = ((name, getattr(value, name)) for name in value.__match_args__ if name not in _COLUMNS)
+    return {name: _plain(part) for name, part in parts if part is not None}
+
+
+def _plain(part: Any) -> Any:
+    if isinstance(part, str | int):
+        return part
+    return [_fields(each) for each in part] if isinstance(part, tuple) else _fields(part)

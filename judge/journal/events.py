@@ -1,42 +1,112 @@
-"""The events of a contest. Each class is one event; its declaration has the name and the text of its line."""
+"""The events of a contest. Each class is one event; its fields are the data of its line."""
 
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from judge.base.text import sentence
-from judge.journal.codec import Event, Name, Number, journal_event
+from pydantic import AfterValidator, Field
 
-Digest = Annotated[str, r"[0-9a-f]{64}"]
+from judge.base.parsing import FIRST_YEAR, LAST_YEAR
+from judge.journal.codec import Event, journal_event
 
-_MOMENT = r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2} \S{1,40}(?: \([A-Za-z0-9_+/-]{1,60}\))?"
+MAX_TEXT_CHARACTERS = 4000
 
-Moment = Annotated[str, _MOMENT]
-"""A text of `judge.submissions.windows.moment_text`."""
+Text = Annotated[str, Field(max_length=MAX_TEXT_CHARACTERS)]
+"""Words of an organiser, the judge or an agent."""
 
-Schedule = Annotated[
-    str,
-    rf"none|(?:submissions (?:open at {_MOMENT}(?:, close at {_MOMENT})?|close at {_MOMENT})(?:; |\Z))?"
-    rf"(?:the contest starts at {_MOMENT})?",
-]
-"""A text of `judge.submissions.windows.Windows.words`, or `none`."""
+Reason = Annotated[Text, Field(min_length=1)]
 
-Changes = Annotated[str, r"[a-z_]{1,20}: (?>.*? -> ).*: .*"]
-"""Names of settings with old and new values, and the reason."""
+Name = Annotated[str, Field(min_length=1, max_length=100)]
+"""The name of an agent, author or cup."""
 
-Count = Annotated[int, r"[1-9][0-9]{0,8}"]
+Number = Annotated[int, Field(ge=0, lt=1 << 53)]
 
-Rating = Annotated[int, r"0|-?[1-9][0-9]{0,5}"]
+Count = Annotated[int, Field(ge=1, lt=10**9)]
 
-Deviation = Annotated[int, r"0|[1-9][0-9]{0,3}"]
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
-Reason = Annotated[str, r".+"]
+Rating = Annotated[int, Field(gt=-(10**6), lt=10**6)]
 
-Author = Annotated[str, r"(?:[^:]|:(?! )){1,100}?"]
-"""It may contain colons."""
+Deviation = Annotated[int, Field(ge=0, lt=10**4)]
 
-HostName = Annotated[str, r".{1,80}?"]
+HostName = Annotated[str, Field(min_length=1, max_length=80)]
 
-CupName = Annotated[str, r".{1,100}"]
+
+def cut(text: str) -> str:
+    """At most the first `MAX_TEXT_CHARACTERS`."""
+    return text[:MAX_TEXT_CHARACTERS]
+
+
+def _checked(text: str) -> str:
+    moment = datetime.fromisoformat(text)
+    if moment.utcoffset() is None or not FIRST_YEAR <= moment.year <= LAST_YEAR or _iso(moment) != text:
+        raise ValueError(f"{text!r:.40} is not a moment")
+    return text
+
+
+def _iso(moment: datetime) -> str:
+    return moment.isoformat(timespec="seconds")
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A second in time, with the name of its zone if it has one."""
+
+    at: Annotated[str, AfterValidator(_checked)]
+    zone: Annotated[str, Field(pattern=r"^[A-Za-z0-9_+/-]{1,60}$")] | None = None
+
+    @classmethod
+    def of(cls, moment: datetime) -> "Moment":
+        """An aware time."""
+        return cls(_iso(moment), moment.tzinfo.key if isinstance(moment.tzinfo, ZoneInfo) else None)
+
+    @property
+    def time(self) -> datetime:
+        """With its offset, without its zone."""
+        return datetime.fromisoformat(self.at)
+
+    @property
+    def local(self) -> datetime:
+        """In its zone, if that is known here and had this offset."""
+        with suppress(ZoneInfoNotFoundError, ValueError, OSError):
+            local = self.time.astimezone(ZoneInfo(self.zone or ""))
+            return local if local.utcoffset() == self.time.utcoffset() else self.time
+        return self.time
+
+
+@dataclass(frozen=True, slots=True)
+class SettingChange:
+    """A setting of the contest file with its old and new values; an empty text is no value."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z_]{1,20}$")]
+    before: Text
+    after: Text
+
+
+@dataclass(frozen=True, slots=True)
+class _AtMoment(Event):
+    at: Moment
+
+
+@dataclass(frozen=True, slots=True)
+class _WithReason(Event):
+    why: Text
+
+
+@dataclass(frozen=True, slots=True)
+class _OfAgent(Event):
+    agent: Name
+    why: Text
+
+
+@dataclass(frozen=True, slots=True)
+class _OfAttempt(Event):
+    game: str
+    attempt: int
+    why: Text
 
 
 class SubmissionState(StrEnum):
@@ -59,10 +129,14 @@ class SubmissionState(StrEnum):
 
 @journal_event("announced", "league of the cup {cup}, announcement {announcement}", "")
 class Announced(Event):
-    """The contest was announced. Its log begins. `announcement` is the digest of the cup's announcement."""
+    """The contest was announced. Its log begins. A league has its `cup` and the digest of the cup's announcement."""
 
-    cup: CupName | None = None
+    cup: Name | None = None
     announcement: Digest | None = None
+
+    def __post_init__(self) -> None:
+        if (self.cup is None) != (self.announcement is None):
+            raise ValueError("a league has a cup and an announcement")
 
 
 @journal_event(SubmissionState, "submission {number}: {name}", "submission {number}")
@@ -74,50 +148,47 @@ class SubmissionChanged(Event):
     name: Reason | None = None
 
 
-@journal_event("late", "{author}: {why}")
+@journal_event("late", "{author}: {why}", head="Late submission permitted")
 class LateAllowed(Event):
     """An author may submit until the lock-in."""
 
-    author: Author
-    why: str
+    author: Name
+    why: Text
 
 
-@journal_event("opened", "{at}")
-class SubmissionsOpened(Event):
+@journal_event("opened", "{at}", head="Submissions opened")
+class SubmissionsOpened(_AtMoment):
     """Submissions opened at the set moment."""
 
-    at: Moment
 
-
-@journal_event("closed", "{at}")
-class SubmissionsClosed(Event):
+@journal_event("closed", "{at}", head="Submissions closed")
+class SubmissionsClosed(_AtMoment):
     """Submissions closed at the set moment."""
 
-    at: Moment
 
-
-@journal_event("window", "{schedule}")
+@journal_event("window", head="Schedule")
 class ScheduleChanged(Event):
-    """The moments at which submissions open and close and the contest starts, in words; `none` without any."""
+    """The moments at which submissions open and close and the contest starts."""
 
-    schedule: Schedule
+    opens: Moment | None = None
+    closes: Moment | None = None
+    starts: Moment | None = None
 
 
-@journal_event("settings", "{changes}")
+@journal_event("settings", "{changes}: {why}", head="Settings changed")
 class SettingsChanged(Event):
-    """An organiser changed the contest file; `changes` has the old and new values and the reason."""
+    """An organiser changed the contest file."""
 
-    changes: Changes
+    changes: Annotated[tuple[SettingChange, ...], Field(min_length=1, max_length=100)]
+    why: Text
 
 
-@journal_event("begins", "{at}")
-class StartTimeReached(Event):
+@journal_event("begins", "{at}", head="Start")
+class StartTimeReached(_AtMoment):
     """The set moment of the start has passed."""
 
-    at: Moment
 
-
-@journal_event("frozen", "")
+@journal_event("frozen")
 class LockedIn(Event):
     """Entries and terms are final."""
 
@@ -132,60 +203,48 @@ class Created(Event):
     entries: Number
 
 
-@journal_event("ratings", "{source}")
+@journal_event("ratings", "{source}", head="Ratings")
 class StartRatingsRead(Event):
     """The agents' first ratings come from this source."""
 
-    source: str
+    source: Text
 
 
-@journal_event("folders", "{source}")
+@journal_event("folders", "{source}", head="Persistent folders")
 class FoldersTransferred(Event):
     """Agents' folders were read or written; the words name them."""
 
-    source: str
+    source: Text
 
 
-@journal_event("images", "{images}")
+@journal_event("images", "{images}", head="Runtime images")
 class ImagesChanged(Event):
     """Images were built anew since the start."""
 
-    images: str
+    images: Text
 
 
-@journal_event("entered", "{agent}: {why}")
-class Entered(Event):
+@journal_event("entered", "{agent}: {why}", head="Entered after the start")
+class Entered(_OfAgent):
     """An agent takes part from now on."""
-
-    agent: Name
-    why: str
 
 
 @journal_event("not-entered", "{agent}: {why}")
-class NotEntered(Event):
+class NotEntered(_OfAgent):
     """A passed submission could not enter a ladder."""
 
-    agent: Name
-    why: Reason
 
-
-@journal_event("disqualified", "{agent}: {why}")
-class Disqualified(Event):
+@journal_event("disqualified", "{agent}: {why}", head="Disqualified")
+class Disqualified(_OfAgent):
     """An agent's results do not count."""
 
-    agent: Name
-    why: str
 
-
-@journal_event("agent-withdrawn", "{agent}: {why}")
-class Withdrawn(Event):
+@journal_event("agent-withdrawn", "{agent}: {why}", head="Withdrawn")
+class Withdrawn(_OfAgent):
     """An agent takes part no longer."""
 
-    agent: Name
-    why: str
 
-
-@journal_event("rated", "{agent}: {rating} Elo, standard error {error}")
+@journal_event("rated", "{agent}: {rating} Elo, standard error {error}", head="Rated")
 class Rated(Event):
     """The rating of a ladder's agent is certain enough. `error` is its standard error in Elo."""
 
@@ -194,49 +253,46 @@ class Rated(Event):
     error: Deviation
 
 
-@journal_event("open", "{why}")
-class Resumed(Event):
+@journal_event("open", "{why}", head="Contest resumed")
+class Resumed(_WithReason):
     """Games are issued again."""
 
-    why: str
 
-
-@journal_event("paused", "{why}")
-class Paused(Event):
+@journal_event("paused", "{why}", head="Contest paused")
+class Paused(_WithReason):
     """No game is issued."""
 
-    why: str
 
-
-@journal_event("stopped", "{first} - {second}: void {attempts} times in a row: {why}")
+@journal_event("stopped", "{first} - {second}: void {attempts} times in a row: {why}", head="Contest stopped")
 class Stopped(Event):
     """A game of these agents was void too often."""
 
     first: Name
     second: Name
     attempts: Number
-    why: str
+    why: Text
 
 
-@journal_event("season-ended", "{why}")
+@journal_event("season-ended", "{why}", "{ends}", head="Season ended")
 class SeasonEnded(Event):
-    """No further game of a ladder is drawn. `why` is the organiser's reason, or the moment set by the terms."""
+    """No further game of a ladder is drawn: the organiser's reason, or the moment that the terms set."""
 
-    why: str
+    why: Text | None = None
+    ends: Moment | None = None
+
+    def __post_init__(self) -> None:
+        if (self.why is None) == (self.ends is None):
+            raise ValueError("a season ends by an order or at a moment")
 
 
-@journal_event("admissions-frozen", "{why}")
-class AdmissionsFrozen(Event):
+@journal_event("admissions-frozen", "{why}", head="Admissions frozen")
+class AdmissionsFrozen(_WithReason):
     """No agent enters a ladder until `AdmissionsReopened`."""
 
-    why: str
 
-
-@journal_event("admissions-reopened", "{why}")
-class AdmissionsReopened(Event):
+@journal_event("admissions-reopened", "{why}", head="Admissions reopened")
+class AdmissionsReopened(_WithReason):
     """Agents may enter a ladder again."""
-
-    why: str
 
 
 # --- games -----------------------------------------------------------------------------------------------------------
@@ -255,8 +311,8 @@ class Started(Event):
 
     game: str
     attempt: int
-    first: str
-    second: str
+    first: Name
+    second: Name
 
 
 @journal_event("accepted", "{first} - {second}: no winner: {reason}", "{winner} won: {reason}")
@@ -265,10 +321,14 @@ class Accepted(Event):
 
     game: str
     attempt: int
-    reason: str
+    reason: Text
     winner: Name | None = None
     first: Name | None = None
     second: Name | None = None
+
+    def __post_init__(self) -> None:
+        if len({self.winner is None, self.first is not None, self.second is not None}) > 1:
+            raise ValueError("a result has a winner or a pair")
 
     @classmethod
     def of_result(cls, game: str, attempt: int, pair: tuple[str, str], winner: str | None, reason: str) -> "Accepted":
@@ -279,64 +339,48 @@ class Accepted(Event):
 
 
 @journal_event("void", "{why}")
-class Voided(Event):
+class Voided(_OfAttempt):
     """An attempt ended without a result, for a reason outside the agents."""
-
-    game: str
-    attempt: int
-    why: str
 
 
 @journal_event("abandoned", "{why}")
-class Abandoned(Event):
+class Abandoned(_OfAttempt):
     """The attempt's judge or host was lost."""
-
-    game: str
-    attempt: int
-    why: str
 
 
 @journal_event("superseded", "{why}")
-class Superseded(Event):
+class Superseded(_OfAttempt):
     """Another attempt of the game ended before."""
-
-    game: str
-    attempt: int
-    why: str
 
 
 @journal_event("annulled", "{why}")
-class Annulled(Event):
+class Annulled(_OfAttempt):
     """An organiser withdrew a result."""
 
-    game: str
-    attempt: int
-    why: str
 
-
-@journal_event("set-aside", sentence("void {attempts} times in a row: {why}"))
+@journal_event("set-aside", "void {attempts} times in a row: {why}", head="Set aside")
 class SetAside(Event):
     """A void game is retried after all others."""
 
     game: str
     attempts: Number
-    why: str
+    why: Text
 
 
-@journal_event("released", "{why}")
+@journal_event("released", "{why}", head="Tried again")
 class GameReleased(Event):
     """A held game is played again."""
 
     game: str
-    why: str
+    why: Text
 
 
-@journal_event("released", "{games} games: {why}")
+@journal_event("all-released", "{games} games: {why}")
 class GamesReleased(Event):
     """All held games are played again."""
 
     games: Number
-    why: str
+    why: Text
 
 
 AttemptEvent = Started | Accepted | Voided | Abandoned | Superseded | Annulled
@@ -345,15 +389,15 @@ AttemptEvent = Started | Accepted | Voided | Abandoned | Superseded | Annulled
 # --- machines --------------------------------------------------------------------------------------------------------
 
 
-@journal_event("worker", sentence("worker {name} is given no games: {why}"))
+@journal_event("worker-barred", "worker {name} is given no games: {why}", head="Machine")
 class WorkerBarred(Event):
     """A worker may not play; `why` includes the remedy."""
 
     name: HostName
-    why: str
+    why: Text
 
 
-@journal_event("worker", sentence("worker {name} plays: {slots} slots"))
+@journal_event("worker-joined", "worker {name} plays: {slots} slots", head="Machine")
 class WorkerJoined(Event):
     """A worker plays games in its slots."""
 
@@ -361,18 +405,18 @@ class WorkerJoined(Event):
     slots: Number
 
 
-@journal_event("worker", sentence("worker {name} is lost"))
+@journal_event("worker-lost", "worker {name} is lost", head="Machine")
 class WorkerLost(Event):
     """A worker left or does not answer."""
 
     name: HostName
 
 
-@journal_event("worker", "{words}")
+@journal_event("worker-noted", "{words}", head="Machine")
 class WorkerNoted(Event):
     """Another remark about workers."""
 
-    words: str
+    words: Text
 
 
 WorkerEvent = WorkerJoined | WorkerLost | WorkerBarred | WorkerNoted

@@ -4,14 +4,13 @@ A game's id is a digest of its spec, or for a contest game its id in the schedul
 """
 
 import hashlib
-import json
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from judge.base.durable_files import read_bounded, write_durably
-from judge.base.parsing import FailFastTuple, parse_foreign
+from judge.base.parsing import FailFastTuple, canonical_json, parse_foreign
 from judge.games.types import MAX_POSITION_CHARACTERS, Verdict, opening_options
 from judge.record.bounds import MAX_RECORD_BYTES
 from judge.record.policy import Policy
@@ -102,8 +101,7 @@ class GameSpec(_Value):
 
 
 def _id_of(document: dict[str, Any]) -> str:
-    text = json.dumps(document, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:20]
+    return hashlib.sha256(canonical_json(document).encode()).hexdigest()[:20]
 
 
 class PlyRecord(_Value):

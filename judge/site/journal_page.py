@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from judge.base.text import plain_text, sentence
+from judge.base.text import plain_text
 from judge.contest_games import PublishedGame
 from judge.contest_view.view import ContestView
 from judge.formats.outcome import outcome_sentence
@@ -12,43 +12,20 @@ from judge.journal.codec import Event, encode
 from judge.journal.events import (
     Abandoned,
     Accepted,
-    AdmissionsFrozen,
-    AdmissionsReopened,
     Announced,
     Annulled,
     Created,
-    Disqualified,
-    Entered,
-    FoldersTransferred,
-    GameReleased,
     GamesReleased,
-    ImagesChanged,
-    LateAllowed,
     LockedIn,
-    Paused,
-    Rated,
-    Resumed,
-    ScheduleChanged,
     Scheduled,
-    SeasonEnded,
-    SetAside,
-    SettingsChanged,
     Started,
-    StartRatingsRead,
-    StartTimeReached,
-    Stopped,
     SubmissionChanged,
-    SubmissionsClosed,
-    SubmissionsOpened,
     Superseded,
     Voided,
-    Withdrawn,
-    WorkerBarred,
-    WorkerJoined,
-    WorkerLost,
-    WorkerNoted,
 )
+from judge.journal.sentences import event_message, text_of
 from judge.site.pages import PagePlace, render_for
+from judge.translations.language import Language
 
 PER_PAGE = 300
 """Entries on one page."""
@@ -59,12 +36,18 @@ _HIDDEN: tuple[type[Event], ...] = (Started, Announced, LockedIn, SubmissionChan
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """A line of the journal."""
+    """A line of the journal. `kind` is a CSS class."""
 
     at: str
     kind: str
-    text: str
+    change: Event
     game: PublishedGame | None
+
+    def text(self, language: Language) -> str:
+        """Its sentence."""
+        if self.game is None:
+            return _describe(self.change, language)
+        return _describe_game(self.change, self.game, language)
 
 
 def journal_pages(contest: ContestView, place: Callable[[str], PagePlace]) -> Mapping[str, Callable[[], bytes]]:
@@ -95,68 +78,46 @@ def journal_entries(contest: ContestView) -> Sequence[JournalEntry]:
     for line in contest.journal:
         if not isinstance(line.change, hidden):
             game = games.get(line.game or "")
-            # The kind is a CSS class: letters only.
             kind = "".join(letter for letter in line.event.lower() if "a" <= letter <= "z")
-            text = _describe(line.change) if game is None else _describe_game(line.change, game)
-            entries.append(JournalEntry(line.at, kind, text, game))
+            entries.append(JournalEntry(line.at, kind, line.change, game))
     return entries
 
 
-def _describe(change: Event) -> str:
+def _describe(change: Event, language: Language) -> str:
     match change:
         case Created(count):
-            return sentence(f"Contest created, entries: {count}")
+            return language.fill(event_message("Contest created, entries: {count}"), count=count)
         case Scheduled(count):
-            return sentence(f"Scheduled, games: {count}")
+            return language.fill(event_message("Scheduled, games: {count}"), count=count)
         case GamesReleased(count, why):
-            return sentence(f"Tried again, games: {count}: {why}")
-    line = encode(change)
-    event, text = _HEADS.get(type(change), line.name), line.text
-    return sentence(f"{event}: {text}") if text else event
+            again = event_message("Tried again, games: {count}: {why}")
+            return language.fill(again, count=count, why=language.explain(why))
+    head, text = language.fill(change.HEAD or encode(change).name), text_of(change, language)
+    return language.fill(event_message("{event}: {text}"), event=head, text=text) if text else head
 
 
-def _describe_game(event: Event, game: PublishedGame) -> str:
+def _describe_game(event: Event, game: PublishedGame, language: Language) -> str:
     first, second = names = (plain_text(game.first, 40), plain_text(game.second, 40))
+    ending, result = _OF_ATTEMPT.get(type(event), ""), game.result
     match event:
-        case Accepted(attempt=attempt) if game.result is not None and attempt == game.attempt:
-            result = game.result
-            what = outcome_sentence(result.verdict, result.winning_seat, names, result.reason)
+        case Accepted(attempt=attempt) if result is not None and attempt == game.attempt:
+            what = language.explain(outcome_sentence(result.verdict, result.winning_seat, names, result.reason))
         case Accepted(attempt=attempt):
-            what = sentence(f"attempt {attempt} ended; its result was annulled later")
-        case Voided(attempt=attempt, why=why):
-            what = sentence(f"attempt {attempt} is void and does not count: {why}")
-        case Abandoned(attempt=attempt, why=why):
-            what = sentence(f"attempt {attempt} was interrupted and is played again: {why}")
-        case Superseded(attempt=attempt):
-            what = sentence(f"attempt {attempt} ended after a later attempt had started; it does not count")
-        case Annulled(attempt=attempt, why=why):
-            what = sentence(f"the organiser annulled the result of attempt {attempt}: {why}")
+            what = language.fill(ending, attempt=attempt)
+        case Voided(attempt=attempt, why=why) | Annulled(attempt=attempt, why=why):
+            what = language.fill(ending, attempt=attempt, why=language.explain(why))
+        case Abandoned(attempt=attempt, why=why) | Superseded(attempt=attempt, why=why):
+            what = language.fill(ending, attempt=attempt, why=language.explain(why))
         case _:
-            what = _describe(event)
-    return sentence(f"{first} - {second}: {what}")
+            what = _describe(event, language)
+    return language.fill(event_message("{first} - {second}: {what}"), first=first, second=second, what=what)
 
 
-_HEADS: Mapping[type[Event], str] = {
-    Disqualified: sentence("Disqualified"),
-    Withdrawn: sentence("Withdrawn"),
-    Entered: sentence("Entered after the start"),
-    Rated: sentence("Rated"),
-    SeasonEnded: sentence("Season ended"),
-    AdmissionsFrozen: sentence("Admissions frozen"),
-    AdmissionsReopened: sentence("Admissions reopened"),
-    Resumed: sentence("Contest resumed"),
-    Paused: sentence("Contest paused"),
-    Stopped: sentence("Contest stopped"),
-    SetAside: sentence("Set aside"),
-    GameReleased: sentence("Tried again"),
-    StartRatingsRead: sentence("Ratings"),
-    FoldersTransferred: sentence("Persistent folders"),
-    SettingsChanged: sentence("Settings changed"),
-    ImagesChanged: sentence("Runtime images"),
-    **dict.fromkeys((WorkerJoined, WorkerLost, WorkerBarred, WorkerNoted), sentence("Machine")),
-    LateAllowed: sentence("Late submission permitted"),
-    ScheduleChanged: sentence("Schedule"),
-    SubmissionsOpened: sentence("Submissions opened"),
-    SubmissionsClosed: sentence("Submissions closed"),
-    StartTimeReached: sentence("Start"),
+_OF_ATTEMPT: Mapping[type[Event], str] = {
+    Accepted: event_message("attempt {attempt} ended; its result was annulled later"),
+    Voided: event_message("attempt {attempt} is void and does not count: {why}"),
+    Abandoned: event_message("attempt {attempt} was interrupted and is played again: {why}"),
+    Superseded: event_message("attempt {attempt} ended after a later attempt had started; it does not count"),
+    Annulled: event_message("the organiser annulled the result of attempt {attempt}: {why}"),
 }
+"""Sentences on the ends of attempts."""

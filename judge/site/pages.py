@@ -18,6 +18,7 @@ from judge import DISTRIBUTION
 from judge.base.text import clock_text, duration, number, plain_text, points_text
 from judge.contest_view.values import Stream
 from judge.contest_view.view import ContestView
+from judge.journal.sentences import text_of
 from judge.translations.language import ENGLISH, Language
 
 Page = tuple[str, bytes]
@@ -158,7 +159,13 @@ def _environment(language: Language, package: str) -> Environment:
         ]
         return Markup("; ").join(shown)
 
+    def words_in(text: str, limit: int = MAX_SENTENCE_CHARACTERS) -> Markup:
+        """Sentences in this language."""
+        return escape(_spaced(plain_text(text, limit)))
+
     environment.filters |= {
+        "event": partial(text_of, language=language),
+        "words": words_in,
         "explanation": explanation_in,
         "icon": icon_of,
         "name": short_name,

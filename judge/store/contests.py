@@ -9,7 +9,7 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import takewhile
 from typing import Any
 
@@ -19,21 +19,29 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from judge.base.errors import HostError, InputError
 from judge.contest_games import AttemptState, GameState, Outcome, Pairing, ScheduledGame, schedule_digest
 from judge.games.types import Verdict
-from judge.journal.codec import Event, Line, decode, encode
+from judge.journal.codec import Event
 from judge.journal.events import (
+    Abandoned,
     Accepted,
+    Annulled,
+    AttemptEvent,
     Disqualified,
     Entered,
     GameReleased,
     GamesReleased,
+    Moment,
     Paused,
     Resumed,
     Scheduled,
     SeasonEnded,
     Started,
     Stopped,
+    Superseded,
+    Voided,
     Withdrawn,
+    cut,
 )
+from judge.journal.sentences import text_of
 from judge.store.contest_start import ContestStart
 from judge.store.database import AdvisoryLock, columns_of, stamp, value_of
 from judge.store.lease import LEASE_HOLDER, Lease
@@ -44,8 +52,8 @@ from judge.store.types import (
     MAX_CLOCK_STEP,
     EntryRow,
     FileKind,
+    JournalLine,
     cancellation,
-    season_end_text,
 )
 
 _GAME = select(games).where(games.c.id == bindparam("of_id"))
@@ -113,7 +121,7 @@ class Store(ContestStart, TakesOrders):
         """Only an open contest issues games."""
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
-            connection.execute(update(contests).where(contests.c.name == contest).values(state=encode(event).name))
+            connection.execute(update(contests).where(contests.c.name == contest).values(state=event.NAME))
             self._tell(connection, contest, event)
 
     def remark(self, contest: str, event: Event) -> None:
@@ -122,21 +130,17 @@ class Store(ContestStart, TakesOrders):
             contest_row(connection, contest, locked=True)
             self._tell(connection, contest, event)
 
-    def log_once(self, name: str, event: Event, who: str, prefix: str = "") -> bool:
-        """Write to an announced contest's journal unless it repeats this event's last line with `prefix`; return
-        whether it was written. Raises InputError if the contest is not announced.
+    def log_once(self, name: str, event: Event, who: str) -> bool:
+        """Write to an announced contest's journal unless it repeats the last event of its class, and of its agent if it
+        has one; return whether it was written. Raises InputError if the contest is not announced.
         """
-        line = encode(event)
         with self._writing() as connection:
             if announced_row(connection, name, locked=True) is None:
                 raise InputError(f"contest {name!r} was not announced")
-            told = select(journal).where(
-                journal.c.contest == name,
-                journal.c.event == line.name,
-                journal.c.text.startswith(prefix, autoescape=True),
-            )
-            last = connection.execute(told.order_by(journal.c.id.desc()).limit(1)).first()
-            if last is not None and last.text == line.text:
+            lines = select(journal).where(journal.c.contest == name, journal.c.event == event.NAME)
+            rows = connection.execute(lines.order_by(journal.c.id.desc()))
+            changes = (value_of(JournalLine, row).change for row in rows)
+            if next((each for each in changes if _agent_of(each) == _agent_of(event)), None) == event:
                 return False
             self._tell(connection, name, event, who=who)
             return True
@@ -200,7 +204,7 @@ class Store(ContestStart, TakesOrders):
             # The line's time must not be after the check's.
             now = None if ends is None else self._time_of_next_line(connection, contest)
             if ends is not None and now is not None and now >= ends:
-                self._tell(connection, contest, SeasonEnded(season_end_text(ends)))
+                self._tell(connection, contest, SeasonEnded(ends=Moment.of(ends.astimezone(UTC))))
                 return False
             rounds = {"rounds": list({pair.round for pair in pairs})}
             places = connection.execute(_PLACES, {**rounds, **_bounds(contest, [pair.table for pair in pairs])})
@@ -299,13 +303,13 @@ class Store(ContestStart, TakesOrders):
             if done is not None and done.attempt == attempt:
                 return AttemptState.ACCEPTED
             if row.attempt != attempt or row.state != GameState.RUNNING:
-                superseded = AttemptState.SUPERSEDED
-                self._end(connection, row, attempt, superseded, outcome.reason, outcome.record, outcome.public, host)
-                return superseded
+                superseded = Superseded(game, attempt, cut(outcome.reason))
+                self._end(connection, row, superseded, outcome.record, outcome.public, host)
+                return AttemptState.SUPERSEDED
             pair = (row.first, row.second)
             winner = None if outcome.winner is None else pair[outcome.winner]
-            story = encode(Accepted.of_result(game, attempt, pair, winner, outcome.reason)).text
-            self._end(connection, row, attempt, AttemptState.ACCEPTED, story, outcome.record, outcome.public, host)
+            accepted = Accepted.of_result(game, attempt, pair, winner, outcome.reason)
+            self._end(connection, row, accepted, outcome.record, outcome.public, host)
             values = {"game": game, "attempt": attempt, "finished_at": self._stamp(), **columns_of(results, outcome)}
             for number, seat in enumerate(outcome.seats):
                 values |= {f"{name}_{number}": value for name, value in asdict(seat).items()}
@@ -328,14 +332,15 @@ class Store(ContestStart, TakesOrders):
 
         `record` and `public` are digests. If the attempt is not current, only its own row changes.
         """
+        why = cut(why)
         with self._writing() as connection:
             row = _game(connection, game)
             of_attempt = (attempts.c.game == game, attempts.c.number == attempt)
             if connection.scalar(select(attempts.c.state).where(*of_attempt)) == AttemptState.VOID:
                 return GameState(row.state)
             is_current = row.attempt == attempt and row.state == GameState.RUNNING
-            ended = AttemptState.VOID if is_current else AttemptState.SUPERSEDED
-            self._end(connection, row, attempt, ended, why, record, public, host)
+            ended = (Voided if is_current else Superseded)(game, attempt, why)
+            self._end(connection, row, ended, record, public, host)
             if not is_current:
                 return GameState(row.state)
             state = GameState.HELD if _voids_in_a_row(connection, game) >= allowed else GameState.PENDING
@@ -352,7 +357,7 @@ class Store(ContestStart, TakesOrders):
             )
             running = [row for row in found.all() if (row.id, row.attempt) not in but]
             for row in running:
-                self._end(connection, row, row.attempt, AttemptState.ABANDONED, why, None)
+                self._end(connection, row, Abandoned(row.id, row.attempt, cut(why)), None)
                 connection.execute(update(games).where(games.c.id == row.id).values(state=GameState.PENDING))
             _cancel(connection, contest)
             return len(running)
@@ -372,7 +377,7 @@ class Store(ContestStart, TakesOrders):
             if row.state not in (GameState.DONE, GameState.RUNNING):
                 raise InputError(f"game {game} is {row.state}: it has no result to withdraw")
             connection.execute(results.delete().where(results.c.game == game))
-            self._end(connection, row, row.attempt, AttemptState.ANNULLED, why, None)
+            self._end(connection, row, Annulled(game, row.attempt, why), None)
             connection.execute(update(games).where(games.c.id == game).values(state=GameState.PENDING, why=why))
             _cancel(connection, row.contest)
             return GameState(_game(connection, game).state)
@@ -395,14 +400,13 @@ class Store(ContestStart, TakesOrders):
         self,
         connection: Connection,
         game: Row[Any],
-        attempt: int,
-        state: AttemptState,
-        why: str,
+        event: AttemptEvent,
         record: str | None,
         public: str | None = None,
         host: str = "",
     ) -> None:
-        values: dict[str, Any] = {"state": state, "why": why, "ended_at": self._stamp()}
+        attempt, state = event.attempt, AttemptState(str(event.NAME))
+        values: dict[str, Any] = {"state": state, "why": text_of(event), "ended_at": self._stamp()}
         if record is not None:
             values["record"] = record
         if host:
@@ -412,7 +416,11 @@ class Store(ContestStart, TakesOrders):
         )
         if not changed.rowcount:
             raise InputError(f"game {game.id} has no attempt {attempt}")
-        self._tell(connection, game.contest, decode(Line(state, why, game.id, attempt)), digest=public)
+        self._tell(connection, game.contest, event, digest=public)
+
+
+def _agent_of(event: Event) -> str | None:
+    return getattr(event, "agent", None)
 
 
 def _bounds(contest: str, numbers: Sequence[int]) -> dict[str, Any]:

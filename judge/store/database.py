@@ -175,12 +175,12 @@ class Database:
         """
         line = encode(event)
         if isinstance(decode(line), UnknownLine):
-            raise ValueError(f"{event!r} is no event of the journal")  # noqa: TRY004
+            raise InputError(f"{line.name}: not an event of the journal, shorten its texts: {line.data:.200}")
         last = connection.execute(_LAST_LINE, {"of_contest": contest}).first()
         number: int = 0 if last is None else last.number + 1
         time = max(self._stamp() if at is None else stamp(at), "" if last is None else last.at)
         place = {"contest": contest, "game": line.game, "attempt": line.attempt, "number": number}
-        values = {"event": line.name, "text": line.text, "digest": digest, "who": who, "at": time}
+        values = {"event": line.name, "data": line.data, "digest": digest, "who": who, "at": time}
         connection.execute(insert(journal), {**place, **values})
         return number
 

@@ -179,7 +179,8 @@ journal = Table(
     Column("event", String(32), nullable=False),
     Column("game", String(32)),
     Column("attempt", Integer),
-    Column("text", Text, nullable=False),
+    # The other fields of the event (`judge.journal.codec`).
+    Column("data", Text, nullable=False),
     # From 0: the index of its leaf.
     Column("number", Integer, nullable=False),
     # Of a published record, a document, an upload.

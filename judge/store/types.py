@@ -1,10 +1,9 @@
 """Values that the store returns."""
 
-import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from enum import StrEnum
 from functools import cached_property
 from typing import Annotated, TypeVar
@@ -12,9 +11,10 @@ from typing import Annotated, TypeVar
 from pydantic import ConfigDict, Field
 
 from judge.base.errors import InputError
-from judge.base.parsing import FrozenModel
+from judge.base.parsing import FrozenModel, canonical_json, parse
 from judge.journal.codec import Event, Line, decode
 from judge.journal.events import SubmissionState
+from judge.journal.sentences import text_of
 from judge.journal.state import ContestState
 
 _T = TypeVar("_T")
@@ -74,7 +74,8 @@ class JournalLine:
     event: str
     game: str | None
     attempt: int | None
-    text: str
+    data: str
+    """The other fields of the event (`judge.journal.codec`)."""
     digest: str | None = None
     """SHA-256 of a record's public part, a document, an upload, a schedule."""
     number: int | None = None
@@ -84,20 +85,29 @@ class JournalLine:
 
     @cached_property
     def change(self) -> Event:
-        return decode(Line(self.event, self.text, self.game, self.attempt))
+        return decode(Line(self.event, self.data, self.game, self.attempt))
+
+    @property
+    def text(self) -> str:
+        """The sentence of the event in English."""
+        return text_of(self.change)
 
     @property
     def leaf(self) -> bytes:
-        """ASCII JSON with sorted keys, without spaces; the text is replaced by its digest."""
-        values = {
-            "at": self.at,
-            "attempt": self.attempt,
-            "digest": self.digest,
-            "event": self.event,
-            "match": self.game,
-            "text_sha256": hashlib.sha256(self.text.encode()).hexdigest(),
-        }
-        return json.dumps(values, sort_keys=True, separators=(",", ":")).encode()
+        """Canonical JSON of the line."""
+        before = canonical_json({"at": self.at, "attempt": self.attempt})
+        after = canonical_json({"digest": self.digest, "event": self.event, "game": self.game})
+        return f'{before[:-1]},"data":{self.data},{after[1:]}'.encode()
+
+
+def read_leaf(leaf: bytes) -> JournalLine | None:
+    """The line of a leaf; None if no line has this leaf."""
+    try:
+        values = json.loads(leaf)
+        line = parse(JournalLine, {**values, "data": canonical_json(values["data"])}, "a leaf")
+        return line if line.leaf == leaf else None
+    except (InputError, ValueError, TypeError, KeyError, RecursionError):
+        return None
 
 
 def state_after(lines: Iterable[JournalLine]) -> ContestState:
@@ -111,11 +121,6 @@ def state_after(lines: Iterable[JournalLine]) -> ContestState:
 def cancellation(agent: str, disqualified: str | None, withdrawn: str | None) -> str:
     """Why an agent's game is cancelled."""
     return f"{agent} withdrew: {withdrawn}" if disqualified is None else f"{agent} is disqualified: {disqualified}"
-
-
-def season_end_text(ends: datetime) -> str:
-    """Reason of a season's end at the moment set by the terms."""
-    return f"{ends.astimezone(UTC):%Y-%m-%d %H:%M:%S UTC}"
 
 
 ANNOUNCED = "announced"

@@ -10,8 +10,9 @@ from datetime import UTC, datetime
 from threading import Lock
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from judge.base.text import sentence
-from judge.journal.events import SubmissionsClosed, SubmissionsOpened
+from judge.base.moments import moment_text
+from judge.journal.events import Moment, ScheduleChanged, SubmissionsClosed, SubmissionsOpened
+from judge.journal.sentences import text_of
 from judge.store.types import NotNowError
 
 
@@ -26,23 +27,22 @@ class Windows:
     @property
     def moments(self) -> Sequence[tuple[str, datetime]]:
         """Times in UTC by key: `opens`, `closes`, `starts`."""
+        return [(key, moment.astimezone(UTC)) for key, moment in self._set]
+
+    @property
+    def _set(self) -> Sequence[tuple[str, datetime]]:
         named = (("opens", self.opens), ("closes", self.closes), ("starts", self.starts))
-        return [(key, moment.astimezone(UTC)) for key, moment in named if moment is not None]
+        return [(key, moment) for key, moment in named if moment is not None]
+
+    @property
+    def event(self) -> ScheduleChanged:
+        """The schedule in the journal."""
+        return ScheduleChanged(**{key: Moment.of(at) for key, at in self._set})
 
     @property
     def words(self) -> str:
-        """A text such as `submissions open at …, close at …; the contest starts at …`."""
-        opens, closes, starts = (each and moment_text(each) for each in (self.opens, self.closes, self.starts))
-        parts = []
-        if opens and closes:
-            parts.append(sentence(f"submissions open at {opens}, close at {closes}"))
-        elif opens:
-            parts.append(sentence(f"submissions open at {opens}"))
-        elif closes:
-            parts.append(sentence(f"submissions close at {closes}"))
-        if starts:
-            parts.append(sentence(f"the contest starts at {starts}"))
-        return "; ".join(parts)
+        """A text such as `submissions open at …, close at …; the contest starts at …`, or empty."""
+        return text_of(self.event) if self.moments else ""
 
 
 def aware_moment(key: str, moment: datetime, zone: str) -> datetime:
@@ -71,13 +71,6 @@ def aware_moment(key: str, moment: datetime, zone: str) -> datetime:
         f"{key} = {_iso(moment)} happens twice in {zone}, where clocks are put back then: write {_iso(first)} or "
         f"{_iso(second)}"
     )
-
-
-def moment_text(moment: datetime) -> str:
-    """A text such as `2026-11-22 18:00:00 CET (Europe/Prague)`."""
-    key = moment.tzinfo.key if isinstance(moment.tzinfo, ZoneInfo) else ""
-    zone = f" ({key})" if key not in ("", moment.tzname()) else ""
-    return f"{moment:%Y-%m-%d %H:%M:%S} {moment.tzname()}{zone}"
 
 
 def _iso(moment: datetime) -> str:
@@ -117,9 +110,9 @@ class SubmissionGate:
         with self._lock:
             events: list[tuple[datetime, WindowEvent]] = []
             if opens is not None:
-                events.append((opens, SubmissionsOpened(moment_text(opens))))
+                events.append((opens, SubmissionsOpened(Moment.of(opens))))
             if closes is not None:
-                events.append((closes, SubmissionsClosed(moment_text(closes))))
+                events.append((closes, SubmissionsClosed(Moment.of(closes))))
             self._past |= {event for moment, event in events if self.now() >= moment}
             return [event for _, event in events if event in self._past]
 

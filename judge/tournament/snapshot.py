@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from judge.base.errors import InputError
-from judge.base.parsing import FailFastTuple, FrozenModel, parse_json
+from judge.base.parsing import FailFastTuple, FrozenModel, canonical_json, parse_json
 from judge.record.policy import Policy
 from judge.record.seeds import Key, Seed, numbers
 from judge.record.spec import BoxKind, OpeningField, SeatSpec
@@ -254,7 +254,7 @@ def terms_digest(document: str) -> str:
     """SHA-256 of the document without ranks, judge and host."""
     terms = {key: value for key, value in json.loads(document).items() if key not in _NO_TERMS}
     terms["entries"] = [{key: value for key, value in entry.items() if key != "rank"} for entry in terms["entries"]]
-    return hashlib.sha256(json.dumps(terms, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    return hashlib.sha256(canonical_json(terms).encode()).hexdigest()
 
 
 _NO_TERMS = frozenset({"judge", "frozen_at", "freeze", "images", "host"})

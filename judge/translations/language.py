@@ -11,11 +11,14 @@ from gettext import GNUTranslations, NullTranslations
 from importlib.resources import files
 from io import BytesIO
 
-from judge.translations.sentences import SentenceBook
+from judge.translations.sentences import SentenceBook, filled
 
 _UNITS = re.compile(r"(?<=\d )(ms|s|min|h)\b")
 _POINT = re.compile(r"(?<=\d)\.(?=\d)")
 _JOINT = "; "
+
+EVENT = "event"
+"""The context of messages of events in catalogues."""
 
 MAX_PARTS = 12
 """Maximum number of joined sentences that are translated separately."""
@@ -68,6 +71,14 @@ class Language:
                     found.pop()
             found.append((part, said))
         return [(part if said is None else said, said is not None) for part, said in found]
+
+    def fill(self, message: str, **parts: object) -> str:
+        """A translated sentence with its parts, whose names are in braces."""
+        return filled(self.pgettext(EVENT, message), parts)
+
+    def explain(self, text: str) -> str:
+        """As `explanation`, joined."""
+        return text if self._is_english else _JOINT.join(part for part, _ in self.explanation(text))
 
     def word(self, word: str) -> str:
         """Translate a word of a game or verdict."""

@@ -15,7 +15,7 @@ SENTENCE = "sentence"
 MAX_SENTENCE_CHARACTERS = 600
 """Maximum number of characters of a sentence."""
 
-_NAME = re.compile(r"\{(\w+)\}")
+FIELD = re.compile(r"\{(\w+)\}")
 _DEPTH = 5
 """Maximum nesting of sentences."""
 
@@ -45,13 +45,13 @@ class SentenceBook:
             if match is None:
                 continue
             inner = {name: self._found(part, depth - 1) for name, part in match.groupdict().items()}
-            own = _NAME.sub("", message)
+            own = FIELD.sub("", message)
             # Such as `{outcome}: {reason}`, which matches any text.
             if own.strip(" :;,()-") or any(inner.values()):
                 explained = len(own) + sum(part.explained for part in inner.values() if part is not None)
                 said = self._messages.pgettext(SENTENCE, message)
                 parts = {name: part.text if part else match[name] for name, part in inner.items()}
-                found.append(_Found(explained, -sum(map(str.isalpha, own)), _filled(said, parts)))
+                found.append(_Found(explained, -sum(map(str.isalpha, own)), filled(said, parts)))
         return max(found, default=None)
 
 
@@ -63,9 +63,9 @@ class _Found(NamedTuple):
     text: str
 
 
-def _filled(message: str, parts: Mapping[str, str]) -> str:
+def filled(message: str, parts: Mapping[str, object]) -> str:
     """Unlike `str.format`, braces may contain names only."""
-    return _NAME.sub(lambda name: parts[name[1]], message)
+    return FIELD.sub(lambda name: str(parts[name[1]]), message)
 
 
 def _sentences(messages: NullTranslations) -> Iterator[str]:
@@ -79,7 +79,7 @@ def _sentences(messages: NullTranslations) -> Iterator[str]:
 
 def _pattern(message: str) -> re.Pattern[str]:
     """Groups match lazily and without backtracking, so no text is slow to match."""
-    pieces = _NAME.split(message)
+    pieces = FIELD.split(message)
     pattern = re.escape(pieces[0])
     for name, after in zip(pieces[1::2], pieces[2::2], strict=True):
         pattern += f"(?>(?P<{name}>.*?){re.escape(after)})" if after else f"(?P<{name}>.*)"

@@ -144,7 +144,7 @@ class SignedLog:
             if number is None:
                 return None
             line = log.line(number)
-            return Receipt.of(log.tree, number, line.leaf, line.text, log.checkpoint().signed(self.key))
+            return Receipt.of(log.tree, number, line.leaf, log.checkpoint().signed(self.key))
 
     def _as_it_is(self) -> ContestLog:
         if self._log is None:

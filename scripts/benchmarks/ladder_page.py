@@ -118,8 +118,8 @@ def _rows(contest: str, game: dict[str, Any], winner: int, moment: datetime) -> 
         Accepted(game["id"], 1, "five", winner=(game["first"], game["second"])[winner]),
     )
     for leaf, event in enumerate(events, 1 + len(events) * (game["number"] - 1)):
-        name, text, of_game, attempt = encode(event)
-        line = {"event": name, "text": text, "game": of_game, "attempt": attempt}
+        name, data, of_game, attempt = encode(event)
+        line = {"event": name, "data": data, "game": of_game, "attempt": attempt}
         yield journal, {"contest": contest, "at": at, "number": leaf, "digest": digest, **line}
 
 

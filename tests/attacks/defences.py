@@ -19,7 +19,6 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic_core import SchemaValidator
 
-from judge.base.errors import HostError
 from judge.base.procfs import memory_bytes
 from judge.base.worker_processes import die_with_parent
 from judge.play.kernel_watch import KernelWatch
@@ -27,6 +26,7 @@ from judge.play.live_wire import LiveWire
 from judge.referee.referee import Referee
 from judge.referee.requests import Requests
 from judge.sandbox.docker.renewal import NamespaceHelper
+from tests.attacks.unprocessed import hosting
 
 _take, _stopped_cpu, _ask = LiveWire._take, LiveWire.read_stopped_cpu, NamespaceHelper.ask
 
@@ -110,13 +110,9 @@ DEFENCES: Mapping[str, Mapping[str, object]] = {
     "message bound": {"judge.cluster.connection:bound_messages": _nothing},
     "slots": {"judge.cluster.bound_scheduler:slots_in": lambda resources: resources["slot"]},
     "first error": {"judge.base.parsing:_reader": collecting_reader},
-    "processing of uploads": {"judge.cli.submit:hosting": lambda *_: (_leave_upload, None)},
+    "processing of uploads": {"judge.cli.submit:hosting": hosting},
 }
 """By name, the parts of the judge that are replaced, as MODULE:ATTRIBUTE."""
-
-
-def _leave_upload(*_: object) -> None:
-    raise HostError("uploads are not processed here")
 
 
 def switch_off(names: Sequence[str]) -> Mapping[str, object]:

@@ -22,8 +22,8 @@ from judge.cluster.cluster import answer_s, largest_answer
 from judge.cluster.roster import MAX_SLOTS, slots_in
 from judge.cluster.security import invite, make_keys, parse_address
 from judge.contest.runner import StopReason
-from judge.journal.codec import encode
 from judge.journal.events import WorkerBarred
+from judge.journal.sentences import text_of
 from judge.record.policy import load_policy
 from tests.attacks.scheduler import ADDRESS, REGISTER, Scheduler, is_refused
 from tests.cluster.machines import Cup, Machines, until
@@ -136,7 +136,7 @@ def test_worker_with_an_invalid_slot_count_gets_no_games() -> None:
 
     assert [0] * (len(SLOTS) + 1) == [worker.slots for worker in roster.workers.values()]
     assert all(isinstance(each, WorkerBarred) for each in events)
-    assert all("is given no games: it does not announce 1 to 1024 slots" in encode(each).text for each in events)
+    assert all("is given no games: it does not announce 1 to 1024 slots" in text_of(each) for each in events)
     assert [1, 1, MAX_SLOTS] == [slots_in({"slot": slots}) for slots in (1, 1.0, MAX_SLOTS)]
 
 
@@ -322,8 +322,8 @@ def test_worker_is_barred_after_games_that_others_finish() -> None:
             assert roster.usable
             roster.count_failure("bad")
         assert not roster.usable
-    assert "worker bad is given no games: 3 games in a row had no result here" in encode(events[1]).text
-    assert encode(events[-1]).text.endswith("for the second time")
+    assert "worker bad is given no games: 3 games in a row had no result here" in text_of(events[1])
+    assert text_of(events[-1]).endswith("for the second time")
     roster.meet({"tls://10.0.0.1:3": described})
     assert not roster.usable
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from judge.base.errors import InputError
+from judge.base.moments import moment_text
 from judge.contest.begin import announce, begin
 from judge.contest.contest import has_begun, open_store
 from judge.contest.plan import Planned, load_plan
-from judge.journal.events import StartTimeReached
-from judge.submissions.windows import moment_text
+from judge.journal.events import Moment, StartTimeReached
 from tests.cli.conftest import Judge, judge  # noqa: F401 - a fixture
 from tests.cli.contests import JUDGE
 from tests.cli.terminal import Terminal
@@ -94,7 +94,7 @@ def test_stage_begun_by_the_clock_stays_begun_after_the_clock_is_set_back(tmp_pa
     plan = planned(tmp_path, SOON, LATER)
     with closing(open_store(plan)) as store:
         announce(store, plan)
-        store.log_once("cup", StartTimeReached(moment_text(LATER)), "the clock")
+        store.log_once("cup", StartTimeReached(Moment.of(LATER)), "the clock")
         begin(store, plan, {})
         assert has_begun(store, plan)
 

@@ -27,17 +27,22 @@ from judge.contest_games import ScheduledGame
 from judge.journal.events import (
     FoldersTransferred,
     ImagesChanged,
+    Moment,
     NotEntered,
     Rated,
     Resumed,
     ScheduleChanged,
     SetAside,
+    SettingChange,
     SettingsChanged,
     StartRatingsRead,
     StartTimeReached,
     Stopped,
     SubmissionsClosed,
     SubmissionsOpened,
+    WorkerBarred,
+    WorkerJoined,
+    WorkerLost,
     WorkerNoted,
 )
 from judge.protocols import protocol_entry
@@ -316,14 +321,14 @@ def submissions(folder: Path) -> None:
         register.refuse(2, "Olga", "not its author's program")
         register.approve(2, "Olga", "it is")
         register.withdraw(4, "kim", "by the author")
-        register.note(SettingsChanged("about: A cup -> A small cup: it is small"))
+        register.note(SettingsChanged((SettingChange("about", "A cup", "A small cup"),), "it is small"))
         with closing(open_intake(folder).tokens()) as tokens:
             tokens.make("zoe", "Olga")
         Late(register, order(Late.action, "the mail server was down", "zoe")).carry_out()
     with closing(Store(load_plan(folder / "contest.toml").store_url)) as store:
-        moment = "2013-03-02 18:00:00 UTC"
+        moment = Moment("2013-03-02T18:00:00+00:00")
         for event in (
-            ScheduleChanged(f"submissions open at {moment}, close at {moment}; the contest starts at {moment}"),
+            ScheduleChanged(moment, moment, moment),
             *(kind(moment) for kind in (SubmissionsOpened, SubmissionsClosed, StartTimeReached)),
         ):
             store.log_once("spring-cup", event, "judge")
@@ -334,7 +339,10 @@ def incidents(cup: Cup) -> None:
     store, name = cup.store, cup.contest.name
     cup.play(1)
     for event in (
-        WorkerNoted("worker-1 has joined"),
+        WorkerJoined("worker-1", 2),
+        WorkerBarred("worker-1", "its clock is wrong; then start it again"),
+        WorkerLost("worker-1"),
+        WorkerNoted("game 1, attempt 1, of worker worker-1 starts again"),
         FoldersTransferred("exported to folders: 2 states"),
         ImagesChanged("built anew since the start: native"),
         StartRatingsRead("the agents start from their ratings in last-year"),
@@ -351,7 +359,7 @@ def incidents(cup: Cup) -> None:
         else:
             store.set_state(name, Stopped(second.first, second.second, 1, why))
             store.set_state(name, Resumed(why))
-        store.release(name, why)
+        store.release(name, why, second.id if is_set_aside else None)
     cup.play()
 
 

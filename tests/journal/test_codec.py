@@ -1,18 +1,25 @@
-"""Lines of the journal and their events."""
+"""Lines of the journal, their events and sentences."""
 
 import json
 
 import pytest
 
-from judge.journal.codec import Event, Line, UnknownLine, decode, encode, event_names
+from judge.journal.codec import MAX_DATA_BYTES, Event, Line, UnknownLine, decode, encode, event_names
 from judge.journal.events import (
+    MAX_TEXT_CHARACTERS,
     Accepted,
     Announced,
     GameReleased,
     GamesReleased,
     LateAllowed,
+    Moment,
+    Paused,
     Rated,
+    ScheduleChanged,
+    SettingChange,
+    SettingsChanged,
     Started,
+    StartTimeReached,
     Stopped,
     SubmissionChanged,
     SubmissionState,
@@ -21,77 +28,166 @@ from judge.journal.events import (
     WorkerLost,
     WorkerNoted,
 )
+from judge.journal.sentences import text_of
+from judge.store.types import JournalLine, read_leaf
 from tests.corpus import archive
 
 GAME = "2043e054d7586f7ce4f7"
 
 EVENTS = [
-    (Line("announced", ""), Announced()),
+    (Announced(), "announced", "{}", ""),
     (
-        Line("announced", f"league of the cup spring: finals, announcement {'0f' * 32}"),
         Announced("spring: finals", "0f" * 32),
+        "announced",
+        f'{{"announcement":"{"0f" * 32}","cup":"spring: finals"}}',
+        f"league of the cup spring: finals, announcement {'0f' * 32}",
     ),
-    (Line("received", "submission 12"), SubmissionChanged(SubmissionState.RECEIVED, 12)),
-    (Line("refused", "submission 12: a: b"), SubmissionChanged(SubmissionState.REFUSED, 12, "a: b")),
-    (Line("late", "team:7: a: reason"), LateAllowed("team:7", "a: reason")),
-    (Line("rated", "anna: -40 Elo, standard error 31"), Rated("anna", -40, 31)),
-    (Line("stopped", "anna - bert: void 3 times in a row: a: b - c"), Stopped("anna", "bert", 3, "a: b - c")),
-    (Line("started", "anna - bert", GAME, 2), Started(GAME, 2, "anna", "bert")),
-    (Line("accepted", "anna won: bert: gave up", GAME, 1), Accepted(GAME, 1, "bert: gave up", winner="anna")),
+    (SubmissionChanged(SubmissionState.RECEIVED, 12), "received", '{"number":12}', "submission 12"),
     (
-        Line("accepted", "anna - bert: no winner: x won: y", GAME, 1),
-        Accepted(GAME, 1, "x won: y", first="anna", second="bert"),
+        SubmissionChanged(SubmissionState.REFUSED, 12, "a: b"),
+        "refused",
+        '{"name":"a: b","number":12}',
+        "submission 12: a: b",
     ),
-    (Line("released", "3 games: a reason"), GamesReleased(3, "a reason")),
-    (Line("released", "3 games: a reason", GAME), GameReleased(GAME, "3 games: a reason")),
-    (Line("worker", "worker a b plays: 2 slots"), WorkerJoined("a b", 2)),
-    (Line("worker", "worker a is lost"), WorkerLost("a")),
-    (Line("worker", "worker a is given no games: it is lost"), WorkerBarred("a", "it is lost")),
-    (Line("worker", "attempt 1, of worker a starts again"), WorkerNoted("attempt 1, of worker a starts again")),
+    (LateAllowed("team:7", "a: é"), "late", r'{"author":"team:7","why":"a: \u00e9"}', "team:7: a: é"),
+    (Rated("anna", -40, 31), "rated", '{"agent":"anna","error":31,"rating":-40}', "anna: -40 Elo, standard error 31"),
+    (
+        Stopped("anna", "bert", 3, "a: b - c"),
+        "stopped",
+        '{"attempts":3,"first":"anna","second":"bert","why":"a: b - c"}',
+        "anna - bert: void 3 times in a row: a: b - c",
+    ),
+    (Started(GAME, 2, "anna", "bert"), "started", '{"first":"anna","second":"bert"}', "anna - bert"),
+    (
+        Accepted(GAME, 1, "bert: {winner}", winner="anna"),
+        "accepted",
+        '{"reason":"bert: {winner}","winner":"anna"}',
+        "anna won: bert: {winner}",
+    ),
+    (
+        Accepted(GAME, 1, "x won: y", first="anna", second="bert"),
+        "accepted",
+        '{"first":"anna","reason":"x won: y","second":"bert"}',
+        "anna - bert: no winner: x won: y",
+    ),
+    (GamesReleased(3, "a reason"), "all-released", '{"games":3,"why":"a reason"}', "3 games: a reason"),
+    (GameReleased(GAME, "3 games: a reason"), "released", '{"why":"3 games: a reason"}', "3 games: a reason"),
+    (WorkerJoined("a b", 2), "worker-joined", '{"name":"a b","slots":2}', "worker a b plays: 2 slots"),
+    (WorkerLost("a"), "worker-lost", '{"name":"a"}', "worker a is lost"),
+    (
+        WorkerBarred("a", "it is lost"),
+        "worker-barred",
+        '{"name":"a","why":"it is lost"}',
+        "worker a is given no games: it is lost",
+    ),
+    (WorkerNoted("worker a is lost"), "worker-noted", '{"words":"worker a is lost"}', "worker a is lost"),
+    (
+        StartTimeReached(Moment("2026-11-22T18:00:00+01:00", "Europe/Prague")),
+        "begins",
+        '{"at":{"at":"2026-11-22T18:00:00+01:00","zone":"Europe/Prague"}}',
+        "2026-11-22 18:00:00 CET (Europe/Prague)",
+    ),
+    (
+        StartTimeReached(Moment("2026-11-22T18:00:00+05:00", "Europe/Nowhere")),
+        "begins",
+        '{"at":{"at":"2026-11-22T18:00:00+05:00","zone":"Europe/Nowhere"}}',
+        "2026-11-22 18:00:00 UTC+05:00",
+    ),
+    (ScheduleChanged(), "window", "{}", "none"),
+    (
+        ScheduleChanged(closes=Moment("2027-01-01T18:00:00+00:00"), starts=Moment("2027-01-01T19:00:00+00:00")),
+        "window",
+        '{"closes":{"at":"2027-01-01T18:00:00+00:00"},"starts":{"at":"2027-01-01T19:00:00+00:00"}}',
+        "submissions close at 2027-01-01 18:00:00 UTC; the contest starts at 2027-01-01 19:00:00 UTC",
+    ),
+    (
+        SettingsChanged((SettingChange("title", "", "A"), SettingChange("turn_ms", "30", "70")), "why"),
+        "settings",
+        '{"changes":[{"after":"A","before":"","name":"title"},{"after":"70","before":"30","name":"turn_ms"}],"why":"why"}',
+        "title: none -> A; turn_ms: 30 -> 70: why",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("line", "event"), EVENTS)
-def test_a_line_is_converted_to_its_event_and_back(line: Line, event: Event) -> None:
+@pytest.mark.parametrize(("event", "name", "data", "text"), EVENTS)
+def test_an_event_is_converted_to_its_line_and_back(event: Event, name: str, data: str, text: str) -> None:
+    line = encode(event)
+    assert (name, data) == line[:2]
     assert decode(line) == event
-    assert encode(event) == line
+    assert text == text_of(event)
+
+
+@pytest.mark.parametrize("event", [event for event, *_ in EVENTS])
+def test_a_leaf_is_the_canonical_json_of_its_line(event: Event) -> None:
+    name, data, game, attempt = encode(event)
+    line = JournalLine("2027-01-01T00:00:00.000+00:00", name, game, attempt, data, "d" * 64)
+    assert json.dumps(json.loads(line.leaf), sort_keys=True, separators=(",", ":")).encode() == line.leaf
+    assert line == read_leaf(line.leaf)
+    changes = (b'"at":', b'"when":'), (b":", b": "), (b'"digest":"', b'"digest":["'), (b'"event":"', b'"event":["')
+    for leaf in (line.leaf[:-1], *(line.leaf.replace(old, new, 1) for old, new in changes)):
+        assert read_leaf(leaf) is None
+
+
+NUMBERS = ('"6"', "06", "6.0", "6e0", "true", "null", "-1", "9" * 5000, str(1 << 53), "NaN", "[6]", " 6", "6,")
+DATA = ("", "6", "[]", "null", "{}", '{"entries":6} ', "[" * 10**5, '{"a":' * 10**5)
+MOMENTS = ("2027-01-01", "2027-02-30T18:00:00+00:00", "2027-01-01T18:00:00", "2027-01-01T18:00:00Z")
 
 
 @pytest.mark.parametrize(
     "line",
     [
-        Line("promoted", "anna"),
-        Line("", ""),
-        Line("announced", f"league of the cup {'x' * 101}, announcement {'0f' * 32}"),
-        Line("announced", f"league of the cup , announcement {'0f' * 32}"),
-        Line("created", "06 entries"),
-        Line("created", "6 entries\n"),
-        Line("created", "٣ entries"),
-        Line("created", f"{10**18} entries"),
-        Line("disqualified", "anna"),
-        Line("disqualified", ": cheated"),
-        Line("rated", "anna: 1e3 Elo, standard error 31"),
-        Line("started", "anna - bert"),
-        Line("started", "anna - bert", GAME),
-        Line("paused", "a reason", GAME),
-        Line("set-aside", "void 3 times in a row: why", GAME, 1),
-        Line("opened", "2027-01-01"),
-        Line("received", "submission -1"),
-        Line("passed", "submission 1: "),
-        # In a time that grows with their length.
-        Line("accepted", " - " * 10**5, GAME, 1),
-        Line("stopped", " - " * 10**5),
-        Line("settings", f"title: {' -> ' * 10**5}"),
+        Line("promoted", '{"agent":"anna"}'),
+        Line("", "{}"),
+        Line("announced", f'{{"announcement":"{"0f" * 32}","cup":"{"x" * 101}"}}'),
+        Line("announced", f'{{"announcement":"{"0f" * 32}"}}'),
+        Line("announced", f'{{"announcement":"{"0g" * 32}","cup":"c"}}'),
+        Line("announced", f'{{"announcement":"{"0f" * 32}\\n","cup":"c"}}'),
+        *(Line("created", f'{{"entries":{value}}}') for value in NUMBERS),
+        *(Line("created", data) for data in DATA),
+        Line("created", '{"entries":6,"entries":6}'),
+        Line("created", '{"entries":6,"more":1}'),
+        Line("created", '{"Entries":6}'),
+        Line("created", '{"entries":6,"game":"g"}'),
+        Line("disqualified", '{"agent":"anna"}'),
+        Line("disqualified", '{"agent":"","why":"cheated"}'),
+        Line("disqualified", '{"why":"cheated","agent":"anna"}'),
+        Line("paused", '{"why":"é"}'),
+        Line("paused", r'{"why":"\u00E9"}'),
+        Line("paused", r'{"why":"a\/b"}'),
+        Line("paused", r'{"why":"\ud800"}'),
+        Line("paused", '{"why":"\ud800"}'),
+        Line("paused", f'{{"why":"{"x" * (MAX_TEXT_CHARACTERS + 1)}"}}'),
+        Line("paused", f'{{"why":"{"x" * 10**6}"}}'),
+        Line("rated", '{"agent":"anna","error":31,"rating":1e3}'),
+        Line("started", '{"first":"anna","second":"bert"}'),
+        Line("started", '{"first":"anna","second":"bert"}', GAME),
+        Line("paused", '{"why":"a reason"}', GAME),
+        Line("set-aside", '{"attempts":3,"why":"why"}', GAME, 1),
+        Line("accepted", '{"reason":"why"}', GAME, 1),
+        Line("accepted", '{"first":"anna","reason":"why","winner":"anna"}', GAME, 1),
+        *(Line("opened", f'{{"at":{{"at":"{moment}"}}}}') for moment in MOMENTS),
+        Line("opened", '{"at":{"at":"9999-12-31T18:00:00+00:00"}}'),
+        Line("opened", '{"at":{"at":"2027-01-01T18:00:00+00:00","zone":"../../etc/passwd"}}'),
+        Line("received", '{"number":-1}'),
+        Line("passed", '{"name":"","number":1}'),
+        Line("settings", '{"changes":[],"why":""}'),
+        Line("settings", '{"changes":[{"after":"c","before":"b","more":"d","name":"a"}],"why":""}'),
     ],
 )
 def test_a_line_that_no_judge_writes_stays_as_it_is(line: Line) -> None:
     assert decode(line) == UnknownLine(line)
     assert encode(decode(line)) == line
+    assert line.data == text_of(decode(line))
 
 
-def test_an_event_without_its_text_cannot_be_written() -> None:
-    with pytest.raises(TypeError, match="has no text"):
-        encode(Accepted(GAME, 1, "why", first="anna"))
+def test_the_longest_texts_fit_into_a_leaf() -> None:
+    smile = "\U0001f600"
+    text = smile * MAX_TEXT_CHARACTERS
+    for event in (Paused(text), Stopped(smile * 100, smile * 100, 3, text)):
+        line = encode(event)
+        assert decode(line) == event
+        assert len(line.data) < MAX_DATA_BYTES
+    assert isinstance(decode(encode(SettingsChanged((SettingChange("about", text, text),), text))), UnknownLine)
 
 
 def test_all_lines_of_the_corpus_have_an_event() -> None:
@@ -100,7 +196,7 @@ def test_all_lines_of_the_corpus_have_an_event() -> None:
         for path, text in archive.read(part, archive.TEXT).items():
             if path.endswith("public/data/journal.json") and not path.startswith("forgery"):
                 for row in json.loads(text):
-                    line = Line(row["event"], row["text"], row["game"], row["attempt"])
+                    line = Line(row["event"], row["data"], row["game"], row["attempt"])
                     event = decode(line)
                     assert not isinstance(event, UnknownLine), line
                     assert encode(event) == line

@@ -272,10 +272,10 @@ def test_leaf_fixes_the_content_of_its_line(store: Store) -> None:
         "attempt": 1,
         "digest": "d" * 64,
         "event": "accepted",
-        "match": row.id,
-        "text_sha256": hashlib.sha256(b"a won: 5 in a row").hexdigest(),
+        "game": row.id,
+        "data": {"reason": "5 in a row", "winner": "a"},
     } == json.loads(accepted.leaf)
-    changed: dict[str, Any] = {"at": "x", "event": "x", "game": "x", "attempt": 2, "text": "x", "digest": "x"}
+    changed: dict[str, Any] = {"at": "x", "event": "x", "game": "x", "attempt": 2, "data": "x", "digest": "x"}
     assert 7 == len({accepted.leaf, *(replace(accepted, **{name: value}).leaf for name, value in changed.items())})
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from judge.agents.agents import stage_agent
 from judge.base.errors import InputError
-from judge.journal.events import Paused, ScheduleChanged, WorkerBarred, WorkerJoined, WorkerLost
+from judge.journal.events import Paused, WorkerBarred, WorkerJoined, WorkerLost
 from judge.site.site import pages
 from judge.submissions.windows import Windows
 from judge.translations.language import CODES, languages
@@ -54,7 +54,7 @@ def test_journal_is_translated_except_for_reasons(tmp_path: Path) -> None:
     with Cup(tmp_path, STRONG_TO_WEAK) as cup:
         windows = Windows(closes=CLOSES, starts=CLOSES + timedelta(hours=1))
         for event in (
-            ScheduleChanged(windows.words),
+            windows.event,
             WorkerJoined("anton", 2),
             WorkerBarred("anton", "Ursache"),
             WorkerLost("anton"),

@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from judge.base.errors import InputError
 from judge.cli.contest.verify import verify
+from judge.journal.events import GameReleased, SetAside
 from judge.publish.verify.export import verify_export
 from judge.publish.verify.log import ReadLog, since_problems
 from judge.store.contests import Store
@@ -24,7 +25,7 @@ from judge.transparency.log import ContestLog, SignedLog
 from judge.transparency.merkle import EMPTY_ROOT, Tree
 from judge.transparency.receipt import MAX_RECEIPT_BYTES, Receipt
 from tests.publish.public import Public, sign_again
-from tests.verify.log_forgeries import NOTE, found, held, lines_of, old_checkpoint, rewrite
+from tests.verify.log_forgeries import NOTE, found, held, lines_of, old_checkpoint, rewrite, with_event
 
 pytestmark = pytest.mark.slow
 
@@ -44,10 +45,9 @@ def test_a_game_that_was_set_aside_and_tried_again_is_in_the_log(logged_copy: Pu
     def tell(lines: list[JournalLine]) -> None:
         void = lines[NOTE - 1]
         assert "void" == void.event
-        texts = {"set-aside": f"void 3 times in a row: {void.text}", "released": "the organiser"}
-        lines[NOTE:NOTE] = [
-            replace(void, event=event, attempt=None, digest=None, text=text) for event, text in texts.items()
-        ]
+        game = void.game or ""
+        events = (SetAside(game, 3, void.text), GameReleased(game, "the organiser"))
+        lines[NOTE:NOTE] = [replace(with_event(void, event), digest=None) for event in events]
 
     rewrite(logged_copy, tell)
     assert ([], []) == found(logged_copy)
@@ -72,7 +72,7 @@ def change(lines: list[JournalLine], chance: random.Random) -> None:
     """Rewrite a journal somewhere."""
     at, other = chance.randrange(len(lines)), chance.randrange(len(lines))
     line = lines[at]
-    match chance.choice(["drop", "repeat", "swap", "time", "event", "text", "digest", "attempt", "match"]):
+    match chance.choice(["drop", "repeat", "swap", "time", "event", "data", "digest", "attempt", "match"]):
         case "drop":
             lines.pop(at)
         case "repeat":
@@ -83,8 +83,8 @@ def change(lines: list[JournalLine], chance: random.Random) -> None:
             lines[at] = replace(line, at=f"2{line.at}")
         case "event":
             lines[at] = replace(line, event=chance.choice(lines).event)
-        case "text":
-            lines[at] = replace(line, text=line.text[:-1])
+        case "data":
+            lines[at] = replace(line, data=line.data[:-1])
         case "digest":
             lines[at] = replace(line, digest=None if line.digest else "d" * 64)
         case "attempt":
@@ -146,7 +146,9 @@ def test_a_long_log_stays_where_it_is_stored() -> None:
 
     def read(start: int, end: int) -> list[JournalLine]:
         numbers = range(start, min(end, 30_000))
-        return [JournalLine("now", "note", None, None, str(number), number=number) for number in numbers]
+        return [
+            JournalLine("now", "images", None, None, f'{{"images":"{number}"}}', number=number) for number in numbers
+        ]
 
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
@@ -198,7 +200,7 @@ def test_a_receipt_proves_that_an_upload_is_in_the_log_or_was_dropped(
     # A receipt of an organiser with another key, for another text, for other bytes, or with another proof.
     forged = receipt.model_copy(update={"leaf": receipt.leaf.replace("aaaa", "bbbb", 1)})
     others = [
-        receipt.model_copy(update={"text": "submission 2"}),
+        receipt.model_copy(update={"leaf": "{}"}),
         forged,
         receipt.model_copy(update={"proof": (*receipt.proof, receipt.proof[0])}),
         receipt.model_copy(update={"proof": ("?",)}),
@@ -224,11 +226,11 @@ def test_a_receipt_proves_that_an_upload_is_in_the_log_or_was_dropped(
 def test_a_receipt_of_a_log_of_a_million_leaves_has_2_kb() -> None:
     tree = Tree()
     tree.levels = [[bytes(32)] * (1 << 20 >> level) for level in range(21)]
-    line = JournalLine("2026-11-22T18:00:00.000+00:00", "received", None, None, "submission 123456", "a" * 64, 0)
+    line = JournalLine("2026-11-22T18:00:00.000+00:00", "received", None, None, '{"number":123456}', "a" * 64, 0)
     checkpoint = Checkpoint(f"judge-contest/{'c' * 64}", (1 << 20) - 1, bytes(32)).signed(
         Ed25519PrivateKey.from_private_bytes(bytes(32))
     )
-    receipt = Receipt.of(tree, 123456, line.leaf, line.text, checkpoint)
+    receipt = Receipt.of(tree, 123456, line.leaf, checkpoint)
 
     assert 20 == len(receipt.proof)
     assert len(json.dumps(receipt.model_dump(), separators=(",", ":"))) <= MAX_RECEIPT_BYTES

@@ -22,7 +22,7 @@ from judge.contest_games import GameState, PublishedGame, schedule_digest
 from judge.contest_view.export import CHANCE, DOCUMENT, load_export
 from judge.contest_view.values import conditions_of
 from judge.contest_view.view import ContestView
-from judge.journal.events import ImagesChanged, LockedIn
+from judge.journal.events import Accepted, ImagesChanged, LockedIn, Scheduled
 from judge.publish.tables import tables
 from judge.record.spec import GameSpec, RecordFile, public_part, read_record
 from judge.record.transcript import SealedTranscript, _digest_and_entries
@@ -34,7 +34,7 @@ from tests.contest.cups import CHANCE as SECRET
 from tests.contests import Recipe, nothing
 from tests.publish.cups import STRONG_TO_WEAK, Cast, Cup, Player, crasher, referee, where_and_when
 from tests.publish.public import Public, change, sign_again
-from tests.verify.log_forgeries import lines_of, write_log
+from tests.verify.log_forgeries import lines_of, with_event, write_log
 
 CRASHER = "crash.test"
 """The agent that is at fault."""
@@ -267,16 +267,16 @@ class Forger:
             game = games.get(line.game or "")
             if line.event == "created":
                 self.lines[number] = replace(line, digest=self._digest(DOCUMENT))
-            elif line.event == "scheduled":
+            elif isinstance(line.change, Scheduled):
                 rounds -= 1
-                count, _, words = line.text.partition(" ")
-                now = waiting[: int(count)] if rounds else waiting
+                now = waiting[: line.change.games] if rounds else waiting
                 waiting = waiting[len(now) :]
-                self.lines[number] = replace(line, digest=schedule_digest(now), text=f"{len(now)} {words}")
+                self.lines[number] = replace(with_event(line, Scheduled(len(now))), digest=schedule_digest(now))
             elif line.event == "accepted" and game is not None and game.result is not None:
                 result, digest = game.result, self._digest(game.record_path)
-                told = f"{result.winner} won: {result.reason}" if result.winner else line.text
-                self.lines[number] = replace(line, digest=digest, text=told)
+                place = (game.id, line.attempt or 0)
+                event = Accepted(*place, result.reason, winner=result.winner) if result.winner else line.change
+                self.lines[number] = replace(with_event(line, event), digest=digest)
             elif line.event == "void" and game is not None and line.digest is not None:
                 self.lines[number] = replace(line, digest=self._digest(game.attempt_path(line.attempt or 0)))
 

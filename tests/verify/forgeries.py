@@ -161,6 +161,13 @@ def swap_rows(forger: Forger, rows: list[Row], at: int) -> None:
     rows[at], rows[to] = rows[to], rows[at]
 
 
+def data_of(**fields: object) -> str:
+    """The data of a line of the journal."""
+    return json.dumps(fields, sort_keys=True, separators=(",", ":"))
+
+
+REMARK = data_of(images="a power cut")
+
 LISTS = ("standings", "pairs", "games", "pairings", "journal")
 
 
@@ -298,10 +305,10 @@ def change_line(forger: Forger, /, *events: str, **values: Any) -> None:
 
 
 @with_options
-def insert_line(forger: Forger, /, event: str, text: str, **values: Any) -> None:
+def insert_line(forger: Forger, /, event: str, data: str, **values: Any) -> None:
     """Somewhere after the contest was created, and not at the end, where it would only be new."""
     at = forger.chance.randrange(forger.drawn + 1, len(forger.lines))
-    forger.lines.insert(at, replace(JournalLine(forger.lines[at].at, event, None, None, text), **values))
+    forger.lines.insert(at, replace(JournalLine(forger.lines[at].at, event, None, None, data), **values))
 
 
 @with_options
@@ -478,7 +485,7 @@ def exchange_void(forger: Forger) -> None:
 
 def reword_void(forger: Forger) -> None:
     forger.in_table("attempts", lambda rows: [row.update(why="its host failed") for row in rows])
-    change_line("void", text="its host failed")(forger)
+    change_line("void", data=data_of(why="its host failed"))(forger)
 
 
 def disqualify(forger: Forger) -> None:
@@ -488,7 +495,8 @@ def disqualify(forger: Forger) -> None:
     # After its games: those that come later would not be started.
     last = max(at for at, line in enumerate(forger.lines) if line.event == "started")
     at = forger.chance.randrange(last + 1, len(forger.lines))
-    forger.lines.insert(at, JournalLine(forger.lines[at].at, "disqualified", None, None, f"{agent}: too strong"))
+    data = data_of(agent=agent, why="too strong")
+    forger.lines.insert(at, JournalLine(forger.lines[at].at, "disqualified", None, None, data))
 
 
 def under_other_names(forger: Forger) -> None:
@@ -594,7 +602,7 @@ def play_out(forger: Forger, *events: str, how: Callable[[RecordFile], RecordFil
     first = read_record(forger.directory / row["record"])
     path = play_second(forger, row)
     start, end = forger.lines[started], forger.lines[accepted]
-    lines = [replace(end, event=event, text="the Engine was gone", digest=None) for event in events]
+    lines = [replace(end, event=event, data=data_of(why="the Engine was gone"), digest=None) for event in events]
     if how is not None:
         (forger.directory / path).write_bytes(how(first).to_json())
         digest = hashlib.sha256((forger.directory / path).read_bytes()).hexdigest()
@@ -651,7 +659,8 @@ def start_at_the_end(forger: Forger) -> None:
     """One more attempt of a game that has its result, which never ends."""
     row = forger.game()
     line = next(line for line in forger.lines if line.game == row["id"])
-    forger.lines.append(replace(line, event="started", attempt=row["attempt"] + 1, digest=None))
+    data = data_of(first=row["first"], second=row["second"])
+    forger.lines.append(replace(line, event="started", attempt=row["attempt"] + 1, data=data, digest=None))
 
 
 def skip_an_attempt(forger: Forger) -> None:
@@ -681,7 +690,7 @@ def swap_start(forger: Forger) -> None:
 def pause_before_start(forger: Forger) -> None:
     """Games are started although the contest is paused."""
     at = of_events(forger, "started")
-    forger.lines.insert(at, JournalLine(forger.lines[at].at, "paused", None, None, "a power cut"))
+    forger.lines.insert(at, JournalLine(forger.lines[at].at, "paused", None, None, data_of(why="a power cut")))
 
 
 def start_disqualified(forger: Forger) -> None:
@@ -690,7 +699,8 @@ def start_disqualified(forger: Forger) -> None:
     out = {each["agent"] for each in forger.rows("disqualified")}
     agent = next(name for name in (row["first"], row["second"], *forger.form.agents) if name not in out)
     at = next(at for at, line in enumerate(forger.lines) if line.event == "started")
-    forger.lines.insert(at, JournalLine(forger.lines[at].at, "disqualified", None, None, f"{agent}: too strong"))
+    data = data_of(agent=agent, why="too strong")
+    forger.lines.insert(at, JournalLine(forger.lines[at].at, "disqualified", None, None, data))
     forger.in_table("disqualified", lambda rows: rows.insert(0, {"agent": agent, "why": "too strong"}))
 
 
@@ -709,19 +719,19 @@ def of_void(forger: Forger, /, **values: Any) -> None:
 
 
 ODD_LINES: Mapping[str, tuple[str, str]] = {
-    "an event that no judge writes": ("Disqualified", "anna: too strong"),
-    "an event in wide letters": ("\uff41ccepted", "anna won: 5 in a row"),
-    "a submission without a number": ("passed", "submission one: anna"),
-    "a rating without a number": ("rated", "anna: the best"),
-    "a start at no moment": ("begins", "tomorrow"),
-    "a start at a later moment": ("begins", "2013-04-02 18:00:00 UTC"),
-    "a start at a moment that no calendar has": ("begins", "2013-02-30 18:00:00 UTC"),
-    "a schedule without moments": ("window", "submissions are welcome"),
-    "a stop without agents": ("stopped", "for lunch"),
-    "a game set aside without a void": ("set-aside", "void 3 times in a row: the Engine was gone"),
-    "a setting without values": ("settings", "all is new"),
+    "an event that no judge writes": ("Disqualified", data_of(agent="anna", why="too strong")),
+    "an event in wide letters": ("\uff41ccepted", data_of(reason="5 in a row", winner="anna")),
+    "a submission without a number": ("passed", data_of(name="anna", number="one")),
+    "a rating without a number": ("rated", data_of(agent="anna", error=30, rating="the best")),
+    "a start at no moment": ("begins", data_of(at={"at": "tomorrow"})),
+    "a start at a later moment": ("begins", data_of(at={"at": "2013-04-02T18:00:00+00:00"})),
+    "a start at a moment that no calendar has": ("begins", data_of(at={"at": "2013-02-30T18:00:00+00:00"})),
+    "a schedule without moments": ("window", data_of(words="submissions are welcome")),
+    "a stop without agents": ("stopped", data_of(why="for lunch")),
+    "a game set aside without a void": ("set-aside", data_of(attempts=3, why="the Engine was gone")),
+    "a setting without values": ("settings", data_of(changes=[], why="all is new")),
 }
-"""Lines of events with texts that no judge writes."""
+"""Lines of events with data that no judge writes."""
 
 
 # --- what no export has, and what no game measures -------------------------------------------------------------------
@@ -816,7 +826,7 @@ FORGERIES: Mapping[str, Forgery] = {
     "a start without its leaf": Forgery(drop_lines("started"), READING, only_log),
     "a disqualification in the log alone": Forgery(
         lambda forger: forger.lines.append(
-            JournalLine(forger.lines[-1].at, "disqualified", None, None, "anna: too strong")
+            JournalLine(forger.lines[-1].at, "disqualified", None, None, data_of(agent="anna", why="too strong"))
         ),
         READING,
         only_log,
@@ -856,9 +866,9 @@ FORGERIES: Mapping[str, Forgery] = {
     "an entry dropped": Forgery(drop_entry, HOLDER, unsigned),
     "a time of the log": fitted(retime(lambda at: at.replace(".000", ".001")), HOLDER),
     "an action dropped": fitted(drop_lines(NOTE), HOLDER),
-    "an action added": fitted(insert_line(NOTE, "all agreed"), HOLDER),
+    "an action added": fitted(insert_line(NOTE, data_of(images="all agreed")), HOLDER),
     "an action moved": fitted(move_note, HOLDER),
-    "the words of an action": fitted(change_line(NOTE, text="nothing happened"), HOLDER),
+    "the words of an action": fitted(change_line(NOTE, data=data_of(images="nothing happened")), HOLDER),
     "the words of a void": fitted(reword_void, REPLAY),
     "where a game was played": fitted(
         in_a_record(lambda _, file: file["record"]["placement"].update(host="host-9", slot_cores=[7])), HOLDER
@@ -905,17 +915,21 @@ FORGERIES: Mapping[str, Forgery] = {
     "a game of the day before the lock-in, fitted": fitted(of_record(started_at="2013-03-01T17:00:00+00:00"), READING),
     "a void of 1999, fitted": fitted(of_void(started_at="1999-01-01T00:00:00+00:00"), READING),
     "a void after the end, fitted": fitted(of_void(started_at="2999-01-01T00:00:00+00:00"), READING),
-    "words of the creation, fitted": fitted(change_line("created", text="9 entries"), READING),
-    "a text of the creation, fitted": fitted(change_line("created", text="anna has paid"), READING),
+    "words of the creation, fitted": fitted(change_line("created", data=data_of(entries=9)), READING),
+    "a text of the creation, fitted": fitted(change_line("created", data=data_of(entries="anna has paid")), READING),
     "a text of the schedule": Forgery(
-        change_line("scheduled", text="2 games, of which anna won both"), READING, only_log
+        change_line("scheduled", data=data_of(games=2, words="anna won both")), READING, only_log
     ),
-    "the agents of a start, fitted": fitted(change_line("started", text="anna - nobody"), READING),
-    "the words of a result": Forgery(change_line("accepted", text="anna won: the others slept"), READING, only_log),
-    "a game in a line that has none, fitted": fitted(insert_line("images", "a power cut", game="x"), READING),
-    "an attempt in a line that has none, fitted": fitted(insert_line("images", "a power cut", attempt=1), READING),
-    "a digest in a line that has none, fitted": fitted(insert_line("images", "a power cut", digest="d" * 64), READING),
-    **{f"{name}, fitted": fitted(insert_line(event, text), READING) for name, (event, text) in ODD_LINES.items()},
+    "the agents of a start, fitted": fitted(
+        change_line("started", data=data_of(first="anna", second="nobody")), READING
+    ),
+    "the words of a result": Forgery(
+        change_line("accepted", data=data_of(reason="the others slept", winner="anna")), READING, only_log
+    ),
+    "a game in a line that has none, fitted": fitted(insert_line("images", REMARK, game="x"), READING),
+    "an attempt in a line that has none, fitted": fitted(insert_line("images", REMARK, attempt=1), READING),
+    "a digest in a line that has none, fitted": fitted(insert_line("images", REMARK, digest="d" * 64), READING),
+    **{f"{name}, fitted": fitted(insert_line(event, data), READING) for name, (event, data) in ODD_LINES.items()},
     # Files that no export has.
     "a record of no game": Forgery(add_file("records/00099.json"), READING),
     "a record of no attempt": Forgery(add_file("records/00001.attempt-9.json"), READING),

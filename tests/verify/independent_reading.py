@@ -18,32 +18,41 @@ from tests.verify.independent_tables import Problems, Row, check_tables
 TABLES = ("standings", "crosstable", "pairs", "games", "pairings", "disqualified", "attempts", "journal")
 OPTIONAL = ("withdrawn", "entered", "fairness", "histories")
 NOT_READ = (".html", ".png", ".css", ".js", ".mjs", ".pem", ".sig", ".pgn", ".md", "")
-SUBMISSION = re.compile(r"submission ([0-9]{1,18})(?:\Z|: (.*))", re.DOTALL)
 OF_ATTEMPT = ("started", "accepted", "void", "abandoned", "superseded", "annulled")
 OF_CONTEST = (*OF_ATTEMPT, "scheduled", "disqualified", "agent-withdrawn", "entered", "open", "paused", "stopped")
-MOMENT = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \S+( \(\S+\))?"
 MOMENT_EVENTS = ("opened", "closed", "begins")
 SUBMISSION_EVENTS = ("received", "processing", "failed", "refused", "passed", "approved", "withdrawn")
-OTHER_EVENTS = (
-    *("announced", "frozen", "created", "released", "not-entered", "set-aside", "rated", "season-ended", "worker"),
-    *("admissions-frozen", "admissions-reopened", "late", "settings", "ratings", "folders", "images", "window"),
-)
-EVENTS = {*OF_CONTEST, *MOMENT_EVENTS, *SUBMISSION_EVENTS, *OTHER_EVENTS}
-TEXTS = {  # of events whose text no table has; reasons of an organiser are free
-    "announced": r"(league of the cup .+, announcement [0-9a-f]{64})?",
+FIELDS = {
+    "announced": "cup? announcement?",
     "frozen": "",
-    "scheduled": r"[1-9]\d* games",
-    "stopped": r"\S+ - [^:]+: void \d+ times in a row: .*",
-    "released": r".+",
-    "set-aside": r"void \d+ times in a row: .*",
-    "not-entered": r"[^:]+: .+",
-    "late": r"([^:]|:(?! ))+: .*",
-    "rated": r"[^:]+: -?\d+ Elo, standard error \d+",
-    "settings": r"\w+: .* -> .*: .*",
-    "window": rf"none|(submissions [a-z, ]+{MOMENT}(, close at {MOMENT})?(; )?)?(the contest starts at {MOMENT})?",
-    **dict.fromkeys(MOMENT_EVENTS, MOMENT),
-    **dict.fromkeys(SUBMISSION_EVENTS, r"submission \d+(: .+)?"),
+    "created": "entries",
+    "scheduled": "games",
+    "started": "first second",
+    "accepted": "reason winner? first? second?",
+    "set-aside": "attempts why",
+    **dict.fromkeys(("void", "abandoned", "superseded", "annulled", "released", "open", "paused"), "why"),
+    "season-ended": "why? ends?",
+    "admissions-frozen": "why",
+    "admissions-reopened": "why",
+    **dict.fromkeys(("entered", "not-entered", "disqualified", "agent-withdrawn"), "agent why"),
+    "rated": "agent rating error",
+    "stopped": "first second attempts why",
+    "all-released": "games why",
+    "late": "author why",
+    "settings": "changes why",
+    "window": "opens? closes? starts?",
+    "ratings": "source",
+    "folders": "source",
+    "images": "images",
+    "worker-noted": "words",
+    "worker-lost": "name",
+    "worker-joined": "name slots",
+    "worker-barred": "name why",
+    **dict.fromkeys(MOMENT_EVENTS, "at"),
+    **dict.fromkeys(SUBMISSION_EVENTS, "number name?"),
 }
+NUMBERS = ("entries", "number", "games", "attempts", "rating", "error", "slots")
+MOMENTS = ("at", "opens", "closes", "starts", "ends")
 CLOCK = timedelta(days=1)  # by which a clock may be wrong
 LEFT_OR_ENTERED = {"disqualified": "disqualified", "agent-withdrawn": "withdrawn", "entered": "entered"}
 MEASURED = ("charged_ms", "cpu_ms", "memory_peak_bytes", "lingered_ms")
@@ -90,6 +99,23 @@ def root_of(leaves: list[bytes]) -> bytes:
         return hashlib.sha256(b"\0" + leaves[0]).digest()
     left = 1 << (len(leaves) - 1).bit_length() - 1
     return hashlib.sha256(b"\1" + root_of(leaves[:left]) + root_of(leaves[left:])).digest()
+
+
+def has_fields(event: str, data: Row) -> bool:
+    names = FIELDS[event].split() if event in FIELDS else ["?"]
+    required = {name for name in names if not name.endswith("?")}
+    is_known = required <= data.keys() <= {name.removesuffix("?") for name in names} and event in FIELDS
+    return is_known and all(is_value(name, value) for name, value in data.items())
+
+
+def is_value(name: str, value: Any) -> bool:
+    if name in NUMBERS:
+        return type(value) is int and (value >= 0 or name == "rating")
+    if name in MOMENTS:
+        return {"at"} <= value.keys() <= {"at", "zone"} and datetime.fromisoformat(value["at"]).tzinfo is not None
+    if name == "changes":
+        return bool(value) and all(each.keys() == {"name", "before", "after"} for each in value)
+    return isinstance(value, str)
 
 
 class Contest:
@@ -196,11 +222,12 @@ class Contest:
                 leaves.append(data[2:end])
                 data = data[end:]
         for number, (row, leaf) in enumerate(zip(self.tables["journal"], leaves, strict=True)):
-            values = {"match": row["game"], "text_sha256": sha256(row["text"].encode())}
-            values |= {"digest": read_json(leaf)["digest"], **{key: row[key] for key in ("at", "attempt", "event")}}
-            self.expect(canonical(values) == leaf, f"leaf {number} of the log differs from the line of the journal")
+            data = read_json(row["data"].encode())
+            values = {**row, "data": data, "digest": read_json(leaf)["digest"]}
+            is_same = canonical(values) == leaf and canonical(data) == row["data"].encode()
+            self.expect(is_same, f"leaf {number} of the log differs from the line of the journal")
             self.check_time(f"leaf {number} of the log", row["at"])
-            lines.append({**row, **values, "leaf": leaf, "agent": row["text"].partition(": ")[0]})
+            lines.append({**values, "leaf": leaf, "agent": data.get("agent")})
         return lines
 
     def check_draw(self) -> None:
@@ -224,27 +251,27 @@ class Contest:
         self.expect(is_root, f"the draw depends on another log: the root of the first {count} leaves differs")
 
     def check_lines(self) -> None:
-        """A judge writes these lines: their texts, games and digests are those of their events."""
+        """A judge writes these lines: their data, games and digests are those of their events."""
         games, voids = {row["id"]: row for row in self.games}, dict[str, str]()
         for number, line in enumerate(self.lines):
-            event, text, game = line["event"], line["text"], games.get(line["game"])
-            is_right = re.fullmatch(TEXTS.get(event, ".*"), text, re.DOTALL) and event in EVENTS
+            event, data, game = line["event"], line["data"], games.get(line["game"])
+            is_right = has_fields(event, data)
             of_game, has_digest = event in OF_ATTEMPT, line["digest"] is not None
             if event == "created":
-                is_right = text == f"{len(self.entries)} entries"
+                is_right = data == {"entries": len(self.entries)}
             elif game and event == "started":
-                is_right = text == f"{game['first']} - {game['second']}"
+                is_right = data == {"first": game["first"], "second": game["second"]}
             elif game and event == "accepted" and game["attempt"] == line["attempt"]:
-                players = f"{game['first']} - {game['second']}: no winner"
-                is_right = text == f"{game['winner'] + ' won' if game['winner'] else players}: {game['reason']}"
+                keys = ("reason", "winner") if game["winner"] else ("reason", "first", "second")
+                is_right = data == {key: game[key] for key in keys}
             elif event == "set-aside":
-                is_right = is_right and text.partition(": ")[2] == voids.get(line["game"])
-            voids |= {line["game"]: text} if event == "void" else {}
-            may_have_game = of_game or event in ("set-aside", "released") or line["game"] is None
+                is_right = is_right and data["why"] == voids.get(line["game"])
+            voids |= {line["game"]: data["why"]} if event == "void" else {}
+            may_have_game = (of_game or event in ("set-aside", "released")) == (line["game"] is not None)
             may_have_digest = event in (*OF_ATTEMPT, *SUBMISSION_EVENTS, "announced", "frozen", "created")
             may_have_digest = (may_have_digest and event != "started") or event in ("scheduled", "entered")
             is_right = is_right and may_have_game and (of_game or line["attempt"] is None)
-            self.expect(is_right, f"leaf {number} of the log: no judge writes {event}, {text!r:.80} here")
+            self.expect(is_right, f"leaf {number} of the log: no judge writes {event}, {data!r:.80} here")
             self.expect(may_have_digest or not has_digest, f"leaf {number} of the log: {event} with a digest")
 
     def check_times(self) -> None:
@@ -255,8 +282,8 @@ class Contest:
         for line, time in zip(self.lines, times, strict=True):
             before, last = (last, time) if time != last else (before, last)  # a clock that was set back stands still
             if line["event"] in MOMENT_EVENTS:
-                moment = datetime.fromisoformat(f"{line['text'][:19]}+00:00")
-                self.expect(moment <= time + CLOCK, f"{line['event']}: {line['text']} had not passed")
+                moment = datetime.fromisoformat(line["data"]["at"]["at"])
+                self.expect(moment <= time + CLOCK, f"{line['event']}: {moment} had not passed")
             if line["event"] in OF_ATTEMPT and line["event"] != "annulled":
                 key, is_start = (line["game"], line["attempt"]), line["event"] == "started"
                 (begins if is_start else ends).setdefault(key, before if is_start else time)
@@ -280,19 +307,21 @@ class Contest:
         """Submissions that passed before the lock-in take part; those who entered or left later are in the tables."""
         passed: dict[int, tuple[str, str]] = {}
         for line in self.lines[: self.freeze["leaves"] if self.freeze else 0]:
-            if found := SUBMISSION.match(line["text"]):
-                passed.pop(int(found[1]), None)
+            if line["event"] in SUBMISSION_EVENTS:
+                number = line["data"]["number"]
+                passed.pop(number, None)
                 if line["event"] in ("passed", "approved"):
-                    passed[int(found[1])] = (found[2] or "").lower(), line["digest"]
+                    passed[number] = line["data"].get("name", "").lower(), line["digest"]
         files = {entry["submission"]: entry["seat"]["digest"] for entry in self.entries}
         for number in {name: number for number, (name, _) in sorted(passed.items())}.values():
             words = f"submission {number} passed before the entries were locked in, but does not take part"
             self.expect(files.get(number) == passed[number][1], words)
         for event, table in LEFT_OR_ENTERED.items():
-            logged = sorted((line["text"], line["digest"]) for line in self.lines if line["event"] == event)
+            told = [(line["data"], line["digest"]) for line in self.lines if line["event"] == event]
+            logged = sorted((data["agent"], data["why"], digest) for data, digest in told)
             digests = [sha256(row["entry"].encode()) if "entry" in row else None for row in self.tables[table]]
-            texts = [f"{row['agent']}: {row['why']}" for row in self.tables[table]]
-            listed = sorted(zip(texts, digests, strict=True))
+            rows = zip(self.tables[table], digests, strict=True)
+            listed = sorted((row["agent"], row["why"], digest) for row, digest in rows)
             self.expect(logged == listed, f"the log and the tables differ in {table}")
 
     def check_history(self) -> None:
@@ -313,7 +342,7 @@ class Contest:
             elif event == "agent-withdrawn":
                 playing.discard(agent)
             elif event == "scheduled":
-                count = int(line["text"].partition(" ")[0])
+                count = line["data"]["games"]
                 agents = {row[side] for row in waiting[:count] for side in ("first", "second")}
                 is_possible = is_possible and agents <= playing
                 scheduled |= {row["id"]: row for row in waiting[:count]}
@@ -339,7 +368,11 @@ class Contest:
         self.expect(is_same, "other games run in the log than in the tables")
         ids = {row["number"]: row["id"] for row in self.games}
         for row in self.listed:
-            right = {"event": row["state"], "text": row["why"]} if row["state"] != "done" else {"event": "accepted"}
+            right = (
+                {"event": row["state"], "data": {"why": row["why"]}}
+                if row["state"] != "done"
+                else {"event": "accepted"}
+            )
             right["digest"] = sha256((self.directory / row["record"]).read_bytes())
             found = ended.pop((ids[row["number"]], row["attempt"]), None)
             self.problems.compare(f"game {row['number']}, attempt {row['attempt']}, in the log", found, right)
@@ -386,8 +419,8 @@ def check_cup(directory: Path, problems: Problems) -> None:
             if own.form.get(key):
                 own.form[key].pop("agents", None)  # the leagues below may decide them
         first, digest = own.lines[0], sha256(canonical({key: own.document[key] for key in OF_CUP}))
-        words = f"league of the cup {announced['name']}, announcement {sha256(data)}"
-        found = [first["event"], first["text"], own.document["name"], digest]
+        words = {"cup": announced["name"], "announcement": sha256(data)}
+        found = [first["event"], first["data"], own.document["name"], digest]
         problems.compare(f"{name}, announcement.json", found, ["announced", words, right["contest"], right["terms"]])
         for row in rows if is_over and league["medals"] else []:
             agent, place = row["agent"], row["place"]

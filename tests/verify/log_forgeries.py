@@ -10,6 +10,7 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from judge.contest_view.export import JournalRow
+from judge.journal.codec import Event, encode
 from judge.publish.tables import write_csv, write_json
 from judge.publish.verify.export import verify_export
 from judge.store.contests import Store
@@ -56,6 +57,12 @@ def rewrite(public: Public, how: Callable[[list[JournalLine]], Any]) -> None:
     lines = lines_of(public.directory)
     how(lines)
     write_log(public, lines)
+
+
+def with_event(line: JournalLine, event: Event) -> JournalLine:
+    """The line with another event."""
+    name, data, game, attempt = encode(event)
+    return replace(line, event=name, data=data, game=game, attempt=attempt)
 
 
 def write_log(public: Public, lines: Sequence[JournalLine]) -> None:

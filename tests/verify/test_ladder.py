@@ -14,7 +14,7 @@ from judge.base.errors import InputError
 from judge.contest.contest import Contest
 from judge.contest.entries import current_intake, intake_directory
 from judge.contest_games import Pairing
-from judge.journal.events import AdmissionsFrozen, Entered, ImagesChanged, NotEntered, SeasonEnded, Withdrawn
+from judge.journal.events import AdmissionsFrozen, Entered, ImagesChanged, Moment, NotEntered, SeasonEnded, Withdrawn
 from judge.publish.verify.export import verify_export
 from judge.publish.verify.sample import Sample
 from judge.store.orders import OrganiserOrder
@@ -188,6 +188,7 @@ def test_a_season_whose_moment_has_passed_verifies(tmp_path: Path) -> None:
     [
         ("drawn after the moment", "a game was drawn after the end of the season"),
         ("ended before the moment", "it is earlier than the end of the season"),
+        ("ended at another moment", "the season does not end at this moment"),
         ("frozen twice", "admissions were frozen before"),
     ],
 )
@@ -203,7 +204,9 @@ def test_what_the_end_and_the_frozen_admissions_forbid_is_found(
                 schedule = store.schedule
                 monkeypatch.setattr(store, "schedule", lambda *given: schedule(*given[:-1]))
             case "ended before the moment":
-                store.remark(name, SeasonEnded("2099-01-01 00:00:00 UTC"))
+                store.remark(name, SeasonEnded(ends=Moment("2099-01-01T00:00:00+00:00")))
+            case "ended at another moment":
+                store.remark(name, SeasonEnded(ends=Moment("2013-01-01T00:00:00+00:00")))
             case _:
                 store.remark(name, AdmissionsFrozen("the last week"))
                 store.remark(name, AdmissionsFrozen("the last week"))

@@ -24,7 +24,7 @@ from judge.contest.contest import Contest
 from judge.contest.schedule_next import Scheduler
 from judge.contest.take_snapshot import entry_of
 from judge.contest_games import GameResult, Outcome, Pairing, ScheduledGame
-from judge.journal.codec import Event, encode
+from judge.journal.codec import Event
 from judge.journal.events import (
     Accepted,
     AdmissionsFrozen,
@@ -59,6 +59,7 @@ from tests.contests import nothing, submit
 from tests.examples import EVIDENCE, evidence, sized
 from tests.publish.cups import Cast, Cup, player
 from tests.verify.forger import steady_clock
+from tests.verify.log_forgeries import with_event
 from tests.verify.test_ladder import order
 
 GAMES = 60
@@ -180,7 +181,7 @@ def test_the_work_for_admissions_is_linear(tmp_path: Path, *, is_frozen: bool) -
 
     def work(count: int) -> int:
         changes = [Created(7), *([AdmissionsFrozen("")] * is_frozen), *hostile_lines(count)]
-        lines = [replace(contest.journal[0], event=encode(each).name, text=encode(each).text) for each in changes]
+        lines = [with_event(contest.journal[0], each) for each in changes]
         log = ReadLog(Checkpoint("", 0, b""), Tree(()), lines)
         return calls_of(lambda: list(admission_problems(contest, log)))
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from judge.base.moments import moment_text
 from judge.base.text import duration, printable, titled
 from judge.cli.options import HERE, ContestOrCupArgument, checked_address, cup_at, refuse_given
 from judge.contest.begin import announce as announce_contest
@@ -15,7 +16,6 @@ from judge.contest.plan import Planned, load_plan
 from judge.journal.events import Announced
 from judge.publish.before_export import export_problems
 from judge.site.rules import format_text, games_of_pair
-from judge.submissions.windows import moment_text
 from judge.terminal.output import note
 from judge.tournament.formats import AnyFormat
 from judge.translations.language import ENGLISH

@@ -15,7 +15,7 @@ from judge.contest.contest import has_begun, open_store
 from judge.contest.folders.transfer import AgentFolder, bring, brought, left_by, refuse_while_running, write_folders
 from judge.contest.plan import Planned, load_plan
 from judge.contest.run_lock import alone
-from judge.journal.events import FoldersTransferred
+from judge.journal.events import FoldersTransferred, cut
 from judge.terminal.output import print_json
 
 EXAMPLES = """
@@ -78,7 +78,7 @@ def _export(directory: Path, contest: Path, force: bool) -> None:
         folders = left_by(found.store, found.snapshot, found.files)
         write_folders(folders, directory, force)
         said = "; ".join(f"{each.name} {each.state.digest}" for each in folders) or "all are empty"
-        found.store.remark(found.name, FoldersTransferred(f"exported to {directory}: {said}"))
+        found.store.remark(found.name, FoldersTransferred(cut(f"exported to {directory}: {said}")))
     _print(folders)
     print(f"wrote {directory}: {len(folders)} folders")
 

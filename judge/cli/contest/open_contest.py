@@ -5,6 +5,7 @@ from contextlib import closing
 
 from judge.base.durable_files import create_private, write_durably
 from judge.base.errors import HostError
+from judge.base.moments import moment_text
 from judge.base.os_errors import os_errors_as
 from judge.base.text import duration
 from judge.cli.contest.announce import announcement, clock_words
@@ -15,7 +16,6 @@ from judge.cli.submit import open_intake
 from judge.contest.executor import slots_on_host
 from judge.contest.plan import Planned
 from judge.store.tokens import TokenRole
-from judge.submissions.windows import moment_text
 from judge.transparency.keys import make_key, public_pem
 from judge.transparency.log import KEY_FILE
 

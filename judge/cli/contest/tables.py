@@ -1,6 +1,7 @@
 """`judge contest status`, `standings` and `journal`."""
 
 import dataclasses
+import json
 from collections.abc import Mapping
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -204,7 +205,7 @@ def journal(contest: ContestArgument = HERE, as_json: JsonOption = False) -> Non
         print(f"{planned.name}: not begun, and its journal is empty")
         return
     if as_json:
-        print_json([dataclasses.asdict(line) for line in lines], indent=None)
+        print_json([dataclasses.asdict(line) | {"data": json.loads(line.data)} for line in lines], indent=None)
         return
     for line in lines:
         attempt = "" if line.attempt is None else f", attempt {line.attempt}"

@@ -18,7 +18,7 @@ from pydantic import Field
 
 from judge.base.durable_files import read_bounded, write_durably
 from judge.base.errors import InputError
-from judge.base.parsing import FrozenModel, parse_foreign, parse_json
+from judge.base.parsing import FrozenModel, canonical_json, parse_foreign, parse_json
 from judge.contest.attempts import outcome_of
 from judge.contest.evaluation import FROZEN_FILE, RECORDS, Evaluation, Pool, evaluate, evaluation_of
 from judge.contest_games import AttemptState, Outcome
@@ -45,7 +45,7 @@ def write_evaluation(path: Path, evaluation: Evaluation, key: Ed25519PrivateKey)
         "format": "judge-evaluation-1",
         "evaluation": document,
         "key": public_pem(key.public_key()).decode(),
-        "signature": base64.b64encode(key.sign(_canonical(document))).decode(),
+        "signature": base64.b64encode(key.sign(canonical_json(document).encode())).decode(),
     }
     write_durably(path, f"{json.dumps(signed, indent=1)}\n".encode())
 
@@ -61,7 +61,7 @@ def verify_evaluation(path: Path) -> tuple[Sequence[str], str]:
         signature = base64.b64decode(signed.signature, validate=True)
     except binascii.Error:
         signature = b""
-    if not is_signed(key, signature, _canonical(document)):
+    if not is_signed(key, signature, canonical_json(document).encode()):
         return ["the signature is invalid"], ""
     folder = path.resolve().parent.parent
     pool = read_pool(folder / FROZEN_FILE)
@@ -138,7 +138,3 @@ def _record_of(path: Path, spec: GameSpec) -> tuple[RecordFile, str]:
     if file.record.spec != spec or file.record.id != spec.id:
         raise InputError(f"{path}: the record of another game; remove it to play the game again")
     return file, digest
-
-
-def _canonical(document: object) -> bytes:
-    return json.dumps(document, sort_keys=True, separators=(",", ":")).encode()

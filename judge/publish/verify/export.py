@@ -36,7 +36,6 @@ from judge.publish.pages import FOLDER, page_problems
 from judge.publish.tables import CERTIFICATE, HISTORIES, README, tables, write_csv, write_rows
 from judge.publish.verify.copies import original_line_ends
 from judge.publish.verify.ladder import admission_problems, ladder_problems
-from judge.publish.verify.line_texts import text_problems
 from judge.publish.verify.line_times import time_problems
 from judge.publish.verify.log import (
     ReadLog,
@@ -173,8 +172,9 @@ def _verify(
         problems += [*_chance_problems(contest), *_table_problems(directory, contest, computed, sample is None)]
         if log is not None:
             digests = {(record.number, record.attempt): record.digest for record in records}
-            problems += [*log.problems, *log_problems(contest, log, digests), *draw_problems(contest, log)]
-            problems += [*time_problems(contest, log.lines, records), *text_problems(contest, log.lines, records)]
+            outcomes = {(record.number, record.attempt): record.outcome for record in records}
+            problems += [*log.problems, *log_problems(contest, log, digests, outcomes), *draw_problems(contest, log)]
+            problems += time_problems(contest, log.lines, records)
             problems += [*ladder_problems(contest, log, records), *admission_problems(contest, log)]
             problems += witness_problems(directory, contest.snapshot, log, key, named, witnesses)
         elif contest.snapshot.freeze is not None:
@@ -207,7 +207,7 @@ def _verify(
             *(f"{agent} disqualified: {why}" for agent, why in contest.disqualified.items()),
             *(f"{agent} withdrew: {why}" for agent, why in contest.withdrawn.items()),
             *(f"{agent} entered after the start: {why}" for agent, (why, _) in contest.entered.items()),
-            *(() if log is None else season_decisions(contest, log)),
+            *(() if log is None else season_decisions(log)),
             *(() if log is None else undecided(contest, log)),
             *(() if log is None else uncounted_attempts(contest, log)),
         ],

@@ -8,15 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
-from judge.contest_games import AttemptState, GameState, PublishedGame, schedule_digest
+from judge.contest_games import AttemptState, GameState, Outcome, PublishedGame, schedule_digest
 from judge.contest_view.export import DOCUMENT
 from judge.contest_view.view import ContestView
-from judge.journal.codec import UnknownLine, encode, event_names, kind_of
+from judge.journal.codec import Event, Line, UnknownLine, decode, kind_of
 from judge.journal.events import (
     Accepted,
     AdmissionsFrozen,
@@ -27,21 +28,27 @@ from judge.journal.events import (
     Disqualified,
     Entered,
     LockedIn,
+    Moment,
     NotEntered,
     Paused,
     Rated,
     Resumed,
     Scheduled,
     SeasonEnded,
+    SetAside,
     Started,
     Stopped,
+    SubmissionChanged,
     SubmissionState,
+    Superseded,
+    Voided,
     Withdrawn,
 )
+from judge.journal.sentences import text_of
 from judge.journal.state import ContestState
 from judge.publish.verify.line_times import time_of
 from judge.referee.verify import MAX_MEASURED_VALUE
-from judge.store.types import ENTERS, JournalLine, season_end_text, state_after
+from judge.store.types import ENTERS, JournalLine, state_after
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.snapshot import terms_digest
 from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, origin_of, read_checkpoint
@@ -190,18 +197,22 @@ _UNDECIDED: Mapping[SubmissionState, str] = {
 
 _OF_SEASON = (SeasonEnded, AdmissionsFrozen, AdmissionsReopened, Rated)
 
+_WITH_DIGESTS = (
+    *(Accepted, Voided, Superseded),
+    *(Announced, LockedIn, Created, Scheduled, Entered, SubmissionChanged),
+)
+
 _AFTER_CREATION = (
     *(Scheduled, Started, Accepted, Disqualified, Withdrawn, Entered, Resumed, Paused, Stopped),
     *_OF_SEASON,
 )
 
 
-def season_decisions(contest: ContestView, log: ReadLog) -> Iterator[str]:
+def season_decisions(log: ReadLog) -> Iterator[str]:
     """The organiser's orders on a ladder's season and admissions, and submissions that could not enter."""
-    ends = _season_end(contest)
     for line in log.lines:
         match line.change:
-            case SeasonEnded(why) if ends is None or why != season_end_text(ends):
+            case SeasonEnded(why=str() as why):
                 yield f"the organiser ended the season: {why}"
             case AdmissionsFrozen(why):
                 yield f"admissions frozen: {why}"
@@ -222,7 +233,7 @@ def uncounted_attempts(contest: ContestView, log: ReadLog) -> Iterator[str]:
     for game in contest.games:
         for attempt, (event, digest) in games[game.id].ended.items():
             if not isinstance(event, Accepted):
-                words = encode(event).name + (" without a record" if digest is None else "")
+                words = str(event.NAME) + (" without a record" if digest is None else "")
                 found[words].append((game.number, attempt))
     for kind, each in sorted(found.items()):
         attempts = [f"{number}.{attempt}" for number, attempt in sorted(each)]
@@ -234,11 +245,17 @@ def uncounted_attempts(contest: ContestView, log: ReadLog) -> Iterator[str]:
 MAX_NAMED = 20
 
 
-def log_problems(contest: ContestView, log: ReadLog, records: Attempts) -> Iterator[str]:
-    """Differences between log and tables."""
-    compared = _ComparedLog(contest)
+Outcomes = Mapping[tuple[int, int], Outcome | None]
+"""Replayed records, by game number and attempt."""
+
+
+def log_problems(
+    contest: ContestView, log: ReadLog, records: Attempts, outcomes: Outcomes = MappingProxyType({})
+) -> Iterator[str]:
+    """Lines that no judge writes in this contest, and differences between log and tables."""
+    compared = _ComparedLog(contest, outcomes)
     for number, line in enumerate(log.lines):
-        for problem in compared.take(line):
+        for problem in (*compared.take(line), *compared.check_data(line)):
             yield f"leaf {number} of the log, {line.event}: {problem}"
     yield from compared.end(records)
 
@@ -246,8 +263,12 @@ def log_problems(contest: ContestView, log: ReadLog, records: Attempts) -> Itera
 class _ComparedLog:
     """Reads a log; each line must be possible after the previous ones and agree with the tables."""
 
-    def __init__(self, contest: ContestView) -> None:
+    def __init__(self, contest: ContestView, outcomes: Outcomes) -> None:
         self._contest = contest
+        self._outcomes = outcomes
+        self._entries = contest.snapshot.by_name()
+        self._voids: dict[str, str] = {}
+        """The last reason, by game."""
         self._schedule = sorted(contest.games, key=lambda game: game.number)
         self._places = {game.id: place for place, game in enumerate(self._schedule)}
         self._state = ContestState()
@@ -257,7 +278,7 @@ class _ComparedLog:
 
     def take(self, line: JournalLine) -> Iterator[str]:
         event, kind, state = line.change, kind_of(line.change), self._state
-        if line.event not in event_names():
+        if kind is UnknownLine:
             yield "judge writes no such event"
         if not 0 <= (line.attempt or 0) <= MAX_MEASURED_VALUE:
             yield "impossible number of an attempt"
@@ -301,7 +322,9 @@ class _ComparedLog:
                     yield f"a game of {min(early)}, which had not entered"
             case Entered(agent):
                 yield from self._of_version(agent)
-            case SeasonEnded(why) if self._ends and why == season_end_text(self._ends) and not self._is_at_end(line):
+            case SeasonEnded(ends=Moment() as ends) if ends.time != self._ends:
+                yield "the season does not end at this moment"
+            case SeasonEnded(ends=Moment()) if not self._is_at_end(line):
                 yield "it is earlier than the end of the season"
             case Started(game):
                 agents = self._schedule[self._places[game]].agents
@@ -310,11 +333,51 @@ class _ComparedLog:
                 if (left := state.withdrawn.keys() & agents) and self._contest.snapshot.format.withdrawal == "annuls":
                     yield f"{min(left)} had withdrawn"
 
+    def check_data(self, line: JournalLine) -> Iterator[str]:
+        """Data, columns and digest that no judge writes."""
+        event = line.change
+        if isinstance(event, UnknownLine) and _has_too_many_columns(event.line):
+            yield "judge writes no game or attempt there"
+            return
+        if line.digest is not None and not issubclass(kind_of(event), _WITH_DIGESTS):
+            yield "judge writes no digest there"
+        if not self._is_written(event):
+            yield f"judge does not write {line.text!r:.100} there"
+        if isinstance(event, Voided):
+            self._voids[event.game] = event.why
+
+    def _is_written(self, event: Event) -> bool:
+        match event:
+            case UnknownLine():
+                return kind_of(event) is UnknownLine  # an unknown event has its own problem
+            case Created(count):
+                return count == len(self._contest.snapshot.entries) - len(self._contest.entered)
+            case Started(game, first=first, second=second) if game in self._places:
+                return (first, second) == self._schedule[self._places[game]].agents
+            case Accepted(game) if game in self._places:
+                return event == self._accepted(event, self._schedule[self._places[game]])
+            case SetAside(game, why=why):
+                return self._voids.get(game) == why
+            case Rated(agent):
+                return agent in self._entries
+            case Stopped(first, second):
+                return {first, second} <= self._entries.keys()
+        return True  # of agents: compared with the tables
+
+    def _accepted(self, event: Accepted, game: PublishedGame) -> Accepted:
+        """The event of the attempt's result; this event if its record is missing."""
+        result = game.result if game.attempt == event.attempt else None
+        if (outcome := self._outcomes.get((game.number, event.attempt))) is not None:
+            result = outcome.row(game, event.attempt)
+        if result is None:
+            return event
+        return Accepted.of_result(event.game, event.attempt, game.agents, result.winner, result.reason)
+
     def _is_coming(self, agent: str) -> bool:
         return agent in self._contest.entered and agent not in self._state.entered
 
     def _of_version(self, agent: str) -> Iterator[str]:
-        entries = self._contest.snapshot.by_name()
+        entries = self._entries
         parent = entries[agent].parent if agent in entries else ""
         if not parent:
             return
@@ -356,22 +419,27 @@ class _ComparedLog:
 def _attempt_problems(
     game: PublishedGame, ended: Mapping[int, tuple[AttemptEvent, str | None]], records: Attempts
 ) -> Iterator[str]:
-    lines = {attempt: (encode(event), digest) for attempt, (event, digest) in ended.items()}
     listed: dict[int, str] = {attempt.number: attempt.state for attempt in game.uncounted}
     if game.state == GameState.DONE:
         listed[game.attempt] = AttemptState.ACCEPTED
     for attempt, state in listed.items():
-        name, digest = (lines[attempt][0].name, lines[attempt][1]) if attempt in lines else ("nothing", None)
+        event, digest = ended.get(attempt, (None, None))
+        name = "nothing" if event is None else event.NAME
         if name != state:
             yield f"game {game.number}: attempt {attempt} is {name} in the log, {state} in the tables"
         elif digest != records.get((game.number, attempt)):
             yield f"game {game.number}: the record of attempt {attempt} differs from the log"
     for each in game.uncounted:
-        if each.number in lines and lines[each.number][0].text != each.why:
+        if each.number in ended and text_of(ended[each.number][0]) != each.why:
             yield f"game {game.number}: log and tables have different reasons of attempt {each.number}"
-    for attempt, (line, digest) in lines.items():
+    for attempt, (event, digest) in ended.items():
         if digest is not None and attempt not in listed:
-            yield f"game {game.number}: attempt {attempt} is {line.name} in the log, but missing in the tables"
+            yield f"game {game.number}: attempt {attempt} is {event.NAME} in the log, but missing in the tables"
+
+
+def _has_too_many_columns(line: Line) -> bool:
+    fewer = (line._replace(attempt=None), line._replace(game=None, attempt=None))
+    return any(each != line and not isinstance(decode(each), UnknownLine) for each in fewer)
 
 
 def _digest(text: str) -> str:

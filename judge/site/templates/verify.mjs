@@ -334,11 +334,12 @@
       if (leaves.length - before !== width) throw new Error(`${name}: not a tile of ${width} leaves`);
     }
     const digests = [];
-    for (const [number, { at, attempt, event, game, text }] of journal.entries()) {
-      const { digest } = parse(leaves[number]);
-      const line = { at, attempt, digest, event, match: game, text_sha256: await sha256(utf8(text)) };
+    for (const [number, { at, attempt, data, event, game }] of journal.entries()) {
+      const { digest } = parse(leaves[number]), fields = JSON.parse(data);
       const isDigest = digest === null || typeof digest === "string";
-      const isSame = isDigest && canonical(line) === decoded(leaves[number]);
+      const isCanonical = canonical(fields) === data;
+      const line = canonical({ at, attempt, data: fields, digest, event, game });
+      const isSame = isDigest && isCanonical && line === decoded(leaves[number]);
       report.expect(isSame, `leaf ${number} of the log differs from the line of the journal`);
       digests.push({ event, digest });
     }

@@ -45,7 +45,7 @@ def overview(console: Console) -> Mapping[str, Any]:
         "orders": console.orders.latest(SHOWN_LAST),
         "submissions": {state.value: count for state, count in console.state.register.counts().items() if count},
         "begun": contest is not None,
-        "reason": "",
+        "reason": None,
         "path": str(console.planned.path),
         "moments": console.file.windows().moments,
     }
@@ -64,7 +64,7 @@ def overview(console: Console) -> Mapping[str, Any]:
     return {
         **values,
         "state": "over" if state == "open" and is_over else state,
-        "reason": reasons[0].text if reasons and state != "open" else "",
+        "reason": reasons[0].change if reasons and state != "open" else None,
         "player": player_of(console.planned),
         "is_over": is_over,
         "counts": {each: count for each, count in view.counts.items() if count},

@@ -27,16 +27,17 @@ from judge.journal.events import (
     Annulled,
     Disqualified,
     Entered,
+    Moment,
     SeasonEnded,
     StartTimeReached,
     SubmissionState,
     Withdrawn,
 )
+from judge.journal.sentences import text_of
 from judge.publish.export.folder import write_export
 from judge.store.contests import Store
 from judge.store.orders import Orders, OrganiserOrder
 from judge.store.submissions import Register
-from judge.submissions.windows import moment_text
 from judge.transparency.log import KEY_FILE
 
 RETRY_EXPORT_S = 60.0
@@ -88,7 +89,7 @@ class ContestPlayer:
         if starts is None:
             return
         with closing(open_store(self._planned)) as store:
-            reached = StartTimeReached(moment_text(starts))
+            reached = StartTimeReached(Moment.of(starts))
             lines = store.last_lines(self._planned.name, 1, StartTimeReached)
             # The clock may have been set back since.
             if self.now() >= starts or (lines and lines[0].change == reached):
@@ -101,7 +102,7 @@ class ContestPlayer:
             log.info("the contest waits for submissions that came before its start", submissions=waits)
             return
         if store.log_once(name, reached, WHO):
-            log.info("window", kind=reached.NAME, text=reached.at)
+            log.info("window", kind=reached.NAME, text=text_of(reached))
         if player_of(self._planned) is not None or (begun and store.state(name) != "open"):
             return
         counts = store.counts(name) if begun else {}
