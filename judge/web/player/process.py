@@ -135,8 +135,8 @@ class _StatusWriter:
         self._path.unlink(missing_ok=True)
 
     def _step(self) -> float:
-        waiting = [run.job.id for run in self._jobs.running if run.is_held]
-        text = PlayerStatus(waiting=waiting, problems=stalled_loops()).model_dump_json()
+        waiting = tuple(run.job.id for run in self._jobs.running if run.is_held)
+        text = PlayerStatus(waiting=waiting, problems=tuple(stalled_loops())).model_dump_json()
         if text != self._written:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             write_durably(self._path, text.encode())

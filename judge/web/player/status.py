@@ -1,11 +1,10 @@
 """What the player of a contest tells the service, in a file in the contest's folder."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
-from judge.base.parsing import FrozenModel, parse_foreign
+from judge.base.parsing import FailFastTuple, FrozenModel, parse_foreign
 from judge.contest.folder_names import PLAYER_DIRECTORY
 from judge.submissions.service import IntakeDirectory
 
@@ -15,8 +14,8 @@ MAX_STATUS_BYTES = 1 << 20
 class PlayerStatus(FrozenModel):
     """`waiting`: submissions that wait for a slot. `problems`: stalled parts."""
 
-    waiting: Sequence[int] = ()
-    problems: Sequence[str] = ()
+    waiting: FailFastTuple[int] = ()
+    problems: FailFastTuple[str] = ()
 
 
 def player_status(directory: IntakeDirectory) -> PlayerStatus:
