@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-import judge.contest.contest
+import judge.contest.admissions
 import judge.contest.ladder
 import judge.contest.late_entries
 import judge.contest.orders.contest_orders
@@ -447,7 +447,7 @@ def delays_admission(played: Played, patch: pytest.MonkeyPatch) -> None:
 
 def enters_while_frozen(played: Played, patch: pytest.MonkeyPatch) -> None:
     """A friend enters while admissions are frozen."""
-    for module in (judge.contest.contest, judge.contest.orders.contest_orders):
+    for module in (judge.contest.admissions, judge.contest.late_entries, judge.contest.orders.contest_orders):
         patch.setattr(module, "why_frozen", lambda *_: None)
     contest = played.cup.contest
     played._events[23] = lambda: contest.store.remark(contest.name, AdmissionsReopened("the break is over"))
