@@ -131,7 +131,7 @@ class Console:
         """Run a task in a separate process. Raises its errors, and NotNowError while another task runs."""
         if not self._writing.acquire(blocking=False):
             raise NotNowError("another export is being written: wait for it, and send this again")
-        worker: Worker[str] = Worker(os.sched_setaffinity, 0, available())
+        worker: Worker[str] = Worker(os.sched_setaffinity, 0, available(), starts_workers=True)
         try:
             worker.start(task, *given)
             return worker.result()

@@ -55,7 +55,7 @@ class ContestPlayer:
         self._file = PlanFile(planned)
         self._loop = ServiceLoop("contest", self._step)
         self._lock: IO[bytes] | None = None
-        self._worker = Worker[str]()
+        self._worker = Worker[str](starts_workers=True)  # an export of many games is written by several
         self._writing = ""
         """The number of the export that is being written, or empty."""
         self._export_at = 0.0
