@@ -437,6 +437,8 @@ def policy_of(path: Path, name: str, changes: Sequence[str]) -> Policy:
 def load_plan(path: Path) -> Planned:
     """Load a plan from a file or a folder. Raises InputError with file, line and fix."""
     if is_directory(path):
+        if is_file(path / "cup.toml") and not is_file(path / PLAN_FILE):
+            raise InputError(f"{path}: a cup; name one of its leagues, such as {path}/NAME")
         path /= PLAN_FILE
     text = read_text(path, "a contest file; judge contest init NAME --policy POLICY makes one")
     plan = validated(Plan, parse(path, text), path, text)

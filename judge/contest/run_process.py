@@ -11,10 +11,13 @@ from pathlib import Path
 from judge.base.errors import HostError
 from judge.base.logs import get_logger
 from judge.base.worker_processes import die_with_parent
+from judge.contest.plan import Planned
 from judge.sandbox.machine.cores import on_all_processors
 
 RUN_LOG = "run.log"
 """Output of `judge contest run` started by another process, in the contest's folder."""
+
+LAST_BYTES = 4096
 
 RETRY_INTERVAL_S, MOST_AGAIN_S = 30.0, 1800.0
 """Pause before restarting a failed run; doubled each time, up to the second value."""
@@ -30,8 +33,6 @@ class ContestProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._not_before = 0.0
         self._failures = 0
-        self.is_done = False
-        """Ended with code 0: contest over, or stop requested."""
 
     def ensure(self) -> bool:
         """Start it unless it runs or failed recently; return whether started. Raises HostError."""
@@ -40,7 +41,6 @@ class ContestProcess:
             if code is None:
                 return False
             self._process = None
-            self.is_done = code == 0
             self._failures = 0 if code == 0 else self._failures + 1
             pause_s = min(RETRY_INTERVAL_S * 2 ** (self._failures - 1), MOST_AGAIN_S) if self._failures else 0
             self._not_before = time.monotonic() + pause_s
@@ -48,7 +48,6 @@ class ContestProcess:
             return False
         if time.monotonic() < self._not_before:
             return False
-        self.is_done = False
         self._start()
         return True
 
@@ -72,3 +71,14 @@ def start_run(path: Path, arguments: Sequence[str] = (), *, dies_with_parent: bo
             )
     except OSError as error:
         raise HostError(f"{error.filename or place}: {error.strerror}: the contest was not started") from None
+
+
+def last_words(planned: Planned) -> str:
+    """The last sentence of `RUN_LOG`, such as why the contest was not started; empty without one."""
+    try:
+        with (planned.folder / RUN_LOG).open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - LAST_BYTES))
+            lines = file.read().decode("utf-8", "replace").splitlines()
+    except FileNotFoundError:
+        return ""
+    return next((line.removeprefix("judge: ") for line in reversed(lines) if line.startswith("judge: ")), "")

@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from judge.contest.contest import Contest
@@ -10,6 +11,7 @@ from judge.contest.entries import equal_files, intake_directory, name_problems
 from judge.contest.hosts import contest_hosts
 from judge.contest.plan import Planned
 from judge.contest.run_lock import has_player, player_of
+from judge.contest.run_process import last_words
 from judge.contest.runner import again_at
 from judge.contest_games import GameState
 from judge.contest_view.values import chance_words
@@ -70,6 +72,8 @@ def status_before(planned: Planned) -> dict[str, Any]:
                     name = each.name or each.filename
                     document[key].append({"id": each.id, "name": name, "author": each.author, "why": each.why})
         document["submissions"] = {state.value: count for state, count in counts.items() if count}
+    if windows.starts is not None and windows.starts <= datetime.now(UTC) and (why := last_words(planned)):
+        document["problems"] = [*document["problems"], f"it was not started at its time: {why}"]
     return document
 
 

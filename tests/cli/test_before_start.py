@@ -8,7 +8,7 @@ from pathlib import Path
 
 from judge.cli.submit import open_intake
 from judge.contest.plan import load_plan
-from judge.contest.run_process import ContestProcess
+from judge.contest.run_process import ContestProcess, start_run
 from judge.store.types import ProcessingResult, Upload
 from judge.web.player.contest_player import ContestPlayer
 from tests.cli.conftest import Judge
@@ -171,3 +171,14 @@ def test_less_than_a_minute_is_shown_in_seconds(judge: Judge, tmp_path: Path) ->
     make_cup(tmp_path, f"[contest]\nstarts = {(datetime.now(UTC) + timedelta(seconds=59)).isoformat()}\n")
 
     assert re.search(r"^  starts        in \d+ s$", judge("contest", "status", "cup").out, re.MULTILINE)
+
+
+def test_status_reports_why_a_contest_was_not_started_at_its_time(judge: Judge, tmp_path: Path) -> None:
+    make_cup(tmp_path, "[contest]\nstarts = 2020-01-01T00:00:00Z\n")
+    with start_run(tmp_path / "cup" / "contest.toml") as process:
+        process.wait()
+
+    shown = judge("contest", "status", "cup")
+
+    assert "problem       it was not started at its time: " in shown.out
+    assert "needs 2 to 1000 agents" in shown.out

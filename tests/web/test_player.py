@@ -31,7 +31,10 @@ def exported(cup: Cup) -> Sequence[Path]:
         return [path for _, path in kept_exports(cup.folder) if orders.get(path.parent.name) is not None]
 
 
-def test_contest_of_many_games_is_exported_again_after_a_change_of_its_results(tmp_path: Path) -> None:
+def test_contest_of_many_games_is_exported_again_after_a_change_of_its_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("judge.web.player.contest_player.RETRY_EXPORT_S", 0.0)
     games = MAX_SERIAL_TASKS + 6
     with Cup(tmp_path / "cup", PAIR, form=f'name = "round-robin"\ngames = {games}', more=STARTED) as cup:
         cup.play()

@@ -81,6 +81,8 @@ def verify(
     if not directory.is_dir():
         raise InputError(f"{directory}: not a directory; give one that judge contest export wrote")
     chosen = chosen_sample(sample, sample_seed)
+    if (directory / "cup.toml").is_file():
+        raise InputError(f"{directory}: a cup, not its export; judge contest export DIR {directory} writes one")
     if (directory / CUP_DOCUMENT).exists():
         from judge.cli.cup.publish import verify as verify_cup
 
