@@ -174,7 +174,7 @@ def required_reason(why: str) -> str:
 
 def checked_address(url: str) -> str:
     """An `--url` without a final slash. Raises InputError."""
-    if not re.fullmatch(r"https?://[!-~]{1,200}", url):
+    if not re.fullmatch(r"https?://[A-Za-z0-9\[][!-~]{0,200}", url) or set(url) & set("#?"):
         raise InputError(f"--url {printable(url, 60)}: not an address; write it as https://example.org/cup")
     return url.rstrip("/")
 

@@ -50,6 +50,9 @@ def _is_verified_folder(path: Path) -> bool:
             verify_export(path)
         except SystemExit:
             return False
+        except InputError as error:
+            print(f"{printable(str(path), None)}: FAILED\n  {printable(str(error), 500)}")
+            return False
         return True
     verified = [_is_verified(file) for file in game_files([path])]
     return all(verified)

@@ -37,7 +37,7 @@ from judge.contest.backup_check import (
     refuse_fork,
 )
 from judge.contest.contest import open_store
-from judge.contest.folder_names import DERIVED
+from judge.contest.folder_names import DERIVED, LINKS
 from judge.contest.plan import Planned
 from judge.store.damage import connected, refuse_damage
 from judge.store.files import Files
@@ -275,7 +275,7 @@ class _Backup:
                 elif path.is_file():
                     if not _is_utf8(name):
                         raise InputError(f"{name!a}: its name is not UTF-8: rename it, or move it out of the folder")
-                    if name == mail or (not self._is_of_program(name) and _is_private_key(path)):
+                    if name in (mail, LINKS) or (not self._is_of_program(name) and _is_private_key(path)):
                         self._found.keys.add(name)
                     else:
                         yield name

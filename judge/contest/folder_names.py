@@ -9,6 +9,9 @@ EXPORTS = "exports"
 
 PUBLISHED = "published"
 
+LINKS = "links.txt"
+"""Sign-in links with tokens; as secret as the organiser's key."""
+
 PLAYER_DIRECTORY = "submissions/player"
 
 DERIVED = frozenset(

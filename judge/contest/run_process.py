@@ -36,20 +36,22 @@ class ContestProcess:
 
     def ensure(self) -> bool:
         """Start it unless it runs or failed recently; return whether started. Raises HostError."""
-        if self._process is not None:
-            code = self._process.poll()
-            if code is None:
-                return False
-            self._process = None
-            self._failures = 0 if code == 0 else self._failures + 1
-            pause_s = min(RETRY_INTERVAL_S * 2 ** (self._failures - 1), MOST_AGAIN_S) if self._failures else 0
-            self._not_before = time.monotonic() + pause_s
-            log.log(20 if code == 0 else 40, "contest run ended", code=code, again_s=pause_s)
-            return False
-        if time.monotonic() < self._not_before:
+        self.collect()
+        if self._process is not None or time.monotonic() < self._not_before:
             return False
         self._start()
         return True
+
+    def collect(self) -> None:
+        """Note the end of the process, if it has ended."""
+        code = None if self._process is None else self._process.poll()
+        if code is None:
+            return
+        self._process = None
+        self._failures = 0 if code == 0 else self._failures + 1
+        pause_s = min(RETRY_INTERVAL_S * 2 ** (self._failures - 1), MOST_AGAIN_S) if self._failures else 0
+        self._not_before = time.monotonic() + pause_s
+        log.log(20 if code == 0 else 40, "contest run ended", code=code, again_s=pause_s)
 
     def _start(self) -> None:
         self._process = start_run(self._path)

@@ -12,7 +12,7 @@ import pytest
 
 from judge.agents.agents import stage_agent
 from judge.agents.store import AgentStore
-from judge.cli.contest.init_options import fair_games, next_weekday
+from judge.cli.contest.init_options import fair_games, local_zone, next_weekday
 from judge.contest.entries import entrants, intake_directory
 from judge.contest.estimate import estimate_contest
 from judge.contest.plan import load_plan
@@ -125,6 +125,45 @@ def test_contest_for_authors_has_key_announcement_and_private_links(judge: Judge
     assert planned.plan.openings.file
     assert (20, "20 games of each pairing" in made.out) == (planned.plan.format.games, True)
     assert not {*links} & {*made.out.splitlines()}
+
+
+def test_failure_in_an_existing_folder_leaves_what_was_there(judge: Judge, tmp_path: Path) -> None:
+    (tmp_path / "cup").mkdir()
+    (tmp_path / "cup" / "links.txt").write_text("mine")
+    (tmp_path / "authors.txt").write_text("Ada\n")
+
+    refused = judge("contest", "init", "cup", "--game", "gomoku", "--authors", "authors.txt")
+
+    assert 1 == refused.code
+    assert ["links.txt"] == [path.name for path in (tmp_path / "cup").iterdir()]
+
+
+def test_backup_of_a_contest_for_authors_has_no_token(judge: Judge, tmp_path: Path) -> None:
+    (tmp_path / "authors.txt").write_text("Ada\n")
+    judge("contest", "init", "cup", "--game", "gomoku", "--authors", "authors.txt")
+    links = (tmp_path / "cup" / "links.txt").read_text()
+
+    saved = judge("contest", "backup", "cup", "saved")
+
+    assert 0 == saved.code, saved.err
+    tokens = [line.partition("#")[2].encode() for line in links.splitlines()]
+    files = [path.read_bytes() for path in (tmp_path / "saved").rglob("*") if path.is_file()]
+    assert [] == [token for token in tokens for data in files if token in data]
+
+
+@pytest.mark.parametrize(
+    ("zone", "name"),
+    [
+        (":Europe/Prague", "Europe/Prague"),
+        ("/usr/share/zoneinfo/Europe/Prague", "Europe/Prague"),
+        ("Etc/GMT+5", "Etc/GMT+5"),
+        ("Etc/UTC", "UTC"),
+        ("nowhere", "UTC"),
+    ],
+)
+def test_zone_of_the_machine_has_a_name(zone: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", zone)
+    assert name == local_zone()
 
 
 @pytest.mark.parametrize(("agents", "games"), [(0, 6), (2, 20), (3, 20), (5, 10), (8, 6), (20, 4), (41, 2), (300, 2)])

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -209,6 +208,14 @@ def init(
     """
     if cup:
         given = {"policy": policy, "agent": agent, "format": format_, "games": games, "game": game, "from": last}
+        given |= {
+            "title": title,
+            "starts": starts,
+            "opens": opens,
+            "zone": zone,
+            "store": store,
+            "seed": seed is not None,
+        }
         refuse_given("is not for a cup: write it in cup.toml", **given, closes=closes, authors=authors)
         from judge.cli.cup.plan import init as init_cup
 
@@ -263,6 +270,7 @@ def init(
     file, colon, variant = policy.partition(":")
     named_policy = _from_folder(file, folder) + colon + variant if file.endswith(".toml") else policy
     text = _text(own_name, named_policy, loaded, agents, options, seed, changes)
+    before = {*folder.rglob("*")}
     is_new = not folder.exists()
     with os_errors_as(HostError, path):
         folder.mkdir(parents=True, exist_ok=True)
@@ -273,10 +281,11 @@ def init(
             from judge.cli.contest.open_contest import chosen_lines, make_ready_for_authors
 
             make_ready_for_authors(planned, names, address)
-    except (InputError, HostError):
-        path.unlink()
+    except BaseException:  # also a signal
+        for made in sorted({*folder.rglob("*")} - before, reverse=True):
+            made.rmdir() if made.is_dir() else made.unlink()
         if is_new:
-            shutil.rmtree(folder)
+            folder.rmdir()
         raise
     if is_open:
         for line in chosen_lines(planned, len(agents), len(names)):
@@ -300,7 +309,9 @@ def _print_last_steps(folder: Path, *, is_scheduled: bool) -> None:
     print(f"  judge serve {folder}            receives agents, {starts}")
     if not is_scheduled:
         print(f"  judge contest run {folder}      plays it; after a stop the same command continues")
-    print(f"  judge contest verify {folder}   verifies the newest export")
+        print(f"  judge contest export DIR {folder}   writes the signed results")
+    else:
+        print(f"  judge contest verify {folder}   verifies the newest export")
 
 
 def _print_next_steps(path: Path, *, is_scheduled: bool) -> None:

@@ -79,8 +79,9 @@ _WEEKLY = re.compile(r"([A-Za-z]{3,9}) +([01]?[0-9]|2[0-3]):([0-5][0-9])")
 
 def local_zone() -> str:
     """The name of this machine's time zone; UTC if it has none."""
-    name = os.environ.get("TZ") or str(Path("/etc/localtime").resolve()).partition("/zoneinfo/")[2]
-    return name.removeprefix("Etc/") if _zone_of(name) else "UTC"
+    name = os.environ.get("TZ", "").lstrip(":") or str(Path("/etc/localtime").resolve())
+    name = name.rpartition("/zoneinfo/")[2]
+    return "UTC" if name == "Etc/UTC" or not _zone_of(name) else name
 
 
 def _zone_of(name: str) -> ZoneInfo | None:

@@ -14,12 +14,13 @@ from judge.cli.links import author_link, organiser_link
 from judge.cli.options import operator
 from judge.cli.submit import open_intake
 from judge.contest.executor import slots_on_host
+from judge.contest.folder_names import LINKS
 from judge.contest.plan import Planned
 from judge.store.tokens import TokenRole
 from judge.transparency.keys import make_key, public_pem
 from judge.transparency.log import KEY_FILE
 
-ANNOUNCEMENT, LINKS = "announcement.txt", "links.txt"
+ANNOUNCEMENT = "announcement.txt"
 
 
 def make_ready_for_authors(planned: Planned, authors: Sequence[str], address: str) -> None:

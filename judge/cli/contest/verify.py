@@ -93,7 +93,7 @@ def verify(
     if is_of_contest := (directory / "contest.toml").is_file() and not (directory / MANIFEST).exists():
         own_key = directory / PUBLIC_KEY
         key = key or (own_key if own_key.is_file() else None)
-        directory = _newest_export(directory)
+        folder, directory = directory, _newest_export(directory)
     report = verify_export(directory, key, since, receipt, witness, chosen, progress_bar())
     place = printable(str(directory), None)
     _warn(report)
@@ -138,7 +138,16 @@ def verify(
     result = "ok after undoing changed line ends" if report.changed_line_ends else "ok"
     print(f"{place}: {result}: {name}, {games}")
     if is_of_contest:
+        _refuse_other_contest(folder, report)
         print(f"publish {place}")
+
+
+def _refuse_other_contest(folder: Path, report: VerificationReport) -> None:
+    from judge.contest.plan import load_plan
+
+    name = load_plan(folder).name
+    if report.contest != name:
+        raise InputError(f"{folder}: its newest export is of {printable(report.contest, 60)}, not of {name}: remove it")
 
 
 def _newest_export(folder: Path) -> Path:

@@ -12,7 +12,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge.base.errors import HostError
+from judge.base.errors import HostError, NotReadyError
 
 if TYPE_CHECKING:
     import docker
@@ -207,7 +207,9 @@ def doing(what: str) -> Iterator[None]:
         raise EngineRefusalError(f"The Engine refused to {what}: {error.explanation or error}", status) from error
     except (docker.errors.DockerException, requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
         at = os.environ.get("DOCKER_HOST") or "its usual socket"
-        raise HostError(
+        # Another attempt succeeds when the Engine is back; a request that takes too long may have a cause of its own.
+        kind = HostError if isinstance(error, requests.Timeout) else NotReadyError
+        raise kind(
             f"The Engine at {at} did not {what} ({_cause(error)}): see that it runs (`docker info`) and that you may "
             "use it"
         ) from error

@@ -59,6 +59,8 @@ class ContestPlayer:
         self._writing = ""
         """The number of the export that is being written, or empty."""
         self._export_at = 0.0
+        self._waits = 0
+        """The number of submissions for which the start waits."""
 
     def __enter__(self) -> Self:
         self._take_lock()
@@ -92,17 +94,24 @@ class ContestPlayer:
             reached = StartTimeReached(Moment.of(starts))
             lines = store.last_lines(self._planned.name, 1, StartTimeReached)
             # The clock may have been set back since.
-            if self.now() >= starts or (lines and lines[0].change == reached):
-                self._act_after_start(store, starts, reached)
+            is_time = self.now() >= starts or bool(lines and lines[0].change == reached)
+            if is_time and self._is_ready(store, starts) and store.log_once(self._planned.name, reached, WHO):
+                log.info("window", kind=reached.NAME, text=text_of(reached))
+            # An organiser may have begun it earlier.
+            if has_begun(store, self._planned) or (is_time and not self._waits):
+                self._play(store)
 
-    def _act_after_start(self, store: Store, starts: datetime, reached: StartTimeReached) -> None:
-        name = self._planned.name
-        begun = has_begun(store, self._planned)
-        if not begun and (waits := self._underway(starts)):
+    def _is_ready(self, store: Store, starts: datetime) -> bool:
+        """Whether no submission from before the start is still being processed."""
+        waits = 0 if has_begun(store, self._planned) else self._underway(starts)
+        if waits and waits != self._waits:
             log.info("the contest waits for submissions that came before its start", submissions=waits)
-            return
-        if store.log_once(name, reached, WHO):
-            log.info("window", kind=reached.NAME, text=text_of(reached))
+        self._waits = waits
+        return not waits
+
+    def _play(self, store: Store) -> None:
+        name, begun = self._planned.name, has_begun(store, self._planned)
+        self._process.collect()
         if player_of(self._planned) is not None or (begun and store.state(name) != "open"):
             return
         counts = store.counts(name) if begun else {}
@@ -131,18 +140,20 @@ class ContestPlayer:
                 return True
         if not Contest(store, self._planned).view().is_over:
             return False
-        if self._lock is not None and time.monotonic() >= self._export_at:
+        if self._lock is not None:
             self._start_export(store, number)
         return True
 
     def _start_export(self, store: Store, number: str) -> None:
-        self._export_at = time.monotonic() + RETRY_EXPORT_S
         announced = store.last_lines(self._planned.name, 1, Announced)
         if announced and isinstance(announced[0].change, Announced) and announced[0].change.cup is not None:
             return  # the cup is exported
         key = self._planned.folder / KEY_FILE
         if not key.is_file():
             raise HostError(f"{self._planned.name} is over, and is not exported without {key}: judge contest key {key}")
+        if time.monotonic() < self._export_at:
+            return
+        self._export_at = time.monotonic() + RETRY_EXPORT_S
         log.info("the contest is over; its export is written", export=number)
         self._worker.start(write_export, str(self._planned.path), number)
         self._writing = number

@@ -3,6 +3,7 @@
 It tells the service through a file in each contest's folder what it cannot read in the store.
 """
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime, timedelta
@@ -10,7 +11,7 @@ from threading import Event
 from typing import Self
 
 from judge.base.durable_files import write_durably
-from judge.base.errors import HostError
+from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
 from judge.base.service_loop import ServiceLoop, stalled_loops
 from judge.base.worker_processes import Worker, kill, wait
@@ -27,6 +28,9 @@ from judge.web.player.queues import practice_jobs, prepare, submission_jobs
 from judge.web.player.status import PlayerStatus, status_file
 
 POLL_INTERVAL_S = 0.5
+
+LONGEST_PAUSE_S = 60.0
+"""Between two starts of a process that is lost again and again."""
 
 STOP_S = 30.0
 """From SIGTERM to SIGKILL, for the boxes of all jobs."""
@@ -49,6 +53,8 @@ class PlayerProcess:
         self._directories = directories
         self._hosting = hosting
         self._worker = Worker[None](prepare, starts_workers=True)
+        self._losses = 0
+        self._start_at = 0.0
         self._loop = ServiceLoop("player", self._step, self._finish)
 
     def __enter__(self) -> Self:
@@ -70,10 +76,15 @@ class PlayerProcess:
         self._worker.start(play_contests, self._directories, self._hosting)
 
     def _step(self) -> float:
+        if self._worker.pid is None:
+            if time.monotonic() >= self._start_at:
+                self._start()
+            return POLL_INTERVAL_S
         if wait([self._worker], POLL_INTERVAL_S):
             error = self._worker.exception()
             self._worker.kill()
-            self._start()
+            self._losses += 1
+            self._start_at = time.monotonic() + min(LONGEST_PAUSE_S, 2.0**self._losses)
             raise HostError(f"the process that plays was lost and is started again: {error}")
         return 0.0
 
@@ -94,7 +105,10 @@ def play_contests(directories: Sequence[IntakeDirectory], hosting: Hosting) -> N
     """Process submissions, play practice games and contests, and export those that are over, until a signal."""
     with ExitStack() as stack:
         for directory in directories:
-            stack.enter_context(_playing(directory, *hosting(directory, log_wait)))
+            try:
+                stack.enter_context(_playing(directory, *hosting(directory, log_wait)))
+            except InputError as error:  # of its file, changed since the service began
+                log.error("a contest is not played", contest=directory.contest, error=str(error))  # noqa: TRY400
         Event().wait()
 
 
