@@ -15,6 +15,7 @@ from judge import DISTRIBUTION
 from judge.base.durable_files import is_file
 from judge.base.errors import InputError
 from judge.base.text import printable
+from judge.contest.file_names import CUP_FILE, PLAN_FILE
 from judge.terminal.output import print_notice
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ TlsOption = Annotated[
 SLOTS_HELP = "Games at the same time; 0 means as many as the cores allow."
 
 CONTEST_HELP = "The contest.toml, or the folder that contains it."
-HERE, CUP_FILE = Path("contest.toml"), "cup.toml"
+HERE = Path(PLAN_FILE)
 ContestArgument = Annotated[Path, typer.Argument(metavar="CONTEST", help=CONTEST_HELP)]
 ContestOrCupArgument = Annotated[
     Path, typer.Argument(metavar="CONTEST", help=f"{CONTEST_HELP} Or a cup.toml, or its folder.")

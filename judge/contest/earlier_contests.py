@@ -8,8 +8,9 @@ from pathlib import Path
 from judge.base.durable_files import is_directory, is_file
 from judge.base.errors import InputError
 from judge.contest.contest import Contest, has_begun
+from judge.contest.file_names import PLAN_FILE
 from judge.contest.foreign_store import open_foreign
-from judge.contest.plan import PLAN_FILE, Planned, load_plan
+from judge.contest.plan import Planned, load_plan
 from judge.contest_games import GameResult, without_copies
 from judge.contest_view.export import DOCUMENT, load_claimed
 from judge.contest_view.view import ContestView

@@ -19,6 +19,7 @@ from judge.base.moments import moment_text
 from judge.base.parsing import FrozenModel, StrictDatetime
 from judge.base.toml_files import parse, read_text, validated
 from judge.catalog import game_entry
+from judge.contest.file_names import CUP_FILE, PLAN_FILE
 from judge.contest.opening_files import opening_file, read_openings
 from judge.contest.store_url import is_of_others, refuse_parameters
 from judge.games.types import Opening
@@ -34,7 +35,6 @@ from judge.tournament.points import Duel
 from judge.tournament.snapshot import FailuresPlan, WitnessKey
 from judge.transparency.checkpoint import read_witness_key
 
-PLAN_FILE = "contest.toml"
 NAME = r"^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$"
 """Regular expression of contest names."""
 
@@ -437,7 +437,7 @@ def policy_of(path: Path, name: str, changes: Sequence[str]) -> Policy:
 def load_plan(path: Path) -> Planned:
     """Load a plan from a file or a folder. Raises InputError with file, line and fix."""
     if is_directory(path):
-        if is_file(path / "cup.toml") and not is_file(path / PLAN_FILE):
+        if is_file(path / CUP_FILE) and not is_file(path / PLAN_FILE):
             raise InputError(f"{path}: a cup; name one of its leagues, such as {path}/NAME")
         path /= PLAN_FILE
     text = read_text(path, "a contest file; judge contest init NAME --policy POLICY makes one")

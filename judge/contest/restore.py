@@ -25,7 +25,8 @@ from judge.contest.backup_check import (
     read_manifest,
     refuse_fork,
 )
-from judge.contest.plan import PLAN_FILE, Planned, load_plan
+from judge.contest.file_names import PLAN_FILE
+from judge.contest.plan import Planned, load_plan
 from judge.contest.toml_edit import edited, set_value
 from judge.store.files import Files
 from judge.store.queries import Reader

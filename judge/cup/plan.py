@@ -18,11 +18,11 @@ from judge.base.text import quote, suggest
 from judge.base.toml_files import line_of, parse, read_text, toml_value, validated
 from judge.contest.begin import announce
 from judge.contest.contest import has_begun, open_store
+from judge.contest.file_names import CUP_FILE, PLAN_FILE
 from judge.contest.next_plan import PATH_KEYS
 from judge.contest.opening_files import SHIPPED
 from judge.contest.plan import (
     NAME,
-    PLAN_FILE,
     AgentPlan,
     CupReference,
     Plan,
@@ -43,8 +43,6 @@ from judge.record.spec import OpeningField
 from judge.submissions.intake import IntakePolicy
 from judge.tournament.formats.base import skip_of
 from judge.translations.language import CODES
-
-CUP_FILE = "cup.toml"
 
 LEAGUE_NAME = r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,30}$"
 """Regular expression of names of leagues and their folders."""

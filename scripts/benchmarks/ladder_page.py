@@ -16,7 +16,8 @@ from sqlalchemy import insert
 
 from judge.base.errors import HostError
 from judge.contest.contest import Contest, open_store
-from judge.contest.plan import PLAN_FILE, Planned, load_plan
+from judge.contest.file_names import PLAN_FILE
+from judge.contest.plan import Planned, load_plan
 from judge.contest_games import GameState, Pairing
 from judge.contest_view.ladder import LadderRatings
 from judge.contest_view.ladder_state import FILE

@@ -18,7 +18,8 @@ from judge.base.errors import HostError
 from judge.contest.attempts import outcome_and_record
 from judge.contest.begin import begin
 from judge.contest.contest import Contest, open_store
-from judge.contest.plan import PLAN_FILE, load_plan
+from judge.contest.file_names import PLAN_FILE
+from judge.contest.plan import load_plan
 from judge.contest_games import ScheduledGame
 from judge.play.game import play
 from judge.play.venue import Venue

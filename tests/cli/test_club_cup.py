@@ -175,7 +175,7 @@ def test_cup_survives_kills_in_each_phase(judge: Judge, tmp_path: Path) -> None:
         for _ in range(KILLS):
             ends = time.monotonic() + chance.uniform(0, 4)
             while not exports(service.folder) and time.monotonic() < ends:
-                time.sleep(0.05)
+                time.sleep(0.05)  # until a random moment, at which the service is killed
             if chance.random() < 0.3 and (player := player_of(load_plan(service.folder))) is not None:
                 os.kill(int(player), signal.SIGKILL)
             service.kill()

@@ -16,9 +16,10 @@ from judge.catalog import MANAGERS
 from judge.catalog.managers import DifferenceKind, ImportedAgent, ImportedContest
 from judge.cli.options import HERE, ContestArgument, JsonOption
 from judge.cli.submit import UploadHost
+from judge.contest.file_names import PLAN_FILE
 from judge.contest.folders.imported import needs_boxes, write_imported
 from judge.contest.host_setup import build_missing_image, clean_up, place_on_host
-from judge.contest.plan import PLAN_FILE, load_plan
+from judge.contest.plan import load_plan
 from judge.publish.export.manager_files import finished_contest, planned_contest
 from judge.sandbox.box import BoxPolicy
 from judge.submissions import trees

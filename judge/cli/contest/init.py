@@ -26,8 +26,9 @@ from judge.cli.options import (
     checked_address,
     refuse_given,
 )
+from judge.contest.file_names import PLAN_FILE
 from judge.contest.opening_files import shipped_openings
-from judge.contest.plan import NAME, PLAN_FILE, load_plan
+from judge.contest.plan import NAME, load_plan
 from judge.host.house_agents import house_agent_names
 from judge.record.policy import Policy, load_policy
 

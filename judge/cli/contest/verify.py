@@ -11,6 +11,7 @@ import typer
 from judge.base.errors import InputError
 from judge.base.text import printable, titled
 from judge.cli.contest.verify_output import SAMPLE_EXIT_CODE, print_problems, warn_of_own_key
+from judge.contest.file_names import CUP_FILE, PLAN_FILE
 from judge.contest_view.joined import FormerContest
 from judge.publish.manifest import CUP_DOCUMENT, MANIFEST, PUBLIC_KEY
 from judge.publish.verify.copies import CHANGED_LINE_ENDS
@@ -81,7 +82,7 @@ def verify(
     if not directory.is_dir():
         raise InputError(f"{directory}: not a directory; give one that judge contest export wrote")
     chosen = chosen_sample(sample, sample_seed)
-    if (directory / "cup.toml").is_file():
+    if (directory / CUP_FILE).is_file():
         raise InputError(f"{directory}: a cup, not its export; judge contest export DIR {directory} writes one")
     if (directory / CUP_DOCUMENT).exists():
         from judge.cli.cup.publish import verify as verify_cup
@@ -90,7 +91,7 @@ def verify(
             raise InputError("--since, --witness and --receipt are for one league: give the directory of a league")
         verify_cup(directory, key, chosen)
         return
-    if is_of_contest := (directory / "contest.toml").is_file() and not (directory / MANIFEST).exists():
+    if is_of_contest := (directory / PLAN_FILE).is_file() and not (directory / MANIFEST).exists():
         own_key = directory / PUBLIC_KEY
         key = key or (own_key if own_key.is_file() else None)
         folder, directory = directory, _newest_export(directory)

@@ -11,9 +11,10 @@ from judge.base.os_errors import os_errors_as
 from judge.base.text import duration, printable
 from judge.base.toml_files import toml_quoted
 from judge.contest.executor import slots_on_host
+from judge.contest.file_names import CUP_FILE
 from judge.contest.plan import NAME
 from judge.cup.announcement import ANNOUNCEMENT
-from judge.cup.plan import CUP_FILE, PlannedCup, load_cup
+from judge.cup.plan import PlannedCup, load_cup
 from judge.cup.run import LeagueEstimate, cup_hours, estimate_cup
 from judge.terminal.output import make_table, note, print_json, print_table
 from judge.transparency.keys import fingerprint

@@ -13,7 +13,8 @@ from judge.base.owner import owned_directory
 from judge.base.text import printable
 from judge.base.toml_files import toml_quoted
 from judge.catalog.managers import ImportedAgent, ImportedContest
-from judge.contest.plan import PLAN_FILE, load_plan
+from judge.contest.file_names import PLAN_FILE
+from judge.contest.plan import load_plan
 from judge.submissions.intake import IntakeLimits
 from judge.submissions.path_checks import RefusedError
 from judge.submissions.trees import TaskHost, is_archive, root_of, unpack_upload

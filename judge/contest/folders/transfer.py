@@ -30,7 +30,8 @@ from judge.base.errors import HostError, InputError
 from judge.base.os_errors import os_errors_as
 from judge.base.owner import owned_directory
 from judge.base.text import sentence
-from judge.contest.plan import PLAN_FILE, Planned, load_plan
+from judge.contest.file_names import PLAN_FILE
+from judge.contest.plan import Planned, load_plan
 from judge.contest_games import GameState
 from judge.record.policy import Policy
 from judge.record.spec import read_record

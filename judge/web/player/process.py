@@ -53,8 +53,8 @@ class PlayerProcess:
         self._directories = directories
         self._hosting = hosting
         self._worker = Worker[None](prepare, starts_workers=True)
-        self._losses = 0
-        self._start_at = 0.0
+        self._pause_s = 1.0
+        self._start_at = time.monotonic()
         self._loop = ServiceLoop("player", self._step, self._finish)
 
     def __enter__(self) -> Self:
@@ -83,8 +83,9 @@ class PlayerProcess:
         if wait([self._worker], POLL_INTERVAL_S):
             error = self._worker.exception()
             self._worker.kill()
-            self._losses += 1
-            self._start_at = time.monotonic() + min(LONGEST_PAUSE_S, 2.0**self._losses)
+            now = time.monotonic()
+            self._pause_s = min(LONGEST_PAUSE_S, 2 * self._pause_s) if now - self._start_at < LONGEST_PAUSE_S else 1.0
+            self._start_at = now + self._pause_s
             raise HostError(f"the process that plays was lost and is started again: {error}")
         return 0.0
 

@@ -1,0 +1,5 @@
+"""Names of the files that describe contests and cups."""
+
+PLAN_FILE = "contest.toml"
+
+CUP_FILE = "cup.toml"
