@@ -14,7 +14,6 @@ from judge.agents.agents import stage_agent
 from judge.agents.store import AgentStore
 from judge.cli.contest.init_options import fair_games, local_zone, next_weekday
 from judge.contest.entries import entrants, intake_directory
-from judge.contest.estimate import estimate_contest
 from judge.contest.plan import load_plan
 from judge.journal.events import SubmissionState
 from judge.store.tokens import TokenRole, Tokens
@@ -109,7 +108,8 @@ def test_contest_for_authors_has_key_announcement_and_private_links(judge: Judge
     assert (4, 18, 0) == (closes.weekday(), closes.hour, closes.minute)
     assert timedelta() < closes - datetime.now(UTC) <= timedelta(days=7, hours=1)
     assert closes == planned.plan.windows.starts
-    (missing,) = [each for each in estimate_contest(planned).missing if str(planned.path) in each]  # not of the host
+    problems = json.loads(judge("contest", "plan", "cup", "--json").out)["missing"]
+    (missing,) = [each for each in problems if "contest.toml" in each]  # others are of the host
     assert "needs 2 to 1000 agents" in missing
     links = (folder / "links.txt").read_text().splitlines()
     assert 0o600 == (folder / "links.txt").stat().st_mode & 0o777
