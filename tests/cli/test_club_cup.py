@@ -15,7 +15,6 @@ from pathlib import Path
 import httpx
 import pytest
 
-from judge.base.procfs import children_of
 from judge.base.resources import BUILD_DIRECTORY
 from judge.contest.contest import open_store
 from judge.contest.plan import load_plan
@@ -28,6 +27,7 @@ from tests.examples import sized
 from tests.faults.test_contest_killed import seeded
 from tests.forked import ForkedProcess
 from tests.site.browser import Browser
+from tests.web.intake.conftest import players_of
 from tests.web.live.watching import TLS, free_port
 
 pytestmark = [pytest.mark.docker, pytest.mark.long]
@@ -113,11 +113,6 @@ def move_closing(service: Service, moment: datetime) -> None:
     """Let submissions close and the contest start at another moment, as an organiser does in the file."""
     path = service.folder / "contest.toml"
     path.write_text(re.sub(r"(?m)^(closes|starts) = .*$", rf"\1 = {moment.isoformat()}", path.read_text()))
-
-
-def players_of(service: int) -> list[int]:
-    """The processes that a service's fork server made."""
-    return [pid for server in children_of(service) for pid in children_of(server)]
 
 
 def sockets_of_engine(pid: int) -> list[str]:
