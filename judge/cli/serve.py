@@ -107,6 +107,7 @@ def serve(
         raise InputError("--intake-only: leave out --read-only, --metrics and --root-path, which are for the pages")
     paths, cup = _contests(contest or [HERE], may_write=not read_only)
     planned = load_plan(paths[0])
+    _refuse_shared_folders(paths)
     is_front = len(paths) > 1 or cup is not None
     if is_front and (intake_only or metrics):
         raise InputError("--intake-only and --metrics are for one contest; leave them out, or serve one")
@@ -142,6 +143,16 @@ def serve(
         server = stack.enter_context(opened)
         print_address(f"{name} on http://{place}{root_path}", is_loopback=place.is_loopback)
         server.run()
+
+
+def _refuse_shared_folders(paths: Sequence[Path]) -> None:
+    """Raise InputError for two contests in one folder: they would share live log, exports and key."""
+    found: dict[Path, Path] = {}
+    for path in paths:
+        planned = load_plan(path)
+        other = found.setdefault(planned.folder.resolve(), planned.path)
+        if other.resolve() != planned.path.resolve():
+            raise InputError(f"{other} and {planned.path} are in one folder: move one of them to its own folder")
 
 
 @contextmanager
