@@ -1,5 +1,7 @@
 """`judge serve`: serve a contest's pages by HTTP, and receive its authors' submissions."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import zip_longest
@@ -18,11 +20,10 @@ from judge.cli.options import (
     cup_at,
     of_web_extra,
 )
-from judge.contest.plan import load_plan
-from judge.cup.plan import PlannedCup, load_cup
 from judge.terminal.output import note
 
 if TYPE_CHECKING:
+    from judge.cup.plan import PlannedCup
     from judge.submissions.service import IntakeDirectory
 
 EXAMPLES = {
@@ -89,6 +90,8 @@ def serve(
 
     It runs until a signal ends it.
     """
+    from judge.contest.plan import load_plan
+
     with of_web_extra():
         from judge.web.intake.serve import opened_server as opened_intake_server
         from judge.web.intake.serve import running_intake
@@ -145,7 +148,7 @@ def serve(
 
 
 @contextmanager
-def _playing(directories: "Sequence[IntakeDirectory]") -> Iterator[None]:
+def _playing(directories: Sequence[IntakeDirectory]) -> Iterator[None]:
     """The process that plays contests beside this one, which keeps to the judge's core.
 
     Raises HostError without an Engine.
@@ -169,6 +172,8 @@ def _contests(paths: Sequence[Path], *, may_write: bool) -> tuple[list[Path], Pl
 
     Leagues without a file get one if it `may_write`, and are left out otherwise.
     """
+    from judge.cup.plan import load_cup
+
     found: list[Path] = []
     cup: PlannedCup | None = None
     for path in paths:
