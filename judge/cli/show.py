@@ -14,6 +14,7 @@ from judge.catalog.files import game_files, read_steps
 from judge.cli.game_output import index_of, print_evidence, show_game
 from judge.cli.guard import is_interactive
 from judge.cli.options import EvidenceOption
+from judge.contest.file_names import CUP_FILE, PLAN_FILE
 from judge.formats.steps import Stepped
 from judge.record.spec import read_record
 from judge.render.board import Words, draw_board
@@ -88,6 +89,12 @@ def show(
         return
     if attempt is not None or record or private:
         raise InputError("--attempt, --record and --private are for a game of a contest: name it with --game")
+    for path in paths:
+        if (path / PLAN_FILE).is_file():
+            games = f"judge contest status {path} --games lists them"
+            raise InputError(f"{path}: a contest: name one of its games, such as --game 1; {games}")
+        if (path / CUP_FILE).is_file():
+            raise InputError(f"{path}: a cup: name one of its leagues, in a folder of it, and a game, such as --game 1")
     files = game_files(paths)
     if evidence:
         for number, path in enumerate(files):
