@@ -13,6 +13,7 @@ from judge.base.os_errors import os_errors_as
 from judge.base.text import printable
 from judge.cli.guard import is_interactive
 from judge.cli.options import EvidenceOption
+from judge.contest.file_names import CUP_FILE, PLAN_FILE
 from judge.terminal.output import note, refuse_source
 
 if TYPE_CHECKING:
@@ -90,6 +91,12 @@ def show(
         return
     if attempt is not None or record or private:
         raise InputError("--attempt, --record and --private are for a game of a contest: name it with --game")
+    for path in paths:
+        if (path / PLAN_FILE).is_file():
+            games = f"judge contest status {path} --games lists them"
+            raise InputError(f"{path}: a contest: name one of its games, such as --game 1; {games}")
+        if (path / CUP_FILE).is_file():
+            raise InputError(f"{path}: a cup: name one of its leagues, in a folder of it, and a game, such as --game 1")
     files = game_files(paths)
     if evidence:
         for number, path in enumerate(files):

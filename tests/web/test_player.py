@@ -1,6 +1,7 @@
 """The player of a service: what it exports and when, and what the service reports about it."""
 
 import os
+import shutil
 import signal
 from collections.abc import Sequence
 from contextlib import closing
@@ -9,7 +10,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from judge.base.errors import InputError
 from judge.base.worker_processes import MAX_SERIAL_TASKS
+from judge.cli.contest.verify import verify
 from judge.contest.orders.contest_orders import Disqualify
 from judge.contest.run_process import ContestProcess
 from judge.publish.kept_exports import kept_exports
@@ -57,6 +60,11 @@ def test_contest_of_many_games_is_exported_again_after_a_change_of_its_results(
             until(lambda: len(exported(cup)) == 2, "there is no second export")
 
         newest, first = (verify_export(path, cup.folder / "organiser.pem") for path in exported(cup))
+        with pytest.raises(SystemExit):
+            verify(cup.folder, sample=1)
+        shutil.rmtree(exported(cup)[0].parent)
+        with pytest.raises(InputError, match=r"results changed after its newest export .*two entries"):
+            verify(cup.folder, sample=1)
 
     assert [] == [*newest.problems, *first.problems]
     assert (games, games) == (newest.replayed, first.replayed)

@@ -26,6 +26,7 @@ from judge.cli.options import (
     refuse_given,
 )
 from judge.contest.file_names import PLAN_FILE
+from judge.terminal.output import note
 
 if TYPE_CHECKING:
     from judge.cli.contest.init_options import InitOptions
@@ -81,7 +82,7 @@ seeding = "listed"   # the agents below, best first, then submitted ones by name
 # seeds = ["strong", "less-strong"]   # names of listed or submitted agents, best first; all others follow
 # agents_per_author = 1   # default: no limit
 # order = "lowest"        # games of weak and uncertain agents first; default: in the order of the schedule
-store = "sqlite:///contest.db"   # or postgresql+psycopg://...
+store = $store   # or postgresql+psycopg://...
 
 [format]
 name = $format   # $formats
@@ -198,7 +199,9 @@ def init(
     authors: Annotated[
         str, typer.Option(metavar="FILE", help="A text file with an author's name on each line; each gets a link.")
     ] = "",
-    url: Annotated[str, typer.Option(help="The public address of judge serve, for the links.")] = DEFAULT_ADDRESS,
+    url: Annotated[
+        str, typer.Option(help="The public address of judge serve, for the links.", show_default=DEFAULT_ADDRESS)
+    ] = "",
     cup: Annotated[bool, typer.Option("--cup", help="Instead create a cup.toml, of several contests.")] = False,
 ) -> None:
     """Create a folder NAME with a commented contest.toml.
@@ -241,7 +244,7 @@ def init(
 
         init_from(name, last, store, options, set_ or [])
         return
-    address, names = checked_address(url), _names_of(authors)
+    address, names = checked_address(url or DEFAULT_ADDRESS), _names_of(authors)
     if game:
         if policy:
             raise InputError("--game and --policy: give one of them")
@@ -274,7 +277,7 @@ def init(
     # The path of a policy file is relative to the contest folder.
     file, colon, variant = policy.partition(":")
     named_policy = _from_folder(file, folder) + colon + variant if file.endswith(".toml") else policy
-    text = _text(own_name, named_policy, loaded, agents, options, seed, changes)
+    text = _text(own_name, named_policy, loaded, agents, options, seed, changes, store)
     before = {*folder.rglob("*")}
     is_new = not folder.exists()
     with os_errors_as(HostError, path):
@@ -295,6 +298,8 @@ def init(
     if is_open:
         for line in chosen_lines(planned, len(agents), len(names)):
             print(printable(line, 600))
+        if not url:
+            note(f"judge: the links are for this machine, {address}; --url ADDRESS makes them for others")
         _print_last_steps(folder, is_scheduled=bool(options.starts))
     else:
         _print_next_steps(path, is_scheduled=bool(options.starts))
@@ -364,6 +369,7 @@ def _text(
     options: InitOptions,
     seed: int | None,
     changes: Sequence[str],
+    store: str,
 ) -> str:
     from judge.base.toml_files import toml_quoted
 
@@ -371,6 +377,7 @@ def _text(
     return _TEMPLATE.substitute(
         name=toml_quoted(name),
         policy=toml_quoted(policy),
+        store=toml_quoted(store or "sqlite:///contest.db"),
         changes=f"[{', '.join(map(toml_quoted, changes))}]",
         seed=_NO_SEED if seed is None else f"seed = {seed}{_FIXED}",
         title=toml_quoted(options.title),

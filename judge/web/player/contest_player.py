@@ -19,20 +19,10 @@ from judge.contest.run_lock import player_of
 from judge.contest.run_process import ContestProcess
 from judge.contest.window_keeper import POLL_INTERVAL_S, WHO, PlanFile
 from judge.contest_games import GameState
-from judge.journal.events import (
-    Accepted,
-    Announced,
-    Annulled,
-    Disqualified,
-    Entered,
-    Moment,
-    SeasonEnded,
-    StartTimeReached,
-    SubmissionState,
-    Withdrawn,
-)
+from judge.journal.events import Announced, Moment, StartTimeReached, SubmissionState
 from judge.journal.sentences import text_of
 from judge.publish.export.folder import write_export
+from judge.publish.kept_exports import last_change
 from judge.store.contests import Store
 from judge.store.orders import Orders, OrganiserOrder
 from judge.store.submissions import Register
@@ -152,9 +142,8 @@ class ContestPlayer:
 
     def _number(self, store: Store) -> str:
         """The number of the export of the present results: another one after each later change of them."""
-        changes = (Accepted, Annulled, Disqualified, Entered, SeasonEnded, Withdrawn)
-        last = store.last_lines(self._planned.name, 1, *changes)
-        moment = last[0].at if last else ""
+        last = last_change(store, self._planned.name)
+        moment = "" if last is None else last.at
         return hashlib.sha256(f"{self._planned.name} {moment}".encode()).hexdigest()[:32]
 
     def _finish_export(self) -> None:

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import os
 import re
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -355,3 +357,14 @@ def test_results_of_a_cup_are_computed_once_for_all_pages(
 
     assert [200, 200, 200, 404, 404, 200, 404] == asyncio.run(run())
     assert 1 == len(calls)
+
+
+def test_second_service_on_a_port_is_refused_with_the_process_that_has_it(tmp_path: Path) -> None:
+    (tmp_path / "contest.toml").write_text(COMING)
+    with socket.create_server(("127.0.0.1", 0)) as first:
+        place = f"127.0.0.1:{first.getsockname()[1]}"
+        ran = judge(tmp_path, "serve", "--read-only", "--listen", place)
+
+    assert 2 == ran.returncode
+    assert f"--listen {place}: " in ran.stderr
+    assert f"process {os.getpid()}, listens there: end it, or give another port" in ran.stderr
