@@ -26,7 +26,7 @@ from judge.statistics.ratings import Estimate, JoinedRatings, Rating, Version, j
 from judge.terminal.contest_tables import print_certainty
 from judge.terminal.output import interval, make_table, note, print_json, print_table
 from judge.tournament.certain_places import StageCertainty
-from judge.tournament.comparable import policy_difference
+from judge.tournament.comparable import terms_difference
 from judge.tournament.formats.ladder import MAX_RATING
 
 EXAMPLES = """
@@ -87,7 +87,7 @@ def stats(
     if len(games) > 1:
         raise InputError(f"these contests are of {' and '.join(sorted(games))}: their ratings cannot be compared")
     for path, contest in zip(contests[1:], loaded[1:], strict=True):
-        if what := policy_difference(loaded[0].snapshot.policy, contest.snapshot.policy):
+        if what := terms_difference(loaded[0].snapshot, contest.snapshot):
             raise InputError(
                 f"{contests[0]} and {path} have different rules or clocks ({what}), so their "
                 "ratings are not comparable: rate them separately"

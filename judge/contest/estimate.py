@@ -1,10 +1,10 @@
 """Estimates a contest's games and duration, and lists missing requirements."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, product
 from math import ceil
 
 from judge.agents.agents import Agent
@@ -132,13 +132,14 @@ def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
         waves = [(count, games) for count in pairs]
     else:
         waves = [(sum(rounds) * games, 1) for rounds in (draws if form.waits else [pairs])]
+    policies = [planned.policy.with_clocks(*pair) for pair in product({"", *planned.clocks.values()}, repeat=2)]
     return ContestEstimate(
         agents=names,
         rounds=len(pairs),
         games=sum(pairs) * games,
         is_exact=form.counts_games,
-        longest_s=longest_game_s(planned.policy),
-        expected_s=expected_game_s(planned.policy),
+        longest_s=_longest(map(longest_game_s, policies)),
+        expected_s=_longest(map(expected_game_s, policies)),
         waves=waves,
         missing=missing,
         warnings=[*warnings_of(planned)],
@@ -229,11 +230,16 @@ def longest_game_s(policy: Policy) -> float | None:
         answers = _longest_answers(policy)
         # Either seat may give more answers.
         shares = {(0, answers), (answers - answers // 2, answers // 2), (answers, 0)}
-        times = [_game_s(clock, share, clock.tolerance_ms) for share in shares]
-        return None if None in times else max(time for time in times if time is not None)
+        return _longest(_game_s(clock, share, clock.tolerance_ms) for share in shares)
     if not clock.match_ms:
         return None
     return 2 * (clock.match_ms + clock.tolerance_ms + clock.close_ms) / 1000
+
+
+def _longest(times: Iterable[float | None]) -> float | None:
+    """None if one is unlimited."""
+    found = list(times)
+    return None if None in found else max(time for time in found if time is not None)
 
 
 EXPECTED_ANSWERS = 40

@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 
 from judge.base.moments import moment_text
-from judge.base.text import duration, printable, titled
+from judge.base.text import printable, titled
 from judge.cli.options import HERE, ContestOrCupArgument, checked_address, cup_at, refuse_given
 from judge.contest.begin import announce as announce_contest
 from judge.contest.contest import open_store
 from judge.contest.plan import Planned, load_plan
 from judge.journal.events import Announced
 from judge.publish.before_export import export_problems
-from judge.site.rules import format_text, games_of_pair
+from judge.site.rules import format_text, games_of_pair, limit_facts
 from judge.terminal.output import note
 from judge.tournament.formats import AnyFormat
 from judge.translations.language import ENGLISH
@@ -71,10 +71,8 @@ def _format_words(form: AnyFormat) -> str:
 
 def clock_words(planned: Planned) -> str:
     """The time and memory limits of a contest."""
-    clock, limits = planned.policy.clock, planned.policy.limits
-    turn = f"{duration(clock.turn_ms)} a move" if clock.turn_ms else "as fast as possible"
-    game = f"{duration(clock.match_ms)} a game" if clock.match_ms else "no limit of a game"
-    return f"{turn}, {game}, {limits.memory_bytes >> 20} MiB of memory"
+    facts = limit_facts(planned.policy, planned.clocks, ENGLISH)
+    return f"{facts['Time']}, {planned.policy.limits.memory_bytes >> 20} MiB of memory"
 
 
 def _fact(name: str, value: str) -> str:
@@ -120,7 +118,7 @@ def announce(
     for line in announcement(planned, url):
         print(line)
     note("judge: publish these lines now where only you can write, send them to the authors, and keep them")
-    for problem in export_problems(planned, planned.policy):
+    for problem in export_problems(planned, planned):
         note(f"judge: WARNING: judge contest export: {printable(problem, 2000)}")
     if organiser_key(planned.folder) is None:
         note(

@@ -48,7 +48,8 @@ def chosen_lines(planned: Planned, agents: int, authors: int) -> Iterator[str]:
     yield f"  policy    {plan.policy}: {clock_words(planned)}"
     yield f"  format    {plan.format.name}, {plan.format.games} games of each pairing"
     if plan.format.name == "round-robin":
-        longest = duration(games * 2 * policy.clock.match_ms / slots) if policy.clock.match_ms else ""
+        is_limited = policy.clock.match_ms and not any(each.grows for each in policy.clock.controls)
+        longest = duration(games * 2 * policy.clock.match_ms / slots) if is_limited else ""
         yield f"            {games} games if {expected} agents take part" + (
             f", at most {longest} here" if longest else ""
         )

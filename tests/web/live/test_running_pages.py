@@ -38,7 +38,7 @@ LANGUAGES = languages(CODES)
 
 
 def running_pages(policy: Policy = GAME.record.spec.policy, **options: Any) -> RunningPages:
-    return RunningPages("cup", policy, Painter(policy), **options)
+    return RunningPages("cup", policy, {}, Painter(policy), **options)
 
 
 def started(game: int, first: str = FIRST, second: str = SECOND, attempt: int = 1, seq: int = 0) -> GameStarted:
