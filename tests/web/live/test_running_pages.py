@@ -77,7 +77,7 @@ def test_script_that_has_the_boards_is_sent_none() -> None:
 @pytest.mark.parametrize("place", [PagePlace("live.html", each, LANGUAGES) for each in LANGUAGES])
 def test_rules_and_limits_are_on_the_page_of_all_games(place: PagePlace) -> None:
     page = unescape(running_pages().all(Live(), 0, 1, place).data.decode())
-    goal, limits = rules_in_words(GAME.record.spec.policy, place.language)
+    goal, limits = rules_in_words(GAME.record.spec.policy, {}, place.language)
     (shown,) = re.findall(r"<details><summary>[^<]+</summary>\s*<p>(.*?)</p>", page)
 
     assert shown.startswith(place.language.sentence(goal[0]) or "missing")
