@@ -21,11 +21,11 @@ class RulesInWords(NamedTuple):
     limits: str
 
 
-def rules_in_words(policy: Policy, language: Language) -> RulesInWords:
-    """For viewers."""
+def rules_in_words(policy: Policy, clocks: Mapping[str, str], language: Language) -> RulesInWords:
+    """For viewers. `clocks` are those of single agents."""
     words = language.gettext(
         "Time of each agent: {time}. Memory: {memory}. An agent that exceeds a limit loses the game."
-    ).format(time=_time_words(policy.clock, language), memory=_memory(policy))
+    ).format(time=time_words(policy.clock, clocks, language), memory=_memory(policy))
     return RulesInWords(game_entry(policy.game.name).goal(policy.game.options), words)
 
 
@@ -42,10 +42,10 @@ def game_facts(policy: Policy, language: Language) -> Mapping[str, str]:
     }
 
 
-def limit_facts(policy: Policy, language: Language) -> Mapping[str, str]:
-    """Limits of time and memory by translated name."""
+def limit_facts(policy: Policy, clocks: Mapping[str, str], language: Language) -> Mapping[str, str]:
+    """Limits of time and memory by translated name. `clocks` are those of single agents."""
     _ = language.gettext
-    time = _time_words(policy.clock, language)
+    time = time_words(policy.clock, clocks, language)
     if policy.clock.control is not None:
         time = f"{policy.clock.notation}: {time}"
     if policy.clock.ponder:
@@ -57,13 +57,18 @@ def _memory(policy: Policy) -> str:
     return f"{policy.enforced().memory_bytes >> 20} MiB"
 
 
-def _time_words(clock: ClockPolicy, language: Language) -> str:
+def time_words(clock: ClockPolicy, clocks: Mapping[str, str], language: Language) -> str:
+    """The time of agents, and of those with other clocks."""
     first, second = (_seat_words(clock, seat, language) for seat in SEATS)
-    return (
-        first
-        if first == second
-        else language.gettext("first player {first}; second player {second}").format(first=first, second=second)
-    )
+    words = first
+    if first != second:
+        words = language.gettext("first player {first}; second player {second}").format(first=first, second=second)
+    agents: dict[str, list[str]] = {}
+    for agent, text in sorted(clocks.items()):
+        agents.setdefault(text, []).append(agent)
+    for text, names in agents.items():
+        words += f"; {', '.join(names)} {text}: {_seat_words(clock.with_clocks(text, text), 0, language)}"
+    return words
 
 
 def _seat_words(clock: ClockPolicy, seat: int, language: Language) -> str:
@@ -92,7 +97,8 @@ def _seat_words(clock: ClockPolicy, seat: int, language: Language) -> str:
         if period.delay_ms:
             parts.append(_("the first {time} of each move are free").format(time=time(period.delay_ms)))
     if (byo_yomi := control.byo_yomi) is not None:
-        words = _("then {time} for each {count} moves") if byo_yomi.answers else _("then {count} periods of {time}")
+        japanese = _("then {time} a move") if byo_yomi.periods == 1 else _("then {count} periods of {time}")
+        words = _("then {time} for each {count} moves") if byo_yomi.answers else japanese
         parts.append(words.format(time=time(byo_yomi.time_ms), count=byo_yomi.answers or byo_yomi.periods))
     if control.turn_ms:
         parts.append(_("at most {time} a move").format(time=time(control.turn_ms)))

@@ -347,6 +347,7 @@ class Cup:
             plan_sha256="0" * 64,
             policy=policy,
             format=plan.format,
+            clocks=plan.clocks,
             failures=plan.failures,
             seed=plan.seed,
             witnesses=tuple(SnapshotWitness(key=each.key) for each in plan.witnesses),

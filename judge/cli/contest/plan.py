@@ -52,7 +52,7 @@ def plan(
     # More agents may come while submissions are open.
     listed = [agent.name or agent.path for agent in planned.plan.agents]
     agents = None if planned.waits_for() else {*found.agents, *listed}
-    ratings = ratings_problems(planned, planned.policy, agents)
+    ratings = ratings_problems(planned, planned, agents)
     found = dataclasses.replace(found, missing=[*found.missing, *ratings])
     policy = planned.policy
     slots = len(slots_on_host(planned.plan.slots.cores, sharing=policy.box.sharing, ponders=policy.clock.ponder))
@@ -94,6 +94,8 @@ def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
         print(f"  seats    {printable(', '.join(found.seats), 2000)} in the first league")
     _show_left_out(found)
     print(f"  clocks   {policy.clock.words}, {policy.limits.memory_bytes >> 20} MiB")
+    for agent, clock in sorted(planned.clocks.items()):
+        print(f"           {printable(agent)}: {clock}")
     print(f"  time     {longest_words(planned, found, slots)}")
     if found.expected_s is not None and (expected := found.expected_hours(slots)) is not None:
         each = f"{duration(found.expected_s * 1000)} a game"

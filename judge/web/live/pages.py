@@ -152,6 +152,7 @@ class LivePages:
         self.games = RunningPages(
             self._contest.snapshot.shown_name,
             self._contest.snapshot.policy,
+            self._contest.snapshot.clocks,
             self.hub.painter,
             self._file,
             self.hosts,

@@ -47,6 +47,7 @@ class RunningPages:
         self,
         name: str,
         policy: Policy,
+        clocks: Mapping[str, str],
         painter: Painter,
         file: PlanFile | None = None,
         hosts: Callable[[], Sequence[ContestHost]] = tuple,
@@ -60,6 +61,7 @@ class RunningPages:
         """`boards` of ended games; `now`: Unix time."""
         self._name = name
         self._policy = policy
+        self._clocks = clocks
         self._painter = painter
         self._file = file
         self._hosts = hosts
@@ -132,7 +134,7 @@ class RunningPages:
             "film": picture(self._painter.film),
             "stage_words": {stage: language.word(stage) for stage in sorted({*live.stages.values()})},
             "followed": agent,
-            "rules": rules_in_words(self._policy, language),
+            "rules": rules_in_words(self._policy, self._clocks, language),
             "stages": live.stages,
             "viewers": viewers,
             "state": live.state,
