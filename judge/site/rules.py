@@ -8,6 +8,7 @@ from judge.catalog import game_entry
 from judge.games.types import SEATS
 from judge.record.policy import ClockPolicy, Policy
 from judge.tournament.formats import AnyFormat
+from judge.tournament.formats.ladder import Ladder
 from judge.tournament.formats.round_robin import DoubleRoundRobin, RoundRobin
 from judge.translations.language import Language
 
@@ -116,12 +117,21 @@ def games_of_pair(form: AnyFormat) -> int | None:
 
 
 def format_text(form: AnyFormat, language: Language) -> str:
-    """Such as `swiss (games 2)`."""
+    """Such as `swiss (games 2)`; only what is not the default."""
     if (count := games_of_pair(form)) is not None:
         words = language.ngettext("{format}, {count} game of each pair", "{format}, {count} games of each pair", count)
         return words.format(format=form.name, count=count)
+    if isinstance(form, Ladder):
+        words = language.ngettext("ladder, {count} game", "ladder, {count} games", form.total_games)
+        return words.format(count=form.total_games)
+    options = form.model_dump(mode="json", exclude_defaults=True, exclude={"name", "ranking", "skip", "seats"})
+    return with_options(form.name, {name: value for name, value in options.items() if not isinstance(value, dict)})
+
+
+def format_facts(form: AnyFormat) -> str:
+    """All options of a format."""
     options = form.model_dump(mode="json", exclude={"name", "ranking", "skip", "seats"})
-    return with_options(form.name, options)
+    return with_options(form.name, {name: value for name, value in options.items() if value})
 
 
 def with_options(head: str, options: Mapping[str, Any]) -> str:

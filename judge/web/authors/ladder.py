@@ -8,7 +8,7 @@ from judge.contest_view.ladder import TREND_GAMES
 from judge.contest_view.values import Participant
 from judge.contest_view.view import ContestView
 from judge.formats.outcome import outcome_for
-from judge.site.ladder import signed, since
+from judge.site.ladder import last_game, signed
 from judge.store.practice_games import PracticeGame
 from judge.store.types import ENTERS, Submission
 from judge.tournament.snapshot import newest_versions
@@ -88,7 +88,7 @@ def _agent(
     return {
         "participant": agent,
         "found": found,
-        "since": since(found, contest, language) if found.history else "",
+        "last": last_game(found) if found.history else "",
         "is_over": contest.is_over,
         "place": "" if agent.out else str(contest.lines[agent.name].place),
         "places": contest.place_ranges.get(agent.name, ""),
