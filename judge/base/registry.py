@@ -44,12 +44,6 @@ class Registry(Generic[Entry]):
         """Sorted, including broken entries. Raises HostError like `entry`."""
         return sorted(_registered(self.group))
 
-    @property
-    def listed(self) -> str:
-        """Names for help: those of installed packages, and of distributions in plugins/ with the distribution."""
-        others = {name: f"{name} ({plugin})" for name, plugin in self.plugins.items()}
-        return ", ".join(dict.fromkeys(others.get(name, name) for name in sorted({*self.names(), *others})))
-
     def entry(self, name: str) -> Entry:
         """Raises InputError, with package and fix, if the entry is unknown, broken or registered twice.
 

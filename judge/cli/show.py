@@ -1,26 +1,23 @@
 """`judge show`: show, draw or explain finished games."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from judge.base.errors import InputError, naming
 from judge.base.os_errors import os_errors_as
 from judge.base.text import printable
-from judge.catalog.files import game_files, read_steps
-from judge.cli.game_output import index_of, print_evidence, show_game
 from judge.cli.guard import is_interactive
 from judge.cli.options import EvidenceOption
-from judge.formats.steps import Stepped
-from judge.record.spec import read_record
-from judge.render.board import Words, draw_board
-from judge.render.shapes import Scene
-from judge.render.svg import write_svg
-from judge.terminal.browse import browse, browse_list, read_listed
 from judge.terminal.output import note, refuse_source
+
+if TYPE_CHECKING:
+    from judge.formats.steps import Stepped
+    from judge.render.shapes import Scene
 
 GIF_PIXELS = 480
 
@@ -79,6 +76,11 @@ def show(
 
     Several records or a folder open a list of games; Enter opens one.
     """
+    from judge.catalog.files import game_files, read_steps
+    from judge.cli.game_output import index_of, print_evidence, show_game
+    from judge.record.spec import read_record
+    from judge.render.svg import write_svg
+
     if game:
         if len(paths) != 1 or ply is not None or svg is not None or gif is not None:
             raise InputError("--game: name one contest, and leave out --ply, --svg and --gif")
@@ -117,6 +119,10 @@ def show(
 
 
 def _show_list(files: Sequence[Path]) -> None:
+    from rich.console import Console
+
+    from judge.terminal.browse import browse, browse_list, read_listed
+
     if not is_interactive():
         for number, path in enumerate(files, 1):
             print(read_listed(path).line(number), flush=True)
@@ -127,6 +133,8 @@ def _show_list(files: Sequence[Path]) -> None:
 
 
 def _scene(game: Stepped, at: int, pixels: int | None = None) -> Scene:
+    from judge.render.board import Words, draw_board
+
     step, last = game.steps[at], len(game.steps) - 1
     caption = game.result if at == last else step.text
     words = Words(game.names, caption, f"{at} of {last}")

@@ -93,7 +93,7 @@ class ClockPolicy(FrozenModel):
         """The time control of each seat."""
         if self.control is not None:
             return parse_controls(self.control)
-        control = TimeControl(self.match_ms or None, turn_ms=self.turn_ms, charges_start=True)
+        control = TimeControl.of_game(self.match_ms or None, self.turn_ms, charges_start=True)
         return control, control
 
     def with_controls(self, change: Callable[[TimeControl], TimeControl]) -> Self:

@@ -12,8 +12,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Literal, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from judge.base.parsing import FrozenModel
 from judge.sandbox.evidence import Evidence
 
 BoxKind = Literal["docker", "process"]
@@ -66,10 +67,8 @@ program that was measured used more than 17 MB (docs/enforcement.md).
 """
 
 
-class Limits(BaseModel):
+class Limits(FrozenModel):
     """Limits that the kernel enforces for one agent, in bytes and counts."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     memory_bytes: int = Field(default=367001600, ge=16 << 20)
     """Memory of the agent. The cap of its cgroup is this plus every writable directory, whose pages are memory."""
@@ -122,10 +121,8 @@ CONTESTS_NEED_PIPES = (
 )
 
 
-class BoxPolicy(BaseModel):
+class BoxPolicy(FrozenModel):
     """How a box is built: the isolation settings of a contest."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     freeze: Literal["auto", "unified", "v1", "engine", "none"] = "auto"
     """How agents are stopped out of turn. `auto`: the first available of unified, v1, engine. `none`: they run on, on

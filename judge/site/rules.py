@@ -77,22 +77,26 @@ def _seat_words(clock: ClockPolicy, seat: int, language: Language) -> str:
         turn, game = time(control.turn_limit_ms), time(control.main_ms)
         words = _("{time} a move, {game} a game") if control.main_ms else _("{time} a move")
         return words.format(time=turn, game=game)
-    parts = (
-        (control.moves, _("{time} for each {count} moves").format(time=time(control.main_ms), count=control.moves)),
-        (control.main_ms and not control.moves, _("{time} a game").format(time=time(control.main_ms))),
-        (control.increment_ms, _("{time} more after each move").format(time=time(control.increment_ms))),
-        (control.delay_ms, _("the first {time} of each move are free").format(time=time(control.delay_ms))),
-        (
-            control.periods,
-            _("then {count} periods of {time}").format(time=time(control.period_ms), count=control.periods),
-        ),
-        (
-            control.period_moves,
-            _("then {time} for each {count} moves").format(time=time(control.period_ms), count=control.period_moves),
-        ),
-        (control.turn_ms, _("at most {time} a move").format(time=time(control.turn_ms))),
-    )
-    return ", ".join(words for is_used, words in parts if is_used)
+    parts = []
+    for at, period in enumerate(control.periods):
+        if at == len(control.periods) - 1:
+            each = _("then {time} for each {count} moves") if at else _("{time} for each {count} moves")
+            rest = _("then {time} for the rest") if at else _("{time} a game")
+            words = each if period.answers else rest
+        else:
+            words = _("then {time} for {count} moves") if at else _("{time} for {count} moves")
+        if period.time_ms or (at and (period.increment_ms or period.delay_ms)):
+            parts.append(words.format(time=time(period.time_ms), count=period.answers))
+        if period.increment_ms:
+            parts.append(_("{time} more after each move").format(time=time(period.increment_ms)))
+        if period.delay_ms:
+            parts.append(_("the first {time} of each move are free").format(time=time(period.delay_ms)))
+    if (byo_yomi := control.byo_yomi) is not None:
+        words = _("then {time} for each {count} moves") if byo_yomi.answers else _("then {count} periods of {time}")
+        parts.append(words.format(time=time(byo_yomi.time_ms), count=byo_yomi.answers or byo_yomi.periods))
+    if control.turn_ms:
+        parts.append(_("at most {time} a move").format(time=time(control.turn_ms)))
+    return ", ".join(parts)
 
 
 def games_of_pair(form: AnyFormat) -> int | None:

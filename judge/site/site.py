@@ -45,6 +45,9 @@ PER_PAGE = 350
 
 MAX_FAULTS = 20
 
+LATEST_ROUNDS = 3
+"""Rounds with boards in the list of rounds."""
+
 MAX_REVERSED_GAMES = 20
 
 MAX_ABOUT_FACTS = 12
@@ -112,18 +115,10 @@ class _LanguagePages:
 
     def of_results(self) -> Mapping[str, Callable[[], bytes]]:
         contest, language = self.contest, self.language
-        tables = [
-            self._page("crosstable.html", "crosstable.html", "crosstable", partial(_crosstable, contest, language)),
-        ]
-        if contest.has_rounds:
-            tables.append(self._page("rounds.html", "rounds.html", "rounds", partial(_rounds, contest)))
+        table = self._page("crosstable.html", "crosstable.html", "crosstable", partial(_crosstable, contest, language))
         lists = [self._page(path, "games.html", "games", values) for path, values in _list_pages(contest)]
-        rounds = [
-            self._page(path, "round.html", "rounds", values)
-            for path, values in (_round_pages(contest, language) if contest.has_rounds else ())
-        ]
         pairs = [self._page(path, "pair.html", "crosstable", values) for path, values in pair_pages(contest)]
-        return {**dict([*tables, *lists, *rounds, *pairs]), **journal_pages(contest, self._place)}
+        return {**dict([table, *lists, *pairs]), **journal_pages(contest, self._place)}
 
     def of_records(self, about: About) -> Mapping[str, Callable[[], bytes]]:
         contest, language = self.contest, self.language
@@ -142,7 +137,13 @@ class _LanguagePages:
             (self._place(f"agents/{each.stem}.xml").file, partial(agent_feed, contest, each, language))
             for each in feeds
         ]
-        return dict([index, *agents])
+        rounds = [
+            self._page(path, "round.html", "games", values)
+            for path, values in (_round_pages(contest, language) if contest.has_rounds else ())
+        ]
+        if contest.has_rounds:
+            rounds.append(self._page("rounds.html", "rounds.html", "games", partial(_rounds, contest)))
+        return dict([index, *agents, *rounds])
 
     def _page(
         self, path: str, template: str, here: str, values: Callable[[], Mapping[str, Any]]
@@ -354,7 +355,8 @@ def _rounds(contest: ContestView) -> Mapping[str, Any]:
                 "failed": sum(result.verdict in FAILURES for result in results),
             }
         )
-    return {"rounds": rounds}
+    played = [(number, games) for number, games in contest.rounds.items() if any(game.result for game in games)]
+    return {"rounds": rounds, "latest": played[: -LATEST_ROUNDS - 1 : -1]}
 
 
 def _round_pages(contest: ContestView, language: Language) -> Iterator[tuple[str, Callable[[], Mapping[str, Any]]]]:

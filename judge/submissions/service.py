@@ -362,7 +362,7 @@ def requeue_lost(
         for number, attempt, taken_by in queue.running_attempts()
         if ((number, attempt) not in running if taken_by == worker else is_worker_gone(directory, taken_by))
     ]
-    return [number for number, attempt in lost if queue.give_back(number, attempt, directory.intake.tries)]
+    return [number for number, attempt in lost if queue.give_back(number, attempt, directory.intake.again_s)]
 
 
 def _mark(directory: IntakeDirectory, worker: str) -> Path:

@@ -15,7 +15,6 @@ from pathlib import Path
 import httpx
 import pytest
 
-from judge.base.procfs import children_of
 from judge.base.resources import BUILD_DIRECTORY
 from judge.contest.contest import open_store
 from judge.contest.plan import load_plan
@@ -28,6 +27,7 @@ from tests.examples import sized
 from tests.faults.test_contest_killed import seeded
 from tests.forked import ForkedProcess
 from tests.site.browser import Browser
+from tests.web.intake.conftest import players_of
 from tests.web.live.watching import TLS, free_port
 
 pytestmark = [pytest.mark.docker, pytest.mark.long]
@@ -115,11 +115,6 @@ def move_closing(service: Service, moment: datetime) -> None:
     path.write_text(re.sub(r"(?m)^(closes|starts) = .*$", rf"\1 = {moment.isoformat()}", path.read_text()))
 
 
-def players_of(service: int) -> list[int]:
-    """The processes that a service's fork server made."""
-    return [pid for server in children_of(service) for pid in children_of(server)]
-
-
 def sockets_of_engine(pid: int) -> list[str]:
     """The connections of a process to the Engine's socket."""
     named = subprocess.run(["ss", "-xpH"], capture_output=True, text=True, check=True).stdout
@@ -156,8 +151,7 @@ def test_cup_survives_kills_in_each_phase(judge: Judge, tmp_path: Path) -> None:
     chance = seeded()
     with club(judge, tmp_path, datetime.now(UTC) + timedelta(hours=1)) as service:
         plan = service.folder / "contest.toml"
-        # Each kill costs the submission that is processed a try.
-        plan.write_text(f"{plan.read_text()}\n[intake]\ntries = {KILLS + 3}\nagain_s = 0\n")
+        plan.write_text(f"{plan.read_text()}\n[intake]\ntries = 1\nagain_s = 0\n")
         service.start()
         agent = packed_agent(tmp_path).read_bytes()
         for author, link in links(service.folder).items():

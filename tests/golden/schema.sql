@@ -119,6 +119,7 @@ CREATE TABLE notices (
 	state VARCHAR(16) NOT NULL,
 	why TEXT NOT NULL,
 	failures INTEGER NOT NULL,
+	losses INTEGER NOT NULL,
 	due_at VARCHAR(32),
 	PRIMARY KEY (id)
 );
@@ -162,6 +163,7 @@ CREATE TABLE practice_games (
 	state VARCHAR(16) NOT NULL,
 	why TEXT NOT NULL,
 	failures INTEGER NOT NULL,
+	losses INTEGER NOT NULL,
 	due_at VARCHAR(32),
 	attempt INTEGER NOT NULL,
 	worker VARCHAR(64) NOT NULL,
@@ -245,6 +247,7 @@ CREATE TABLE submissions (
 	state VARCHAR(16) NOT NULL,
 	why TEXT NOT NULL,
 	failures INTEGER NOT NULL,
+	losses INTEGER NOT NULL,
 	due_at VARCHAR(32),
 	attempt INTEGER NOT NULL,
 	worker VARCHAR(64) NOT NULL,
@@ -390,6 +393,7 @@ CREATE TABLE notices (
 	state VARCHAR(16) NOT NULL,
 	why TEXT NOT NULL,
 	failures INTEGER NOT NULL,
+	losses INTEGER NOT NULL,
 	due_at VARCHAR(32),
 	PRIMARY KEY (id)
 );
@@ -433,6 +437,7 @@ CREATE TABLE practice_games (
 	state VARCHAR(16) NOT NULL,
 	why TEXT NOT NULL,
 	failures INTEGER NOT NULL,
+	losses INTEGER NOT NULL,
 	due_at VARCHAR(32),
 	attempt INTEGER NOT NULL,
 	worker VARCHAR(64) NOT NULL,
@@ -516,6 +521,7 @@ CREATE TABLE submissions (
 	state VARCHAR(16) NOT NULL,
 	why TEXT NOT NULL,
 	failures INTEGER NOT NULL,
+	losses INTEGER NOT NULL,
 	due_at VARCHAR(32),
 	attempt INTEGER NOT NULL,
 	worker VARCHAR(64) NOT NULL,

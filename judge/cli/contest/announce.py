@@ -1,32 +1,32 @@
 """`judge contest announce`: publish a contest before its start."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from judge.base.moments import moment_text
 from judge.base.text import duration, printable, titled
 from judge.cli.options import HERE, ContestOrCupArgument, checked_address, cup_at, refuse_given
-from judge.contest.begin import announce as announce_contest
-from judge.contest.contest import open_store
-from judge.contest.plan import Planned, load_plan
-from judge.journal.events import Announced
-from judge.publish.before_export import export_problems
-from judge.site.rules import format_text, games_of_pair
 from judge.terminal.output import note
-from judge.tournament.formats import AnyFormat
-from judge.translations.language import ENGLISH
-from judge.transparency.keys import fingerprint
-from judge.transparency.log import KEY_FILE, ContestLog, organiser_key
+
+if TYPE_CHECKING:
+    from judge.contest.plan import Planned
+    from judge.tournament.formats import AnyFormat
 
 
 def announcement(planned: Planned, url: str) -> Iterator[str]:
     """Commit to the draw and start the log. Yield the text to publish: title, game, clocks, format, schedule, address,
     key, commitment and the signed checkpoint.
     """
+    from judge.contest.begin import announce as announce_contest
+    from judge.contest.contest import open_store
+    from judge.journal.events import Announced
+    from judge.transparency.log import ContestLog, organiser_key
+
     with closing(open_store(planned)) as store:
         announce_contest(store, planned)
         log = ContestLog(planned.name, partial(store.leaves, planned.name))
@@ -40,6 +40,10 @@ def announcement(planned: Planned, url: str) -> Iterator[str]:
 
 
 def _facts(planned: Planned, url: str) -> Iterator[str]:
+    from judge.base.moments import moment_text
+    from judge.transparency.keys import fingerprint
+    from judge.transparency.log import organiser_key
+
     plan, policy, windows = planned.plan, planned.policy, planned.plan.windows
     yield plan.about or plan.title or planned.name
     yield ""
@@ -64,6 +68,9 @@ def _facts(planned: Planned, url: str) -> Iterator[str]:
 
 
 def _format_words(form: AnyFormat) -> str:
+    from judge.site.rules import format_text, games_of_pair
+    from judge.translations.language import ENGLISH
+
     if games_of_pair(form) is not None:
         return format_text(form, ENGLISH)
     return f"{form.name}, {form.games} games of each pairing"
@@ -108,6 +115,10 @@ def announce(
 
     Of a cup it also fixes the leagues.
     """
+    from judge.contest.plan import load_plan
+    from judge.publish.before_export import export_problems
+    from judge.transparency.log import KEY_FILE, organiser_key
+
     if (cup := cup_at(contest)) is not None:
         from judge.cli.cup.plan import announce as announce_cup
 

@@ -13,6 +13,7 @@ from judge.cli.contest.init_options import EXPECTED_AGENTS
 from judge.cli.links import author_link, organiser_link
 from judge.cli.options import operator
 from judge.cli.submit import open_intake
+from judge.cli.tokens import make_tokens, note_lookalikes
 from judge.contest.executor import slots_on_host
 from judge.contest.folder_names import LINKS
 from judge.contest.plan import Planned
@@ -32,7 +33,8 @@ def make_ready_for_authors(planned: Planned, authors: Sequence[str], address: st
     directory = open_intake(planned.path)
     with closing(directory.tokens()) as tokens:
         lines = [f"organiser: {organiser_link(address, tokens.make('organiser', operator(), TokenRole.ACT))}"]
-        lines += [f"{author}: {author_link(address, tokens.make(author, operator()))}" for author in authors]
+    lines += [f"{author}: {author_link(address, token)}" for author, token in make_tokens(directory, authors)]
+    note_lookalikes(authors, directory)
     with os_errors_as(HostError, folder):
         create_private(folder / LINKS, "".join(f"{line}\n" for line in lines).encode())
         write_durably(folder / ANNOUNCEMENT, "".join(f"{line}\n" for line in announcement(planned, address)).encode())

@@ -1,18 +1,19 @@
 """`judge contest plan`: games, duration and missing items."""
 
+from __future__ import annotations
+
 import dataclasses
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from judge.base.text import duration, printable, titled
 from judge.cli.options import HERE, ContestOrCupArgument, JsonOption, StoreOption, cup_at, refuse_given
-from judge.contest.estimate import EXPECTED_ANSWERS, ContestEstimate, estimate_contest
-from judge.contest.executor import slots_on_host
-from judge.contest.plan import Planned, load_plan
-from judge.publish.before_export import ratings_problems
-from judge.site.rules import games_of_pair
 from judge.terminal.output import json_text
+
+if TYPE_CHECKING:
+    from judge.contest.estimate import ContestEstimate
+    from judge.contest.plan import Planned
 
 EXAMPLES = """
 Examples:
@@ -32,6 +33,11 @@ def plan(
     as_json: JsonOption = False,
 ) -> None:
     """Print the number of games, how long they can take on this machine, and problems. Exits with 1 if any."""
+    from judge.contest.estimate import estimate_contest
+    from judge.contest.executor import slots_on_host
+    from judge.contest.plan import load_plan
+    from judge.publish.before_export import ratings_problems
+
     if (cup := cup_at(contest)) is not None:
         from judge.cli.cup.plan import plan as plan_cup
 
@@ -70,6 +76,9 @@ def plan(
 
 
 def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
+    from judge.contest.estimate import EXPECTED_ANSWERS
+    from judge.site.rules import games_of_pair
+
     policy, chosen = planned.policy, planned.plan.format
     name = printable(titled(planned.name, planned.plan.title))
     print(f"{name}: {policy.name}, {chosen.name}, {len(found.agents)} agents")

@@ -22,13 +22,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from judge.agents.kept_folders import Heads, owner_of
 from judge.base.durable_files import PARTIAL, is_file, sync, write_durably
 from judge.base.errors import HostError, InputError
 from judge.base.os_errors import os_errors_as
 from judge.base.owner import owned_directory
+from judge.base.parsing import Model
 from judge.base.text import sentence
 from judge.contest.file_names import PLAN_FILE
 from judge.contest.plan import Planned, load_plan
@@ -111,7 +112,7 @@ def folder_words(names: Sequence[str], begun: Collection[str], source: str, stra
     return "; ".join(words)
 
 
-class _Import(BaseModel):
+class _Import(Model):
     model_config = ConfigDict(extra="forbid")
 
     name: str
@@ -119,7 +120,7 @@ class _Import(BaseModel):
     state: str = Field(pattern=r"^[0-9a-f]{64}$")
 
 
-class _Imports(BaseModel):
+class _Imports(Model):
     model_config = ConfigDict(extra="forbid")
 
     document: Literal["judge-folders-1"] = "judge-folders-1"

@@ -158,6 +158,7 @@ class LivePages:
             is_static=is_static,
             has_authors=has_authors,
             has_rounds=self._contest.snapshot.format.has_rounds,
+            boards=self.hub.boards,
         )
         self.log = SignedLog(planned.store_url, planned.name, planned.folder)
         key = self.log.key
@@ -340,6 +341,7 @@ class LivePages:
             stream=self._stream(live, loaded),
             joined=self._joined,
             evaluated=live.evaluated,
+            boards=self.hub.boards,
             ladder_ratings=self._ladder,
         )
         writers = {**pages(contest, {}, self._languages), **documents(contest)}

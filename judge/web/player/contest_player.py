@@ -5,17 +5,15 @@ Actions depend only on contest.toml, the clock, the journal and the exports in t
 
 import hashlib
 import time
-from contextlib import closing, suppress
+from contextlib import closing
 from datetime import UTC, datetime
-from typing import IO, Self
+from typing import Self
 
 from judge.base.errors import HostError
-from judge.base.locks import try_lock_directory
 from judge.base.logs import get_logger
 from judge.base.service_loop import ServiceLoop
 from judge.base.worker_processes import Worker, wait
 from judge.contest.contest import Contest, has_begun, open_store
-from judge.contest.folder_names import PLAYER_DIRECTORY
 from judge.contest.plan import Planned
 from judge.contest.run_lock import player_of
 from judge.contest.run_process import ContestProcess
@@ -39,6 +37,7 @@ from judge.store.contests import Store
 from judge.store.orders import Orders, OrganiserOrder
 from judge.store.submissions import Register
 from judge.transparency.log import KEY_FILE
+from judge.web.player.status import PlayerFiles
 
 RETRY_EXPORT_S = 60.0
 
@@ -48,13 +47,14 @@ log = get_logger()
 class ContestPlayer:
     """Plays a contest with a start time in `judge contest run`; as a context manager, in a thread."""
 
-    def __init__(self, planned: Planned, register: Register, process: ContestProcess) -> None:
+    def __init__(self, planned: Planned, register: Register, process: ContestProcess, files: PlayerFiles) -> None:
+        """With the lock of `files` it exports the contest."""
         self._planned = planned
         self._register = register
         self._process = process
         self._file = PlanFile(planned)
         self._loop = ServiceLoop("contest", self._step)
-        self._lock: IO[bytes] | None = None
+        self._files = files
         self._worker = Worker[str](starts_workers=True)  # an export of many games is written by several
         self._writing = ""
         """The number of the export that is being written, or empty."""
@@ -63,25 +63,17 @@ class ContestPlayer:
         """The number of submissions for which the start waits."""
 
     def __enter__(self) -> Self:
-        self._take_lock()
         self._loop.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._loop.__exit__()
         self._worker.kill()
-        if self._lock is not None:
-            self._lock.close()
 
     def now(self) -> datetime:
         return datetime.now(UTC)
 
-    def _take_lock(self) -> None:
-        with suppress(OSError):
-            self._lock = self._lock or try_lock_directory(self._planned.folder / PLAYER_DIRECTORY)
-
     def _step(self) -> float:
-        self._take_lock()
         self.act()
         return POLL_INTERVAL_S
 
@@ -140,7 +132,7 @@ class ContestPlayer:
                 return True
         if not Contest(store, self._planned).view().is_over:
             return False
-        if self._lock is not None:
+        if self._files.take():
             self._start_export(store, number)
         return True
 

@@ -322,6 +322,16 @@ def test_two_contests_of_one_name_are_refused(tmp_path: Path) -> None:
     assert "two contests are named next-cup" in ran.stderr
 
 
+def test_two_contests_in_one_folder_are_refused(tmp_path: Path) -> None:
+    for name in ("next-cup", "other"):
+        (tmp_path / f"{name}.toml").write_text(COMING.replace("next-cup", name))
+
+    ran = judge(tmp_path, "serve", "next-cup.toml", "other.toml", "--read-only", "--listen", "127.0.0.1:0")
+
+    assert 2 == ran.returncode
+    assert "next-cup.toml and other.toml are in one folder: move one of them" in ran.stderr
+
+
 @pytest.fixture
 def cup_front(tmp_path: Path) -> FrontPage:
     (tmp_path / "cup.toml").write_text(SERVED_CUP)
