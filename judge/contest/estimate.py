@@ -306,7 +306,7 @@ def _check_host(planned: Planned, agents: Sequence[Agent], missing: list[str]) -
     with _noting(missing):
         requirements.require(policy.box)
     with _noting(missing):
-        requirements.require_pipes(policy.box)
+        requirements.require_exact_clocks(policy.game_box, policy.clock.shortest_ms)
     if policy.folders.kept:
         with _noting(missing):
             keeper_image()
