@@ -22,7 +22,6 @@ from judge.cli.options import (
     ClockOption,
     PolicyOption,
     SetOption,
-    StoreOption,
     checked_address,
     refuse_given,
 )
@@ -43,6 +42,8 @@ judge contest init friday --policy renju-15 --agent house-renju --agent ./my-bra
 
 judge contest init cup --game gomoku --title "Weekend Cup" --turn-ms 300 --zone UTC --closes "2027-03-31 18:00"
 
+judge contest init cup --game gomoku --store postgresql+psycopg://judge@localhost/cup
+
 judge contest init december --from november
 
 judge contest init spring --cup
@@ -52,6 +53,8 @@ On a terminal, without --policy, --game and --from, it asks.
 
 DEFAULT_ADDRESS = "http://127.0.0.1:8000"
 """Where judge serve listens by default."""
+
+DEFAULT_STORE = "sqlite:///contest.db"
 
 _FORMATS = {
     "round-robin": "cycles = 1       # meetings of each two agents\n",
@@ -82,7 +85,7 @@ seeding = "listed"   # the agents below, best first, then submitted ones by name
 # seeds = ["strong", "less-strong"]   # names of listed or submitted agents, best first; all others follow
 # agents_per_author = 1   # default: no limit
 # order = "lowest"        # games of weak and uncertain agents first; default: in the order of the schedule
-store = "sqlite:///contest.db"   # or postgresql+psycopg://...
+store = $store   # or postgresql+psycopg://...
 
 [format]
 name = $format   # $formats
@@ -195,7 +198,13 @@ def init(
             help="Copy another contest: file, submitted agents with their checks, tokens, key, ratings.",
         ),
     ] = None,
-    store: StoreOption = "",
+    store: Annotated[
+        str,
+        typer.Option(
+            metavar="URL",
+            help="The contest's database, if its folder is to have none; with --from that of LAST.",
+        ),
+    ] = "",
     authors: Annotated[
         str, typer.Option(metavar="FILE", help="A text file with an author's name on each line; each gets a link.")
     ] = "",
@@ -270,7 +279,7 @@ def init(
     # The path of a policy file is relative to the contest folder.
     file, colon, variant = policy.partition(":")
     named_policy = _from_folder(file, folder) + colon + variant if file.endswith(".toml") else policy
-    text = _text(own_name, named_policy, loaded, agents, options, seed, changes)
+    text = _text(own_name, named_policy, loaded, agents, options, seed, changes, store or DEFAULT_STORE)
     before = {*folder.rglob("*")}
     is_new = not folder.exists()
     with os_errors_as(HostError, path):
@@ -357,6 +366,7 @@ def _text(
     options: InitOptions,
     seed: int | None,
     changes: Sequence[str],
+    store: str,
 ) -> str:
     entered = "\n".join(f"[[agents]]\npath = {toml_quoted(agent)}\n" for agent in agents)
     return _TEMPLATE.substitute(
@@ -365,6 +375,7 @@ def _text(
         changes=f"[{', '.join(map(toml_quoted, changes))}]",
         seed=_NO_SEED if seed is None else f"seed = {seed}{_FIXED}",
         title=toml_quoted(options.title),
+        store=toml_quoted(store),
         zone=f"zone = {toml_quoted(options.zone)}" if options.zone else _NO_ZONE,
         schedule=options.schedule or _NO_SCHEDULE,
         format=toml_quoted(options.format_),
