@@ -27,7 +27,12 @@ def rules_in_words(policy: Policy, clocks: Mapping[str, str], language: Language
     words = language.gettext(
         "Time of each agent: {time}. Memory: {memory}. An agent that exceeds a limit loses the game."
     ).format(time=time_words(policy.clock, clocks, language), memory=_memory(policy))
-    return RulesInWords(game_entry(policy.game.name).goal(policy.game.options), words)
+    return RulesInWords(goal_in_words(policy), words)
+
+
+def goal_in_words(policy: Policy) -> Sequence[str]:
+    """What an agent has to do to win."""
+    return game_entry(policy.game.name).goal(policy.game.options)
 
 
 def game_facts(policy: Policy, language: Language) -> Mapping[str, str]:

@@ -21,7 +21,6 @@ from judge.cli.options import (
     ClockOption,
     PolicyOption,
     SetOption,
-    StoreOption,
     checked_address,
     refuse_given,
 )
@@ -42,6 +41,8 @@ judge contest init cup-2026 --policy gomocup-freestyle
 judge contest init friday --policy renju-15 --agent house-renju --agent ./my-brain --format swiss
 
 judge contest init cup --game gomoku --title "Weekend Cup" --turn-ms 300 --zone UTC --closes "2027-03-31 18:00"
+
+judge contest init cup --game gomoku --store postgresql+psycopg://judge@localhost/cup
 
 judge contest init december --from november
 
@@ -195,7 +196,13 @@ def init(
             help="Copy another contest: file, submitted agents with their checks, tokens, key, ratings.",
         ),
     ] = None,
-    store: StoreOption = "",
+    store: Annotated[
+        str,
+        typer.Option(
+            metavar="URL",
+            help="The contest's database, if its folder is to have none; with --from that of LAST.",
+        ),
+    ] = "",
     authors: Annotated[
         str, typer.Option(metavar="FILE", help="A text file with an author's name on each line; each gets a link.")
     ] = "",
@@ -377,10 +384,10 @@ def _text(
     return _TEMPLATE.substitute(
         name=toml_quoted(name),
         policy=toml_quoted(policy),
-        store=toml_quoted(store or "sqlite:///contest.db"),
         changes=f"[{', '.join(map(toml_quoted, changes))}]",
         seed=_NO_SEED if seed is None else f"seed = {seed}{_FIXED}",
         title=toml_quoted(options.title),
+        store=toml_quoted(store or "sqlite:///contest.db"),
         zone=f"zone = {toml_quoted(options.zone)}" if options.zone else _NO_ZONE,
         schedule=options.schedule or _NO_SCHEDULE,
         format=toml_quoted(options.format_),
