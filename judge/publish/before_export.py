@@ -16,7 +16,7 @@ from judge.contest_view.view import ContestView
 from judge.publish.manifest import MANIFEST, MAX_MANIFEST_BYTES
 from judge.record.policy import Policy
 from judge.tournament.comparable import policy_difference
-from judge.transparency.log import KEY_FILE
+from judge.transparency.keys import KEY_FILE
 
 
 def read_joined(planned: Planned, policy: Policy) -> tuple[Joined | None, Sequence[str]]:

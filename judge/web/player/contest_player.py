@@ -38,7 +38,7 @@ from judge.publish.export.folder import write_export
 from judge.store.contests import Store
 from judge.store.orders import Orders, OrganiserOrder
 from judge.store.submissions import Register
-from judge.transparency.log import KEY_FILE
+from judge.transparency.keys import KEY_FILE
 
 RETRY_EXPORT_S = 60.0
 
