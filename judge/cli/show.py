@@ -80,7 +80,6 @@ def show(
     from judge.catalog.files import game_files, read_steps
     from judge.cli.game_output import index_of, print_evidence, show_game
     from judge.record.spec import read_record
-    from judge.render.svg import write_svg
 
     if game:
         if len(paths) != 1 or ply is not None or svg is not None or gif is not None:
@@ -117,6 +116,8 @@ def show(
     for target in filter(None, (svg, gif)):
         refuse_source(target, [path])
     if svg is not None:
+        from judge.render.svg import write_svg
+
         title = f"{found.names[0]} - {found.names[1]}, {found.title}"
         _write(svg, lambda: write_svg(_scene(found, at), title).encode())
     if gif is not None:

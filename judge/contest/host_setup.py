@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import cache, partial
 
 from judge.base.errors import InputError
-from judge.host.build_images import build_images
 from judge.play.venue import Slot, Venue
 from judge.record.policy import Policy
 from judge.sandbox.box import BoxKind
@@ -49,6 +48,8 @@ def _tell_once(tell: Tell, text: str) -> None:
 
 def build_missing_images(names: Iterable[str], tell: Tell) -> None:
     """Build the judge's missing or outdated images; ignores other names. Raises HostError."""
+    from judge.host.build_images import build_images
+
     for name in images.missing_images(names):
         tell(f"building the image {name}, once; this may take some minutes")
         build_images([name], tell)

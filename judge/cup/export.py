@@ -29,8 +29,7 @@ from judge.site.rules import goal_in_words
 from judge.submissions.windows import Windows
 from judge.tournament.standings import SHOWN_COLUMNS
 from judge.translations.language import Language, languages
-from judge.transparency.keys import fingerprint, load_key
-from judge.transparency.log import KEY_FILE
+from judge.transparency.keys import KEY_FILE, fingerprint, load_key
 
 _INDEX, _AGENTS, _SCHEDULE = "index.html", "agents.html", "schedule.html"
 

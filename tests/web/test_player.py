@@ -19,8 +19,7 @@ from judge.publish.kept_exports import kept_exports
 from judge.publish.verify.export import verify_export
 from judge.store.orders import Orders, OrganiserOrder
 from judge.store.submissions import Register
-from judge.transparency.keys import make_key, public_pem
-from judge.transparency.log import KEY_FILE
+from judge.transparency.keys import KEY_FILE, make_key, public_pem
 from judge.web.player.contest_player import ContestPlayer
 from judge.web.player.status import MISTAKE, NO_PLAYER, PlayerFiles, PlayerStatus, player_status
 from tests.attacks.serving import serving as judge_serve

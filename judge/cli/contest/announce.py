@@ -118,7 +118,8 @@ def announce(
     """
     from judge.contest.plan import load_plan
     from judge.publish.before_export import export_problems
-    from judge.transparency.log import KEY_FILE, organiser_key
+    from judge.transparency.keys import KEY_FILE
+    from judge.transparency.log import organiser_key
 
     if (cup := cup_at(contest)) is not None:
         from judge.cli.cup.plan import announce as announce_cup

@@ -15,7 +15,7 @@ from judge.contest.orders.order import Effect, Order
 from judge.publish.export.folder import write_export
 from judge.store.orders import Orders, OrganiserOrder
 from judge.store.types import UnknownSubmissionError
-from judge.transparency.log import KEY_FILE
+from judge.transparency.keys import KEY_FILE
 from judge.web.organisers.console import Console, PublishPages
 
 

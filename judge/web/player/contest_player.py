@@ -26,7 +26,7 @@ from judge.publish.kept_exports import last_change
 from judge.store.contests import Store
 from judge.store.orders import Orders, OrganiserOrder
 from judge.store.submissions import Register
-from judge.transparency.log import KEY_FILE
+from judge.transparency.keys import KEY_FILE
 from judge.web.player.status import PlayerFiles
 
 RETRY_EXPORT_S = 60.0
