@@ -36,7 +36,7 @@ def announcement(planned: Planned, url: str) -> Iterator[str]:
         yield _fact("commitment", commitment or "none: the file fixes a seed")
         if key is not None:
             yield f"\n{CHECKPOINT_HEADING}"
-            yield log.checkpoint().signed(key).note.decode().removesuffix("\n")
+            yield log.checkpoint(log.public_size).signed(key).note.decode().removesuffix("\n")
 
 
 def _facts(planned: Planned, url: str) -> Iterator[str]:
