@@ -119,7 +119,7 @@ CREATE TABLE notices (
 	state VARCHAR(16) NOT NULL,
 	why TEXT NOT NULL,
 	failures INTEGER NOT NULL,
-	losses INTEGER NOT NULL,
+	losses INTEGER DEFAULT '0' NOT NULL,
 	due_at VARCHAR(32),
 	PRIMARY KEY (id)
 );
@@ -163,7 +163,7 @@ CREATE TABLE practice_games (
 	state VARCHAR(16) NOT NULL,
 	why TEXT NOT NULL,
 	failures INTEGER NOT NULL,
-	losses INTEGER NOT NULL,
+	losses INTEGER DEFAULT '0' NOT NULL,
 	due_at VARCHAR(32),
 	attempt INTEGER NOT NULL,
 	worker VARCHAR(64) NOT NULL,
@@ -247,7 +247,7 @@ CREATE TABLE submissions (
 	state VARCHAR(16) NOT NULL,
 	why TEXT NOT NULL,
 	failures INTEGER NOT NULL,
-	losses INTEGER NOT NULL,
+	losses INTEGER DEFAULT '0' NOT NULL,
 	due_at VARCHAR(32),
 	attempt INTEGER NOT NULL,
 	worker VARCHAR(64) NOT NULL,
@@ -393,7 +393,7 @@ CREATE TABLE notices (
 	state VARCHAR(16) NOT NULL,
 	why TEXT NOT NULL,
 	failures INTEGER NOT NULL,
-	losses INTEGER NOT NULL,
+	losses INTEGER DEFAULT '0' NOT NULL,
 	due_at VARCHAR(32),
 	PRIMARY KEY (id)
 );
@@ -437,7 +437,7 @@ CREATE TABLE practice_games (
 	state VARCHAR(16) NOT NULL,
 	why TEXT NOT NULL,
 	failures INTEGER NOT NULL,
-	losses INTEGER NOT NULL,
+	losses INTEGER DEFAULT '0' NOT NULL,
 	due_at VARCHAR(32),
 	attempt INTEGER NOT NULL,
 	worker VARCHAR(64) NOT NULL,
@@ -521,7 +521,7 @@ CREATE TABLE submissions (
 	state VARCHAR(16) NOT NULL,
 	why TEXT NOT NULL,
 	failures INTEGER NOT NULL,
-	losses INTEGER NOT NULL,
+	losses INTEGER DEFAULT '0' NOT NULL,
 	due_at VARCHAR(32),
 	attempt INTEGER NOT NULL,
 	worker VARCHAR(64) NOT NULL,

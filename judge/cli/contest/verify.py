@@ -212,7 +212,7 @@ def fairness_lines(tests: Sequence[FairnessTest]) -> Iterator[str]:
         yield f"{test.factor}{level}: {_size_words(test)}"
     for test in made:
         if test.factor == SEAT and test.has_effect:
-            yield f"the first player: {_size_words(test)}; this comes from the game, not from a machine"
+            yield f"the first player: {_size_words(test)}; this comes from the game or its openings, not from a machine"
 
 
 def _size_words(test: FairnessTest) -> str:
