@@ -55,7 +55,7 @@ def show(
             "with --game a contest.",
         ),
     ],
-    ply: Annotated[int | None, typer.Option(min=0, help="Show only the position after this many moves.")] = None,
+    ply: Annotated[int | None, typer.Option(min=0, help="Show only the position after this move.")] = None,
     svg: Annotated[Path | None, typer.Option(help="Draw that position, or the last one, to a file.")] = None,
     gif: Annotated[Path | None, typer.Option(help="Draw the game as an animation.")] = None,
     evidence: EvidenceOption = False,
@@ -145,7 +145,7 @@ def _scene(game: Stepped, at: int, pixels: int | None = None) -> Scene:
 
     step, last = game.steps[at], len(game.steps) - 1
     caption = game.result if at == last else step.text
-    words = Words(game.names, caption, f"{at} of {last}")
+    words = Words(game.names, caption, f"{game.number_of(at)} of {game.number_of(last)}")
     return draw_board(step.view, words) if pixels is None else draw_board(step.view, words, pixels)
 
 
