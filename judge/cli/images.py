@@ -1,4 +1,4 @@
-"""`judge images`: build, list and prune the images that agents run in."""
+"""`judge images`: build, show, list and prune the images that agents run in."""
 
 import re
 import tomllib
@@ -13,14 +13,18 @@ import typer
 from judge.base.errors import InputError
 from judge.base.os_errors import os_errors_as
 from judge.base.text import printable
-from judge.host.build_images import build_images, build_recipes
+from judge.host.build_images import build_images, build_recipes, find_recipe
+from judge.host.build_ways import BuildOptions
+from judge.host.dockerfile import DEFAULT_BASE, write_files
+from judge.host.dockerfile import context as context_files
+from judge.host.dockerfile import dockerfile as render_dockerfile
 from judge.host.house_agents import build_house_agents
 from judge.record.policy import Policy, load_policy, policy_names
 from judge.sandbox.docker import images
 from judge.sandbox.runtimes import load_runtime
 from judge.terminal.output import note
 
-app = typer.Typer(help="Build, list and prune the images that agents run in.", no_args_is_help=True)
+app = typer.Typer(help="Build, show, list and prune the images that agents run in.", no_args_is_help=True)
 
 
 @app.command()
@@ -31,15 +35,57 @@ def build(
     ] = None,
     *,
     file: Annotated[Path | None, typer.Option("--from", help="Build your own runtime NAME from this file.")] = None,
+    way: Annotated[
+        str,
+        typer.Option(
+            help="engine: from a base image. packages: from this host's packages (Debian and Ubuntu with mmdebstrap). "
+            "Default: engine where the Engine has the base image or can pull it.",
+            envvar="JUDGE_IMAGES_WAY",
+        ),
+    ] = "",
+    base: Annotated[
+        str, typer.Option(help="Base image of Debian or Ubuntu, for way engine.", envvar="JUDGE_IMAGES_BASE")
+    ] = DEFAULT_BASE,
+    build_arg: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=VALUE for way engine: MIRROR, APT_OPTIONS or PIP_INDEX_URL. Repeatable."),
+    ] = None,
 ) -> None:
-    """Build the images from distribution packages, and compile the house agents."""
+    """Build the images that are missing or out of date, and compile the house agents."""
+    options = BuildOptions(way=way, base=base, **{} if build_arg is None else {"build_args": tuple(build_arg)})
     if file is None:
-        build_images(names or [], print)
+        build_images(names or [], print, options)
         build_house_agents(print)
         return
     if len(names or []) != 1:
         raise InputError(f"name the one runtime that {file} is for: judge images build NAME --from {file}")
-    build_recipes([load_runtime((names or [""])[0], file)], print)
+    build_recipes([load_runtime((names or [""])[0], file)], print, options)
+
+
+@app.command()
+def show(
+    name: Annotated[str, typer.Argument(help="An image of `judge images list`.")],
+    *,
+    file: Annotated[Path | None, typer.Option("--from", help="Show your own runtime NAME of this file.")] = None,
+    dockerfile: Annotated[bool, typer.Option("--dockerfile", help="Print the Dockerfile.")] = False,
+    context: Annotated[
+        Path | None, typer.Option(help="Write the Dockerfile and its files into this new folder, for `docker build`.")
+    ] = None,
+) -> None:
+    """Show what the Engine has of an image: its origin and packages."""
+    recipe = load_runtime(name, file) if file else find_recipe(name)
+    if context is not None:
+        with os_errors_as(InputError, context):
+            context.mkdir(parents=True)
+            write_files(context_files(recipe), context)
+        note(f"judge: docker build --tag NAME {context}")
+    elif dockerfile:
+        print(render_dockerfile(recipe), end="")
+    else:
+        state = images.find_built(recipe)
+        print(state)
+        for package in state.facts.packages:
+            print(f"  {package}")
 
 
 @app.command()

@@ -26,7 +26,7 @@ from judge.referee.observer import AnswerObserver
 from judge.referee.referee import Referee
 from judge.referee.setup import build_referee, check_playable
 from judge.sandbox import open_keeper
-from judge.sandbox.box import Box, BoxPolicy, Tenant
+from judge.sandbox.box import Box, BoxPolicy, ImageFacts, Tenant
 from judge.sandbox.folders import FolderKey, Keeper
 from judge.sandbox.host_activity.core_use import CoreUse
 from judge.sandbox.host_activity.stalls import StallWatch, watch_stalls
@@ -102,6 +102,7 @@ class _Attempt:
         self.transcript = Transcript(venue.follow)
         self._started_at = datetime.now(UTC)
         self._box_names: tuple[str, ...] = ()
+        self._images: dict[str, ImageFacts] = {}
         self._referee: Referee | None = None
         self._readings = NO_READINGS
         self._late_ns = 0
@@ -123,6 +124,7 @@ class _Attempt:
                     slot_cores=slot.cores,
                     seat_cores=self._seat_cores,
                     host=slot.host,
+                    images=self._images,
                 ),
                 transcript=transcript,
             ),
@@ -156,6 +158,8 @@ class _Attempt:
                 at_end.callback(box.close)
             _do_at_once(keeper.load, *(box.prepare for box in boxes))
             self._box_names = (self._kind_of(boxes[0]), self._kind_of(boxes[1]))
+            seats = zip(self._spec.seats, boxes, strict=True)
+            self._images = {seat.runtime: box.image for seat, box in seats if box.image is not None}
             stalls = _stall_watch(boxes, at_end)
             # A garbage collection during a turn would be charged to an agent.
             with self._venue.turn(), exempt(), ExitStack() as at_slot, pulse() as beats:

@@ -17,7 +17,7 @@ from judge.record.policy import Policy
 from judge.record.seeds import Seed
 from judge.record.transcript import SealedTranscript, withhold
 from judge.sandbox.box import BoxKind as BoxKind
-from judge.sandbox.box import FolderKind
+from judge.sandbox.box import FolderKind, ImageFacts
 from judge.sandbox.evidence import Evidence
 
 _DIGEST = "^[0-9a-f]{64}$"
@@ -178,6 +178,8 @@ class Placement(_Value):
     freezer: str = ""
     host: str = ""
     """Machine that played the game."""
+    images: dict[str, ImageFacts] = Field(default_factory=dict, max_length=2, exclude_if=lambda images: not images)
+    """Of the seats' boxes, by runtime."""
 
 
 class GameRecord(_Value):

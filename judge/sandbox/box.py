@@ -14,12 +14,31 @@ from typing import Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from judge.base.parsing import FailFastTuple
 from judge.sandbox.evidence import Evidence
 
 BoxKind = Literal["docker", "process"]
 
+ImageWay = Literal["engine", "packages"]
+"""How an image of judge was built: from a base image, or from the packages of a host."""
+
 NO_FREEZER = "none"
 """Freezer of a box that is never stopped."""
+
+
+class ImageFacts(BaseModel):
+    """What an Engine has of a runtime's image; equal where two Engines have equal files from the same origin."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    content: str = Field(pattern=r"^((sha256:)?[0-9a-f]{64})?$")
+    """SHA-256 (hex) of all that programs find in it; the id of an image that judge did not make; empty: missing."""
+    way: ImageWay | None = None
+    """None for an image that judge did not make."""
+    base: str = Field(default="", max_length=100)
+    """Digest of the base image; empty if there was none."""
+    packages: FailFastTuple[str] = ()
+    """Name and version of each."""
 
 
 class FolderKind(StrEnum):
@@ -268,6 +287,11 @@ class Box(ABC):
 
     is_elsewhere: bool = False
     """Its agent may run while this machine is suspended."""
+
+    @property
+    def image(self) -> ImageFacts | None:
+        """Of its runtime, after `prepare`; None without an image."""
+        return None
 
     @property
     def is_reused(self) -> bool:
