@@ -44,7 +44,7 @@ _PROXIES = ("http_proxy", "https_proxy", "no_proxy")
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
-    """How images are built; the default is what the variables of the environment say."""
+    """How images are built; the default is set by variables of the environment."""
 
     way: str = field(default_factory=lambda: os.environ.get("JUDGE_IMAGES_WAY", ""))
     """Empty: `engine` where the Engine has the base image or can pull it, else `packages`."""
@@ -141,7 +141,7 @@ class EngineWay:
         return str(image.attrs["Id"])
 
     def build_compiler(self, client: docker.DockerClient) -> str:
-        """The image whose /rootfs has a compiler, which later builds find in the Engine's cache."""
+        """Image with a compiler in /rootfs; later builds find it in the Engine's cache."""
         old = find_image(client, COMPILER_TAG)
         new = self.build(client, recipes()["native"], COMPILER, COMPILER_TAG)
         if old is not None and old.attrs["Id"] != new:

@@ -98,7 +98,7 @@ def _with_headers(files: list[Path]) -> list[Path]:
 def _compile_in_image(
     image: str, root: str, command: list[str], folder: Path, files: Iterable[Path], target: Path
 ) -> None:
-    """Run `command` in `folder` of a copy of `files` below `root` of a container; move the results to `target`."""
+    """Run `command` in a container with a copy of `files`, in `folder` below `root`; move the results to `target`."""
     sources = io.BytesIO()
     with tarfile.open(fileobj=sources, mode="w") as archive:
         for file in files:

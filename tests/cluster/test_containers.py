@@ -24,7 +24,7 @@ from judge.store.files import Files
 from tests.broadcast.logs import of_games, whole
 from tests.cli.conftest import Judge
 from tests.cluster.machines import Cup, Machines, until
-from tests.examples import of_evidence
+from tests.examples import evidence
 from tests.private_engine import PrivateEngine, private_engine
 
 ZEROS = "0" * 64
@@ -121,7 +121,7 @@ def test_a_contest_is_played_by_a_worker_that_had_no_image(
     ("change", "what"),
     [
         ({"base": f"sha256:{ZEROS}"}, "another way or base image"),
-        *of_evidence(({"content": ZEROS}, "other contents")),
+        pytest.param({"content": ZEROS}, "other contents", marks=evidence),
     ],
 )
 def test_worker_with_different_images_gets_no_games(
