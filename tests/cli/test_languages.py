@@ -12,7 +12,7 @@ from judge.agents.manifest import read_manifest
 from judge.base.owner import owned_directory
 from judge.host.build_images import build_images
 from judge.record.spec import read_record
-from judge.sandbox import BoxPolicy
+from judge.sandbox.box import BoxPolicy
 from judge.sandbox.docker.images import missing_images
 from judge.sandbox.runtimes import image_that_builds
 from judge.sandbox.static_builds import compile_java
