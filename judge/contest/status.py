@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from judge.contest.contest import Contest
 from judge.contest.entries import equal_files, intake_directory, name_problems
-from judge.contest.hosts import contest_hosts
 from judge.contest.plan import Planned
 from judge.contest.run_lock import has_player, player_of
-from judge.contest.run_process import last_words
-from judge.contest.runner import again_at
 from judge.contest_games import GameState
 from judge.contest_view.values import chance_words
 from judge.contest_view.view import ContestView
@@ -43,6 +40,8 @@ _UNENTERED = {
 
 def status_before(planned: Planned) -> dict[str, Any]:
     """The state of a contest that has not begun, without creating a store."""
+    from judge.contest.run_process import last_words
+
     windows = planned.plan.windows
     document: dict[str, Any] = {
         "contest": planned.name,
@@ -79,6 +78,9 @@ def status_before(planned: Planned) -> dict[str, Any]:
 
 def status_of(contest: Contest, games: bool = False, tested: bool = False) -> dict[str, Any]:
     """The state of a contest; `games`: with all games, `tested`: with the tests of its hosts."""
+    from judge.contest.hosts import contest_hosts
+    from judge.contest.runner import again_at
+
     view, tests = contest.view(), _fairness(contest) if tested else ()
     is_over = view.is_over
     listed = contest.store.listed(contest.name, None if games else GameState.HELD)

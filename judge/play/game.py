@@ -25,11 +25,11 @@ from judge.referee.make_record import NO_READINGS, Circumstances, RefereedGame, 
 from judge.referee.observer import AnswerObserver
 from judge.referee.referee import Referee
 from judge.referee.setup import build_referee, check_playable
-from judge.sandbox import open_keeper
 from judge.sandbox.box import ENGINE_FREEZER, NO_FREEZER, Box, BoxPolicy, ImageFacts, Tenant
 from judge.sandbox.folders import FolderKey, Keeper
 from judge.sandbox.host_activity.core_use import CoreUse
 from judge.sandbox.host_activity.stalls import StallWatch, watch_stalls
+from judge.sandbox.open_box import open_keeper
 
 LOGGED_BYTES = 4096
 

@@ -10,7 +10,7 @@ import docker
 import pytest
 
 from judge.base.errors import HostError, InputError
-from judge.sandbox import BoxPolicy
+from judge.sandbox.box import BoxPolicy
 from judge.sandbox.docker.engine import Engine
 from judge.sandbox.docker.requirements import (
     LIMITS,
