@@ -26,8 +26,8 @@ from judge.sandbox.docker.reaper import reap
 from judge.sandbox.machine.cores import Tell
 from judge.tournament.results import PlayedPairing
 from judge.tournament.schedule import Table
-from judge.transparency.keys import load_key
-from judge.transparency.log import KEY_FILE, ContestLog
+from judge.transparency.keys import KEY_FILE, load_key
+from judge.transparency.log import ContestLog
 
 if TYPE_CHECKING:
     from judge.contest.estimate import ContestEstimate

@@ -55,7 +55,7 @@ def check(
     ] = None,
 ) -> None:
     """Check that AGENT meets all requirements of a contest, and print how to fix each failure."""
-    from judge.api.matches import check as checked
+    from judge.api.checks import check as checked
     from judge.base.logs import set_level
     from judge.submissions.check import Grade, OverlongError
     from judge.terminal.check_display import CheckDisplay

@@ -147,16 +147,15 @@ def entrants(planned: Planned, staging: Path, absent: list[InputError] | None = 
             found.append(Entrant(name, agent, author=author, is_checked=is_house, path=each.path))
         except InputError as error:
             miss(InputError(f"{planned.path}: {error}"))
-    directory = intake_directory(planned)
-    submissions: Sequence[Submission] = []
     if not planned.has_no_store:
+        directory = intake_directory(planned)
         with closing(directory.register()) as register:
             submissions = register.entries()
-    for submission in submissions:
-        try:
-            found.append(sent_entrant(directory, submission))
-        except InputError as error:
-            miss(error)
+        for submission in submissions:
+            try:
+                found.append(sent_entrant(directory, submission))
+            except InputError as error:
+                miss(error)
     taking_part = {each.name for each in found}
     named = [
         *((["seeds"], name) for name in planned.plan.seeds),

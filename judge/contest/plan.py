@@ -32,7 +32,7 @@ from judge.submissions.windows import Windows, aware_moment
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.ladder import Elo, Ladder
 from judge.tournament.points import Duel
-from judge.tournament.snapshot import FailuresPlan, WitnessKey, refuse_clocks
+from judge.tournament.snapshot import FailuresPlan, FreezeTerms, WitnessKey, refuse_clocks
 from judge.transparency.checkpoint import read_witness_key
 
 NAME = r"^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$"
@@ -116,6 +116,17 @@ class StartPlan(FrozenModel):
     """Moment at which a running `judge serve` starts the contest."""
 
 
+class FreezePlan(FrozenModel):
+    """Withholds the results of the last rounds until they are revealed. Without this table all results are public."""
+
+    last_rounds: int | None = Field(default=None, ge=1)
+    """Number of withheld rounds. Not for formats whose number of rounds depends on results."""
+    at: StrictDatetime | None = None
+    """The rounds that begin after this moment are withheld."""
+    reveal_at: StrictDatetime | None = None
+    """Moment at which a running `judge serve` reveals all results, or after the last game. It may be changed later."""
+
+
 class WitnessPlan(FrozenModel):
     """A witness that signs the contest's log on another machine."""
 
@@ -190,6 +201,7 @@ class Plan(FrozenModel):
     failures: FailuresPlan = FailuresPlan()
     ratings: RatingsPlan = RatingsPlan()
     slots: SlotsPlan = SlotsPlan()
+    freeze: FreezePlan = FreezePlan()
     broadcast: BroadcastPlan = BroadcastPlan()
     intake: IntakePolicy = IntakePolicy()
     """Limits of submissions: size and frequency."""
@@ -226,6 +238,21 @@ class Plan(FrozenModel):
         )
 
     @property
+    def freeze_terms(self) -> FreezeTerms | None:
+        """None if no results are withheld. Raises ValueError as `windows`."""
+        last_rounds, at = self.freeze.last_rounds, self.freeze.at
+        if last_rounds is None and at is None:
+            return None
+        at = None if at is None else aware_moment("freeze.at", at, self.zone).astimezone(UTC)
+        return FreezeTerms(last_rounds=last_rounds, at=at)
+
+    @property
+    def reveal_at(self) -> datetime | None:
+        """When results are revealed automatically. Raises ValueError as `windows`."""
+        at = self.freeze.reveal_at
+        return None if at is None else aware_moment("freeze.reveal_at", at, self.zone)
+
+    @property
     def season_end(self) -> datetime | None:
         """End of a ladder's season. Raises ValueError as `windows`."""
         ends = self.format.ends if isinstance(self.format, Ladder) else None
@@ -233,7 +260,7 @@ class Plan(FrozenModel):
 
     @model_validator(mode="after")
     def _names_moments_in_their_order(self) -> Self:
-        windows = self.windows
+        windows, freeze = self.windows, self.freeze_terms
         named = [
             (key, moment)
             for key, moment in (
@@ -241,6 +268,8 @@ class Plan(FrozenModel):
                 ("submissions.closes", windows.closes),
                 ("contest.starts", windows.starts),
                 ("format.ends", self.season_end),
+                ("freeze.at", None if freeze is None else freeze.at),
+                ("freeze.reveal_at", self.reveal_at),
             )
             if moment is not None
         ]
@@ -249,6 +278,23 @@ class Plan(FrozenModel):
                 raise ValueError(
                     f"{second} is {moment_text(late)}, before {first}, {moment_text(early)}: bring them into order"
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _freezes_only_rounds(self) -> Self:
+        freeze, form = self.freeze, self.format
+        if freeze == FreezePlan():
+            return self
+        if not form.has_rounds:
+            raise ValueError("freeze: a ladder has no rounds that could be withheld: remove it")
+        if self.cup is not None:
+            raise ValueError("freeze: the tables of a cup need the results of all leagues: remove it")
+        if (freeze.last_rounds is None) == (freeze.at is None):
+            raise ValueError("freeze: give either last_rounds or at")
+        if freeze.last_rounds is not None and form.last_round(2) is None:
+            raise ValueError(
+                f"freeze.last_rounds: the number of rounds of {form.name} depends on results: give the moment at"
+            )
         return self
 
     @model_validator(mode="after")

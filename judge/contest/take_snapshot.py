@@ -80,6 +80,7 @@ def take_snapshot(
         clocks=plan.clocks,
         duel=plan.duel,
         failures=plan.failures,
+        withholding=plan.freeze_terms,
         seed=None if secret is not None else plan.seed,
         commitment=None if secret is None else commitment_to(secret),
         witnesses=tuple(SnapshotWitness(key=each.key) for each in plan.witnesses),

@@ -15,7 +15,7 @@ from judge.contest_view.joined import FormerContest, Joined
 from judge.contest_view.view import ContestView
 from judge.publish.manifest import MANIFEST, MAX_MANIFEST_BYTES
 from judge.tournament.comparable import Terms, terms_difference
-from judge.transparency.log import KEY_FILE
+from judge.transparency.keys import KEY_FILE
 
 
 def read_joined(planned: Planned, terms: Terms) -> tuple[Joined | None, Sequence[str]]:

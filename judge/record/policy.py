@@ -139,6 +139,11 @@ class ClockPolicy(FrozenModel):
         return max(each.answer_ms or 0 for each in self.controls)
 
     @property
+    def shortest_ms(self) -> int:
+        """Maximum of a first answer, of the seat with less time. 0: no limit."""
+        return min(each.answer_ms or 0 for each in self.controls)
+
+    @property
     def announced_answer_ms(self) -> int:
         """Maximum of a first answer. 0: as fast as possible."""
         return self.answer_ms if self.turn_ms else 0

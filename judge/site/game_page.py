@@ -239,10 +239,10 @@ class _MoveRows:
                 continue
             caption = step.view.caption
             said = caption if caption and caption != replay.steps[at - 1].view.caption else step.said
-            number_of, said = numbered(said, at)
+            _, said = numbered(said, at)
             # Optional HTML tags are omitted: a game has up to hundreds of rows.
             self._html.append(
-                f'<tr id="{at}" class=s{step.seat}><td><a href="#{at}">{number_of}</a>'
+                f'<tr id="{at}" class=s{step.seat}><td><a href="#{at}">{replay.number_of(at)}</a>'
                 f"<td>{names[step.seat]}<td>{_html(plain_text(said, MAX_MOVE_CHARACTERS))}<td>"
             )
             self._measure("" if step.ms is None else duration(step.ms))

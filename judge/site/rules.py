@@ -8,6 +8,7 @@ from judge.catalog import game_entry
 from judge.games.types import SEATS
 from judge.record.policy import ClockPolicy, Policy
 from judge.tournament.formats import AnyFormat
+from judge.tournament.formats.ladder import Ladder
 from judge.tournament.formats.round_robin import DoubleRoundRobin, RoundRobin
 from judge.translations.language import Language
 
@@ -26,7 +27,12 @@ def rules_in_words(policy: Policy, clocks: Mapping[str, str], language: Language
     words = language.gettext(
         "Time of each agent: {time}. Memory: {memory}. An agent that exceeds a limit loses the game."
     ).format(time=time_words(policy.clock, clocks, language), memory=_memory(policy))
-    return RulesInWords(game_entry(policy.game.name).goal(policy.game.options), words)
+    return RulesInWords(goal_in_words(policy), words)
+
+
+def goal_in_words(policy: Policy) -> Sequence[str]:
+    """What an agent has to do to win."""
+    return game_entry(policy.game.name).goal(policy.game.options)
 
 
 def game_facts(policy: Policy, language: Language) -> Mapping[str, str]:
@@ -116,12 +122,21 @@ def games_of_pair(form: AnyFormat) -> int | None:
 
 
 def format_text(form: AnyFormat, language: Language) -> str:
-    """Such as `swiss (games 2)`."""
+    """Such as `swiss (games 2)`; only what is not the default."""
     if (count := games_of_pair(form)) is not None:
         words = language.ngettext("{format}, {count} game of each pair", "{format}, {count} games of each pair", count)
         return words.format(format=form.name, count=count)
+    if isinstance(form, Ladder):
+        words = language.ngettext("ladder, {count} game", "ladder, {count} games", form.total_games)
+        return words.format(count=form.total_games)
+    options = form.model_dump(mode="json", exclude_defaults=True, exclude={"name", "ranking", "skip", "seats"})
+    return with_options(form.name, {name: value for name, value in options.items() if not isinstance(value, dict)})
+
+
+def format_facts(form: AnyFormat) -> str:
+    """All options of a format."""
     options = form.model_dump(mode="json", exclude={"name", "ranking", "skip", "seats"})
-    return with_options(form.name, options)
+    return with_options(form.name, {name: value for name, value in options.items() if value})
 
 
 def with_options(head: str, options: Mapping[str, Any]) -> str:

@@ -23,7 +23,7 @@ from judge.site.ladder import agent_values, ladder_values
 from judge.site.pages import ASSETS, Page, PagePlace, asset, render_for
 from judge.site.pairs import MAX_AGENTS, pair_file, pair_pages
 from judge.site.picks import no_upset, picks
-from judge.site.rules import format_text, game_facts, limit_facts, rules_in_words, value_text
+from judge.site.rules import format_facts, format_text, game_facts, limit_facts, rules_in_words, value_text
 from judge.statistics.fairness import TIME
 from judge.statistics.match_estimate import Interval
 from judge.tournament.formats.base import skip_of
@@ -253,6 +253,7 @@ def _technical(contest: ContestView, language: Language) -> Mapping[str, tuple[s
     _ = language.gettext
     snapshot = contest.snapshot
     facts = {
+        _("Format"): format_facts(snapshot.format),
         _("Chance"): language.sentence(chance_words(snapshot, contest.secret)) or "",
         _("Snapshot"): snapshot.frozen_at.replace("T", " ").removesuffix("+00:00") + " UTC",
         _("Judge"): snapshot.judge,
@@ -410,6 +411,7 @@ def _agent(contest: ContestView, agent: Participant, about: Mapping[str, str], l
     return {
         "participant": agent,
         "line": line,
+        "is_by_rating": contest.table.is_by_rating and line is not None and bool(line.values),
         "done": _played(contest, agent.name) if agent.out or line is None else line.done,
         "places": _places(contest, agent.name),
         "history": _history(contest, agent, language),
@@ -417,15 +419,17 @@ def _agent(contest: ContestView, agent: Participant, about: Mapping[str, str], l
         "rating": rating,
         "interval": "" if rating is None else interval_text(rating, language),
         "facts": [
-            (_("Name in records"), agent.name if agent.title != agent.name else "", False),
-            (_("Author"), seat.author, False),
-            (_("Protocol"), seat.protocol, False),
-            (_("Runtime"), seat.runtime, False),
+            (_("Author"), seat.author),
+            (_("Protocol"), seat.protocol),
+            (_("Runtime"), seat.runtime),
+            (_("Rating for the pairings"), _rating_for_pairings(contest, agent.name)),
+            (_("Does not meet"), plain_text(", ".join(contest.left_out.get(agent.name, ())), 4000)),
+            (_("Description"), agent.entry.description),
+        ],
+        "technical": [
+            (_("Name in records"), agent.name, False),
             (_("Seed"), str(agent.entry.rank or ""), False),
             (_("Files"), seat.digest, True),
-            (_("Rating for the pairings"), _rating_for_pairings(contest, agent.name), False),
-            (_("Does not meet"), plain_text(", ".join(contest.left_out.get(agent.name, ())), 4000), False),
-            (_("Description"), agent.entry.description, False),
         ],
         "about": list(about.items())[:MAX_ABOUT_FACTS],
         "fault_counts": Counter(verdict for _, verdict, _ in faults).most_common(),

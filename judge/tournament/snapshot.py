@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from judge.base.errors import InputError
-from judge.base.parsing import FailFastTuple, FrozenModel, canonical_json, parse_json
+from judge.base.parsing import FailFastTuple, FrozenModel, StrictDatetime, canonical_json, parse_json
 from judge.record.policy import AgentClocks, Policy
 from judge.record.seeds import Key, Seed, numbers
 from judge.record.spec import BoxKind, OpeningField, SeatSpec
@@ -32,6 +32,13 @@ class FailuresPlan(FrozenModel):
     """Minimum number of games before a disqualification."""
     check: Literal["round", "game"] = "round"
     """When the share is computed: after all scheduled games, or after every game."""
+
+
+class FreezeTerms(FrozenModel):
+    """When the standings are frozen: before the last rounds, or with the first round that begins after a moment."""
+
+    last_rounds: int | None = Field(default=None, ge=1)
+    at: StrictDatetime | None = None
 
 
 def _line_of_witness(line: str) -> str:
@@ -116,6 +123,7 @@ class Snapshot(FrozenModel):
     """Of entries whose time control is not the policy's."""
     duel: Duel | None = None
     failures: FailuresPlan
+    withholding: FreezeTerms | None = Field(default=None, exclude_if=lambda terms: terms is None)
     seed: int | None = None
     """A fixed seed, which makes all chance predictable; None: `commitment` is used."""
     commitment: Key | None = None
@@ -161,9 +169,22 @@ class Snapshot(FrozenModel):
         return self.title or self.name
 
     @property
+    def has_openings(self) -> bool:
+        """Whether games begin after set moves."""
+        return any(self.openings)
+
+    @property
     def hides_openings(self) -> bool:
         """Whether openings are secret until the end."""
         return self.commitment is not None and self.shuffle
+
+    @property
+    def withheld_from(self) -> int | None:
+        """The first round whose results are withheld, if it is known at the start."""
+        terms, last = self.withholding, self.format.last_round(len(self.entries))
+        if terms is None or terms.last_rounds is None or last is None:
+            return None
+        return max(1, last + 1 - terms.last_rounds)
 
     def by_name(self) -> Mapping[str, SnapshotEntry]:
         return {entry.name: entry for entry in self.entries}

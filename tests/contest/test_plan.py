@@ -27,6 +27,17 @@ def plan(folder: Path, text: str) -> Planned:
         (HEAD + '[format]\nname = "swiss"\nrounds = 0', "line 5: format.rounds: Input should be greater than or equal"),
         (HEAD + '[format]\nname = "swizz"', "line 3: format: .*'swiss'"),
         (
+            HEAD + '[freeze]\nlast_rounds = 2\n[format]\nname = "ladder"',
+            "a ladder has no rounds that could be",
+        ),
+        (HEAD + '[freeze]\nlast_rounds = 2\n[format]\nname = "knockout"', "depends on results: give the moment at"),
+        (HEAD + "[freeze]\nreveal_at = 2027-03-02T18:00:00Z\n" + ROUND_ROBIN, "give either last_rounds or at"),
+        (HEAD + "[freeze]\nlast_rounds = 0\n" + ROUND_ROBIN, "line 4: freeze.last_rounds: Input should be greater"),
+        (
+            HEAD + "[freeze]\nat = 2027-03-02T18:00:00Z\nreveal_at = 2027-03-02T17:00:00Z\n" + ROUND_ROBIN,
+            "freeze.reveal_at is 2027-03-02 17:00:00 UTC, before freeze.at",
+        ),
+        (
             HEAD + ROUND_ROBIN + '[[agents]]\npath = "a"\n[[agents]]\npath = "b"\nnme = "c"',
             "line 9: unknown key 'agents.1.nme'; did you mean 'name'?",
         ),

@@ -25,6 +25,8 @@ CREATE TABLE contests (
 	created_at VARCHAR(32) NOT NULL,
 	state VARCHAR(16) NOT NULL,
 	secret VARCHAR(64),
+	withheld_from INTEGER,
+	is_frozen BOOLEAN DEFAULT 0 NOT NULL,
 	PRIMARY KEY (name)
 );
 
@@ -83,6 +85,8 @@ CREATE TABLE journal (
 	number INTEGER NOT NULL,
 	digest VARCHAR(64),
 	who VARCHAR(128),
+	withheld INTEGER,
+	salt VARCHAR(32),
 	PRIMARY KEY (id),
 	FOREIGN KEY(contest) REFERENCES contests (name)
 );
@@ -119,7 +123,7 @@ CREATE TABLE notices (
 	state VARCHAR(16) NOT NULL,
 	why TEXT NOT NULL,
 	failures INTEGER NOT NULL,
-	losses INTEGER NOT NULL,
+	losses INTEGER DEFAULT '0' NOT NULL,
 	due_at VARCHAR(32),
 	PRIMARY KEY (id)
 );
@@ -163,7 +167,7 @@ CREATE TABLE practice_games (
 	state VARCHAR(16) NOT NULL,
 	why TEXT NOT NULL,
 	failures INTEGER NOT NULL,
-	losses INTEGER NOT NULL,
+	losses INTEGER DEFAULT '0' NOT NULL,
 	due_at VARCHAR(32),
 	attempt INTEGER NOT NULL,
 	worker VARCHAR(64) NOT NULL,
@@ -247,7 +251,7 @@ CREATE TABLE submissions (
 	state VARCHAR(16) NOT NULL,
 	why TEXT NOT NULL,
 	failures INTEGER NOT NULL,
-	losses INTEGER NOT NULL,
+	losses INTEGER DEFAULT '0' NOT NULL,
 	due_at VARCHAR(32),
 	attempt INTEGER NOT NULL,
 	worker VARCHAR(64) NOT NULL,
@@ -299,6 +303,8 @@ CREATE TABLE contests (
 	created_at VARCHAR(32) NOT NULL,
 	state VARCHAR(16) NOT NULL,
 	secret VARCHAR(64),
+	withheld_from INTEGER,
+	is_frozen BOOLEAN DEFAULT false NOT NULL,
 	PRIMARY KEY (name)
 );
 
@@ -357,6 +363,8 @@ CREATE TABLE journal (
 	number INTEGER NOT NULL,
 	digest VARCHAR(64),
 	who VARCHAR(128),
+	withheld INTEGER,
+	salt VARCHAR(32),
 	PRIMARY KEY (id),
 	FOREIGN KEY(contest) REFERENCES contests (name)
 );
@@ -393,7 +401,7 @@ CREATE TABLE notices (
 	state VARCHAR(16) NOT NULL,
 	why TEXT NOT NULL,
 	failures INTEGER NOT NULL,
-	losses INTEGER NOT NULL,
+	losses INTEGER DEFAULT '0' NOT NULL,
 	due_at VARCHAR(32),
 	PRIMARY KEY (id)
 );
@@ -437,7 +445,7 @@ CREATE TABLE practice_games (
 	state VARCHAR(16) NOT NULL,
 	why TEXT NOT NULL,
 	failures INTEGER NOT NULL,
-	losses INTEGER NOT NULL,
+	losses INTEGER DEFAULT '0' NOT NULL,
 	due_at VARCHAR(32),
 	attempt INTEGER NOT NULL,
 	worker VARCHAR(64) NOT NULL,
@@ -521,7 +529,7 @@ CREATE TABLE submissions (
 	state VARCHAR(16) NOT NULL,
 	why TEXT NOT NULL,
 	failures INTEGER NOT NULL,
-	losses INTEGER NOT NULL,
+	losses INTEGER DEFAULT '0' NOT NULL,
 	due_at VARCHAR(32),
 	attempt INTEGER NOT NULL,
 	worker VARCHAR(64) NOT NULL,

@@ -36,7 +36,7 @@ def announcement(planned: Planned, url: str) -> Iterator[str]:
         yield _fact("commitment", commitment or "none: the file fixes a seed")
         if key is not None:
             yield f"\n{CHECKPOINT_HEADING}"
-            yield log.checkpoint().signed(key).note.decode().removesuffix("\n")
+            yield log.checkpoint(log.public_size).signed(key).note.decode().removesuffix("\n")
 
 
 def _facts(planned: Planned, url: str) -> Iterator[str]:
@@ -118,7 +118,8 @@ def announce(
     """
     from judge.contest.plan import load_plan
     from judge.publish.before_export import export_problems
-    from judge.transparency.log import KEY_FILE, organiser_key
+    from judge.transparency.keys import KEY_FILE
+    from judge.transparency.log import organiser_key
 
     if (cup := cup_at(contest)) is not None:
         from judge.cli.cup.plan import announce as announce_cup

@@ -75,7 +75,7 @@ def plan(
 
 
 def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
-    from judge.contest.estimate import EXPECTED_ANSWERS
+    from judge.contest.estimate import EXPECTED_ANSWERS, longest_words
     from judge.site.rules import games_of_pair
 
     policy, chosen = planned.policy, planned.plan.format
@@ -95,13 +95,7 @@ def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
     print(f"  clocks   {policy.clock.words}, {policy.limits.memory_bytes >> 20} MiB")
     for agent, clock in sorted(planned.clocks.items()):
         print(f"           {printable(agent)}: {clock}")
-    hours = found.hours(slots)
-    longest = (
-        "unbounded: the policy's clock.match_ms is 0"
-        if hours is None
-        else f"at most {duration(hours * 3_600_000)} if agents use all their time, on {slots} slot{'s' * (slots != 1)}"
-    )
-    print(f"  time     {longest}")
+    print(f"  time     {longest_words(planned, found, slots)}")
     if found.expected_s is not None and (expected := found.expected_hours(slots)) is not None:
         each = f"{duration(found.expected_s * 1000)} a game"
         print(f"           about {duration(expected * 3_600_000)} with {EXPECTED_ANSWERS} answers of each seat, {each}")

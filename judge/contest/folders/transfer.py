@@ -10,6 +10,8 @@ The content is not trusted: digests and packing are checked; missing, extra and 
 identified by name, so a new version continues with the old folder.
 """
 
+from __future__ import annotations
+
 import ctypes
 import hashlib
 import os
@@ -20,7 +22,7 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -39,8 +41,10 @@ from judge.record.spec import read_record
 from judge.sandbox.archive import EMPTY, Archive, Capacity, UnkeptError, measure_folder, parse_folder
 from judge.sandbox.box import FolderKind
 from judge.store.files import Files
-from judge.store.queries import Reader
 from judge.tournament.snapshot import Snapshot, read_snapshot
+
+if TYPE_CHECKING:
+    from judge.store.queries import Reader
 
 IMPORTED = "folders.json"
 
