@@ -43,7 +43,7 @@ def ladder_values(
     may_challenge = bool(per_day) and not contest.is_over
     return {
         "agents": [
-            _agent(contest, each, active, language, may_challenge and not each.out and each.entry.submission in passed)
+            _agent(contest, each, active, may_challenge and not each.out and each.entry.submission in passed)
             for each in own
         ],
         "signed": signed,
@@ -61,9 +61,7 @@ def ladder_values(
     }
 
 
-def _agent(
-    contest: ContestView, agent: Participant, active: Collection[str], language: Language, may_challenge: bool
-) -> Mapping[str, Any]:
+def _agent(contest: ContestView, agent: Participant, active: Collection[str], may_challenge: bool) -> Mapping[str, Any]:
     found = contest.ladder[agent.name]
     results = [result for result in contest.counted if agent.name in result.agents]
     met: dict[str, list[GameResult]] = {}
