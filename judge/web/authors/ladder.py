@@ -12,7 +12,6 @@ from judge.site.ladder import last_game, signed
 from judge.store.practice_games import PracticeGame
 from judge.store.types import ENTERS, Submission
 from judge.tournament.snapshot import newest_versions
-from judge.translations.language import Language
 from judge.web.authors.games import seat_names
 from judge.web.intake.answers import practice_reason
 
@@ -26,7 +25,6 @@ def ladder_values(
     submissions: Sequence[Submission],
     challenges: Sequence[PracticeGame],
     per_day: int,
-    language: Language,
 ) -> Mapping[str, Any] | None:
     """None for other formats, and without an agent that takes part."""
     passed = {each.id for each in submissions if each.state in ENTERS}
