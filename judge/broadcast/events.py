@@ -91,6 +91,14 @@ class StateChanged(_JournalEvent):
     reason: str
 
 
+class ResultsWithheld(_JournalEvent):
+    """Games of round `first` and later ones have no events until they are revealed; without it, all are revealed."""
+
+    type: Literal["withheld"] = "withheld"
+    at: str
+    first: int | None = None
+
+
 class Disqualified(_JournalEvent):
     """An agent was disqualified: its games do not count."""
 
@@ -274,6 +282,7 @@ AnyEvent = (
     | Entered
     | Scheduled
     | StateChanged
+    | ResultsWithheld
     | Disqualified
     | Withdrawn
     | TableChanged

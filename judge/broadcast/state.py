@@ -19,6 +19,7 @@ from judge.broadcast.events import (
     Opened,
     PieceShown,
     Playing,
+    ResultsWithheld,
     RunningClock,
     Scheduled,
     SearchUpdate,
@@ -123,6 +124,8 @@ class Live:
     ended_by_agent: dict[str, deque[tuple[Ended, tuple[str, str]]]] = field(default_factory=dict)
     """Newest first."""
     is_table_due: bool = False
+    withheld_from: int | None = None
+    """The first round whose results are withheld."""
     stages: dict[int, str] = field(default_factory=dict)
     evaluated: dict[int, EvaluatedGame | None] = field(default_factory=dict)
     """Ended games by number."""
@@ -159,6 +162,8 @@ class Live:
                         self.stages[coming.game] = coming.stage
             case StateChanged():
                 self.state, self.reason = event.state, event.reason
+            case ResultsWithheld():
+                self.withheld_from = event.first
             case TableChanged():
                 self.table, self.is_table_due = event.lines, False
             case Withdrawn(is_annulled=False):
@@ -212,9 +217,11 @@ class Live:
         return len(self._waiting)
 
     def next_games(self, slots: int) -> Iterator[tuple[NextGame, float | None]]:
-        """Next games in schedule order, with the seconds until each may begin, if known."""
+        """Next public games in schedule order, with the seconds until each may begin, if known."""
         mean_s = self._seconds / self._measured if self._measured else None
-        for place, coming in enumerate(sorted(self._waiting)[:MAX_NEXT_GAMES]):
+        first = self.withheld_from
+        waiting = [number for number, game in sorted(self._waiting.items()) if first is None or game.round < first]
+        for place, coming in enumerate(waiting[:MAX_NEXT_GAMES]):
             wait_s = None if mean_s is None or not self.games else mean_s * (place // max(1, slots) + 0.5)
             yield self._waiting[coming], wait_s
 

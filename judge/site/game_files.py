@@ -5,9 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from pydantic import BaseModel
-
-from judge.base.parsing import parse_json
+from judge.base.parsing import Model, parse_json
 from judge.catalog import game_entry
 from judge.catalog.files import steps_of
 from judge.contest_games import GameConditions
@@ -81,7 +79,7 @@ def read_stored(files: Path, digest: str) -> RecordFile:
     return parse_json(RecordFile, stored.get(digest), f"{stored.path(digest)}: not a record of a game")
 
 
-class _RecordPart(BaseModel):
+class _RecordPart(Model):
     record: GameRecord
 
 

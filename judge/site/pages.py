@@ -250,6 +250,7 @@ def render_for(
         "here": here,
         "contest": contest,
         "has_rounds": contest.has_rounds,
+        "withheld_from": contest.state.withheld_from,
     }
     return render(template, place, {**common, **values}, contest.stream, package)
 

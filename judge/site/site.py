@@ -183,7 +183,7 @@ def _index(contest: ContestView, language: Language) -> Mapping[str, Any]:
         "ladder": ladder_values(contest, language),
         "interval_of": partial(interval_text, language=language),
         "draw_models": _draw_models(contest),
-        "rules": rules_in_words(contest.snapshot.policy, language),
+        "rules": rules_in_words(contest.snapshot.policy, contest.snapshot.clocks, language),
         "facts": _facts(contest, language),
         "technical": _technical(contest, language),
         "has_draws": any(result.is_draw for result in contest.results),
@@ -243,7 +243,7 @@ def _facts(contest: ContestView, language: Language) -> Mapping[str, str]:
         _("Format"): format_text(snapshot.format, language),
         _("Seats of the first league"): ", ".join(seats.agents) if seats else "",
         _("Pairs left out"): left_out.format(difference=f"{skip.rating_difference:g}") if skip else "",
-        **limit_facts(policy, language),
+        **limit_facts(policy, snapshot.clocks, language),
         _("Openings"): "" if snapshot.openings == ((),) else str(len(snapshot.openings)),
     }
     return {name: value for name, value in facts.items() if value}

@@ -78,6 +78,8 @@ class PageOptions:
     """Name of the cup with its pages in the folder above, to which pages link."""
     added: Sequence[PageEntry] = ()
     """Pages of other packages."""
+    withheld: bool = False
+    """Whether results that are not revealed may be exported, which is then not for publication."""
 
 
 def publish(
@@ -90,10 +92,21 @@ def publish(
 ) -> ExportSummary:
     """Write the public part of `contest` to `directory` and the authors' parts below `private`; both must be new.
 
-    Raises InputError if one exists or a record was changed, HostError if writing fails.
+    Raises InputError if one exists, a record was changed or results are withheld, HostError if writing fails.
     """
+    if not options.withheld:
+        refuse_withheld(contest)
     with new_export(directory, private) as (partial, partial_private):
         return _write(contest, partial, partial_private, key, options, track)
+
+
+def refuse_withheld(contest: Contest) -> None:
+    """Raises InputError if results are withheld."""
+    if (first := contest.store.withheld_from(contest.name)) is not None:
+        raise InputError(
+            f"the results of {contest.name} from round {first} on are withheld: reveal them first, with "
+            f"judge contest reveal all {contest.planned.path}; --withheld exports them for yourself"
+        )
 
 
 def new_export(directory: Path, private: Path) -> AbstractContextManager[Sequence[Path]]:

@@ -47,6 +47,7 @@ class RunningPages:
         self,
         name: str,
         policy: Policy,
+        clocks: Mapping[str, str],
         painter: Painter,
         file: PlanFile | None = None,
         hosts: Callable[[], Sequence[ContestHost]] = tuple,
@@ -60,6 +61,7 @@ class RunningPages:
         """`boards` of ended games; `now`: Unix time."""
         self._name = name
         self._policy = policy
+        self._clocks = clocks
         self._painter = painter
         self._file = file
         self._hosts = hosts
@@ -132,12 +134,13 @@ class RunningPages:
             "film": picture(self._painter.film),
             "stage_words": {stage: language.word(stage) for stage in sorted({*live.stages.values()})},
             "followed": agent,
-            "rules": rules_in_words(self._policy, language),
+            "rules": rules_in_words(self._policy, self._clocks, language),
             "stages": live.stages,
             "viewers": viewers,
+            "withheld_from": live.withheld_from,
             "state": live.state,
             "reason": live.reason,
-            "moments": () if self._file is None else self._file.windows().moments,
+            "moments": () if self._file is None else self._file.moments(),
             "table": live.table,
             "is_rated": any(line.rating is not None for line in live.table),
             "agents": live.agents,

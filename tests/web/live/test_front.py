@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import os
 import re
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -324,6 +326,16 @@ def test_two_contests_of_one_name_are_refused(tmp_path: Path) -> None:
     assert "two contests are named next-cup" in ran.stderr
 
 
+def test_two_contests_in_one_folder_are_refused(tmp_path: Path) -> None:
+    for name in ("next-cup", "other"):
+        (tmp_path / f"{name}.toml").write_text(COMING.replace("next-cup", name))
+
+    ran = judge(tmp_path, "serve", "next-cup.toml", "other.toml", "--read-only", "--listen", "127.0.0.1:0")
+
+    assert 2 == ran.returncode
+    assert "next-cup.toml and other.toml are in one folder: move one of them" in ran.stderr
+
+
 @pytest.fixture
 def cup_front(tmp_path: Path) -> FrontPage:
     (tmp_path / "cup.toml").write_text(SERVED_CUP)
@@ -347,3 +359,14 @@ def test_results_of_a_cup_are_computed_once_for_all_pages(
 
     assert [200, 200, 200, 404, 404, 200, 404] == asyncio.run(run())
     assert 1 == len(calls)
+
+
+def test_second_service_on_a_port_is_refused_with_the_process_that_has_it(tmp_path: Path) -> None:
+    (tmp_path / "contest.toml").write_text(COMING)
+    with socket.create_server(("127.0.0.1", 0)) as first:
+        place = f"127.0.0.1:{first.getsockname()[1]}"
+        ran = judge(tmp_path, "serve", "--read-only", "--listen", place)
+
+    assert 2 == ran.returncode
+    assert f"--listen {place}: " in ran.stderr
+    assert f"process {os.getpid()}, listens there: end it, or give another port" in ran.stderr

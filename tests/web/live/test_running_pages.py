@@ -39,7 +39,7 @@ LANGUAGES = languages(CODES)
 
 
 def running_pages(policy: Policy = GAME.record.spec.policy, **options: Any) -> RunningPages:
-    return RunningPages("cup", policy, Painter(policy), **options)
+    return RunningPages("cup", policy, {}, Painter(policy), **options)
 
 
 def started(game: int, first: str = FIRST, second: str = SECOND, attempt: int = 1, seq: int = 0) -> GameStarted:
@@ -79,7 +79,7 @@ def test_script_that_has_the_boards_is_sent_none() -> None:
 @pytest.mark.parametrize("place", [PagePlace("live.html", each, LANGUAGES) for each in LANGUAGES])
 def test_rules_and_limits_are_on_the_page_of_all_games(place: PagePlace) -> None:
     page = unescape(running_pages().all(Live(), 0, 1, place).data.decode())
-    goal, limits = rules_in_words(GAME.record.spec.policy, place.language)
+    goal, limits = rules_in_words(GAME.record.spec.policy, {}, place.language)
     (shown,) = re.findall(r"<details><summary>[^<]+</summary>\s*<p>(.*?)</p>", page)
 
     assert shown.startswith(place.language.sentence(goal[0]) or "missing")
