@@ -31,13 +31,13 @@ UrlOption = Annotated[str, typer.Option(help="The address of judge serve: also p
 
 @app.command(
     epilog='Examples:\n\njudge tokens make "Ada L." cup --url https://example.org/cup\n\n'
-    'judge tokens make "Olga K." cup --role act'
+    'judge tokens make "Olga K." cup --role organiser'
 )
 def make(
     name: Name,
     contest: ContestArgument = HERE,
     role: Annotated[
-        str, typer.Option(help="author: submit agents; watch: see everything; act: also give orders.")
+        str, typer.Option(help="author: submit agents; watch: see everything; organiser: also give orders.")
     ] = TokenRole.AUTHOR.value,
     url: UrlOption = "",
 ) -> None:

@@ -1,4 +1,4 @@
-"""Attempts that ended with their judge are counted, apart from failures."""
+"""Attempts that ended with their judge are counted, apart from failures. The role `act` is called `organiser`."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -10,6 +10,7 @@ TABLES = ("submissions", "practice_games", "notices")
 
 
 def upgrade() -> None:
-    """Add the column."""
+    """Add the column, and rename the role."""
+    op.execute("UPDATE tokens SET role = 'organiser' WHERE role = 'act'")
     for table in TABLES:
         op.add_column(table, sa.Column("losses", sa.Integer, nullable=False, server_default="0"))
