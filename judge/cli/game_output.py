@@ -14,7 +14,6 @@ from judge.games.types import Verdict
 from judge.record.spec import RecordFile
 from judge.referee.verdict_help import fix_of
 from judge.terminal.board_text import board_lines
-from judge.terminal.browse import browse
 
 MAX_COLUMNS = 10_000
 
@@ -34,6 +33,8 @@ def show_game(game: Stepped, ply: int | None = None) -> None:
     at, listed = index_of(game, ply), ply is None
     console = Console(highlight=False, soft_wrap=True)
     if listed and is_interactive():
+        from judge.terminal.browse import browse  # a list needs no screen
+
         browse(game, console, 0)
         return
     console.print(Text(printable(f"{game.title}: {game.names[0]} - {game.names[1]}", 300), "bold"))

@@ -1,27 +1,57 @@
 """`judge tokens`: with them authors and organisers use `judge serve`."""
 
+from __future__ import annotations
+
 import csv
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from judge.base.durable_files import open_regular
 from judge.base.errors import InputError
 from judge.base.text import printable, suggest
+from judge.cli.lazy import lazy_group
 from judge.cli.links import LEAGUE_COLUMNS, author_link, organiser_link
 from judge.cli.options import HERE, ContestArgument, ContestOrCupArgument, checked_address, cup_at, operator
-from judge.cli.submit import open_intake
-from judge.cup.plan import load_cup
-from judge.store.lookalikes import lookalikes
-from judge.store.tokens import TokenRole, checked_author
-from judge.submissions.service import IntakeDirectory
 from judge.terminal.output import note
 
-app = typer.Typer(help="Manage the tokens of authors and organisers.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from judge.submissions.service import IntakeDirectory
+
+app = lazy_group(
+    {
+        "make": "judge.cli.tokens:make",
+        "make-all": "judge.cli.tokens:make_all",
+        "revoke": "judge.cli.tokens:revoke",
+        "list": "judge.cli.tokens:list_tokens",
+    },
+    help="Manage the tokens of authors and organisers.",
+)
+
+EXAMPLES = {
+    "make": """
+Examples:
+
+judge tokens make "Ada L." cup --url https://example.org/cup
+
+judge tokens make "Olga K." cup --role organiser
+""",
+    "make-all": """
+Examples:
+
+judge tokens make-all authors.txt cup --url https://example.org/cup > tokens.csv
+
+judge tokens make-all authors.txt spring --url https://example.org > links.csv
+
+FILE has an author's name on each line; - means stdin.
+""",
+    "revoke": 'Example: judge tokens revoke "Ada L." cup',
+    "list": "Example: judge tokens list cup",
+}
 
 MAX_AUTHORS_BYTES = 1 << 16
 
@@ -29,19 +59,18 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of an author
 UrlOption = Annotated[str, typer.Option(help="The address of judge serve: also print sign-in links.")]
 
 
-@app.command(
-    epilog='Examples:\n\njudge tokens make "Ada L." cup --url https://example.org/cup\n\n'
-    'judge tokens make "Olga K." cup --role organiser'
-)
 def make(
     name: Name,
     contest: ContestArgument = HERE,
     role: Annotated[
         str, typer.Option(help="author: submit agents; watch: see everything; organiser: also give orders.")
-    ] = TokenRole.AUTHOR.value,
+    ] = "author",
     url: UrlOption = "",
 ) -> None:
     """Create a token with which NAME can sign in to the pages, and submit by HTTP. Earlier tokens stay valid."""
+    from judge.cli.submit import open_intake
+    from judge.store.tokens import TokenRole
+
     if role not in list(TokenRole):
         raise InputError(f"--role {printable(role, 20)}: {suggest(role, list(TokenRole))}")
     address, chosen = checked_address(url) if url else "", TokenRole(role)
@@ -56,12 +85,6 @@ def make(
     note("the token is shown only once: send it by a private channel; judge tokens revoke ends it")
 
 
-@app.command(
-    "make-all",
-    epilog="Examples:\n\njudge tokens make-all authors.txt cup --url https://example.org/cup > tokens.csv\n\n"
-    "judge tokens make-all authors.txt spring --url https://example.org > links.csv\n\n"
-    "FILE has an author's name on each line; - means stdin.",
-)
 def make_all(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A text file with an author's name on each line.")],
     contest: ContestOrCupArgument = HERE,
@@ -79,6 +102,8 @@ def make_all(
 
 
 def _of_contest(contest: Path, authors: Sequence[str], address: str) -> Iterator[Sequence[str]]:
+    from judge.cli.submit import open_intake
+
     directory = open_intake(contest)
     yield ("author", "token", *(("link",) if address else ()))
     for author, token in make_tokens(directory, authors):
@@ -87,6 +112,9 @@ def _of_contest(contest: Path, authors: Sequence[str], address: str) -> Iterator
 
 
 def _of_cup(path: Path, authors: Sequence[str], address: str) -> Iterator[Sequence[str]]:
+    from judge.cli.submit import open_intake
+    from judge.cup.plan import load_cup
+
     if not address:
         raise InputError("--url is missing: give the address at which judge serve has the cup")
     planned = load_cup(path)
@@ -105,16 +133,18 @@ def make_tokens(directory: IntakeDirectory, authors: Sequence[str]) -> list[tupl
         return [(author, tokens.make(author, operator())) for author in authors]
 
 
-@app.command(epilog='Example: judge tokens revoke "Ada L." cup')
 def revoke(name: Name, contest: ContestArgument = HERE) -> None:
     """Revoke every token of NAME. Submissions and orders stay."""
+    from judge.cli.submit import open_intake
+
     with closing(open_intake(contest).tokens()) as tokens:
         print(f"{tokens.revoke(name, operator())} revoked")
 
 
-@app.command("list", epilog="Example: judge tokens list cup")
 def list_tokens(contest: ContestArgument = HERE) -> None:
     """List the holders of valid tokens, with their roles."""
+    from judge.cli.submit import open_intake
+
     with closing(open_intake(contest).tokens()) as tokens:
         for holder in tokens.holders():
             made = f"made {holder.made_at[:16].replace('T', ' ')} by {printable(holder.made_by)}"
@@ -123,6 +153,8 @@ def list_tokens(contest: ContestArgument = HERE) -> None:
 
 def note_lookalikes(authors: Sequence[str], directory: IntakeDirectory) -> None:
     """Note authors of a contest that look like one of `authors`."""
+    from judge.store.lookalikes import lookalikes
+
     with closing(directory.notices()) as notices:
         known = notices.authors()
     for first, second in lookalikes(authors, known):
@@ -132,6 +164,8 @@ def note_lookalikes(authors: Sequence[str], directory: IntakeDirectory) -> None:
 
 def authors_in(file: str) -> list[str]:
     """The names in a text file; - means stdin. Raises InputError with the line."""
+    from judge.store.tokens import checked_author
+
     try:
         if file == "-":
             text = sys.stdin.read(MAX_AUTHORS_BYTES + 1)

@@ -1,10 +1,10 @@
 """Estimates a contest's games and duration, and lists missing requirements."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, product
 from math import ceil
 
 from judge.agents.agents import Agent
@@ -79,11 +79,17 @@ def size_of(planned: Planned, form: AnyFormat, names: Sequence[str]) -> ContestS
 
 def longest_words(planned: Planned, size: ContestSize, slots: int) -> str:
     """The maximum duration of a contest on this number of slots."""
-    hours = size.hours_of(slots, longest_game_s(planned.policy))
+    hours = size.hours_of(slots, _longest(map(longest_game_s, _policies(planned))))
     if hours is None:
         return "unbounded: the policy's clock.match_ms is 0"
     plural = "s" * (slots != 1)
     return f"at most {duration(hours * 3_600_000)} if agents use all their time, on {slots} slot{plural}"
+
+
+def _policies(planned: Planned) -> Iterator[Policy]:
+    """The policies of all pairings by the clocks of agents."""
+    for pair in product({"", *planned.clocks.values()}, repeat=2):
+        yield planned.policy.with_clocks(*pair)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +165,8 @@ def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
         waves=size.waves,
         agents=names,
         is_exact=form.counts_games,
-        longest_s=longest_game_s(planned.policy),
-        expected_s=expected_game_s(planned.policy),
+        longest_s=_longest(map(longest_game_s, _policies(planned))),
+        expected_s=_longest(map(expected_game_s, _policies(planned))),
         missing=missing,
         warnings=[*warnings_of(planned)],
         folders=folders,
@@ -250,11 +256,16 @@ def longest_game_s(policy: Policy) -> float | None:
         answers = _longest_answers(policy)
         # Either seat may give more answers.
         shares = {(0, answers), (answers - answers // 2, answers // 2), (answers, 0)}
-        times = [_game_s(clock, share, clock.tolerance_ms) for share in shares]
-        return None if None in times else max(time for time in times if time is not None)
+        return _longest(_game_s(clock, share, clock.tolerance_ms) for share in shares)
     if not clock.match_ms:
         return None
     return 2 * (clock.match_ms + clock.tolerance_ms + clock.close_ms) / 1000
+
+
+def _longest(times: Iterable[float | None]) -> float | None:
+    """None if one is unlimited."""
+    found = list(times)
+    return None if None in found else max(time for time in found if time is not None)
 
 
 EXPECTED_ANSWERS = 40
@@ -295,7 +306,7 @@ def _check_host(planned: Planned, agents: Sequence[Agent], missing: list[str]) -
     with _noting(missing):
         requirements.require(policy.box)
     with _noting(missing):
-        requirements.require_pipes(policy.box)
+        requirements.require_exact_clocks(policy.game_box, policy.clock.shortest_ms)
     if policy.folders.kept:
         with _noting(missing):
             keeper_image()

@@ -92,6 +92,12 @@ class Reader(Database):
         """`announced`, `open`, `paused` or `stopped`."""
         return str(self._contest_row(contest).state)
 
+    def withheld_from(self, contest: str) -> int | None:
+        """The first round whose results are withheld; None also before the standings are frozen."""
+        row = self._contest_row(contest)
+        found: int | None = row.withheld_from if row.is_frozen else None
+        return found
+
     def _contest_row(self, contest: str) -> Row[Any]:
         with self._reading() as connection:
             return contest_row(connection, contest)
@@ -262,9 +268,10 @@ class Reader(Database):
         query = _lines(contest, journal.c.id > position).order_by(journal.c.id).limit(limit)
         return [(row.id, value_of(JournalLine, row)) for row in self._rows(query)]
 
-    def journal_end(self, contest: str) -> int:
-        """Position of the last line, or 0."""
-        [(end,)] = self._rows(select(func.max(journal.c.id)).where(journal.c.contest == contest))
+    def journal_end(self, contest: str, *, is_public: bool = False) -> int:
+        """Position of the last line, or 0. `is_public`: of those that were never withheld."""
+        chosen = (journal.c.withheld.is_(None),) if is_public else ()
+        [(end,)] = self._rows(select(func.max(journal.c.id)).where(journal.c.contest == contest, *chosen))
         return end or 0
 
     def leaves(self, contest: str, start: int, end: int) -> list[JournalLine]:

@@ -9,7 +9,7 @@ import json
 import re
 import secrets
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -66,6 +66,8 @@ class IntakeDirectory:
     """Whether agents that pass after the start join."""
     listed_names: Callable[[], Collection[str]] = tuple
     """Names of agents in the contest's file."""
+    clocks: Mapping[str, str] = field(default_factory=dict)
+    """Time controls of single agents."""
 
     @property
     def uploads(self) -> Path:

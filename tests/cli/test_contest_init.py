@@ -79,6 +79,7 @@ def test_fixed_seed_is_called_predictable(judge: Judge, tmp_path: Path) -> None:
         ("cup --from last --authors nobody.txt", "leave out"),
         ("cup --game gomoku --closes 2037-03-31T18:00 --url cup.example.org", "write it as https://"),
         ("cup --game gomoku --closes 2027-03-31T18:00 --zone Atlantis", "zone 'Atlantis' is not known"),
+        ("cup --game gomoku --closes 2037-03-31T18:00 --store mysql://x", "expected sqlite:///FILE or postgresql"),
         ("cup --from nowhere", "nowhere"),
         ("a\xa0b --game gomoku", "a contest's name has 1 to 64 letters"),
         ("cup --game gomoku --format chess", "--format chess: use one of"),
@@ -99,7 +100,7 @@ def test_contest_for_authors_has_key_announcement_and_private_links(judge: Judge
 
     made = judge(
         *("contest", "init", "cup", "--game", "gomoku", "--closes", "Fri 18:00", "--zone", "Europe/Prague"),
-        *("--authors", "authors.txt", "--url", "https://example.org/cup/"),
+        *("--authors", "authors.txt", "--url", "https://example.org/cup/", "--store", "sqlite:///games.db"),
     )
 
     folder = tmp_path / "cup"
@@ -115,6 +116,7 @@ def test_contest_for_authors_has_key_announcement_and_private_links(judge: Judge
     assert "needs 2 to 1000 agents" in missing
     links = (folder / "links.txt").read_text().splitlines()
     assert 0o600 == (folder / "links.txt").stat().st_mode & 0o777
+    assert (folder / "games.db").is_file()
     assert ["organiser", "Ada L.", "Bob"] == [line.partition(": ")[0] for line in links]
     with closing(Tokens(planned.store_url, "cup")) as tokens:
         organiser = tokens.organiser_of(links[0].partition("#")[2])

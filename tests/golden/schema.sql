@@ -25,6 +25,8 @@ CREATE TABLE contests (
 	created_at VARCHAR(32) NOT NULL,
 	state VARCHAR(16) NOT NULL,
 	secret VARCHAR(64),
+	withheld_from INTEGER,
+	is_frozen BOOLEAN DEFAULT 0 NOT NULL,
 	PRIMARY KEY (name)
 );
 
@@ -83,6 +85,8 @@ CREATE TABLE journal (
 	number INTEGER NOT NULL,
 	digest VARCHAR(64),
 	who VARCHAR(128),
+	withheld INTEGER,
+	salt VARCHAR(32),
 	PRIMARY KEY (id),
 	FOREIGN KEY(contest) REFERENCES contests (name)
 );
@@ -299,6 +303,8 @@ CREATE TABLE contests (
 	created_at VARCHAR(32) NOT NULL,
 	state VARCHAR(16) NOT NULL,
 	secret VARCHAR(64),
+	withheld_from INTEGER,
+	is_frozen BOOLEAN DEFAULT false NOT NULL,
 	PRIMARY KEY (name)
 );
 
@@ -357,6 +363,8 @@ CREATE TABLE journal (
 	number INTEGER NOT NULL,
 	digest VARCHAR(64),
 	who VARCHAR(128),
+	withheld INTEGER,
+	salt VARCHAR(32),
 	PRIMARY KEY (id),
 	FOREIGN KEY(contest) REFERENCES contests (name)
 );

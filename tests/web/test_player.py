@@ -15,12 +15,14 @@ from judge.base.worker_processes import MAX_SERIAL_TASKS
 from judge.cli.contest.verify import verify
 from judge.contest.orders.contest_orders import Disqualify
 from judge.contest.run_process import ContestProcess
+from judge.contest.window_keeper import WindowKeeper
+from judge.journal.events import Revealed
 from judge.publish.kept_exports import kept_exports
 from judge.publish.verify.export import verify_export
 from judge.store.orders import Orders, OrganiserOrder
 from judge.store.submissions import Register
-from judge.transparency.keys import make_key, public_pem
-from judge.transparency.log import KEY_FILE
+from judge.submissions.windows import SubmissionGate
+from judge.transparency.keys import KEY_FILE, make_key, public_pem
 from judge.web.player.contest_player import ContestPlayer
 from judge.web.player.status import MISTAKE, NO_PLAYER, PlayerFiles, PlayerStatus, player_status
 from tests.attacks.serving import serving as judge_serve
@@ -101,3 +103,36 @@ def test_health_reports_that_nobody_plays_also_after_a_killed_player(tmp_path: P
 
     assert [503, 200, 200] == [each.status_code for each in (health, ready, played)]
     assert NO_PLAYER in health.json()["error"]
+
+
+def test_export_waits_for_the_reveal_at_its_moment(tmp_path: Path) -> None:
+    freeze = "[freeze]\nlast_rounds = 1\nreveal_at = 2020-01-02T00:00:00Z\n"
+    with Cup(tmp_path / "cup", PAIR, more=f"{STARTED}{freeze}") as cup:
+        cup.play()
+        make_key(cup.folder / KEY_FILE)
+        process, runs = ContestProcess(cup.planned.path), list[int]()
+
+        def start() -> bool:
+            runs.append(1)
+            return True
+
+        process.ensure = start  # type: ignore[method-assign]
+        with (
+            closing(Register(cup.planned.store_url, cup.planned.name)) as register,
+            closing(PlayerFiles(cup.folder, cup.planned.name)) as files,
+        ):
+            player = ContestPlayer(cup.planned, register, process, files)
+            player.act()
+            assert ("", []) == (player._writing, runs)
+            WindowKeeper(cup.planned, SubmissionGate(cup.planned.plan.windows)).apply()
+            reveals = cup.store.last_lines(cup.contest.name, 2, Revealed)
+            assert [Revealed("the set moment")] == [line.change for line in reveals]
+
+            def is_exported() -> bool:
+                player.act()
+                return bool(exported(cup))
+
+            until(is_exported, "there is no export")
+        # A run writes the revealed games to the event log.
+        assert [1] == runs
+        assert [] == list(verify_export(exported(cup)[0], None).problems)

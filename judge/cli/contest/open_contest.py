@@ -19,8 +19,7 @@ from judge.contest.file_names import PLAN_FILE
 from judge.contest.folder_names import LINKS
 from judge.contest.plan import Planned
 from judge.store.tokens import TokenRole
-from judge.transparency.keys import make_key, public_pem
-from judge.transparency.log import KEY_FILE
+from judge.transparency.keys import KEY_FILE, make_key, public_pem
 
 ANNOUNCEMENT = "announcement.txt"
 

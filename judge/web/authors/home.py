@@ -80,7 +80,7 @@ def home_values(state: AppState, author: str, contest: Snapshot | None, language
     return {
         "facts": {
             **game_facts(directory.policy, language),
-            **limit_facts(directory.policy, language),
+            **limit_facts(directory.policy, directory.clocks, language),
             language.gettext("Runtimes"): ", ".join(directory.runtimes),
             language.gettext("Agents per author"): directory.agents_per_author or "",
         },

@@ -60,6 +60,7 @@ def overview(console: Console) -> Mapping[str, Any]:
     view = contest.view()
     is_over, to_come = view.is_over, view.to_come
     form, frozen = contest.snapshot.format, why_frozen(store, name)
+    first_withheld = store.withheld_from(name)
     has_season = bool(to_come.games) and not form.has_rounds
     reasons = store.last_lines(name, 1, Paused, Stopped, Resumed)
     return {
@@ -78,7 +79,9 @@ def overview(console: Console) -> Mapping[str, Any]:
             can_freeze=has_season and frozen is None,
             can_reopen=has_season and frozen is not None,
             can_end=has_season,
+            can_reveal=first_withheld is not None,
         ),
+        "first_withheld": first_withheld,
         "running": running,
         "stages": view.stage_at,
         "shares_slots": len(set(places)) < len(places),

@@ -19,14 +19,15 @@ from judge.contest.run_lock import player_of
 from judge.contest.run_process import ContestProcess
 from judge.contest.window_keeper import POLL_INTERVAL_S, WHO, PlanFile
 from judge.contest_games import GameState
-from judge.journal.events import Announced, Moment, StartTimeReached, SubmissionState
+from judge.journal.events import Announced, Moment, Revealed, StartTimeReached, SubmissionState
 from judge.journal.sentences import text_of
 from judge.publish.export.folder import write_export
 from judge.publish.kept_exports import last_change
 from judge.store.contests import Store
 from judge.store.orders import Orders, OrganiserOrder
 from judge.store.submissions import Register
-from judge.transparency.log import KEY_FILE
+from judge.store.types import JournalLine
+from judge.transparency.keys import KEY_FILE
 from judge.web.player.status import PlayerFiles
 
 RETRY_EXPORT_S = 60.0
@@ -51,6 +52,8 @@ class ContestPlayer:
         self._export_at = 0.0
         self._waits = 0
         """The number of submissions for which the start waits."""
+        self._reveals: list[JournalLine] = []
+        """The last reveal that a run has written to the event log."""
 
     def __enter__(self) -> Self:
         self._loop.__enter__()
@@ -98,8 +101,9 @@ class ContestPlayer:
             return
         counts = store.counts(name) if begun else {}
         has_games = not begun or counts[GameState.PENDING] or counts[GameState.RUNNING]
-        if has_games or not self._is_exported(store):
-            self._process.ensure()
+        reveals = store.last_lines(name, 1, Revealed) if begun else []
+        if (has_games or not self._is_exported(store) or reveals != self._reveals) and self._process.ensure():
+            self._reveals = reveals
 
     def _underway(self, starts: datetime) -> int:
         before = starts.astimezone(UTC).isoformat(timespec="milliseconds")
@@ -122,6 +126,8 @@ class ContestPlayer:
                 return True
         if not Contest(store, self._planned).view().is_over:
             return False
+        if store.withheld_from(self._planned.name) is not None:
+            return True  # after the reveal
         if self._files.take():
             self._start_export(store, number)
         return True

@@ -14,8 +14,7 @@ from judge.base.procfs import children_of
 from judge.cli.submit import open_intake
 from judge.store.tokens import TokenRole, Tokens
 from judge.submissions.service import IntakeDirectory
-from judge.transparency.keys import make_key
-from judge.transparency.log import KEY_FILE
+from judge.transparency.keys import KEY_FILE, make_key
 from tests.attacks.serving import RunningService
 from tests.attacks.serving import serving as judge_serve
 from tests.patience import PATIENCE_S
