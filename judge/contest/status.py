@@ -55,7 +55,7 @@ def status_before(planned: Planned) -> dict[str, Any]:
         "submissions": {},
         "waiting": [],
         "refused": [],
-        "moments": {key: at.isoformat() for key, at in windows.moments},
+        "schedule": {key: at.isoformat() for key, at in windows.moments},
         "words": windows.words,
         "starts_by_itself": windows.starts is not None,
         "is_served": has_player(planned.folder, planned.name),

@@ -107,7 +107,7 @@ def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
     )
     print(f"  chance   {chance}")
     if words := planned.plan.windows.words:
-        print(f"  moments  {words}")
+        print(f"  schedule {words}")
     if not planned.plan.store:
         print("  store    not opened: contest.toml names a database outside its folder")
         print("           name it with --store URL, to include submitted agents")

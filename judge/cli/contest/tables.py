@@ -48,10 +48,8 @@ def status(
     state = "over" if document["is_over"] else document["state"]
     is_idle = state == "open" and document["player"] is None
     is_interrupted = is_idle and counts["running"] > 0
-    if is_interrupted:
-        state = "interrupted"
-    elif state == "open" and any(host["running"] and host["lost_since"] is None for host in document["hosts"]):
-        state = "playing"
+    if state == "open":
+        state = "interrupted" if is_idle else "running"
     name = printable(titled(document["contest"], found.snapshot.title))
     print(f"{name}: {state}, {counts['done']} of {total_text(document)} games done")
     running = "interrupted" if is_interrupted else "running"
@@ -110,9 +108,9 @@ def print_status_before(document: Mapping[str, Any], title: str) -> None:
     print(f"{printable(titled(document['contest'], title))}: not begun")
     if document["words"]:
         print(f"  {document['words']}")
-    elif not document["moments"]:
+    elif not document["schedule"]:
         print("  not scheduled: judge contest run begins it")
-    for key, at in document["moments"].items():
+    for key, at in document["schedule"].items():
         left = datetime.fromisoformat(at) - datetime.now(UTC)
         if left > timedelta():
             print(f"  {key:<13} in {_time_left(left)}")
