@@ -84,6 +84,7 @@ EXAMPLES: Mapping[str, str] = {
     "box.runtime": '"runsc"',
     "box.seccomp_of": '{ "local/wine:1" = "wine32" }',
     "seed": "7",
+    "clocks": '{ engine-one = "40/600:20" }',
     "seeds": '["engine-one", "engine-two"]',
     "submissions.closes": "2027-03-01T18:00:00+01:00",
     "submissions.opens": "2027-02-01T18:00:00+01:00",

@@ -26,8 +26,8 @@ from judge.sandbox.docker.reaper import reap
 from judge.sandbox.machine.cores import Tell
 from judge.tournament.results import PlayedPairing
 from judge.tournament.schedule import Table
-from judge.transparency.keys import load_key
-from judge.transparency.log import KEY_FILE, ContestLog
+from judge.transparency.keys import KEY_FILE, load_key
+from judge.transparency.log import ContestLog
 
 if TYPE_CHECKING:
     from judge.contest.estimate import ContestEstimate
@@ -145,7 +145,7 @@ class ContestFolder:
             _check_images(found, accept_images)
             if found.has_new_plan:
                 notify(f"{planned.path} was changed since the contest was locked in; the changes have no effect")
-            for problem in export_problems(planned, found.snapshot.policy, found.snapshot.by_name()):
+            for problem in export_problems(planned, found.snapshot, found.snapshot.by_name()):
                 notify(f"judge contest export: {printable(problem, 2000)}")
             if found.folders_notice:
                 notify(printable(found.folders_notice, 2000))

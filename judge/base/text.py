@@ -4,7 +4,6 @@ Text of `printable`, `one_line`, `plain_text` or `quote` cannot control a termin
 standard library: games and boxes import this module.
 """
 
-import difflib
 import re
 from collections.abc import Iterable
 
@@ -103,6 +102,8 @@ def quote(text: str, limit: int = 60) -> str:
 
 def nearest(word: str, known: Iterable[str], most: int = 1) -> list[str]:
     """Most similar words, best first."""
+    import difflib  # few commands suggest a word
+
     return difflib.get_close_matches(word, list(known), most)
 
 

@@ -214,10 +214,10 @@ class Playing(_OfGame):
 
 
 class TurnBegun(_OfGame):
-    """A clock has started without a preceding move."""
+    """A clock has started without a preceding move. Without a `clock` it has stopped without an answer: a failure."""
 
     type: Literal["turn"] = "turn"
-    clock: RunningClock
+    clock: RunningClock | None = None
 
 
 class SearchUpdate(_OfGame):

@@ -1,29 +1,36 @@
 """`judge images`: build, list and prune the images that agents run in."""
 
+from __future__ import annotations
+
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from judge.base.errors import InputError
 from judge.base.os_errors import os_errors_as
 from judge.base.text import printable
-from judge.host.build_images import build_images, build_recipes
-from judge.host.house_agents import build_house_agents
-from judge.record.policy import Policy, load_policy, policy_names
-from judge.sandbox.docker import images
-from judge.sandbox.runtimes import load_runtime
+from judge.cli.lazy import lazy_group
 from judge.terminal.output import note
 
-app = typer.Typer(help="Build, list and prune the images that agents run in.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from judge.record.policy import Policy
+
+app = lazy_group(
+    {
+        "build": "judge.cli.images:build",
+        "prune": "judge.cli.images:prune",
+        "list": "judge.cli.images:list_images",
+    },
+    help="Build, list and prune the images that agents run in.",
+)
 
 
-@app.command()
 def build(
     names: Annotated[
         list[str] | None,
@@ -33,6 +40,10 @@ def build(
     file: Annotated[Path | None, typer.Option("--from", help="Build your own runtime NAME from this file.")] = None,
 ) -> None:
     """Build the images from distribution packages, and compile the house agents."""
+    from judge.host.build_images import build_images, build_recipes
+    from judge.host.house_agents import build_house_agents
+    from judge.sandbox.runtimes import load_runtime
+
     if file is None:
         build_images(names or [], print)
         build_house_agents(print)
@@ -42,7 +53,6 @@ def build(
     build_recipes([load_runtime((names or [""])[0], file)], print)
 
 
-@app.command()
 def prune(
     places: Annotated[
         list[Path] | None,
@@ -70,9 +80,10 @@ def prune(
     print(f"{len(gone)} of {len(copies)} copies{' would be' if dry_run else ''} removed, {size:.1f} MB")
 
 
-@app.command("list")
 def list_images() -> None:
     """List the images with their digests."""
+    from judge.sandbox.docker import images
+
     for image in images.listing():
         print(image)
 
@@ -102,6 +113,8 @@ class References:
 
 
 def _references(places: Sequence[Path]) -> References:
+    from judge.record.policy import load_policy, policy_names
+
     named = References()
     for name in policy_names():
         named.policies += 1

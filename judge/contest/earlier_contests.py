@@ -7,9 +7,7 @@ from pathlib import Path
 
 from judge.base.durable_files import is_directory, is_file
 from judge.base.errors import InputError
-from judge.contest.contest import Contest, has_begun
 from judge.contest.file_names import PLAN_FILE
-from judge.contest.foreign_store import open_foreign
 from judge.contest.plan import Planned, load_plan
 from judge.contest_games import GameResult, without_copies
 from judge.contest_view.export import DOCUMENT, load_claimed
@@ -26,6 +24,9 @@ def read_contest(path: Path, named: Collection[str] = (), store: str = "") -> Co
 
     Raises InputError if it has not begun or a file is invalid.
     """
+    from judge.contest.contest import Contest, has_begun
+    from judge.contest.foreign_store import open_foreign
+
     if is_file(path / DOCUMENT):
         return load_claimed(path)
     planned = load_plan(path)

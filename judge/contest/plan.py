@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from judge.agents.agents import PERSONS
 from judge.base.durable_files import is_directory, is_file
 from judge.base.errors import InputError
 from judge.base.moments import moment_text
 from judge.base.parsing import FrozenModel, StrictDatetime
-from judge.base.toml_files import parse, read_text, validated
+from judge.base.toml_files import parse, place_of, read_text, validated
 from judge.catalog import game_entry
 from judge.contest.file_names import CUP_FILE, PLAN_FILE
 from judge.contest.opening_files import opening_file, read_openings
@@ -25,14 +25,14 @@ from judge.contest.store_url import is_of_others, refuse_parameters
 from judge.games.types import Opening
 from judge.host.house_agents import house_agent_names
 from judge.journal.events import Announced
-from judge.record.policy import Policy, load_policy
+from judge.record.policy import AgentClocks, Policy, load_policy
 from judge.sandbox.box import CONTESTS_NEED_PIPES, BoxKind
 from judge.submissions.intake import IntakePolicy
 from judge.submissions.windows import Windows, aware_moment
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.ladder import Elo, Ladder
 from judge.tournament.points import Duel
-from judge.tournament.snapshot import FailuresPlan, FreezeTerms, WitnessKey
+from judge.tournament.snapshot import FailuresPlan, FreezeTerms, WitnessKey, refuse_clocks
 from judge.transparency.checkpoint import read_witness_key
 
 NAME = r"^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$"
@@ -192,6 +192,8 @@ class Plan(FrozenModel):
     """Kind of the boxes. A contest accepts only `docker`."""
     format: AnyFormat
     """How agents are paired and ranked; `name` chooses one of the formats."""
+    clocks: AgentClocks = Field(default_factory=dict)
+    """Time controls of single agents, by name, in place of the policy's (time odds)."""
     duel: Duel | None = None
     """If given, a pairing's games score together."""
     openings: OpeningsPlan = OpeningsPlan()
@@ -308,6 +310,12 @@ class Plan(FrozenModel):
             )
         return self
 
+    @field_validator("clocks")
+    @classmethod
+    def _has_no_clocks_in_a_ladder(cls, value: Mapping[str, str], info: ValidationInfo) -> Mapping[str, str]:
+        refuse_clocks(value, info.data.get("format"))
+        return value
+
     @model_validator(mode="after")
     def _seeds_each_agent_once(self) -> Self:
         if len(set(self.seeds)) < len(self.seeds):
@@ -344,6 +352,10 @@ class Planned:
     @property
     def name(self) -> str:
         return self.plan.name
+
+    @property
+    def clocks(self) -> Mapping[str, str]:
+        return self.plan.clocks
 
     @property
     def announced(self) -> Announced:
@@ -489,27 +501,26 @@ def load_plan(path: Path) -> Planned:
     text = read_text(path, "a contest file; judge contest init NAME --policy POLICY makes one")
     plan = validated(Plan, parse(path, text), path, text)
     policy = policy_of(path, plan.policy, plan.change)
-    refuse_contradictions(path, plan, policy)
+    for keys, why in contradictions(plan, policy):
+        raise InputError(f"{place_of(path, keys, text)}: {why}")
     return Planned(path, text, plan, policy)
 
 
-def refuse_contradictions(path: Path, plan: Plan, policy: Policy) -> None:
-    """Raise InputError, naming `path`, if the policy excludes the plan's order of games or slots, or contests."""
+def contradictions(plan: Plan, policy: Policy) -> Iterator[tuple[list[str], str]]:
+    """What the policy excludes: the parts of a key, and the message, which begins with the key."""
     if plan.order == "lowest" and policy.folders.kept and policy.folders.round == "each":
-        raise InputError(
-            f'{path}: order = "lowest": under this policy agents pass folders from game to game in schedule order; add '
-            '"folders.round=first" to change, or leave order out'
-        )
+        why = 'order = "lowest": under this policy agents pass folders from game to game in schedule order'
+        yield ["order"], f'{why}; add "folders.round=first" to change, or leave order out'
     if reason := policy.box.attach_reason:
-        raise InputError(f"{path}: {CONTESTS_NEED_PIPES}: {reason}; leave the key out")
+        yield ["box"], f"box: {CONTESTS_NEED_PIPES}: {reason}; leave the key out"
+    if plan.clocks and policy.clock.control is None:
+        why = f"policy {policy.name} limits turns and games, and a clock of one agent replaces a time control"
+        yield ["clocks"], f'clocks: {why}; add one for all agents, such as "clock.control=60+0.6", to change'
     cores, needed = plan.slots.cores, policy.slot_cores
     if cores < needed:
-        raise InputError(
-            f"{path}: slots.cores: {policy.slot_reason} in policy {policy.name} need {needed} cores for a game, and a "
-            f"slot has {cores}: write cores = {needed} under [slots], or change the policy"
-        )
+        why = f"{policy.slot_reason} in policy {policy.name} need {needed} cores for a game, and a slot has {cores}"
+        fix = f"write cores = {needed} under [slots], or change the policy"
+        yield ["slots", "cores"], f"slots.cores: {why}: {fix}"
     if policy.clock.ponder and cores % 2:
-        raise InputError(
-            f"{path}: slots.cores: clock.ponder = true gives each seat half of the slot's cores, and {cores} is odd: "
-            f"write cores = {cores + 1} under [slots]"
-        )
+        why = f"clock.ponder = true gives each seat half of the slot's cores, and {cores} is odd"
+        yield ["slots", "cores"], f"slots.cores: {why}: write cores = {cores + 1} under [slots]"

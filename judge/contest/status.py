@@ -58,7 +58,7 @@ def status_before(planned: Planned) -> dict[str, Any]:
         "moments": {key: at.isoformat() for key, at in windows.moments},
         "words": windows.words,
         "starts_by_itself": windows.starts is not None,
-        "is_served": has_player(planned),
+        "is_served": has_player(planned.folder, planned.name),
     }
     if not planned.has_no_store:
         with closing(intake_directory(planned).register()) as register:

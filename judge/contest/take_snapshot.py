@@ -77,6 +77,7 @@ def take_snapshot(
         plan_sha256=hashlib.sha256(planned.text.encode()).hexdigest(),
         policy=planned.policy,
         format=format_,
+        clocks=plan.clocks,
         duel=plan.duel,
         failures=plan.failures,
         withholding=plan.freeze_terms,

@@ -42,7 +42,8 @@ from judge.transparency.checkpoint import (
     read_signatures,
     verifier_key,
 )
-from judge.transparency.log import KEY_FILE, WITNESS_FOLDER, ContestLog, organiser_key
+from judge.transparency.keys import KEY_FILE
+from judge.transparency.log import WITNESS_FOLDER, ContestLog, organiser_key
 from judge.transparency.merkle import Tree
 
 EACH_S = 30

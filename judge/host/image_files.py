@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import Field, TypeAdapter
 
 from judge.base.errors import HostError, InputError
+from judge.base.parsing import FrozenModel, Model
 from judge.host.build_images import content_of, import_rootfs
 from judge.sandbox.docker.images import CONTENT, RUNTIME, engine_client, find_image, image_contents, recipe_called
 from judge.sandbox.runtimes import ImageRecipe, recipes, runtime_of_label
@@ -36,10 +37,8 @@ TIMEOUT_S = 1800.0
 _CHUNK = 1 << 20
 
 
-class ImageFacts(BaseModel):
+class ImageFacts(FrozenModel):
     """Sent with an image's file."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = Field(min_length=1, max_length=256)
     """Of the runtime, or the image's tag or id."""
@@ -57,7 +56,7 @@ class ImageFacts(BaseModel):
         return not self.content.startswith(ID)
 
 
-class _Manifest(BaseModel):
+class _Manifest(Model):
     """Of `docker save`, without the unused fields."""
 
     Config: str

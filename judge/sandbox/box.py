@@ -12,14 +12,18 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Literal, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from judge.base.parsing import FrozenModel
 from judge.sandbox.evidence import Evidence
 
 BoxKind = Literal["docker", "process"]
 
 NO_FREEZER = "none"
 """Freezer of a box that is never stopped."""
+
+ENGINE_FREEZER = "engine"
+"""Freezer of a user who may not write cgroup files: the Engine's pause, about 10 ms a call."""
 
 
 class FolderKind(StrEnum):
@@ -40,7 +44,7 @@ class Channel(StrEnum):
     """Stderr; empty data is its end of file."""
     REPORT = "report"
     OOM = "oom"
-    """Only a hint to take readings: some users cannot watch it (v1 cgroups need root)."""
+    """Only a hint to take readings. With v1 cgroups only root can watch it: see `Box.unreported_kills`."""
 
 
 class EventSource(Protocol):
@@ -63,10 +67,8 @@ program that was measured used more than 17 MB (docs/enforcement.md).
 """
 
 
-class Limits(BaseModel):
+class Limits(FrozenModel):
     """Limits that the kernel enforces for one agent, in bytes and counts."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     memory_bytes: int = Field(default=367001600, ge=16 << 20)
     """Memory of the agent. The cap of its cgroup is this plus every writable directory, whose pages are memory."""
@@ -119,10 +121,8 @@ CONTESTS_NEED_PIPES = (
 )
 
 
-class BoxPolicy(BaseModel):
+class BoxPolicy(FrozenModel):
     """How a box is built: the isolation settings of a contest."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     freeze: Literal["auto", "unified", "v1", "engine", "none"] = "auto"
     """How agents are stopped out of turn. `auto`: the first available of unified, v1, engine. `none`: they run on, on
@@ -321,6 +321,10 @@ class Box(ABC):
         None if unknown. An agent cannot cause it.
         """
         return None
+
+    def unreported_kills(self) -> int:
+        """Kills for memory so far, if no event source reports them; else 0."""
+        return 0
 
     def nearby(self) -> Nearby:
         return Nearby()

@@ -168,6 +168,7 @@ def _environment(language: Language, package: str) -> Environment:
         "words": words_in,
         "explanation": explanation_in,
         "icon": icon_of,
+        "picture": picture,
         "name": short_name,
         "cut": plain_text,
         "points": points_in,

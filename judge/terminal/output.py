@@ -5,6 +5,7 @@ rich is slow to import.
 
 import json
 import math
+import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,6 +31,16 @@ def refuse_source(target: Path, sources: Iterable[Path]) -> None:
     """Raise InputError if a file to be written is one of those that it is made of."""
     if target.exists() and any(target.samefile(source) for source in sources):
         raise InputError(f"{target}: is a file that is read; choose another name")
+
+
+_STYLES = {"bold": 1, "green": 32, "yellow": 33, "cyan": 36}
+
+
+def styled(text: str, style: str) -> str:
+    """A text in a style, if stdout is a terminal that shows colours."""
+    if not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") in ("dumb", "unknown"):
+        return text
+    return f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
 
 
 def note(text: str) -> None:

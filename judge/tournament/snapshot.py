@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from judge.base.errors import InputError
 from judge.base.parsing import FailFastTuple, FrozenModel, StrictDatetime, canonical_json, parse_json
-from judge.record.policy import Policy
+from judge.record.policy import AgentClocks, Policy
 from judge.record.seeds import Key, Seed, numbers
 from judge.record.spec import BoxKind, OpeningField, SeatSpec
 from judge.tournament.formats import AnyFormat
@@ -51,6 +51,12 @@ def _line_of_witness(line: str) -> str:
 
 WitnessKey = Annotated[str, AfterValidator(_line_of_witness)]
 """Line of a witness's public key."""
+
+
+def refuse_clocks(clocks: Mapping[str, str], form: AnyFormat | None) -> None:
+    """Raises ValueError for clocks of agents in a ladder."""
+    if clocks and isinstance(form, Ladder):
+        raise ValueError("a ladder rates all agents under one clock: leave it out, or choose another format")
 
 
 class SnapshotEntry(FrozenModel):
@@ -113,6 +119,8 @@ class Snapshot(FrozenModel):
     """Of its contest.toml."""
     policy: Policy
     format: AnyFormat
+    clocks: AgentClocks = Field(default_factory=dict, exclude_if=lambda clocks: not clocks)
+    """Of entries whose time control is not the policy's."""
     duel: Duel | None = None
     failures: FailuresPlan
     withholding: FreezeTerms | None = Field(default=None, exclude_if=lambda terms: terms is None)
@@ -143,10 +151,27 @@ class Snapshot(FrozenModel):
             raise ValueError("a contest has either a seed or a commitment")
         return self
 
+    @model_validator(mode="after")
+    def _has_clocks_of_entries(self) -> Self:
+        refuse_clocks(self.clocks, self.format)
+        if self.clocks and (self.policy.clock.control is None or not self.by_name().keys() >= self.clocks.keys()):
+            raise ValueError("clocks name another agent, or the policy has no time control")
+        return self
+
+    def policy_of(self, first: str, second: str) -> Policy:
+        """The policy of a game, with the clocks of its agents."""
+        clocks = self.clocks.get(first, ""), self.clocks.get(second, "")
+        return self.policy.with_clocks(*clocks) if any(clocks) else self.policy
+
     @property
     def shown_name(self) -> str:
         """The title, or else the name."""
         return self.title or self.name
+
+    @property
+    def has_openings(self) -> bool:
+        """Whether games begin after set moves."""
+        return any(self.openings)
 
     @property
     def hides_openings(self) -> bool:

@@ -13,14 +13,12 @@ from judge.journal.events import Announced, Revealed, StandingsFrozen, Submissio
 from judge.store.queries import Reader
 from judge.store.types import JournalLine
 from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, origin_of
-from judge.transparency.keys import load_key
+from judge.transparency.keys import KEY_FILE, load_key
 from judge.transparency.merkle import StoredTree, leaf_hash
 from judge.transparency.receipt import Receipt
 from judge.transparency.tiles import CHECKPOINT, Leaves, tile, tile_files
 
 LOG = "log/"
-
-KEY_FILE = "organiser.key"
 
 WITNESS_FOLDER = "witnesses"
 """In a contest's folder: the last checkpoint that each witness signed, named by key id."""

@@ -9,6 +9,7 @@ from judge.base.errors import InputError
 from judge.contest.plan import Planned, load_plan
 
 HEAD = 'name = "cup"\npolicy = "gomocup-fastgame"\n'
+TIMED = 'change = ["clock.control=60"]\n'
 ROUND_ROBIN = '[format]\nname = "round-robin"\n'
 
 
@@ -57,6 +58,22 @@ def plan(folder: Path, text: str) -> Planned:
             "a contest needs named pipes .*: box.transport = 'attach' selects the Engine's stream; leave the key out",
         ),
         (HEAD + 'change = ["box.runtime=runsc"]\n' + ROUND_ROBIN, "box.runtime = 'runsc' has a separate kernel"),
+        (
+            HEAD + '[clocks]\nanna = "60"\n' + ROUND_ROBIN,
+            r"line 3: clocks: policy gomocup-fastgame limits turns .*\"clock\.control=60\+0\.6\", to change",
+        ),
+        (
+            HEAD + TIMED + '[clocks]\nanna = "60,30"\n' + ROUND_ROBIN,
+            "line 5: clocks.anna: '60,30': the time of the game",
+        ),
+        (
+            HEAD + TIMED + '[clocks]\n"anna.b" = "9:5"\n' + ROUND_ROBIN,
+            'line 4: clocks.anna.b: .* a period before ":" needs its number of answers',
+        ),
+        (
+            HEAD + TIMED + '[clocks]\nanna = "60"\n[format]\nname = "ladder"',
+            "line 4: clocks: a ladder rates all agents under one clock: leave it out",
+        ),
         ('name = "a/b"\npolicy = "gomocup-fastgame"\n' + ROUND_ROBIN, "line 1: name: "),
         (HEAD + 'name = "cup"\nseed = 1', r"Cannot overwrite a value \(at line 3"),
         ('name = "cup"\npolicy = "gomocup-fastgme"\n' + ROUND_ROBIN, "policy: .*did you mean 'gomocup-fastgame'"),

@@ -123,6 +123,7 @@ CREATE TABLE notices (
 	state VARCHAR(16) NOT NULL,
 	why TEXT NOT NULL,
 	failures INTEGER NOT NULL,
+	losses INTEGER DEFAULT '0' NOT NULL,
 	due_at VARCHAR(32),
 	PRIMARY KEY (id)
 );
@@ -166,6 +167,7 @@ CREATE TABLE practice_games (
 	state VARCHAR(16) NOT NULL,
 	why TEXT NOT NULL,
 	failures INTEGER NOT NULL,
+	losses INTEGER DEFAULT '0' NOT NULL,
 	due_at VARCHAR(32),
 	attempt INTEGER NOT NULL,
 	worker VARCHAR(64) NOT NULL,
@@ -249,6 +251,7 @@ CREATE TABLE submissions (
 	state VARCHAR(16) NOT NULL,
 	why TEXT NOT NULL,
 	failures INTEGER NOT NULL,
+	losses INTEGER DEFAULT '0' NOT NULL,
 	due_at VARCHAR(32),
 	attempt INTEGER NOT NULL,
 	worker VARCHAR(64) NOT NULL,
@@ -398,6 +401,7 @@ CREATE TABLE notices (
 	state VARCHAR(16) NOT NULL,
 	why TEXT NOT NULL,
 	failures INTEGER NOT NULL,
+	losses INTEGER DEFAULT '0' NOT NULL,
 	due_at VARCHAR(32),
 	PRIMARY KEY (id)
 );
@@ -441,6 +445,7 @@ CREATE TABLE practice_games (
 	state VARCHAR(16) NOT NULL,
 	why TEXT NOT NULL,
 	failures INTEGER NOT NULL,
+	losses INTEGER DEFAULT '0' NOT NULL,
 	due_at VARCHAR(32),
 	attempt INTEGER NOT NULL,
 	worker VARCHAR(64) NOT NULL,
@@ -524,6 +529,7 @@ CREATE TABLE submissions (
 	state VARCHAR(16) NOT NULL,
 	why TEXT NOT NULL,
 	failures INTEGER NOT NULL,
+	losses INTEGER DEFAULT '0' NOT NULL,
 	due_at VARCHAR(32),
 	attempt INTEGER NOT NULL,
 	worker VARCHAR(64) NOT NULL,

@@ -348,6 +348,7 @@ class Cup:
             plan_sha256="0" * 64,
             policy=policy,
             format=plan.format,
+            clocks=plan.clocks,
             failures=plan.failures,
             withholding=plan.freeze_terms,
             seed=plan.seed,

@@ -440,7 +440,8 @@ def check_cup(directory: Path, problems: Problems) -> None:
         for key in ("skip", "seats"):
             if own.form.get(key):
                 own.form[key].pop("agents", None)  # the leagues below may decide them
-        first, digest = own.lines[0], sha256(canonical({key: own.document[key] for key in OF_CUP}))
+        of_cup = {key: own.document[key] for key in (*OF_CUP, *(each for each in ("clocks",) if each in own.document))}
+        first, digest = own.lines[0], sha256(canonical(of_cup))
         words = {"cup": announced["name"], "announcement": sha256(data)}
         found = [first["event"], first["data"], own.document["name"], digest]
         problems.compare(f"{name}, announcement.json", found, ["announced", words, right["contest"], right["terms"]])

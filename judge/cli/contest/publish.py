@@ -1,30 +1,34 @@
 """`judge contest key` and `export`: publish a contest."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from judge import DISTRIBUTION
-from judge.api.contests import contest as contest_of
 from judge.base.errors import InputError
 from judge.base.text import printable, suggest
-from judge.catalog import MANAGERS
 from judge.cli.contest.options import ArchiveOption, checked_archive
-from judge.cli.options import HERE, ContestOrCupArgument, cup_at, of_web_extra, refuse_given
-from judge.contest.plan import load_plan
-from judge.contest_games import GameState
-from judge.publish.export.export import PageOptions, refuse_withheld
-from judge.publish.export.manager_files import write_for_manager
-from judge.publish.pages import PAGES
+from judge.cli.options import (
+    HERE,
+    ContestOrCupArgument,
+    complete_manager,
+    complete_page,
+    cup_at,
+    of_web_extra,
+    refuse_given,
+)
 from judge.terminal.output import note, print_notice, progress_bar
 from judge.translations.language import CODES
-from judge.transparency.keys import fingerprint, make_key, public_pem
-from judge.transparency.log import KEY_FILE
+
+if TYPE_CHECKING:
+    from judge.publish.export.export import PageOptions
 
 EXAMPLES = {
     "key": "Example: judge contest key cup/organiser.key",
@@ -47,7 +51,7 @@ server read them: the pages poll it every few seconds. After the end they are th
 }
 
 KeyFile = Annotated[
-    Path | None, typer.Option("--key", help=f"Your private key. Default: {KEY_FILE} in the contest's folder.")
+    Path | None, typer.Option("--key", help="Your private key. Default: organiser.key in the contest's folder.")
 ]
 
 
@@ -66,8 +70,8 @@ PageOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help=f"Also write a page of another package: {PAGES.listed}. May be repeated.",
-        autocompletion=PAGES.names,
+        help="Also write a page of another package. For an unknown name, the known ones are printed. May be repeated.",
+        autocompletion=complete_page,
     ),
 ]
 
@@ -78,6 +82,8 @@ def key(path: Annotated[Path, typer.Argument(metavar="FILE", help="The new file 
     FILE gets the private key, and a .pem file in the same folder the public key. Announce the public key in a place
     where only you can write.
     """
+    from judge.transparency.keys import fingerprint, make_key, public_pem
+
     pem = path.with_suffix(".pem")
     if pem.exists() or pem == path:
         raise InputError(f"{pem} exists, or is FILE itself; give another name")
@@ -102,8 +108,9 @@ def export(
         typer.Option(
             "--as",
             metavar="MANAGER",
-            help=f"Instead write only the result files of another manager: {MANAGERS.listed}. Nothing is signed.",
-            autocompletion=MANAGERS.names,
+            help="Instead write only the result files of another manager. For an unknown name, the known ones are "
+            "printed. Nothing is signed.",
+            autocompletion=complete_manager,
         ),
     ] = "",
     unsigned: Annotated[
@@ -121,6 +128,12 @@ def export(
 
     DEBUG lines and stderr are not published: they go to a separate directory for each agent, for its author.
     """
+    from judge.api.contests import contest as contest_of
+    from judge.catalog import MANAGERS
+    from judge.contest_games import GameState
+    from judge.publish.export.export import refuse_withheld
+    from judge.publish.export.manager_files import write_for_manager
+
     if (cup := cup_at(contest)) is not None:
         from judge.cli.cup.publish import export as export_cup
 
@@ -172,6 +185,8 @@ def export(
 
 
 def _write_pages(directory: Path, contest: Path, archive: str, *, is_followed: bool) -> None:
+    from judge.contest.plan import load_plan
+
     with of_web_extra():
         from judge.web.live.serve import follow as write
     planned = load_plan(contest)
@@ -183,6 +198,9 @@ def _write_pages(directory: Path, contest: Path, archive: str, *, is_followed: b
 
 def page_options(address: str, languages: Sequence[str], pages: Sequence[str] = ()) -> PageOptions:
     """The options of pages. Raises InputError."""
+    from judge.publish.export.export import PageOptions
+    from judge.publish.pages import PAGES
+
     for code in languages:
         if code not in CODES:
             raise InputError(f"--language {printable(code, 20)}: {suggest(code, CODES)}")

@@ -9,18 +9,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
-from judge.api.contests import ContestFolder
-from judge.api.contests import contest as contest_of
 from judge.base.text import printable, titled
-from judge.cli.contest.standings_output import print_standings
 from judge.cli.options import HERE, ContestArgument, ContestOrCupArgument, JsonOption, cup_at, refuse_given
-from judge.contest.contest import open_store
-from judge.contest.plan import load_plan
-from judge.contest.status import status_before, status_of, total_text
-from judge.contest_view.documents import standings_document
-from judge.terminal.contest_tables import print_crosstable
 from judge.terminal.output import print_json
 
 
@@ -33,6 +24,10 @@ def status(
     as_json: JsonOption = False,
 ) -> None:
     """Show the progress of a contest, its hosts, agents that fail, and games that are void or stopped."""
+    from judge.api.contests import ContestFolder
+    from judge.contest.plan import load_plan
+    from judge.contest.status import status_before, status_of, total_text
+
     if (cup := cup_at(contest)) is not None:
         from judge.cli.cup.tables import status as status_of_cup
 
@@ -158,6 +153,12 @@ def standings(
     as_json: JsonOption = False,
 ) -> None:
     """Print the standings, with ratings and their 95 % intervals. Before the start: entries and start time."""
+    from judge.api.contests import ContestFolder
+    from judge.cli.contest.standings_output import print_standings
+    from judge.contest.plan import load_plan
+    from judge.contest.status import status_before
+    from judge.contest_view.documents import standings_document
+
     if (cup := cup_at(contest)) is not None:
         from judge.cli.cup.tables import standings as standings_of_cup
 
@@ -184,6 +185,11 @@ def standings(
 
 
 def _print_crosstable(contest: Path, *, as_json: bool) -> None:
+    from rich.console import Console
+
+    from judge.api.contests import contest as contest_of
+    from judge.terminal.contest_tables import print_crosstable
+
     with contest_of(contest).opened() as found:
         cells = found.view().table.crosstable
     if as_json:
@@ -197,6 +203,9 @@ def _print_crosstable(contest: Path, *, as_json: bool) -> None:
 
 def journal(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
     """Print the contest's journal: time, actor, event, and the reason of every void."""
+    from judge.contest.contest import open_store
+    from judge.contest.plan import load_plan
+
     planned = load_plan(contest)
     if planned.has_no_store:
         print("[]" if as_json else f"{planned.name}: not begun, and its journal is empty")

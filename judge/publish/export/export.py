@@ -42,6 +42,9 @@ from judge.transparency.keys import fingerprint, public_pem
 from judge.transparency.log import WITNESSED, ContestLog, witnessed_files
 
 PGN = "games.pgn"
+MAX_GAMES_WITH_BOARDS = 10_000
+"""Small boards of a larger contest would fill the memory."""
+
 _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 
 
@@ -134,6 +137,7 @@ def _write(
         (target / name).write_bytes(write())
     conditions: dict[int, GameConditions] = {}
     evaluated: dict[int, EvaluatedGame | None] = {}
+    boards: dict[int, str] = {}
     about: dict[str, Mapping[str, str]] = {}
     listed: dict[str, tuple[str, int]] = {}
     tables = ((f"data/{name}", data) for name, data in result_tables(published))
@@ -147,12 +151,15 @@ def _write(
             about |= game.about
             conditions[context.game.number] = game.conditions
             evaluated[context.game.number] = game.evaluated
+            if len(contexts) <= MAX_GAMES_WITH_BOARDS:
+                boards[context.game.number] = game.board
             listed |= game.listed
     deque(of_results, maxlen=0)
     published = replace(
         published,
         games=[replace(game, conditions=conditions.get(game.number)) for game in published.games],
         evaluated=evaluated,
+        boards=boards,
     )
     for name, data in certificate_files(published).items():
         (target / "data" / name).write_bytes(data)

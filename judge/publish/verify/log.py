@@ -447,7 +447,7 @@ class _ComparedLog:
             yield from _attempt_problems(game, attempts.ended, records)
             if (attempts.running is not None) != (game.state == GameState.RUNNING):
                 running = f"attempt {attempts.running} is running" if attempts.running else "no attempt is running"
-                yield f"game {game.number}: {running} in the log, but it is {game.state} in the tables in the tables"
+                yield f"game {game.number}: {running} in the log, but it is {game.state} in the tables"
 
 
 def _attempt_problems(

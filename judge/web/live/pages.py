@@ -153,12 +153,14 @@ class LivePages:
         self.games = RunningPages(
             self._contest.snapshot.shown_name,
             self._contest.snapshot.policy,
+            self._contest.snapshot.clocks,
             self.hub.painter,
             self._file,
             self.hosts,
             is_static=is_static,
             has_authors=has_authors,
             has_rounds=self._contest.snapshot.format.has_rounds,
+            boards=self.hub.boards,
         )
         self.log = SignedLog(planned.store_url, planned.name, planned.folder)
         key = self.log.key
@@ -343,6 +345,7 @@ class LivePages:
             stream=self._stream(live, loaded),
             joined=self._joined,
             evaluated=live.evaluated,
+            boards=self.hub.boards,
             ladder_ratings=self._ladder,
         )
         writers = {**pages(contest, {}, self._languages), **documents(contest)}

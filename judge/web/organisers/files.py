@@ -16,7 +16,7 @@ from judge.publish.export.export import refuse_withheld
 from judge.publish.export.folder import write_export
 from judge.store.orders import Orders, OrganiserOrder
 from judge.store.types import UnknownSubmissionError
-from judge.transparency.log import KEY_FILE
+from judge.transparency.keys import KEY_FILE
 from judge.web.organisers.console import Console, PublishPages
 
 

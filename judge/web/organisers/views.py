@@ -39,7 +39,7 @@ CHECK_S = 60.0
 
 def overview(console: Console) -> Mapping[str, Any]:
     """Games, failures, free resources."""
-    contest = console.contest()
+    contest, player = console.contest(), console.state.player
     values: dict[str, Any] = {
         "room": free_space_of(console.planned.folder),
         "orders": console.orders.latest(SHOWN_LAST),
@@ -48,6 +48,7 @@ def overview(console: Console) -> Mapping[str, Any]:
         "reason": None,
         "path": str(console.planned.path),
         "moments": console.file.windows().moments,
+        "problems": [*{each: None for each in (console.file.problem, player.mistake, *player.problems) if each}],
     }
     if contest is None:
         return {**values, **_before(console), "state": "not begun"}
@@ -102,7 +103,7 @@ def _before(console: Console) -> Mapping[str, Any]:
     return {
         "listed": [agent.name or agent.path for agent in plan.agents],
         "entries": entries,
-        "problems": name_problems(console.file.current_value(), entries),
+        "name_problems": name_problems(console.file.current_value(), entries),
         "waiting": [each for each in newest if each.state in (SubmissionState.RECEIVED, SubmissionState.PROCESSING)],
         "refused": [each for each in newest if each.state in (SubmissionState.REFUSED, SubmissionState.FAILED)],
         "starts": plan.windows.starts,

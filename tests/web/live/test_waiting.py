@@ -20,8 +20,7 @@ from judge.contest.window_keeper import PlanFile
 from judge.store.tokens import TokenRole
 from judge.store.types import ANNOUNCED
 from judge.submissions.service import IntakeDirectory
-from judge.transparency.keys import make_key
-from judge.transparency.log import KEY_FILE
+from judge.transparency.keys import KEY_FILE, make_key
 from judge.web.live.pages import LivePages
 from judge.web.live.waiting import WaitingContest
 from tests.broadcast.logs import recorder
