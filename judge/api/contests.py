@@ -148,7 +148,7 @@ class ContestFolder:
             _check_images(found, accept_images)
             if found.has_new_plan:
                 notify(f"{planned.path} was changed since the contest was locked in; the changes have no effect")
-            for problem in export_problems(planned, found.snapshot.policy, found.snapshot.by_name()):
+            for problem in export_problems(planned, found.snapshot, found.snapshot.by_name()):
                 notify(f"judge contest export: {printable(problem, 2000)}")
             if found.folders_notice:
                 notify(printable(found.folders_notice, 2000))

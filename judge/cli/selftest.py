@@ -69,8 +69,8 @@ def selftest(
     lines = []
     with pair_alone(print_notice) as (slot, pair), closing(Suite(chosen, slot, slower, pair)) as suite:
         for attack in attacks:
-            if attack.ponders and not pair:
-                note(f"skipped: {attack.id}: pondering needs two cores")
+            if why := suite.obstacle(attack):
+                note(f"skipped: {attack.id}: {why}")
                 continue
             line = _try(suite, attack)
             lines.append(line)

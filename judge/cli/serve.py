@@ -23,6 +23,7 @@ from judge.cli.options import (
 from judge.terminal.output import note
 
 if TYPE_CHECKING:
+    from judge.contest.plan import Planned
     from judge.cup.plan import PlannedCup
     from judge.submissions.service import IntakeDirectory
 
@@ -109,7 +110,9 @@ def serve(
     if intake_only and (read_only or metrics or root_path):
         raise InputError("--intake-only: leave out --read-only, --metrics and --root-path, which are for the pages")
     paths, cup = _contests(contest or [HERE], may_write=not read_only)
-    planned = load_plan(paths[0])
+    loaded = [load_plan(path) for path in paths]
+    planned = loaded[0]
+    _refuse_shared_folders(loaded)
     is_front = len(paths) > 1 or cup is not None
     if is_front and (intake_only or metrics):
         raise InputError("--intake-only and --metrics are for one contest; leave them out, or serve one")
@@ -127,7 +130,6 @@ def serve(
             stack.enter_context(_playing(directories))
         received = [stack.enter_context(running_intake(each)) for each in directories]
         if is_front:
-            loaded = [load_plan(path) for path in paths]
             several = list(zip_longest(loaded, received))
             front = title or (cup.cup.name if cup is not None else "judge")
             name = f"{front}, {len(several)} contests"
@@ -145,6 +147,15 @@ def serve(
         server = stack.enter_context(opened)
         print_address(f"{name} on http://{place}{root_path}", is_loopback=place.is_loopback)
         server.run()
+
+
+def _refuse_shared_folders(contests: Sequence[Planned]) -> None:
+    """Raise InputError for two contests in one folder: they would share live log, exports and key."""
+    found: dict[Path, Path] = {}
+    for planned in contests:
+        other = found.setdefault(planned.folder.resolve(), planned.path)
+        if other.resolve() != planned.path.resolve():
+            raise InputError(f"{other} and {planned.path} are in one folder: move one of them to its own folder")
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from judge.base.os_errors import os_errors_as
 from judge.base.text import printable
 from judge.cli.guard import is_interactive
 from judge.cli.options import EvidenceOption
+from judge.contest.file_names import CUP_FILE, PLAN_FILE
 from judge.terminal.output import note, refuse_source
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def show(
             "with --game a contest.",
         ),
     ],
-    ply: Annotated[int | None, typer.Option(min=0, help="Show only the position after this many moves.")] = None,
+    ply: Annotated[int | None, typer.Option(min=0, help="Show only the position after this move.")] = None,
     svg: Annotated[Path | None, typer.Option(help="Draw that position, or the last one, to a file.")] = None,
     gif: Annotated[Path | None, typer.Option(help="Draw the game as an animation.")] = None,
     evidence: EvidenceOption = False,
@@ -89,6 +90,12 @@ def show(
         return
     if attempt is not None or record or private:
         raise InputError("--attempt, --record and --private are for a game of a contest: name it with --game")
+    for path in paths:
+        if (path / PLAN_FILE).is_file():
+            games = f"judge contest status {path} --games lists them"
+            raise InputError(f"{path}: a contest: name one of its games, such as --game 1; {games}")
+        if (path / CUP_FILE).is_file():
+            raise InputError(f"{path}: a cup: name one of its leagues, in a folder of it, and a game, such as --game 1")
     files = game_files(paths)
     if evidence:
         for number, path in enumerate(files):
@@ -138,7 +145,7 @@ def _scene(game: Stepped, at: int, pixels: int | None = None) -> Scene:
 
     step, last = game.steps[at], len(game.steps) - 1
     caption = game.result if at == last else step.text
-    words = Words(game.names, caption, f"{at} of {last}")
+    words = Words(game.names, caption, f"{game.number_of(at)} of {game.number_of(last)}")
     return draw_board(step.view, words) if pixels is None else draw_board(step.view, words, pixels)
 
 

@@ -70,7 +70,7 @@ def stats(
     from judge.statistics.rating_model import RatingModel
     from judge.statistics.ratings import join_contests
     from judge.terminal.contest_tables import print_certainty
-    from judge.tournament.comparable import policy_difference
+    from judge.tournament.comparable import terms_difference
 
     if certainty:
         if contests is None or len(contests) != 1 or anchor or against is not None:
@@ -90,7 +90,7 @@ def stats(
     if len(games) > 1:
         raise InputError(f"these contests are of {' and '.join(sorted(games))}: their ratings cannot be compared")
     for path, contest in zip(contests[1:], loaded[1:], strict=True):
-        if what := policy_difference(loaded[0].snapshot.policy, contest.snapshot.policy):
+        if what := terms_difference(loaded[0].snapshot, contest.snapshot):
             raise InputError(
                 f"{contests[0]} and {path} have different rules or clocks ({what}), so their "
                 "ratings are not comparable: rate them separately"

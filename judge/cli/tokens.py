@@ -78,7 +78,7 @@ def make(
     with closing(directory.tokens()) as tokens:
         made = tokens.make(name, operator(), chosen)
     if chosen is TokenRole.AUTHOR:
-        _note_similar([name], directory)
+        note_lookalikes([name], directory)
     print(made)
     if address:
         print((author_link if chosen is TokenRole.AUTHOR else organiser_link)(address, made))
@@ -106,9 +106,9 @@ def _of_contest(contest: Path, authors: Sequence[str], address: str) -> Iterator
 
     directory = open_intake(contest)
     yield ("author", "token", *(("link",) if address else ()))
-    for author, token in _made(directory, authors):
+    for author, token in make_tokens(directory, authors):
         yield (author, token, *((author_link(address, token),) if address else ()))
-    _note_similar(authors, directory)
+    note_lookalikes(authors, directory)
 
 
 def _of_cup(path: Path, authors: Sequence[str], address: str) -> Iterator[Sequence[str]]:
@@ -121,11 +121,14 @@ def _of_cup(path: Path, authors: Sequence[str], address: str) -> Iterator[Sequen
     yield LEAGUE_COLUMNS
     for league in planned.cup.leagues:
         contest = planned.write(league.name, is_complete=not league.after)
-        for author, token in _made(open_intake(contest.path), authors):
+        directory = open_intake(contest.path)
+        for author, token in make_tokens(directory, authors):
             yield (author, league.name, author_link(f"{address}/{contest.name}", token))
+    note_lookalikes(authors, directory)
 
 
-def _made(directory: IntakeDirectory, authors: Sequence[str]) -> list[tuple[str, str]]:
+def make_tokens(directory: IntakeDirectory, authors: Sequence[str]) -> list[tuple[str, str]]:
+    """Authors with their new tokens."""
     with closing(directory.tokens()) as tokens:
         return [(author, tokens.make(author, operator())) for author in authors]
 
@@ -148,15 +151,15 @@ def list_tokens(contest: ContestArgument = HERE) -> None:
             print(f"{holder.role.value:<6} {printable(holder.name)}  {made}")
 
 
-def _note_similar(authors: Sequence[str], directory: IntakeDirectory) -> None:
-    from judge.store.lookalikes import appearances
+def note_lookalikes(authors: Sequence[str], directory: IntakeDirectory) -> None:
+    """Note authors of a contest that look like one of `authors`."""
+    from judge.store.lookalikes import lookalikes
 
     with closing(directory.notices()) as notices:
         known = notices.authors()
-    for author in authors:
-        for each in known:
-            if each != author and not appearances(each).isdisjoint(appearances(author)):
-                note(f"judge: there is also the author {printable(each)}: if they are one person, use one name")
+    for first, second in lookalikes(authors, known):
+        names = f"{printable(first)} and {printable(second)}"
+        note(f"judge: the authors {names} look alike: if they are one person, use one name")
 
 
 def authors_in(file: str) -> list[str]:

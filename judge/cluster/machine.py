@@ -41,7 +41,7 @@ from judge.host.image_files import ID, import_image, refuse_unlike
 from judge.play.venue import Slot
 from judge.sandbox.docker.images import image_contents
 from judge.sandbox.docker.reaper import reap
-from judge.sandbox.docker.requirements import require_pipes
+from judge.sandbox.docker.requirements import require_exact_clocks
 from judge.sandbox.static_builds import content_digest
 
 KEPT_S = 7 * 86_400
@@ -181,7 +181,8 @@ class Machine:
             if why := slot.unfit_reason(order.spec.policy):
                 raise HostError(f"{self.name}: {why}; start judge worker with more --cores or fewer --slots")
         if order.spec.box == "docker":
-            require_pipes(order.spec.policy.box)
+            policy = order.spec.policy
+            require_exact_clocks(policy.game_box, policy.clock.shortest_ms)
 
     def _lacking_images(self, wanted: Mapping[str, str]) -> tuple[str, ...]:
         found = image_contents(wanted) if wanted else {}

@@ -63,7 +63,7 @@ def begin(store: Store, planned: Planned, host: Mapping[str, Any], *, is_early: 
             snapshot = take_snapshot(planned, staging, dict(host), secret, store)
         share_files(store, planned, snapshot)
         entered = [EntryRow(entry.name, entry.rank, entry.model_dump_json()) for entry in snapshot.entries]
-        store.create(planned.name, snapshot.model_dump_json(), entered, secret)
+        store.create(planned.name, snapshot.model_dump_json(), entered, secret, snapshot.withheld_from)
         if words := skip_words(planned):
             store.remark(planned.name, StartRatingsRead(cut(words)))
         if source := planned.plan.ratings.from_:

@@ -207,10 +207,8 @@ def has_begun(store: Store, planned: Planned) -> bool:
 
 def find_game(contest: Contest, word: str) -> ScheduledGame:
     """Find a game by number or id prefix. Raises InputError unless exactly one matches."""
-    games = contest.store.games(contest.name)
-    found = [game for game in games if str(game.number) == word]
-    if not found and len(word) >= 4:
-        found = [game for game in games if game.id.startswith(word)]
+    matching = contest.store.matching_games(contest.name, word)
+    found = [game for game in matching if str(game.number) == word] or matching
     if len(found) != 1:
         raise InputError(
             f"{word!r} is {'no game' if not found else 'several games'} of {contest.name}: give its number, or more of "

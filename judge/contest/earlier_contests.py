@@ -11,6 +11,7 @@ from judge.contest.file_names import PLAN_FILE
 from judge.contest.plan import Planned, load_plan
 from judge.contest_games import GameResult, without_copies
 from judge.contest_view.export import DOCUMENT, load_claimed
+from judge.contest_view.public import public_view
 from judge.contest_view.view import ContestView
 from judge.statistics.rating_model import BAYESELO_MODEL
 from judge.statistics.ratings import rate
@@ -32,7 +33,7 @@ def read_contest(path: Path, named: Collection[str] = (), store: str = "") -> Co
     if not planned.has_no_store:
         with closing(open_foreign(planned, named, store)) as opened:
             if has_begun(opened, planned):
-                return Contest(opened, planned).read()
+                return public_view(Contest(opened, planned).read())
     raise planned.not_begun()
 
 

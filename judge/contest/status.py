@@ -57,7 +57,7 @@ def status_before(planned: Planned) -> dict[str, Any]:
         "moments": {key: at.isoformat() for key, at in windows.moments},
         "words": windows.words,
         "starts_by_itself": windows.starts is not None,
-        "is_served": has_player(planned),
+        "is_served": has_player(planned.folder, planned.name),
     }
     if not planned.has_no_store:
         with closing(intake_directory(planned).register()) as register:
@@ -93,6 +93,7 @@ def status_of(contest: Contest, games: bool = False, tested: bool = False) -> di
         "to_come": view.to_come.games,
         "is_exact": view.to_come.is_exact or is_over,
         "chance": _chance(view),
+        "withheld_from": contest.store.withheld_from(contest.name),
         "folders": contest.folders_notice,
         "hosts": [dataclasses.asdict(host) for host in contest_hosts(contest.store, contest.name, tests)],
         "cores": {} if is_over else {core: who for core, who in holders_here().items() if who},

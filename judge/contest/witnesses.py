@@ -92,7 +92,7 @@ class Witnesses:
         for witness in self.all:
             if witness.url and log.size:
                 try:
-                    self.cosign(witness, log.checkpoint(), log.tree)
+                    self.cosign(witness, log.checkpoint(log.public_size), log.tree)
                     yield witness, ""
                 except HostError as error:
                     yield witness, str(error)

@@ -71,6 +71,7 @@ def _document(stage: "StageCertainty") -> dict[str, Any]:
         else dict(zip(("50", "80"), found.further_games, strict=True)),
         "further_share": found.further_share,
         "ranks": [asdict(rank) | {place: getattr(rank, place) + above for place in places} for rank in found.ranks],
+        "known": [asdict(lead) for lead in found.known],
         "rings": [asdict(pair) for pair in found.unusual],
         "sentences": list(stage.sentences()),
     }

@@ -71,7 +71,8 @@ class ContestView:
     entered: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """Reason and JSON of entries after the start."""
     evaluated: Mapping[int, EvaluatedGame | None] = field(default_factory=dict)
-    """By game number, if known."""
+    boards: Mapping[int, str] = field(default_factory=dict, compare=False)
+    """Both by game number, if known: what the agents' evaluations show, and the last position as a small SVG."""
     ladder_ratings: LadderRatings = field(default_factory=LadderRatings, compare=False)
     added_pages: Sequence[tuple[str, str]] = ()
     """Path and title of pages of other packages."""
@@ -267,6 +268,27 @@ class ContestView:
             return None
         first = [line for line in self.table.lines if line.place == 1 and line.agent not in self.out]
         return Ending(tuple(line.agent for line in first), first[0].points if first else 0.0, *self.period)
+
+    @cached_property
+    def decisive_game(self) -> PublishedGame | None:
+        """The winner's last win against the best placed agent that it beat, without a failure if there is one.
+
+        None before the end.
+        """
+        if self.ending is None:
+            return None
+        places = {line.agent: at for at, line in enumerate(self.table.lines)}
+
+        def weight(each: tuple[PublishedGame, GameResult]) -> tuple[bool, int, int]:
+            game, result = each
+            return result.verdict not in FAILURES, -max(places[agent] for agent in result.agents), game.number
+
+        wins = [
+            (game, game.result)
+            for game in self.games
+            if game.result is not None and game.result.winner in self.ending.winners and not self.exclusion(game)
+        ]
+        return max(wins, key=weight)[0] if wins else None
 
     @property
     def period(self) -> tuple[str, str]:

@@ -166,6 +166,12 @@ def _swap(host: Host) -> Iterator[HostFinding]:
         yield HostFinding("swap", Light.RED, says, "swapoff -a, or boot with swapaccount=1")
 
 
+def _rights(host: Host) -> Iterator[HostFinding]:
+    fix = "run the judge as root; docs/enforcement.md, Without root, has the consequences"
+    says = f"without root: {'; '.join(host.without_root)}"
+    yield finding("root", not host.without_root, "the judge is root", says, fix)
+
+
 def _boxes(host: Host) -> Iterator[HostFinding]:
     trial = host.trial
     if trial is None:
@@ -405,6 +411,7 @@ CHECKS: tuple[Check, ...] = (
     _isolation,
     _cgroups,
     _swap,
+    _rights,
     _boxes,
     _images,
     _processors,

@@ -172,6 +172,9 @@ class Placement(FrozenModel):
     seat_cores: FailFastTuple[FailFastTuple[int]] = Field(default=(), max_length=2, exclude_if=lambda cores: not cores)
     """Parts of `slot_cores`, if agents may ponder."""
     freezer: str = ""
+    """What stopped the boxes out of turn: `unified`, `v1`, `engine` or `none`."""
+    thaw_ms: float = Field(default=0.0, exclude_if=lambda ms: ms == 0)
+    """The longest call that thawed a box with the freezer `engine`. It is part of the turn's time."""
     host: str = ""
     """Machine that played the game."""
 

@@ -22,6 +22,9 @@ BoxKind = Literal["docker", "process"]
 NO_FREEZER = "none"
 """Freezer of a box that is never stopped."""
 
+ENGINE_FREEZER = "engine"
+"""Freezer of a user who may not write cgroup files: the Engine's pause, about 10 ms a call."""
+
 
 class FolderKind(StrEnum):
     """One of an agent's two folders."""
@@ -41,7 +44,7 @@ class Channel(StrEnum):
     """Stderr; empty data is its end of file."""
     REPORT = "report"
     OOM = "oom"
-    """Only a hint to take readings: some users cannot watch it (v1 cgroups need root)."""
+    """Only a hint to take readings. With v1 cgroups only root can watch it: see `Box.unreported_kills`."""
 
 
 class EventSource(Protocol):
@@ -318,6 +321,10 @@ class Box(ABC):
         None if unknown. An agent cannot cause it.
         """
         return None
+
+    def unreported_kills(self) -> int:
+        """Kills for memory so far, if no event source reports them; else 0."""
+        return 0
 
     def nearby(self) -> Nearby:
         return Nearby()

@@ -11,7 +11,7 @@ import json
 import re
 import secrets
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -69,6 +69,8 @@ class IntakeDirectory:
     """Whether agents that pass after the start join."""
     listed_names: Callable[[], Collection[str]] = tuple
     """Names of agents in the contest's file."""
+    clocks: Mapping[str, str] = field(default_factory=dict)
+    """Time controls of single agents."""
 
     @property
     def uploads(self) -> Path:
@@ -368,7 +370,7 @@ def requeue_lost(
         for number, attempt, taken_by in queue.running_attempts()
         if ((number, attempt) not in running if taken_by == worker else is_worker_gone(directory, taken_by))
     ]
-    return [number for number, attempt in lost if queue.give_back(number, attempt, directory.intake.tries)]
+    return [number for number, attempt in lost if queue.give_back(number, attempt, directory.intake.again_s)]
 
 
 def _mark(directory: IntakeDirectory, worker: str) -> Path:

@@ -69,6 +69,7 @@ CONTESTS: Mapping[str, Recipe] = {
     "ladder": replace(JOINING, name="orders", happens=with_a_running_game),
     "ladder with a new version": VERSIONS,
     "over": replace(ROUND_ROBIN, name="orders-over", more="", happens=with_all_games),
+    "withheld": replace(ROUND_ROBIN, name="orders-withheld", more="[freeze]\nlast_rounds = 2", happens=with_all_games),
 }
 
 
@@ -117,6 +118,7 @@ TARGETS: Mapping[str, Sequence[str]] = {
     "contest": [""],
     "season": [""],
     "authors": [""],
+    "round": ["next", "all", "2", "x"],
     "game": ["1", "4", "5", "6", "99"],
     "agent": [AGENTS[1], "nobody"],
     "entrant": ["zoe", AGENTS[1], "nobody"],

@@ -454,6 +454,15 @@ def test_memory_event_reports_exhaustion_at_once(lodge: Lodge, act: str) -> None
     guest.until(lambda: Channel.OOM in guest.heard_of)
 
 
+@with_and_without_root
+def test_a_kill_is_reported_by_an_event_or_found_by_reading(lodge: Lodge) -> None:
+    guest = lodge("puppet", limits=SMALL).move_in()
+    assert 0 == guest.box.unreported_kills()
+    assert guest.ask("eat-in-child") == "child killed by 9"
+    guest.until(lambda: Channel.OOM in guest.heard_of or 1 == guest.box.unreported_kills())
+    assert (Channel.OOM in guest.heard_of) is not bool(guest.box.unreported_kills())
+
+
 # --- outsiders -----------------------------------------------------------------------------------
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from judge.base.text import duration, printable, titled
+from judge.base.text import printable, titled
 from judge.cli.options import HERE, ContestOrCupArgument, checked_address, cup_at, refuse_given
 from judge.terminal.output import note
 
@@ -31,12 +31,12 @@ def announcement(planned: Planned, url: str) -> Iterator[str]:
         announce_contest(store, planned)
         log = ContestLog(planned.name, partial(store.leaves, planned.name))
         first, key = log.line(0), organiser_key(planned.folder)
-        yield from (printable(line, 600) for line in _facts(planned, url))
+        yield from (printable(line, 4000) for line in _facts(planned, url))
         commitment = first.digest if isinstance(first.change, Announced) else None
         yield _fact("commitment", commitment or "none: the file fixes a seed")
         if key is not None:
             yield f"\n{CHECKPOINT_HEADING}"
-            yield log.checkpoint().signed(key).note.decode().removesuffix("\n")
+            yield log.checkpoint(log.public_size).signed(key).note.decode().removesuffix("\n")
 
 
 def _facts(planned: Planned, url: str) -> Iterator[str]:
@@ -78,10 +78,11 @@ def _format_words(form: AnyFormat) -> str:
 
 def clock_words(planned: Planned) -> str:
     """The time and memory limits of a contest."""
-    clock, limits = planned.policy.clock, planned.policy.limits
-    turn = f"{duration(clock.turn_ms)} a move" if clock.turn_ms else "as fast as possible"
-    game = f"{duration(clock.match_ms)} a game" if clock.match_ms else "no limit of a game"
-    return f"{turn}, {game}, {limits.memory_bytes >> 20} MiB of memory"
+    from judge.site.rules import limit_facts
+    from judge.translations.language import ENGLISH
+
+    facts = limit_facts(planned.policy, planned.clocks, ENGLISH)
+    return f"{facts['Time']}, {planned.policy.limits.memory_bytes >> 20} MiB of memory"
 
 
 def _fact(name: str, value: str) -> str:
@@ -132,7 +133,7 @@ def announce(
     for line in announcement(planned, url):
         print(line)
     note("judge: publish these lines now where only you can write, send them to the authors, and keep them")
-    for problem in export_problems(planned, planned.policy):
+    for problem in export_problems(planned, planned):
         note(f"judge: WARNING: judge contest export: {printable(problem, 2000)}")
     if organiser_key(planned.folder) is None:
         note(

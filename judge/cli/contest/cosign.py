@@ -54,7 +54,7 @@ def cosign(
         refused = 0
         for witness, why in witnesses.ask(log):
             refused += bool(why)
-            print(f"{printable(witness.name)}: {printable(why, 300) or f'signed {log.size} leaves'}")
+            print(f"{printable(witness.name)}: {printable(why, 300) or f'signed {log.public_size} leaves'}")
     for witness in witnesses.all:
         if not witness.url:
             print(f"{printable(witness.name)}: has no url; import its signed checkpoint with --from")

@@ -52,7 +52,7 @@ def plan(
     # More agents may come while submissions are open.
     listed = [agent.name or agent.path for agent in planned.plan.agents]
     agents = None if planned.waits_for() else {*found.agents, *listed}
-    ratings = ratings_problems(planned, planned.policy, agents)
+    ratings = ratings_problems(planned, planned, agents)
     found = dataclasses.replace(found, missing=[*found.missing, *ratings])
     policy = planned.policy
     slots = len(slots_on_host(planned.plan.slots.cores, sharing=policy.box.sharing, ponders=policy.clock.ponder))
@@ -76,7 +76,7 @@ def plan(
 
 
 def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
-    from judge.contest.estimate import EXPECTED_ANSWERS
+    from judge.contest.estimate import EXPECTED_ANSWERS, longest_words
     from judge.site.rules import games_of_pair
 
     policy, chosen = planned.policy, planned.plan.format
@@ -94,13 +94,9 @@ def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
         print(f"  seats    {printable(', '.join(found.seats), 2000)} in the first league")
     _show_left_out(found)
     print(f"  clocks   {policy.clock.words}, {policy.limits.memory_bytes >> 20} MiB")
-    hours = found.hours(slots)
-    longest = (
-        "unbounded: the policy's clock.match_ms is 0"
-        if hours is None
-        else f"at most {duration(hours * 3_600_000)} if agents use all their time, on {slots} slot{'s' * (slots != 1)}"
-    )
-    print(f"  time     {longest}")
+    for agent, clock in sorted(planned.clocks.items()):
+        print(f"           {printable(agent)}: {clock}")
+    print(f"  time     {longest_words(planned, found, slots)}")
     if found.expected_s is not None and (expected := found.expected_hours(slots)) is not None:
         each = f"{duration(found.expected_s * 1000)} a game"
         print(f"           about {duration(expected * 3_600_000)} with {EXPECTED_ANSWERS} answers of each seat, {each}")

@@ -116,6 +116,10 @@ def export(
     unsigned: Annotated[
         bool, typer.Option("--unsigned", help="Instead write the live pages to DIR, which this may repeat.")
     ] = False,
+    withheld: Annotated[
+        bool,
+        typer.Option("--withheld", help="Also export results that are withheld. The export is not for publication."),
+    ] = False,
     follow: Annotated[
         bool, typer.Option("--follow", help="With --unsigned: keep them current until the contest is over.")
     ] = False,
@@ -127,20 +131,22 @@ def export(
     from judge.api.contests import contest as contest_of
     from judge.catalog import MANAGERS
     from judge.contest_games import GameState
+    from judge.publish.export.export import refuse_withheld
     from judge.publish.export.manager_files import write_for_manager
 
     if (cup := cup_at(contest)) is not None:
         from judge.cli.cup.publish import export as export_cup
 
-        refuse_given("is not for a cup", as_=as_, archive=archive, unsigned=unsigned, follow=follow)
+        refuse_given("is not for a cup", as_=as_, archive=archive, unsigned=unsigned, withheld=withheld, follow=follow)
         export_cup(directory, cup, key, private, page_options(address, language or CODES, page or ()))
         return
     if follow and not unsigned:
         raise InputError("--follow is for live pages: also give --unsigned")
     if unsigned:
-        if as_ or key or private or address or language or page:
+        if as_ or key or private or address or language or page or withheld:
             raise InputError(
-                "--unsigned writes the live pages: leave out --as, --key, --private, --address, --language and --page"
+                "--unsigned writes the live pages: leave out --as, --key, --private, --address, --language, --page and "
+                "--withheld"
             )
         _write_pages(directory, contest, archive, is_followed=follow)
         return
@@ -151,6 +157,8 @@ def export(
                 "--language, --page"
             )
         with contest_of(contest).opened() as found:
+            if not withheld:
+                refuse_withheld(found)
             count = write_for_manager(found, MANAGERS.entry(as_), directory)
             counts = found.view().counts
             unfinished = sum(counts.values()) - counts[GameState.DONE]
@@ -159,12 +167,16 @@ def export(
         print(f"{directory}: {count} files")
         return
     authors = private or directory.with_name(f"{directory.name}-private")
-    options = replace(page_options(address, language or CODES, page or ()), archive=checked_archive(archive))
+    options = replace(
+        page_options(address, language or CODES, page or ()), archive=checked_archive(archive), withheld=withheld
+    )
     exported = contest_of(contest).export(
         directory, key=key, private=authors, options=options, progress=progress_bar(), notify=print_notice
     )
     if exported.unfinished:
         note(f"judge: {exported.unfinished} games have no result yet; the pages show them as unfinished")
+    if withheld:
+        note("judge: with results that are withheld: do not publish it before they are revealed")
     print(f"{directory}: {exported.played} games; open {directory}/index.html")
     print(f"{authors}: private files per author")
     print(f"manifest {exported.digest}")

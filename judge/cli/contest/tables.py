@@ -62,6 +62,9 @@ def status(
             f"  continue      no judge plays the contest; judge contest run {printable(str(contest), 200)} continues it"
         )
     print(f"  chance        {document['chance']['words']}")
+    if document["withheld_from"] is not None:
+        path = printable(str(contest), 200)
+        print(f"  withheld      results from round {document['withheld_from']} on; judge contest reveal next {path}")
     if document["folders"]:
         print(f"  folders       {printable(document['folders'], 2000)}")
     for host in document["hosts"]:

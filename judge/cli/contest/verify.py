@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -136,6 +137,8 @@ def verify(
         count = len(report.problems)
         print(f"{place}: FAILED: {count} problem{'s' if count > 1 else ''}")
         raise SystemExit(1)
+    if is_of_contest:
+        _refuse_outdated(folder, report)
     name = printable(titled(report.contest, report.title))
     if report.sampled_of is not None:
         games = f"{report.replayed - report.uncounted} of {report.sampled_of} games replayed"
@@ -145,16 +148,27 @@ def verify(
     result = "ok after undoing changed line ends" if report.changed_line_ends else "ok"
     print(f"{place}: {result}: {name}, {games}")
     if is_of_contest:
-        _refuse_other_contest(folder, report)
         print(f"publish {place}")
 
 
-def _refuse_other_contest(folder: Path, report: VerificationReport) -> None:
+def _refuse_outdated(folder: Path, report: VerificationReport) -> None:
+    from judge.contest.contest import open_store  # a verifier has no contest's folder
     from judge.contest.plan import load_plan
+    from judge.publish.kept_exports import last_change
 
-    name = load_plan(folder).name
-    if report.contest != name:
-        raise InputError(f"{folder}: its newest export is of {printable(report.contest, 60)}, not of {name}: remove it")
+    planned = load_plan(folder)
+    if report.contest != planned.name:
+        name = printable(report.contest, 60)
+        raise InputError(f"{folder}: its newest export is of {name}, not of {planned.name}: remove it")
+    with closing(open_store(planned)) as store:
+        change = last_change(store, planned.name)
+    leaves = 0 if report.log is None else report.log.size
+    if change is not None and change.number is not None and change.number >= leaves:
+        raise InputError(
+            f"{folder}: the results changed after its newest export ({change.at[:19].replace('T', ' ')} UTC: "
+            f"{printable(change.text, 200)}): do not publish it; judge serve writes the next one, and "
+            f"judge contest export DIR {folder} writes one now"
+        )
 
 
 def _newest_export(folder: Path) -> Path:
@@ -210,7 +224,7 @@ def fairness_lines(tests: Sequence[FairnessTest]) -> Iterator[str]:
         yield f"{test.factor}{level}: {_size_words(test)}"
     for test in made:
         if test.factor == SEAT and test.has_effect:
-            yield f"the first player: {_size_words(test)}; this comes from the game, not from a machine"
+            yield f"the first player: {_size_words(test)}; this comes from the game or its openings, not from a machine"
 
 
 def _size_words(test: FairnessTest) -> str:

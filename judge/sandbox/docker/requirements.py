@@ -14,10 +14,13 @@ from judge.base.procfs import PROC
 from judge.sandbox.box import CONTESTS_NEED_PIPES, ONE_KERNEL, BoxPolicy
 from judge.sandbox.docker import seccomp
 from judge.sandbox.docker.engine import Engine
+from judge.sandbox.docker.rights import clock_obstacle, freezer_obstacle
 
 
 def require(policy: BoxPolicy) -> None:
     """Raises HostError or InputError for the first unmet requirement."""
+    if obstacle := freezer_obstacle(policy):
+        raise HostError(obstacle)
     for name in {seccomp.NATIVE, *policy.seccomp_of.values()}:
         seccomp.engine_text(name)
     with closing(Engine()) as engine:
@@ -74,8 +77,13 @@ def pipes_obstacle(policy: BoxPolicy) -> str:
     return policy.attach_reason or host_obstacle(os.environ.get("DOCKER_HOST", ""), tempfile.gettempdir())
 
 
-def require_pipes(policy: BoxPolicy) -> None:
-    """Raises HostError for a contest whose boxes would use the Engine's stream."""
+def require_exact_clocks(policy: BoxPolicy, turn_ms: int) -> None:
+    """Raises HostError for a contest whose boxes would use the Engine's stream, or a slow freezer in short turns.
+
+    `turn_ms` is its shortest turn; 0: no limit.
+    """
+    if obstacle := clock_obstacle(policy, turn_ms):
+        raise HostError(obstacle)
     if obstacle := pipes_obstacle(policy):
         raise HostError(f"{CONTESTS_NEED_PIPES}: {obstacle}")
 

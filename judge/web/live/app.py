@@ -203,10 +203,16 @@ async def alive() -> dict[str, bool]:
 
 
 @health_router.get("/health/ready", tags=["public"])
-@health_router.get("/health", tags=["public"])
-async def health() -> dict[str, bool]:
+async def ready() -> dict[str, bool]:
     """Check that the service answers."""
     await check_health()
+    return {"ok": True}
+
+
+@health_router.get("/health", tags=["public"])
+async def health(request: Request) -> dict[str, bool]:
+    """Check that the service answers, and that its contests are played."""
+    await check_health(problems=request.app.state.problems())
     return {"ok": True}
 
 

@@ -147,8 +147,10 @@ def opened_service(
             gate.remember(past_windows(planned))
             stack.enter_context(WindowKeeper(planned, gate))
         service = create_service(planned, site, state, console, counted)
-        is_organiser = None if state is None else state.authors.is_organiser
-        yield HostedContest(planned, site, service, is_organiser)
+        if state is None:
+            yield HostedContest(planned, site, service)
+        else:
+            yield HostedContest(planned, site, service, state.authors.is_organiser, lambda: state.player.problems)
 
 
 def _has_begun(planned: Planned) -> bool:
@@ -174,6 +176,7 @@ def create_app(
     app.include_router(event_router)
     app.include_router(alive_router)
     if state is None:
+        app.state.problems = tuple
         app.include_router(health_router)
     else:
         app.state.intake = state

@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from judge.base.procfs import children_of
 from judge.cli.submit import open_intake
 from judge.store.tokens import TokenRole, Tokens
 from judge.submissions.service import IntakeDirectory
@@ -42,6 +43,11 @@ class Service(RunningService):
 
     def logged(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]
+
+
+def players_of(service: int) -> list[int]:
+    """The processes that a service's fork server made."""
+    return [pid for server in children_of(service) for pid in children_of(server)]
 
 
 def make_contest(folder: Path, intake: str = "") -> IntakeDirectory:
