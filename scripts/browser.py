@@ -221,8 +221,16 @@ class Browser:
 
     def picture(self) -> bytes:
         """The whole page as PNG."""
-        answer = self._call("Page.captureScreenshot", captureBeyondViewport=True)
-        return base64.b64decode(answer["data"])
+        return self._picture()
+
+    def small_picture(self, most_height: int, quality: int) -> bytes:
+        """The upper part of the page as WebP."""
+        width, height = self.ask("[innerWidth, document.documentElement.scrollHeight]")
+        clip = {"x": 0, "y": 0, "width": width, "height": min(height, most_height), "scale": 1}
+        return self._picture(format="webp", quality=quality, clip=clip)
+
+    def _picture(self, **params: Any) -> bytes:
+        return base64.b64decode(self._call("Page.captureScreenshot", captureBeyondViewport=True, **params)["data"])
 
     def _call(self, method: str, **params: Any) -> Mapping[str, Any]:
         self._number += 1

@@ -7,11 +7,10 @@ from dataclasses import replace
 from functools import cache, partial
 
 from judge.base.errors import InputError
-from judge.host.build_images import build_images
 from judge.play.venue import Slot, Venue
 from judge.record.policy import Policy
 from judge.sandbox.box import BoxKind
-from judge.sandbox.docker import images, requirements
+from judge.sandbox.docker import images, requirements, rights
 from judge.sandbox.docker.reaper import alone_on, reap
 from judge.sandbox.machine.cores import CoreLocks, CorePlacement, Tell, place_slots, split_cores, take_one, whole_cores
 
@@ -30,9 +29,11 @@ def make_ready(
     """Clean up, check that the Engine meets the policy, and build missing images. Raises HostError, InputError."""
     clean_up(tell, containers=kind == "docker")
     if kind == "docker":
+        if differences := rights.notice(policy.game_box):
+            _tell_once(tell, differences)
         requirements.require(policy.box)
         if needs_pipes:
-            requirements.require_pipes(policy.box)
+            requirements.require_exact_clocks(policy.game_box, policy.clock.shortest_ms)
         build_missing_images({*runtimes, KEEPER} if policy.folders.kept else {*runtimes}, tell)
         for runtime in set(runtimes):
             images.find_runtime(runtime)
@@ -40,11 +41,18 @@ def make_ready(
             images.keeper_image()
 
 
+@cache
+def _tell_once(tell: Tell, text: str) -> None:
+    tell(text)
+
+
 def build_missing_images(names: Iterable[str], tell: Tell) -> None:
     """Build the judge's missing or outdated images; ignores other names. Raises HostError."""
-    for name in images.missing_images(names):
-        tell(f"building the image {name}, once; this may take some minutes")
-        build_images([name], tell)
+    from judge.host.build_images import build_images
+
+    if missing := images.missing_images(names):
+        tell(f"building the images {', '.join(missing)}, once; this may take some minutes")
+        build_images(missing, tell)
 
 
 def build_missing_image(name: str, tell: Tell) -> None:

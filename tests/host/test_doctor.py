@@ -26,7 +26,7 @@ CLOCKSOURCE = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 NO_SWAP = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
 SWAP_FILE = NO_SWAP + "/swap.img                               file\t\t4194300\t\t0\t\t-2\n"
 READ = Evidence(memory_peak_bytes=3 << 20, memory_cap_bytes=400 << 20, oom_kills=0, cpu_ns=1, kernel_peak_bytes=2 << 20)
-CURRENT = [EngineImage("sha256:1", True, "", 40, 30_000_000, recipes()["native"])]
+CURRENT = [EngineImage(recipes()["native"], "sha256:1", current=True)]
 
 STAT = """\
 cpu  968513 88881 219556 1255833 28665 0 7067 239551 0 0
@@ -105,6 +105,7 @@ LAPTOP = replace(
     settings={"kernel.core_pattern": "|/usr/share/apport/apport -p%p -s%s -c%c -d%d -P%P -u%u -g%g -F%F -- %E"},
     free_bytes={"this folder": 6 << 30},
     trial=replace(SERVER.trial or BoxTrial("", "", 0, READ, True), freezer="engine", freeze_us=11000),
+    without_root=("the Engine freezes boxes",),
 )
 """An author's own: v2, a user of the docker group, a browser beside it."""
 
@@ -133,7 +134,7 @@ VETERAN = replace(
         "CPUSet": True,
         "Runtimes": {"runc": {}},
     },
-    images=[EngineImage("", False, "", 0, 0, recipes()["python"])],
+    images=[EngineImage(recipes()["python"])],
     trial=BoxTrial("docker-attach", "v1", 158, Evidence(cpu_ns=1), False, True, True),
 )
 """A virtual machine of 2018, where hardly anything holds."""
@@ -167,7 +168,7 @@ def test_a_host_made_for_contests_is_green() -> None:
 def test_a_laptop_will_do() -> None:
     assert of_light(LAPTOP, Light.RED) == set()
     assert of_light(LAPTOP, Light.YELLOW) == {
-        "swap", "freezer", "siblings", "governor", "kernel", "disk", "memory",
+        "swap", "root", "freezer", "siblings", "governor", "kernel", "disk", "memory",
     }  # fmt: skip
     assert one("siblings", LAPTOP).says == "cores share their hardware: 0,2 1,3"
     assert one("governor", LAPTOP).says.startswith("powersave, turbo on")

@@ -162,6 +162,8 @@ def a_game(number: int, first: str, second: str, verdict: Verdict, text: str, re
         ("60+0.6", "60+0.6: 1 min a game, 600 ms more after each move"),
         ("600|3x30", "600|3x30: 10 min a game, then 3 periods of 30 s"),
         ("40/300@9", "40/300@9: 5 min for each 40 moves, at most 9 s a move"),
+        ("40/600:20|1x5", "40/600:20|1x5: 10 min for 40 moves, then 20 s for the rest, then 5 s a move"),
+        ("9/60:5/9:0+2", "9/60:5/9:0+2: 1 min for 9 moves, then 9 s for 5 moves, then 0 ms for the rest, 2 s more"),
         ("5d2,6|4/3", "5d2,6|4/3: first player 5 s a game, the first 2 s of each move are free; second player 6 s a"),
     ],
 )

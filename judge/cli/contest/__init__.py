@@ -1,6 +1,8 @@
 """`judge contest`: from a contest file to the final standings."""
 
-from judge.cli.lazy import lazy_group, order_commands
+from judge.cli.lazy import lazy_group
+
+_ORDERS = "judge.contest.orders.contest_orders"
 
 app = lazy_group(
     {
@@ -14,7 +16,16 @@ app = lazy_group(
         "status": "judge.cli.contest.tables:status",
         "standings": "judge.cli.contest.tables:standings",
         "journal": "judge.cli.contest.tables:journal",
-        **order_commands("judge.contest.orders.contest_orders"),
+        "pause": f"{_ORDERS}:Pause",
+        "resume": f"{_ORDERS}:Resume",
+        "void": f"{_ORDERS}:Void",
+        "disqualify": f"{_ORDERS}:Disqualify",
+        "withdraw": f"{_ORDERS}:Withdraw",
+        "enter": f"{_ORDERS}:Enter",
+        "reveal": f"{_ORDERS}:Reveal",
+        "end-season": f"{_ORDERS}:EndSeason",
+        "freeze-admissions": f"{_ORDERS}:FreezeAdmissions",
+        "reopen-admissions": f"{_ORDERS}:ReopenAdmissions",
         "folders": "judge.cli.contest.folders:folders",
         "key": "judge.cli.contest.publish:key",
         "export": "judge.cli.contest.publish:export",

@@ -335,10 +335,11 @@
     }
     const digests = [];
     for (const [number, { at, attempt, data, event, game }] of journal.entries()) {
-      const { digest } = parse(leaves[number]), fields = JSON.parse(data);
+      const { digest, salt } = parse(leaves[number]), fields = JSON.parse(data);
       const isDigest = digest === null || typeof digest === "string";
       const isCanonical = canonical(fields) === data;
-      const line = canonical({ at, attempt, data: fields, digest, event, game });
+      const salted = typeof salt === "string" ? { salt } : {};
+      const line = canonical({ at, attempt, data: fields, digest, event, game, ...salted });
       const isSame = isDigest && isCanonical && line === decoded(leaves[number]);
       report.expect(isSame, `leaf ${number} of the log differs from the line of the journal`);
       digests.push({ event, digest });
