@@ -62,6 +62,11 @@ class BuildOptions:
                 f"{wrong[0]!r} is no build argument: write NAME=VALUE, such as MIRROR=http://mirror/debian"
             )
 
+    @property
+    def is_default(self) -> bool:
+        """Whether any way and base image is wanted."""
+        return not self.way and self.base == DEFAULT_BASE
+
     def arguments(self) -> dict[str, str]:
         """Build arguments with the proxies of the environment."""
         proxies = {name: os.environ.get(name) or os.environ.get(name.upper(), "") for name in _PROXIES}
@@ -243,7 +248,7 @@ def _pull(base: str) -> str:
                 if "error" in line:
                     return str(line["error"])
     except HostError as error:
-        return str(error.__cause__ or error)
+        return str(getattr(error.__cause__, "explanation", None) or error.__cause__ or error)
     return "the registry has no such image for this machine"
 
 

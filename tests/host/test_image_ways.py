@@ -22,10 +22,11 @@ import pytest
 
 from judge.agents.agents import stage_agent
 from judge.base.errors import HostError, InputError
+from judge.base.owner import Owner
 from judge.games.types import Verdict
 from judge.host import compilers, house_agents
 from judge.host.build_images import build_images
-from judge.host.build_ways import BuildOptions, PackagesWay, choose_way
+from judge.host.build_ways import BuildOptions, PackagesWay, choose_way, remove_stages
 from judge.host.dockerfile import BUILDER, DEFAULT_BASE, context, write_files
 from judge.host.root_tar import copy_layer, write_canonical
 from judge.play.game import play
@@ -154,12 +155,13 @@ def test_build_by_hand_gives_the_same_files(engine: docker.DockerClient, tmp_pat
     [built] = build_images(["native"], options=BuildOptions(way="engine"))
     write_files(context(recipes()["native"]), tmp_path / "native")
 
-    arguments = BuildOptions().arguments()
+    arguments = BuildOptions().arguments() | {"BUILDER": Owner.me().encode()}
     image, _ = engine.images.build(path=str(tmp_path / "native"), network_mode="host", buildargs=arguments)
 
     files_of(engine, str(image.id), tmp_path / "layer.tar")
     assert built.content == write_canonical(tmp_path / "layer.tar", tmp_path / "canonical.tar")
-    assert [] == stages(engine)
+    engine.images.remove(str(image.id))
+    remove_stages(engine)
 
 
 @evidence
@@ -206,7 +208,7 @@ FEDORA = 'ID=fedora\nPRETTY_NAME="Fedora Linux 43"\n'
 )
 def test_unsuitable_base_image_is_named(engine: docker.DockerClient, files: Mapping[str, str], why: str) -> None:
     with pytest.raises(InputError, match=why):
-        build_images(["keeper"], force=True, options=BuildOptions(base=imported(engine, files)))
+        build_images(["keeper"], options=BuildOptions(base=imported(engine, files)))
     assert [] == stages(engine)
 
 
