@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING
 
 from judge.base.errors import HostError, InputError
 from judge.base.resources import BUILD_DIRECTORY
-from judge.host.build_ways import BUILD_TIMEOUT_S, BuildOptions, EngineWay, Way, choose_way, remove_stages
+from judge.host.build_ways import (
+    BUILD_TIMEOUT_S,
+    BuildOptions,
+    EngineWay,
+    Way,
+    choose_way,
+    host_codename,
+    remove_stages,
+)
 from judge.host.dockerfile import environment, quoted
 from judge.host.root_tar import write_canonical
 from judge.sandbox.box import ImageFacts
@@ -88,7 +96,10 @@ def build_recipes(
 
 
 def _is_wanted(state: EngineImage, way: Way | None) -> bool:
-    return state.current and (way is None or (way.way, way.base) == (state.facts.way, state.facts.base))
+    if way is not None:
+        return state.current and (way.way, way.base) == (state.facts.way, state.facts.base)
+    # After an upgrade of this host, packages are of an earlier release.
+    return state.current and (state.facts.way != "packages" or host_codename() in ("", state.facts.base))
 
 
 def _build_all(

@@ -80,7 +80,10 @@ class PackagesWay:
 
     codename: str
     way: Literal["packages"] = "packages"
-    base: str = ""
+
+    @property
+    def base(self) -> str:
+        return self.codename
 
     def make(self, client: docker.DockerClient, recipe: ImageRecipe, scratch: Path) -> Path:
         """The root file system as a tar file in `scratch`. Raises HostError, and InputError for a wrong wheel."""
@@ -192,20 +195,22 @@ class MissingBaseError(HostError):
         )
 
 
+def host_codename() -> str:
+    """Release of this host's distribution; empty if it is neither Debian nor Ubuntu."""
+    try:
+        release = platform.freedesktop_os_release()
+    except OSError:
+        return ""
+    return release.get("VERSION_CODENAME", "") if release.get("ID") in DISTRIBUTIONS else ""
+
+
 def _packages_way() -> PackagesWay:
-    release = _os_release()
-    if release.get("ID") not in DISTRIBUTIONS or not release.get("VERSION_CODENAME"):
+    codename = host_codename()
+    if not codename:
         raise HostError("images are built from packages on Debian and Ubuntu, but this host is neither")
     if shutil.which("mmdebstrap") is None:
         raise HostError("images are built from packages by mmdebstrap: apt-get install mmdebstrap")
-    return PackagesWay(release["VERSION_CODENAME"])
-
-
-def _os_release() -> dict[str, str]:
-    try:
-        return platform.freedesktop_os_release()
-    except OSError:
-        return {}
+    return PackagesWay(codename)
 
 
 def find_engine_way(client: docker.DockerClient, options: BuildOptions, say: Progress) -> EngineWay:

@@ -36,7 +36,7 @@ class ImageFacts(BaseModel):
     way: ImageWay | None = None
     """None for an image that judge did not make."""
     base: str = Field(default="", max_length=100)
-    """Digest of the base image; empty if there was none."""
+    """Digest of the base image; with the way `packages`, the release of the host's distribution."""
     packages: FailFastTuple[str] = ()
     """Name and version of each."""
 

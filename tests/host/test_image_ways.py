@@ -5,7 +5,6 @@ No registry is needed: the base image is built from packages as well, and import
 
 import hashlib
 import io
-import platform
 import shlex
 import shutil
 import signal
@@ -26,7 +25,7 @@ from judge.base.owner import Owner
 from judge.games.types import Verdict
 from judge.host import compilers, house_agents
 from judge.host.build_images import build_images
-from judge.host.build_ways import BuildOptions, PackagesWay, choose_way, remove_stages
+from judge.host.build_ways import BuildOptions, PackagesWay, choose_way, host_codename, remove_stages
 from judge.host.dockerfile import BUILDER, DEFAULT_BASE, context, write_files
 from judge.host.root_tar import copy_layer, write_canonical
 from judge.play.game import play
@@ -51,13 +50,9 @@ BASE = (
 """Packages of a minimal system with apt."""
 
 
-def os_release() -> str:
-    return platform.freedesktop_os_release()["VERSION_CODENAME"]
-
-
 def mirror() -> str:
     """Of this host."""
-    filters = (f"Codename: {os_release()}", "Created-By: Packages")
+    filters = (f"Codename: {host_codename()}", "Created-By: Packages")
     command = ["apt-get", "indextargets", "--format", "$(REPO_URI)", *filters]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[0]
 
@@ -75,7 +70,7 @@ def private(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateEngine]
         pytest.skip("no mmdebstrap: the base image is made by it")
     with private_engine() as engine, closing(engine.client()) as client:
         recipe = ImageRecipe(name="minimal", packages=BASE, runs_agents=False)
-        tar = PackagesWay(os_release()).make(client, recipe, tmp_path_factory.mktemp("base"))
+        tar = PackagesWay(host_codename()).make(client, recipe, tmp_path_factory.mktemp("base"))
         repository, tag = DEFAULT_BASE.split(":")
         client.api.import_image_from_file(str(tar), repository=repository, tag=tag)
         yield engine
@@ -122,7 +117,9 @@ def test_both_ways_give_equal_files(engine: docker.DockerClient, tmp_path: Path,
     assert packages.content == built.content
     assert packages.facts.packages == built.facts.packages
     base = engine.images.get(DEFAULT_BASE).id
-    assert [("packages", ""), ("engine", base)] == [(each.facts.way, each.facts.base) for each in (packages, built)]
+    assert [("packages", host_codename()), ("engine", base)] == [
+        (each.facts.way, each.facts.base) for each in (packages, built)
+    ]
     assert [] == stages(engine)
 
 
