@@ -40,6 +40,10 @@ class ImageFacts(BaseModel):
     packages: FailFastTuple[str] = ()
     """Name and version of each."""
 
+    def __str__(self) -> str:
+        origin = f"way {self.way} ({self.base}), {len(self.packages)} packages, " if self.way else ""
+        return f"{origin}content {self.content.removeprefix('sha256:')[:12]}"
+
 
 class FolderKind(StrEnum):
     """One of an agent's two folders."""
