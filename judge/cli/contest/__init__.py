@@ -22,6 +22,7 @@ app = lazy_group(
         "disqualify": f"{_ORDERS}:Disqualify",
         "withdraw": f"{_ORDERS}:Withdraw",
         "enter": f"{_ORDERS}:Enter",
+        "reveal": f"{_ORDERS}:Reveal",
         "end-season": f"{_ORDERS}:EndSeason",
         "freeze-admissions": f"{_ORDERS}:FreezeAdmissions",
         "reopen-admissions": f"{_ORDERS}:ReopenAdmissions",
