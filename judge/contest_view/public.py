@@ -1,4 +1,4 @@
-"""What everybody may see of a contest whose results are partly withheld. All public pages, files and events use it."""
+"""The public part of a contest while results are withheld. All public pages, files and events use it."""
 
 from dataclasses import replace
 

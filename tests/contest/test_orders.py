@@ -13,6 +13,7 @@ import pytest
 from judge.base.errors import InputError
 from judge.contest.contest import Contest
 from judge.contest.entries import intake_directory
+from judge.contest.orders.contest_orders import CONTEST_ORDERS
 from judge.contest.orders.order import ContestOrder, Effect, Order
 from judge.contest.orders.submission_orders import AuthorsOrder, RegisterOrder, SubmissionOrder
 from judge.contest.orders.table import ORDERS
@@ -27,6 +28,7 @@ from judge.tournament.schedule import Table, Tournament
 from tests.contest.cups import better_seed, cup, enter, play, snapshot
 from tests.contest.giving import give, previewed
 from tests.contests import JOINING, LATE_ENTRY, ROUND_ROBIN, VERSIONS, Recipe, submit
+from tests.golden.commands import all_commands
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 
 Kind = type[ContestOrder | AuthorsOrder | RegisterOrder]
@@ -164,6 +166,12 @@ def test_preview_announces_what_the_order_does(form: str, before: str, tmp_path:
                     continue
                 check_done(trial, announced, done, cup, numbers_before)
                 kept.backup(database)
+
+
+def test_orders_of_a_contest_have_their_commands() -> None:
+    commands = {context.command_path for context in all_commands()}
+    names = {kind.command_name() for kind in CONTEST_ORDERS.values()} - {""}
+    assert {f"judge contest {name}" for name in names} <= commands
 
 
 def result_of(do: Callable[[], Effect | DoneOrder]) -> Any:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from judge.base.text import duration, printable, titled
+from judge.base.text import duration, json_text, printable, titled
 from judge.cli.options import HERE, ContestOrCupArgument, JsonOption, StoreOption, cup_at, refuse_given
-from judge.terminal.output import json_text
 
 if TYPE_CHECKING:
     from judge.contest.estimate import ContestEstimate

@@ -18,6 +18,7 @@ from judge.terminal.output import print_json
 def status(
     contest: ContestOrCupArgument = HERE,
     games: Annotated[bool, typer.Option("--games", help="List every game.")] = False,
+    agents: Annotated[bool, typer.Option("--agents", help="List every agent.")] = False,
     hosts: Annotated[
         bool, typer.Option("--hosts", help="Test whether times or results of a host are unusual; reads every record.")
     ] = False,
@@ -31,12 +32,12 @@ def status(
     if (cup := cup_at(contest)) is not None:
         from judge.cli.cup.tables import status as status_of_cup
 
-        refuse_given("is not for a cup", games=games, hosts=hosts)
+        refuse_given("is not for a cup", games=games, agents=agents, hosts=hosts)
         status_of_cup(cup, as_json=as_json)
         return
     planned = load_plan(contest)
     with ContestFolder(planned).opened_if_begun() as found:
-        document = status_before(planned) if found is None else status_of(found, games, hosts)
+        document = status_before(planned) if found is None else status_of(found, games, hosts, agents)
     if as_json:
         print_json(document, indent=None)
         return
@@ -80,6 +81,9 @@ def status(
     _print_copies(document)
     if document["again_at"]:
         print(f"  set aside     retried when nothing else can be played, not before {document['again_at']}")
+    for agent in document.get("agents", []):
+        what = ", ".join(filter(None, (agent["state"], agent["clock"], agent["author"] and f"of {agent['author']}")))
+        print(f"  agent         {printable(agent['name'], 80)}: {printable(what)}")
     has_rounds = found.snapshot.format.has_rounds
     for game in document.get("list", []):
         words = f"round {game['round']:<3} " if has_rounds else ""

@@ -72,10 +72,6 @@ def test_the_page_shows_the_unit_of_the_repository() -> None:
     assert (SYSTEMD / "judge-serve@.service").read_text() == block("ini")
 
 
-def test_the_page_shows_the_nginx_of_the_containers() -> None:
-    assert NGINX == block("nginx")
-
-
 # --- nginx -----------------------------------------------------------------------------------------------------------
 
 

@@ -28,6 +28,7 @@ from judge.transparency.keys import load_key, make_key
 from judge.transparency.merkle import Tree
 from judge.transparency.tiles import read_leaves
 from tests.broadcast.logs import events, recorder
+from tests.contest.cups import CHANCE
 from tests.contest.giving import give
 from tests.contests import submit
 from tests.publish.cups import ENGLISH, STRONG_TO_WEAK, Cast, Cup
@@ -57,6 +58,8 @@ KNOWN = (
     *(f"{folder}/{number:05d}.json" for number in NUMBERS for folder in ("plots", "games")),
     *(f"author/games/{number:05d}{end}" for number in NUMBERS for end in (".html", ".seat-0.json", ".seat-1.stderr")),
     *(f"feed?game={number}" for number in NUMBERS),
+    *(f"api/{name}" for name in ("standings", "agents", "games", "games?after=3&limit=2")),
+    *(f"api/games/{number}" for number in NUMBERS),
     *(f"log/tile/{level}/000.p/{size}" for level in ("entries", "0") for size in range(1, 40)),
     *("log/checkpoint", "log/tile/entries/000", "log/tile/0/000", "log/tile/1/000"),
 )
@@ -178,6 +181,8 @@ def test_withheld_rounds_are_in_no_public_table_and_in_the_organisers(tmp_path: 
             status = viewed.answers[f"records/{game.number:05d}.json"][0]
             assert status == (200 if is_public else 404)
             assert is_public or viewed.answers[f"author/games/{game.number:05d}.html"][0] == 401
+        assert 404 == viewed.answers["chance.json"][0]
+        assert not any(CHANCE.encode() in body for _, _, body in viewed.answers.values())
         assert b"withheld until they are revealed" in viewed.body("index.html")
         assert b"withheld until they are revealed" in viewed.body("live.html")
         # The organiser sees all, and exports nothing for publication.
