@@ -42,6 +42,9 @@ from tests.web.service import Answer, call, service_of
 
 SWISS = 'name = "swiss"\nrounds = 4\ngames = 1'
 ROUND_ROBIN = 'name = "round-robin"\ngames = 1'
+KNOCKOUT = 'name = "knockout"\ngames = 1'
+GROUPS = 'name = "groups"\ngames = 1\ngroups = 2\npromoted = 1'
+AT_A_MOMENT = f"[freeze]\nat = 2013-03-02T18:00:00Z\n{PATIENCE}"
 FREEZE = f"[freeze]\nlast_rounds = 2\n{PATIENCE}"
 WEAK_TO_STRONG: Cast = dict(zip(STRONG_TO_WEAK, reversed([*STRONG_TO_WEAK.values()]), strict=True))
 
@@ -93,6 +96,13 @@ def collect(folder: Path) -> Viewed:
             status, answered, body = asyncio.run(call(service, "GET", f"/{place}", headers, query))
             answered = {name: value for name, value in answered.items() if name != "x-request-id"}
             answers[path] = status, answered, re.sub(rb"[0-9a-f]{32}(?=\")", b"", body) if "author/" in path else body
+            if path == "openapi.json":
+                paths = [
+                    each
+                    for each, methods in json.loads(body)["paths"].items()
+                    if "get" in methods and each != "/events"
+                ]
+                waiting += [re.sub(r"\{\w+\}", str(n), each)[1:] for each in paths for n in (*NUMBERS, "anna")]
             if answered.get("content-type", "").startswith("text/html"):
                 steps = place.split("/")[:-1]
                 for link in LINK.findall(body.decode()):
@@ -122,6 +132,8 @@ def frozen_cup(folder: Path, form: str = SWISS, ends: Cast = STRONG_TO_WEAK, mor
         submit(cup, "anna", "ada")
         while not cup.store.withheld_from(cup.contest.name) and not cup.contest.view().is_over:
             cup.play(1)
+            if "at =" in more:
+                cup.store.withhold(cup.contest.name)
         cup.cast = ends
         cup.play()
         with recorder(cup) as log:
@@ -141,11 +153,13 @@ def results(cup: Cup) -> Sequence[str | None]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", [SWISS, ROUND_ROBIN])
-def test_viewer_gets_the_same_bytes_whatever_the_withheld_results_are(tmp_path: Path, form: str) -> None:
+@pytest.mark.parametrize(
+    ("form", "more"), [(SWISS, FREEZE), (ROUND_ROBIN, FREEZE), (KNOCKOUT, AT_A_MOMENT), (GROUPS, AT_A_MOMENT)]
+)
+def test_viewer_gets_the_same_bytes_whatever_the_withheld_results_are(tmp_path: Path, form: str, more: str) -> None:
     found = []
     for name, ends in (("one", STRONG_TO_WEAK), ("other", WEAK_TO_STRONG)):
-        with frozen_cup(tmp_path / name, form, ends) as cup:
+        with frozen_cup(tmp_path / name, form, ends, more) as cup:
             if name == "one":
                 make_key(cup.folder / "organiser.key")
             else:
@@ -164,6 +178,7 @@ def test_viewer_gets_the_same_bytes_whatever_the_withheld_results_are(tmp_path: 
     assert len(set(one.answers)) > 300
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [SWISS, ROUND_ROBIN])
 def test_withheld_rounds_are_in_no_public_table_and_in_the_organisers(tmp_path: Path, form: str) -> None:
     with frozen_cup(tmp_path, form) as cup:
@@ -217,6 +232,7 @@ def test_leaf_of_a_withheld_line_cannot_be_guessed(tmp_path: Path) -> None:
         assert {"round-played", "standings-frozen"} <= {line.event for line in public}
 
 
+@pytest.mark.slow
 def test_decisions_after_the_freeze_are_withheld_with_their_round(tmp_path: Path) -> None:
     with Cup(tmp_path, STRONG_TO_WEAK, ROUND_ROBIN, FREEZE) as cup:
         store, name = cup.store, cup.contest.name
@@ -238,6 +254,7 @@ def test_decisions_after_the_freeze_are_withheld_with_their_round(tmp_path: Path
 # --- the reveal ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_rounds_are_revealed_in_turn_and_fit_the_checkpoints_from_before(tmp_path: Path) -> None:
     with frozen_cup(tmp_path) as cup:
         key = make_key(tmp_path / "organiser.key")
@@ -335,6 +352,7 @@ def _without_tables(found: Sequence[Mapping[str, object]]) -> list[Mapping[str, 
     return [{**event, "seq": 0} for event in found if event["type"] != "table"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "forge",
     [
@@ -355,6 +373,7 @@ def test_result_that_was_changed_after_the_freeze_is_refused(tmp_path: Path, for
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_public", [True, False])
 def test_salt_of_a_public_line_or_none_of_a_withheld_one_is_refused(tmp_path: Path, *, is_public: bool) -> None:
     public, _, number = _revealed(tmp_path)
