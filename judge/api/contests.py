@@ -1,5 +1,7 @@
 """Run, read and export a contest."""
 
+from __future__ import annotations
+
 import os
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,26 +15,23 @@ from judge.base.errors import HostError, InputError
 from judge.base.logs import redirected
 from judge.base.progress import Tracker, untracked
 from judge.base.text import printable, sentence
-from judge.contest.attempts import Executor
-from judge.contest.begin import begin, why_not_yet
 from judge.contest.contest import Contest, has_begun, open_store
 from judge.contest.plan import Planned, load_plan
 from judge.contest.run_lock import alone
-from judge.contest.runner import ContestRunner, RunObserver, StopReason, StopRequest
-from judge.contest.take_snapshot import check_terms, images_of
 from judge.contest_view.values import chance_words
 from judge.journal.events import ImagesChanged, cut
-from judge.sandbox.docker.reaper import reap
-from judge.sandbox.machine.cores import Tell
 from judge.tournament.results import PlayedPairing
 from judge.tournament.schedule import Table
 from judge.transparency.keys import KEY_FILE, load_key
 from judge.transparency.log import ContestLog
 
 if TYPE_CHECKING:
+    from judge.contest.attempts import Executor
     from judge.contest.estimate import ContestEstimate
+    from judge.contest.runner import RunObserver, StopReason, StopRequest
     from judge.play.venue import Slot
     from judge.publish.export.export import ExportSummary, PageOptions
+    from judge.sandbox.machine.cores import Tell
 
 LOG_FILE = "log.jsonl"
 
@@ -59,7 +58,7 @@ class ContestFolder:
 
     planned: Planned
 
-    def plan(self) -> "ContestEstimate":
+    def plan(self) -> ContestEstimate:
         """Return the games, the duration, and missing items."""
         from judge.contest.estimate import estimate_contest
 
@@ -107,12 +106,16 @@ class ContestFolder:
         start has not come, and returns whether to begin now. Raises InputError if runtimes were rebuilt since the
         start, unless `accept_images`.
         """
+        from judge.contest.begin import begin, why_not_yet
         from judge.contest.event_log.recorder import RecorderProcess
         from judge.contest.executor import slots_on_host
         from judge.contest.host_setup import make_ready
+        from judge.contest.runner import ContestRunner, RunObserver
         from judge.contest.settings import finish_change
+        from judge.contest.take_snapshot import check_terms
         from judge.contest.witnesses import periodic_cosigning
         from judge.publish.before_export import export_problems
+        from judge.sandbox.docker.reaper import reap
 
         planned = self.planned
         observer = observer or RunObserver()
@@ -174,10 +177,10 @@ class ContestFolder:
         *,
         key: Path | None = None,
         private: Path | None = None,
-        options: "PageOptions | None" = None,
+        options: PageOptions | None = None,
         progress: Tracker = untracked,
         notify: Tell = lambda _: None,
-    ) -> "ExportSummary":
+    ) -> ExportSummary:
         """Write tables, records, pages and the signed manifest to a new directory.
 
         `key` is the private key file, by default the folder's own. `private` is the new directory of the authors'
@@ -205,7 +208,7 @@ def contest(path: Path) -> ContestFolder:
     return ContestFolder(load_plan(path))
 
 
-def _here(contest: Contest, slots: "Sequence[Slot]", notify: Tell) -> Executor:
+def _here(contest: Contest, slots: Sequence[Slot], notify: Tell) -> Executor:
     from judge.contest.executor import LocalExecutor
     from judge.contest.host_setup import report_occupied
 
@@ -246,6 +249,8 @@ def _logged(folder: Path) -> Iterator[None]:
 
 
 def _check_images(contest: Contest, accept: bool) -> None:
+    from judge.contest.take_snapshot import images_of
+
     then, now = contest.snapshot.images, images_of(contest.snapshot.images)
     # The same image has different ids if two Engines built it; an organiser's own image has only an id.
     changed = sorted(

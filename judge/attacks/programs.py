@@ -6,7 +6,8 @@ from pathlib import Path
 
 from judge.base.durable_files import write_durably
 from judge.base.resources import BUILD_DIRECTORY, IMAGES
-from judge.sandbox.static_builds import GCC_FLAGS, build_lock, compile_static, content_digest
+from judge.host.compilers import compile_static
+from judge.sandbox.static_builds import GCC_FLAGS, build_lock, content_digest
 
 SOURCES = IMAGES / "attacks"
 COMMON = "brain.c"

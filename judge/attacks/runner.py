@@ -25,14 +25,14 @@ from judge.record.policy import ClockPolicy, GameChoice, Policy
 from judge.record.spec import GameSpec, KeptFolders, RecordFile, SeatSpec
 from judge.record.transcript import EntryKind
 from judge.referee.verify import verify
-from judge.sandbox import BoxKind, BoxPolicy, Limits, Tenant, open_box
 from judge.sandbox.archive import EMPTY, Archive
-from judge.sandbox.box import Box, FolderKind
+from judge.sandbox.box import Box, BoxKind, BoxPolicy, FolderKind, Limits, Tenant
 from judge.sandbox.docker import seccomp
 from judge.sandbox.docker.freezer import frozen_may_end
 from judge.sandbox.docker.kept import KEPT
 from judge.sandbox.docker.renewal import UncleanError, helper
 from judge.sandbox.host_activity.core_use import CoreUse
+from judge.sandbox.open_box import open_box
 
 ATTACKER, ACCOMPLICE = "attack", "accomplice"
 OPPONENT = "house-instant"

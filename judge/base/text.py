@@ -4,6 +4,9 @@ Text of `printable`, `one_line`, `plain_text` or `quote` cannot control a termin
 standard library: games and boxes import this module.
 """
 
+import difflib
+import json
+import math
 import re
 from collections.abc import Iterable
 
@@ -102,8 +105,6 @@ def quote(text: str, limit: int = 60) -> str:
 
 def nearest(word: str, known: Iterable[str], most: int = 1) -> list[str]:
     """Most similar words, best first."""
-    import difflib  # few commands suggest a word
-
     return difflib.get_close_matches(word, list(known), most)
 
 
@@ -191,3 +192,22 @@ def _is_plain(text: str) -> bool:
 def _two(value: int, base: int, large: str, small: str) -> str:
     whole, rest = divmod(value, base)
     return f"{whole} {large} {rest} {small}" if rest else f"{whole} {large}"
+
+
+def json_text(document: object, *, indent: int | None = None) -> str:
+    """A document as JSON (RFC 8259, without NaN and Infinity)."""
+    try:
+        return json.dumps(document, indent=indent, allow_nan=False)
+    except ValueError:
+        return json.dumps(_finite(json.loads(json.dumps(document))), indent=indent, allow_nan=False)
+
+
+def _finite(value: object) -> object:
+    match value:
+        case float():
+            return value if math.isfinite(value) else None
+        case dict():
+            return {key: _finite(inner) for key, inner in value.items()}
+        case list():
+            return [_finite(inner) for inner in value]
+    return value

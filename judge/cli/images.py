@@ -1,4 +1,4 @@
-"""`judge images`: build, list and prune the images that agents run in."""
+"""`judge images`: build, show, list and prune the images that agents run in."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import typer
 
 from judge.base.errors import InputError
 from judge.base.os_errors import os_errors_as
+from judge.base.resources import DEFAULT_BASE
 from judge.base.text import printable
 from judge.cli.lazy import lazy_group
 from judge.terminal.output import note
@@ -24,10 +25,11 @@ if TYPE_CHECKING:
 app = lazy_group(
     {
         "build": "judge.cli.images:build",
+        "show": "judge.cli.images:show",
         "prune": "judge.cli.images:prune",
         "list": "judge.cli.images:list_images",
     },
-    help="Build, list and prune the images that agents run in.",
+    help="Build, show, list and prune the images that agents run in.",
 )
 
 
@@ -38,19 +40,70 @@ def build(
     ] = None,
     *,
     file: Annotated[Path | None, typer.Option("--from", help="Build your own runtime NAME from this file.")] = None,
+    way: Annotated[
+        str,
+        typer.Option(
+            help="engine: from a base image. packages: from this host's packages (Debian and Ubuntu with mmdebstrap). "
+            "Default: $JUDGE_IMAGES_WAY; else engine where the Engine has the base image or can pull it.",
+        ),
+    ] = "",
+    base: Annotated[
+        str,
+        typer.Option(
+            help=f"Base image of Debian or Ubuntu, for way engine. Default: $JUDGE_IMAGES_BASE, else {DEFAULT_BASE}."
+        ),
+    ] = "",
+    build_arg: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=VALUE for way engine: MIRROR, APT_OPTIONS or PIP_INDEX_URL. Repeatable."),
+    ] = None,
 ) -> None:
-    """Build the images from distribution packages, and compile the house agents."""
+    """Build the images that are missing or out of date, and compile the house agents."""
     from judge.host.build_images import build_images, build_recipes
+    from judge.host.build_ways import BuildOptions
     from judge.host.house_agents import build_house_agents
     from judge.sandbox.runtimes import load_runtime
 
+    options = BuildOptions.given(way, base, build_arg or ())
     if file is None:
-        build_images(names or [], print)
+        build_images(names or [], print, options)
         build_house_agents(print)
         return
     if len(names or []) != 1:
         raise InputError(f"name the one runtime that {file} is for: judge images build NAME --from {file}")
-    build_recipes([load_runtime((names or [""])[0], file)], print)
+    build_recipes([load_runtime((names or [""])[0], file)], print, options)
+
+
+def show(
+    name: Annotated[str, typer.Argument(help="An image of `judge images list`.")],
+    *,
+    file: Annotated[Path | None, typer.Option("--from", help="Show your own runtime NAME of this file.")] = None,
+    dockerfile: Annotated[bool, typer.Option("--dockerfile", help="Print the Dockerfile.")] = False,
+    context: Annotated[
+        Path | None, typer.Option(help="Write the Dockerfile and its files into this new folder, for `docker build`.")
+    ] = None,
+) -> None:
+    """Show what the Engine has of an image: its origin and packages."""
+    from judge.host.build_images import find_recipe
+    from judge.host.dockerfile import context as context_files
+    from judge.host.dockerfile import dockerfile as render_dockerfile
+    from judge.host.dockerfile import write_files
+    from judge.sandbox.docker import images
+    from judge.sandbox.runtimes import load_runtime
+
+    recipe = load_runtime(name, file) if file else find_recipe(name)
+    if context is not None:
+        with os_errors_as(InputError, context):
+            context.mkdir(parents=True)
+            write_files(context_files(recipe), context)
+        note(f"judge: docker build --tag NAME {context}")
+    elif dockerfile:
+        print(render_dockerfile(recipe), end="")
+    else:
+        state = images.find_built(recipe)
+        print(state)
+        for package in state.facts.packages:
+            print(f"  {package}")
 
 
 def prune(

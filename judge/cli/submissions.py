@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -57,8 +58,6 @@ def list_submissions(
     as_json: JsonOption = False,
 ) -> None:
     """List the submissions, newest first."""
-    from rich.console import Console
-
     from judge.cli.submit import opened_register, submission_json
 
     with opened_register(contest) as (directory, register):
@@ -66,7 +65,7 @@ def list_submissions(
         if as_json:
             print_json([submission_json(directory, register, submission) for submission in submissions])
             return
-    for line in _table(submissions, Console().width):
+    for line in _table(submissions, shutil.get_terminal_size().columns):
         print(line)
 
 

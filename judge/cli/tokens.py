@@ -38,7 +38,7 @@ Examples:
 
 judge tokens make "Ada L." cup --url https://example.org/cup
 
-judge tokens make "Olga K." cup --role act
+judge tokens make "Olga K." cup --role organiser
 """,
     "make-all": """
 Examples:
@@ -63,7 +63,7 @@ def make(
     name: Name,
     contest: ContestArgument = HERE,
     role: Annotated[
-        str, typer.Option(help="author: submit agents; watch: see everything; act: also give orders.")
+        str, typer.Option(help="author: submit agents; watch: see everything; organiser: also give orders.")
     ] = "author",
     url: UrlOption = "",
 ) -> None:

@@ -36,7 +36,8 @@ from judge.record.spec import GameSpec
 from judge.referee.clock import COURTESY_MS, SYNC_MS
 from judge.referee.referee import STILL_MS
 from judge.sandbox.archive import Capacity
-from judge.sandbox.docker.images import image_contents
+from judge.sandbox.box import ImageFacts
+from judge.sandbox.docker.images import image_facts
 from judge.store.contests import Store
 
 POLL_INTERVAL_S = 1.0
@@ -84,7 +85,7 @@ class _Attempt:
     def __str__(self) -> str:
         return f"game {self.job.game.number}, attempt {self.job.game.attempt}"
 
-    def order(self, images: Mapping[str, str]) -> bytes:
+    def order(self, images: Mapping[str, ImageFacts]) -> bytes:
         spec = self.job.spec()
         order = Order(
             contest=self.job.contest,
@@ -115,10 +116,10 @@ class _Checked:
 _News = TransferEnd | TransferDelay | _Answered | _Checked
 
 
-def needed_images(spec: GameSpec, images: Mapping[str, str]) -> Mapping[str, str]:
+def needed_images(spec: GameSpec, images: Mapping[str, ImageFacts]) -> Mapping[str, ImageFacts]:
     """Those of the contest's `images` that a game needs."""
     needed = {KEEPER, *(seat.runtime for seat in spec.seats)}
-    return {name: content for name, content in images.items() if name in needed}
+    return {name: facts for name, facts in images.items() if name in needed}
 
 
 class Cluster:
@@ -493,5 +494,5 @@ def open_cluster(
     """
     where = parse_address(address)
     security = security_of(where, keys)
-    parcels = Parcels(folder / PARCELS, image_contents(runtimes) if runtimes else {})
+    parcels = Parcels(folder / PARCELS, image_facts(runtimes) if runtimes else {})
     return Cluster(where, security, parcels, store, contest)

@@ -39,7 +39,8 @@ from judge.contest.attempts import Job, describe_loss
 from judge.contest.executor import LocalExecutor
 from judge.host.image_files import ID, import_image, refuse_unlike
 from judge.play.venue import Slot
-from judge.sandbox.docker.images import image_contents
+from judge.sandbox.box import ImageFacts
+from judge.sandbox.docker.images import NO_IMAGE, image_facts
 from judge.sandbox.docker.reaper import reap
 from judge.sandbox.docker.requirements import require_exact_clocks
 from judge.sandbox.static_builds import content_digest
@@ -184,20 +185,21 @@ class Machine:
             policy = order.spec.policy
             require_exact_clocks(policy.game_box, policy.clock.shortest_ms)
 
-    def _lacking_images(self, wanted: Mapping[str, str]) -> tuple[str, ...]:
-        found = image_contents(wanted) if wanted else {}
-        for name, content in wanted.items():
-            if found[name] not in ("", content):
-                tag = name if content.startswith(ID) else f"judge/{name}:1"
+    def _lacking_images(self, wanted: Mapping[str, ImageFacts]) -> tuple[str, ...]:
+        found = image_facts(wanted) if wanted else {}
+        for name, facts in wanted.items():
+            if found[name] not in (NO_IMAGE, facts):
+                what = "other contents" if found[name].content != facts.content else "another way or base image"
+                tag = name if facts.content.startswith(ID) else f"judge/{name}:1"
                 raise HostError(
-                    f"the image {name} of {self.name} has other contents than the contest's: remove it there with "
+                    f"the image {name} of {self.name} has {what} than the contest's: remove it there with "
                     f"docker image rm {tag}, then the contest's is sent"
                 )
-        return tuple(name for name in wanted if not found[name])
+        return tuple(name for name in wanted if found[name] == NO_IMAGE)
 
     def _has(self, parcel: Parcel) -> bool:
         if parcel.image:
-            return not self._lacking_images({parcel.image.name: parcel.image.content})
+            return not self._lacking_images({parcel.image.name: parcel.image.facts})
         return self._program(parcel.agent) is not None
 
     def _take_in(self, parcel: Parcel) -> Receipt:

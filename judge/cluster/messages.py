@@ -8,9 +8,10 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from judge.base.errors import InputError
 from judge.base.parsing import parse_json
 from judge.contest_games import ScheduledGame
-from judge.host.image_files import ImageFacts
+from judge.host.image_files import ImageParcel
 from judge.record.bounds import MAX_RECORD_BYTES
 from judge.record.spec import GameSpec
+from judge.sandbox.box import ImageFacts
 
 MAX_ANSWER_BYTES = 4 * MAX_RECORD_BYTES
 """Bytes: a record and four folders' states, as Base64."""
@@ -46,7 +47,7 @@ class Order(_Message):
     game: ScheduledGame
     agents: tuple[str, ...]
     states: Mapping[str, bytes]
-    images: Mapping[str, str]
+    images: Mapping[str, ImageFacts]
     """Empty without containers."""
     code: str
     is_followed: bool = False
@@ -103,7 +104,7 @@ class Parcel(_Message):
 
     agent: str = Field(default="", pattern=rf"^({DIGEST})?$")
     """The agent's digest; empty for an image."""
-    image: ImageFacts | None = None
+    image: ImageParcel | None = None
     digest: str = Field(pattern=rf"^{DIGEST}$")
     size: int = Field(gt=0, le=MAX_PARCEL_BYTES)
 

@@ -27,6 +27,7 @@ from judge.cluster.messages import MAX_RECEIPT_BYTES, Arrived, Parcel, ParcelPie
 from judge.cluster.roster import Roster, WorkerFound
 from judge.cluster.tasks import receive
 from judge.host.image_files import export_image
+from judge.sandbox.box import ImageFacts
 
 PIECE_BYTES = 4 << 20
 """Also the maximum in memory here, in the scheduler and in the worker."""
@@ -48,8 +49,8 @@ log = get_logger()
 class Parcels:
     """Parcels of one contest, in a folder that `close` removes."""
 
-    def __init__(self, folder: Path, images: Mapping[str, str]) -> None:
-        """`folder` may be left from a killed judge. `images`: contents by name."""
+    def __init__(self, folder: Path, images: Mapping[str, ImageFacts]) -> None:
+        """`folder` may be left from a killed judge."""
         self._folder = folder
         self.images = images
         self._lock = Lock()
@@ -76,10 +77,10 @@ class Parcels:
             with path.open("wb") as file:
                 write_agent(program, file)
             return Parcel(agent=what, digest=sha256_of(path), size=path.stat().st_size)
-        facts = export_image(what, path)
-        if facts.content != self.images[what]:
+        image = export_image(what, path)
+        if image.facts != self.images[what]:
             raise HostError(f"the image {what} was rebuilt during this run")
-        return Parcel(image=facts, digest=sha256_of(path), size=path.stat().st_size)
+        return Parcel(image=image, digest=sha256_of(path), size=path.stat().st_size)
 
     def close(self) -> None:
         """Remove the files."""

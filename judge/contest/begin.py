@@ -7,12 +7,8 @@ from judge.base.errors import InputError
 from judge.base.owner import owned_directory
 from judge.base.text import sentence
 from judge.contest.contest import Contest, has_begun
-from judge.contest.folders.kept import share_files
 from judge.contest.folders.transfer import folder_words
 from judge.contest.plan import Planned
-from judge.contest.schedule_next import Scheduler
-from judge.contest.skip_ratings import skip_words
-from judge.contest.take_snapshot import take_snapshot
 from judge.journal.events import FoldersTransferred, Moment, StartRatingsRead, StartTimeReached, cut
 from judge.store.contests import Store
 from judge.store.types import EntryRow
@@ -53,6 +49,11 @@ def begin(store: Store, planned: Planned, host: Mapping[str, Any], *, is_early: 
 
     Raises InputError before the end of submissions or the start, unless `is_early`.
     """
+    from judge.contest.folders.kept import share_files
+    from judge.contest.schedule_next import Scheduler
+    from judge.contest.skip_ratings import skip_words
+    from judge.contest.take_snapshot import take_snapshot
+
     if not has_begun(store, planned):
         if not is_early and (waits := why_not_yet(store, planned)):
             raise InputError(f"{planned.name} has not begun: {waits}; --now begins it now, which cannot be undone")

@@ -50,9 +50,9 @@ def build_missing_images(names: Iterable[str], tell: Tell) -> None:
     """Build the judge's missing or outdated images; ignores other names. Raises HostError."""
     from judge.host.build_images import build_images
 
-    for name in images.missing_images(names):
-        tell(f"building the image {name}, once; this may take some minutes")
-        build_images([name], tell)
+    if missing := images.missing_images(names):
+        tell(f"building the images {', '.join(missing)}, once; this may take some minutes")
+        build_images(missing, tell)
 
 
 def build_missing_image(name: str, tell: Tell) -> None:

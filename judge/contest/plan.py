@@ -1,5 +1,7 @@
 """Reads contest.toml and reports each mistake with its line."""
 
+from __future__ import annotations
+
 import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,12 +9,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from judge.agents.agents import PERSONS
 from judge.base.durable_files import is_directory, is_file
 from judge.base.errors import InputError
 from judge.base.moments import moment_text
@@ -33,7 +33,9 @@ from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.ladder import Elo, Ladder
 from judge.tournament.points import Duel
 from judge.tournament.snapshot import FailuresPlan, FreezeTerms, WitnessKey, refuse_clocks
-from judge.transparency.checkpoint import read_witness_key
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 NAME = r"^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$"
 """Regular expression of contest names."""
@@ -137,10 +139,14 @@ class WitnessPlan(FrozenModel):
 
     @property
     def name(self) -> str:
+        from judge.transparency.checkpoint import read_witness_key
+
         return read_witness_key(self.key)[0]
 
     @property
     def public(self) -> Ed25519PublicKey:
+        from judge.transparency.checkpoint import read_witness_key
+
         return read_witness_key(self.key)[1]
 
 
@@ -407,7 +413,7 @@ class Planned:
         is_plain = path is not None and "?" not in self.plan.store
         return is_plain and path is not None and path.resolve().is_relative_to(self.folder.resolve())
 
-    def with_store(self, url: str) -> "Planned":
+    def with_store(self, url: str) -> Planned:
         """With a database that the user named; empty: without one."""
         return replace(self, plan=self.plan.model_copy(update={"store": url}), has_named_store=True)
 
@@ -477,6 +483,8 @@ def openings_of(path: Path, chosen: OpeningsPlan, policy: Policy) -> list[Openin
 
 def located(folder: Path, agent: AgentPlan) -> str:
     """Path of an agent listed in a file in `folder`, or a house agent's name."""
+    from judge.agents.agents import PERSONS
+
     path = folder / agent.path
     is_name = agent.path in (*house_agent_names(), *PERSONS) and not is_file(path) and not is_directory(path)
     return agent.path if is_name else str(path)

@@ -99,7 +99,7 @@ class WindowKeeper:
             if is_first and event == ScheduleChanged():
                 return
             if store.log_once(self._planned.name, event, WHO):
-                log.info("window", kind=event.NAME, text=text_of(event))
+                log.info("schedule", kind=event.NAME, text=text_of(event))
         self._written[type(event)] = event
 
 

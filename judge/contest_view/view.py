@@ -33,7 +33,7 @@ from judge.statistics.sprt import SprtState
 from judge.store.types import JournalLine, state_after
 from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.sequential import Sequential
-from judge.tournament.points import points_table
+from judge.tournament.points import PointsTable, points_table
 from judge.tournament.results import PlayedPairing, without
 from judge.tournament.schedule import PendingPairing, Table, Tournament
 from judge.tournament.snapshot import Snapshot
@@ -365,19 +365,23 @@ class ContestView:
         return next((agent for agent in agents if agent.out), None)
 
     @cached_property
+    def game_points(self) -> PointsTable | None:
+        """Points of single games; None if the games of a pairing score together."""
+        return None if self.snapshot.duel is not None else points_table(self.snapshot.policy)
+
+    @cached_property
     def certainty(self) -> "Sequence[StageCertainty]":
         """Certainty of places by stage; may be empty."""
         if not self.snapshot.format.orders_by_strength:
             return ()
         from judge.tournament.certain_places import certain_places
 
-        points = None if self.snapshot.duel is not None else points_table(self.snapshot.policy)
         return certain_places(
             self.table,
             self.stages,
             self.paired,
             self.out,
-            points=points,
+            points=self.game_points,
             is_running=not self.is_over,
             has_rounds=self.has_rounds,
         )

@@ -1,18 +1,7 @@
-"""Builds the box images from the packages of this host's distribution, and wheels for their Python.
-
-pip installs the wheels and verifies their hashes. No code in them is run.
-"""
+"""Builds the images of boxes (`judge.host.build_ways`) that are not current, and imports their root file systems."""
 
 from __future__ import annotations
 
-import hashlib
-import io
-import os
-import platform
-import re
-import shutil
-import subprocess
-import sys
 import tarfile
 import tempfile
 import time
@@ -24,9 +13,16 @@ from typing import TYPE_CHECKING
 
 from judge.base.errors import HostError, InputError
 from judge.base.resources import BUILD_DIRECTORY
+from judge.host.build_ways import BUILD_TIMEOUT_S, BuildOptions, EngineWay, Way, choose_way, remove_stages
+from judge.host.dockerfile import environment, quoted
+from judge.host.root_tar import write_canonical
+from judge.sandbox.box import ImageFacts
 from judge.sandbox.docker.images import (
+    BASE,
     CONTENT,
+    PACKAGES,
     RUNTIME,
+    WAY,
     EngineImage,
     engine_client,
     engine_image,
@@ -34,90 +30,8 @@ from judge.sandbox.docker.images import (
     find_images,
     remove_unused,
 )
-from judge.sandbox.runtimes import INIT_SOURCES, ImageRecipe, recipes
-from judge.sandbox.static_builds import Progress, build_lock, compile_static, content_digest, ignore_progress
-
-_PACKAGES = "usr/lib/python3/dist-packages"
-_EPOCH_S = 1700000000
-"""Latest time of an image's files (images/rootfs.sh)."""
-_UNUSED = ("direct_url.json", "RECORD", "INSTALLER", "REQUESTED")
-"""Can contain paths of this host."""
-
-
-def install_wheels(recipe: ImageRecipe, tar: Path, scratch: Path) -> None:
-    """Add the wheels to the root file system `tar`, compiled if this host has the same Python.
-
-    Raises InputError for a wrong hash or incompatible wheel, HostError if pip cannot download one.
-    """
-    version = _python_of(recipe, tar)
-    target = scratch / "wheels"
-    _unpack(recipe, version, target, scratch)
-    for path in [*target.rglob("*")]:
-        if path.name in _UNUSED and path.parent.name.endswith(".dist-info"):
-            path.unlink()
-    _compile(version, target)
-    with tarfile.open(tar, "a") as archive:
-        for path in sorted(target.rglob("*")):
-            archive.add(path, f"./{_PACKAGES}/{path.relative_to(target)}", recursive=False, filter=_as_root)
-
-
-def _python_of(recipe: ImageRecipe, tar: Path) -> str:
-    with tarfile.open(tar) as archive:
-        names = archive.getnames()
-    found = next((match[1] for name in names if (match := re.fullmatch(r"\./usr/bin/python(3\.\d+)", name))), "")
-    if not found:
-        raise InputError(f'the runtime {recipe.name} has wheels but no Python 3: set extends = "python"')
-    return found
-
-
-def _unpack(recipe: ImageRecipe, version: str, target: Path, scratch: Path) -> None:
-    lines = scratch / "wheels.txt"
-    lines.write_text("".join(f"{line}\n" for line in recipe.wheels), encoding="utf-8")
-    command = [sys.executable, "-m", "pip", "install", "--target", str(target), "--requirement", str(lines)]
-    command += ["--require-hashes", "--only-binary", ":all:", "--no-deps", "--no-compile", "--no-cache-dir"]
-    command += ["--implementation", "cp", "--python-version", version]
-    # Tags that the distribution's C library supports.
-    machine = os.uname().machine
-    glibc = re.fullmatch(r"glibc 2\.(\d+)", os.confstr("CS_GNU_LIBC_VERSION") or "")
-    tags = [f"manylinux_2_{minor}_{machine}" for minor in range(int(glibc[1]) if glibc else 0, 16, -1)]
-    command += [word for tag in [*tags, f"manylinux2014_{machine}"] for word in ("--platform", tag)]
-    command += ["--disable-pip-version-check", "--quiet", "--retries", "1"]
-    if recipe.folder:
-        command += ["--find-links", str(recipe.folder)]
-        found = {path.name.lower().replace("_", "-") for path in recipe.folder.glob("*.whl")}
-        wanted = [line.split(" ")[0].lower().replace("==", "-").replace("_", "-") for line in recipe.wheels]
-        if all(any(name.startswith(f"{word}-") for name in found) for word in wanted):
-            command.append("--no-index")
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    if done.returncode == 0:
-        return
-    tail = "\n".join(done.stderr.splitlines()[-12:])
-    if "No module named pip" in tail:
-        raise HostError(f"The wheels of {recipe.name} need pip: {sys.executable} -m ensurepip")
-    if "DO NOT MATCH THE HASHES" in done.stderr:
-        raise InputError(f"a wheel of {recipe.name} does not match its hash in runtime.toml:\n{tail}")
-    raise HostError(
-        f"pip could not download the wheels of {recipe.name}; without access to an index, put the wheels next to the "
-        f"runtime.toml. Its last lines:\n{tail}"
-    )
-
-
-def _compile(version: str, target: Path) -> None:
-    python = shutil.which(f"python{version}", path="/usr/bin:/usr/local/bin")
-    if python is None:
-        return
-    command = [python, "-I", "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash"]
-    command += ["-s", str(target), "-p", f"/{_PACKAGES}", str(target)]
-    subprocess.run(command, env={"PYTHONHASHSEED": "0", "PATH": "/usr/bin:/bin"}, capture_output=True, check=False)
-
-
-def _as_root(member: tarfile.TarInfo) -> tarfile.TarInfo:
-    member.uid = member.gid = 0
-    member.uname = member.gname = ""
-    member.mtime = _EPOCH_S
-    member.mode = 0o755 if member.isdir() or member.mode & 0o100 else 0o644
-    return member
-
+from judge.sandbox.runtimes import ImageRecipe, recipes
+from judge.sandbox.static_builds import Progress, build_lock, content_digest, ignore_progress
 
 if TYPE_CHECKING:
     import docker
@@ -129,78 +43,105 @@ AT_ONCE = 3
 
 
 def build_images(
-    names: Sequence[str] = (), progress: Progress = ignore_progress, *, force: bool = False
+    names: Sequence[str] = (),
+    progress: Progress = ignore_progress,
+    options: BuildOptions | None = None,
+    *,
+    force: bool = False,
 ) -> list[EngineImage]:
     """Build the named images (default: all but optional ones) that are not current; with `force`, all.
 
-    Raises `InputError` for an unknown name, `HostError` if the Engine, mirror or compiler fails.
+    Raises `InputError` for an unknown name or an unsuitable base image, `HostError` if neither way is possible, or the
+    Engine, mirror or compiler fails.
     """
-    return build_recipes(_recipes(names), progress, force=force)
+    return build_recipes(_recipes(names), progress, options, force=force)
 
 
 def build_recipes(
-    chosen: Sequence[ImageRecipe], progress: Progress = ignore_progress, *, force: bool = False
+    chosen: Sequence[ImageRecipe],
+    progress: Progress = ignore_progress,
+    options: BuildOptions | None = None,
+    *,
+    force: bool = False,
 ) -> list[EngineImage]:
     """As `build_images`; builds some at once, and raises the error of the first that fails.
 
     `progress` is called by one thread at a time.
     """
+    options = BuildOptions() if options is None else options
     speaking = Lock()
 
     def say(line: str) -> None:
         with speaking:
             progress(line)
 
+    with build_lock("images"), engine_client("build images", BUILD_TIMEOUT_S) as client:
+        there = {recipe.name: engine_image(recipe, find_image(client, recipe.tag)) for recipe in chosen}
+        old = [recipe for recipe in chosen if force or not _is_wanted(there[recipe.name], options)]
+        for recipe in chosen:
+            if recipe not in old:
+                say(f"{recipe.tag} is current")
+        if old:
+            there |= _build_all(client, old, choose_way(client, options, say), say)
+        return [there[recipe.name] for recipe in chosen]
+
+
+def _is_wanted(state: EngineImage, options: BuildOptions) -> bool:
+    return state.current and options.way in ("", state.facts.way)
+
+
+def _build_all(
+    client: docker.DockerClient, chosen: Sequence[ImageRecipe], way: Way, say: Progress
+) -> dict[str, EngineImage]:
     def build(recipe: ImageRecipe) -> EngineImage:
-        with engine_client("build images") as client:
-            return _build(client, recipe, say, force)
+        with engine_client("build images", BUILD_TIMEOUT_S) as own:
+            return _build(own, recipe, way, say)
 
-    with build_lock("images"), ThreadPoolExecutor(AT_ONCE) as pool:
-        largest_first = sorted(chosen, key=lambda recipe: len(recipe.packages), reverse=True)
-        building = {recipe.name: pool.submit(build, recipe) for recipe in largest_first}
-        try:
-            return [building[recipe.name].result() for recipe in chosen]
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+    remove_stages(client)
+    try:
+        if isinstance(way, EngineWay) and any(recipe.runs_agents for recipe in chosen):
+            way.build_compiler(client)
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            largest_first = sorted(chosen, key=lambda recipe: len(recipe.packages), reverse=True)
+            building = {recipe.name: pool.submit(build, recipe) for recipe in largest_first}
+            try:
+                return {name: future.result() for name, future in building.items()}
+            finally:
+                pool.shutdown(cancel_futures=True)
+    finally:
+        remove_stages(client)
 
 
-def _build(client: docker.DockerClient, recipe: ImageRecipe, say: Progress, force: bool) -> EngineImage:
-    codename = platform.freedesktop_os_release().get("VERSION_CODENAME", "")
-    if not codename:
-        raise HostError("Images are built from Debian or Ubuntu packages, but this host is neither")
-    digest = recipe.digest(codename)
-    old = find_image(client, recipe.tag)
-    if old is not None and old.labels.get("judge.recipe") == digest and not force:
-        say(f"{recipe.tag} is current")
-        return engine_image(recipe, old)
-    packages = [_available(package) for package in recipe.packages]
-    say(f"{recipe.tag}: unpacking {', '.join(packages)} and what they need")
+def _build(client: docker.DockerClient, recipe: ImageRecipe, way: Way, say: Progress) -> EngineImage:
+    say(f"{recipe.tag}: unpacking {', '.join(recipe.packages)} and what they need")
     started = time.monotonic()
-    with tempfile.TemporaryDirectory(dir=BUILD_DIRECTORY) as scratch:
-        tar = _make_rootfs(recipe, packages, Path(scratch))
-        with tar.open("rb") as file:
-            files = hashlib.file_digest(file, "sha256").hexdigest()
+    with tempfile.TemporaryDirectory(dir=BUILD_DIRECTORY) as folder:
+        scratch, tar = Path(folder), Path(folder) / "canonical.tar"
+        files = write_canonical(way.make(client, recipe, scratch), tar)
         say(f"{recipe.tag}: importing {tar.stat().st_size / 1e6:.0f} MB")
-        state = import_rootfs(client, recipe, codename, tar, files)
+        facts = ImageFacts(content=content_of(recipe, files), way=way.way, base=way.base)
+        state = import_rootfs(client, recipe, way.codename, tar, facts)
     took = time.monotonic() - started
     say(f"{state}, built in {took:.0f} s")
     return state
 
 
 def import_rootfs(
-    client: docker.DockerClient, recipe: ImageRecipe, codename: str, tar: Path, files: str
+    client: docker.DockerClient, recipe: ImageRecipe, codename: str, tar: Path, facts: ImageFacts
 ) -> EngineImage:
     """Import a root file system, replacing an earlier image, under the lock `images`.
 
-    `codename` is the distribution, `files` the SHA-256 (hex) of `tar`. Raises HostError if a file in it would give an
-    agent more rights.
+    `codename` is the distribution. The packages of the image are those of the tar file. Raises HostError if a file in
+    it would give an agent more rights.
     """
     labels = {
         "judge.image": recipe.name,
         "judge.recipe": recipe.digest(codename),
         "judge.codename": codename,
-        CONTENT: content_of(recipe, files),
-        "judge.packages": str(check_rootfs(recipe, tar)),
+        CONTENT: facts.content,
+        WAY: facts.way or "",
+        BASE: facts.base,
+        PACKAGES: ",".join(check_rootfs(recipe, tar)),
     } | ({RUNTIME: recipe.document} if recipe.document else {})
     _import(client, recipe, tar, labels)
     # A build used by a box stays until the next one. Images built from ours have the same labels, but more layers.
@@ -216,63 +157,29 @@ def content_of(recipe: ImageRecipe, files: str) -> str:
     return content_digest(files, beside) if beside else files
 
 
-def _available(package: str) -> str:
-    """First name (separated by bars) that the distribution has, else the last."""
-    *others, last = package.split("|")
-    for name in others:
-        command = ["apt-cache", "--quiet", "show", name]
-        if subprocess.run(command, capture_output=True, check=False).returncode == 0:
-            return name
-    return last
-
-
-def _make_rootfs(recipe: ImageRecipe, packages: Sequence[str], scratch: Path) -> Path:
-    tar, init = scratch / "rootfs.tar", "-"
-    if recipe.runs_agents:
-        init = str(scratch / "init")
-        compile_static(sorted(INIT_SOURCES.glob("*.c")), Path(init))
-    command = [str(recipe.script_path), "build", str(tar), init, *packages]
-    environment = os.environ | {"JUDGE_RELEASE": recipe.release}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace", check=False)
-    if done.returncode != 0:
-        tail = "\n".join(done.stderr.splitlines()[-12:])
-        raise HostError(f"The image {recipe.tag} could not be built; the last lines of the build:\n{tail}")
-    with tarfile.open(tar, "a") as archive:
-        for program in recipe.program_paths:
-            data = program.read_bytes()
-            member = tarfile.TarInfo(f"./usr/bin/{program.name}")
-            member.size, member.mode = len(data), 0o555
-            archive.addfile(member, io.BytesIO(data))
-    if recipe.wheels:
-        install_wheels(recipe, tar, scratch)
-    return tar
-
-
-def check_rootfs(recipe: ImageRecipe, tar: Path) -> int:
-    """Number of packages. Raises HostError for a file that would give an agent more rights."""
+def check_rootfs(recipe: ImageRecipe, tar: Path) -> list[str]:
+    """Names and versions of its packages. Raises HostError for a file that would give an agent more rights."""
     with tarfile.open(tar) as archive:
         for member in archive:
             capability = any("security.capability" in key for key in member.pax_headers)
             if capability or (member.mode & SETUID_BITS and not member.issym()):
                 raise HostError(f"{recipe.tag}: {member.name} has setuid, setgid or capabilities")
         packages = archive.extractfile("./judge/packages.txt")
-        return len(packages.read().splitlines()) if packages else 0
+        return packages.read().decode().splitlines() if packages else []
 
 
 def _import(client: docker.DockerClient, recipe: ImageRecipe, tar: Path, labels: dict[str, str]) -> None:
     repository, tag = recipe.tag.split(":")
     changes = [
-        "ENV PATH=/usr/local/bin:/usr/bin:/bin",
-        "ENV LANG=C.UTF-8",
-        *(f"ENV {key}={_quoted(value)}" for key, value in recipe.environment.items()),
-        *(f"LABEL {key}={_quoted(value)}" for key, value in labels.items()),
+        *(f"ENV {name}={quoted(value)}" for name, value in environment(recipe).items()),
+        *(f"LABEL {key}={quoted(value)}" for key, value in labels.items()),
     ]
     client.api.import_image_from_file(str(tar), repository=repository, tag=tag, changes=changes)
 
 
-def _quoted(value: str) -> str:
-    """The Engine interprets quotes, backslashes and variables."""
-    return '"' + re.sub(r'(["\\$])', r"\\\1", value) + '"'
+def find_recipe(name: str) -> ImageRecipe:
+    """Recipe of one of our images. Raises InputError."""
+    return _recipes([name])[0]
 
 
 def _recipes(names: Sequence[str]) -> list[ImageRecipe]:

@@ -18,7 +18,6 @@ from typing import Any, TypeVar
 from judge.base import procfs
 from judge.base.errors import HostError
 from judge.base.owner import Owner, owned_directory
-from judge.sandbox import open_box
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
 from judge.sandbox.docker.engine import Engine
 from judge.sandbox.docker.hardening import container_config
@@ -31,6 +30,7 @@ from judge.sandbox.evidence import Evidence
 from judge.sandbox.host_activity.core_use import counts_interrupts
 from judge.sandbox.machine import cores
 from judge.sandbox.machine.users import claim_user
+from judge.sandbox.open_box import open_box
 
 TRIAL_TIMEOUT_S = 60.0
 FREEZES = 5

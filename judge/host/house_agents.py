@@ -6,17 +6,8 @@ import tempfile
 from pathlib import Path
 
 from judge.base.resources import BUILD_DIRECTORY, IMAGES
-from judge.sandbox.static_builds import (
-    GCC_FLAGS,
-    JAVAC_FLAGS,
-    JAVAC_PACKAGE,
-    Progress,
-    build_lock,
-    compile_java,
-    compile_static,
-    content_digest,
-    ignore_progress,
-)
+from judge.host.compilers import JAVAC_FLAGS, JAVAC_PACKAGE, compile_java, compile_static, has_javac
+from judge.sandbox.static_builds import GCC_FLAGS, Progress, build_lock, content_digest, ignore_progress
 
 _NEIGHBOUR = re.compile(r'#include "\.\./([a-z-]+)/')
 
@@ -34,8 +25,11 @@ def build_house_agents(progress: Progress = ignore_progress) -> dict[str, Path]:
     built: dict[str, Path] = {}
     with build_lock("house"):
         for name in house_agent_names():
-            if any((IMAGES / name).glob("*.java")) and not shutil.which("javac"):
-                progress(f"{name} is left out: there is no javac here (apt-get install {JAVAC_PACKAGE})")
+            if any((IMAGES / name).glob("*.java")) and not has_javac():
+                progress(
+                    f"{name} is left out: there is no javac here (judge images build toolchain, or apt-get install "
+                    f"{JAVAC_PACKAGE})"
+                )
             else:
                 built[name] = _build_house_agent(IMAGES / name, progress)
     return built

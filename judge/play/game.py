@@ -25,11 +25,11 @@ from judge.referee.make_record import NO_READINGS, Circumstances, RefereedGame, 
 from judge.referee.observer import AnswerObserver
 from judge.referee.referee import Referee
 from judge.referee.setup import build_referee, check_playable
-from judge.sandbox import open_keeper
-from judge.sandbox.box import ENGINE_FREEZER, NO_FREEZER, Box, BoxPolicy, Tenant
+from judge.sandbox.box import ENGINE_FREEZER, NO_FREEZER, Box, BoxPolicy, ImageFacts, Tenant
 from judge.sandbox.folders import FolderKey, Keeper
 from judge.sandbox.host_activity.core_use import CoreUse
 from judge.sandbox.host_activity.stalls import StallWatch, watch_stalls
+from judge.sandbox.open_box import open_keeper
 
 LOGGED_BYTES = 4096
 
@@ -104,6 +104,7 @@ class _Attempt:
         self._box_names: tuple[str, ...] = ()
         self._freezer = ""
         self._thaw_ns = 0
+        self._images: dict[str, ImageFacts] = {}
         self._referee: Referee | None = None
         self._readings = NO_READINGS
         self._late_ns = 0
@@ -127,6 +128,7 @@ class _Attempt:
                     freezer=self._freezer,
                     thaw_ms=round(self._thaw_ns / 1e6, 3) if self._freezer == ENGINE_FREEZER else 0.0,
                     host=slot.host,
+                    images=self._images,
                 ),
                 transcript=transcript,
             ),
@@ -161,6 +163,8 @@ class _Attempt:
             _do_at_once(keeper.load, *(box.prepare for box in boxes))
             self._box_names = (self._kind_of(boxes[0]), self._kind_of(boxes[1]))
             self._freezer = next((box.freezer for box in boxes if box.freezer != NO_FREEZER), NO_FREEZER)
+            seats = zip(self._spec.seats, boxes, strict=True)
+            self._images = {seat.runtime: box.image for seat, box in seats if box.image is not None}
             stalls = _stall_watch(boxes, at_end)
             # A garbage collection during a turn would be charged to an agent.
             with self._venue.turn(), exempt(), ExitStack() as at_slot, pulse() as beats:

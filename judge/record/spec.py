@@ -17,7 +17,7 @@ from judge.record.policy import Policy
 from judge.record.seeds import Seed
 from judge.record.transcript import SealedTranscript, withhold
 from judge.sandbox.box import BoxKind as BoxKind
-from judge.sandbox.box import FolderKind
+from judge.sandbox.box import FolderKind, ImageFacts
 from judge.sandbox.evidence import Evidence
 
 _DIGEST = "^[0-9a-f]{64}$"
@@ -177,6 +177,8 @@ class Placement(FrozenModel):
     """The longest call that thawed a box with the freezer `engine`. It is part of the turn's time."""
     host: str = ""
     """Machine that played the game."""
+    images: dict[str, ImageFacts] = Field(default_factory=dict, max_length=2, exclude_if=lambda images: not images)
+    """Of the seats' boxes, by runtime."""
 
 
 class GameRecord(FrozenModel):

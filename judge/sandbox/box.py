@@ -14,16 +14,32 @@ from typing import Literal, Protocol
 
 from pydantic import Field
 
-from judge.base.parsing import FrozenModel
+from judge.base.parsing import FailFastTuple, FrozenModel
 from judge.sandbox.evidence import Evidence
 
 BoxKind = Literal["docker", "process"]
+
+ImageWay = Literal["engine", "packages"]
+"""How an image of judge was built: from a base image, or from the packages of a host."""
 
 NO_FREEZER = "none"
 """Freezer of a box that is never stopped."""
 
 ENGINE_FREEZER = "engine"
 """Freezer of a user who may not write cgroup files: the Engine's pause, about 10 ms a call."""
+
+
+class ImageFacts(FrozenModel):
+    """What an Engine has of a runtime's image; equal where two Engines have equal files from the same origin."""
+
+    content: str = Field(pattern=r"^((sha256:)?[0-9a-f]{64})?$")
+    """SHA-256 (hex) of all that programs find in it; the id of an image that judge did not make; empty: missing."""
+    way: ImageWay | None = None
+    """None for an image that judge did not make."""
+    base: str = Field(default="", max_length=100)
+    """Digest of the base image; empty if there was none."""
+    packages: FailFastTuple[str] = ()
+    """Name and version of each."""
 
 
 class FolderKind(StrEnum):
@@ -268,6 +284,11 @@ class Box(ABC):
 
     is_elsewhere: bool = False
     """Its agent may run while this machine is suspended."""
+
+    @property
+    def image(self) -> ImageFacts | None:
+        """Of its runtime, after `prepare`; None without an image."""
+        return None
 
     @property
     def is_reused(self) -> bool:

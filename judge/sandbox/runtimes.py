@@ -24,7 +24,6 @@ from judge.sandbox.static_builds import GCC_FLAGS, content_digest
 
 RECIPES = IMAGES / "runtimes"
 ROOTFS_SCRIPT = IMAGES / "rootfs.sh"
-RELEASE_SCRIPT = IMAGES / "release" / "rootfs.sh"
 INIT_SOURCES = IMAGES / "init"
 
 WINDOWS_ROOT = "Z:"
@@ -86,8 +85,8 @@ class ImageRecipe(RuntimeFile):
     """Whether it is a runtime, with PID 1 of a box in it."""
     is_optional: bool = True
     paths: Literal["posix", "windows"] = "posix"
-    script: str = ""
-    """Builds the file system from its folder."""
+    steps: str = ""
+    """Folder with compile.sh, which compiles files for the image into `added`, and inside.sh, the image's last step."""
     builds: tuple[str, ...] = ()
     runs_built: bool = False
     """Whether a build runs programs from /tmp, as Cargo does with build scripts and macros."""
@@ -101,14 +100,23 @@ class ImageRecipe(RuntimeFile):
         return f"judge images build {self.name}{' --from FILE' if self.document else ''}"
 
     @property
-    def script_path(self) -> Path:
-        if self.script:
-            return (RECIPES / self.script).resolve()
-        return RELEASE_SCRIPT if self.release else ROOTFS_SCRIPT
+    def steps_path(self) -> Path | None:
+        return (RECIPES / self.steps).resolve() if self.steps else None
 
     @property
     def program_paths(self) -> tuple[Path, ...]:
         return tuple(self.folder / program for program in self.programs) if self.folder else ()
+
+    @property
+    def wheel_paths(self) -> tuple[Path, ...]:
+        """Wheels next to the file that it names."""
+        names = tuple(f"{line.split()[0].lower().replace('==', '-').replace('_', '-')}-" for line in self.wheels)
+        found = sorted(self.folder.glob("*.whl")) if self.folder and names else ()
+        return tuple(path for path in found if path.name.lower().replace("_", "-").startswith(names))
+
+    @property
+    def has_added_files(self) -> bool:
+        return bool(self.programs or self.wheels or self.steps)
 
     def has(self, word: str) -> bool:
         """Whether it, unlike others, provides a module, program or library."""
@@ -118,12 +126,12 @@ class ImageRecipe(RuntimeFile):
     def digest(self, codename: str) -> str:
         """SHA-256 (hex) of everything that the image depends on, except the mirror."""
         init = (INIT_SOURCES, *GCC_FLAGS) if self.runs_agents else ()
-        script = () if self.script_path == ROOTFS_SCRIPT else (self.script_path.parent,)
+        steps = filter(None, (self.steps_path,))
         if self.document:
-            return content_digest(ROOTFS_SCRIPT, codename, *init, *script, self.document)
+            return content_digest(ROOTFS_SCRIPT, codename, *init, self.document)
         more = (self.release, *self.wheels, *(f"{key}={value}" for key, value in self.environment.items()))
         return content_digest(
-            ROOTFS_SCRIPT, codename, *self.packages, *init, *self.program_paths, *script, *filter(None, more)
+            ROOTFS_SCRIPT, codename, *self.packages, *init, *self.program_paths, *steps, *filter(None, more)
         )
 
 

@@ -1,4 +1,4 @@
-"""Compiles C statically and Java; locks the build folder, and digests sources."""
+"""Compiles C on this host; locks of the build folder, and digests of sources."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from judge.base.resources import BUILD_DIRECTORY
 
 GCC_FLAGS = ("-std=c11", "-O2", "-static")
 """Warnings are no errors: newer compilers have more."""
-JAVAC_FLAGS = ("--release", "11", "-g:none")
-JAVAC_PACKAGE = "default-jdk-headless"
 
 Progress = Callable[[str], None]
 
@@ -61,29 +59,25 @@ def build_lock(name: str) -> Iterator[None]:
         yield
 
 
-def compile_static(sources: Iterable[Path], output: Path) -> None:
-    """Compile C `sources` in the folder of the first.
-
-    Raises `HostError` with the compiler's last lines if it fails or is missing.
-    """
+def static_command(sources: Iterable[Path], output: str) -> tuple[list[str], Path]:
+    """Command that compiles C, and the folder in which it runs: equal programs from any checkout."""
     files = list(sources)
     folder = files[0].parent
-    names = [os.path.relpath(file, folder) for file in files]  # equal programs from any checkout
-    _compile(["gcc", *GCC_FLAGS, "-o", str(output), *names, "-lm"], folder, "gcc libc6-dev")
+    return ["gcc", *GCC_FLAGS, "-o", output, *(os.path.relpath(file, folder) for file in files), "-lm"], folder
 
 
-def compile_java(sources: Iterable[Path], folder: Path) -> None:
-    """Class files in `folder`; raises as `compile_static`."""
-    files = list(sources)
-    command = ["javac", *JAVAC_FLAGS, "-d", str(folder), *(f.name for f in files)]
-    _compile(command, files[0].parent, JAVAC_PACKAGE)
+def compile_on_host(sources: Iterable[Path], output: Path) -> None:
+    """Compile C `sources` by gcc. Raises `HostError` with its last lines if it fails or is missing."""
+    command, folder = static_command(sources, str(output))
+    run_compiler(command, folder, "gcc libc6-dev")
 
 
-def _compile(command: list[str], sources: Path, packages: str) -> None:
+def run_compiler(command: list[str], folder: Path, packages: str) -> None:
+    """`packages` has the compiler. Raises as `compile_on_host`."""
     try:
-        done = subprocess.run(command, cwd=sources, capture_output=True, text=True, errors="replace", check=False)
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", check=False)
     except FileNotFoundError:
         raise HostError(f"There is no {command[0]} on this host: apt-get install {packages}") from None
     if done.returncode != 0:
         tail = "\n".join(done.stderr.splitlines()[-12:])
-        raise HostError(f"{command[0]} could not compile {sources}:\n{tail}")
+        raise HostError(f"{command[0]} could not compile {folder}:\n{tail}")

@@ -13,14 +13,13 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from judge.base.text import printable
+from judge.base.text import json_text, printable
 from judge.contest.attempts import EndedAttempt, Executor
 from judge.contest.contest import Contest
 from judge.contest.run_tally import RunTally
 from judge.contest.runner import RunObserver, StopRequest
 from judge.contest_games import AttemptState, GameState
 from judge.formats.outcome import score_text
-from judge.terminal.output import json_text
 
 SHOWN_GAMES = 8
 

@@ -25,7 +25,8 @@ from judge.protocols import PERSON, protocol_entry
 from judge.record.policy import Policy
 from judge.record.spec import GameRecord, GameSpec, SeatSpec
 from judge.referee.side import Ply
-from judge.sandbox import Box, BoxKind, BoxPolicy, Limits, Tenant, open_box
+from judge.sandbox.box import Box, BoxKind, BoxPolicy, Limits, Tenant
+from judge.sandbox.open_box import open_box
 from judge.sandbox.process.person_box import PersonBox
 from judge.terminal.output import styled
 from judge.terminal.series_score import SeriesScore

@@ -28,7 +28,7 @@ from judge.contest.schedule_next import Scheduler
 from judge.contest_games import AttemptState
 from judge.record.policy import load_policy
 from judge.record.spec import GameSpec
-from judge.sandbox.docker.images import image_contents
+from judge.sandbox.docker.images import image_facts
 from judge.store.contests import Store
 from judge.tournament.formats.round_robin import RoundRobin
 from scripts.benchmarks.crowd import POLICY, SMALL
@@ -117,7 +117,7 @@ def _played(bench: Bench, machines: Machines, folder: Path, count: int) -> dict[
     agent = bench.agent("house-stamp")
     policy = load_policy(POLICY, (*SMALL, *NO_FOLDERS, "attempts=1"))
     address = parse_address(machines.address)
-    parcels = Parcels(folder / "parcels", image_contents(["native"]))
+    parcels = Parcels(folder / "parcels", image_facts(["native"]))
     store = Store(f"sqlite:///{folder / 'bench.db'}")
     with (
         closing(store),

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from judge.agents.program_files import program_digest
 from judge.host.build_images import build_images
+from judge.host.compilers import compile_static
 from judge.play.game import play
 from judge.play.venue import Slot, Venue
 from judge.record.policy import load_policy
 from judge.record.spec import GameSpec, RecordFile, SeatSpec
 from judge.referee.verify import verify
 from judge.sandbox.machine.cgroup import UNIFIED, parse_mounts
-from judge.sandbox.static_builds import compile_static
 from tests.patience import PATIENCE_S
 
 AGENTS = Path(__file__).parent / "agents"

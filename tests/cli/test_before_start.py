@@ -52,7 +52,7 @@ def test_standings_show_the_start_time(judge: Judge, tmp_path: Path) -> None:
     assert "starts        in 2 d 23 h" in standings.out
     document = json.loads(judge("contest", "standings", "cup", "--json").out)
     assert ("not begun", []) == (document["state"], document["lines"])
-    assert {"starts": starts.isoformat()} == document["moments"]
+    assert {"starts": starts.isoformat()} == document["schedule"]
     assert ["contest.toml"] == [path.name for path in (tmp_path / "cup").iterdir()]
 
 
@@ -79,7 +79,7 @@ def test_status_names_entries_submissions_and_the_time_until_each_moment(judge: 
     assert "judge serve is not running here: start it, because it starts the contest" in status.out
     document = json.loads(judge("contest", "status", "cup", "--json").out)
     assert not document["is_served"]
-    assert {"closes", "starts"} == document["moments"].keys()
+    assert {"closes", "starts"} == document["schedule"].keys()
     assert [{"name": "five", "author": "ada"}] == document["entries"]
 
 

@@ -122,7 +122,7 @@ def test_contest_for_authors_has_key_announcement_and_private_links(judge: Judge
         organiser = tokens.organiser_of(links[0].partition("#")[2])
         authors = [tokens.author_of(line.partition("#")[2]) for line in links[1:]]
     assert organiser is not None
-    assert (TokenRole.ACT, ["Ada L.", "Bob"]) == (organiser.role, authors)
+    assert (TokenRole.ORGANISER, ["Ada L.", "Bob"]) == (organiser.role, authors)
     assert links[1].startswith("Ada L.: https://example.org/cup/author/index.html#")
     announced = (folder / "announcement.txt").read_text()
     assert announced == judge("contest", "announce", "cup", "--url", "https://example.org/cup").out
@@ -281,7 +281,7 @@ def test_next_contest_takes_file_agents_tokens_and_key(judge: Judge, tmp_path: P
             register.finish(number, 1, ProcessingResult(refusal, name, agent.digest, described, None, report))
         register.approve(number, "organiser", "looks well")
     with closing(Tokens(last.store_url, "cup")) as tokens:
-        token, act = tokens.make("ada", "o"), tokens.make("olga", "o", TokenRole.ACT)
+        token, act = tokens.make("ada", "o"), tokens.make("olga", "o", TokenRole.ORGANISER)
         revoked = tokens.make("eve", "o")
         tokens.revoke("eve", "o")
 

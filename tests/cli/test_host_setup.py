@@ -67,7 +67,7 @@ def test_missing_image_is_built_and_reported(
 
     assert done.code == 0, done.out + done.err
     assert "passed: starter-qchess-python version 1" in done.out
-    assert "judge: building the image unpacker, once" in done.err
+    assert "judge: building the images unpacker, once" in done.err
 
 
 def test_submission_waits_for_missing_host_features(

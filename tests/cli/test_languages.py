@@ -11,11 +11,11 @@ from judge.agents.builds import Kind
 from judge.agents.manifest import read_manifest
 from judge.base.owner import owned_directory
 from judge.host.build_images import build_images
+from judge.host.compilers import compile_java
 from judge.record.spec import read_record
-from judge.sandbox import BoxPolicy
+from judge.sandbox.box import BoxPolicy
 from judge.sandbox.docker.images import missing_images
 from judge.sandbox.runtimes import image_that_builds
-from judge.sandbox.static_builds import compile_java
 from judge.submissions.intake import IntakeLimits
 from judge.submissions.trees import TaskHost, build_of, build_tree
 from tests.cli.conftest import QUICK, Judge

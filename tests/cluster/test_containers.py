@@ -15,15 +15,19 @@ import pytest
 from judge.base.errors import HostError, InputError
 from judge.broadcast.log import LOG_FILE
 from judge.host.build_images import build_images
-from judge.host.image_files import ImageFacts, export_image, import_image, refuse_unlike
+from judge.host.image_files import ImageParcel, export_image, import_image, refuse_unlike
 from judge.record.spec import RecordFile
 from judge.referee.verify import verify
-from judge.sandbox.docker.images import image_contents
+from judge.sandbox.box import ImageFacts
+from judge.sandbox.docker.images import NO_IMAGE, image_facts
 from judge.store.files import Files
 from tests.broadcast.logs import of_games, whole
 from tests.cli.conftest import Judge
 from tests.cluster.machines import Cup, Machines, until
+from tests.examples import evidence
 from tests.private_engine import PrivateEngine, private_engine
+
+ZEROS = "0" * 64
 
 
 @pytest.fixture(scope="module")
@@ -113,16 +117,29 @@ def test_a_contest_is_played_by_a_worker_that_had_no_image(
 
 
 @pytest.mark.docker
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ({"base": f"sha256:{ZEROS}"}, "another way or base image"),
+        pytest.param({"content": ZEROS}, "other contents", marks=evidence),
+    ],
+)
 def test_worker_with_different_images_gets_no_games(
-    machines: Machines, engine: PrivateEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    machines: Machines,
+    engine: PrivateEngine,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    change: dict[str, str],
+    what: str,
 ) -> None:
-    """As if this host's image had been built of other packages."""
-    facts = export_image("native", tmp_path / "native")
+    """As if this host's image had been built from something else."""
+    parcel = export_image("native", tmp_path / "native")
+    changed = parcel.facts.model_copy(update=change)
     with monkeypatch.context() as there:
         there.setenv("DOCKER_HOST", engine.host)
-        import_image(facts, tmp_path / "native")
+        import_image(parcel, tmp_path / "native")
     cup = Cup(tmp_path, box="docker")
-    monkeypatch.setattr("judge.cluster.cluster.image_contents", lambda names: dict.fromkeys(names, "other"))
+    monkeypatch.setattr("judge.cluster.cluster.image_facts", lambda names: dict.fromkeys(names, changed))
     cup.store.schedule("cup", cup.games(1, 1))
     with closing(cup.store), closing(cup.cluster(machines, ["native"])) as cluster:
         cup.begin_when_free(cluster)
@@ -130,13 +147,13 @@ def test_worker_with_different_images_gets_no_games(
             cluster.wait(1.0)
 
         assert 0 == cluster.free
-    why = "the image native of w1 has other contents than the contest's"
+    why = f"the image native of w1 has {what} than the contest's"
     assert why in cup.journal()
     assert why in machines.says("w1")
 
 
 @pytest.fixture
-def strange(tmp_path: Path) -> Iterator[tuple[ImageFacts, Path]]:
+def strange(tmp_path: Path) -> Iterator[tuple[ImageParcel, Path]]:
     """An image that is not ours, and its file."""
     with closing(docker.from_env()) as client:
         name = f"judge-test-{tmp_path.name.replace('_', '-')}"
@@ -149,21 +166,21 @@ def strange(tmp_path: Path) -> Iterator[tuple[ImageFacts, Path]]:
 
 @pytest.mark.docker
 def test_an_image_that_is_not_ours_comes_by_its_id(
-    engine: PrivateEngine, strange: tuple[ImageFacts, Path], monkeypatch: pytest.MonkeyPatch
+    engine: PrivateEngine, strange: tuple[ImageParcel, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    facts, path = strange
+    parcel, path = strange
     monkeypatch.setenv("DOCKER_HOST", engine.host)
-    assert {facts.name: ""} == image_contents([facts.name])
-    refuse_unlike(facts)
-    with pytest.raises(HostError, match=f"{facts.name} is for s390x, but this host is"):
-        refuse_unlike(facts.model_copy(update={"architecture": "s390x"}))
+    assert {parcel.name: NO_IMAGE} == image_facts([parcel.name])
+    refuse_unlike(parcel)
+    with pytest.raises(HostError, match=f"{parcel.name} is for s390x, but this host is"):
+        refuse_unlike(parcel.model_copy(update={"architecture": "s390x"}))
 
     for lie, why in LIES:
         with pytest.raises(InputError, match=why):
-            import_image(*lie(facts, path))
-    import_image(facts, path)
+            import_image(*lie(parcel, path))
+    import_image(parcel, path)
 
-    assert {facts.name: facts.content} == image_contents([facts.name])
+    assert {parcel.name: parcel.facts} == image_facts([parcel.name])
 
 
 def _tar(files: dict[str, bytes]) -> bytes:
@@ -176,12 +193,12 @@ def _tar(files: dict[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def _changed(facts: ImageFacts, path: Path, **more: bytes) -> tuple[ImageFacts, Path]:
+def _changed(parcel: ImageParcel, path: Path, **more: bytes) -> tuple[ImageParcel, Path]:
     """The archive with members that are others, or more."""
     data = _members(path) | {name.replace("_json", ".json"): text for name, text in more.items()}
     changed = path.with_name("changed")
     changed.write_bytes(_tar(data))
-    return facts, changed
+    return parcel, changed
 
 
 def _members(path: Path) -> dict[str, bytes]:
@@ -189,20 +206,24 @@ def _members(path: Path) -> dict[str, bytes]:
         return {member.name: (tar.extractfile(member) or io.BytesIO()).read() for member in tar if member.isfile()}
 
 
-def _named(facts: ImageFacts, path: Path) -> tuple[ImageFacts, Path]:
+def _named(parcel: ImageParcel, path: Path) -> tuple[ImageParcel, Path]:
     manifest: Any = json.loads(_members(path)["manifest.json"])
     manifest[0]["RepoTags"] = ["judge/native:1"]
-    return _changed(facts, path, manifest_json=json.dumps(manifest).encode())
+    return _changed(parcel, path, manifest_json=json.dumps(manifest).encode())
+
+
+def _other(parcel: ImageParcel, name: str = "", content: str = ZEROS) -> ImageParcel:
+    return parcel.model_copy(update={"name": name or parcel.name, "facts": ImageFacts(content=content)})
 
 
 LIES = (
     (_named, "holds something else"),
-    (lambda facts, path: _changed(facts, path, repositories=b"{}"), "holds something else"),
-    (lambda facts, path: _changed(facts, path, manifest_json=b"[]"), "cannot be read"),
-    (lambda facts, path: (facts, path.parent / "none"), "cannot be read"),
-    (lambda facts, path: (facts.model_copy(update={"content": f"sha256:{'0' * 64}"}), path), "holds something else"),
-    (lambda facts, path: (facts.model_copy(update={"name": "judge/other:1"}), path), "of the judge's own"),
-    (lambda facts, path: (facts.model_copy(update={"name": "toolchain", "content": "0" * 64}), path), "not those"),
-    (lambda facts, path: (facts.model_copy(update={"name": "other", "content": "0" * 64}), path), "no image other of"),
+    (lambda parcel, path: _changed(parcel, path, repositories=b"{}"), "holds something else"),
+    (lambda parcel, path: _changed(parcel, path, manifest_json=b"[]"), "cannot be read"),
+    (lambda parcel, path: (parcel, path.parent / "none"), "cannot be read"),
+    (lambda parcel, path: (_other(parcel, content=f"sha256:{ZEROS}"), path), "holds something else"),
+    (lambda parcel, path: (parcel.model_copy(update={"name": "judge/other:1"}), path), "of the judge's own"),
+    (lambda parcel, path: (_other(parcel, "toolchain"), path), "not those"),
+    (lambda parcel, path: (_other(parcel, "other"), path), "no image other of"),
 )
 """Of who holds the contest's key; no image comes by them."""

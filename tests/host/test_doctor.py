@@ -26,7 +26,7 @@ CLOCKSOURCE = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 NO_SWAP = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
 SWAP_FILE = NO_SWAP + "/swap.img                               file\t\t4194300\t\t0\t\t-2\n"
 READ = Evidence(memory_peak_bytes=3 << 20, memory_cap_bytes=400 << 20, oom_kills=0, cpu_ns=1, kernel_peak_bytes=2 << 20)
-CURRENT = [EngineImage("sha256:1", True, "", 40, 30_000_000, recipes()["native"])]
+CURRENT = [EngineImage(recipes()["native"], "sha256:1", current=True)]
 
 STAT = """\
 cpu  968513 88881 219556 1255833 28665 0 7067 239551 0 0
@@ -134,7 +134,7 @@ VETERAN = replace(
         "CPUSet": True,
         "Runtimes": {"runc": {}},
     },
-    images=[EngineImage("", False, "", 0, 0, recipes()["python"])],
+    images=[EngineImage(recipes()["python"])],
     trial=BoxTrial("docker-attach", "v1", 158, Evidence(cpu_ns=1), False, True, True),
 )
 """A virtual machine of 2018, where hardly anything holds."""

@@ -1,6 +1,5 @@
 """House agents are compiled when their sources changed, and a failed build leaves the old one."""
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -110,8 +109,8 @@ def test_an_agent_in_java_is_left_out_without_javac(sources: Path, monkeypatch: 
     java.mkdir()
     (java / "agent.toml").write_text('name = "house-java"\n')
     (java / "Main.java").write_text("class Main {}\n")
-    monkeypatch.setattr(shutil, "which", lambda name: None)
+    monkeypatch.setattr(house_agents, "has_javac", lambda: False)
     lines: list[str] = []
 
     assert ["house-c", "house-py"] == list(build_house_agents(lines.append))
-    assert "house-java is left out: there is no javac here (apt-get install default-jdk-headless)" in lines
+    assert any(line.startswith("house-java is left out: there is no javac here") for line in lines)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from judge.base.resources import IMAGES
-from judge.sandbox.static_builds import compile_static
+from judge.host.compilers import compile_static
 from tests.house_agents.talk import Square, Talk, squares
 
 VECTORS: list[dict[str, Any]] = json.loads((Path(__file__).parents[1] / "games/data/renju_vectors.json").read_text())

@@ -14,10 +14,11 @@ import docker
 import pytest
 
 from judge.host.build_images import build_images
-from judge.sandbox import BoxKind, BoxPolicy, Limits, Tenant, open_box
+from judge.sandbox.box import BoxKind, BoxPolicy, Limits, Tenant
 from judge.sandbox.docker import requirements
 from judge.sandbox.machine import cgroup
-from judge.sandbox.static_builds import GCC_FLAGS, compile_static
+from judge.sandbox.open_box import open_box
+from judge.sandbox.static_builds import GCC_FLAGS, compile_on_host
 from tests import examples
 from tests.sandbox.guest import Guest
 
@@ -67,7 +68,7 @@ def program() -> Iterator[Path]:
     staged.chmod(0o755)
     agents = Path(__file__).parent / "agents"
     for source in agents.glob("*.c"):
-        compile_static([source], staged / source.stem)
+        compile_on_host([source], staged / source.stem)
     for source in (agents / "bare").glob("*.c"):
         subprocess.run(["gcc", *BARE_FLAGS, "-o", staged / source.stem, source], check=True)
     for source in (agents / "bare32").glob("*.c"):

@@ -11,8 +11,7 @@ from structlog.testing import capture_logs
 
 from judge.base.errors import HostError
 from judge.base.owner import directories
-from judge.sandbox import BoxPolicy, Limits
-from judge.sandbox.box import Channel
+from judge.sandbox.box import BoxPolicy, Channel, Limits
 from judge.sandbox.docker import docker_box, requirements
 from judge.sandbox.docker.engine import Engine
 from judge.sandbox.evidence import ProcessReport

@@ -11,7 +11,7 @@ import pytest
 
 from judge.base.locks import locked
 from judge.base.resources import IMAGES
-from judge.sandbox.static_builds import JAVAC_PACKAGE
+from judge.host.compilers import JAVAC_PACKAGE
 
 PROTOCOLS = ("gomocup", "agi", "stratego", "qchess")
 LANGUAGES = ("c", "cpp", "python", "java")

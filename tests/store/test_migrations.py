@@ -14,12 +14,12 @@ from judge.store.database import MIGRATIONS, connect
 from judge.store.tables import metadata
 from judge.store.tokens import Tokens
 
-LATER = """
+SECOND = """
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0004"
-down_revision = "0003"
+revision = "0002"
+down_revision = "0001"
 
 
 def upgrade():
@@ -31,7 +31,7 @@ def upgrade():
 def next_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A later judge, whose tokens have a colour."""
     later = shutil.copytree(MIGRATIONS, tmp_path / "migrations")
-    (later / "versions" / "0004_colours.py").write_text(LATER)
+    (later / "versions" / "0002_colours.py").write_text(SECOND)
     monkeypatch.setattr(database, "MIGRATIONS", later)
 
 
@@ -62,7 +62,7 @@ def test_a_new_store_has_the_tables_and_the_last_schema(url: str) -> None:
     assert {*(table.name for table in metadata.sorted_tables), "alembic_version"} == set(
         inspect(engine).get_table_names()
     )
-    assert [{"version_num": "0003"}] == rows_of(url)["alembic_version"]
+    assert [{"version_num": "0001"}] == rows_of(url)["alembic_version"]
     engine.dispose()
 
 
@@ -73,7 +73,7 @@ def test_an_upgraded_store_keeps_every_row(filled: str, request: pytest.FixtureR
 
     for token in before["tokens"]:
         token["colour"] = "red"
-    before["alembic_version"][0]["version_num"] = "0004"
+    before["alembic_version"][0]["version_num"] = "0002"
     assert before["tokens"]
     assert before == rows_of(filled)
 

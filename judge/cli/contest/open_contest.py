@@ -32,7 +32,7 @@ def make_ready_for_authors(planned: Planned, authors: Sequence[str], address: st
         write_durably((folder / KEY_FILE).with_suffix(".pem"), public_pem(public))
     directory = open_intake(planned.path)
     with closing(directory.tokens()) as tokens:
-        lines = [f"organiser: {organiser_link(address, tokens.make('organiser', operator(), TokenRole.ACT))}"]
+        lines = [f"organiser: {organiser_link(address, tokens.make('organiser', operator(), TokenRole.ORGANISER))}"]
     lines += [f"{author}: {author_link(address, token)}" for author, token in make_tokens(directory, authors)]
     note_lookalikes(authors, directory)
     with os_errors_as(HostError, folder):

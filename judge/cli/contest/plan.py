@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from judge.base.text import duration, printable, titled
+from judge.base.text import duration, json_text, printable, titled
 from judge.cli.options import HERE, ContestOrCupArgument, JsonOption, StoreOption, cup_at, refuse_given
-from judge.terminal.output import json_text
 
 if TYPE_CHECKING:
     from judge.contest.estimate import ContestEstimate
@@ -108,7 +107,7 @@ def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
     )
     print(f"  chance   {chance}")
     if words := planned.plan.windows.words:
-        print(f"  moments  {words}")
+        print(f"  schedule {words}")
     if not planned.plan.store:
         print("  store    not opened: contest.toml names a database outside its folder")
         print("           name it with --store URL, to include submitted agents")

@@ -18,6 +18,7 @@ from judge.terminal.output import print_json
 def status(
     contest: ContestOrCupArgument = HERE,
     games: Annotated[bool, typer.Option("--games", help="List every game.")] = False,
+    agents: Annotated[bool, typer.Option("--agents", help="List every agent.")] = False,
     hosts: Annotated[
         bool, typer.Option("--hosts", help="Test whether times or results of a host are unusual; reads every record.")
     ] = False,
@@ -31,12 +32,12 @@ def status(
     if (cup := cup_at(contest)) is not None:
         from judge.cli.cup.tables import status as status_of_cup
 
-        refuse_given("is not for a cup", games=games, hosts=hosts)
+        refuse_given("is not for a cup", games=games, agents=agents, hosts=hosts)
         status_of_cup(cup, as_json=as_json)
         return
     planned = load_plan(contest)
     with ContestFolder(planned).opened_if_begun() as found:
-        document = status_before(planned) if found is None else status_of(found, games, hosts)
+        document = status_before(planned) if found is None else status_of(found, games, hosts, agents)
     if as_json:
         print_json(document, indent=None)
         return
@@ -47,10 +48,8 @@ def status(
     state = "over" if document["is_over"] else document["state"]
     is_idle = state == "open" and document["player"] is None
     is_interrupted = is_idle and counts["running"] > 0
-    if is_interrupted:
-        state = "interrupted"
-    elif state == "open" and any(host["running"] and host["lost_since"] is None for host in document["hosts"]):
-        state = "playing"
+    if state == "open":
+        state = "interrupted" if is_idle else "running"
     name = printable(titled(document["contest"], found.snapshot.title))
     print(f"{name}: {state}, {counts['done']} of {total_text(document)} games done")
     running = "interrupted" if is_interrupted else "running"
@@ -82,6 +81,9 @@ def status(
     _print_copies(document)
     if document["again_at"]:
         print(f"  set aside     retried when nothing else can be played, not before {document['again_at']}")
+    for agent in document.get("agents", []):
+        what = ", ".join(filter(None, (agent["state"], agent["clock"], agent["author"] and f"of {agent['author']}")))
+        print(f"  agent         {printable(agent['name'], 80)}: {printable(what)}")
     has_rounds = found.snapshot.format.has_rounds
     for game in document.get("list", []):
         words = f"round {game['round']:<3} " if has_rounds else ""
@@ -106,9 +108,9 @@ def print_status_before(document: Mapping[str, Any], title: str) -> None:
     print(f"{printable(titled(document['contest'], title))}: not begun")
     if document["words"]:
         print(f"  {document['words']}")
-    elif not document["moments"]:
+    elif not document["schedule"]:
         print("  not scheduled: judge contest run begins it")
-    for key, at in document["moments"].items():
+    for key, at in document["schedule"].items():
         left = datetime.fromisoformat(at) - datetime.now(UTC)
         if left > timedelta():
             print(f"  {key:<13} in {_time_left(left)}")

@@ -22,7 +22,7 @@ from judge.base.logs import get_logger
 from judge.base.owner import Owner, make_directory, remove_directory
 from judge.base.procfs import count_oom_kills
 from judge.sandbox import layout
-from judge.sandbox.box import NO_FREEZER, Box, BoxPolicy, Channel, Limits, Meter, Tenant
+from judge.sandbox.box import NO_FREEZER, Box, BoxPolicy, Channel, ImageFacts, Limits, Meter, Tenant
 from judge.sandbox.docker import hardening, kernel_files, seccomp
 from judge.sandbox.docker.control_stream import ControlStream
 from judge.sandbox.docker.engine import Engine, EngineRefusalError
@@ -89,8 +89,7 @@ class Container(Generic[Process]):
     tenant: Tenant
     engine: Engine
     id: str
-    image: str
-    """Its id."""
+    image: EngineImage
     uid: int
     profile: str
     """Its seccomp profile."""
@@ -221,7 +220,7 @@ class ContainerBox(Box, Generic[Process]):
         parts.callback(self._remove, engine, name)
         stream = parts.enter_context(closing(self._open_stream(engine.attach(name))))
         tmpfs = hardening.tmpfs_options(tenant, self._limits, uid)
-        return Container(tenant, engine, name, image.id, uid, profile, tmpfs, directory, program, stream)
+        return Container(tenant, engine, name, image, uid, profile, tmpfs, directory, program, stream)
 
     def _make_directory(self, uid: int, parts: ExitStack) -> Path:
         texts = layout.account_lines(uid) | kernel_files.texts(self._limits, os.cpu_count() or 1)
@@ -297,6 +296,10 @@ class ContainerBox(Box, Generic[Process]):
         return self._container
 
     # --- turns
+
+    @property
+    def image(self) -> ImageFacts | None:
+        return self._container.image.facts if self._container else None
 
     @property
     def meter(self) -> Meter:

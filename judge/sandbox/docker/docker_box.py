@@ -86,7 +86,7 @@ class DockerBox(ContainerBox[FirstProcess]):
     def _run(self, container: Container[FirstProcess], parts: ExitStack) -> None:
         super()._run(container, parts)
         if self._tenant.digest:
-            load_image(container.first.pid, container.image)
+            load_image(container.first.pid, container.image.id)
 
     def enter(self) -> None:
         super().enter()

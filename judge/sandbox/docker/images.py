@@ -14,9 +14,8 @@ import io
 import os
 import re
 import tarfile
-import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -27,15 +26,10 @@ from typing import TYPE_CHECKING
 from judge.base.errors import HostError, InputError, NotReadyError
 from judge.base.logs import get_logger
 from judge.base.procfs import PROC
-from judge.base.resources import BUILD_DIRECTORY
+from judge.sandbox.box import ImageFacts
 from judge.sandbox.docker.engine import REQUEST_TIMEOUT_S, connect, doing
 from judge.sandbox.runtimes import INIT_SOURCES, NAME, ImageRecipe, recipes, runtime_of_label
-from judge.sandbox.static_builds import (
-    GCC_FLAGS,
-    build_lock,
-    compile_static,
-    content_digest,
-)
+from judge.sandbox.static_builds import GCC_FLAGS, build_lock, content_digest
 
 if TYPE_CHECKING:
     import docker
@@ -43,31 +37,38 @@ if TYPE_CHECKING:
 
 DERIVED = "judge/derived"
 
-CONTENT = "judge.content"
+CONTENT, WAY, BASE, PACKAGES = "judge.content", "judge.way", "judge.base", "judge.packages"
+"""Labels with the facts of our images; packages are separated by commas."""
 RUNTIME = "judge.runtime"
 """Label of an organiser's runtime: its definition as JSON."""
+
+
+NO_IMAGE = ImageFacts(content="")
 
 
 @dataclass(frozen=True, slots=True)
 class EngineImage:
     """What the Engine has of a recipe; `id` is empty if the image is missing."""
 
-    id: str
-    current: bool
-    content: str
-    """SHA-256 (hex) of the imported tar file; the id of an image that judge did not make."""
-    packages: int
-    size_bytes: int
     recipe: ImageRecipe
+    id: str = ""
+    current: bool = False
+    size_bytes: int = 0
+    facts: ImageFacts = NO_IMAGE
+
+    @property
+    def content(self) -> str:
+        return self.facts.content
 
     def __str__(self) -> str:
         about = f"; {self.recipe.about}" if self.recipe.about else ""
         if not self.id:
             optional = f" (optional; {self.recipe.build_command})" if self.recipe.is_optional else ""
             return f"{self.recipe.tag}: missing{optional}{about}"
+        base = f" ({self.facts.base})" if self.facts.base else ""
         return (
-            f"{self.recipe.tag}: {'current' if self.current else 'out of date'}, {self.packages} packages, "
-            f"{self.size_bytes / 1e6:.0f} MB, {self.id}, content {self.content[:12]}{about}"
+            f"{self.recipe.tag}: {'current' if self.current else 'out of date'}, {len(self.facts.packages)} packages, "
+            f"way {self.facts.way}{base}, {self.size_bytes / 1e6:.0f} MB, {self.id}, content {self.content[:12]}{about}"
         )
 
 
@@ -134,37 +135,48 @@ def recipe_called(client: docker.DockerClient, name: str) -> ImageRecipe | None:
     return runtime_of_label(name, label) if image is not None and image.labels.get("judge.image") == name else None
 
 
-def image_contents(names: Iterable[str]) -> dict[str, str]:
-    """Content digests of these runtimes' images, equal on hosts with equal files.
-
-    Empty if an image is missing or outdated. Raises `HostError`.
-    """
+def image_facts(names: Iterable[str]) -> dict[str, ImageFacts]:
+    """Facts of these runtimes' images; `NO_IMAGE` if one is missing or outdated. Raises `HostError`."""
     with engine_client("compare images") as client:
-        return {name: _content(client, name) for name in names}
+        return {name: _facts(client, name) for name in names}
 
 
-def _content(client: docker.DockerClient, name: str) -> str:
+def _facts(client: docker.DockerClient, name: str) -> ImageFacts:
     recipe = recipe_called(client, name)
     if recipe is None:
         image = find_image(client, name)
-        return "" if image is None else _id(image)
+        return NO_IMAGE if image is None else ImageFacts(content=_id(image))
     state = engine_image(recipe, find_image(client, recipe.tag))
-    return state.content if state.current else ""
+    return state.facts if state.current else NO_IMAGE
 
 
 def engine_image(recipe: ImageRecipe, image: Image | None) -> EngineImage:
     """`image` is None if the Engine does not have it."""
     if image is None:
-        return EngineImage("", False, "", 0, 0, recipe)
-    labels = image.labels
-    return EngineImage(
-        id=_id(image),
-        current=labels.get("judge.recipe") == recipe.digest(labels.get("judge.codename", "")),
-        content=labels.get(CONTENT, ""),
-        packages=int(labels.get("judge.packages", 0)),
-        size_bytes=int(image.attrs["Size"]),
-        recipe=recipe,
-    )
+        return EngineImage(recipe)
+    current = image.labels.get("judge.recipe") == recipe.digest(image.labels.get("judge.codename", ""))
+    return EngineImage(recipe, _id(image), current, int(image.attrs["Size"]), facts_of(image.labels))
+
+
+def facts_of(labels: Mapping[str, str]) -> ImageFacts:
+    """Facts of an image that judge built, from its labels."""
+    try:
+        return ImageFacts.model_validate(
+            {
+                "content": labels.get(CONTENT, ""),
+                "way": labels.get(WAY) or None,
+                "base": labels.get(BASE, ""),
+                "packages": [*filter(None, labels.get(PACKAGES, "").split(","))],
+            }
+        )
+    except ValueError:  # labels of another version
+        return NO_IMAGE
+
+
+def find_built(recipe: ImageRecipe) -> EngineImage:
+    """What the Engine has of a recipe. Raises `HostError`."""
+    with engine_client("find an image") as client:
+        return engine_image(recipe, find_image(client, recipe.tag))
 
 
 def missing_images(names: Iterable[str]) -> list[str]:
@@ -221,21 +233,21 @@ def _derived(client: docker.DockerClient, name: str, *, is_ours: bool) -> Engine
                 raise InputError(f"The image {name} cannot be a box: it {what}; build it without them")
         image = _derive(client, source)
     # The labels of another image may come from our image below it.
-    content = image.labels.get(CONTENT, "") if is_ours else ""
-    size_bytes = int(image.attrs["Size"])
-    return EngineImage(_id(image), True, content or _id(image), 0, size_bytes, ImageRecipe(name=name))
+    facts = facts_of(image.labels) if is_ours else NO_IMAGE
+    facts = facts if facts.content else ImageFacts(content=_id(image))
+    return EngineImage(ImageRecipe(name=name), _id(image), True, int(image.attrs["Size"]), facts)
 
 
 def _derive(client: docker.DockerClient, source: Image) -> Image:
     from docker.errors import BuildError
 
     tag = f"{DERIVED}:{_id(source).removeprefix('sha256:')[:24]}"
-    digest = content_digest(INIT_SOURCES, *GCC_FLAGS, _dockerfile(source, ""))
+    digest = content_digest(INIT_SOURCES, *GCC_FLAGS, _dockerfile(source, "", ""))
     with build_lock("derived"):
         old = find_image(client, tag)
         if old is not None and old.labels.get("judge.recipe") == digest:
             return old
-        context = _context(_dockerfile(source, digest))
+        context = _context(_dockerfile(source, _image_with_pid_1(client), digest))
         try:
             image, _ = client.images.build(
                 fileobj=context, custom_context=True, tag=tag, pull=False, rm=True, forcerm=True, network_mode="none"
@@ -245,6 +257,14 @@ def _derive(client: docker.DockerClient, source: Image) -> Image:
         if old is not None:
             remove_unused(client, _id(old))
         return image
+
+
+def _image_with_pid_1(client: docker.DockerClient) -> str:
+    """Id of a current runtime."""
+    runtimes = [recipe for recipe in recipes().values() if recipe.runs_agents]
+    states = (engine_image(recipe, find_image(client, recipe.tag)) for recipe in runtimes)
+    found = next((state.id for state in states if state.current), "")
+    return found or _current(recipes()["native"], None).id
 
 
 def remove_unused(client: docker.DockerClient, image_id: str) -> None:
@@ -260,18 +280,16 @@ def remove_unused(client: docker.DockerClient, image_id: str) -> None:
             raise
 
 
-def _dockerfile(source: Image, digest: str) -> str:
+def _dockerfile(source: Image, runtime: str, digest: str) -> str:
     """Only copies files, so that no program of the image runs. A health check would run next to the agent."""
     return (
-        f"FROM {_id(source)}\nCOPY root/ /\nHEALTHCHECK NONE\nLABEL judge.derived={_id(source)} judge.recipe={digest}\n"
+        f"FROM {_id(source)}\nCOPY root/ /\nCOPY --from={runtime} /judge/init /judge/\nHEALTHCHECK NONE\n"
+        f"LABEL judge.derived={_id(source)} judge.recipe={digest}\n"
     )
 
 
 def _context(dockerfile: str) -> io.BytesIO:
-    with tempfile.TemporaryDirectory(dir=BUILD_DIRECTORY) as scratch:
-        init = Path(scratch) / "init"
-        compile_static(sorted(INIT_SOURCES.glob("*.c")), init)
-        files = {"Dockerfile": dockerfile.encode(), "root/judge/init": init.read_bytes()}
+    """With the mount points of a box."""
     folders = {"root": 0o755, "root/judge": 0o755, "root/io": 0o755, "root/agent": 0o755}
     folders |= {"root/home": 0o755, "root/home/agent": 0o755, "root/tmp": 0o1777}
     buffer = io.BytesIO()
@@ -280,10 +298,10 @@ def _context(dockerfile: str) -> io.BytesIO:
             member = tarfile.TarInfo(path)
             member.type, member.mode = tarfile.DIRTYPE, mode
             archive.addfile(member)
-        for path, data in files.items():
-            member = tarfile.TarInfo(path)
-            member.size, member.mode = len(data), 0o555
-            archive.addfile(member, io.BytesIO(data))
+        data = dockerfile.encode()
+        member = tarfile.TarInfo("Dockerfile")
+        member.size = len(data)
+        archive.addfile(member, io.BytesIO(data))
     buffer.seek(0)
     return buffer
 

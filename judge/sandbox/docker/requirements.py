@@ -37,6 +37,8 @@ def unmet_requirements(policy: BoxPolicy, info: Mapping[str, Any]) -> Iterator[s
     """A sentence for each."""
     if "seccomp" not in security_options(info):
         yield "this Engine or its kernel has no seccomp: use a kernel that has it (CONFIG_SECCOMP_FILTER)"
+    if missing := missing_limits(info):
+        yield f"the Engine cannot limit {', '.join(missing)}: {LIMITS_FIX}"
     if policy.transport == "pipes" and policy.runtime not in ONE_KERNEL:
         yield (
             f"box.transport = 'pipes', but box.runtime = {policy.runtime!r} has a separate kernel, which cannot "
@@ -48,6 +50,18 @@ def unmet_requirements(policy: BoxPolicy, info: Mapping[str, Any]) -> Iterator[s
             f"box.runtime = {policy.runtime!r}, but this Engine has {', '.join(sorted(runtimes))}: "
             "add it to the runtimes of /etc/docker/daemon.json and restart the Engine"
         )
+
+
+LIMITS = {"MemoryLimit": "memory", "PidsLimit": "processes", "CPUSet": "processors"}
+"""By the Engine's name."""
+LIMITS_FIX = (
+    "boot with cgroup v2 (a rootless Engine needs it, and the controllers of its user) or with cgroup_enable=memory"
+)
+
+
+def missing_limits(info: Mapping[str, Any]) -> list[str]:
+    """What this Engine cannot limit, as a rootless one with cgroup v1. `info` is the Engine's."""
+    return [name for key, name in LIMITS.items() if not info.get(key)]
 
 
 def refuse_stack(label: str) -> None:

@@ -18,6 +18,7 @@ from judge.base.durable_files import sha256_of
 from judge.base.errors import HostError
 from judge.base.logs import get_logger
 from judge.base.owner import owned_directory
+from judge.base.text import json_text
 from judge.broadcast.state import Live
 from judge.catalog.files import steps_of
 from judge.contest.contest import Contest, open_store
@@ -281,6 +282,17 @@ class LivePages:
     def contest(self) -> ContestView:
         with self._lock:
             return self._read().contest
+
+    def document(self, make: Callable[[ContestView], object], path: str = "") -> LivePage:
+        """A document of the shown contest as JSON; with a path it is made once for a state."""
+        with self._lock:
+            edition = self._read()
+            page = edition.pages.get(path)
+            if page is None:
+                with self._delaying_load():
+                    data = f"{json_text(make(edition.contest))}\n".encode()
+                page = edition.keep(path, data) if path else LivePage(data, kind_of("json"))
+            return page
 
     def edition(self) -> int:
         """Rises with each loaded state."""

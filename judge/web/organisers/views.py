@@ -65,7 +65,7 @@ def overview(console: Console) -> Mapping[str, Any]:
     reasons = store.last_lines(name, 1, Paused, Stopped, Resumed)
     return {
         **values,
-        "state": "over" if state == "open" and is_over else state,
+        "state": state if state != "open" else "over" if is_over else "running",
         "reason": reasons[0].change if reasons and state != "open" else None,
         "player": player_of(console.planned),
         "is_over": is_over,

@@ -81,7 +81,7 @@ class ContestPlayer:
             # The clock may have been set back since.
             is_time = self.now() >= starts or bool(lines and lines[0].change == reached)
             if is_time and self._is_ready(store, starts) and store.log_once(self._planned.name, reached, WHO):
-                log.info("window", kind=reached.NAME, text=text_of(reached))
+                log.info("schedule", kind=reached.NAME, text=text_of(reached))
             # An organiser may have begun it earlier.
             if has_begun(store, self._planned) or (is_time and not self._waits):
                 self._play(store)

@@ -73,7 +73,7 @@ def test_an_image_lists_its_packages_and_has_no_setuid_file_and_no_package_manag
     packages = run(engine, tag, "cat", "/judge/packages.txt").splitlines()
     assert "libc6" in {line.split()[0] for line in packages}
     assert all(len(line.split()) == 2 for line in packages), "name and version"
-    assert engine.images.get(tag).labels["judge.packages"] == str(len(packages))
+    assert engine.images.get(tag).labels["judge.packages"].split(",") == packages
     paths = ["/var/lib", "/var/cache", "/etc/apt", "/usr/share/doc", "/usr/share/locale"]
     wanted = " -o ".join(["-perm /6000", *(f"-path {path}" for path in paths)]).split()
     assert run(engine, tag, "find", "/", "-xdev", "(", *wanted, ")") == ""
@@ -186,7 +186,7 @@ def test_a_local_image_gets_pid_1_once(engine: docker.DockerClient, local_image:
     assert read_file(engine, by_tag, "/hello.txt") == (b"hello", 0o644)
     content, mode = read_file(engine, by_tag, "/judge/init")
     assert content.startswith(b"\x7fELF")
-    assert mode == 0o555
+    assert mode == 0o511
 
 
 def read_file(engine: docker.DockerClient, image: str, path: str) -> tuple[bytes, int]:

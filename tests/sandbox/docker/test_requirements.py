@@ -10,9 +10,10 @@ import docker
 import pytest
 
 from judge.base.errors import HostError, InputError
-from judge.sandbox import BoxPolicy
+from judge.sandbox.box import BoxPolicy
 from judge.sandbox.docker.engine import Engine
 from judge.sandbox.docker.requirements import (
+    LIMITS,
     host_obstacle,
     maps_users,
     pipes_obstacle,
@@ -31,8 +32,10 @@ from judge.sandbox.docker.rights import (
 )
 from tests.sandbox.conftest import NOBODY, Lodge, without_root
 
-BARE = {"SecurityOptions": ["name=seccomp,profile=default"], "Runtimes": {"runc": {"path": "runc"}}}
+LIMITED = dict.fromkeys(LIMITS, True)
+BARE = {**LIMITED, "SecurityOptions": ["name=seccomp,profile=default"], "Runtimes": {"runc": {"path": "runc"}}}
 FULL = {
+    **LIMITED,
     "SecurityOptions": ["name=apparmor", "name=seccomp,profile=builtin", "name=userns", "name=cgroupns"],
     "Runtimes": {"runc": {"path": "runc"}, "runsc": {"path": "/usr/bin/runsc"}},
 }
@@ -53,7 +56,8 @@ def test_sufficient_host_passes() -> None:
 @pytest.mark.parametrize(
     ("policy", "info", "key", "fix"),
     [
-        (BoxPolicy(), {}, "has no seccomp", "CONFIG_SECCOMP_FILTER"),
+        (BoxPolicy(), LIMITED, "has no seccomp", "CONFIG_SECCOMP_FILTER"),
+        (BoxPolicy(), {**BARE, "PidsLimit": False}, "cannot limit processes", "boot with cgroup v2"),
         (BoxPolicy(runtime="runsc"), BARE, "box.runtime", "this Engine has runc"),
         (BoxPolicy(runtime="runsc", transport="pipes"), FULL, "box.transport", "set box.transport to auto"),
     ],

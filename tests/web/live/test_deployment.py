@@ -72,10 +72,6 @@ def test_the_page_shows_the_unit_of_the_repository() -> None:
     assert (SYSTEMD / "judge-serve@.service").read_text() == block("ini")
 
 
-def test_the_page_shows_the_nginx_of_the_containers() -> None:
-    assert NGINX == block("nginx")
-
-
 # --- nginx -----------------------------------------------------------------------------------------------------------
 
 
@@ -99,7 +95,7 @@ def behind(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Behind]:
             accept(cup, *play_next(cup))
             log.read_store()
             log.finish()
-        organiser = make_token(directory, "Olga", TokenRole.ACT)
+        organiser = make_token(directory, "Olga", TokenRole.ORGANISER)
         with nginx(cup.folder) as (service, port):
             address = f"https://localhost:{port}/cup"
             with httpx.Client(base_url=address, verify=False, timeout=60) as client:  # noqa: S501

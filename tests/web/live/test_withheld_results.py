@@ -61,6 +61,8 @@ KNOWN = (
     *(f"{folder}/{number:05d}.json" for number in NUMBERS for folder in ("plots", "games")),
     *(f"author/games/{number:05d}{end}" for number in NUMBERS for end in (".html", ".seat-0.json", ".seat-1.stderr")),
     *(f"feed?game={number}" for number in NUMBERS),
+    *(f"api/{name}" for name in ("standings", "agents", "games", "games?after=3&limit=2")),
+    *(f"api/games/{number}" for number in NUMBERS),
     *(f"log/tile/{level}/000.p/{size}" for level in ("entries", "0") for size in range(1, 40)),
     *("log/checkpoint", "log/tile/entries/000", "log/tile/0/000", "log/tile/1/000"),
 )

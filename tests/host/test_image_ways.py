@@ -1,0 +1,236 @@
+"""Images by the Engine from a base image have the same files as those from the packages of this host.
+
+No registry is needed: the base image is built from packages as well, and imported under the usual name.
+"""
+
+import hashlib
+import io
+import platform
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import docker
+import pytest
+
+from judge.agents.agents import stage_agent
+from judge.base.errors import HostError, InputError
+from judge.base.resources import DEFAULT_BASE
+from judge.games.types import Verdict
+from judge.host import compilers, house_agents
+from judge.host.build_images import build_images
+from judge.host.build_ways import BuildOptions, PackagesWay, choose_way
+from judge.host.dockerfile import BUILDER, context, write_files
+from judge.host.root_tar import copy_layer, write_canonical
+from judge.play.game import play
+from judge.record.policy import load_policy
+from judge.record.spec import GameSpec
+from judge.referee.verify import verify
+from judge.sandbox import static_builds
+from judge.sandbox.docker.images import find_built
+from judge.sandbox.runtimes import ImageRecipe, recipes
+from tests.examples import evidence, of_evidence
+from tests.private_engine import PrivateEngine, private_engine
+
+pytestmark = [pytest.mark.docker, pytest.mark.long]
+
+File = tuple[bytes, int, int, int, str, float, str]
+
+
+BASE = (
+    *("apt", "base-files", "bash", "coreutils", "dash", "debian-archive-keyring", "dpkg", "findutils", "grep", "gzip"),
+    *("libc-bin", "sed", "tar"),
+)
+"""Packages of a minimal system with apt."""
+
+
+def os_release() -> str:
+    return platform.freedesktop_os_release()["VERSION_CODENAME"]
+
+
+def mirror() -> str:
+    """Of this host."""
+    filters = (f"Codename: {os_release()}", "Created-By: Packages")
+    command = ["apt-get", "indextargets", "--format", "$(REPO_URI)", *filters]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[0]
+
+
+def apt_options() -> str:
+    """Proxies and checks of this host."""
+    lines = subprocess.run(["apt-config", "dump"], capture_output=True, text=True, check=True).stdout.splitlines()
+    return " ".join(line for line in lines if line.startswith(("Acquire::http", "Acquire::Check")))
+
+
+@pytest.fixture(scope="module")
+def private(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateEngine]:
+    """It has a base image that was built from packages."""
+    if not shutil.which("mmdebstrap"):
+        pytest.skip("no mmdebstrap: the base image is made by it")
+    with private_engine() as engine, closing(engine.client()) as client:
+        recipe = ImageRecipe(name="minimal", packages=BASE, runs_agents=False)
+        tar = PackagesWay(os_release()).make(client, recipe, tmp_path_factory.mktemp("base"))
+        repository, tag = DEFAULT_BASE.split(":")
+        client.api.import_image_from_file(str(tar), repository=repository, tag=tag)
+        yield engine
+
+
+@pytest.fixture
+def engine(private: PrivateEngine, monkeypatch: pytest.MonkeyPatch) -> Iterator[docker.DockerClient]:
+    """The private Engine, used by default, with this host's mirror."""
+    monkeypatch.setenv("DOCKER_HOST", private.host)
+    monkeypatch.setenv("JUDGE_IMAGES_BUILD_ARGS", shlex.join([f"MIRROR={mirror()}", f"APT_OPTIONS={apt_options()}"]))
+    with closing(private.client()) as client:
+        yield client
+
+
+def files_of(engine: docker.DockerClient, image: str, tar: Path) -> dict[str, File]:
+    with tar.open("wb") as file:
+        copy_layer(engine.api.get_image(image), file)
+    with tarfile.open(tar) as archive:
+        return {m.name: (m.type, m.mode, m.uid, m.gid, m.linkname, m.mtime, digest(archive, m)) for m in archive}
+
+
+def digest(archive: tarfile.TarFile, member: tarfile.TarInfo) -> str:
+    file = archive.extractfile(member) if member.isreg() else None
+    return hashlib.sha256(file.read()).hexdigest() if file else ""
+
+
+def stages(engine: docker.DockerClient) -> list[Any]:
+    return [*engine.images.list(filters={"label": BUILDER}), *engine.containers.list(True, filters={"label": BUILDER})]
+
+
+@pytest.mark.parametrize("name", ["keeper", *of_evidence("native", "python", "python2", "node")])
+def test_both_ways_give_equal_files(engine: docker.DockerClient, tmp_path: Path, name: str) -> None:
+    [packages] = build_images([name], options=BuildOptions(way="packages"))
+    expected = files_of(engine, packages.id, tmp_path / "packages.tar")
+
+    lines: list[str] = []
+    [built] = build_images([name], lines.append)
+    assert [f"judge/{name}:1 is current"] == lines
+    assert built == packages
+    [built] = build_images([name], options=BuildOptions(way="engine"))
+
+    found = files_of(engine, built.id, tmp_path / "engine.tar")
+    assert {} == {path: (expected.get(path), found.get(path)) for path, _ in expected.items() ^ found.items()}
+    assert packages.content == built.content
+    assert packages.facts.packages == built.facts.packages
+    base = engine.images.get(DEFAULT_BASE).id
+    assert [("packages", ""), ("engine", base)] == [(each.facts.way, each.facts.base) for each in (packages, built)]
+    assert [] == stages(engine)
+
+
+def test_host_without_compiler_and_package_manager_builds_and_plays(
+    engine: docker.DockerClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+    compilers.host_compiles.cache_clear()
+    for module in (house_agents, static_builds):
+        monkeypatch.setattr(module, "BUILD_DIRECTORY", tmp_path / "build")
+    lines: list[str] = []
+
+    build_images(["native"], lines.append, force=True)
+    agents = house_agents.build_house_agents(lines.append)
+    agent = stage_agent(str(agents["house-instant"]), tmp_path)
+    policy = load_policy("gomocup-freestyle", ["game.options.width=5", "game.options.height=5"])
+    seats = (agent.seat(policy), agent.seat(policy).model_copy(update={"name": "other"}))
+    file = play(GameSpec(seats=seats, policy=policy), {agent.digest: agent.program})
+
+    compilers.host_compiles.cache_clear()
+    assert f"images are built from the base image {DEFAULT_BASE}, which the Engine has" in lines
+    assert Verdict.VOID != file.record.verdict, file.record.reason
+    assert {"native": find_built(recipes()["native"]).facts} == file.record.placement.images
+    assert "engine" == file.record.placement.images["native"].way
+    assert [] == list(verify(file).problems)
+
+
+@evidence
+def test_build_by_hand_gives_the_same_files(engine: docker.DockerClient, tmp_path: Path) -> None:
+    [built] = build_images(["native"], options=BuildOptions(way="engine"))
+    write_files(context(recipes()["native"]), tmp_path / "native")
+
+    arguments = BuildOptions().arguments()
+    image, _ = engine.images.build(path=str(tmp_path / "native"), network_mode="host", buildargs=arguments)
+
+    files_of(engine, str(image.id), tmp_path / "layer.tar")
+    assert built.content == write_canonical(tmp_path / "layer.tar", tmp_path / "canonical.tar")
+    assert [] == stages(engine)
+
+
+@evidence
+def test_killed_build_is_cleared_by_the_next(engine: docker.DockerClient) -> None:
+    code = "from judge.host.build_images import *; build_images(['keeper'], force=True)"
+    build = subprocess.Popen([sys.executable, "-c", code])
+    while not stages(engine):
+        assert build.poll() is None
+    build.send_signal(signal.SIGKILL)
+    build.wait()
+
+    build_images(["keeper"], force=True, options=BuildOptions(way="engine"))
+
+    assert [] == stages(engine)
+
+
+# --- the choice -------------------------------------------------------------------------------------------------------
+
+NOWHERE = "127.0.0.1:1/debian:none"
+
+
+def imported(engine: docker.DockerClient, files: Mapping[str, str]) -> str:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for name, text in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text.encode()))
+    engine.api.import_image_from_data(buffer.getvalue(), "other", "1")
+    return "other:1"
+
+
+FEDORA = 'ID=fedora\nPRETTY_NAME="Fedora Linux 43"\n'
+
+
+@pytest.mark.parametrize(
+    ("files", "why"),
+    [
+        ({"usr/lib/os-release": FEDORA, "usr/bin/apt-get": ""}, "other:1 is Fedora Linux 43: images are built from"),
+        ({"usr/lib/os-release": "ID=debian\n"}, "other:1 is .* without apt-get: .* --base IMAGE"),
+        ({"hello": ""}, "other:1 is a system without /usr/lib/os-release"),
+    ],
+    ids=["other distribution", "no apt", "no system"],
+)
+def test_unsuitable_base_image_is_named(engine: docker.DockerClient, files: Mapping[str, str], why: str) -> None:
+    with pytest.raises(InputError, match=why):
+        build_images(["keeper"], force=True, options=BuildOptions(base=imported(engine, files)))
+    assert [] == stages(engine)
+
+
+def test_without_a_base_image_packages_are_used_or_the_error_names_the_ways_out(
+    engine: docker.DockerClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines: list[str] = []
+    missing = BuildOptions(base=NOWHERE)
+
+    assert "packages" == choose_way(engine, missing, lines.append).way
+    assert [f"pulling the base image {NOWHERE}, once"] == lines[:-1]
+    assert lines[-1].startswith(f"images are built from this host's packages: the Engine has no base image {NOWHERE}")
+    with pytest.raises(HostError, match=r"docker load.* --base IMAGE$"):
+        choose_way(engine, BuildOptions(way="engine", base=NOWHERE), lines.append)
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(HostError, match=r"--base IMAGE\. Without a base image: .* apt-get install mmdebstrap"):
+        choose_way(engine, missing, lines.append)
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [({"way": "docker"}, "no way 'docker' .* engine, packages"), ({"build_args": ("MIRROR",)}, "write NAME=VALUE")],
+)
+def test_wrong_option_is_named(options: dict[str, Any], why: str) -> None:
+    with pytest.raises(InputError, match=why):
+        BuildOptions(**options)
