@@ -27,6 +27,8 @@ from judge.transparency.checkpoint import read_checkpoint
 from judge.transparency.keys import load_key, make_key
 from judge.transparency.merkle import Tree
 from judge.transparency.tiles import read_leaves
+from judge.web.live.pages import LivePages
+from judge.web.live.static import StaticSite
 from tests.broadcast.logs import events, recorder
 from tests.contest.cups import CHANCE
 from tests.contest.giving import give
@@ -37,7 +39,7 @@ from tests.verify.forger import steady_clock
 from tests.verify.log_forgeries import rewrite, with_event
 from tests.verify.second_opinion import accepted, second_opinion
 from tests.web.authors.desk import PATIENCE
-from tests.web.live.watching import TLS, Watched
+from tests.web.live.watching import TLS, Watched, until
 from tests.web.service import Answer, call, service_of
 
 SWISS = 'name = "swiss"\nrounds = 4\ngames = 1'
@@ -99,11 +101,8 @@ def collect(folder: Path) -> Viewed:
             answered = {name: value for name, value in answered.items() if name != "x-request-id"}
             answers[path] = status, answered, re.sub(rb"[0-9a-f]{32}(?=\")", b"", body) if "author/" in path else body
             if path == "openapi.json":
-                paths = [
-                    each
-                    for each, methods in json.loads(body)["paths"].items()
-                    if "get" in methods and each != "/events"
-                ]
+                found = json.loads(body)["paths"]
+                paths = [each for each in found if "get" in found[each] and each != "/events"]
                 waiting += [re.sub(r"\{\w+\}", str(n), each)[1:] for each in paths for n in (*NUMBERS, "anna")]
             if answered.get("content-type", "").startswith("text/html"):
                 steps = place.split("/")[:-1]
@@ -311,6 +310,26 @@ def test_reveal_of_rounds_with_open_games_or_unknown_rounds_is_refused(tmp_path:
         cup.play()
         assert 4 == cup.store.withheld_from(cup.contest.name)
         assert "all results of spring-cup are public" == reveal(cup, "next")
+
+
+@pytest.mark.slow
+def test_pages_as_files_get_the_withheld_leaves_and_games_after_the_reveal(tmp_path: Path) -> None:
+    with frozen_cup(tmp_path / "cup") as cup:
+        make_key(cup.folder / "organiser.key")
+        with closing(LivePages(cup.planned, is_static=True)) as pages:
+            site, top = StaticSite(pages, tmp_path / "static"), tmp_path / "static"
+            assert not site.write()
+            before = read_checkpoint((top / "log/checkpoint").read_bytes(), "it")
+            assert [] == [*top.glob("log/tile/entries/**/[0-9]*")]
+            assert {"00001", "00004"} < {path.stem for path in top.glob("records/*")} < {f"{n:05}" for n in NUMBERS}
+            reveal(cup, "all")
+            with recorder(cup) as log:
+                log.finish()
+            until(site.write, "the contest is not over on the pages")
+            after = read_checkpoint((top / "log/checkpoint").read_bytes(), "it")
+            leaves = read_leaves(lambda path: (top / "log" / path).read_bytes(), after.size)
+            assert (after.root, before.root) == (Tree(leaves).root(), Tree(leaves[: before.size]).root())
+            assert len(cup.store.results(cup.contest.name)) == len([*top.glob("records/*")])
 
 
 @pytest.mark.slow
