@@ -92,12 +92,8 @@ def _make_root(host: OtherHost, scratch: Path) -> None:
         program.unlink()
     assert [] == [name for name in MISSING if (host.root / "usr/bin" / name).exists()]
     home, release = host.root / "home/guest", host.root / "etc/os-release"
-    for folder in (
-        home,
-        host.root / f"./{host.shared}",
-        *(host.root / name for name in ("proc", "sys", "dev", "wheels")),
-    ):
-        folder.mkdir(parents=True, exist_ok=True)
+    for folder in ("home/guest", f"./{host.shared}", "proc", "sys", "dev", "wheels"):
+        (host.root / folder).mkdir(parents=True, exist_ok=True)
     (host.root / "run/docker.sock").touch()
     release.unlink(missing_ok=True)
     release.write_text(RELEASE, encoding="ascii")
@@ -118,11 +114,11 @@ def _make_wheels(target: Path, source: Path) -> None:
 
 
 def test_a_wheel_plays_publishes_and_verifies_a_contest(other_host: OtherHost) -> None:
-    install = (
-        "python3 -m venv env; env/bin/pip install --quiet --no-index --find-links /wheels /wheels/contest_judge-*.whl"
-    )
+    pip = "env/bin/pip install --quiet --no-index --find-links /wheels"
 
-    told = other_host.run(f"{install}; mkdir empty; cd empty; ../env/bin/judge quickstart")
+    told = other_host.run(
+        f"python3 -m venv env; {pip} /wheels/contest_judge-*.whl; mkdir empty; cd empty; ../env/bin/judge quickstart"
+    )
 
     assert "images are built from the base image" in told
     assert "way engine" in told
