@@ -25,7 +25,8 @@ from tests.private_engine import PrivateEngine
 
 ROOT = Path(__file__).parents[1]
 USER = 4321
-PACKAGES = ("base-files", "bash", "coreutils", "dash", "libc-bin", "python3-venv")
+PACKAGES = ("base-files", "bash", "coreutils", "dash", "libc-bin", "libstdc++6", "python3-venv")
+"""numpy's wheel needs the C++ library."""
 MISSING = ("apt-get", "cc", "dpkg", "gcc", "mmdebstrap")
 RELEASE = 'ID=other\nID_LIKE="fedora"\nPRETTY_NAME="Another distribution"\n'
 SOURCES = ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "judge", "images", "policies")
