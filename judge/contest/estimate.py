@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import chain, product
+from itertools import chain
 from math import ceil
 
 from judge.agents.agents import Agent
@@ -19,7 +19,7 @@ from judge.contest.opening_files import shipped_openings
 from judge.contest.plan import Planned
 from judge.contest_games import Pairing
 from judge.host.house_agents import house_agent_names
-from judge.record.policy import ClockPolicy, Policy
+from judge.record.policy import ClockPolicy, Policy, policies_of_games, shortest_turn_ms
 from judge.record.spec import GameSpec
 from judge.referee.setup import check_playable
 from judge.sandbox.docker import requirements
@@ -79,17 +79,11 @@ def size_of(planned: Planned, form: AnyFormat, names: Sequence[str]) -> ContestS
 
 def longest_words(planned: Planned, size: ContestSize, slots: int) -> str:
     """The maximum duration of a contest on this number of slots."""
-    hours = size.hours_of(slots, _longest(map(longest_game_s, _policies(planned))))
+    hours = size.hours_of(slots, _longest(map(longest_game_s, policies_of_games(planned.policy, planned.clocks))))
     if hours is None:
         return "unbounded: the policy's clock.match_ms is 0"
     plural = "s" * (slots != 1)
     return f"at most {duration(hours * 3_600_000)} if agents use all their time, on {slots} slot{plural}"
-
-
-def _policies(planned: Planned) -> Iterator[Policy]:
-    """The policies of all pairings by the clocks of agents."""
-    for pair in product({"", *planned.clocks.values()}, repeat=2):
-        yield planned.policy.with_clocks(*pair)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +159,8 @@ def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
         waves=size.waves,
         agents=names,
         is_exact=form.counts_games,
-        longest_s=_longest(map(longest_game_s, _policies(planned))),
-        expected_s=_longest(map(expected_game_s, _policies(planned))),
+        longest_s=_longest(map(longest_game_s, policies_of_games(planned.policy, planned.clocks))),
+        expected_s=_longest(map(expected_game_s, policies_of_games(planned.policy, planned.clocks))),
         missing=missing,
         warnings=[*warnings_of(planned)],
         folders=folders,
@@ -306,7 +300,7 @@ def _check_host(planned: Planned, agents: Sequence[Agent], missing: list[str]) -
     with _noting(missing):
         requirements.require(policy.box)
     with _noting(missing):
-        requirements.require_exact_clocks(policy.game_box, policy.clock.shortest_ms)
+        requirements.require_exact_clocks(policy.game_box, shortest_turn_ms(policy, planned.clocks))
     if policy.folders.kept:
         with _noting(missing):
             keeper_image()

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -141,7 +142,7 @@ class ClockPolicy(FrozenModel):
     @property
     def shortest_ms(self) -> int:
         """Maximum of a first answer, of the seat with less time. 0: no limit."""
-        return min(each.answer_ms or 0 for each in self.controls)
+        return min((each.answer_ms for each in self.controls if each.answer_ms is not None), default=0)
 
     @property
     def announced_answer_ms(self) -> int:
@@ -297,6 +298,17 @@ class Policy(FrozenModel):
             persistent_bytes=folders.persistent_bytes if folders.persistent else 0,
             persistent_inodes=folders.persistent_inodes,
         )
+
+
+def policies_of_games(policy: Policy, clocks: Mapping[str, str]) -> Sequence[Policy]:
+    """Those of a contest's games, in which agents with these `clocks` may meet."""
+    return [policy.with_clocks(*seats) for seats in product({"", *clocks.values()}, repeat=2)]
+
+
+def shortest_turn_ms(policy: Policy, clocks: Mapping[str, str]) -> int:
+    """Maximum of a first answer, of the agent with least time. 0: no limit."""
+    found = (each.clock.shortest_ms for each in policies_of_games(policy, clocks))
+    return min((ms for ms in found if ms), default=0)
 
 
 def runtime_of(policy: Policy, name: str) -> str:

@@ -13,6 +13,7 @@ import pytest
 from judge.base.errors import InputError
 from judge.base.worker_processes import MAX_SERIAL_TASKS
 from judge.cli.contest.verify import verify
+from judge.contest.folder_names import EXPORTS
 from judge.contest.orders.contest_orders import Disqualify
 from judge.contest.run_process import ContestProcess
 from judge.contest.window_keeper import WindowKeeper
@@ -57,6 +58,8 @@ def test_contest_of_many_games_is_exported_again_after_a_change_of_its_results(
             ContestPlayer(cup.planned, register, ContestProcess(cup.planned.path), files),
         ):
             until(lambda: len(exported(cup)) == 1, "there is no export")
+            shutil.rmtree(cup.folder / EXPORTS)  # as in a restored folder
+            until(lambda: len(exported(cup)) == 1, "there is no export again")
             order = OrganiserOrder("Olga", Disqualify.action, "anna", "two entries")
             Disqualify(cup.contest, order).carry_out()
             until(lambda: len(exported(cup)) == 2, "there is no second export")
