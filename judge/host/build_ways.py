@@ -83,7 +83,7 @@ class BuildOptions:
 
 @dataclass(frozen=True, slots=True)
 class PackagesWay:
-    """This host's packages, by mmdebstrap."""
+    """This host's packages, by mmdebstrap, as root: in its user namespace it could not read a private home."""
 
     codename: str
     way: Literal["packages"] = "packages"
@@ -217,6 +217,8 @@ def _packages_way() -> PackagesWay:
         raise HostError("images are built from packages on Debian and Ubuntu, but this host is neither")
     if shutil.which("mmdebstrap") is None:
         raise HostError("images are built from packages by mmdebstrap: apt-get install mmdebstrap")
+    if os.geteuid() != 0:
+        raise HostError("images are built from packages as root, but this user is not root")
     return PackagesWay(codename)
 
 
