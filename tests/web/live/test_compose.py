@@ -195,9 +195,9 @@ def services() -> Iterator[Services]:
         yield found
     finally:
         subprocess.run([*compose.split(), "down", "--volumes"], **found.as_user, capture_output=True, check=False)
-        images = run("docker", "image", "ls", "--quiet", f"--filter=reference={found.project}/*").split()
-        built = run("docker", "image", "ls", "--quiet", f"--filter=label={found.project}").split()
-        run("docker", "image", "rm", "--force", *{*images, *built})
+        for which in (f"label={found.project}", f"reference={found.project}/*"):  # newest first
+            images = dict.fromkeys(run("docker", "image", "ls", "--quiet", f"--filter={which}").split())
+            subprocess.run(["docker", "image", "rm", "--force", *images], capture_output=True, check=False)
         shutil.rmtree(place)
 
 
@@ -254,7 +254,7 @@ def test_contest_in_containers_survives_kills_and_is_restored(services: Services
     until(services.are_healthy, "a service is not healthy")
     check_restrictions(services)
     links = dict(re.findall(r"(.+): (http\S+)", (folder / "cup/links.txt").read_text()))
-    check_limits(services, links["Ada L."].partition("#")[2])
+    check_limit_of_uploads(services, links["Ada L."].partition("#")[2])
     with services.playing():
         browser.visit(links["Ada L."])
         browser.wait_for("document.getElementById('upload')?.hidden === false")
@@ -276,6 +276,7 @@ def test_contest_in_containers_survives_kills_and_is_restored(services: Services
         browser.visit(f"{services.url}/live.html")
         browser.wait_for("document.body.innerText.includes('Final standings')")
         browser.leave()
+        check_limit_of_streams(services)
     assert "ok: cup, 8 games replayed" in services.type("judge contest verify cup")
 
     services.type(back_up)
@@ -311,19 +312,22 @@ def check_restrictions(services: Services) -> None:
         assert "unless-stopped" == options["RestartPolicy"]["Name"]
 
 
-def check_limits(services: Services, token: str) -> None:
-    """nginx and the service refuse uploads that are too large, and the streams of one address beyond its number."""
+def check_limit_of_uploads(services: Services, token: str) -> None:
+    """nginx and the service refuse uploads that are too large."""
     most = IntakePolicy().upload_bytes
     for size, refuses in ((most + 1, "send a smaller one"), (66 << 20, "nginx")):
         send = {"Content_Length": str(size), "Authorization": f"Bearer {token}"}
         with services.request("POST", "submissions?filename=a.zip", **send) as refused:
             assert 413 == refused.status
             assert refuses in refused.read().decode()
+
+
+def check_limit_of_streams(services: Services) -> None:
+    """One address has a number of streams; a client with another address is served."""
     allowed = BroadcastPlan().connections_per_address
     with ExitStack() as stack:
         streams = [stack.enter_context(services.request("GET", "events?since=0")) for _ in range(2 * allowed + 10)]
         assert [200] * allowed + [429] * (allowed + 10) == [each.status for each in streams]
-        # Another client is served: by the forwarded address it is another.
         ask = "from urllib.request import *; import ssl; print(urlopen('https://proxy/cup/health/live', None, 30, "
         script = f"{ask}context=ssl._create_unverified_context()).status)"
         judge = services.inspected("judge")["Id"]
