@@ -74,19 +74,13 @@ retry() {
 
 is_root() { [[ $EUID -eq 0 ]]; }
 
-# need_root_and_apt WHAT...: end here, with one clear sentence, where WHAT cannot be installed.
-need_root_and_apt() {
-    local why
-    if ! command -v apt-get >/dev/null; then
-        why="this system has no apt-get"
-    elif ! is_root; then
-        why="you are not root"
-    else
-        return 0
-    fi
-    die "Missing here: $* - and $why, so this script cannot install it." \
-        "Install it by your system's own means (as root on Debian or Ubuntu: apt-get install $*) and run this again." \
-        "Without an Engine, 'judge match --box process' still works - for agents that you trust, it isolates nothing."
+# can_install: whether these scripts install packages here. They do on Debian and Ubuntu, as root.
+can_install() { is_root && command -v apt-get >/dev/null; }
+
+# commands_for NEED: what root types here for an Engine (engine), to let this user use it (join), or for Python (python).
+commands_for() {
+    python3 "$ROOT/judge/host/distribution.py" "$1" 2>/dev/null ||
+        echo "install Python 3.11 or newer by the system's package manager (python3, python on Arch)"
 }
 
 is_installed() { [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
@@ -135,7 +129,8 @@ ensure_packages() {
         note "all packages are here"
         return 0
     fi
-    need_root_and_apt "${missing[@]}"
+    can_install || die "Missing here: ${missing[*]} - these scripts install packages only as root on Debian or Ubuntu." \
+        "Install them by your system's own means, and run this again."
     note "installing: ${missing[*]}"
     with_services_held retry "apt-get install" apt_install_once "${missing[@]}" ||
         die "The packages could not be installed: ${missing[*]}." \
@@ -144,8 +139,15 @@ ensure_packages() {
 
 # ensure_tools: the packages that this project needs on this machine. What is here by other means is not installed
 # again: a Python of one's own, and above all another packaging of the Engine, which docker.io would push out.
+# Elsewhere, and without root, only Python is needed: judge makes its images by the Engine.
 ensure_tools() {
     local packages=()
+    if ! can_install; then
+        find_python >/dev/null || die "No Python of version 3.11 or newer (with venv and ensurepip) is on PATH." \
+            "As root: $(commands_for python)"
+        note "packages are installed only as root on Debian or Ubuntu; Python is here"
+        return 0
+    fi
     command -v mmdebstrap >/dev/null || packages+=(mmdebstrap)
     has_static_compiler || packages+=(gcc libc6-dev)
     command -v g++ >/dev/null || packages+=(g++)
@@ -323,10 +325,11 @@ ensure_engine() {
     socket=$(engine_socket) || die "No Engine answers at DOCKER_HOST=$DOCKER_HOST." "Start it, or unset DOCKER_HOST."
     if ! is_root; then
         [[ ! -S $socket || -w $socket ]] ||
-            die "You may not use the Engine at $socket." "As root: adduser $(id -un) docker - then log in again."
-        die "No Engine answers at $socket, and only root can start one." \
-            "As root: ./scripts/engine start - or, for agents that you trust: judge match --box process"
+            die "You may not use the Engine at $socket." "As root: $(commands_for join); then log in again."
+        die "No Engine answers at $socket, and only root can start one." "As root: $(commands_for engine); then log in again." \
+            "Or, for agents that you trust: judge match --box process"
     fi
+    command -v dockerd >/dev/null || die "There is no Docker Engine." "As root: $(commands_for engine)"
     [[ $socket == /var/run/docker.sock || $socket == /run/docker.sock ]] ||
         die "No Engine answers at $socket." "Start it, or unset DOCKER_HOST to let this script start one."
     mkdir -p "$ENGINE_STATE"
@@ -432,7 +435,7 @@ venv_pins() { cat "$ROOT/pyproject.toml" "$ROOT/constraints.txt" | sha256sum | c
 ensure_venv() {
     local python
     python=$(find_python) || die "No Python of version 3.11 or newer (with venv and ensurepip) is on PATH." \
-        "Debian 12 or newer and Ubuntu 24.04 or newer have one: apt-get install python3 python3-venv"
+        "As root: $(commands_for python)"
     mkdir -p "$ROOT/.build"
     (
         flock 9

@@ -194,6 +194,12 @@ def test_authors_page_explains_each_verdict() -> None:
     assert set(Verdict) == {word for row in rows for word in re.findall(r"`(.*?)`", row)}
 
 
+def test_page_on_proxies_shows_the_nginx_of_the_containers() -> None:
+    page, shown = ROOT / "docs/serve-behind-a-proxy.md", ROOT / "examples/compose/nginx.conf"
+
+    assert f"```nginx\n{shown.read_text()}```\n" in page.read_text()
+
+
 def test_index_and_site_list_each_page() -> None:
     listed = re.findall(r"^\| \[(.*?)\]", (ROOT / "docs/index.md").read_text(), re.MULTILINE)
     navigation = re.findall(r"^ +- (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)

@@ -330,7 +330,7 @@ def test_a_class_that_extends_a_compiled_class_is_compiled() -> None:
     assert [] == interpreted
 
 
-OUR_DATA = {"docs/live.png", "tests/conformance/data", "tests/corpus/data"}
+OUR_DATA = {"docs/screenshots", "tests/conformance/data", "tests/corpus/data"}
 """Binary files that this project made, or directories of such."""
 
 

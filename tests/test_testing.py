@@ -29,7 +29,7 @@ def test_the_example_is_true() -> None:
 def test_unexpected_conversation_reports_the_difference(script: str, why: str) -> None:
     conversation = Conversation(new_protocol("gomocup", {}))
     terms = {"rule": "freestyle", "width": 15, "height": 15}
-    conversation.feed(Open(0, terms, ("one", "two"), SeatLimits(TimeControl(60_000, turn_ms=1000), 0)))
+    conversation.feed(Open(0, terms, ("one", "two"), SeatLimits(TimeControl.of_game(60_000, 1000), 0)))
 
     with pytest.raises(AssertionError, match=f"^{why}$"):
         conversation.goes(script)

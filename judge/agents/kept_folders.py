@@ -18,12 +18,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from judge.base.durable_files import sync, write_durably
 from judge.base.errors import HostError, InputError
 from judge.base.locks import try_lock_directory
 from judge.base.logs import get_logger
+from judge.base.parsing import Model
 from judge.record.spec import RecordFile, read_record, write_record
 from judge.sandbox.archive import EMPTY, Archive, UnkeptError, measure_folder
 from judge.sandbox.box import FolderKind
@@ -34,7 +35,7 @@ Heads = dict[FolderKind, str]
 _HEADS = TypeAdapter(Heads)
 
 
-class _Intent(BaseModel):
+class _Intent(Model):
     model_config = ConfigDict(extra="forbid")
 
     record: Path

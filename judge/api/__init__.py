@@ -8,10 +8,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from judge.api.checks import check
     from judge.api.contests import ContestFolder, contest
     from judge.api.evaluations import NoVerdictError, SignedEvaluation, evaluate
     from judge.api.files import VerifiedFile, show, verify
-    from judge.api.matches import CancelledError, check, match
+    from judge.api.matches import CancelledError, match
     from judge.base.errors import HostError, InputError, JudgeError
     from judge.contest.matches import MatchGame, MatchObserver
     from judge.contest.runner import RunObserver, StopRequest
@@ -20,7 +21,8 @@ _MODULES = {
     "judge.api.contests": ("ContestFolder", "contest"),
     "judge.api.evaluations": ("NoVerdictError", "SignedEvaluation", "evaluate"),
     "judge.api.files": ("VerifiedFile", "show", "verify"),
-    "judge.api.matches": ("CancelledError", "check", "match"),
+    "judge.api.checks": ("check",),
+    "judge.api.matches": ("CancelledError", "match"),
     "judge.base.errors": ("HostError", "InputError", "JudgeError"),
     "judge.contest.matches": ("MatchGame", "MatchObserver"),
     "judge.contest.runner": ("RunObserver", "StopRequest"),

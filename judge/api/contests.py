@@ -1,5 +1,7 @@
 """Run, read and export a contest."""
 
+from __future__ import annotations
+
 import os
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,26 +15,23 @@ from judge.base.errors import HostError, InputError
 from judge.base.logs import redirected
 from judge.base.progress import Tracker, untracked
 from judge.base.text import printable, sentence
-from judge.contest.attempts import Executor
-from judge.contest.begin import begin, why_not_yet
 from judge.contest.contest import Contest, has_begun, open_store
 from judge.contest.plan import Planned, load_plan
 from judge.contest.run_lock import alone
-from judge.contest.runner import ContestRunner, RunObserver, StopReason, StopRequest
-from judge.contest.take_snapshot import check_terms, images_of
 from judge.contest_view.values import chance_words
 from judge.journal.events import ImagesChanged, cut
-from judge.sandbox.docker.reaper import reap
-from judge.sandbox.machine.cores import Tell
 from judge.tournament.results import PlayedPairing
 from judge.tournament.schedule import Table
-from judge.transparency.keys import load_key
-from judge.transparency.log import KEY_FILE, ContestLog
+from judge.transparency.keys import KEY_FILE, load_key
+from judge.transparency.log import ContestLog
 
 if TYPE_CHECKING:
+    from judge.contest.attempts import Executor
     from judge.contest.estimate import ContestEstimate
+    from judge.contest.runner import RunObserver, StopReason, StopRequest
     from judge.play.venue import Slot
     from judge.publish.export.export import ExportSummary, PageOptions
+    from judge.sandbox.machine.cores import Tell
 
 LOG_FILE = "log.jsonl"
 
@@ -59,7 +58,7 @@ class ContestFolder:
 
     planned: Planned
 
-    def plan(self) -> "ContestEstimate":
+    def plan(self) -> ContestEstimate:
         """Return the games, the duration, and missing items."""
         from judge.contest.estimate import estimate_contest
 
@@ -107,12 +106,17 @@ class ContestFolder:
         start has not come, and returns whether to begin now. Raises InputError if runtimes were rebuilt since the
         start, unless `accept_images`.
         """
+        from judge.contest.begin import begin, why_not_yet
         from judge.contest.event_log.recorder import RecorderProcess
         from judge.contest.executor import slots_on_host
         from judge.contest.host_setup import make_ready
+        from judge.contest.runner import ContestRunner, RunObserver
         from judge.contest.settings import finish_change
+        from judge.contest.take_snapshot import check_terms
         from judge.contest.witnesses import periodic_cosigning
         from judge.publish.before_export import export_problems
+        from judge.record.policy import shortest_turn_ms
+        from judge.sandbox.docker.reaper import reap
 
         planned = self.planned
         observer = observer or RunObserver()
@@ -134,18 +138,20 @@ class ContestFolder:
                 raise InputError(f"{planned.path} was changed just now; run the same command again")
             waits = why_not_yet(store, planned) if is_new else ""
             is_early = bool(waits) and begin_early(waits)
-            make_ready(planned.plan.box, planned.policy, [], notify, needs_pipes=not cluster)
+            turn_ms = None if cluster else shortest_turn_ms(planned.policy, planned.clocks)
+            make_ready(planned.plan.box, planned.policy, [], notify, turn_ms=turn_ms)
             stack.enter_context(periodic_cosigning(planned))
             found = begin(store, planned, _host(), is_early=is_early)
             if is_new:
                 notify(f"the chance of {found.name}: {chance_words(found.snapshot, None)}")
             images = sorted(found.snapshot.images)
-            make_ready(planned.plan.box, found.snapshot.policy, images, notify, needs_pipes=not cluster)
+            turn_ms = None if cluster else shortest_turn_ms(found.snapshot.policy, found.snapshot.clocks)
+            make_ready(planned.plan.box, found.snapshot.policy, images, notify, turn_ms=turn_ms)
             found.check_agents()
             _check_images(found, accept_images)
             if found.has_new_plan:
                 notify(f"{planned.path} was changed since the contest was locked in; the changes have no effect")
-            for problem in export_problems(planned, found.snapshot.policy, found.snapshot.by_name()):
+            for problem in export_problems(planned, found.snapshot, found.snapshot.by_name()):
                 notify(f"judge contest export: {printable(problem, 2000)}")
             if found.folders_notice:
                 notify(printable(found.folders_notice, 2000))
@@ -174,10 +180,10 @@ class ContestFolder:
         *,
         key: Path | None = None,
         private: Path | None = None,
-        options: "PageOptions | None" = None,
+        options: PageOptions | None = None,
         progress: Tracker = untracked,
         notify: Tell = lambda _: None,
-    ) -> "ExportSummary":
+    ) -> ExportSummary:
         """Write tables, records, pages and the signed manifest to a new directory.
 
         `key` is the private key file, by default the folder's own. `private` is the new directory of the authors'
@@ -205,7 +211,7 @@ def contest(path: Path) -> ContestFolder:
     return ContestFolder(load_plan(path))
 
 
-def _here(contest: Contest, slots: "Sequence[Slot]", notify: Tell) -> Executor:
+def _here(contest: Contest, slots: Sequence[Slot], notify: Tell) -> Executor:
     from judge.contest.executor import LocalExecutor
     from judge.contest.host_setup import report_occupied
 
@@ -246,6 +252,8 @@ def _logged(folder: Path) -> Iterator[None]:
 
 
 def _check_images(contest: Contest, accept: bool) -> None:
+    from judge.contest.take_snapshot import images_of
+
     then, now = contest.snapshot.images, images_of(contest.snapshot.images)
     # The same image has different ids if two Engines built it; an organiser's own image has only an id.
     changed = sorted(

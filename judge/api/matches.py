@@ -1,17 +1,16 @@
-"""Play a match between two agents, or check an agent before a contest."""
+"""Play a match between two agents."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
-from judge.agents.agents import stage_agent
 from judge.agents.kept_folders import FolderStore
 from judge.base.errors import InputError
 from judge.base.owner import owned_directory
 from judge.base.resources import DEFAULT_POLICY
 from judge.contest.folders.match_folders import KeptThroughRun
-from judge.contest.host_setup import make_ready, make_venue, slot_alone
+from judge.contest.host_setup import make_ready, make_venue
 from judge.contest.matches import (
     MatchGame,
     MatchObserver,
@@ -28,10 +27,6 @@ from judge.referee.setup import check_playable
 from judge.referee.side import Ply
 from judge.sandbox.box import BoxKind
 from judge.sandbox.machine.cores import Tell
-from judge.submissions.check import CheckReport, examine
-from judge.submissions.check.runner import CheckObserver, RecordedTalk
-from judge.submissions.check.suite import TalkFolder
-from judge.submissions.intake import IntakeLimits
 
 
 class CancelledError(BaseException):
@@ -108,45 +103,3 @@ def match(
         check_cancelled(cancel)
         observer.open(seats, games)
         return play_match(plan, venue, kept, observer)
-
-
-def check(
-    agent: str,
-    *,
-    policy: str = DEFAULT_POLICY,
-    changes: Sequence[str] = (),
-    clock: str = "",
-    box: BoxKind = "docker",
-    keep: Path | None = None,
-    progress: Callable[[CheckReport], None] = lambda _: None,
-    trying: Callable[[str], None] = lambda _: None,
-    notify: Tell = lambda _: None,
-    cancel: Event | None = None,
-) -> CheckReport:
-    """Check that an agent meets the requirements of a contest.
-
-    `agent` is a house agent, an executable or a directory. `progress` receives the report after each finding, `trying`
-    the name of the running check. `keep` is a directory for the conversations and the records of the games. If `cancel`
-    is set, CancelledError is raised before the next check. Raises OverlongError (a HostError) after the time that a
-    submission's check has.
-    """
-    chosen = load_policy(policy, changes, clock=clock)
-    folder = None if keep is None else TalkFolder(keep)
-
-    class Reported(CheckObserver):
-        def trying(self, step: str) -> None:
-            check_cancelled(cancel)
-            trying(step)
-
-        def keep(self, talk: RecordedTalk, check: str) -> None:
-            if folder is not None:
-                folder.keep(talk, check)
-
-        def progress(self, report: CheckReport) -> None:
-            progress(report)
-
-    with owned_directory() as staging:
-        staged = stage_agent(agent, staging)
-        make_ready(box, chosen, [staged.seat(chosen).runtime], notify)
-        with slot_alone(box, notify, policy=chosen) as slot:
-            return examine(staged, chosen, slot, box, staging, IntakeLimits().check_s, Reported())

@@ -159,10 +159,16 @@ class Attack:
     """Only then the policy's starvation share and replays apply; otherwise a busy host could be mistaken for a defence.
     """
     is_quick: bool = True
+    ends_frozen: bool = False
+    """Its processes are to end while they are frozen."""
 
     @property
     def ponders(self) -> bool:
         return bool(self.policy.get("clock", {}).get("ponder"))
+
+    @property
+    def is_reused(self) -> bool:
+        return self.policy.get("box", {}).get("reuse") == "agent"
 
     @property
     def needs_calm(self) -> bool:

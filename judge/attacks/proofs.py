@@ -11,7 +11,6 @@ from judge.catalog.files import write_exports
 from judge.record.bounds import STDERR_BYTES
 from judge.record.transcript import EntryKind
 from judge.referee.referee import STILL_MS
-from judge.sandbox.docker.renewal import UncleanError, helper
 
 # --- processor time and memory ----------------------------------------------------------------------------------------
 
@@ -238,18 +237,9 @@ GROWTH_FACTOR = 2
 """Above it the previous game was also charged."""
 
 
-def _is_reuse_possible() -> bool:
-    try:
-        helper()
-    except UncleanError:
-        return False
-    return True
-
-
 def was_kept(seen: Observed) -> str:
-    """The game had a reused box, where boxes can be reused."""
-    is_reused = seen.record.placement.box[0].endswith("reused")
-    return "" if is_reused or not _is_reuse_possible() else "its box was not reused"
+    """The game had a reused box."""
+    return "" if seen.record.placement.box[0].endswith("reused") else "its box was not reused"
 
 
 def is_counted_anew(seen: Observed) -> str:

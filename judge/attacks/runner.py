@@ -25,12 +25,14 @@ from judge.record.policy import ClockPolicy, GameChoice, Policy
 from judge.record.spec import GameSpec, KeptFolders, RecordFile, SeatSpec
 from judge.record.transcript import EntryKind
 from judge.referee.verify import verify
-from judge.sandbox import BoxKind, BoxPolicy, Limits, Tenant, open_box
 from judge.sandbox.archive import EMPTY, Archive
-from judge.sandbox.box import Box, FolderKind
+from judge.sandbox.box import Box, BoxKind, BoxPolicy, FolderKind, Limits, Tenant
 from judge.sandbox.docker import seccomp
+from judge.sandbox.docker.freezer import frozen_may_end
 from judge.sandbox.docker.kept import KEPT
+from judge.sandbox.docker.renewal import UncleanError, helper
 from judge.sandbox.host_activity.core_use import CoreUse
+from judge.sandbox.open_box import open_box
 
 ATTACKER, ACCOMPLICE = "attack", "accomplice"
 OPPONENT = "house-instant"
@@ -123,6 +125,19 @@ class Suite:
     def close(self) -> None:
         """Never raises."""
         KEPT.close()
+
+    def obstacle(self, attack: Attack) -> str:
+        """Why this host cannot play it; else empty."""
+        if attack.ponders and self._pair is None:
+            return "pondering needs two cores"
+        if attack.ends_frozen and not frozen_may_end(self._policy.box.freeze):
+            return "with the freezer of cgroup v1 no process ends while it is frozen"
+        try:
+            if attack.is_reused:
+                helper()
+        except UncleanError as error:
+            return f"no box is reused here: {error}"
+        return ""
 
     def attack(self, attack: Attack) -> Trial:
         """Raises BusyHostError if other programs use the slot's cores, and the attack tries for a void or its opponent

@@ -19,11 +19,11 @@ from judge.attacks.attack import HarmError, Scene
 from judge.attacks.programs import NAMES, build_attacks
 from judge.base.errors import HostError
 from judge.base.owner import Owner, directories
-from judge.sandbox import BoxPolicy, Limits, Tenant, open_box
-from judge.sandbox.box import Box, Channel
+from judge.sandbox.box import Box, BoxPolicy, Channel, Limits, Tenant
 from judge.sandbox.docker.engine import Engine
 from judge.sandbox.docker.reaper import reap
 from judge.sandbox.machine.users import claim_user
+from judge.sandbox.open_box import open_box
 
 PATIENCE_S = 60.0
 

@@ -38,7 +38,13 @@ canonical_json = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 """The JSON of a value whose digest is published: ASCII, sorted keys, no spaces."""
 
 
-class FrozenModel(BaseModel):
+class Model(BaseModel):
+    """A model whose schema is built at its first use: a command uses few of the models that it imports."""
+
+    model_config = ConfigDict(defer_build=True)
+
+
+class FrozenModel(Model):
     """A model that refuses unknown fields and does not change."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

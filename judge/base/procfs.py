@@ -82,6 +82,24 @@ def children_of(pid: int) -> list[int]:
     return found
 
 
+def listening_process(port: int) -> int | None:
+    """The process that listens on a TCP port of this machine; None if it is unknown, as for those of other users."""
+    sockets = set[str]()
+    for table in ("tcp", "tcp6"):
+        with suppress(OSError):
+            rows = [line.split() for line in (PROC / "net" / table).read_text(encoding="ascii").splitlines()[1:]]
+            sockets |= {f"socket:[{row[9]}]" for row in rows if row[3] == _LISTENS and row[1].endswith(f":{port:04X}")}
+    for pid in process_ids() if sockets else ():
+        with suppress(OSError):
+            if any(str(file.readlink()) in sockets for file in (PROC / str(pid) / "fd").iterdir()):
+                return pid
+    return None
+
+
+_LISTENS = "0A"
+"""TCP_LISTEN in /proc/net/tcp."""
+
+
 def program_name(pid: int) -> str:
     """A process's program; empty if it is gone."""
     with suppress(OSError):

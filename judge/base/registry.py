@@ -3,17 +3,20 @@
 Listing names imports nothing, and a broken package does not affect others.
 """
 
-import tomllib
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import judge
 from judge.base.errors import HostError, InputError
 from judge.base.resources import PLUGINS
 from judge.base.text import quote, suggest
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 OWN_GROUPS = ("judge.games", "judge.protocols")
 """Groups in which the judge registers entries."""
@@ -43,12 +46,6 @@ class Registry(Generic[Entry]):
     def names(self) -> list[str]:
         """Sorted, including broken entries. Raises HostError like `entry`."""
         return sorted(_registered(self.group))
-
-    @property
-    def listed(self) -> str:
-        """Names for help: those of installed packages, and of distributions in plugins/ with the distribution."""
-        others = {name: f"{name} ({plugin})" for name, plugin in self.plugins.items()}
-        return ", ".join(dict.fromkeys(others.get(name, name) for name in sorted({*self.names(), *others})))
 
     def entry(self, name: str) -> Entry:
         """Raises InputError, with package and fix, if the entry is unknown, broken or registered twice.
@@ -111,6 +108,8 @@ def install_hint(plugin: str) -> str:
 
 @cache
 def _plugins() -> Mapping[str, Mapping[str, str]]:
+    import tomllib  # with importlib.metadata it takes longer than most commands
+
     return tomllib.loads(PLUGINS.read_text(encoding="utf-8"))
 
 
@@ -128,6 +127,8 @@ def _registered(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
 @cache
 def _scan() -> Mapping[str, tuple[Mapping[str, tuple[EntryPoint, ...]], bool]]:
     """Entry points by group, and whether the judge's own are there."""
+    from importlib.metadata import entry_points
+
     installed = entry_points()
     groups = {}
     for group in GROUPS:

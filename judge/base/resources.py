@@ -42,6 +42,8 @@ def build_directory() -> Path:
 
 BUILD_DIRECTORY = build_directory()
 
+DEFAULT_BASE = "debian:bookworm-slim"
+"""Base image of images, of the release that the project tests."""
 
 DEFAULT_POLICY = "gomocup-freestyle"
 """Policy of `match` and `check`."""

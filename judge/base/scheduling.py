@@ -16,6 +16,15 @@ def lower_priority() -> None:
         os.setpriority(os.PRIO_PROCESS, thread, max(SERVICE_NICENESS, os.getpriority(os.PRIO_PROCESS, thread)))
 
 
+def raise_oom_score() -> None:
+    """If memory runs out, the kernel ends this process before others, and the boxes of agents before this process.
+
+    Also applies to its later children.
+    """
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("500")
+
+
 def set_scheduling(pid: int, policy: int) -> None:
     """Applies to all threads of a process, if permitted."""
     with suppress(OSError):

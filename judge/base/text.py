@@ -5,6 +5,8 @@ standard library: games and boxes import this module.
 """
 
 import difflib
+import json
+import math
 import re
 from collections.abc import Iterable
 
@@ -190,3 +192,22 @@ def _is_plain(text: str) -> bool:
 def _two(value: int, base: int, large: str, small: str) -> str:
     whole, rest = divmod(value, base)
     return f"{whole} {large} {rest} {small}" if rest else f"{whole} {large}"
+
+
+def json_text(document: object, *, indent: int | None = None) -> str:
+    """A document as JSON (RFC 8259, without NaN and Infinity)."""
+    try:
+        return json.dumps(document, indent=indent, allow_nan=False)
+    except ValueError:
+        return json.dumps(_finite(json.loads(json.dumps(document))), indent=indent, allow_nan=False)
+
+
+def _finite(value: object) -> object:
+    match value:
+        case float():
+            return value if math.isfinite(value) else None
+        case dict():
+            return {key: _finite(inner) for key, inner in value.items()}
+        case list():
+            return [_finite(inner) for inner in value]
+    return value

@@ -204,14 +204,18 @@ def _explain(model: type[BaseModel], error: ValidationError, path: Path, text: s
     said = complaint(error, model, keys)
     if not keys or found["type"] == "missing":
         return f"{path}: {said}"
-    line = line_of(keys, text) or _line_around(keys, text)
     # The last change of this value.
     change = ""
     for key, made in changes.items():
         if all(one == other for one, other in zip(key.split("."), keys, strict=False)):
             change = made
-    place = change or (f"{path}, line {line}" if line else str(path))
-    return f"{place}: {said}"
+    return f"{change or place_of(path, keys, text)}: {said}"
+
+
+def place_of(path: Path, keys: list[str], text: str) -> str:
+    """The file of a key, as its parts, and its line, if it is there."""
+    line = line_of(keys, text) or _line_around(keys, text)
+    return f"{path}, line {line}" if line else str(path)
 
 
 def _without_tags(where: Sequence[str], text: str) -> list[str]:

@@ -21,6 +21,8 @@ class WatchedFile(Generic[Value]):
         self._read = read
         self._value = value
         self._version: tuple[int, ...] | None = None  # the file may be newer than the value
+        self.problem = ""
+        """The mistake in the file, which has no effect."""
 
     def current_value(self) -> Value:
         """The current value."""
@@ -29,7 +31,9 @@ class WatchedFile(Generic[Value]):
             self._version = version
             try:
                 self._value = self._read(self._path)
+                self.problem = ""
             except InputError as error:
+                self.problem = str(error)
                 log.error("a changed file has a mistake; it has no effect", error=str(error))  # noqa: TRY400
         return self._value
 

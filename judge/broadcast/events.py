@@ -91,6 +91,14 @@ class StateChanged(_JournalEvent):
     reason: str
 
 
+class ResultsWithheld(_JournalEvent):
+    """Games of round `first` and later ones have no events until they are revealed; without it, all are revealed."""
+
+    type: Literal["withheld"] = "withheld"
+    at: str
+    first: int | None = None
+
+
 class Disqualified(_JournalEvent):
     """An agent was disqualified: its games do not count."""
 
@@ -206,10 +214,10 @@ class Playing(_OfGame):
 
 
 class TurnBegun(_OfGame):
-    """A clock has started without a preceding move."""
+    """A clock has started without a preceding move. Without a `clock` it has stopped without an answer: a failure."""
 
     type: Literal["turn"] = "turn"
-    clock: RunningClock
+    clock: RunningClock | None = None
 
 
 class SearchUpdate(_OfGame):
@@ -274,6 +282,7 @@ AnyEvent = (
     | Entered
     | Scheduled
     | StateChanged
+    | ResultsWithheld
     | Disqualified
     | Withdrawn
     | TableChanged

@@ -120,7 +120,11 @@ class RunningGame(SteppedGame):
     def _add_clock(self) -> None:
         for seat in SEATS:
             seen, runs_since_ns = self.seats[seat], self.replay.runs_since_ns[seat]
-            if not seen.is_asked or runs_since_ns is None or self._origin_ms is None or seen.clock is None:
+            has_failed = self.referee.sides[seat].fault is not None
+            if has_failed and self._clock is not None and self._clock[0] == seat:
+                self._clock = None
+                self._events.append(TurnBegun(game=self.game, attempt=self.attempt))
+            if has_failed or not seen.is_asked or runs_since_ns is None or self._origin_ms is None or not seen.clock:
                 continue
             if self._clock == (seat, runs_since_ns):
                 return

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from judge.base.text import count_text, number
 from judge.broadcast.events import (
     AnyEvent,
     Board,
@@ -18,6 +19,7 @@ from judge.broadcast.events import (
     Opened,
     PieceShown,
     Playing,
+    ResultsWithheld,
     RunningClock,
     Scheduled,
     SearchUpdate,
@@ -60,6 +62,8 @@ class LiveGame:
     clock: RunningClock | None = None
     left_ms: Times = (None, None)
     search: dict[int, SearchUpdate] = field(default_factory=dict)
+    authors: tuple[str, str] = ("", "")
+    end: Ended | None = None
     _figures: list[SearchFigures] = field(default_factory=list)
 
     def figures(self) -> Sequence[SearchFigures]:
@@ -67,6 +71,12 @@ class LiveGame:
         for move in self.moves[len(self._figures) :]:
             self._figures.append(search_figures(move.search, move.messages, move.charged_ms))
         return self._figures
+
+    def evaluations(self) -> Iterator[tuple[int, int, float]]:
+        """Move number, seat, and evaluation for the first seat."""
+        for move in self.moves:
+            if (value := evaluation_of(move)) is not None:
+                yield move.ply, move.seat, value
 
     @property
     def stem(self) -> str:
@@ -105,12 +115,17 @@ class Live:
     table: tuple[StandingLine, ...] = ()
     agents: Mapping[str, int] = field(default_factory=dict)
     titles: Mapping[str, str] = field(default_factory=dict)
+    authors: Mapping[str, str] = field(default_factory=dict)
     games: dict[int, LiveGame] = field(default_factory=dict)
     """Running games by number."""
+    last_games: list[LiveGame] = field(default_factory=list)
+    """Games that have ended, oldest first."""
     ended: list[tuple[Ended, tuple[str, str]]] = field(default_factory=list)
     ended_by_agent: dict[str, deque[tuple[Ended, tuple[str, str]]]] = field(default_factory=dict)
     """Newest first."""
     is_table_due: bool = False
+    withheld_from: int | None = None
+    """The first round whose results are withheld."""
     stages: dict[int, str] = field(default_factory=dict)
     evaluated: dict[int, EvaluatedGame | None] = field(default_factory=dict)
     """Ended games by number."""
@@ -139,6 +154,7 @@ class Live:
             case Entered():
                 self.agents = {agent.name: agent.agent for agent in event.agents}
                 self.titles = {agent.name: agent.title for agent in event.agents}
+                self.authors = {agent.name: agent.author for agent in event.agents}
             case Scheduled():
                 for coming in event.games:
                     self._wait(coming)
@@ -146,6 +162,8 @@ class Live:
                         self.stages[coming.game] = coming.stage
             case StateChanged():
                 self.state, self.reason = event.state, event.reason
+            case ResultsWithheld():
+                self.withheld_from = event.first
             case TableChanged():
                 self.table, self.is_table_due = event.lines, False
             case Withdrawn(is_annulled=False):
@@ -160,7 +178,8 @@ class Live:
                 self._waiting.pop(event.game, None)
                 names = (event.first, event.second)
                 titles = (self.shown(event.first), self.shown(event.second))
-                self.games[event.game] = LiveGame(event.game, event.attempt, names, titles, event.at)
+                authors = (self.authors.get(event.first, ""), self.authors.get(event.second, ""))
+                self.games[event.game] = LiveGame(event.game, event.attempt, names, titles, event.at, authors=authors)
                 if self.state != "open":
                     self.state, self.reason = "open", ""
             case Playing():
@@ -169,6 +188,9 @@ class Live:
                 self.is_table_due = True
                 game = self.games.pop(event.game, None)
                 if game is not None:
+                    game.end, game.clock = event, None
+                    others = [each for each in self.last_games if each.game != event.game]
+                    self.last_games = [*others, game][-MAX_ENDED_GAMES:]
                     moves = zip(game.moves, game.figures(), strict=True)
                     values = [(move.seat, figures.searched_evaluation) for move, figures in moves]
                     self.evaluated[event.game] = evaluate_game(values, event.winner)
@@ -195,11 +217,13 @@ class Live:
         return len(self._waiting)
 
     def next_games(self, slots: int) -> Iterator[tuple[NextGame, float | None]]:
-        """Next games in schedule order, with the seconds until each may begin, if known."""
+        """Next public games in schedule order, with the seconds until each may begin, if known."""
         mean_s = self._seconds / self._measured if self._measured else None
-        for place, number in enumerate(sorted(self._waiting)[:MAX_NEXT_GAMES]):
+        first = self.withheld_from
+        waiting = [number for number, game in sorted(self._waiting.items()) if first is None or game.round < first]
+        for place, coming in enumerate(waiting[:MAX_NEXT_GAMES]):
             wait_s = None if mean_s is None or not self.games else mean_s * (place // max(1, slots) + 0.5)
-            yield self._waiting[number], wait_s
+            yield self._waiting[coming], wait_s
 
     def _wait(self, game: NextGame) -> None:
         if self.out.isdisjoint((game.first, game.second)):
@@ -212,7 +236,7 @@ class Live:
         if game is None or game.attempt != event.attempt:
             return
         if game.is_playing:
-            game = LiveGame(event.game, event.attempt, game.names, game.titles, game.started_at)
+            game = LiveGame(event.game, event.attempt, game.names, game.titles, game.started_at, authors=game.authors)
             self.games[event.game] = game
         game.is_playing, game.seq, game.board = True, event.seq, event.board
         game.tokens, game.left_ms = {}, event.left_ms
@@ -232,7 +256,8 @@ def _advance(game: LiveGame, event: MoveMade | TurnBegun | SearchUpdate) -> None
             game.search.pop(event.seat, None)
             game.moves.append(event)
         case TurnBegun():
-            game.clock, game.left_ms = event.clock, event.clock.left_ms
+            game.clock = event.clock
+            game.left_ms = game.left_ms if event.clock is None else event.clock.left_ms
         case SearchUpdate():
             game.search[event.seat] = event
 
@@ -245,15 +270,33 @@ def _time(at: str) -> float:
     return datetime.fromisoformat(at).timestamp()
 
 
-def latest_search(game: LiveGame, seat: int) -> Sequence[str]:
-    """Latest search keywords and messages of a seat."""
+def latest_search(game: LiveGame, seat: int) -> str:
+    """Latest search report of a seat in words, or an empty string."""
     latest: SearchUpdate | MoveMade | None = game.search.get(seat)
     if latest is None:
         latest = next((move for move in reversed(game.moves) if move.seat == seat), None)
-    if latest is None:
-        return ()
-    keywords = " · ".join(f"{key} {value}" for key, value in latest.search.items())
-    return [words for words in (keywords, *latest.messages) if words]
+    return "" if latest is None else search_words(latest)
+
+
+def evaluation_of(move: MoveMade) -> float | None:
+    """Its agent's evaluation: positive if the first seat is ahead. None if it reported none."""
+    value = search_figures(move.search, move.messages, move.charged_ms).searched_evaluation
+    return value if value is None or move.seat == 0 else -value
+
+
+def search_words(report: SearchUpdate | MoveMade) -> str:
+    """Figures of a search report, such as `depth 8 · eval 302 · nodes 12K`, with the messages that have none; the whole
+    report if it has no figures.
+    """
+    found = search_figures(report.search, report.messages, None)
+    figures = {
+        "depth": None if not found.depth else count_text(found.depth),
+        "eval": None if found.evaluation is None else number(found.evaluation, 2).replace("inf", "∞"),
+        "nodes": None if not found.nodes else count_text(found.nodes),
+    }
+    known = {name: text for name, text in figures.items() if text is not None}
+    others = [each for each in report.messages if not known or search_figures({}, [each], None) == SearchFigures()]
+    return " · ".join([*(f"{name} {text}" for name, text in (known or report.search).items()), *others])
 
 
 def token_of(piece: PieceShown) -> Token:

@@ -22,6 +22,7 @@ def about() -> str:
 
 _PANELS: Mapping[str, Places] = {
     "Play": {
+        "quickstart": "judge.cli.quickstart:quickstart",
         "match": "judge.cli.match:match",
         "show": "judge.cli.show:show",
         "check": "judge.cli.check:check",

@@ -1,21 +1,22 @@
 """`judge challenge`: unrated games over HTTP."""
 
+from __future__ import annotations
+
 import re
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from judge.base.errors import HostError, InputError
-from judge.base.parsing import to_document
 from judge.base.text import printable
 from judge.cli.options import JsonOption
-from judge.cli.submit_remote import MAX_TRIES, POLL_INTERVAL_S, NoAnswerError, RemoteIntake
-from judge.contest_games import GameState
-from judge.formats.outcome import outcome_sentence
-from judge.store.practice_games import PracticeGame
 from judge.terminal.output import SENTENCE_CHARACTERS, note, print_json
+
+if TYPE_CHECKING:
+    from judge.cli.submit_remote import RemoteIntake
+    from judge.store.practice_games import PracticeGame
 
 EXAMPLES = """
 Examples:
@@ -26,8 +27,6 @@ judge challenge 17 rival.2 --url https://example.org/cup --token-file token.txt 
 
 Exit codes: 0 the game is requested or played, 1 it is not played or the host failed, 2 the command was wrong.
 """
-
-_OPEN = (GameState.PENDING, GameState.RUNNING)
 
 
 def challenge(
@@ -41,6 +40,9 @@ def challenge(
     as_json: JsonOption = False,
 ) -> None:
     """Let AGENT play an unrated game against OPPONENT of a ladder when a slot is free. Only you see it."""
+    from judge.base.parsing import to_document
+    from judge.cli.submit_remote import RemoteIntake
+
     if token_file is None and "#" not in url:
         raise InputError(
             "--token-file is missing: give the file with the organiser's token, or the whole link as --url"
@@ -58,13 +60,16 @@ def challenge(
         _print_result(game, service.url)
     else:
         note(f"its result: {service.url}/author/index.html#challenges")
-    if wait and game.state is not GameState.DONE:
+    if wait and game.state != "done":
         raise SystemExit(1)
 
 
 def _ended(service: RemoteIntake, submission: int, game: PracticeGame) -> PracticeGame:
+    from judge.cli.submit_remote import MAX_TRIES, POLL_INTERVAL_S, NoAnswerError
+    from judge.contest_games import GameState
+
     failures = 0
-    while game.state in _OPEN:
+    while game.state in (GameState.PENDING, GameState.RUNNING):
         time.sleep(POLL_INTERVAL_S)
         try:
             game, failures = service.challenge_state(submission, game.id), 0
@@ -77,6 +82,9 @@ def _ended(service: RemoteIntake, submission: int, game: PracticeGame) -> Practi
 
 
 def _print_result(game: PracticeGame, url: str) -> None:
+    from judge.contest_games import GameState
+    from judge.formats.outcome import outcome_sentence
+
     if game.state is not GameState.DONE:
         print(f"{game.state.value}: {printable(game.why, SENTENCE_CHARACTERS)}")
         return

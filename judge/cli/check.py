@@ -1,15 +1,15 @@
 """`judge check`: test an agent before a contest; print grade, evidence and fix of each check."""
 
+from __future__ import annotations
+
 import logging
 from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote as quoted
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from judge.api.matches import check as checked
-from judge.base.logs import set_level
 from judge.base.resources import DEFAULT_POLICY
 from judge.cli.options import (
     BoxOption,
@@ -20,9 +20,10 @@ from judge.cli.options import (
     box_kind,
     complete_agent,
 )
-from judge.submissions.check import CheckReport, Grade, OverlongError
-from judge.terminal.check_display import CheckDisplay
 from judge.terminal.output import fail, print_json, print_notice
+
+if TYPE_CHECKING:
+    from judge.submissions.check import CheckReport
 
 EXAMPLES = """
 Examples:
@@ -54,6 +55,11 @@ def check(
     ] = None,
 ) -> None:
     """Check that AGENT meets all requirements of a contest, and print how to fix each failure."""
+    from judge.api.checks import check as checked
+    from judge.base.logs import set_level
+    from judge.submissions.check import Grade, OverlongError
+    from judge.terminal.check_display import CheckDisplay
+
     set_level(logging.ERROR)
     shown = CheckDisplay(as_json)
     try:
@@ -85,6 +91,8 @@ def _terms(policy: str, changes: Sequence[str], clock: str) -> str:
 
 
 def _next_step(report: CheckReport, agent: str, keep: Path | None, terms: str) -> str:
+    from judge.submissions.check import Grade
+
     failures = [finding.check for finding in report.findings if finding.grade is Grade.FAIL]
     if failures:
         again = f"judge check {quoted(agent)} {terms}"

@@ -9,9 +9,6 @@ import typer
 
 from judge.base.errors import HostError, InputError
 from judge.cli.options import SLOTS_HELP, TlsOption, number, require_dask
-from judge.cluster.security import make_keys
-from judge.contest.executor import slots_on_host
-from judge.contest.host_setup import clean_up, report_occupied
 from judge.terminal.output import note, print_notice
 
 EXAMPLES = """
@@ -36,6 +33,8 @@ def cluster(
     these folders can use all workers. For machines that play games, give --scheduler: then each gets a file
     FOLDER/HOST.join for judge worker --join, whose key is valid only for a worker with that name.
     """
+    from judge.cluster.security import make_keys
+
     if not scheduler:
         for made in make_keys(folder, hosts, days):
             print(made)
@@ -84,6 +83,9 @@ def worker(
     ] = False,
 ) -> None:
     """Play games of contests on this machine."""
+    from judge.contest.executor import slots_on_host
+    from judge.contest.host_setup import clean_up, report_occupied
+
     require_dask()
     from judge.cluster.daemons import run_worker
     from judge.cluster.machine import Machine

@@ -1,19 +1,23 @@
 """`judge convert`: convert finished games between formats."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from judge.base.errors import HostError, InputError, naming
 from judge.base.os_errors import os_errors_as
 from judge.base.text import printable
-from judge.catalog.files import FileContent, format_names, read_games
-from judge.cli.options import ForceOption
+from judge.cli.options import ForceOption, complete_format
 from judge.terminal.output import refuse_source
+
+if TYPE_CHECKING:
+    from judge.catalog.files import FileContent
 
 EXAMPLES = """
 Examples:
@@ -28,7 +32,9 @@ def convert(
     files: Annotated[
         list[Path], typer.Argument(help="Records, or game files in any known format; file names do not matter.")
     ],
-    to: Annotated[str, typer.Option(help=f"Format: {', '.join(format_names())}.", autocompletion=format_names)],
+    to: Annotated[
+        str, typer.Option(help="The format; without it, all formats are listed.", autocompletion=complete_format)
+    ] = "",
     output: Annotated[
         str,
         typer.Option("-o", "--output", help="File for all games, or directory. Default: the folder of each source."),
@@ -43,8 +49,10 @@ def convert(
     Information that a format cannot express is lost: a .psq has no rule, PGN no times. After an error no file is
     written.
     """
+    from judge.catalog.files import format_names, read_games
+
     if to not in format_names():
-        raise InputError(f"--to {printable(to)}: use one of {', '.join(format_names())}")
+        raise InputError(f"--to{printable(to and f' {to}')}: use one of {', '.join(format_names())}")
     sources = {path: read_games(path, encoding) for path in files}
     for path, content in sources.items():
         if to not in content.formats.by_name:

@@ -1,30 +1,29 @@
 """`judge doctor`: protections that this host can and cannot enforce."""
 
+from __future__ import annotations
+
 import dataclasses
 import sys
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
 from judge.base.text import printable
 from judge.cli.options import JsonOption
-from judge.host.doctor import run_checks, worst_light
-from judge.host.findings import HostFinding, Light
-from judge.host.host import Host, read_host
-from judge.host.kernel_checks import NAMES
 from judge.terminal.output import print_json
+
+if TYPE_CHECKING:
+    from judge.host.findings import HostFinding
+    from judge.host.host import Host
 
 WIDTH = 80
 NAME_WIDTH = 9
 INDENT = len("yellow") + 1 + NAME_WIDTH + 1
-SEVERITY = (Light.GREEN, Light.YELLOW, Light.RED)
-COLOURS = {Light.GREEN: "green", Light.YELLOW: "yellow", Light.RED: "bold red"}
-
+COLOURS = {"green": "green", "yellow": "yellow", "red": "bold red"}
+"""Of lights, in ascending severity."""
 
 EXAMPLES = "Example: judge doctor --json | jq .worst"
 
@@ -38,6 +37,11 @@ def doctor(
     Exit codes: 0 all findings are green or yellow; 1 a finding is red: this host cannot enforce a guarantee of the
     judge, or cannot play games.
     """
+    from judge.host.doctor import run_checks, worst_light
+    from judge.host.findings import Light
+    from judge.host.host import read_host
+    from judge.host.kernel_checks import NAMES
+
     host = read_host(NAMES)
     findings = run_checks(host)
     if as_json:
@@ -55,12 +59,18 @@ def doctor(
 
 
 def _print(host: Host, findings: Sequence[HostFinding], *, with_green: bool) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    from judge.host.findings import Light
+
     console = Console(highlight=False, soft_wrap=True, file=sys.stdout)
     title = f"judge doctor: {printable(host.name)}, {printable(host.system)}, kernel {printable(host.kernel)}"
     for line in textwrap.wrap(title, WIDTH):
         console.print(Text(line))
     console.print()
-    ordered = sorted(findings, key=lambda finding: -SEVERITY.index(finding.light))
+    severity = list(Light)
+    ordered = sorted(findings, key=lambda finding: -severity.index(finding.light))
     for finding in ordered if with_green else [each for each in ordered if each.light is not Light.GREEN]:
         for number, line in enumerate(page(finding)):
             text = Text(line)

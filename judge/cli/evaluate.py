@@ -1,19 +1,20 @@
 """`judge evaluate`: test whether a candidate is stronger than its parent or a pool."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from judge.api.evaluations import NoVerdictError
-from judge.api.evaluations import evaluate as evaluated
-from judge.base.parsing import parse as parse_values
 from judge.base.text import printable
 from judge.cli.options import JsonOption, complete_agent, number
 from judge.cli.sprt import AlphaOption, BetaOption, Elo0Option, Elo1Option
-from judge.contest.evaluation import StopRule
-from judge.statistics.paired_scores import PairedScores
 from judge.terminal.output import fail, note, print_json, print_notice
+
+if TYPE_CHECKING:
+    from judge.contest.evaluation import StopRule
+    from judge.statistics.paired_scores import PairedScores
 
 EXAMPLES = """
 Examples:
@@ -57,6 +58,11 @@ def evaluate(
     All candidates play the same games. With --parent both agents play them and are compared pair by pair. Otherwise the
     candidate is compared with the pool. After an interruption the same command continues.
     """
+    from judge.api.evaluations import NoVerdictError
+    from judge.api.evaluations import evaluate as evaluated
+    from judge.base.parsing import parse as parse_values
+    from judge.contest.evaluation import StopRule
+
     test = None if width is not None else {"elo0": elo0, "elo1": elo1, "alpha": alpha, "beta": beta}
     rule = parse_values(StopRule, {"test": test, "width": width, "pairs": games // 2}, "judge evaluate")
 

@@ -14,19 +14,18 @@ from judge.games.types import Verdict
 from judge.record.spec import RecordFile
 from judge.referee.verdict_help import fix_of
 from judge.terminal.board_text import board_lines
-from judge.terminal.browse import browse
 
 MAX_COLUMNS = 10_000
 
 
 def index_of(game: Stepped, ply: int | None) -> int:
-    """The index of the position after `ply` moves; None: the last. Raises InputError."""
+    """The index of the position after move number `ply`; None: the last. Raises InputError."""
     last = len(game.steps) - 1
     if ply is None:
         return last
-    if ply > last:
-        raise InputError(f"--ply {ply}: the game has {last} moves; give 0 to {last}")
-    return ply
+    if ply > game.number_of(last):
+        raise InputError(f"--ply {ply}: the game has {game.number_of(last)} moves; give 0 to {game.number_of(last)}")
+    return max(0, ply - game.opening_moves)
 
 
 def show_game(game: Stepped, ply: int | None = None) -> None:
@@ -34,6 +33,8 @@ def show_game(game: Stepped, ply: int | None = None) -> None:
     at, listed = index_of(game, ply), ply is None
     console = Console(highlight=False, soft_wrap=True)
     if listed and is_interactive():
+        from judge.terminal.browse import browse  # a list needs no screen
+
         browse(game, console, 0)
         return
     console.print(Text(printable(f"{game.title}: {game.names[0]} - {game.names[1]}", 300), "bold"))
@@ -44,11 +45,11 @@ def show_game(game: Stepped, ply: int | None = None) -> None:
             ms = "" if step.ms is None else f"{step.ms:10.1f} ms"
             search = "".join(f"  {printable(key, 20)} {printable(value, 60)}" for key, value in step.search.items())
             said = printable(step.said_with_square(game.steps[number - 1].view), 60)
-            console.print(Text(f"{number:4}. {name:<20} {said:<12} {ms}{search}".rstrip()))
+            console.print(Text(f"{game.number_of(number):4}. {name:<20} {said:<12} {ms}{search}".rstrip()))
     step = game.steps[at]
     for line in board_lines(step.view, MAX_COLUMNS, MAX_COLUMNS, not console.encoding.startswith("utf")):
         console.print(line)
-    console.print(Text(f"{at} of {len(game.steps) - 1}: {printable(step.text, 300)}"))
+    console.print(Text(f"{game.number_of(at)} of {game.number_of(len(game.steps) - 1)}: {printable(step.text, 300)}"))
     if at == len(game.steps) - 1:
         console.print(Text(printable(game.result, 400), "bold"))
 

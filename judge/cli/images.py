@@ -1,33 +1,38 @@
 """`judge images`: build, show, list and prune the images that agents run in."""
 
+from __future__ import annotations
+
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from judge.base.errors import InputError
 from judge.base.os_errors import os_errors_as
+from judge.base.resources import DEFAULT_BASE
 from judge.base.text import printable
-from judge.host.build_images import build_images, build_recipes, find_recipe
-from judge.host.build_ways import BuildOptions
-from judge.host.dockerfile import DEFAULT_BASE, write_files
-from judge.host.dockerfile import context as context_files
-from judge.host.dockerfile import dockerfile as render_dockerfile
-from judge.host.house_agents import build_house_agents
-from judge.record.policy import Policy, load_policy, policy_names
-from judge.sandbox.docker import images
-from judge.sandbox.runtimes import load_runtime
+from judge.cli.lazy import lazy_group
 from judge.terminal.output import note
 
-app = typer.Typer(help="Build, show, list and prune the images that agents run in.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from judge.record.policy import Policy
+
+app = lazy_group(
+    {
+        "build": "judge.cli.images:build",
+        "show": "judge.cli.images:show",
+        "prune": "judge.cli.images:prune",
+        "list": "judge.cli.images:list_images",
+    },
+    help="Build, show, list and prune the images that agents run in.",
+)
 
 
-@app.command()
 def build(
     names: Annotated[
         list[str] | None,
@@ -39,20 +44,27 @@ def build(
         str,
         typer.Option(
             help="engine: from a base image. packages: from this host's packages (Debian and Ubuntu with mmdebstrap). "
-            "Default: engine where the Engine has the base image or can pull it.",
-            envvar="JUDGE_IMAGES_WAY",
+            "Default: $JUDGE_IMAGES_WAY; else engine where the Engine has the base image or can pull it.",
         ),
     ] = "",
     base: Annotated[
-        str, typer.Option(help="Base image of Debian or Ubuntu, for way engine.", envvar="JUDGE_IMAGES_BASE")
-    ] = DEFAULT_BASE,
+        str,
+        typer.Option(
+            help=f"Base image of Debian or Ubuntu, for way engine. Default: $JUDGE_IMAGES_BASE, else {DEFAULT_BASE}."
+        ),
+    ] = "",
     build_arg: Annotated[
         list[str] | None,
         typer.Option(help="NAME=VALUE for way engine: MIRROR, APT_OPTIONS or PIP_INDEX_URL. Repeatable."),
     ] = None,
 ) -> None:
     """Build the images that are missing or out of date, and compile the house agents."""
-    options = BuildOptions(way=way, base=base, **{} if build_arg is None else {"build_args": tuple(build_arg)})
+    from judge.host.build_images import build_images, build_recipes
+    from judge.host.build_ways import BuildOptions
+    from judge.host.house_agents import build_house_agents
+    from judge.sandbox.runtimes import load_runtime
+
+    options = BuildOptions.given(way, base, build_arg or ())
     if file is None:
         build_images(names or [], print, options)
         build_house_agents(print)
@@ -62,7 +74,6 @@ def build(
     build_recipes([load_runtime((names or [""])[0], file)], print, options)
 
 
-@app.command()
 def show(
     name: Annotated[str, typer.Argument(help="An image of `judge images list`.")],
     *,
@@ -73,6 +84,13 @@ def show(
     ] = None,
 ) -> None:
     """Show what the Engine has of an image: its origin and packages."""
+    from judge.host.build_images import find_recipe
+    from judge.host.dockerfile import context as context_files
+    from judge.host.dockerfile import dockerfile as render_dockerfile
+    from judge.host.dockerfile import write_files
+    from judge.sandbox.docker import images
+    from judge.sandbox.runtimes import load_runtime
+
     recipe = load_runtime(name, file) if file else find_recipe(name)
     if context is not None:
         with os_errors_as(InputError, context):
@@ -88,7 +106,6 @@ def show(
             print(f"  {package}")
 
 
-@app.command()
 def prune(
     places: Annotated[
         list[Path] | None,
@@ -116,9 +133,10 @@ def prune(
     print(f"{len(gone)} of {len(copies)} copies{' would be' if dry_run else ''} removed, {size:.1f} MB")
 
 
-@app.command("list")
 def list_images() -> None:
     """List the images with their digests."""
+    from judge.sandbox.docker import images
+
     for image in images.listing():
         print(image)
 
@@ -148,6 +166,8 @@ class References:
 
 
 def _references(places: Sequence[Path]) -> References:
+    from judge.record.policy import load_policy, policy_names
+
     named = References()
     for name in policy_names():
         named.policies += 1

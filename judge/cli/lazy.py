@@ -1,7 +1,8 @@
 """Import a command only when it is used."""
 
 import ast
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,6 +16,7 @@ from judge.base.garbage import importing
 from judge.base.registry import Registry
 from judge.base.text import nearest
 from judge.cli.entry import CommandEntry
+from judge.cli.help_text import HelpCommand, flags_off, write_epilog
 
 Places = Mapping[str, str]
 """For each command `module:attribute` of an app, a function or an order. Its docstring or `help` is the command's
@@ -25,18 +27,50 @@ help.
 class LazyGroup(TyperGroup):
     """Commands that are imported when they run. Lists of commands need no import."""
 
-    places: Mapping[str, str] = {}
+    commands_of_modules: Mapping[str, str] = {}
+    orders: str = ""
+    """The module of classes of orders, which have commands too."""
     panels: Mapping[str, str] = {}
     rare: Collection[str] = ()
     added: Registry[CommandEntry] | None = None
 
+    @property
+    def places(self) -> Places:
+        """The places of all commands, those of orders last."""
+        return {**self.commands_of_modules, **(order_commands(self.orders) if self.orders else {})}
+
+    def _place(self, name: str) -> str:
+        return self.commands_of_modules.get(name) or self.places.get(name, "")
+
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 what typer calls it with
         """The names in the order of the table, then those of other packages."""
-        return [*self.places, *(name for name in (self.added.names() if self.added else ()) if name not in self.places)]
+        places = self.places
+        return [*places, *(name for name in (self.added.names() if self.added else ()) if name not in places)]
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The commands under the headings of their panels, with the first paragraph of their help."""
+        shown = [
+            (name, command) for name in self.list_commands(ctx) if not (command := self.get_command(ctx, name)).hidden
+        ]
+        width = max((len(name) for name, _ in shown), default=0)
+        panels: dict[str, list[tuple[str, str]]] = {}
+        for name, command in shown:
+            row = f"{name:<{width}}", command.help or ""
+            panels.setdefault(command.rich_help_panel or "Commands", []).append(row)
+        for panel, rows in panels.items():
+            with formatter.section(panel):
+                formatter.write_dl(rows)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 what typer calls it with
+        write_epilog(self.epilog, formatter)
+
+    def get_params(self, ctx: Any) -> Any:
+        """As `flags_off` returns them."""
+        return flags_off(super().get_params(ctx))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Import the command that was typed; suggest similar names for an unknown one."""
-        if args[0] not in self.places and (self.added is None or args[0] not in self.added):
+        if not self._place(args[0]) and (self.added is None or args[0] not in self.added):
             near = nearest(args[0], [*self.list_commands(ctx), *(self.added.plugins if self.added else ())], 3)
             hint = f"did you mean {' or '.join(near)}?" if near else f"run {ctx.command_path} --help"
             ctx.fail(f"There is no command {args[0]!r}: {hint}")
@@ -44,7 +78,7 @@ class LazyGroup(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 what typer calls it with
         """The command's name and help, for a list; None for an unknown name."""
-        if cmd_name not in self.places:
+        if not (place := self._place(cmd_name)):
             if self.added is None or cmd_name not in self.added.names():
                 return None
             try:
@@ -52,57 +86,69 @@ class LazyGroup(TyperGroup):
             except InputError as error:
                 about = str(error)
             return TyperCommand(cmd_name, help=about, rich_help_panel="Other packages")
-        about = first_paragraph(self.places[cmd_name])
-        panel = self.panels.get(cmd_name)
+        about = first_paragraph(place)
+        panel = self.panels.get(cmd_name) if cmd_name in self.commands_of_modules else "Orders"
         return TyperCommand(cmd_name, help=about, rich_help_panel=panel, hidden=cmd_name in self.rare)
 
     def load(self, name: str) -> Any:
         """Import the command. Raises InputError for a missing or broken package."""
-        place = self.added.entry(name).place if self.added and name not in self.places else self.places[name]
+        place = self._place(name)
+        if self.added and not place:
+            place = self.added.entry(name).place
         module_name, _, attribute = place.partition(":")
         with importing():
             module = import_module(module_name)
         found = getattr(module, attribute)
         if isinstance(found, typer.Typer):
+            found.rich_markup_mode = None
             group = typer.main.get_group(found)
             group.name = name
             return group
-        alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+        alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
         examples = getattr(module, "EXAMPLES", {})
         if isinstance(found, type):
-            orders = import_module("judge.cli.contest.orders")
+            orders = import_module("judge.cli.orders")
             found, examples = orders.command_of(found), orders.example_of(found)
-        alone.command(name, epilog=examples.get(name) if isinstance(examples, dict) else examples)(found)
+        epilog = examples.get(name) if isinstance(examples, dict) else examples
+        alone.command(name, cls=HelpCommand, epilog=epilog)(found)
         return typer.main.get_command(alone)
 
 
 def first_paragraph(place: str) -> str:
-    """The first paragraph of a command's help, from the source: importing all commands takes seconds."""
-    module, _, attribute = place.partition(":")
-    for node in _statements(module):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == attribute:
-            return " ".join((ast.get_docstring(node) or "").split("\n\n")[0].split())
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == attribute:
-            words = node.value.keywords if isinstance(node.value, ast.Call) else []
-            return next(str(ast.literal_eval(word.value)) for word in words if word.arg == "help")
-    raise ValueError(f"there is no command {place}")
+    """The first paragraph of a command's help. That of an order is read from the source: its import takes a second."""
+    module_name, _, attribute = place.partition(":")
+    if attribute[:1].isupper():
+        return _paragraph(_class_docstring(module_name, attribute))
+    found = getattr(import_module(module_name), attribute)
+    return _paragraph(found.info.help if isinstance(found, typer.Typer) else found.__doc__)
 
 
+def _paragraph(text: str | None) -> str:
+    return " ".join((text or "").split("\n\n")[0].split())
+
+
+def _class_docstring(module: str, name: str) -> str | None:
+    classes = (node for node in _tree(module).body if isinstance(node, ast.ClassDef) and node.name == name)
+    return ast.get_docstring(next(classes))
+
+
+@cache
 def order_commands(module: str) -> Places:
     """The commands of the orders in a module, from the source."""
     found: dict[str, str] = {}
-    for node in _statements(module):
+    for node in _tree(module).body:
         if isinstance(node, ast.ClassDef):
             given = {ast.unparse(each.targets[0]): each.value for each in node.body if isinstance(each, ast.Assign)}
             name = given.get("command") or given.get("action")
-            if name is not None and (command := ast.literal_eval(name)):
-                found[command] = f"{module}:{node.name}"
+            if isinstance(name, ast.Constant) and isinstance(name.value, str) and name.value:
+                found[name.value] = f"{module}:{node.name}"
     return found
 
 
-def _statements(module: str) -> Sequence[ast.stmt]:
+@cache
+def _tree(module: str) -> ast.Module:
     spec = find_spec(module)
-    return ast.parse(Path(spec.origin).read_bytes() if spec and spec.origin else b"").body
+    return ast.parse(Path(spec.origin).read_bytes() if spec and spec.origin else b"")
 
 
 def lazy_group(
@@ -111,17 +157,18 @@ def lazy_group(
     panels: Mapping[str, str] | None = None,
     added: Registry[CommandEntry] | None = None,
     rare: Collection[str] = (),
+    orders: str = "",
     **options: Any,
 ) -> typer.Typer:
     """An app of such commands. If `about` is given, `--version` prints its text.
 
     `panels` has the heading under which help lists each command. `added` has commands of other packages. Of `rare`
-    commands only `judge help all` speaks.
+    commands only `judge help all` speaks. `orders` is a module whose orders have commands.
     """
-    given = {"places": places, "panels": panels or {}, "added": added, "rare": rare}
+    given = {"commands_of_modules": places, "orders": orders, "panels": panels or {}, "added": added, "rare": rare}
     cls = type("Commands", (LazyGroup,), given)
     epilog = "judge help all lists every command." if rare else None
-    app = typer.Typer(cls=cls, no_args_is_help=True, epilog=epilog, **options)
+    app = typer.Typer(cls=cls, no_args_is_help=True, epilog=epilog, rich_markup_mode=None, **options)
 
     def show(asked: bool) -> None:
         if asked and about:

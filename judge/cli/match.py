@@ -1,22 +1,23 @@
 """`judge match`: play games between two agents, and write their records."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from judge.agents.agents import ME
-from judge.api.matches import match as match_played
 from judge.base.errors import HostError
 from judge.base.resources import DEFAULT_POLICY
 from judge.cli.options import BoxOption, JsonOption, PolicyOption, SetOption, box_kind, complete_agent
-from judge.contest.matches import MatchGame
-from judge.games.types import Verdict
 from judge.terminal.output import note, print_json, print_notice
-from judge.terminal.presenters import LinePresenter, PersonPresenter, Presenter, Shown
+
+if TYPE_CHECKING:
+    from judge.contest.matches import MatchGame
+    from judge.terminal.presenters import Presenter
 
 LEAVE_EXIT_CODE = 130
 """Exit code when a person leaves; as for Ctrl-C."""
@@ -87,6 +88,10 @@ def match(
     On a terminal the games are shown live; otherwise each move is printed on a line. If A or B is `me`, a person plays:
     type squares, or choose them with arrow keys and Enter; `?` prints help.
     """
+    from judge.agents.agents import ME
+    from judge.api.matches import match as match_played
+    from judge.games.types import Verdict
+
     has_person = ME in (first, second)
     presenter = _presenter(has_person=has_person, has_clock=bool(clock), as_json=as_json, quiet=quiet)
     leaving = _may_leave() if has_person else nullcontext()
@@ -126,6 +131,8 @@ def _may_leave() -> Iterator[None]:
 
 
 def _presenter(*, has_person: bool, has_clock: bool, as_json: bool, quiet: bool) -> Presenter:
+    from judge.terminal.presenters import LinePresenter, PersonPresenter, Presenter, Shown
+
     if has_person:
         return PersonPresenter(has_clock, Presenter() if as_json else None)
     if as_json:

@@ -59,6 +59,27 @@ def complete_agent(incomplete: str) -> Iterator[str]:
     yield from _paths(incomplete, "")
 
 
+def complete_manager(incomplete: str) -> Iterator[str]:
+    """Complete names of contest managers."""
+    from judge.catalog import MANAGERS
+
+    yield from (name for name in MANAGERS.names() if name.startswith(incomplete))
+
+
+def complete_page(incomplete: str) -> Iterator[str]:
+    """Complete names of pages of other packages."""
+    from judge.publish.pages import PAGES
+
+    yield from (name for name in PAGES.names() if name.startswith(incomplete))
+
+
+def complete_format(incomplete: str) -> Iterator[str]:
+    """Complete names of formats of games."""
+    from judge.catalog.files import format_names
+
+    yield from (name for name in format_names() if name.startswith(incomplete))
+
+
 def _paths(incomplete: str, ending: str) -> Iterator[str]:
     folder, _, start = incomplete.rpartition("/")
     before = f"{folder}/" if folder else ""
@@ -130,6 +151,7 @@ ContestOrCupArgument = Annotated[
 SubmissionArgument = Annotated[
     Path, typer.Argument(metavar="FILE", help="An archive of programs or sources, or one program.")
 ]
+SubmissionIdArgument = Annotated[int, typer.Argument(metavar="ID", help="The number of a submission.")]
 NameOption = Annotated[str, typer.Option("--name", help="The agent's name; default: the name in its manifest.")]
 TitleOption = Annotated[
     str,

@@ -2,25 +2,18 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from pydantic import BaseModel
-from rich.console import Console
 
-from judge.agents.manifest import MANIFEST, AgentManifest, read_manifest
 from judge.base.durable_files import write_durably
 from judge.base.errors import InputError
 from judge.base.os_errors import os_errors_as
 from judge.base.resources import BUILD_DIRECTORY, IMAGES, POLICIES
 from judge.base.text import printable, suggest
 from judge.cli.options import POLICY_HELP, ForceOption, complete_policy
-from judge.host.house_agents import house_agent_names
-from judge.record.policy import Policy, load_policy, policy_names, variants_of
-from judge.record.spec import GameRecord, GameSpec, RecordFile
-from judge.referee.blame import TABLE
-from judge.referee.verdict_help import FAULTS, RULED
 from judge.terminal.output import make_table, print_json
 
 
@@ -42,6 +35,8 @@ def policies(
 
     A copy keeps comments and variants, to be changed there. Of a difference, `-` is the value in the first policy.
     """
+    from judge.record.policy import load_policy
+
     if not policy:
         if diff or copy is not None:
             raise InputError("--diff and --copy: name a policy, such as judge policies gomocup-freestyle --copy FILE")
@@ -56,6 +51,10 @@ def policies(
 
 
 def _list_policies() -> None:
+    from rich.console import Console
+
+    from judge.record.policy import load_policy, policy_names, variants_of
+
     rows = [(name, load_policy(name).about, ", ".join(variants_of(name))) for name in policy_names()]
     Console(soft_wrap=True).print(make_table(("policy", "description", "variants"), rows))
     print(f"The files are in {POLICIES}; copy one to make your own.")
@@ -63,6 +62,8 @@ def _list_policies() -> None:
 
 
 def _print_differences(first: str, second: str) -> None:
+    from judge.record.policy import load_policy
+
     ours, theirs = (dict(_flat(load_policy(name).model_dump(mode="json"))) for name in (first, second))
     for key in sorted(ours.keys() | theirs.keys()):
         if ours.get(key) != theirs.get(key):
@@ -72,6 +73,8 @@ def _print_differences(first: str, second: str) -> None:
 
 
 def _copy_policy(policy: str, file: Path, force: bool) -> None:
+    from judge.record.policy import policy_names
+
     name, _, variant = policy.partition(":")
     if name not in policy_names():
         raise InputError(f"unknown policy {printable(name, 80)}; {suggest(name, policy_names())}")
@@ -96,6 +99,11 @@ def _flat(value: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
 
 def agents() -> None:
     """List the house agents and the starters. Every command accepts their names in place of an agent's path."""
+    from rich.console import Console
+
+    from judge.agents.manifest import MANIFEST, read_manifest
+    from judge.host.house_agents import house_agent_names
+
     table = make_table(("agent", "protocol", "language", "description"))
     for name in house_agent_names():
         manifest = read_manifest(IMAGES / name / MANIFEST)
@@ -111,13 +119,14 @@ def agents() -> None:
     print(f"  cp -r {IMAGES}/starter-gomocup-python mine")
 
 
-SCHEMAS: Mapping[str, type[BaseModel]] = {
-    "policy": Policy,
-    "spec": GameSpec,
-    "record": GameRecord,
-    "record-file": RecordFile,
-    "agent": AgentManifest,
+SCHEMAS: Mapping[str, str] = {
+    "policy": "judge.record.policy:Policy",
+    "spec": "judge.record.spec:GameSpec",
+    "record": "judge.record.spec:GameRecord",
+    "record-file": "judge.record.spec:RecordFile",
+    "agent": "judge.agents.manifest:AgentManifest",
 }
+"""The places of models."""
 
 EXAMPLES = {
     "schema": "Example: judge schema record > record.schema.json",
@@ -143,7 +152,8 @@ def schema(
     """Print the JSON schema of a policy, spec, record or agent manifest."""
     if name not in SCHEMAS:
         raise InputError(f"there is no schema {name!r}; use one of {', '.join(SCHEMAS)}")
-    print_json(SCHEMAS[name].model_json_schema())
+    module, _, model = SCHEMAS[name].partition(":")
+    print_json(getattr(import_module(module), model).model_json_schema())
 
 
 def verdicts() -> None:
@@ -153,6 +163,9 @@ def verdicts() -> None:
 
 def reference() -> Iterator[str]:
     """Yield the lines of docs/verdicts.md."""
+    from judge.referee.blame import TABLE
+    from judge.referee.verdict_help import FAULTS, RULED
+
     yield "# Verdicts"
     yield ""
     yield (

@@ -1,23 +1,22 @@
 """`judge selftest`: attack this host, and report which defences worked."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
-from judge.attacks.attack import Attack
-from judge.attacks.runner import BusyHostError, Suite, Trial
-from judge.attacks.table import ATTACKS
 from judge.base.errors import HostError, InputError
 from judge.base.text import printable
 from judge.cli.options import JsonOption, PolicyOption, SetOption, number
-from judge.contest.host_setup import make_ready, pair_alone
-from judge.record.policy import load_policy
 from judge.terminal.output import make_table, note, print_json, print_notice
+
+if TYPE_CHECKING:
+    from judge.attacks.attack import Attack
+    from judge.attacks.runner import Suite, Trial
 
 PLAIN_WIDTH = 160
 
@@ -60,14 +59,18 @@ def selftest(
 
     Exit codes: 0 every defence worked, 1 a defence or the host failed, 2 the command was wrong.
     """
+    from judge.attacks.runner import Suite
+    from judge.contest.host_setup import make_ready, pair_alone
+    from judge.record.policy import load_policy
+
     chosen = load_policy(policy, set_ or [])
     attacks = _chosen(only, quick)
     make_ready("docker", chosen, ["native"], print_notice)
     lines = []
     with pair_alone(print_notice) as (slot, pair), closing(Suite(chosen, slot, slower, pair)) as suite:
         for attack in attacks:
-            if attack.ponders and not pair:
-                note(f"skipped: {attack.id}: pondering needs two cores")
+            if why := suite.obstacle(attack):
+                note(f"skipped: {attack.id}: {why}")
                 continue
             line = _try(suite, attack)
             lines.append(line)
@@ -83,6 +86,8 @@ def selftest(
 
 
 def _chosen(only: str, quick: bool) -> Sequence[Attack]:
+    from judge.attacks.table import ATTACKS
+
     wanted = [word.strip() for word in only.split(",") if word.strip()]
     for word in wanted:
         if not any(_is_meant(attack, word) for attack in ATTACKS):
@@ -99,6 +104,8 @@ def _is_meant(attack: Attack, word: str) -> bool:
 
 
 def _try(suite: Suite, attack: Attack) -> TrialLine:
+    from judge.attacks.runner import BusyHostError
+
     try:
         return TrialLine(attack, suite.attack(attack))
     except BusyHostError as busy:
@@ -145,6 +152,9 @@ def _figures(trial: Trial | None) -> dict[str, Any]:
 
 
 def _show(lines: Sequence[TrialLine]) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=PLAIN_WIDTH)

@@ -1,5 +1,7 @@
 """`judge serve`: serve a contest's pages by HTTP, and receive its authors' submissions."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import zip_longest
@@ -18,11 +20,11 @@ from judge.cli.options import (
     cup_at,
     of_web_extra,
 )
-from judge.contest.plan import load_plan
-from judge.cup.plan import PlannedCup, load_cup
 from judge.terminal.output import note
 
 if TYPE_CHECKING:
+    from judge.contest.plan import Planned
+    from judge.cup.plan import PlannedCup
     from judge.submissions.service import IntakeDirectory
 
 EXAMPLES = {
@@ -89,6 +91,8 @@ def serve(
 
     It runs until a signal ends it.
     """
+    from judge.contest.plan import load_plan
+
     with of_web_extra():
         from judge.web.intake.serve import opened_server as opened_intake_server
         from judge.web.intake.serve import running_intake
@@ -106,7 +110,9 @@ def serve(
     if intake_only and (read_only or metrics or root_path):
         raise InputError("--intake-only: leave out --read-only, --metrics and --root-path, which are for the pages")
     paths, cup = _contests(contest or [HERE], may_write=not read_only)
-    planned = load_plan(paths[0])
+    loaded = [load_plan(path) for path in paths]
+    planned = loaded[0]
+    _refuse_shared_folders(loaded)
     is_front = len(paths) > 1 or cup is not None
     if is_front and (intake_only or metrics):
         raise InputError("--intake-only and --metrics are for one contest; leave them out, or serve one")
@@ -124,7 +130,6 @@ def serve(
             stack.enter_context(_playing(directories))
         received = [stack.enter_context(running_intake(each)) for each in directories]
         if is_front:
-            loaded = [load_plan(path) for path in paths]
             several = list(zip_longest(loaded, received))
             front = title or (cup.cup.name if cup is not None else "judge")
             name = f"{front}, {len(several)} contests"
@@ -144,8 +149,17 @@ def serve(
         server.run()
 
 
+def _refuse_shared_folders(contests: Sequence[Planned]) -> None:
+    """Raise InputError for two contests in one folder: they would share live log, exports and key."""
+    found: dict[Path, Path] = {}
+    for planned in contests:
+        other = found.setdefault(planned.folder.resolve(), planned.path)
+        if other.resolve() != planned.path.resolve():
+            raise InputError(f"{other} and {planned.path} are in one folder: move one of them to its own folder")
+
+
 @contextmanager
-def _playing(directories: "Sequence[IntakeDirectory]") -> Iterator[None]:
+def _playing(directories: Sequence[IntakeDirectory]) -> Iterator[None]:
     """The process that plays contests beside this one, which keeps to the judge's core.
 
     Raises HostError without an Engine.
@@ -169,6 +183,8 @@ def _contests(paths: Sequence[Path], *, may_write: bool) -> tuple[list[Path], Pl
 
     Leagues without a file get one if it `may_write`, and are left out otherwise.
     """
+    from judge.cup.plan import load_cup
+
     found: list[Path] = []
     cup: PlannedCup | None = None
     for path in paths:

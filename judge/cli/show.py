@@ -1,26 +1,24 @@
 """`judge show`: show, draw or explain finished games."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from judge.base.errors import InputError, naming
 from judge.base.os_errors import os_errors_as
 from judge.base.text import printable
-from judge.catalog.files import game_files, read_steps
-from judge.cli.game_output import index_of, print_evidence, show_game
 from judge.cli.guard import is_interactive
 from judge.cli.options import EvidenceOption
-from judge.formats.steps import Stepped
-from judge.record.spec import read_record
-from judge.render.board import Words, draw_board
-from judge.render.shapes import Scene
-from judge.render.svg import write_svg
-from judge.terminal.browse import browse, browse_list, read_listed
+from judge.contest.file_names import CUP_FILE, PLAN_FILE
 from judge.terminal.output import note, refuse_source
+
+if TYPE_CHECKING:
+    from judge.formats.steps import Stepped
+    from judge.render.shapes import Scene
 
 GIF_PIXELS = 480
 
@@ -57,7 +55,7 @@ def show(
             "with --game a contest.",
         ),
     ],
-    ply: Annotated[int | None, typer.Option(min=0, help="Show only the position after this many moves.")] = None,
+    ply: Annotated[int | None, typer.Option(min=0, help="Show only the position after this move.")] = None,
     svg: Annotated[Path | None, typer.Option(help="Draw that position, or the last one, to a file.")] = None,
     gif: Annotated[Path | None, typer.Option(help="Draw the game as an animation.")] = None,
     evidence: EvidenceOption = False,
@@ -79,6 +77,10 @@ def show(
 
     Several records or a folder open a list of games; Enter opens one.
     """
+    from judge.catalog.files import game_files, read_steps
+    from judge.cli.game_output import index_of, print_evidence, show_game
+    from judge.record.spec import read_record
+
     if game:
         if len(paths) != 1 or ply is not None or svg is not None or gif is not None:
             raise InputError("--game: name one contest, and leave out --ply, --svg and --gif")
@@ -88,6 +90,12 @@ def show(
         return
     if attempt is not None or record or private:
         raise InputError("--attempt, --record and --private are for a game of a contest: name it with --game")
+    for path in paths:
+        if (path / PLAN_FILE).is_file():
+            games = f"judge contest status {path} --games lists them"
+            raise InputError(f"{path}: a contest: name one of its games, such as --game 1; {games}")
+        if (path / CUP_FILE).is_file():
+            raise InputError(f"{path}: a cup: name one of its leagues, in a folder of it, and a game, such as --game 1")
     files = game_files(paths)
     if evidence:
         for number, path in enumerate(files):
@@ -108,6 +116,8 @@ def show(
     for target in filter(None, (svg, gif)):
         refuse_source(target, [path])
     if svg is not None:
+        from judge.render.svg import write_svg
+
         title = f"{found.names[0]} - {found.names[1]}, {found.title}"
         _write(svg, lambda: write_svg(_scene(found, at), title).encode())
     if gif is not None:
@@ -117,6 +127,10 @@ def show(
 
 
 def _show_list(files: Sequence[Path]) -> None:
+    from rich.console import Console
+
+    from judge.terminal.browse import browse, browse_list, read_listed
+
     if not is_interactive():
         for number, path in enumerate(files, 1):
             print(read_listed(path).line(number), flush=True)
@@ -127,9 +141,11 @@ def _show_list(files: Sequence[Path]) -> None:
 
 
 def _scene(game: Stepped, at: int, pixels: int | None = None) -> Scene:
+    from judge.render.board import Words, draw_board
+
     step, last = game.steps[at], len(game.steps) - 1
     caption = game.result if at == last else step.text
-    words = Words(game.names, caption, f"{at} of {last}")
+    words = Words(game.names, caption, f"{game.number_of(at)} of {game.number_of(last)}")
     return draw_board(step.view, words) if pixels is None else draw_board(step.view, words, pixels)
 
 

@@ -5,10 +5,8 @@ from typing import Annotated
 
 import typer
 
-from judge.base.parsing import parse
 from judge.cli.options import JsonOption, number
-from judge.statistics.match_estimate import MatchCounts, estimate_match
-from judge.statistics.sprt import MAX_SPRT_ELO, Sprt, SprtModel
+from judge.statistics.scales import MAX_SPRT_ELO, SprtModel
 from judge.terminal.output import interval, print_json
 
 _ELO = number(-MAX_SPRT_ELO, MAX_SPRT_ELO)
@@ -50,6 +48,10 @@ def sprt(
     as_json: JsonOption = False,
 ) -> None:
     """Compute Elo, normalized Elo and a sequential test from counts of games or of pairs."""
+    from judge.base.parsing import parse
+    from judge.statistics.match_estimate import MatchCounts, estimate_match
+    from judge.statistics.sprt import Sprt
+
     options = {"elo0": elo0, "elo1": elo1, "alpha": alpha, "beta": beta, "model": model}
     test = parse(Sprt, options, "judge sprt")
     counted = MatchCounts.of_numbers(counts)

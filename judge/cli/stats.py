@@ -1,33 +1,25 @@
 """`judge stats`: strength of agents over several contests or exports."""
 
+from __future__ import annotations
+
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from rich.text import Text
 
 from judge.base.errors import InputError
-from judge.base.registry import install_hint
 from judge.base.text import printable
-from judge.catalog import MANAGERS
-from judge.cli.ladder import print_ladder
 from judge.cli.options import JsonOption, StoreOption, number
-from judge.contest.earlier_contests import read_contest
-from judge.contest_view.documents import certainty_document, ladder_document
-from judge.contest_view.export import contradiction
-from judge.statistics.bayeselo import PairResult
-from judge.statistics.certainty import assess_places
-from judge.statistics.cycles import RatingsCheck, check_ratings
-from judge.statistics.match_estimate import Candidate, Interval, compare_candidates
-from judge.statistics.rating_model import RatingModel
-from judge.statistics.ratings import Estimate, JoinedRatings, Rating, Version, join_contests
-from judge.terminal.contest_tables import print_certainty
 from judge.terminal.output import interval, make_table, note, print_json, print_table
-from judge.tournament.certain_places import StageCertainty
-from judge.tournament.comparable import policy_difference
-from judge.tournament.formats.ladder import MAX_RATING
+
+if TYPE_CHECKING:
+    from judge.statistics.bayeselo import PairResult
+    from judge.statistics.cycles import RatingsCheck
+    from judge.statistics.match_estimate import Candidate, Interval
+    from judge.statistics.ratings import Estimate, JoinedRatings, Rating, Version
+    from judge.tournament.certain_places import StageCertainty
 
 EXAMPLES = """
 Examples:
@@ -69,6 +61,17 @@ def stats(
     Agents with the same files count as one agent in all contests, which joins their ratings. The tables of an export
     are not verified: run judge contest verify first. Rating lists of many years: judge rating-list (judge-gomocup).
     """
+    from judge.cli.ladder import print_ladder
+    from judge.contest.earlier_contests import read_contest
+    from judge.contest_view.documents import certainty_document, ladder_document
+    from judge.contest_view.export import contradiction
+    from judge.statistics.cycles import check_ratings
+    from judge.statistics.match_estimate import compare_candidates
+    from judge.statistics.rating_model import RatingModel
+    from judge.statistics.ratings import join_contests
+    from judge.terminal.contest_tables import print_certainty
+    from judge.tournament.comparable import terms_difference
+
     if certainty:
         if contests is None or len(contests) != 1 or anchor or against is not None:
             raise InputError("--certainty is for one CONTEST: leave out --anchor and --against")
@@ -87,7 +90,7 @@ def stats(
     if len(games) > 1:
         raise InputError(f"these contests are of {' and '.join(sorted(games))}: their ratings cannot be compared")
     for path, contest in zip(contests[1:], loaded[1:], strict=True):
-        if what := policy_difference(loaded[0].snapshot.policy, contest.snapshot.policy):
+        if what := terms_difference(loaded[0].snapshot, contest.snapshot):
             raise InputError(
                 f"{contests[0]} and {path} have different rules or clocks ({what}), so their "
                 "ratings are not comparable: rate them separately"
@@ -122,6 +125,10 @@ def stats(
 
 
 def _stages(path: Path, store: str) -> tuple[Sequence[StageCertainty], Sequence[str]]:
+    from judge.contest.earlier_contests import read_contest
+    from judge.statistics.certainty import assess_places
+    from judge.tournament.certain_places import StageCertainty
+
     if path.is_file() and path.suffix != ".toml":
         results, warnings = _pairs(path)
         for warning in warnings:
@@ -137,6 +144,10 @@ def _stages(path: Path, store: str) -> tuple[Sequence[StageCertainty], Sequence[
 
 
 def _pairs(path: Path) -> tuple[Sequence[PairResult], Sequence[str]]:
+    from judge.base.registry import install_hint
+    from judge.catalog import MANAGERS
+    from judge.statistics.bayeselo import PairResult
+
     readers = [manager.pairs for manager in MANAGERS.working() if manager.pairs is not None]
     if not readers:
         hints = " or ".join(map(install_hint, sorted(set(MANAGERS.plugins.values()))))
@@ -153,6 +164,8 @@ def _pairs(path: Path) -> tuple[Sequence[PairResult], Sequence[str]]:
 
 
 def _anchors(words: list[str]) -> dict[str, float]:
+    from judge.tournament.formats.ladder import MAX_RATING
+
     anchors: dict[str, float] = {}
     for word in words:
         name, _, elo = word.rpartition("=")
@@ -186,6 +199,8 @@ def _document(joined: JoinedRatings, rings: RatingsCheck | None, candidates: lis
 
 
 def _show_ratings(joined: JoinedRatings) -> None:
+    from rich.text import Text
+
     rated = joined.ratings
     pools = {rating.pool for rating in rated.ratings}
     table = make_table(
@@ -212,6 +227,8 @@ def _of_estimate(estimate: Estimate) -> str:
 
 
 def _show_histories(joined: JoinedRatings) -> None:
+    from rich.text import Text
+
     table = make_table(("agent", "contest", "began", "files", "games", "rating (95 %)"), numbers=range(1, 6))
     for name, versions in sorted(joined.histories.items()):
         before: Version | None = None
@@ -240,6 +257,8 @@ def _show_rings(check: RatingsCheck) -> None:
 
 
 def _show_candidates(base: str, candidates: list[Candidate]) -> None:
+    from rich.text import Text
+
     table = make_table(
         ("candidate", "games", "score", "Elo (95 %)", "normalized", "LOS", "p", "Adjusted p", ""), numbers=range(1, 9)
     )

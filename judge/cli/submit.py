@@ -1,18 +1,18 @@
 """`judge submit`, and shared helpers."""
 
+from __future__ import annotations
+
 import logging
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from judge.base.errors import InputError
-from judge.base.logs import set_level
-from judge.base.parsing import to_document
 from judge.cli.options import (
     CONTEST_HELP,
     HERE,
@@ -23,29 +23,16 @@ from judge.cli.options import (
     TitleOption,
     cup_at,
 )
-from judge.cli.submission_output import REPEATED, print_findings, print_state, received_line, step_line
-from judge.contest.admissions import joins_later
-from judge.contest.begin import announce
-from judge.contest.contest import open_store
-from judge.contest.entries import intake_directory
-from judge.contest.host_setup import build_missing_image, clean_up, free_slot, place_on_host, slot_alone
-from judge.contest.plan import load_plan
-from judge.journal.events import SubmissionState
-from judge.play.venue import Slot
-from judge.sandbox.machine.cores import CoreLocks, CorePlacement, Tell
-from judge.store.submissions import Register
-from judge.store.tokens import checked_author
-from judge.store.types import ENTERS, ORGANISER, Submission, UploadStep
-from judge.submissions.check import CheckReport
-from judge.submissions.pipeline import Processor, Workplace, process_upload
-from judge.submissions.service import (
-    IntakeDirectory,
-    process_claimed,
-    receive_file,
-    requeue_lost,
-    working,
-)
 from judge.terminal.output import note, print_json, print_notice
+
+if TYPE_CHECKING:
+    from judge.play.venue import Slot
+    from judge.sandbox.machine.cores import CorePlacement, Tell
+    from judge.store.submissions import Register
+    from judge.store.types import Submission, UploadStep
+    from judge.submissions.check import CheckReport
+    from judge.submissions.pipeline import Processor, Workplace
+    from judge.submissions.service import IntakeDirectory
 
 EXAMPLES = """
 Examples:
@@ -97,6 +84,13 @@ def submit(
 
     Of a cup, to each league of --league, which checks it under its own policy.
     """
+    from judge.base.logs import set_level
+    from judge.cli.submission_output import REPEATED, received_line, step_line
+    from judge.contest.admissions import joins_later
+    from judge.store.tokens import checked_author
+    from judge.store.types import ENTERS, ORGANISER
+    from judge.submissions.service import process_claimed, receive_file, requeue_lost, working
+
     set_level(logging.ERROR)
     cup = None if url else cup_at(contest or HERE)
     if links is not None or cup is not None:
@@ -161,10 +155,23 @@ def open_intake(contest: Path) -> IntakeDirectory:
     """The intake directory of a contest file, after starting its log, so that the log has every upload. Raises
     InputError as `load_plan` and `announce` do.
     """
+    from judge.contest.begin import announce
+    from judge.contest.contest import open_store
+    from judge.contest.entries import intake_directory
+    from judge.contest.plan import load_plan
+
     planned = load_plan(contest)
     with closing(open_store(planned)) as store:
         announce(store, planned)
     return intake_directory(planned)
+
+
+@contextmanager
+def opened_register(contest: Path) -> Iterator[tuple[IntakeDirectory, Register]]:
+    """Context manager: the intake directory of a contest, as `open_intake`, and its register."""
+    directory = open_intake(contest)
+    with closing(directory.register()) as register:
+        yield directory, register
 
 
 def processor(directory: IntakeDirectory, tell: Tell = print_notice, host: Workplace | None = None) -> Processor:
@@ -173,6 +180,9 @@ def processor(directory: IntakeDirectory, tell: Tell = print_notice, host: Workp
     The callback gets the process that holds a core; it must be importable by name. Raises HostError if no Engine
     answers.
     """
+    from judge.contest.host_setup import clean_up, place_on_host
+    from judge.submissions.pipeline import process_upload
+
     clean_up(tell)
     host = host or UploadHost(place_on_host(directory.policy), tell)
     return partial(process_upload, workplace=host, limits=directory.intake.limits)
@@ -180,6 +190,8 @@ def processor(directory: IntakeDirectory, tell: Tell = print_notice, host: Workp
 
 def hosting(directory: IntakeDirectory, tell: Tell) -> tuple[Processor, Workplace]:
     """Like `processor`, with the host for practice games."""
+    from judge.contest.host_setup import place_on_host
+
     host = UploadHost(place_on_host(directory.policy), tell)
     return processor(directory, tell, host), host
 
@@ -194,24 +206,36 @@ class UploadHost:
     @contextmanager
     def aside(self) -> Iterator[tuple[int, ...]]:
         """Hold the judge's core."""
+        from judge.sandbox.machine.cores import CoreLocks
+
         with CoreLocks(self.placement.judge if self.placement.shared else (), self.tell):
             yield self.placement.judge
 
     def slot(self) -> AbstractContextManager[Slot]:
         """Hold a slot in which no game is played."""
+        from judge.contest.host_setup import slot_alone
+
         return slot_alone("docker", self.tell, self.placement)
 
     def free_slot(self) -> AbstractContextManager[Slot | None]:
         """Hold a slot if one is free now."""
+        from judge.contest.host_setup import free_slot
+
         return free_slot(self.placement, self.tell)
 
     def need(self, image: str) -> None:
         """Build it if it is missing."""
+        from judge.contest.host_setup import build_missing_image
+
         build_missing_image(image, self.tell)
 
 
 def print_result(directory: IntakeDirectory, register: Register, ended: Submission, contest: Path) -> None:
     """Print findings, state and next step."""
+    from judge.cli.submission_output import print_state
+    from judge.contest.admissions import joins_later
+    from judge.journal.events import SubmissionState
+
     print_problems(directory, ended)
     print_state(ended.state, ended.name, ended.version, ended.why)
     if ended.state is SubmissionState.PASSED:
@@ -236,10 +260,14 @@ def print_result(directory: IntakeDirectory, register: Register, ended: Submissi
 
 def print_problems(directory: IntakeDirectory, submission: Submission) -> None:
     """Print the check's findings that did not pass, failures first."""
+    from judge.cli.submission_output import print_findings
+
     print_findings(_report(directory, submission))
 
 
 def _report(directory: IntakeDirectory, submission: Submission) -> CheckReport | None:
+    from judge.submissions.check import CheckReport
+
     if submission.report is None:
         return None
     return CheckReport.model_validate_json(directory.files.get(submission.report))
@@ -247,6 +275,8 @@ def _report(directory: IntakeDirectory, submission: Submission) -> CheckReport |
 
 def submission_json(directory: IntakeDirectory, register: Register, submission: Submission) -> dict[str, Any]:
     """A submission as JSON."""
+    from judge.base.parsing import to_document
+
     report = _report(directory, submission)
     return {
         "id": submission.id,

@@ -5,10 +5,8 @@ from typing import Annotated
 
 import typer
 
-from judge.api.files import VerifiedFile, verify
 from judge.base.errors import InputError
 from judge.base.text import printable
-from judge.catalog.files import game_files
 
 EXAMPLES = """
 Examples:
@@ -41,6 +39,7 @@ def verify_files(
 
 def _is_verified_folder(path: Path) -> bool:
     # Records need none of these, which take long to import.
+    from judge.catalog.files import game_files
     from judge.cli.contest.verify import verify as verify_export
     from judge.contest_view.export import DOCUMENT
     from judge.publish.manifest import CUP_DOCUMENT
@@ -59,6 +58,8 @@ def _is_verified_folder(path: Path) -> bool:
 
 
 def _is_verified(path: Path) -> bool:
+    from judge.api.files import VerifiedFile, verify
+
     name = printable(str(path), None)
     try:
         verified = verify(path)

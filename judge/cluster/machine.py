@@ -42,7 +42,7 @@ from judge.play.venue import Slot
 from judge.sandbox.box import ImageFacts
 from judge.sandbox.docker.images import NO_IMAGE, image_facts
 from judge.sandbox.docker.reaper import reap
-from judge.sandbox.docker.requirements import require_pipes
+from judge.sandbox.docker.requirements import require_exact_clocks
 from judge.sandbox.static_builds import content_digest
 
 KEPT_S = 7 * 86_400
@@ -182,7 +182,8 @@ class Machine:
             if why := slot.unfit_reason(order.spec.policy):
                 raise HostError(f"{self.name}: {why}; start judge worker with more --cores or fewer --slots")
         if order.spec.box == "docker":
-            require_pipes(order.spec.policy.box)
+            policy = order.spec.policy
+            require_exact_clocks(policy.game_box, policy.clock.shortest_ms)
 
     def _lacking_images(self, wanted: Mapping[str, ImageFacts]) -> tuple[str, ...]:
         found = image_facts(wanted) if wanted else {}

@@ -222,7 +222,8 @@ def _refuse_other_specs(games: Sequence[ScheduledGame], snapshot: Snapshot) -> N
         spec = GameSpec.model_validate_json(game.spec)
         seats = {seat.name: seat.digest for seat in spec.seats}
         is_same = all(digests.get(name, digest) == digest for name, digest in seats.items())
-        if spec.policy != snapshot.policy or seats.keys() != {game.first, game.second} or not is_same:
+        policy = snapshot.policy_of(game.first, game.second)
+        if spec.policy != policy or seats.keys() != {game.first, game.second} or not is_same:
             raise InputError(f"the terms of game {game.number} were changed or damaged; use another backup")
 
 

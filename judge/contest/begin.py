@@ -7,12 +7,8 @@ from judge.base.errors import InputError
 from judge.base.owner import owned_directory
 from judge.base.text import sentence
 from judge.contest.contest import Contest, has_begun
-from judge.contest.folders.kept import share_files
 from judge.contest.folders.transfer import folder_words
 from judge.contest.plan import Planned
-from judge.contest.schedule_next import Scheduler
-from judge.contest.skip_ratings import skip_words
-from judge.contest.take_snapshot import take_snapshot
 from judge.journal.events import FoldersTransferred, Moment, StartRatingsRead, StartTimeReached, cut
 from judge.store.contests import Store
 from judge.store.types import EntryRow
@@ -53,6 +49,11 @@ def begin(store: Store, planned: Planned, host: Mapping[str, Any], *, is_early: 
 
     Raises InputError before the end of submissions or the start, unless `is_early`.
     """
+    from judge.contest.folders.kept import share_files
+    from judge.contest.schedule_next import Scheduler
+    from judge.contest.skip_ratings import skip_words
+    from judge.contest.take_snapshot import take_snapshot
+
     if not has_begun(store, planned):
         if not is_early and (waits := why_not_yet(store, planned)):
             raise InputError(f"{planned.name} has not begun: {waits}; --now begins it now, which cannot be undone")
@@ -62,7 +63,7 @@ def begin(store: Store, planned: Planned, host: Mapping[str, Any], *, is_early: 
             snapshot = take_snapshot(planned, staging, dict(host), secret, store)
         share_files(store, planned, snapshot)
         entered = [EntryRow(entry.name, entry.rank, entry.model_dump_json()) for entry in snapshot.entries]
-        store.create(planned.name, snapshot.model_dump_json(), entered, secret)
+        store.create(planned.name, snapshot.model_dump_json(), entered, secret, snapshot.withheld_from)
         if words := skip_words(planned):
             store.remark(planned.name, StartRatingsRead(cut(words)))
         if source := planned.plan.ratings.from_:

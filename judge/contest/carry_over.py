@@ -18,7 +18,7 @@ from judge.journal.events import SubmissionState
 from judge.store.submissions import Register
 from judge.store.types import ProcessingResult, Submission, Upload
 from judge.submissions.service import IntakeDirectory, agent_of
-from judge.transparency.log import KEY_FILE
+from judge.transparency.keys import KEY_FILE
 
 PUBLIC_KEY_FILE = "organiser.pem"
 

@@ -3,17 +3,17 @@
 The folder of contest.toml contains database, locked-in agents, records and folder states.
 """
 
+from __future__ import annotations
+
 import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from judge.agents.store import AgentStore
 from judge.base.errors import InputError
 from judge.base.text import percent, sentence
-from judge.contest.attempts import Job
-from judge.contest.folders.transfer import folder_words
 from judge.contest.plan import Planned
 from judge.contest_games import GameResult, ScheduledGame
 from judge.contest_view.stored import StoredView
@@ -23,12 +23,14 @@ from judge.record.spec import KeptFolders, RecordFile
 from judge.sandbox.archive import EMPTY
 from judge.sandbox.box import FolderKind
 from judge.statistics.rating_model import BAYESELO_MODEL
-from judge.statistics.ratings import lower_ends
 from judge.store.contests import Store
 from judge.store.damage import damaged
 from judge.store.files import Files
 from judge.store.queries import Reader
 from judge.tournament.snapshot import Snapshot, SnapshotEntry, read_snapshot
+
+if TYPE_CHECKING:
+    from judge.contest.attempts import Job
 
 
 class Contest:
@@ -80,6 +82,8 @@ class Contest:
 
     def priorities(self) -> Mapping[str, float]:
         """Each agent's rating minus its deviation; empty without results."""
+        from judge.statistics.ratings import lower_ends
+
         view = self.view()
         results = [result for result in view.results if view.out.keys().isdisjoint(result.agents)]
         return lower_ends(results, BAYESELO_MODEL) if results else {}
@@ -111,6 +115,8 @@ class Contest:
 
     def job(self, game: ScheduledGame, listener: Path | None = None) -> Job:
         """The job of the current attempt. Raises InputError if an agent's files or folders were changed."""
+        from judge.contest.attempts import Job
+
         entries = self.snapshot.by_name()
         agents = [entries[name] for name in (game.first, game.second)]
         first, second = (self._folders(agent, game.number) for agent in agents)
@@ -132,6 +138,8 @@ class Contest:
 
     def program(self, digest: str) -> Path:
         """Path of a locked-in agent, checked at the first call."""
+        from judge.agents.store import AgentStore
+
         if digest not in self._programs:
             self._programs[digest] = AgentStore(self.planned.agents).get(digest)
         return self._programs[digest]
@@ -160,6 +168,8 @@ class Contest:
     @property
     def folders_notice(self) -> str:
         """Source of the persistent folders; empty without any."""
+        from judge.contest.folders.transfer import folder_words
+
         if not self.snapshot.policy.folders.persistent:
             return ""
         entries = self.snapshot.entries
@@ -197,10 +207,8 @@ def has_begun(store: Store, planned: Planned) -> bool:
 
 def find_game(contest: Contest, word: str) -> ScheduledGame:
     """Find a game by number or id prefix. Raises InputError unless exactly one matches."""
-    games = contest.store.games(contest.name)
-    found = [game for game in games if str(game.number) == word]
-    if not found and len(word) >= 4:
-        found = [game for game in games if game.id.startswith(word)]
+    matching = contest.store.matching_games(contest.name, word)
+    found = [game for game in matching if str(game.number) == word] or matching
     if len(found) != 1:
         raise InputError(
             f"{word!r} is {'no game' if not found else 'several games'} of {contest.name}: give its number, or more of "

@@ -7,12 +7,11 @@ from pathlib import Path
 
 from judge.base.durable_files import is_directory, is_file
 from judge.base.errors import InputError
-from judge.contest.contest import Contest, has_begun
 from judge.contest.file_names import PLAN_FILE
-from judge.contest.foreign_store import open_foreign
 from judge.contest.plan import Planned, load_plan
 from judge.contest_games import GameResult, without_copies
 from judge.contest_view.export import DOCUMENT, load_claimed
+from judge.contest_view.public import public_view
 from judge.contest_view.view import ContestView
 from judge.statistics.rating_model import BAYESELO_MODEL
 from judge.statistics.ratings import rate
@@ -25,13 +24,16 @@ def read_contest(path: Path, named: Collection[str] = (), store: str = "") -> Co
 
     Raises InputError if it has not begun or a file is invalid.
     """
+    from judge.contest.contest import Contest, has_begun
+    from judge.contest.foreign_store import open_foreign
+
     if is_file(path / DOCUMENT):
         return load_claimed(path)
     planned = load_plan(path)
     if not planned.has_no_store:
         with closing(open_foreign(planned, named, store)) as opened:
             if has_begun(opened, planned):
-                return Contest(opened, planned).read()
+                return public_view(Contest(opened, planned).read())
     raise planned.not_begun()
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from judge.agents.agents import Agent, manifest_of, stage_agent
 from judge.base.errors import InputError
 from judge.base.text import quote
+from judge.base.toml_files import place_of
 from judge.base.watched_file import WatchedFile
 from judge.contest.plan import Planned, load_plan
 from judge.host.house_agents import house_agent_names
@@ -82,6 +83,7 @@ def intake_directory(planned: Planned) -> IntakeDirectory:
         planned.plan.agents_per_author,
         not planned.plan.format.has_rounds,
         partial(_current_names, planned),
+        planned.clocks,
     )
 
 
@@ -108,7 +110,7 @@ def current_intake(directory: IntakeDirectory, register: Register) -> IntakeDire
     if (document := register.document()) is not None:
         return _with_images(directory, read_snapshot(document).images) if directory.joins_later else directory
     planned = _watched_plan(directory.plan).current_value()
-    return directory if planned is None else replace(directory, policy=planned.policy)
+    return directory if planned is None else replace(directory, policy=planned.policy, clocks=planned.clocks)
 
 
 @lru_cache(maxsize=64)
@@ -145,20 +147,24 @@ def entrants(planned: Planned, staging: Path, absent: list[InputError] | None = 
             found.append(Entrant(name, agent, author=author, is_checked=is_house, path=each.path))
         except InputError as error:
             miss(InputError(f"{planned.path}: {error}"))
-    directory = intake_directory(planned)
-    submissions: Sequence[Submission] = []
     if not planned.has_no_store:
+        directory = intake_directory(planned)
         with closing(directory.register()) as register:
             submissions = register.entries()
-    for submission in submissions:
-        try:
-            found.append(sent_entrant(directory, submission))
-        except InputError as error:
-            miss(error)
+        for submission in submissions:
+            try:
+                found.append(sent_entrant(directory, submission))
+            except InputError as error:
+                miss(error)
     taking_part = {each.name for each in found}
-    for name in planned.plan.seeds:
+    named = [
+        *((["seeds"], name) for name in planned.plan.seeds),
+        *((["clocks", name], name) for name in planned.clocks),
+    ]
+    for keys, name in named:
         if name not in taking_part:
-            miss(InputError(f"{planned.path}: seeds names {name}, which does not take part"))
+            place = place_of(planned.path, keys, planned.text)
+            miss(InputError(f"{place}: {keys[0]} names {name}, which does not take part"))
     order = {name: place for place, name in enumerate(planned.plan.seeds)}
     return sorted(found, key=lambda each: order.get(each.name, len(order)))
 

@@ -1,7 +1,7 @@
 """Estimates a contest's games and duration, and lists missing requirements."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import chain
@@ -10,6 +10,7 @@ from math import ceil
 from judge.agents.agents import Agent
 from judge.base.errors import HostError, InputError
 from judge.base.owner import owned_directory
+from judge.base.text import duration
 from judge.catalog import game_entry
 from judge.contest.entries import entrants, equal_files, equal_names, refuse_many_of_an_author
 from judge.contest.folders.transfer import brought, folder_words
@@ -18,7 +19,7 @@ from judge.contest.opening_files import shipped_openings
 from judge.contest.plan import Planned
 from judge.contest_games import Pairing
 from judge.host.house_agents import house_agent_names
-from judge.record.policy import ClockPolicy, Policy
+from judge.record.policy import ClockPolicy, Policy, policies_of_games, shortest_turn_ms
 from judge.record.spec import GameSpec
 from judge.referee.setup import check_playable
 from judge.sandbox.docker import requirements
@@ -48,18 +49,50 @@ class PairLeftOut:
 
 
 @dataclass(frozen=True, slots=True)
-class ContestEstimate:
-    """The estimated size of a contest. `is_exact`: the number of games does not depend on results.
+class ContestSize:
+    """`waves`, one after another: (parallel chains, games per chain)."""
 
-    `waves`, one after another: (parallel chains, games per chain).
-    """
-
-    agents: Sequence[str]
     rounds: int
     games: int
+    waves: Sequence[tuple[int, int]]
+
+    def hours_of(self, slots: int, game_s: float | None) -> float | None:
+        """Duration with games of this length; None if it is unknown."""
+        if game_s is None:
+            return None
+        return sum(ceil(chains / slots) * games for chains, games in self.waves) * game_s / 3600
+
+
+def size_of(planned: Planned, form: AnyFormat, names: Sequence[str]) -> ContestSize:
+    """The size of a contest of these agents in a format."""
+    drawn = _draws(planned, form, names)
+    draws = [[form.total_games]] if isinstance(form, Ladder) else [_pairs_by_round(pairings) for pairings in drawn]
+    pairs = [number for rounds in draws for number in rounds]
+    games = form.games
+    if planned.policy.folders.kept and planned.policy.folders.round == "each":
+        # Folders pass from game to game, so games of a pairing, and rounds, are sequential.
+        waves = [(count, games) for count in pairs]
+    else:
+        waves = [(sum(rounds) * games, 1) for rounds in (draws if form.waits else [pairs])]
+    return ContestSize(len(pairs), sum(pairs) * games, waves)
+
+
+def longest_words(planned: Planned, size: ContestSize, slots: int) -> str:
+    """The maximum duration of a contest on this number of slots."""
+    hours = size.hours_of(slots, _longest(map(longest_game_s, policies_of_games(planned.policy, planned.clocks))))
+    if hours is None:
+        return "unbounded: the policy's clock.match_ms is 0"
+    plural = "s" * (slots != 1)
+    return f"at most {duration(hours * 3_600_000)} if agents use all their time, on {slots} slot{plural}"
+
+
+@dataclass(frozen=True, slots=True)
+class ContestEstimate(ContestSize):
+    """The estimated size of a contest. `is_exact`: the number of games does not depend on results."""
+
+    agents: Sequence[str]
     is_exact: bool
     longest_s: float | None
-    waves: Sequence[tuple[int, int]]
     missing: Sequence[str]
     warnings: Sequence[str] = ()
     """Probably unwanted."""
@@ -79,15 +112,11 @@ class ContestEstimate:
 
     def hours(self, slots: int) -> float | None:
         """Maximum duration; None if unlimited."""
-        return None if self.longest_s is None else self._hours(slots, self.longest_s)
+        return self.hours_of(slots, self.longest_s)
 
     def expected_hours(self, slots: int) -> float | None:
         """Expected duration; None if unknown."""
-        return None if self.expected_s is None else self._hours(slots, self.expected_s)
-
-    def _hours(self, slots: int, game_s: float) -> float:
-        turns = sum(ceil(chains / slots) * games for chains, games in self.waves)
-        return turns * game_s / 3600
+        return self.hours_of(slots, self.expected_s)
 
 
 def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
@@ -122,24 +151,16 @@ def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
             missing.append(str(error))
     form = planned.plan.format if rated is None else rated
     names_of_all = _names([*names, *(name for name, _ in awaited)], count)
-    drawn = _draws(planned, form, names_of_all)
     left_out = [] if rated is None else _left_out(planned, rated, names_of_all)
-    draws = [[form.total_games]] if isinstance(form, Ladder) else [_pairs_by_round(pairings) for pairings in drawn]
-    pairs = [number for rounds in draws for number in rounds]
-    games = form.games
-    if planned.policy.folders.kept and planned.policy.folders.round == "each":
-        # Folders pass from game to game, so games of a pairing, and rounds, are sequential.
-        waves = [(count, games) for count in pairs]
-    else:
-        waves = [(sum(rounds) * games, 1) for rounds in (draws if form.waits else [pairs])]
+    size = size_of(planned, form, names_of_all)
     return ContestEstimate(
+        rounds=size.rounds,
+        games=size.games,
+        waves=size.waves,
         agents=names,
-        rounds=len(pairs),
-        games=sum(pairs) * games,
         is_exact=form.counts_games,
-        longest_s=longest_game_s(planned.policy),
-        expected_s=expected_game_s(planned.policy),
-        waves=waves,
+        longest_s=_longest(map(longest_game_s, policies_of_games(planned.policy, planned.clocks))),
+        expected_s=_longest(map(expected_game_s, policies_of_games(planned.policy, planned.clocks))),
         missing=missing,
         warnings=[*warnings_of(planned)],
         folders=folders,
@@ -147,7 +168,7 @@ def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
         ratings=skip.agents if rated is not None and (skip := skip_of(form)) else {},
         copies=equal_files((each.name, {each.agent.digest, each.upload} - {""}) for each in entered),
         left_out=left_out,
-        games_saved=len(left_out) * games,
+        games_saved=len(left_out) * form.games,
         seats=form.seats.agents if rated is not None and isinstance(form, Leagues) and form.seats else (),
     )
 
@@ -229,11 +250,16 @@ def longest_game_s(policy: Policy) -> float | None:
         answers = _longest_answers(policy)
         # Either seat may give more answers.
         shares = {(0, answers), (answers - answers // 2, answers // 2), (answers, 0)}
-        times = [_game_s(clock, share, clock.tolerance_ms) for share in shares]
-        return None if None in times else max(time for time in times if time is not None)
+        return _longest(_game_s(clock, share, clock.tolerance_ms) for share in shares)
     if not clock.match_ms:
         return None
     return 2 * (clock.match_ms + clock.tolerance_ms + clock.close_ms) / 1000
+
+
+def _longest(times: Iterable[float | None]) -> float | None:
+    """None if one is unlimited."""
+    found = list(times)
+    return None if None in found else max(time for time in found if time is not None)
 
 
 EXPECTED_ANSWERS = 40
@@ -274,7 +300,7 @@ def _check_host(planned: Planned, agents: Sequence[Agent], missing: list[str]) -
     with _noting(missing):
         requirements.require(policy.box)
     with _noting(missing):
-        requirements.require_pipes(policy.box)
+        requirements.require_exact_clocks(policy.game_box, shortest_turn_ms(policy, planned.clocks))
     if policy.folders.kept:
         with _noting(missing):
             keeper_image()

@@ -13,6 +13,7 @@ LINKS = "links.txt"
 """Sign-in links with tokens; as secret as the organiser's key."""
 
 PLAYER_DIRECTORY = "submissions/player"
+"""A folder per contest: lock and status of the process that checks its submissions and plays it."""
 
 DERIVED = frozenset(
     {

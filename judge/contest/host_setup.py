@@ -7,11 +7,10 @@ from dataclasses import replace
 from functools import cache, partial
 
 from judge.base.errors import InputError
-from judge.host.build_images import build_images
 from judge.play.venue import Slot, Venue
 from judge.record.policy import Policy
 from judge.sandbox.box import BoxKind
-from judge.sandbox.docker import images, requirements
+from judge.sandbox.docker import images, requirements, rights
 from judge.sandbox.docker.reaper import alone_on, reap
 from judge.sandbox.machine.cores import CoreLocks, CorePlacement, Tell, place_slots, split_cores, take_one, whole_cores
 
@@ -25,14 +24,19 @@ def clean_up(tell: Tell, *, containers: bool = True) -> None:
 
 
 def make_ready(
-    kind: BoxKind, policy: Policy, runtimes: Sequence[str], tell: Tell, *, needs_pipes: bool = False
+    kind: BoxKind, policy: Policy, runtimes: Sequence[str], tell: Tell, *, turn_ms: int | None = None
 ) -> None:
-    """Clean up, check that the Engine meets the policy, and build missing images. Raises HostError, InputError."""
+    """Clean up, check that the Engine meets the policy, and build missing images. Raises HostError, InputError.
+
+    `turn_ms`: shortest turn of a contest (0: no limit), whose clocks must be exact.
+    """
     clean_up(tell, containers=kind == "docker")
     if kind == "docker":
+        if differences := rights.notice(policy.game_box):
+            _tell_once(tell, differences)
         requirements.require(policy.box)
-        if needs_pipes:
-            requirements.require_pipes(policy.box)
+        if turn_ms is not None:
+            requirements.require_exact_clocks(policy.game_box, turn_ms)
         build_missing_images({*runtimes, KEEPER} if policy.folders.kept else {*runtimes}, tell)
         for runtime in set(runtimes):
             images.find_runtime(runtime)
@@ -40,8 +44,15 @@ def make_ready(
             images.keeper_image()
 
 
+@cache
+def _tell_once(tell: Tell, text: str) -> None:
+    tell(text)
+
+
 def build_missing_images(names: Iterable[str], tell: Tell) -> None:
     """Build the judge's missing or outdated images; ignores other names. Raises HostError."""
+    from judge.host.build_images import build_images
+
     if missing := images.missing_images(names):
         tell(f"building the images {', '.join(missing)}, once; this may take some minutes")
         build_images(missing, tell)

@@ -22,8 +22,8 @@ from judge.record.policy import Policy
 from judge.record.spec import GameRecord, GameSpec, RecordFile, SeatSpec
 from judge.referee.setup import check_playable
 from judge.referee.side import Ply
-from judge.sandbox import open_box
 from judge.sandbox.box import BoxKind
+from judge.sandbox.open_box import open_box
 from judge.tournament.openings import schedule
 
 

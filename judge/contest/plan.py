@@ -1,23 +1,23 @@
 """Reads contest.toml and reports each mistake with its line."""
 
+from __future__ import annotations
+
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from judge.agents.agents import PERSONS
 from judge.base.durable_files import is_directory, is_file
 from judge.base.errors import InputError
 from judge.base.moments import moment_text
 from judge.base.parsing import FrozenModel, StrictDatetime
-from judge.base.toml_files import parse, read_text, validated
+from judge.base.toml_files import parse, place_of, read_text, validated
 from judge.catalog import game_entry
 from judge.contest.file_names import CUP_FILE, PLAN_FILE
 from judge.contest.opening_files import opening_file, read_openings
@@ -25,15 +25,17 @@ from judge.contest.store_url import is_of_others, refuse_parameters
 from judge.games.types import Opening
 from judge.host.house_agents import house_agent_names
 from judge.journal.events import Announced
-from judge.record.policy import Policy, load_policy
+from judge.record.policy import AgentClocks, Policy, load_policy
 from judge.sandbox.box import CONTESTS_NEED_PIPES, BoxKind
 from judge.submissions.intake import IntakePolicy
 from judge.submissions.windows import Windows, aware_moment
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.ladder import Elo, Ladder
 from judge.tournament.points import Duel
-from judge.tournament.snapshot import FailuresPlan, WitnessKey
-from judge.transparency.checkpoint import read_witness_key
+from judge.tournament.snapshot import FailuresPlan, FreezeTerms, WitnessKey, refuse_clocks
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 NAME = r"^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$"
 """Regular expression of contest names."""
@@ -116,6 +118,17 @@ class StartPlan(FrozenModel):
     """Moment at which a running `judge serve` starts the contest."""
 
 
+class FreezePlan(FrozenModel):
+    """Withholds the results of the last rounds until they are revealed. Without this table all results are public."""
+
+    last_rounds: int | None = Field(default=None, ge=1)
+    """Number of withheld rounds. Not for formats whose number of rounds depends on results."""
+    at: StrictDatetime | None = None
+    """The rounds that begin after this moment are withheld."""
+    reveal_at: StrictDatetime | None = None
+    """Moment at which a running `judge serve` reveals all results, or after the last game. It may be changed later."""
+
+
 class WitnessPlan(FrozenModel):
     """A witness that signs the contest's log on another machine."""
 
@@ -126,10 +139,14 @@ class WitnessPlan(FrozenModel):
 
     @property
     def name(self) -> str:
+        from judge.transparency.checkpoint import read_witness_key
+
         return read_witness_key(self.key)[0]
 
     @property
     def public(self) -> Ed25519PublicKey:
+        from judge.transparency.checkpoint import read_witness_key
+
         return read_witness_key(self.key)[1]
 
 
@@ -181,6 +198,8 @@ class Plan(FrozenModel):
     """Kind of the boxes. A contest accepts only `docker`."""
     format: AnyFormat
     """How agents are paired and ranked; `name` chooses one of the formats."""
+    clocks: AgentClocks = Field(default_factory=dict)
+    """Time controls of single agents, by name, in place of the policy's (time odds)."""
     duel: Duel | None = None
     """If given, a pairing's games score together."""
     openings: OpeningsPlan = OpeningsPlan()
@@ -188,6 +207,7 @@ class Plan(FrozenModel):
     failures: FailuresPlan = FailuresPlan()
     ratings: RatingsPlan = RatingsPlan()
     slots: SlotsPlan = SlotsPlan()
+    freeze: FreezePlan = FreezePlan()
     broadcast: BroadcastPlan = BroadcastPlan()
     intake: IntakePolicy = IntakePolicy()
     """Limits of submissions: size and frequency."""
@@ -224,6 +244,21 @@ class Plan(FrozenModel):
         )
 
     @property
+    def freeze_terms(self) -> FreezeTerms | None:
+        """None if no results are withheld. Raises ValueError as `windows`."""
+        last_rounds, at = self.freeze.last_rounds, self.freeze.at
+        if last_rounds is None and at is None:
+            return None
+        at = None if at is None else aware_moment("freeze.at", at, self.zone).astimezone(UTC)
+        return FreezeTerms(last_rounds=last_rounds, at=at)
+
+    @property
+    def reveal_at(self) -> datetime | None:
+        """When results are revealed automatically. Raises ValueError as `windows`."""
+        at = self.freeze.reveal_at
+        return None if at is None else aware_moment("freeze.reveal_at", at, self.zone)
+
+    @property
     def season_end(self) -> datetime | None:
         """End of a ladder's season. Raises ValueError as `windows`."""
         ends = self.format.ends if isinstance(self.format, Ladder) else None
@@ -231,7 +266,7 @@ class Plan(FrozenModel):
 
     @model_validator(mode="after")
     def _names_moments_in_their_order(self) -> Self:
-        windows = self.windows
+        windows, freeze = self.windows, self.freeze_terms
         named = [
             (key, moment)
             for key, moment in (
@@ -239,6 +274,8 @@ class Plan(FrozenModel):
                 ("submissions.closes", windows.closes),
                 ("contest.starts", windows.starts),
                 ("format.ends", self.season_end),
+                ("freeze.at", None if freeze is None else freeze.at),
+                ("freeze.reveal_at", self.reveal_at),
             )
             if moment is not None
         ]
@@ -247,6 +284,23 @@ class Plan(FrozenModel):
                 raise ValueError(
                     f"{second} is {moment_text(late)}, before {first}, {moment_text(early)}: bring them into order"
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _freezes_only_rounds(self) -> Self:
+        freeze, form = self.freeze, self.format
+        if freeze == FreezePlan():
+            return self
+        if not form.has_rounds:
+            raise ValueError("freeze: a ladder has no rounds that could be withheld: remove it")
+        if self.cup is not None:
+            raise ValueError("freeze: the tables of a cup need the results of all leagues: remove it")
+        if (freeze.last_rounds is None) == (freeze.at is None):
+            raise ValueError("freeze: give either last_rounds or at")
+        if freeze.last_rounds is not None and form.last_round(2) is None:
+            raise ValueError(
+                f"freeze.last_rounds: the number of rounds of {form.name} depends on results: give the moment at"
+            )
         return self
 
     @model_validator(mode="after")
@@ -261,6 +315,12 @@ class Plan(FrozenModel):
                 f"ratings.from: {self.format.name} does not start from ratings, only ladder does: remove it"
             )
         return self
+
+    @field_validator("clocks")
+    @classmethod
+    def _has_no_clocks_in_a_ladder(cls, value: Mapping[str, str], info: ValidationInfo) -> Mapping[str, str]:
+        refuse_clocks(value, info.data.get("format"))
+        return value
 
     @model_validator(mode="after")
     def _seeds_each_agent_once(self) -> Self:
@@ -298,6 +358,10 @@ class Planned:
     @property
     def name(self) -> str:
         return self.plan.name
+
+    @property
+    def clocks(self) -> Mapping[str, str]:
+        return self.plan.clocks
 
     @property
     def announced(self) -> Announced:
@@ -349,7 +413,7 @@ class Planned:
         is_plain = path is not None and "?" not in self.plan.store
         return is_plain and path is not None and path.resolve().is_relative_to(self.folder.resolve())
 
-    def with_store(self, url: str) -> "Planned":
+    def with_store(self, url: str) -> Planned:
         """With a database that the user named; empty: without one."""
         return replace(self, plan=self.plan.model_copy(update={"store": url}), has_named_store=True)
 
@@ -419,6 +483,8 @@ def openings_of(path: Path, chosen: OpeningsPlan, policy: Policy) -> list[Openin
 
 def located(folder: Path, agent: AgentPlan) -> str:
     """Path of an agent listed in a file in `folder`, or a house agent's name."""
+    from judge.agents.agents import PERSONS
+
     path = folder / agent.path
     is_name = agent.path in (*house_agent_names(), *PERSONS) and not is_file(path) and not is_directory(path)
     return agent.path if is_name else str(path)
@@ -443,27 +509,26 @@ def load_plan(path: Path) -> Planned:
     text = read_text(path, "a contest file; judge contest init NAME --policy POLICY makes one")
     plan = validated(Plan, parse(path, text), path, text)
     policy = policy_of(path, plan.policy, plan.change)
-    refuse_contradictions(path, plan, policy)
+    for keys, why in contradictions(plan, policy):
+        raise InputError(f"{place_of(path, keys, text)}: {why}")
     return Planned(path, text, plan, policy)
 
 
-def refuse_contradictions(path: Path, plan: Plan, policy: Policy) -> None:
-    """Raise InputError, naming `path`, if the policy excludes the plan's order of games or slots, or contests."""
+def contradictions(plan: Plan, policy: Policy) -> Iterator[tuple[list[str], str]]:
+    """What the policy excludes: the parts of a key, and the message, which begins with the key."""
     if plan.order == "lowest" and policy.folders.kept and policy.folders.round == "each":
-        raise InputError(
-            f'{path}: order = "lowest": under this policy agents pass folders from game to game in schedule order; add '
-            '"folders.round=first" to change, or leave order out'
-        )
+        why = 'order = "lowest": under this policy agents pass folders from game to game in schedule order'
+        yield ["order"], f'{why}; add "folders.round=first" to change, or leave order out'
     if reason := policy.box.attach_reason:
-        raise InputError(f"{path}: {CONTESTS_NEED_PIPES}: {reason}; leave the key out")
+        yield ["box"], f"box: {CONTESTS_NEED_PIPES}: {reason}; leave the key out"
+    if plan.clocks and policy.clock.control is None:
+        why = f"policy {policy.name} limits turns and games, and a clock of one agent replaces a time control"
+        yield ["clocks"], f'clocks: {why}; add one for all agents, such as "clock.control=60+0.6", to change'
     cores, needed = plan.slots.cores, policy.slot_cores
     if cores < needed:
-        raise InputError(
-            f"{path}: slots.cores: {policy.slot_reason} in policy {policy.name} need {needed} cores for a game, and a "
-            f"slot has {cores}: write cores = {needed} under [slots], or change the policy"
-        )
+        why = f"{policy.slot_reason} in policy {policy.name} need {needed} cores for a game, and a slot has {cores}"
+        fix = f"write cores = {needed} under [slots], or change the policy"
+        yield ["slots", "cores"], f"slots.cores: {why}: {fix}"
     if policy.clock.ponder and cores % 2:
-        raise InputError(
-            f"{path}: slots.cores: clock.ponder = true gives each seat half of the slot's cores, and {cores} is odd: "
-            f"write cores = {cores + 1} under [slots]"
-        )
+        why = f"clock.ponder = true gives each seat half of the slot's cores, and {cores} is odd"
+        yield ["slots", "cores"], f"slots.cores: {why}: write cores = {cores + 1} under [slots]"

@@ -1,8 +1,9 @@
-"""The lock of a contest's folder: one process per machine plays it."""
+"""The lock of a contest's folder: one process per machine plays it. The lock of a contest's player."""
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from judge.base.errors import HostError, InputError
 from judge.base.locks import try_lock
@@ -41,10 +42,15 @@ def player_of(planned: Planned) -> str | None:
         return None
 
 
-def has_player(planned: Planned) -> bool:
-    """Whether a service on this machine starts and exports the contest."""
+def player_directory(folder: Path, contest: str) -> Path:
+    """The directory of a contest's player, in the contest's folder."""
+    return folder / PLAYER_DIRECTORY / contest
+
+
+def has_player(folder: Path, contest: str) -> bool:
+    """Whether a service on this machine checks the contest's submissions, starts and exports it."""
     try:
-        with (planned.folder / PLAYER_DIRECTORY / "lock").open("rb") as file:
+        with (player_directory(folder, contest) / "lock").open("rb") as file:
             return not try_lock(file, shared=True)
     except OSError:
         return False

@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from threading import Event
 from time import monotonic
@@ -108,6 +108,7 @@ class ContestRunner:
         self._results, self._rated_results = 0, 0
         """Results since the start: now, and when priorities were computed."""
         self._pause_s = pause_s
+        self._is_withheld = False
         self._has_played = False
         """Whether a result came since start or last set-aside."""
         self._is_first = True
@@ -175,7 +176,16 @@ class ContestRunner:
             self._played.discard((ended.game.id, ended.game.attempt))
             self._observer.report(ended)
 
+    def _withhold(self) -> None:
+        """Withhold results from the moment of the terms on."""
+        terms = self._contest.snapshot.withholding
+        is_due = terms is not None and terms.at is not None and datetime.now(UTC) >= terms.at
+        if is_due and not self._is_withheld:
+            self._store.withhold(self._name)
+            self._is_withheld = True
+
     def _fill(self) -> None:
+        self._withhold()
         while self._executor.free and not self.stop.drain.is_set():
             game = self._issue()
             if game is None and self._scheduler.schedule_next():

@@ -11,7 +11,7 @@ from judge.contest.plan import Planned
 from judge.contest.skip_ratings import Agents
 from judge.contest_view.view import ContestView
 from judge.statistics.online_ratings import OnlineRating, OnlineRatings, Prior
-from judge.tournament.comparable import policy_difference
+from judge.tournament.comparable import terms_difference
 from judge.tournament.formats.ladder import Ladder, rounded_rating
 from judge.tournament.snapshot import newest_versions
 
@@ -20,7 +20,7 @@ def with_start_ratings(planned: Planned, chosen: Ladder, agents: Agents) -> Ladd
     """The format with ratings of `[ratings] from`. Raises InputError, also if rules or scales differ."""
     source = planned.plan.ratings.from_
     earlier = read_earlier(planned, planned.folder / source, "ratings.from")
-    if what := policy_difference(earlier.snapshot.policy, planned.policy):
+    if what := terms_difference(earlier.snapshot, planned):
         raise InputError(
             f"{planned.path}: ratings.from: {source} has other rules or clocks ({what}), so its ratings do not apply; "
             "remove it"

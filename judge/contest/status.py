@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from judge.contest.contest import Contest
 from judge.contest.entries import equal_files, intake_directory, name_problems
-from judge.contest.hosts import contest_hosts
 from judge.contest.plan import Planned
 from judge.contest.run_lock import has_player, player_of
-from judge.contest.run_process import last_words
-from judge.contest.runner import again_at
 from judge.contest_games import GameState
+from judge.contest_view.documents import agents_document, listed_game
 from judge.contest_view.values import chance_words
 from judge.contest_view.view import ContestView
 from judge.journal.events import SubmissionState
@@ -43,6 +41,8 @@ _UNENTERED = {
 
 def status_before(planned: Planned) -> dict[str, Any]:
     """The state of a contest that has not begun, without creating a store."""
+    from judge.contest.run_process import last_words
+
     windows = planned.plan.windows
     document: dict[str, Any] = {
         "contest": planned.name,
@@ -55,10 +55,10 @@ def status_before(planned: Planned) -> dict[str, Any]:
         "submissions": {},
         "waiting": [],
         "refused": [],
-        "moments": {key: at.isoformat() for key, at in windows.moments},
+        "schedule": {key: at.isoformat() for key, at in windows.moments},
         "words": windows.words,
         "starts_by_itself": windows.starts is not None,
-        "is_served": has_player(planned),
+        "is_served": has_player(planned.folder, planned.name),
     }
     if not planned.has_no_store:
         with closing(intake_directory(planned).register()) as register:
@@ -77,11 +77,15 @@ def status_before(planned: Planned) -> dict[str, Any]:
     return document
 
 
-def status_of(contest: Contest, games: bool = False, tested: bool = False) -> dict[str, Any]:
-    """The state of a contest; `games`: with all games, `tested`: with the tests of its hosts."""
+def status_of(contest: Contest, games: bool = False, tested: bool = False, agents: bool = False) -> dict[str, Any]:
+    """The state of a contest; `games`: with all games, `agents`: with all agents, `tested`: with the tests of its
+    hosts.
+    """
+    from judge.contest.hosts import contest_hosts
+    from judge.contest.runner import again_at
+
     view, tests = contest.view(), _fairness(contest) if tested else ()
     is_over = view.is_over
-    listed = contest.store.listed(contest.name, None if games else GameState.HELD)
     document: dict[str, Any] = {
         "contest": contest.name,
         "state": contest.store.state(contest.name),
@@ -91,6 +95,7 @@ def status_of(contest: Contest, games: bool = False, tested: bool = False) -> di
         "to_come": view.to_come.games,
         "is_exact": view.to_come.is_exact or is_over,
         "chance": _chance(view),
+        "withheld_from": contest.store.withheld_from(contest.name),
         "folders": contest.folders_notice,
         "hosts": [dataclasses.asdict(host) for host in contest_hosts(contest.store, contest.name, tests)],
         "cores": {} if is_over else {core: who for core, who in holders_here().items() if who},
@@ -100,20 +105,10 @@ def status_of(contest: Contest, games: bool = False, tested: bool = False) -> di
         "failures": view.failures,
         "again_at": again_at(contest.store, contest.name) if view.counts[GameState.HELD] else None,
     }
-    if listed:
-        document["list"] = [
-            {
-                "number": game.number,
-                "id": game.id,
-                "round": game.round,
-                "first": game.first,
-                "second": game.second,
-                "state": game.state,
-                "attempts": game.attempt,
-                "why": game.why,
-            }
-            for game in listed
-        ]
+    if games or view.counts[GameState.HELD]:
+        document["list"] = [listed_game(view, game) for game in view.games if games or game.state == GameState.HELD]
+    if agents:
+        document["agents"] = agents_document(view)["agents"]
     return document
 
 

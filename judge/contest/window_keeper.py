@@ -1,20 +1,23 @@
-"""Opens and closes submissions on schedule, in a service.
+"""Opens and closes submissions, and reveals results, on schedule, in a service.
 
 Actions depend only on contest.toml, the clock and the journal, which has each action once.
 """
 
 from collections.abc import Sequence
 from contextlib import closing
+from datetime import UTC, datetime
 from typing import Self
 
 from judge.base.logs import get_logger
 from judge.base.service_loop import ServiceLoop
 from judge.base.watched_file import WatchedFile
-from judge.contest.contest import open_store
+from judge.contest.contest import Contest, has_begun, open_store
+from judge.contest.orders.contest_orders import Reveal
 from judge.contest.plan import Plan, Planned, load_plan
 from judge.journal.codec import Event
 from judge.journal.events import ScheduleChanged, SubmissionsClosed, SubmissionsOpened
 from judge.journal.sentences import text_of
+from judge.store.orders import OrganiserOrder
 from judge.submissions.windows import SubmissionGate, WindowEvent, Windows
 
 WHO = "the clock"
@@ -37,6 +40,12 @@ class PlanFile(WatchedFile[Planned]):
 
     def windows(self) -> Windows:
         return self.plan.windows
+
+    def moments(self) -> Sequence[tuple[str, datetime]]:
+        """Those of the windows, and that of the reveal, `reveals`, in UTC."""
+        plan = self.plan
+        reveals = () if plan.reveal_at is None else (("reveals", plan.reveal_at.astimezone(UTC)),)
+        return [*plan.windows.moments, *reveals]
 
 
 class WindowKeeper:
@@ -67,6 +76,20 @@ class WindowKeeper:
         self._write(windows.event)
         for event in self._gate.happened():
             self._write(event)
+        self._reveal(self._file.plan.reveal_at)
+
+    def _reveal(self, at: datetime | None) -> None:
+        """Reveal all results from the set moment on, when the last game has ended."""
+        planned = self._planned
+        if at is None or self._gate.now() < at:
+            return
+        with closing(open_store(planned)) as store:
+            if not has_begun(store, planned) or store.withheld_from(planned.name) is None:
+                return
+            contest = Contest(store, planned)
+            if contest.view().is_over:
+                order = Reveal(contest, OrganiserOrder(WHO, Reveal.action, "all", "the set moment"))
+                log.info("revealed", done=order.carry_out().done)
 
     def _write(self, event: Event) -> None:
         if self._written.get(type(event)) == event:
@@ -76,7 +99,7 @@ class WindowKeeper:
             if is_first and event == ScheduleChanged():
                 return
             if store.log_once(self._planned.name, event, WHO):
-                log.info("window", kind=event.NAME, text=text_of(event))
+                log.info("schedule", kind=event.NAME, text=text_of(event))
         self._written[type(event)] = event
 
 

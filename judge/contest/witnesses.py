@@ -42,7 +42,8 @@ from judge.transparency.checkpoint import (
     read_signatures,
     verifier_key,
 )
-from judge.transparency.log import KEY_FILE, WITNESS_FOLDER, ContestLog, organiser_key
+from judge.transparency.keys import KEY_FILE
+from judge.transparency.log import WITNESS_FOLDER, ContestLog, organiser_key
 from judge.transparency.merkle import Tree
 
 EACH_S = 30
@@ -91,7 +92,7 @@ class Witnesses:
         for witness in self.all:
             if witness.url and log.size:
                 try:
-                    self.cosign(witness, log.checkpoint(), log.tree)
+                    self.cosign(witness, log.checkpoint(log.public_size), log.tree)
                     yield witness, ""
                 except HostError as error:
                     yield witness, str(error)

@@ -1,17 +1,114 @@
-"""The standings of a contest, and the certainty of places, as JSON values."""
+"""Standings, games and agents of a contest, and the certainty of places, as JSON values.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+The classes describe the values, for readers and schemas.
+"""
 
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from judge.contest_games import PublishedGame
+from judge.contest_view.export import AttemptRow, GameRow
+from judge.contest_view.values import Participant
 from judge.contest_view.view import ContestView
+from judge.statistics.sprt import SprtState
+from judge.tournament.standings import TableLine
 
 if TYPE_CHECKING:
     from judge.tournament.certain_places import StageCertainty
 
 
+@dataclass(frozen=True, slots=True)
+class StandingsLine(TableLine):
+    """`low` and `high`: range of its place, if it is known."""
+
+    stage: str
+    low: int | None
+    high: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class LadderLine:
+    """An agent of a ladder."""
+
+    elo: float
+    reach: float
+    """Of its 95 % interval."""
+    trend: float
+    games: int
+    open: Sequence[int]
+    """Numbers of its games without a result."""
+    last_game_at: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Standings:
+    """Best first; `ranking` are the criteria of `values`. `copies`: number of games that are copies of others."""
+
+    contest: str
+    ranking: Sequence[str]
+    lines: Sequence[StandingsLine]
+    copies: int
+    ladder: Mapping[str, LadderLine] | None = None
+    """Only of a ladder."""
+    sprt: SprtState | None = None
+    """Only of a sequential test."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedGame(GameRow):
+    """As in games.csv."""
+
+    attempts: Annotated[int, "attempts so far"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameDetails(ListedGame):
+    """With its attempts that do not count."""
+
+    uncounted: Sequence[AttemptRow]
+
+
+@dataclass(frozen=True, slots=True)
+class Games:
+    """A part of the schedule. `next`: the number after which the next part begins; null at the end."""
+
+    contest: str
+    games: Sequence[ListedGame]
+    next: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class EnteredAgent:
+    """An agent; `author` is as on the pages, and `files` the SHA-256 of its files."""
+
+    number: int
+    name: str
+    title: str
+    author: str
+    description: str
+    protocol: str
+    runtime: str
+    files: str
+    clock: str
+    """Its own time control; empty: the contest's."""
+    state: Literal["plays", "disqualified", "withdrawn"]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Agents:
+    """In order of entry."""
+
+    contest: str
+    agents: Sequence[EnteredAgent]
+
+
 def standings_document(view: ContestView) -> dict[str, Any]:
-    """Lines with stages and ranges of places, ratings of a ladder, and the sequential test."""
+    """As `Standings`: lines with stages and ranges of places, ratings of a ladder, and the sequential test."""
     ranges = {agent: ends for stage in view.certainty for agent, ends in stage.ranges.items()}
     lines = []
     for line in view.table.lines:
@@ -36,6 +133,81 @@ def ladder_document(view: ContestView) -> Mapping[str, Mapping[str, Any]]:
         }
         for agent, found in view.ladder.items()
     }
+
+
+def games_document(view: ContestView, after: int, limit: int) -> dict[str, Any]:
+    """As `Games`: at most `limit` games with numbers above `after`."""
+    found = games_after(view, after)
+    rows = [listed_game(view, game) for game in islice(found, limit)]
+    return {"contest": view.name, "games": rows, "next": None if next(found, None) is None else rows[-1]["number"]}
+
+
+def games_after(view: ContestView, number: int) -> Iterator[PublishedGame]:
+    """Games with larger numbers, in order."""
+    return islice(view.games, bisect_right(view.games, number, key=lambda game: game.number), None)
+
+
+def game_document(view: ContestView, game: PublishedGame) -> dict[str, Any]:
+    """As `GameDetails`."""
+    return {**listed_game(view, game), "uncounted": [*attempt_rows(game)]}
+
+
+def agents_document(view: ContestView) -> dict[str, Any]:
+    """As `Agents`."""
+    return {"contest": view.name, "agents": [*map(partial(_entered_agent, view), view.participants)]}
+
+
+def _entered_agent(view: ContestView, agent: Participant) -> dict[str, Any]:
+    seat = agent.entry.seat
+    return {
+        "number": agent.number,
+        "name": agent.name,
+        "title": agent.title,
+        "author": seat.author,
+        "description": agent.entry.description,
+        "protocol": seat.protocol,
+        "runtime": seat.runtime,
+        "files": seat.digest,
+        "clock": view.snapshot.clocks.get(agent.name, ""),
+        "state": "disqualified" if agent.out else "withdrawn" if agent.withdrawn else "plays",
+        "why": agent.out or agent.withdrawn,
+    }
+
+
+def listed_game(view: ContestView, game: PublishedGame) -> dict[str, Any]:
+    """As `ListedGame`."""
+    return {**game_row(view, game), "attempts": game.attempt}
+
+
+def game_row(view: ContestView, game: PublishedGame) -> dict[str, Any]:
+    """The values of a `GameRow`."""
+    names = ("number", "round", "table", "leg", "first", "second", "state", "why", "id")
+    row = _NO_RESULT | {name: getattr(game, name) for name in names}
+    result = game.result
+    if result is None:
+        return row
+    row |= {name: getattr(result, name) for name in ("winner", "verdict", "reason", "result", "seconds")}
+    points = (None, None) if view.game_points is None else view.game_points.of(result)
+    row |= {"moves": result.moves or None, "attempt": game.attempt, "record": game.record_path}
+    for seat, side in enumerate(("first", "second")):
+        row[f"{side}_points"], row[f"{side}_fault"] = points[seat], result.faults[seat]
+        row[f"{side}_replies"], row[f"{side}_charged_ms"] = result.replies[seat], result.charged_ms[seat]
+    return row
+
+
+_NO_RESULT: dict[str, Any] = dict.fromkeys(field.name for field in fields(GameRow))
+
+
+def attempt_rows(game: PublishedGame) -> Iterator[dict[str, Any]]:
+    """The values of an `AttemptRow` for each attempt that does not count."""
+    for each in game.uncounted:
+        yield {
+            "number": game.number,
+            "attempt": each.number,
+            "state": each.state,
+            "why": each.why,
+            "record": game.attempt_path(each.number),
+        }
 
 
 def certainty_document(stages: "Sequence[StageCertainty]") -> dict[str, Any]:
@@ -71,6 +243,7 @@ def _document(stage: "StageCertainty") -> dict[str, Any]:
         else dict(zip(("50", "80"), found.further_games, strict=True)),
         "further_share": found.further_share,
         "ranks": [asdict(rank) | {place: getattr(rank, place) + above for place in places} for rank in found.ranks],
+        "known": [asdict(lead) for lead in found.known],
         "rings": [asdict(pair) for pair in found.unusual],
         "sentences": list(stage.sentences()),
     }

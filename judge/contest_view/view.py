@@ -33,7 +33,7 @@ from judge.statistics.sprt import SprtState
 from judge.store.types import JournalLine, state_after
 from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.sequential import Sequential
-from judge.tournament.points import points_table
+from judge.tournament.points import PointsTable, points_table
 from judge.tournament.results import PlayedPairing, without
 from judge.tournament.schedule import PendingPairing, Table, Tournament
 from judge.tournament.snapshot import Snapshot
@@ -71,7 +71,8 @@ class ContestView:
     entered: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """Reason and JSON of entries after the start."""
     evaluated: Mapping[int, EvaluatedGame | None] = field(default_factory=dict)
-    """By game number, if known."""
+    boards: Mapping[int, str] = field(default_factory=dict, compare=False)
+    """Both by game number, if known: what the agents' evaluations show, and the last position as a small SVG."""
     ladder_ratings: LadderRatings = field(default_factory=LadderRatings, compare=False)
     added_pages: Sequence[tuple[str, str]] = ()
     """Path and title of pages of other packages."""
@@ -268,6 +269,27 @@ class ContestView:
         first = [line for line in self.table.lines if line.place == 1 and line.agent not in self.out]
         return Ending(tuple(line.agent for line in first), first[0].points if first else 0.0, *self.period)
 
+    @cached_property
+    def decisive_game(self) -> PublishedGame | None:
+        """The winner's last win against the best placed agent that it beat, without a failure if there is one.
+
+        None before the end.
+        """
+        if self.ending is None:
+            return None
+        places = {line.agent: at for at, line in enumerate(self.table.lines)}
+
+        def weight(each: tuple[PublishedGame, GameResult]) -> tuple[bool, int, int]:
+            game, result = each
+            return result.verdict not in FAILURES, -max(places[agent] for agent in result.agents), game.number
+
+        wins = [
+            (game, game.result)
+            for game in self.games
+            if game.result is not None and game.result.winner in self.ending.winners and not self.exclusion(game)
+        ]
+        return max(wins, key=weight)[0] if wins else None
+
     @property
     def period(self) -> tuple[str, str]:
         """UTC minutes of the first start and of the last result; empty before."""
@@ -343,19 +365,23 @@ class ContestView:
         return next((agent for agent in agents if agent.out), None)
 
     @cached_property
+    def game_points(self) -> PointsTable | None:
+        """Points of single games; None if the games of a pairing score together."""
+        return None if self.snapshot.duel is not None else points_table(self.snapshot.policy)
+
+    @cached_property
     def certainty(self) -> "Sequence[StageCertainty]":
         """Certainty of places by stage; may be empty."""
         if not self.snapshot.format.orders_by_strength:
             return ()
         from judge.tournament.certain_places import certain_places
 
-        points = None if self.snapshot.duel is not None else points_table(self.snapshot.policy)
         return certain_places(
             self.table,
             self.stages,
             self.paired,
             self.out,
-            points=points,
+            points=self.game_points,
             is_running=not self.is_over,
             has_rounds=self.has_rounds,
         )

@@ -51,6 +51,8 @@ _TERMS = ("name", "policy", "format", "duel", "failures", "seed", "seeding", "op
 def league_terms(document: Mapping[str, Any]) -> str:
     """SHA-256 of a contest's terms that do not depend on agents."""
     terms = {key: document[key] for key in _TERMS}
+    if clocks := document.get("clocks"):
+        terms["clocks"] = clocks
     known_later = {key: _without_agents(terms["format"].get(key)) for key in ("skip", "seats")}
     terms["format"] = {**terms["format"], **{key: value for key, value in known_later.items() if value is not None}}
     return hashlib.sha256(canonical_json(terms).encode()).hexdigest()

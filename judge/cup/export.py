@@ -25,11 +25,11 @@ from judge.cup.results import CupResults, LeagueResults, read_exported
 from judge.publish.export.export import ExportSummary, PageOptions, new_export, publish
 from judge.publish.manifest import CUP_DOCUMENT, write_manifest
 from judge.site.pages import POLICY, STYLE, VERIFIER, Page, PagePlace, asset, render
+from judge.site.rules import goal_in_words
 from judge.submissions.windows import Windows
 from judge.tournament.standings import SHOWN_COLUMNS
 from judge.translations.language import Language, languages
-from judge.transparency.keys import fingerprint, load_key
-from judge.transparency.log import KEY_FILE
+from judge.transparency.keys import KEY_FILE, fingerprint, load_key
 
 _INDEX, _AGENTS, _SCHEDULE = "index.html", "agents.html", "schedule.html"
 
@@ -63,6 +63,7 @@ class CupSite:
             "addresses": {agent: place.root + path for path, agent in self._agents.items()},
             "folder_of": lambda league: self._folder(place, league),
             "link_of": lambda league: self._link(place, league),
+            "rules_of": lambda league: goal_in_words(league.contest.snapshot.policy),
             "is_served": self._hosted is not None,
             **({"policy": POLICY} if stream is None else {}),
         }

@@ -15,7 +15,7 @@ from judge.base.errors import HostError, InputError
 from judge.base.os_errors import os_errors_as
 from judge.base.parsing import FrozenModel
 from judge.base.text import quote, suggest
-from judge.base.toml_files import line_of, parse, read_text, toml_value, validated
+from judge.base.toml_files import parse, place_of, read_text, toml_value, validated
 from judge.contest.begin import announce
 from judge.contest.contest import has_begun, open_store
 from judge.contest.file_names import CUP_FILE, PLAN_FILE
@@ -30,9 +30,9 @@ from judge.contest.plan import (
     StartPlan,
     SubmissionsPlan,
     WitnessPlan,
+    contradictions,
     load_plan,
     policy_of,
-    refuse_contradictions,
 )
 from judge.cup.announcement import ANNOUNCEMENT, AnnouncedLeague, Announcement, league_terms
 from judge.host.house_agents import house_agent_names
@@ -188,6 +188,7 @@ class PlannedCup:
             **plan.model_dump(mode="json", include={"name", "duel", "failures", "seed", "seeding", "box"}),
             "policy": json.loads(self.policies[league].model_dump_json()),
             "format": json.loads(plan.format.model_dump_json()),
+            "clocks": dict(plan.clocks),
             "openings": json.loads(openings),
             "shuffle": plan.openings.shuffle,
             "transform": plan.openings.transform,
@@ -324,17 +325,17 @@ def load_cup(path: Path) -> PlannedCup:
         ]
     cup = validated(Cup, document, path, text)
     for keys, complaint in _complaints(cup):
-        line = line_of(keys, text)
-        raise InputError(f"{path}{f', line {line}' if line else ''}: {complaint}")
+        raise InputError(f"{place_of(path, keys, text)}: {complaint}")
     policies = {}
     for number, league in enumerate(cup.leagues):
-        line = line_of(["leagues", str(number), "policy"], text)
-        where = f"{path}{f', line {line}' if line else ''}: leagues.{league.name}"
+        where = ["leagues", str(number)]
         try:
-            policies[league.name] = policy_of(path, league.policy, league.change)
-            refuse_contradictions(path, league, policies[league.name])
+            policies[league.name] = policy = policy_of(path, league.policy, league.change)
         except InputError as error:
-            raise InputError(f"{where}.{str(error).removeprefix(f'{path}: ')}") from None
+            place, why = place_of(path, [*where, "policy"], text), str(error).removeprefix(f"{path}: ")
+            raise InputError(f"{place}: leagues.{league.name}.{why}") from None
+        for keys, complaint in contradictions(league, policy):
+            raise InputError(f"{place_of(path, [*where, *keys], text)}: leagues.{league.name}.{complaint}")
     return PlannedCup(path, cup, {league["name"]: league for league in leagues or ()}, policies)
 
 

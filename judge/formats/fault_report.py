@@ -315,6 +315,8 @@ def _clock_lines(case: Case, record: GameRecord) -> Iterator[str]:
     cores = own[case.seat] if case.seat < len(own) else record.placement.slot_cores
     ponders = ", also in the opponent's time" if record.spec.policy.clock.ponder else ""
     yield f"box       {box}, cores {list(cores)}{shared}{ponders}"
+    if thaw_ms := record.placement.thaw_ms:
+        yield f"freezer   the Engine's, which used up to {thaw_ms:.3f} ms at the begin of each turn"
     if image := record.placement.images.get(record.spec.seats[case.seat].runtime):
         yield f"image     {printable(str(image), 200)}"
 

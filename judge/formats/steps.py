@@ -67,6 +67,15 @@ class Stepped:
     charged_ms: Sequence[float] = field(default=(), repr=False)
     """By answer, with the time charged after its turn."""
 
+    @property
+    def opening_moves(self) -> int:
+        """Number of set moves before the first answer."""
+        return numbered(self.steps[0].view.caption, 0)[0]
+
+    def number_of(self, at: int) -> int:
+        """The number of the move before a position, as lists of moves show it: set moves count."""
+        return self.opening_moves + at
+
     def titled(self, titles: tuple[str, str]) -> "Stepped":
         """With display names; an empty one keeps the name."""
         names = (titles[0] or self.names[0], titles[1] or self.names[1])

@@ -14,14 +14,15 @@ import shutil
 import subprocess
 import sys
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from judge.base.errors import HostError, InputError
 from judge.base.owner import Fate, Owner
-from judge.host.dockerfile import BUILDER, COMPILER, DEFAULT_BASE, added_files, context, tar_of, write_files
+from judge.base.resources import DEFAULT_BASE
+from judge.host.dockerfile import BUILDER, COMPILER, added_files, context, tar_of, write_files
 from judge.host.root_tar import copy_layer
 from judge.sandbox.box import ImageWay
 from judge.sandbox.docker.images import engine_client, find_image, find_images, remove_unused
@@ -63,6 +64,12 @@ class BuildOptions:
                 f"{wrong[0]!r} is no build argument: write NAME=VALUE, such as MIRROR=http://mirror/debian"
             )
 
+    @classmethod
+    def given(cls, way: str, base: str, build_args: Sequence[str]) -> BuildOptions:
+        """Options of a command; those that are empty are set by the environment."""
+        default = cls()
+        return cls(way or default.way, base or default.base, tuple(build_args) or default.build_args)
+
     @property
     def is_default(self) -> bool:
         """Whether any way and base image is wanted."""
@@ -77,7 +84,7 @@ class BuildOptions:
 
 @dataclass(frozen=True, slots=True)
 class PackagesWay:
-    """This host's packages, by mmdebstrap."""
+    """This host's packages, by mmdebstrap, as root: in its user namespace it could not read a private home."""
 
     codename: str
     way: Literal["packages"] = "packages"
@@ -211,6 +218,8 @@ def _packages_way() -> PackagesWay:
         raise HostError("images are built from packages on Debian and Ubuntu, but this host is neither")
     if shutil.which("mmdebstrap") is None:
         raise HostError("images are built from packages by mmdebstrap: apt-get install mmdebstrap")
+    if os.geteuid() != 0:
+        raise HostError("images are built from packages as root, but this user is not root")
     return PackagesWay(codename)
 
 

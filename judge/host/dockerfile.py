@@ -9,11 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from judge.base.durable_files import write_durably
+from judge.base.resources import DEFAULT_BASE
 from judge.sandbox.runtimes import INIT_SOURCES, ROOTFS_SCRIPT, ImageRecipe
 from judge.sandbox.static_builds import GCC_FLAGS
 
-DEFAULT_BASE = "debian:bookworm-slim"
-"""Base image of the release that the project tests."""
 COMPILER = "compiler"
 """Stage with a compiler in /rootfs."""
 BUILDER = "judge.builder"

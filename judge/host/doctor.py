@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterator, Mapping
 
 from judge.host import kernel_checks
+from judge.host.distribution import commands_for
 from judge.host.findings import Check, HostFinding, Light, finding
 from judge.host.host import Host
-from judge.sandbox.docker.requirements import maps_users, security_options
+from judge.sandbox.docker.requirements import LIMITS_FIX, maps_users, missing_limits, security_options
 from judge.sandbox.machine.cgroup import UNIFIED, parse_mounts
 from judge.sandbox.machine.cores import CorePlacement, group_cores, parse_processors, place_slots
 
@@ -53,7 +54,7 @@ def worst_light(findings: list[HostFinding]) -> Light:
 
 def _engine(host: Host) -> Iterator[HostFinding]:
     if host.engine is None:
-        fix = "apt-get install docker.io, or ./scripts/engine start; then adduser YOU docker"
+        fix = f"as root: {commands_for('engine')}; then log in again"
         yield HostFinding("engine", Light.RED, host.lacks.get("engine", "no Engine answers"), fix)
         return
     version = str(host.engine.get("ServerVersion", ""))
@@ -134,11 +135,8 @@ def _cgroups(host: Host) -> Iterator[HostFinding]:
     else:
         fix = "boot with systemd.unified_cgroup_hierarchy=1"
         yield finding("cgroups", kind != "v1", kind, "v1 only: an agent can delay its freezer", fix)
-    controllers = {"MemoryLimit": "memory", "PidsLimit": "processes", "CPUSet": "processors"}
-    missing = [name for key, name in controllers.items() if host.engine and not host.engine.get(key)]
-    if missing:
-        fix = "boot with cgroup_enable=memory, and use a kernel with all controllers"
-        yield HostFinding("limits", Light.RED, f"the Engine cannot limit: {', '.join(missing)}", fix)
+    if host.engine and (missing := missing_limits(host.engine)):
+        yield HostFinding("limits", Light.RED, f"the Engine cannot limit: {', '.join(missing)}", LIMITS_FIX)
 
 
 def cgroup_kind(mountinfo: str) -> str:
@@ -164,6 +162,12 @@ def _swap(host: Host) -> Iterator[HostFinding]:
     else:
         says = "on, and the Engine does not count it: an agent can use more than its cap"
         yield HostFinding("swap", Light.RED, says, "swapoff -a, or boot with swapaccount=1")
+
+
+def _rights(host: Host) -> Iterator[HostFinding]:
+    fix = "run the judge as root; docs/enforcement.md, Without root, has the consequences"
+    says = f"without root: {'; '.join(host.without_root)}"
+    yield finding("root", not host.without_root, "the judge is root", says, fix)
 
 
 def _boxes(host: Host) -> Iterator[HostFinding]:
@@ -405,6 +409,7 @@ CHECKS: tuple[Check, ...] = (
     _isolation,
     _cgroups,
     _swap,
+    _rights,
     _boxes,
     _images,
     _processors,

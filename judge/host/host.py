@@ -18,18 +18,19 @@ from typing import Any, TypeVar
 from judge.base import procfs
 from judge.base.errors import HostError
 from judge.base.owner import Owner, owned_directory
-from judge.sandbox import open_box
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
 from judge.sandbox.docker.engine import Engine
 from judge.sandbox.docker.hardening import container_config
 from judge.sandbox.docker.images import EngineImage, find_runtime, listing
 from judge.sandbox.docker.requirements import maps_users
+from judge.sandbox.docker.rights import differences
 from judge.sandbox.docker.run_in_box import Command, run_in_box
 from judge.sandbox.docker.seccomp import NATIVE, load_profile
 from judge.sandbox.evidence import Evidence
 from judge.sandbox.host_activity.core_use import counts_interrupts
 from judge.sandbox.machine import cores
 from judge.sandbox.machine.users import claim_user
+from judge.sandbox.open_box import open_box
 
 TRIAL_TIMEOUT_S = 60.0
 FREEZES = 5
@@ -205,6 +206,8 @@ class Host:
     counts_interrupts: bool | None = None
     images: Sequence[EngineImage] | None = None
     trial: BoxTrial | None = None
+    without_root: Sequence[str] = ()
+    """What differs for this user; empty for root."""
     lacks: Mapping[str, str] = field(default_factory=dict)
     """Why `engine`, `images` or `trial` is missing."""
 
@@ -238,6 +241,7 @@ def read_host(settings: Sequence[str], pause_s: float = 1.0) -> Host:
         counts_interrupts=counts_interrupts(),
         images=images,
         trial=trial,
+        without_root=differences(BoxPolicy()),
         lacks=lacks,
     )
 

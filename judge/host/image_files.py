@@ -12,9 +12,10 @@ import tarfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import Field, TypeAdapter
 
 from judge.base.errors import HostError, InputError
+from judge.base.parsing import FrozenModel, Model
 from judge.host.build_images import content_of, import_rootfs
 from judge.host.root_tar import copy_chunks, copy_layer
 from judge.sandbox.box import ImageFacts
@@ -42,10 +43,8 @@ TIMEOUT_S = 1800.0
 """An Engine is silent while it writes a large image."""
 
 
-class ImageParcel(BaseModel):
+class ImageParcel(FrozenModel):
     """Sent with an image's file."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = Field(min_length=1, max_length=256)
     """Of the runtime, or the image's tag or id."""
@@ -62,7 +61,7 @@ class ImageParcel(BaseModel):
         return not self.facts.content.startswith(ID)
 
 
-class _Manifest(BaseModel):
+class _Manifest(Model):
     """Of `docker save`, without the unused fields."""
 
     Config: str

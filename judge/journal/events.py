@@ -295,6 +295,43 @@ class AdmissionsReopened(_WithReason):
     """Agents may enter a ladder again."""
 
 
+# --- withheld results ------------------------------------------------------------------------------------------------
+
+
+@journal_event("standings-frozen", "results are withheld from round {first} on", head="Standings frozen")
+class StandingsFrozen(Event):
+    """What follows is withheld until a `Revealed`, except lines of earlier rounds and `PUBLIC` events."""
+
+    first: Count
+
+
+@journal_event("round-played", "round {round}", head="Round played, results withheld")
+class RoundPlayed(Event):
+    """All games up to this withheld round have ended. The log's checkpoint after it commits to their results."""
+
+    round: Count
+
+
+@journal_event("revealed", "up to round {round}: {why}", "all rounds: {why}", head="Results revealed")
+class Revealed(Event):
+    """The results up to a round are public; without `round`, all results, also later ones."""
+
+    why: Text
+    round: Count | None = None
+
+    @property
+    def withheld_from(self) -> int | None:
+        """The first round that stays withheld."""
+        return None if self.round is None else self.round + 1
+
+
+PUBLIC = (
+    *(StandingsFrozen, RoundPlayed, Revealed),
+    *(SubmissionChanged, LateAllowed, SubmissionsOpened, SubmissionsClosed, ScheduleChanged),
+)
+"""Events that are never withheld, because they follow from no result."""
+
+
 # --- games -----------------------------------------------------------------------------------------------------------
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from judge.journal.codec import Event
 from judge.journal.events import (
+    PUBLIC,
     Abandoned,
     Accepted,
     AdmissionsFrozen,
@@ -17,9 +18,12 @@ from judge.journal.events import (
     Entered,
     Paused,
     Resumed,
+    Revealed,
+    RoundPlayed,
     Scheduled,
     SeasonEnded,
     SetAside,
+    StandingsFrozen,
     Started,
     Stopped,
     SubmissionChanged,
@@ -29,6 +33,18 @@ from judge.journal.events import (
 )
 
 EntryChange = Disqualified | Withdrawn | Entered
+
+
+def withheld_round(event: Event, played_in: int | None, first: int, latest: int) -> int | None:
+    """The round with which a line becomes public, if results are withheld from round `first` on; None: it is public.
+
+    `played_in`: the round of its games, None without games. `latest`: the greatest round of the withheld lines so far.
+    """
+    if isinstance(event, PUBLIC):
+        return None
+    if played_in is None:
+        return max(first, latest)
+    return played_in if played_in >= first else None
 
 
 @dataclass(slots=True)
@@ -67,6 +83,10 @@ class ContestState:
         self.stops: list[Stopped] = []
         self.set_aside: dict[str, int] = {}
         """Games that were set aside, with the number of stops before."""
+        self.is_frozen = False
+        """Whether the standings were frozen, also if all is revealed."""
+        self.withheld_from: int | None = None
+        """The first round whose results are withheld."""
 
     def apply(self, event: Event, digest: str | None = None) -> list[str]:
         """Change the state. Returns why the event cannot follow the earlier ones, in sentences of `verify`."""
@@ -104,6 +124,15 @@ class ContestState:
                 if (self.why_frozen is None) == (why_frozen is None):
                     yield f"admissions were {'open' if why_frozen is None else 'frozen'} before"
                 self.why_frozen = why_frozen
+            case StandingsFrozen(first):
+                if self.is_frozen:
+                    yield "the standings were frozen before"
+                self.is_frozen, self.withheld_from = True, first
+            case RoundPlayed(round=last) | Revealed(round=last):
+                if self.withheld_from is None or (last is not None and last < self.withheld_from):
+                    yield "no results were withheld" if last is None else f"round {last} was not withheld"
+                elif isinstance(event, Revealed):
+                    self.withheld_from = event.withheld_from
             case Created():
                 self.is_created = True
 

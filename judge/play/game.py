@@ -25,11 +25,11 @@ from judge.referee.make_record import NO_READINGS, Circumstances, RefereedGame, 
 from judge.referee.observer import AnswerObserver
 from judge.referee.referee import Referee
 from judge.referee.setup import build_referee, check_playable
-from judge.sandbox import open_keeper
-from judge.sandbox.box import Box, BoxPolicy, ImageFacts, Tenant
+from judge.sandbox.box import ENGINE_FREEZER, NO_FREEZER, Box, BoxPolicy, ImageFacts, Tenant
 from judge.sandbox.folders import FolderKey, Keeper
 from judge.sandbox.host_activity.core_use import CoreUse
 from judge.sandbox.host_activity.stalls import StallWatch, watch_stalls
+from judge.sandbox.open_box import open_keeper
 
 LOGGED_BYTES = 4096
 
@@ -102,6 +102,8 @@ class _Attempt:
         self.transcript = Transcript(venue.follow)
         self._started_at = datetime.now(UTC)
         self._box_names: tuple[str, ...] = ()
+        self._freezer = ""
+        self._thaw_ns = 0
         self._images: dict[str, ImageFacts] = {}
         self._referee: Referee | None = None
         self._readings = NO_READINGS
@@ -123,6 +125,8 @@ class _Attempt:
                     judge_cores=slot.judge_cores,
                     slot_cores=slot.cores,
                     seat_cores=self._seat_cores,
+                    freezer=self._freezer,
+                    thaw_ms=round(self._thaw_ns / 1e6, 3) if self._freezer == ENGINE_FREEZER else 0.0,
                     host=slot.host,
                     images=self._images,
                 ),
@@ -158,6 +162,7 @@ class _Attempt:
                 at_end.callback(box.close)
             _do_at_once(keeper.load, *(box.prepare for box in boxes))
             self._box_names = (self._kind_of(boxes[0]), self._kind_of(boxes[1]))
+            self._freezer = next((box.freezer for box in boxes if box.freezer != NO_FREEZER), NO_FREEZER)
             seats = zip(self._spec.seats, boxes, strict=True)
             self._images = {seat.runtime: box.image for seat, box in seats if box.image is not None}
             stalls = _stall_watch(boxes, at_end)
@@ -177,7 +182,7 @@ class _Attempt:
                 self._referee = build_referee(self._spec, observer, self._game, folders=paths)
                 self.end = self._drive(self._referee, wire)
                 self._has_ended = True
-                self._late_ns = wire.late_ns
+                self._late_ns, self._thaw_ns = wire.late_ns, wire.thaw_ns
                 with suppress(HostError):
                     self._readings = (wire.boxes[0].meter.readings(), wire.boxes[1].meter.readings())
 

@@ -1,4 +1,4 @@
-"""Watches the kernel's memory for both agents, also within a turn."""
+"""Watches the kernel's memory for both agents, also within a turn, and kills for memory that no event reports."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -19,6 +19,7 @@ class KernelWatch:
         self._boxes = boxes
         self._most_bytes = most_bytes
         self._waiting = list(SEATS)
+        self._kills = [0, 0]
         self.due_ns = 0
         """When `read` is to be called next."""
 
@@ -30,3 +31,14 @@ class KernelWatch:
                 self._waiting.remove(seat)
                 yield seat, used
         self.due_ns = time.monotonic_ns() + INTERVAL_NS
+
+    def read_kills(self) -> Iterator[int]:
+        """The seats with a new kill, for each kill or several."""
+        for seat in SEATS:
+            kills, self._kills[seat] = self._kills[seat], self._boxes[seat].unreported_kills()
+            if self._kills[seat] > kills:
+                yield seat
+
+    def forget_kills(self, seat: int) -> None:
+        """Call for a new box."""
+        self._kills[seat] = 0

@@ -133,6 +133,8 @@ class LiveWire:
         self._looked_at = self._ran_at = time.monotonic_ns()
         self.late_ns = 0
         """Longest time without a poll, or lateness at a deadline."""
+        self.thaw_ns = 0
+        """Longest call that thawed a box."""
         for seat in SEATS:
             self._watch(seat)
 
@@ -166,6 +168,7 @@ class LiveWire:
             now = time.monotonic_ns()
         self._ran_at, self._has_looked = now, False
         self.boxes[seat].thaw()
+        self.thaw_ns = max(self.thaw_ns, time.monotonic_ns() - now)
         self._transcript.add(now, seat, EntryKind.THAWED)
         self._meter.begin(seat, now)
         return now
@@ -179,6 +182,7 @@ class LiveWire:
         used = self.boxes[seat].meter.memory_bytes()
         self._transcript.add(now, seat, EntryKind.FROZEN, b"" if used is None else b"%d" % used)
         self._watch_kernel(now)
+        self._watch_kills(now)
         return used
 
     def await_stopped(self, seat: int, bound_ns: int) -> RanOn | None:
@@ -240,6 +244,7 @@ class LiveWire:
         self._meters[seat].end()
         self._forget(seat)
         self._stopped.replace(seat, self._new_box)
+        self._kernel.forget_kills(seat)
         self.boxes[seat].prepare()
         self.boxes[seat].enter()
         self._watch(seat)
@@ -315,7 +320,12 @@ class LiveWire:
             return False
         for seat, used in self._kernel.read():
             self._inbox.add(now, seat, EntryKind.KERNEL, b"%d" % used)
+        self._watch_kills(now)
         return bool(self._inbox)
+
+    def _watch_kills(self, now: int) -> None:
+        for seat in self._kernel.read_kills():
+            self._inbox.add(now, seat, EntryKind.OOM, b"")
 
     def _is_stoppable(self, fd: int) -> bool:
         return fd in self._sources and self.boxes[self._sources[fd][0]].freezer != NO_FREEZER

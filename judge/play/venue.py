@@ -9,9 +9,9 @@ from judge.play.folders import Shelf
 from judge.record.policy import Policy
 from judge.record.spec import GameSpec
 from judge.referee.side import Ply
-from judge.sandbox import BoxKind, open_box
-from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
+from judge.sandbox.box import Box, BoxKind, BoxPolicy, Limits, Tenant
 from judge.sandbox.machine.cores import count_cores, split_cores
+from judge.sandbox.open_box import open_box
 
 BoxBuilder = Callable[[BoxKind, Tenant, Limits, BoxPolicy], Box]
 

@@ -14,20 +14,19 @@ from judge.contest_view.export import DOCUMENT
 from judge.contest_view.joined import FormerContest, Joined
 from judge.contest_view.view import ContestView
 from judge.publish.manifest import MANIFEST, MAX_MANIFEST_BYTES
-from judge.record.policy import Policy
-from judge.tournament.comparable import policy_difference
-from judge.transparency.log import KEY_FILE
+from judge.tournament.comparable import Terms, terms_difference
+from judge.transparency.keys import KEY_FILE
 
 
-def read_joined(planned: Planned, policy: Policy) -> tuple[Joined | None, Sequence[str]]:
-    """The contests of [ratings], or why they are omitted. `policy`: locked in or planned."""
+def read_joined(planned: Planned, terms: Terms) -> tuple[Joined | None, Sequence[str]]:
+    """The contests of [ratings], or why they are omitted. `terms`: locked in or planned."""
     chosen = planned.plan.ratings
     if not chosen.with_:
         return None, ()
     contests, problems = [], []
     for name in chosen.with_:
         try:
-            contests.append(_former(planned, planned.folder / name, policy))
+            contests.append(_former(planned, planned.folder / name, terms))
         except (InputError, HostError) as error:
             problems.append(str(error))
     if problems:
@@ -41,7 +40,7 @@ def read_joined(planned: Planned, policy: Policy) -> tuple[Joined | None, Sequen
 
 def with_joined(contest: ContestView, planned: Planned) -> tuple[ContestView, Sequence[str]]:
     """With the contests of [ratings], or why they are omitted."""
-    joined, problems = read_joined(planned, contest.snapshot.policy)
+    joined, problems = read_joined(planned, contest.snapshot)
     found = replace(contest, joined=joined)
     try:
         found.histories  # noqa: B018 - a missing or ambiguous anchor
@@ -53,18 +52,18 @@ def with_joined(contest: ContestView, planned: Planned) -> tuple[ContestView, Se
 def former_problem(planned: Planned, name: str) -> str:
     """Why the contest `name` cannot be joined; or empty."""
     try:
-        _former(planned, planned.folder / name, planned.policy)
+        _former(planned, planned.folder / name, planned)
     except (InputError, HostError) as error:
         return str(error).removeprefix(f"{planned.path}: [ratings] with: ").removesuffix("; leave it out")
     return ""
 
 
-def _former(planned: Planned, path: Path, policy: Policy) -> FormerContest:
+def _former(planned: Planned, path: Path, terms: Terms) -> FormerContest:
     contest = read_contest(path, [planned.store_url])
-    game, own = contest.snapshot.policy.game.name, policy.game.name
+    game, own = contest.snapshot.policy.game.name, terms.policy.game.name
     if game != own:
         raise InputError(f"{planned.path}: [ratings] with: {path}: ratings of {game} cannot be used for {own}")
-    if what := policy_difference(contest.snapshot.policy, policy):
+    if what := terms_difference(contest.snapshot, terms):
         raise InputError(
             f"{planned.path}: [ratings] with: {path} has other rules or clocks ({what}), which makes the "
             "ratings incomparable; leave it out"
@@ -77,9 +76,9 @@ def _former(planned: Planned, path: Path, policy: Policy) -> FormerContest:
     return FormerContest.of(contest.as_rated, manifest)
 
 
-def ratings_problems(planned: Planned, policy: Policy, agents: Collection[str] | None = None) -> Iterator[str]:
-    """Why joined ratings are omitted. `policy`: locked in or planned; `agents`: names, if known."""
-    joined, problems = read_joined(planned, policy)
+def ratings_problems(planned: Planned, terms: Terms, agents: Collection[str] | None = None) -> Iterator[str]:
+    """Why joined ratings are omitted. `terms`: locked in or planned; `agents`: names, if known."""
+    joined, problems = read_joined(planned, terms)
     yield from problems
     if joined is None:
         return
@@ -94,9 +93,9 @@ def ratings_problems(planned: Planned, policy: Policy, agents: Collection[str] |
             yield f"{planned.path}: [ratings] anchors: {name} takes part in none of the contests; remove it"
 
 
-def export_problems(planned: Planned, policy: Policy, agents: Collection[str] | None = None) -> Iterator[str]:
+def export_problems(planned: Planned, terms: Terms, agents: Collection[str] | None = None) -> Iterator[str]:
     """See `ratings_problems`."""
-    for why in ratings_problems(planned, policy, agents):
+    for why in ratings_problems(planned, terms, agents):
         yield f"ratings will not be joined with former contests: {why}"
     if not (planned.folder / KEY_FILE).is_file():
         yield (

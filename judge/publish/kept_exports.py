@@ -3,7 +3,19 @@
 from pathlib import Path
 
 from judge.contest.folder_names import EXPORTS
+from judge.journal.events import Accepted, Annulled, Disqualified, Entered, Revealed, SeasonEnded, Withdrawn
 from judge.publish.manifest import MANIFEST
+from judge.store.queries import Reader
+from judge.store.types import JournalLine
+
+RESULT_EVENTS = (Accepted, Annulled, Disqualified, Entered, Revealed, SeasonEnded, Withdrawn)
+"""After each of them an export has other results."""
+
+
+def last_change(store: Reader, contest: str) -> JournalLine | None:
+    """The last event that changed the results of a contest."""
+    lines = store.last_lines(contest, 1, *RESULT_EVENTS)
+    return lines[0] if lines else None
 
 
 def kept_exports(folder: Path) -> list[tuple[int, Path]]:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, get_type_hints
 
 from judge.base.text import plain_text
-from judge.contest_games import PublishedGame
+from judge.contest_view.documents import attempt_rows, game_row
 from judge.contest_view.export import (
     AttemptRow,
     EnteredRow,
@@ -26,7 +26,6 @@ from judge.contest_view.export import (
 from judge.contest_view.view import ContestView
 from judge.statistics.ratings import Rating, Version
 from judge.tournament.crosstable import MAX_CROSSTABLE_AGENTS
-from judge.tournament.points import points_table
 from judge.tournament.standings import COLUMNS as STANDINGS_COLUMNS
 from judge.tournament.standings import TableLine
 
@@ -126,15 +125,10 @@ def result_tables(contest: ContestView) -> Iterator[tuple[str, bytes]]:
     """Without the certificate."""
     rows_by_table: dict[str, Iterable[_Values]] = {
         "pairs": _pairs(contest),
-        "games": [_game(game, points) for game, points in zip(contest.games, _points(contest), strict=True)],
+        "games": [game_row(contest, game) for game in contest.games],
         "pairings": [_values(pairing, *COLUMNS["pairings"]) for pairing in contest.pairings],
         "disqualified": _reasons(contest.disqualified),
-        "attempts": [
-            _values(each, "state", "why")
-            | {"number": game.number, "attempt": each.number, "record": game.attempt_path(each.number)}
-            for game in contest.games
-            for each in game.uncounted
-        ],
+        "attempts": [row for game in contest.games for row in attempt_rows(game)],
         "journal": [_values(line, *COLUMNS["journal"]) for line in contest.journal],
     }
     if contest.withdrawn:
@@ -229,28 +223,6 @@ def _pairs(contest: ContestView) -> Iterator[_Values]:
         for other, cell in row.items():
             done = _values(cell.done, "games", "wins", "draws", "losses")
             yield {"agent": agent, "opponent": other, "points": cell.points} | done
-
-
-def _points(contest: ContestView) -> Iterator[tuple[float, float] | tuple[None, None]]:
-    table = None if contest.snapshot.duel is not None else points_table(contest.snapshot.policy)
-    for game in contest.games:
-        yield (None, None) if table is None or game.result is None else table.of(game.result)
-
-
-def _game(game: PublishedGame, points: tuple[float, float] | tuple[None, None]) -> _Values:
-    row = _NO_RESULT | _values(game, "number", "round", "table", "leg", "first", "second", "state", "why", "id")
-    result = game.result
-    if result is None:
-        return row
-    row |= _values(result, "winner", "verdict", "reason", "result", "seconds")
-    row |= {"moves": result.moves or None, "attempt": game.attempt, "record": game.record_path}
-    for seat, side in enumerate(("first", "second")):
-        row[f"{side}_points"], row[f"{side}_fault"] = points[seat], result.faults[seat]
-        row[f"{side}_replies"], row[f"{side}_charged_ms"] = result.replies[seat], result.charged_ms[seat]
-    return row
-
-
-_NO_RESULT: _Values = dict.fromkeys(COLUMNS["games"])
 
 
 # --- files -----------------------------------------------------------------------------------------------------------

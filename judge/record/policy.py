@@ -6,12 +6,13 @@ keys.
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import AfterValidator, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from judge.base.durable_files import is_file
 from judge.base.errors import InputError
@@ -44,6 +45,17 @@ class GameChoice(FrozenModel):
             with suppress(InputError):  # an unknown game is reported when it is built
                 return GAMES.entry(info.data["name"]).protocol
         return value
+
+
+def _of_one_seat(text: str) -> str:
+    try:
+        return str(TimeControl.parse(text))
+    except InputError as error:
+        raise ValueError(str(error)) from None
+
+
+AgentClocks = Mapping[str, Annotated[str, AfterValidator(_of_one_seat)]]
+"""Time controls by agent."""
 
 
 class ClockPolicy(FrozenModel):
@@ -93,12 +105,19 @@ class ClockPolicy(FrozenModel):
         """The time control of each seat."""
         if self.control is not None:
             return parse_controls(self.control)
-        control = TimeControl(self.match_ms or None, turn_ms=self.turn_ms, charges_start=True)
+        control = TimeControl.of_game(self.match_ms or None, self.turn_ms, charges_start=True)
         return control, control
 
     def with_controls(self, change: Callable[[TimeControl], TimeControl]) -> Self:
         """The clock with a changed time control of each seat, in the same keys."""
-        first, second = map(change, self.controls)
+        return self._with(*map(change, self.controls))
+
+    def with_clocks(self, first: str, second: str) -> Self:
+        """The clock with another time control of each seat; empty: unchanged."""
+        chosen = zip((first, second), self.controls, strict=True)
+        return self._with(*(TimeControl.parse(text) if text else control for text, control in chosen))
+
+    def _with(self, first: TimeControl, second: TimeControl) -> Self:
         update: dict[str, object] = {**_limits_of((first, second))}
         if self.control is not None:
             update["control"] = controls_text((first, second))
@@ -119,6 +138,11 @@ class ClockPolicy(FrozenModel):
     def answer_ms(self) -> int:
         """Maximum of a first answer."""
         return max(each.answer_ms or 0 for each in self.controls)
+
+    @property
+    def shortest_ms(self) -> int:
+        """Maximum of a first answer, of the seat with less time. 0: no limit."""
+        return min((each.answer_ms for each in self.controls if each.answer_ms is not None), default=0)
 
     @property
     def announced_answer_ms(self) -> int:
@@ -256,6 +280,10 @@ class Policy(FrozenModel):
         """Without a freezer if agents may ponder."""
         return self.box.model_copy(update={"freeze": NO_FREEZER}) if self.clock.ponder else self.box
 
+    def with_clocks(self, first: str, second: str) -> Self:
+        """As `ClockPolicy.with_clocks`."""
+        return self.model_copy(update={"clock": self.clock.with_clocks(first, second)})
+
     def bounds(self) -> RecordBounds:
         """Raises InputError if the game is unknown."""
         longest = new_game(self.game.name, self.game.options).longest
@@ -270,6 +298,17 @@ class Policy(FrozenModel):
             persistent_bytes=folders.persistent_bytes if folders.persistent else 0,
             persistent_inodes=folders.persistent_inodes,
         )
+
+
+def policies_of_games(policy: Policy, clocks: Mapping[str, str]) -> Sequence[Policy]:
+    """Those of a contest's games, in which agents with these `clocks` may meet."""
+    return [policy.with_clocks(*seats) for seats in product({"", *clocks.values()}, repeat=2)]
+
+
+def shortest_turn_ms(policy: Policy, clocks: Mapping[str, str]) -> int:
+    """Maximum of a first answer, of the agent with least time. 0: no limit."""
+    found = (each.clock.shortest_ms for each in policies_of_games(policy, clocks))
+    return min((ms for ms in found if ms), default=0)
 
 
 def runtime_of(policy: Policy, name: str) -> str:

@@ -7,10 +7,10 @@ import hashlib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import ConfigDict, Field, StringConstraints
 
 from judge.base.durable_files import read_bounded, write_durably
-from judge.base.parsing import FailFastTuple, canonical_json, parse_foreign
+from judge.base.parsing import FailFastTuple, FrozenModel, Model, canonical_json, parse_foreign
 from judge.games.types import MAX_POSITION_CHARACTERS, Verdict, opening_options
 from judge.record.bounds import MAX_RECORD_BYTES
 from judge.record.policy import Policy
@@ -23,11 +23,7 @@ from judge.sandbox.evidence import Evidence
 _DIGEST = "^[0-9a-f]{64}$"
 
 
-class _Value(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class KeptFolders(_Value):
+class KeptFolders(FrozenModel):
     """An agent's kept folders, with digests of their start states."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$")
@@ -42,7 +38,7 @@ class KeptFolders(_Value):
         return {kind: digest for kind, digest in states.items() if digest is not None}
 
 
-class SeatSpec(_Value):
+class SeatSpec(FrozenModel):
     """An agent (by digest), its command and its protocol."""
 
     name: str
@@ -62,7 +58,7 @@ OpeningField = (
 )
 
 
-class GameSpec(_Value):
+class GameSpec(FrozenModel):
     """Everything that determines a game except agents' actions."""
 
     seats: tuple[SeatSpec, SeatSpec]
@@ -104,7 +100,7 @@ def _id_of(document: dict[str, Any]) -> str:
     return hashlib.sha256(canonical_json(document).encode()).hexdigest()[:20]
 
 
-class PlyRecord(_Value):
+class PlyRecord(FrozenModel):
     """One answer: seat, bounded text, charged milliseconds."""
 
     seat: int = Field(ge=0, le=1)
@@ -116,7 +112,7 @@ class PlyRecord(_Value):
     """Memory of its box after the answer, as counted for the cap; None: unknown."""
 
 
-class FolderRecord(_Value):
+class FolderRecord(FrozenModel):
     """A kept folder after the game."""
 
     digest: str = Field(pattern=_DIGEST)
@@ -128,7 +124,7 @@ class FolderRecord(_Value):
     """Files that are not stored, with reasons; names are escaped."""
 
 
-class ClockRecord(_Value):
+class ClockRecord(FrozenModel):
     """The final clock of a seat with a time control."""
 
     control: str
@@ -140,7 +136,7 @@ class ClockRecord(_Value):
     periods_left: int = 0
 
 
-class SeatRecord(_Value):
+class SeatRecord(FrozenModel):
     """The outcome for one seat."""
 
     name: str
@@ -164,7 +160,7 @@ class SeatRecord(_Value):
     folders: dict[FolderKind, FolderRecord] = Field(default_factory=dict)
 
 
-class Placement(_Value):
+class Placement(FrozenModel):
     """Where a game was played."""
 
     box: FailFastTuple[str]
@@ -176,13 +172,16 @@ class Placement(_Value):
     seat_cores: FailFastTuple[FailFastTuple[int]] = Field(default=(), max_length=2, exclude_if=lambda cores: not cores)
     """Parts of `slot_cores`, if agents may ponder."""
     freezer: str = ""
+    """What stopped the boxes out of turn: `unified`, `v1`, `engine` or `none`."""
+    thaw_ms: float = Field(default=0.0, exclude_if=lambda ms: ms == 0)
+    """The longest call that thawed a box with the freezer `engine`. It is part of the turn's time."""
     host: str = ""
     """Machine that played the game."""
     images: dict[str, ImageFacts] = Field(default_factory=dict, max_length=2, exclude_if=lambda images: not images)
     """Of the seats' boxes, by runtime."""
 
 
-class GameRecord(_Value):
+class GameRecord(FrozenModel):
     """A played game. `winner` is None for a draw or a void."""
 
     format: Literal["judge-record-3"] = "judge-record-3"
@@ -209,7 +208,7 @@ class GameRecord(_Value):
     transcript_sha256: str
 
 
-class RecordFile(BaseModel):
+class RecordFile(Model):
     """The content of a record file."""
 
     model_config = ConfigDict(extra="forbid")

@@ -14,9 +14,10 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import IO, Annotated, Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from judge.base.errors import HostError, InputError
+from judge.base.parsing import Model
 from judge.games.types import SEATS
 from judge.record.bounds import MAX_RECORD_BYTES
 
@@ -108,7 +109,7 @@ Withheld = Length | tuple[Length, Latin1]
 _SealedEntry = tuple[Nanoseconds, Seat, EntryKind, Annotated[Latin1 | Withheld, Field(union_mode="left_to_right")]]
 
 
-class Block(BaseModel):
+class Block(Model):
     """Entries as JSON: `[ns, seat, kind, text]`, with `Withheld` for a private text.
 
     `private` has the private texts in order, or None if withheld; `private_sha256` is their digest.
@@ -121,7 +122,7 @@ class Block(BaseModel):
     private_sha256: Sha256
 
 
-class SealedTranscript(BaseModel):
+class SealedTranscript(Model):
     """A finished transcript as in a record."""
 
     model_config = ConfigDict(extra="forbid")

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from judge.games.types import Verdict
-from judge.protocols.time_control import UNLIMITED_MS
+from judge.protocols.time_control import UNLIMITED_MS, ByoYomi, Period
 from judge.protocols.types import Clock, Wait
 from judge.record.policy import ClockPolicy
 
@@ -47,15 +47,20 @@ class SeatClock:
     def __init__(self, policy: ClockPolicy, seat: int = 0) -> None:
         self.control = control = policy.controls[seat]
         self._turn_ms = control.announced_turn_ms
-        self._has_limit = control.main_ms is not None
-        self._main_ns = (control.main_ms or 0) * MS
-        self._delay_ns = control.delay_ms * MS
-        self._period_ns = control.period_ms * MS
-        self._periods = control.periods
-        self._period_left_ns = self._period_ns
-        self._period_moves = control.period_moves
-        self._moves = control.moves
-        self._has_byo_yomi = bool(control.period_ms or control.period_moves)
+        self._at = 0
+        """Number of the current period."""
+        self._period = Period(0)
+        self._byo_yomi: ByoYomi | None = None
+        self._main_ns = 0
+        self._answers = 0
+        """Before the next period. 0: the rest of the game."""
+        self._periods = 0
+        """Of Japanese byo-yomi."""
+        self._period_left_ns = 0
+        self._period_answers = 0
+        """Of Canadian byo-yomi."""
+        if control.periods:
+            self._begin(0)
         self._turn_ns = 0
         self._sync_ns = 0
         """Of the current turn."""
@@ -76,16 +81,24 @@ class SeatClock:
         self.added_ns = 0
         self.answers = 0
 
+    def _begin(self, at: int) -> None:
+        """Begin a period."""
+        self._at, self._period = at, self.control.periods[at]
+        self._main_ns += self._period.time_ms * MS
+        self._answers = self._period.answers
+        byo_yomi = self._byo_yomi = self.control.overtime(at)
+        if byo_yomi is not None:
+            self._periods, self._period_answers = byo_yomi.periods, byo_yomi.answers
+            self._period_left_ns = byo_yomi.time_ms * MS
+
     @property
     def _bank_ns(self) -> int:
-        bank_ns = self._main_ns + self._delay_ns
-        if not self._has_byo_yomi:
-            return bank_ns
-        return bank_ns + (self._period_left_ns if self._period_moves else self._periods * self._period_ns)
+        bank_ns = self._main_ns + self._period.delay_ms * MS
+        return bank_ns + self._period_left_ns * (self._periods or bool(self._period_answers))
 
     def left_ns(self) -> int | None:
         """Negative if overrun, None if unlimited."""
-        return self._bank_ns - self._turn_ns if self._has_limit else None
+        return self._bank_ns - self._turn_ns if self.control.periods else None
 
     def _is_paid(self, wait: Wait | None) -> bool:
         return wait in PAID and (wait is not Wait.START or self.control.charges_start or self.answers > 0)
@@ -102,30 +115,21 @@ class SeatClock:
         return clock
 
     def _show(self, elapsed_ns: int) -> Clock:
-        if not self._has_limit:
+        if not self.control.periods:
             return Clock(self._turn_ms, UNLIMITED_MS)
-        used, delay_ns = self._turn_ns + elapsed_ns, self._delay_ns
-        main = self._main_ns - (used - delay_ns if used > delay_ns else 0)
-        control = self.control
-        increment_ms, delay_ms = control.increment_ms, control.delay_ms
-        if not self._has_byo_yomi:
-            left_ms = min(_MOST_MS, (self._main_ns + delay_ns - used) // MS)
-            main_ms = min(_MOST_MS, main // MS)
-            return Clock(self._turn_ms, left_ms, main_ms, increment_ms, delay_ms, self._moves or None, self._periods)
-        left = self._bank_ns - used
-        in_byo_yomi = control.period_ms > 0 and main <= 0
-        period = self._period_ns
-        if control.period_moves:
-            period = self._period_left_ns + min(0, main)
+        period, byo_yomi, used = self._period, self._byo_yomi, self._turn_ns + elapsed_ns
+        main = self._main_ns - max(0, used - period.delay_ms * MS)
+        is_over = byo_yomi is not None and main <= 0
+        of_period = self._period_left_ns + min(0, main) if self._period_answers else self._period_left_ns
         return Clock(
             self._turn_ms,
-            left // MS,
-            main_ms=0 if in_byo_yomi else main // MS,
-            increment_ms=increment_ms,
-            delay_ms=delay_ms,
-            moves_to_go=(self._moves if control.moves else self._period_moves if in_byo_yomi else 0) or None,
+            min(_MOST_MS, (self._bank_ns - used) // MS),
+            main_ms=0 if is_over else min(_MOST_MS, main // MS),
+            increment_ms=period.increment_ms,
+            delay_ms=period.delay_ms,
+            moves_to_go=(self._period_answers if is_over else self._answers) or None,
             periods_left=self._periods,
-            period_ms=period // MS,
+            period_ms=of_period // MS,
         )
 
     def words(self) -> str:
@@ -133,8 +137,8 @@ class SeatClock:
             return ""
         shown = self.shown()
         state = f", {shown.moves_to_go} answers to go" if shown.moves_to_go else ""
-        if shown.periods_left and not shown.main_ms:
-            state += f", period {1 + self.control.periods - shown.periods_left} of {self.control.periods}"
+        if (byo_yomi := self._byo_yomi) is not None and byo_yomi.periods and not shown.main_ms:
+            state += f", period {1 + byo_yomi.periods - shown.periods_left} of {byo_yomi.periods}"
         return f"{self.control}{state}"
 
     def charge(self, wait: Wait, elapsed_ns: int) -> None:
@@ -149,37 +153,36 @@ class SeatClock:
         """Add the time that an answer earns. Later charges are of the next answer."""
         self.answers += 1
         self._sync_ns = 0
-        if not self._has_limit:
+        if not self.control.periods:
             return
         self._shown = None
-        before = self._bank_ns - self._turn_ns
+        before, period = self._bank_ns - self._turn_ns, self._period
         was_in_byo_yomi = self._main_ns <= 0
-        self._main_ns -= max(0, self._turn_ns - self._delay_ns)
-        if self._period_ns:
-            self._settle_byo_yomi(was_in_byo_yomi=was_in_byo_yomi)
-        self._main_ns += self.control.increment_ms * MS
-        if self._moves:
-            self._moves -= 1
-            if not self._moves:
-                self._moves = self.control.moves
-                self._main_ns += (self.control.main_ms or 0) * MS
+        self._main_ns -= max(0, self._turn_ns - period.delay_ms * MS)
+        if self._byo_yomi is not None:
+            self._settle_byo_yomi(self._byo_yomi, was_in_byo_yomi=was_in_byo_yomi)
+        self._main_ns += period.increment_ms * MS
+        if self._answers:
+            self._answers -= 1
+            if not self._answers:
+                self._begin(min(self._at + 1, len(self.control.periods) - 1))
         self._turn_ns = 0
         self.added_ns += self._bank_ns - before
 
-    def _settle_byo_yomi(self, *, was_in_byo_yomi: bool) -> None:
+    def _settle_byo_yomi(self, byo_yomi: ByoYomi, *, was_in_byo_yomi: bool) -> None:
         over = max(0, -self._main_ns)
         self._main_ns = max(0, self._main_ns)
-        if self._period_moves:
+        if byo_yomi.answers:
             self._period_left_ns -= over
             if over or was_in_byo_yomi:
-                self._period_moves -= 1
-            if not self._period_moves:
-                self._period_moves = self.control.period_moves
-                self._period_left_ns = self._period_ns + min(0, self._period_left_ns)
+                self._period_answers -= 1
+            if not self._period_answers:
+                self._period_answers = byo_yomi.answers
+                self._period_left_ns = byo_yomi.time_ms * MS + min(0, self._period_left_ns)
         elif over:
-            lost = min((over - 1) // self._period_ns, self._periods - 1)
+            lost = min((over - 1) // self._period_left_ns, self._periods - 1)
             self._periods -= lost
-            self._main_ns = -max(0, over - (lost + 1) * self._period_ns)
+            self._main_ns = -max(0, over - (lost + 1) * self._period_left_ns)
 
     def deadline(self, wait: Wait, now_ns: int) -> Deadline:
         limit_ns, tolerance_ns, missed = self._limits[wait]

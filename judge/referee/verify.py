@@ -199,7 +199,9 @@ def _shown(value: object) -> str:
 def _measurement_problems(file: RecordFile) -> Iterator[str]:
     """Measurements of a record that are impossible, with their fields."""
     record = file.record
+    placement = record.placement
     measured: list[tuple[str, float | None]] = [("judge_late_ms", record.judge_late_ms)]
+    measured.append(("placement.thaw_ms", placement.thaw_ms))
     for number, seat in enumerate(record.seats):
         values = (seat.charged_ms, seat.lingered_ms, seat.lingered_cpu_ms, seat.cpu_ms, seat.memory_peak_bytes)
         names = ("charged_ms", "lingered_ms", "lingered_cpu_ms", "cpu_ms", "memory_peak_bytes")
@@ -209,7 +211,6 @@ def _measurement_problems(file: RecordFile) -> Iterator[str]:
     for place, ply in enumerate(record.plies):
         if not _is_possible(ply.ms) or not _is_possible(ply.memory_bytes):
             measured += [(f"ms of ply {place}", ply.ms), (f"memory_bytes of ply {place}", ply.memory_bytes)]
-    placement = record.placement
     cores = (*placement.judge_cores, *placement.slot_cores, *sum(placement.seat_cores, ()))
     measured += [("a core", core) for core in cores]
     measured += [("a time", entry[0]) for block in file.transcript.blocks for entry in block.entries[-1:]]

@@ -15,7 +15,8 @@ BOARD_PIXELS = 680
 LABELS, HEAD, FOOT = 26, 58, 44
 
 _PAPER, _INK, _FAINT = "#f7f5f0", "#26231f", "#8a847a"
-_ACCENT, _ROW = "#d7372f", "#2f9e44"
+ACCENT, ROW = "#d7372f", "#2f9e44"
+LINE, LAKE = "#7d5a2b", "#8fc1d8"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,13 @@ _COLOURS = {
     Surface.SQUARES: Colours(("#c8433a", "#2f6db3"), ("#7f221c", "#1b4272"), ("#ffffff", "#ffffff")),
     Surface.CHEQUERED: Colours(("#fffdf7", "#35322e"), ("#35322e", "#0f0e0d"), ("#26231f", "#ffffff")),
 }
+
+GROUNDS = {
+    Surface.LINES: ("#e2b873", "#e2b873"),
+    Surface.SQUARES: ("#dfe6cf", "#d5ddc3"),
+    Surface.CHEQUERED: ("#ece5d5", "#93a8b4"),
+}
+"""Colours of light and dark squares."""
 
 SIDES = {surface: (colours.fill, colours.edge) for surface, colours in _COLOURS.items()}
 
@@ -171,28 +179,24 @@ class _Painter:
         view, cell = self._view, self.cell
         columns, rows = len(view.columns), len(view.rows)
         x, y = self._corner((0, 0))
-        self._add(Rectangle(x, y, columns * cell, rows * cell, "#e2b873", 6))
+        self._add(Rectangle(x, y, columns * cell, rows * cell, GROUNDS[Surface.LINES][0], 6))
         for column in range(columns):
-            self._add(Stroke(self._middle((column, 0)), self._middle((column, rows - 1)), "#7d5a2b", 1))
+            self._add(Stroke(self._middle((column, 0)), self._middle((column, rows - 1)), LINE, 1))
         for row in range(rows):
-            self._add(Stroke(self._middle((0, row)), self._middle((columns - 1, row)), "#7d5a2b", 1))
+            self._add(Stroke(self._middle((0, row)), self._middle((columns - 1, row)), LINE, 1))
         for star in _stars(columns, rows):
             self._add(Disc(*self._middle(star), max(2.0, cell * 0.09), "#5e421c"))
 
     def _paint_squares(self) -> None:
         view, cell = self._view, self.cell
-        chequered = view.surface is Surface.CHEQUERED
+        colours = GROUNDS[view.surface]
         for y in range(len(view.rows)):
             for x in range(len(view.columns)):
                 left, top = self._corner((x, y))
-                if chequered:
-                    colour = "#ece5d5" if (x + y) % 2 == 0 else "#93a8b4"
-                else:
-                    colour = "#dfe6cf" if (x + y) % 2 == 0 else "#d5ddc3"
-                self._add(Rectangle(left, top, cell, cell, colour))
+                self._add(Rectangle(left, top, cell, cell, colours[(x + y) % 2]))
         for square in view.blocked:
             left, top = self._corner(square)
-            self._add(Rectangle(left, top, cell, cell, "#8fc1d8"))
+            self._add(Rectangle(left, top, cell, cell, LAKE))
             self._paint_wave(left, top)
 
     def _paint_wave(self, left: float, top: float) -> None:
@@ -282,7 +286,7 @@ class _Painter:
 
     def _mark_crossing(self, square: Square, mark: Mark) -> None:
         x, y = self._middle(square)
-        colour = _ROW if mark is Mark.ROW else _ACCENT
+        colour = ROW if mark is Mark.ROW else ACCENT
         width = max(2.0, self.cell * 0.085)
         radius = self.cell * (0.25 if mark is Mark.OFFER else 0.46)
         self._add(Disc(x, y, radius, None, colour, width))
@@ -297,7 +301,7 @@ class _Painter:
             (left + cell - half, top + cell - half),
             (left + half, top + cell - half),
         ]
-        self._add(Shape(corners, None, _ACCENT, width))
+        self._add(Shape(corners, None, ACCENT, width))
 
 
 _LAST_INK = ("#ff8a80", "#c62828")

@@ -1,9 +1,9 @@
 """Writes a scene as SVG with escaped texts, without scripts or external references."""
 
 from collections.abc import Callable, Iterable, Mapping
+from html import escape
 from itertools import groupby
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
 
 from judge.base.text import printable
 from judge.render.shapes import Disc, Item, Rectangle, Scene, Shape, Stroke, Text
@@ -105,7 +105,7 @@ def middle_of_text(text: Text) -> tuple[int, int]:
 
 def text_style(text: Text) -> str:
     """Return the attributes for texts written by `write_at_origin`."""
-    return f' text-anchor="middle" font-size="{_number(text.size)}" fill={quoteattr(text.colour)}'
+    return f' text-anchor="middle" font-size="{_number(text.size)}" fill="{escape(text.colour)}"'
 
 
 def write_at_origin(text: Text) -> str:
@@ -133,7 +133,7 @@ def _element(tag: str, **attributes: object) -> str:
 
 
 def _attributes(attributes: Mapping[str, object]) -> str:
-    return " ".join(f"{name}={quoteattr(_say(value))}" for name, value in attributes.items() if value is not None)
+    return " ".join(f'{name}="{escape(_say(value))}"' for name, value in attributes.items() if value is not None)
 
 
 def _say(value: object) -> str:
@@ -146,4 +146,4 @@ def _number(value: float) -> str:
 
 def content(text: str) -> str:
     """Return escaped text with a sign for unprintable characters."""
-    return escape(printable(text, None, mark="\N{REPLACEMENT CHARACTER}"))
+    return escape(printable(text, None, mark="\N{REPLACEMENT CHARACTER}"), quote=False)

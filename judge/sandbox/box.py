@@ -12,9 +12,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Literal, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from judge.base.parsing import FailFastTuple
+from judge.base.parsing import FailFastTuple, FrozenModel
 from judge.sandbox.evidence import Evidence
 
 BoxKind = Literal["docker", "process"]
@@ -25,11 +25,12 @@ ImageWay = Literal["engine", "packages"]
 NO_FREEZER = "none"
 """Freezer of a box that is never stopped."""
 
+ENGINE_FREEZER = "engine"
+"""Freezer of a user who may not write cgroup files: the Engine's pause, about 10 ms a call."""
 
-class ImageFacts(BaseModel):
+
+class ImageFacts(FrozenModel):
     """What an Engine has of a runtime's image; equal where two Engines have equal files from the same origin."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     content: str = Field(pattern=r"^((sha256:)?[0-9a-f]{64})?$")
     """SHA-256 (hex) of all that programs find in it; the id of an image that judge did not make; empty: missing."""
@@ -63,7 +64,7 @@ class Channel(StrEnum):
     """Stderr; empty data is its end of file."""
     REPORT = "report"
     OOM = "oom"
-    """Only a hint to take readings: some users cannot watch it (v1 cgroups need root)."""
+    """Only a hint to take readings. With v1 cgroups only root can watch it: see `Box.unreported_kills`."""
 
 
 class EventSource(Protocol):
@@ -86,10 +87,8 @@ program that was measured used more than 17 MB (docs/enforcement.md).
 """
 
 
-class Limits(BaseModel):
+class Limits(FrozenModel):
     """Limits that the kernel enforces for one agent, in bytes and counts."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     memory_bytes: int = Field(default=367001600, ge=16 << 20)
     """Memory of the agent. The cap of its cgroup is this plus every writable directory, whose pages are memory."""
@@ -142,10 +141,8 @@ CONTESTS_NEED_PIPES = (
 )
 
 
-class BoxPolicy(BaseModel):
+class BoxPolicy(FrozenModel):
     """How a box is built: the isolation settings of a contest."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     freeze: Literal["auto", "unified", "v1", "engine", "none"] = "auto"
     """How agents are stopped out of turn. `auto`: the first available of unified, v1, engine. `none`: they run on, on
@@ -349,6 +346,10 @@ class Box(ABC):
         None if unknown. An agent cannot cause it.
         """
         return None
+
+    def unreported_kills(self) -> int:
+        """Kills for memory so far, if no event source reports them; else 0."""
+        return 0
 
     def nearby(self) -> Nearby:
         return Nearby()

@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal, cast, get_args
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     PlainSerializer,
     ValidationInfo,
@@ -21,6 +19,7 @@ from pydantic import (
 )
 from pydantic.json_schema import SkipJsonSchema
 
+from judge.base.parsing import FrozenModel
 from judge.base.text import mib
 
 ReportKind = Literal["started", "exec-failed", "exited", "signalled", "removed", "lost"]
@@ -99,10 +98,8 @@ _FEWEST = 6
 MAX_COUNT = 1 << 64
 
 
-class Evidence(BaseModel):
+class Evidence(FrozenModel):
     """Readings for a verdict, from sources that the agent cannot reach; None: no reading."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     report: _Report | None = Field(default=None, title="Report")
     """Such as `exited 3`."""

@@ -13,10 +13,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
 from judge.base.errors import InputError
-from judge.base.parsing import FailFastTuple, parse_json
+from judge.base.parsing import FailFastTuple, FrozenModel, parse_json
 from judge.base.resources import IMAGES
 from judge.base.text import suggest
 from judge.base.toml_files import parse, read_text, validated
@@ -44,10 +44,8 @@ Release = Annotated[str, StringConstraints(pattern=r"^[a-z]*$", max_length=40)]
 File = TypeVar("File", bound="RuntimeFile")
 
 
-class RuntimeFile(BaseModel):
+class RuntimeFile(FrozenModel):
     """A runtime.toml."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     about: str = Field(default="", max_length=200)
     """One sentence for `judge images list`."""

@@ -1,8 +1,9 @@
 """Charts in picture units (`WIDTH` wide), readable without colour."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
 
 from judge.base.text import number, plain_text, points_text
 from judge.contest_view.view import ContestView
@@ -118,16 +119,39 @@ class RatingsChart:
 
 
 def ratings_chart(contest: ContestView, language: Language) -> RatingsChart | None:
-    """Ratings with 95 % intervals; None without ratings."""
+    """Ratings with intervals; None without ratings.
+
+    Agents whose ranges of places overlap have intervals that meet. Without ranges: 95 % intervals of each rating.
+    """
     ratings = contest.ratings.ratings if contest.ratings else ()
     if not ratings:
         return None
+    comparable = _comparable(contest, ratings[:MAX_ROWS])
     shown = [
-        (contest.by_name[rating.agent].title, contest.by_name[rating.agent].stem, rating)
+        (agent.title, agent.stem, comparable.get(agent.name, rating))
         for rating in ratings[:MAX_ROWS]
+        for agent in (contest.by_name[rating.agent],)
     ]
     pools = 1 + max(rating.pool for rating in ratings)
     return _intervals(shown, len(ratings) - len(shown), pools, language)
+
+
+def _comparable(contest: ContestView, ratings: Sequence[Rating]) -> Mapping[str, Rating]:
+    elos = {rating.agent: rating.elo for rating in ratings}
+    reaches: dict[str, float] = {}
+    for stage in contest.certainty:
+        ranks = [rank for rank in stage.certainty.ranks if rank.agent in elos]
+        widest = 1.0
+        for one, other in combinations(ranks, 2):
+            (low, high), (other_low, other_high) = one.shown, other.shown
+            if low <= other_high and other_low <= high:
+                widest = max(widest, abs(elos[one.agent] - elos[other.agent]) / (one.reach + other.reach))
+        reaches |= {rank.agent: widest * rank.reach for rank in ranks}
+    return {
+        rating.agent: replace(rating, low=rating.elo - reaches[rating.agent], high=rating.elo + reaches[rating.agent])
+        for rating in ratings
+        if rating.agent in reaches
+    }
 
 
 def history_chart(versions: Sequence[Version], language: Language) -> RatingsChart:

@@ -5,9 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from pydantic import BaseModel
-
-from judge.base.parsing import parse_json
+from judge.base.parsing import Model, parse_json
 from judge.catalog import game_entry
 from judge.catalog.files import steps_of
 from judge.contest_games import GameConditions
@@ -20,6 +18,7 @@ from judge.games.types import SEATS, Verdict
 from judge.publish.redaction import private_part
 from judge.record.spec import GameRecord, RecordFile, public_part
 from judge.record.transcript import EntryKind
+from judge.render.miniature import write_miniature
 from judge.site.game_page import GamePageContext, game_pages, game_picture
 from judge.site.pages import PagePlace
 from judge.store.files import Files
@@ -27,13 +26,16 @@ from judge.translations.language import languages
 
 
 class PublishedFiles(NamedTuple):
-    """`pgn`: its part of games.pgn. `about`: ABOUT fields by agent. `listed`: SHA-256 and size by path."""
+    """`pgn`: its part of games.pgn. `about`: ABOUT fields by agent. `listed`: SHA-256 and size by path.
+    `board`: the last position as a small SVG.
+    """
 
     pgn: bytes
     evaluated: EvaluatedGame | None
     about: Mapping[str, Mapping[str, str]]
     conditions: GameConditions
     listed: Mapping[str, tuple[str, int]]
+    board: str
 
 
 def publish_game(files: Path, target: Path, private: Path, context: GamePageContext) -> PublishedFiles:
@@ -66,7 +68,9 @@ def publish_game(files: Path, target: Path, private: Path, context: GamePageCont
         listed[name] = hashlib.sha256(data).hexdigest(), len(data)
     about = {seat.name: dict(seat.about) for seat in file.record.seats}
     pgn = _pgn(public, replay, context)
-    return PublishedFiles(pgn, evaluated, about, conditions_of(file.record), listed)
+    return PublishedFiles(
+        pgn, evaluated, about, conditions_of(file.record), listed, write_miniature(replay.steps[-1].view)
+    )
 
 
 def read_stored(files: Path, digest: str) -> RecordFile:
@@ -75,7 +79,7 @@ def read_stored(files: Path, digest: str) -> RecordFile:
     return parse_json(RecordFile, stored.get(digest), f"{stored.path(digest)}: not a record of a game")
 
 
-class _RecordPart(BaseModel):
+class _RecordPart(Model):
     record: GameRecord
 
 

@@ -25,6 +25,7 @@ from judge.render.card import draw_card
 from judge.render.svg_player import write_film
 from judge.site.pages import HERE, PagePlace, picture, render, short_name
 from judge.site.plots import plots_of
+from judge.site.rules import time_words
 from judge.translations.language import Language
 
 _SWATCHES = {Surface.LINES: ("dark", "light"), Surface.SQUARES: ("red", "blue"), Surface.CHEQUERED: ("light", "dark")}
@@ -238,10 +239,10 @@ class _MoveRows:
                 continue
             caption = step.view.caption
             said = caption if caption and caption != replay.steps[at - 1].view.caption else step.said
-            number_of, said = numbered(said, at)
+            _, said = numbered(said, at)
             # Optional HTML tags are omitted: a game has up to hundreds of rows.
             self._html.append(
-                f'<tr id="{at}" class=s{step.seat}><td><a href="#{at}">{number_of}</a>'
+                f'<tr id="{at}" class=s{step.seat}><td><a href="#{at}">{replay.number_of(at)}</a>'
                 f"<td>{names[step.seat]}<td>{_html(plain_text(said, MAX_MOVE_CHARACTERS))}<td>"
             )
             self._measure("" if step.ms is None else duration(step.ms))
@@ -305,12 +306,13 @@ def _facts(
     record: GameRecord, game: PublishedGame, language: Language, *, has_rounds: bool
 ) -> Sequence[tuple[str, str]]:
     _ = language.gettext
-    has_round = has_rounds and game.round
+    has_round, clock = has_rounds and game.round, record.spec.policy.clock
     round_and_table = _("{round}, table {table}").format(round=game.round, table=game.table) if has_round else ""
     facts = [
         (_("Round"), round_and_table),
         (_("Policy"), record.spec.policy.name),
         (_("Moves"), str(len(record.plies))),
+        (_("Time"), time_words(clock, {}, language) if len({*clock.controls}) > 1 else ""),
         (_("Started"), f"{record.started_at[:19].replace('T', ' ')} UTC"),
         (_("Duration"), language.measure(duration(record.seconds * 1000))),
     ]

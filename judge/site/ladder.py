@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from judge.base.text import duration, number
+from judge.base.text import number
 from judge.contest_view.ladder import TREND_GAMES, LadderAgent, RatedGame
 from judge.contest_view.values import Participant
 from judge.contest_view.view import ContestView
@@ -66,7 +66,7 @@ def ladder_values(contest: ContestView, language: Language) -> Mapping[str, Any]
     open_games = [game for game in contest.unfinished if game.first in found and game.second in found]
     return {
         "agents": found,
-        "since": {each.agent: since(each, contest, language) for each in shown if each.history},
+        "last": {each.agent: last_game(each) for each in shown if each.history},
         "now": now,
         "trend_games": TREND_GAMES,
         "signed": signed,
@@ -93,7 +93,7 @@ def agent_values(contest: ContestView, agent: Participant, language: Language) -
         "is_anchor": not found.deviation,
         "signed": signed,
         "trend_games": TREND_GAMES,
-        "since": since(found, contest, language),
+        "last": last_game(found),
         "now": datetime.fromisoformat(contest.journal[-1].at),
         "games": found.open_games[:MAX_OPEN_GAMES],
         "chart": _chart(contest, [(found, points)], language, has_band=True),
@@ -102,13 +102,9 @@ def agent_values(contest: ContestView, agent: Participant, language: Language) -
     }
 
 
-def since(agent: LadderAgent, contest: ContestView, language: Language) -> str:
-    """Time since its last game, at the last event; after the end the moment of the game."""
-    if contest.is_over:
-        return agent.history[-1].at[:16].replace("T", " ")
-    now = datetime.fromisoformat(contest.journal[-1].at)
-    seconds = (now - datetime.fromisoformat(agent.history[-1].at)).total_seconds()
-    return language.measure(duration(1000 * max(1, round(seconds))))
+def last_game(agent: LadderAgent) -> str:
+    """UTC minute of its last result."""
+    return agent.history[-1].at[:16].replace("T", " ")
 
 
 def signed(value: float) -> str:

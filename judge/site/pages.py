@@ -168,6 +168,7 @@ def _environment(language: Language, package: str) -> Environment:
         "words": words_in,
         "explanation": explanation_in,
         "icon": icon_of,
+        "picture": picture,
         "name": short_name,
         "cut": plain_text,
         "points": points_in,
@@ -249,6 +250,7 @@ def render_for(
         "here": here,
         "contest": contest,
         "has_rounds": contest.has_rounds,
+        "withheld_from": contest.state.withheld_from,
     }
     return render(template, place, {**common, **values}, contest.stream, package)
 

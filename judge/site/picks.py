@@ -46,7 +46,9 @@ def picks(contest: ContestView, language: Language) -> Sequence[tuple[str, Publi
     played = [game for game in contest.played if game.result is not None and game.result.verdict not in FAILURES]
     if len(played) < MIN_GAMES:
         return []
-    gettext, limit_ms = language.gettext, contest.snapshot.policy.clock.match_ms
+    gettext, terms = language.gettext, contest.snapshot
+    clock = terms.policy.clock
+    limit_ms = 0 if terms.clocks or len({*clock.controls}) > 1 or clock.controls[0].grows else clock.match_ms
 
     def moves(result: GameResult) -> float:
         return sum(result.replies)
@@ -84,7 +86,7 @@ def picks(contest: ContestView, language: Language) -> Sequence[tuple[str, Publi
         return words.format(number=round(move))
 
     def left_text(ms: float, _: GameResult) -> str:
-        time = language.measure(clock_text((limit_ms or 0) - ms))
+        time = language.measure(clock_text(limit_ms - ms))
         return gettext("closest on the clock, {time} left").format(time=time)
 
     choose(upset, MIN_UPSET_ELO, lambda by, _: gettext("biggest upset, by {elo} Elo").format(elo=round(by)))

@@ -5,7 +5,7 @@ range.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
@@ -116,6 +116,16 @@ def _drawn(value: float) -> float:
     return math.asinh(value / 200) or 1e-9
 
 
+LARGE_EVALUATION = 10_000
+"""Larger evaluations are drawn at the edge where the largest of the game is not known yet."""
+
+
+def evaluation_height(value: float) -> int:
+    """Height of an evaluation in the curve of a running game."""
+    share = _drawn(max(-LARGE_EVALUATION, min(LARGE_EVALUATION, value))) / _drawn(LARGE_EVALUATION)
+    return round(HEIGHT / 2 - share * (HEIGHT / 2 - EDGE))
+
+
 def _times(values: Values, width: int) -> Plot | None:
     if not values:
         return None
@@ -126,6 +136,11 @@ def _times(values: Values, width: int) -> Plot | None:
         bars[seat].append(f"M{at} {HEIGHT // 2}v{(1 if seat else -1) * max(1.0, value * unit):.0f}")
     up, down = (svg_path("".join(seat)) for seat in bars)
     return Plot("time", width, (up, down), duration(0), duration(most), HEIGHT / 2)
+
+
+def evaluation_paths(values: Iterable[tuple[int, int, float]]) -> tuple[Markup, Markup]:
+    """Curves of a running game: move number, seat and evaluation."""
+    return _paths([(at, seat, evaluation_height(value)) for at, seat, value in values])
 
 
 def _paths(points: Sequence[tuple[int, int, float]]) -> tuple[Markup, Markup]:

@@ -8,6 +8,7 @@ from judge.catalog import game_entry
 from judge.games.types import SEATS
 from judge.record.policy import ClockPolicy, Policy
 from judge.tournament.formats import AnyFormat
+from judge.tournament.formats.ladder import Ladder
 from judge.tournament.formats.round_robin import DoubleRoundRobin, RoundRobin
 from judge.translations.language import Language
 
@@ -21,12 +22,17 @@ class RulesInWords(NamedTuple):
     limits: str
 
 
-def rules_in_words(policy: Policy, language: Language) -> RulesInWords:
-    """For viewers."""
+def rules_in_words(policy: Policy, clocks: Mapping[str, str], language: Language) -> RulesInWords:
+    """For viewers. `clocks` are those of single agents."""
     words = language.gettext(
         "Time of each agent: {time}. Memory: {memory}. An agent that exceeds a limit loses the game."
-    ).format(time=_time_words(policy.clock, language), memory=_memory(policy))
-    return RulesInWords(game_entry(policy.game.name).goal(policy.game.options), words)
+    ).format(time=time_words(policy.clock, clocks, language), memory=_memory(policy))
+    return RulesInWords(goal_in_words(policy), words)
+
+
+def goal_in_words(policy: Policy) -> Sequence[str]:
+    """What an agent has to do to win."""
+    return game_entry(policy.game.name).goal(policy.game.options)
 
 
 def game_facts(policy: Policy, language: Language) -> Mapping[str, str]:
@@ -42,10 +48,10 @@ def game_facts(policy: Policy, language: Language) -> Mapping[str, str]:
     }
 
 
-def limit_facts(policy: Policy, language: Language) -> Mapping[str, str]:
-    """Limits of time and memory by translated name."""
+def limit_facts(policy: Policy, clocks: Mapping[str, str], language: Language) -> Mapping[str, str]:
+    """Limits of time and memory by translated name. `clocks` are those of single agents."""
     _ = language.gettext
-    time = _time_words(policy.clock, language)
+    time = time_words(policy.clock, clocks, language)
     if policy.clock.control is not None:
         time = f"{policy.clock.notation}: {time}"
     if policy.clock.ponder:
@@ -57,13 +63,23 @@ def _memory(policy: Policy) -> str:
     return f"{policy.enforced().memory_bytes >> 20} MiB"
 
 
-def _time_words(clock: ClockPolicy, language: Language) -> str:
+def time_words(clock: ClockPolicy, clocks: Mapping[str, str], language: Language) -> str:
+    """The time of agents, and of those with other clocks."""
     first, second = (_seat_words(clock, seat, language) for seat in SEATS)
-    return (
-        first
-        if first == second
-        else language.gettext("first player {first}; second player {second}").format(first=first, second=second)
-    )
+    words = first
+    if first != second:
+        words = language.gettext("first player {first}; second player {second}").format(first=first, second=second)
+    agents: dict[str, list[str]] = {}
+    for agent, text in sorted(clocks.items()):
+        agents.setdefault(text, []).append(agent)
+    for text, names in agents.items():
+        words += f"; {', '.join(names)} {own_time(clock, text, language)}"
+    return words
+
+
+def own_time(clock: ClockPolicy, text: str, language: Language) -> str:
+    """The time of an agent with its own clock; empty without one."""
+    return f"{text}: {_seat_words(clock.with_clocks(text, text), 0, language)}" if text else ""
 
 
 def _seat_words(clock: ClockPolicy, seat: int, language: Language) -> str:
@@ -77,22 +93,27 @@ def _seat_words(clock: ClockPolicy, seat: int, language: Language) -> str:
         turn, game = time(control.turn_limit_ms), time(control.main_ms)
         words = _("{time} a move, {game} a game") if control.main_ms else _("{time} a move")
         return words.format(time=turn, game=game)
-    parts = (
-        (control.moves, _("{time} for each {count} moves").format(time=time(control.main_ms), count=control.moves)),
-        (control.main_ms and not control.moves, _("{time} a game").format(time=time(control.main_ms))),
-        (control.increment_ms, _("{time} more after each move").format(time=time(control.increment_ms))),
-        (control.delay_ms, _("the first {time} of each move are free").format(time=time(control.delay_ms))),
-        (
-            control.periods,
-            _("then {count} periods of {time}").format(time=time(control.period_ms), count=control.periods),
-        ),
-        (
-            control.period_moves,
-            _("then {time} for each {count} moves").format(time=time(control.period_ms), count=control.period_moves),
-        ),
-        (control.turn_ms, _("at most {time} a move").format(time=time(control.turn_ms))),
-    )
-    return ", ".join(words for is_used, words in parts if is_used)
+    parts = []
+    for at, period in enumerate(control.periods):
+        if at == len(control.periods) - 1:
+            each = _("then {time} for each {count} moves") if at else _("{time} for each {count} moves")
+            rest = _("then {time} for the rest") if at else _("{time} a game")
+            words = each if period.answers else rest
+        else:
+            words = _("then {time} for {count} moves") if at else _("{time} for {count} moves")
+        if period.time_ms or (at and (period.increment_ms or period.delay_ms)):
+            parts.append(words.format(time=time(period.time_ms), count=period.answers))
+        if period.increment_ms:
+            parts.append(_("{time} more after each move").format(time=time(period.increment_ms)))
+        if period.delay_ms:
+            parts.append(_("the first {time} of each move are free").format(time=time(period.delay_ms)))
+    if (byo_yomi := control.byo_yomi) is not None:
+        japanese = _("then {time} a move") if byo_yomi.periods == 1 else _("then {count} periods of {time}")
+        words = _("then {time} for each {count} moves") if byo_yomi.answers else japanese
+        parts.append(words.format(time=time(byo_yomi.time_ms), count=byo_yomi.answers or byo_yomi.periods))
+    if control.turn_ms:
+        parts.append(_("at most {time} a move").format(time=time(control.turn_ms)))
+    return ", ".join(parts)
 
 
 def games_of_pair(form: AnyFormat) -> int | None:
@@ -106,12 +127,21 @@ def games_of_pair(form: AnyFormat) -> int | None:
 
 
 def format_text(form: AnyFormat, language: Language) -> str:
-    """Such as `swiss (games 2)`."""
+    """Such as `swiss (games 2)`; only what is not the default."""
     if (count := games_of_pair(form)) is not None:
         words = language.ngettext("{format}, {count} game of each pair", "{format}, {count} games of each pair", count)
         return words.format(format=form.name, count=count)
+    if isinstance(form, Ladder):
+        words = language.ngettext("ladder, {count} game", "ladder, {count} games", form.total_games)
+        return words.format(count=form.total_games)
+    options = form.model_dump(mode="json", exclude_defaults=True, exclude={"name", "ranking", "skip", "seats"})
+    return with_options(form.name, {name: value for name, value in options.items() if not isinstance(value, dict)})
+
+
+def format_facts(form: AnyFormat) -> str:
+    """All options of a format."""
     options = form.model_dump(mode="json", exclude={"name", "ranking", "skip", "seats"})
-    return with_options(form.name, options)
+    return with_options(form.name, {name: value for name, value in options.items() if value})
 
 
 def with_options(head: str, options: Mapping[str, Any]) -> str:

@@ -23,7 +23,7 @@ from judge.site.ladder import agent_values, ladder_values
 from judge.site.pages import ASSETS, Page, PagePlace, asset, render_for
 from judge.site.pairs import MAX_AGENTS, pair_file, pair_pages
 from judge.site.picks import no_upset, picks
-from judge.site.rules import format_text, game_facts, limit_facts, rules_in_words, value_text
+from judge.site.rules import format_facts, format_text, game_facts, limit_facts, own_time, rules_in_words, value_text
 from judge.statistics.fairness import TIME
 from judge.statistics.match_estimate import Interval
 from judge.tournament.formats.base import skip_of
@@ -44,6 +44,9 @@ MAX_NARROW_CELLS = 6
 PER_PAGE = 350
 
 MAX_FAULTS = 20
+
+LATEST_ROUNDS = 3
+"""Rounds with boards in the list of rounds."""
 
 MAX_REVERSED_GAMES = 20
 
@@ -112,18 +115,10 @@ class _LanguagePages:
 
     def of_results(self) -> Mapping[str, Callable[[], bytes]]:
         contest, language = self.contest, self.language
-        tables = [
-            self._page("crosstable.html", "crosstable.html", "crosstable", partial(_crosstable, contest, language)),
-        ]
-        if contest.has_rounds:
-            tables.append(self._page("rounds.html", "rounds.html", "rounds", partial(_rounds, contest)))
+        table = self._page("crosstable.html", "crosstable.html", "crosstable", partial(_crosstable, contest, language))
         lists = [self._page(path, "games.html", "games", values) for path, values in _list_pages(contest)]
-        rounds = [
-            self._page(path, "round.html", "rounds", values)
-            for path, values in (_round_pages(contest, language) if contest.has_rounds else ())
-        ]
         pairs = [self._page(path, "pair.html", "crosstable", values) for path, values in pair_pages(contest)]
-        return {**dict([*tables, *lists, *rounds, *pairs]), **journal_pages(contest, self._place)}
+        return {**dict([table, *lists, *pairs]), **journal_pages(contest, self._place)}
 
     def of_records(self, about: About) -> Mapping[str, Callable[[], bytes]]:
         contest, language = self.contest, self.language
@@ -142,7 +137,13 @@ class _LanguagePages:
             (self._place(f"agents/{each.stem}.xml").file, partial(agent_feed, contest, each, language))
             for each in feeds
         ]
-        return dict([index, *agents])
+        rounds = [
+            self._page(path, "round.html", "games", values)
+            for path, values in (_round_pages(contest, language) if contest.has_rounds else ())
+        ]
+        if contest.has_rounds:
+            rounds.append(self._page("rounds.html", "rounds.html", "games", partial(_rounds, contest)))
+        return dict([index, *agents, *rounds])
 
     def _page(
         self, path: str, template: str, here: str, values: Callable[[], Mapping[str, Any]]
@@ -182,7 +183,7 @@ def _index(contest: ContestView, language: Language) -> Mapping[str, Any]:
         "ladder": ladder_values(contest, language),
         "interval_of": partial(interval_text, language=language),
         "draw_models": _draw_models(contest),
-        "rules": rules_in_words(contest.snapshot.policy, language),
+        "rules": rules_in_words(contest.snapshot.policy, contest.snapshot.clocks, language),
         "facts": _facts(contest, language),
         "technical": _technical(contest, language),
         "has_draws": any(result.is_draw for result in contest.results),
@@ -242,7 +243,7 @@ def _facts(contest: ContestView, language: Language) -> Mapping[str, str]:
         _("Format"): format_text(snapshot.format, language),
         _("Seats of the first league"): ", ".join(seats.agents) if seats else "",
         _("Pairs left out"): left_out.format(difference=f"{skip.rating_difference:g}") if skip else "",
-        **limit_facts(policy, language),
+        **limit_facts(policy, snapshot.clocks, language),
         _("Openings"): "" if snapshot.openings == ((),) else str(len(snapshot.openings)),
     }
     return {name: value for name, value in facts.items() if value}
@@ -252,6 +253,7 @@ def _technical(contest: ContestView, language: Language) -> Mapping[str, tuple[s
     _ = language.gettext
     snapshot = contest.snapshot
     facts = {
+        _("Format"): format_facts(snapshot.format),
         _("Chance"): language.sentence(chance_words(snapshot, contest.secret)) or "",
         _("Snapshot"): snapshot.frozen_at.replace("T", " ").removesuffix("+00:00") + " UTC",
         _("Judge"): snapshot.judge,
@@ -354,7 +356,8 @@ def _rounds(contest: ContestView) -> Mapping[str, Any]:
                 "failed": sum(result.verdict in FAILURES for result in results),
             }
         )
-    return {"rounds": rounds}
+    played = [(number, games) for number, games in contest.rounds.items() if any(game.result for game in games)]
+    return {"rounds": rounds, "latest": played[: -LATEST_ROUNDS - 1 : -1]}
 
 
 def _round_pages(contest: ContestView, language: Language) -> Iterator[tuple[str, Callable[[], Mapping[str, Any]]]]:
@@ -403,11 +406,12 @@ def _agent(contest: ContestView, agent: Participant, about: Mapping[str, str], l
     shown = max(1, per_page // max(1, len(opponents)))
     total = sum(len(games) for _, games in opponents)
     rating = contest.rated.get(agent.name)
-    seat = agent.entry.seat
+    seat, snapshot = agent.entry.seat, contest.snapshot
     line = contest.lines.get(agent.name)
     return {
         "participant": agent,
         "line": line,
+        "is_by_rating": contest.table.is_by_rating and line is not None and bool(line.values),
         "done": _played(contest, agent.name) if agent.out or line is None else line.done,
         "places": _places(contest, agent.name),
         "history": _history(contest, agent, language),
@@ -415,15 +419,18 @@ def _agent(contest: ContestView, agent: Participant, about: Mapping[str, str], l
         "rating": rating,
         "interval": "" if rating is None else interval_text(rating, language),
         "facts": [
-            (_("Name in records"), agent.name if agent.title != agent.name else "", False),
-            (_("Author"), seat.author, False),
-            (_("Protocol"), seat.protocol, False),
-            (_("Runtime"), seat.runtime, False),
+            (_("Author"), seat.author),
+            (_("Protocol"), seat.protocol),
+            (_("Runtime"), seat.runtime),
+            (_("Time"), own_time(snapshot.policy.clock, snapshot.clocks.get(agent.name, ""), language)),
+            (_("Rating for the pairings"), _rating_for_pairings(contest, agent.name)),
+            (_("Does not meet"), plain_text(", ".join(contest.left_out.get(agent.name, ())), 4000)),
+            (_("Description"), agent.entry.description),
+        ],
+        "technical": [
+            (_("Name in records"), agent.name, False),
             (_("Seed"), str(agent.entry.rank or ""), False),
             (_("Files"), seat.digest, True),
-            (_("Rating for the pairings"), _rating_for_pairings(contest, agent.name), False),
-            (_("Does not meet"), plain_text(", ".join(contest.left_out.get(agent.name, ())), 4000), False),
-            (_("Description"), agent.entry.description, False),
         ],
         "about": list(about.items())[:MAX_ABOUT_FACTS],
         "fault_counts": Counter(verdict for _, verdict, _ in faults).most_common(),

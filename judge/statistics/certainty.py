@@ -6,7 +6,7 @@ Hypothesis Testing, 2005). A group ends where each agent so far is above each fo
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,6 +38,8 @@ _SEED = 14
 
 MAX_RIVALS = 5
 
+MAX_KNOWN_LEADS = 3
+
 _TIED_ELO = 0.01
 """Ratings that differ by less share a place."""
 
@@ -62,7 +64,8 @@ Truth = npt.NDArray[np.bool_]
 class PlaceRange:
     """An agent's place and its 95 % range, without and with inflation (`phi`).
 
-    `elo` is Davidson's rating, `chance` the probability that the agent is the strongest.
+    `elo` is Davidson's rating, `chance` the probability that the agent is the strongest. `reach` is half of an interval
+    in Elo: intervals of agents that are separated do not meet, with inflation.
     """
 
     agent: str
@@ -74,6 +77,7 @@ class PlaceRange:
     elo: float
     error: float
     chance: float
+    reach: float
 
     @property
     def shown(self) -> tuple[int, int]:
@@ -100,6 +104,15 @@ class UnusualPair:
     score: float
     expected: float
     p: float
+
+
+@dataclass(frozen=True, slots=True)
+class KnownLead:
+    """A pair of agents alone: the probability that `agent` is stronger than `other`, with inflation."""
+
+    agent: str
+    other: str
+    chance: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +148,8 @@ class Certainty:
     further_share: float | None
     """Further games of all agents for 80 %, relative to the games so far."""
     unusual: tuple[UnusualPair, ...]
+    known: tuple[KnownLead, ...] = ()
+    """Of each agent, the lead over the best placed agent for which it is likely; of the first agents."""
 
     @property
     def first(self) -> str:
@@ -227,12 +242,15 @@ class _League:
         drawn = self._drawn_ratings()
         if self.is_running:
             above, above_phi = (self._separated_at_any_time(of) for of in (1.0, phi))
+            limit = any_time_reach(phi * self.variance, self.comparable.sum() / 2)
         else:
             maximum = _maximum_quantile(drawn, self.variance, self.comparable)
+            limit = maximum * np.sqrt(phi * self.variance)
             above, above_phi = (self._separated(drawn, maximum, of) for of in (1.0, phi))
         best = (self.fit.ratings[:, None] + math.sqrt(phi) * drawn).argmax(axis=0)
         chances = np.bincount(best, minlength=len(self.names)) / drawn.shape[1]
         ranges, ranges_phi = _ranges(above), _ranges(above_phi)
+        reach = np.where(self.comparable, limit, 0).sum(axis=1) / np.maximum(1, self.comparable.sum(axis=1)) / 2
         ranks = tuple(
             PlaceRange(
                 self.names[at],
@@ -242,6 +260,7 @@ class _League:
                 float(self.fit.ratings[at]) * ELO,
                 math.sqrt(self.fit.covariance[at, at]) * ELO,
                 float(chances[at]),
+                float(reach[at]) * ELO,
             )
             for at in order
         )
@@ -262,7 +281,17 @@ class _League:
             self._further_games(order[0], order[1], phi),
             max(0.0, _POWER_80**2 * phi * error**2 / lead**2 - 1) if lead * ELO >= _TIED_ELO else None,
             self._unusual(),
+            tuple(itertools.islice(self._known_leads(order, phi), MAX_KNOWN_LEADS)),
         )
+
+    def _known_leads(self, order: Sequence[int], phi: float) -> Iterator[KnownLead]:
+        for number, one in enumerate(order):
+            for other in order[number + 1 :]:
+                lead, error = self._lead(one, other)
+                chance = 1 - normal_tail(lead / (math.sqrt(phi) * error))
+                if self.comparable[one, other] and chance >= 1 - SIGNIFICANCE:
+                    yield KnownLead(self.names[one], self.names[other], chance)
+                    break
 
     def _lead(self, one: int, other: int) -> tuple[float, float]:
         return float(self.fit.ratings[one] - self.fit.ratings[other]), math.sqrt(self.variance[one, other])

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from statistics import NormalDist
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,6 +26,11 @@ ELO = 400 / math.log(10)
 
 NORMALIZED_ELO = 800 / math.log(10)
 """Normalized Elo for a score one standard deviation of a game above 1/2."""
+
+SprtModel = Literal["logistic", "normalized", "bayesian"]
+"""The scale of a sequential test's hypotheses."""
+
+MAX_SPRT_ELO = 4000
 
 NORMAL = NormalDist()
 

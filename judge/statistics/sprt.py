@@ -38,14 +38,21 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal, Self
+from typing import Self
 
 from pydantic import Field, model_validator
 
 from judge.base.errors import InputError
 from judge.base.parsing import FrozenModel
 from judge.statistics.match_estimate import MatchCounts
-from judge.statistics.scales import NORMALIZED_ELO, bayes_elo_score, draw_elo_of, expected_score
+from judge.statistics.scales import (
+    MAX_SPRT_ELO,
+    NORMALIZED_ELO,
+    SprtModel,
+    bayes_elo_score,
+    draw_elo_of,
+    expected_score,
+)
 
 _UNSEEN = 1e-3
 _MAX_STEPS = 200
@@ -186,12 +193,6 @@ def _sums(terms: Sequence[tuple[float, float, float]], e: float) -> tuple[float,
         total += part
         slope += part * beta / weight
     return total, slope
-
-
-SprtModel = Literal["logistic", "normalized", "bayesian"]
-
-
-MAX_SPRT_ELO = 4000
 
 
 class SprtDecision(StrEnum):

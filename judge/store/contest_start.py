@@ -53,12 +53,25 @@ class ContestStart(Reader):
                 )
             return int(row.number) + 1
 
-    def create(self, name: str, document: str, entered: Sequence[EntryRow], secret: str | None = None) -> None:
+    def create(
+        self,
+        name: str,
+        document: str,
+        entered: Sequence[EntryRow],
+        secret: str | None = None,
+        withheld_from: int | None = None,
+    ) -> None:
         """Create a contest with its final entries. Raises InputError if the name exists.
 
-        `secret`: if the document has only its commitment.
+        `secret`: if the document has only its commitment. `withheld_from`: the first round whose results are withheld.
         """
-        values = {"document": document, "created_at": self._stamp(), "state": "open", "secret": secret}
+        values = {
+            "document": document,
+            "created_at": self._stamp(),
+            "state": "open",
+            "secret": secret,
+            "withheld_from": withheld_from,
+        }
         with self._writing() as connection:
             announced = announced_row(connection, name, locked=True)
             if announced is None:

@@ -32,6 +32,8 @@ from judge.journal.events import (
     Moment,
     Paused,
     Resumed,
+    Revealed,
+    RoundPlayed,
     Scheduled,
     SeasonEnded,
     Started,
@@ -158,6 +160,7 @@ class Store(ContestStart, TakesOrders):
                 raise InputError(f"no agent {agent!r} takes part in {contest!r}, or it is disqualified already")
             _cancel(connection, contest)
             self._tell(connection, contest, Disqualified(agent, why))
+            self._note_round(connection, contest)
 
     def withdraw(self, contest: str, agent: str, why: str, *, is_annulled: bool) -> None:
         """`is_annulled`: as after a disqualification. Raises InputError if it does not take part now."""
@@ -173,6 +176,7 @@ class Store(ContestStart, TakesOrders):
                 raise InputError(f"{agent!r} does not take part in {contest!r}, or no longer")
             _cancel(connection, contest)
             self._tell(connection, contest, Withdrawn(agent, why))
+            self._note_round(connection, contest)
 
     def enter(self, contest: str, row: EntryRow, why: str) -> None:
         """Add an entry after the start. Raises InputError if its name is taken."""
@@ -219,8 +223,49 @@ class Store(ContestStart, TakesOrders):
             if added:
                 connection.execute(insert(games), [{"contest": contest, **asdict(game)} for game in added])
                 digest = schedule_digest(added)
-                self._tell(connection, contest, Scheduled(len(added)), digest=digest, at=now)
+                played_in = min(game.round for game in added)
+                self._tell(connection, contest, Scheduled(len(added)), digest=digest, at=now, played_in=played_in)
             return True
+
+    # --- withheld results --------------------------------------------------------------------------------------------
+
+    def withhold(self, contest: str) -> None:
+        """Withhold the results of the rounds of which no game has begun, unless some are or were withheld."""
+        with self._writing() as connection:
+            row = contest_row(connection, contest, locked=True)
+            if row.withheld_from is None and not row.is_frozen:
+                begun = select(func.max(games.c.round)).where(games.c.contest == contest, games.c.attempt > 0)
+                first = (connection.scalar(begun) or 0) + 1
+                connection.execute(update(contests).where(contests.c.name == contest).values(withheld_from=first))
+
+    def reveal(self, contest: str, why: str, last: int | None) -> None:
+        """Make the results up to round `last` public, or all. Raises InputError if it changes nothing."""
+        with self._writing() as connection:
+            row = contest_row(connection, contest, locked=True)
+            if row.withheld_from is None or not row.is_frozen:
+                raise InputError(f"no results of {contest!r} are withheld")
+            if last is not None and last < row.withheld_from:
+                raise InputError(f"round {last} is public: the first withheld one is {row.withheld_from}")
+            event = Revealed(why, last)
+            self._tell(connection, contest, event)
+            left = {"withheld_from": event.withheld_from}
+            connection.execute(update(contests).where(contests.c.name == contest).values(**left))
+
+    def _note_round(self, connection: Connection, contest: str) -> None:
+        """Write that a withheld round has ended."""
+        row = contest_row(connection, contest)
+        if row.withheld_from is None or not row.is_frozen:
+            return
+        of_contest = games.c.contest == contest
+        is_left = games.c.state.in_((GameState.PENDING, GameState.RUNNING, GameState.HELD))
+        left = connection.scalar(select(func.min(games.c.round)).where(of_contest, is_left))
+        last = connection.scalar(select(func.max(games.c.round)).where(of_contest)) if left is None else left - 1
+        if last is None or last < row.withheld_from:
+            return
+        lines = select(journal).where(journal.c.contest == contest, journal.c.event == RoundPlayed.NAME)
+        written = connection.execute(lines.order_by(journal.c.id.desc()).limit(1)).first()
+        if written is None or value_of(JournalLine, written).change != RoundPlayed(last):
+            self._tell(connection, contest, RoundPlayed(last))
 
     # --- issue, accept, roll back ------------------------------------------------------------------------------------
 
@@ -315,6 +360,7 @@ class Store(ContestStart, TakesOrders):
                 values |= {f"{name}_{number}": value for name, value in asdict(seat).items()}
             connection.execute(insert(results), values)
             connection.execute(update(games).where(games.c.id == game).values(state=GameState.DONE, why=""))
+            self._note_round(connection, row.contest)
             return AttemptState.ACCEPTED
 
     def void(
@@ -346,6 +392,7 @@ class Store(ContestStart, TakesOrders):
             state = GameState.HELD if _voids_in_a_row(connection, game) >= allowed else GameState.PENDING
             connection.execute(update(games).where(games.c.id == game).values(state=state, why=why))
             _cancel(connection, row.contest)
+            self._note_round(connection, row.contest)
             return GameState(_game(connection, game).state)
 
     def roll_back(self, contest: str, why: str, but: Collection[tuple[str, int]] = ()) -> int:
@@ -360,6 +407,7 @@ class Store(ContestStart, TakesOrders):
                 self._end(connection, row, Abandoned(row.id, row.attempt, cut(why)), None)
                 connection.execute(update(games).where(games.c.id == row.id).values(state=GameState.PENDING))
             _cancel(connection, contest)
+            self._note_round(connection, contest)
             return len(running)
 
     def annul(self, game: str, why: str, attempt: int | None = None) -> GameState:
@@ -380,6 +428,7 @@ class Store(ContestStart, TakesOrders):
             self._end(connection, row, Annulled(game, row.attempt, why), None)
             connection.execute(update(games).where(games.c.id == game).values(state=GameState.PENDING, why=why))
             _cancel(connection, row.contest)
+            self._note_round(connection, row.contest)
             return GameState(_game(connection, game).state)
 
     def release(self, contest: str, why: str, game: str | None = None, but: Collection[str] = ()) -> int:

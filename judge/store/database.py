@@ -1,5 +1,6 @@
 """The database: engine, transactions, locks and schema, on SQLite or PostgreSQL."""
 
+import secrets
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -30,15 +31,18 @@ from sqlalchemy import (
     make_url,
     select,
     text,
+    update,
 )
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.pool import NullPool
 
 from judge.base.errors import HostError, InputError, StoreBusyError, StoreDamagedError, StoreLostError
 from judge.journal.codec import Event, UnknownLine, decode, encode
+from judge.journal.events import StandingsFrozen
+from judge.journal.state import withheld_round
 from judge.store.damage import damage_of, damaged
 from judge.store.read_only import ReadOnlyFile, only_reads
-from judge.store.tables import journal, metadata
+from judge.store.tables import contests, games, journal, metadata
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -57,6 +61,8 @@ SQLITE_LOCK_TIMEOUT_S = 60.0
 
 MIGRATION_TIMEOUT_S = 600
 
+SALT_BYTES = 16
+
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 _LIBPQ_SETTINGS = {
@@ -69,7 +75,8 @@ _LIBPQ_SETTINGS = {
 """libpq's default is a quarter of an hour."""
 
 _LAST_LINE = (
-    select(journal.c.number, journal.c.at)
+    select(journal.c.number, journal.c.at, contests.c.withheld_from, contests.c.is_frozen)
+    .join(contests, contests.c.name == journal.c.contest)
     .where(journal.c.contest == bindparam("of_contest"))
     .order_by(journal.c.id.desc())
     .limit(1)
@@ -168,25 +175,55 @@ class Database:
         digest: str | None = None,
         who: str | None = None,
         at: datetime | None = None,
+        played_in: int | None = None,
     ) -> int:
-        """Append a line; returns its number. `announced_row` must lock the row.
+        """Append a line; returns its number. `announced_row` must lock the row. `played_in`: the round of new games.
 
-        A line is not earlier than the one before it, also after the clock was set back.
+        A line is not earlier than the one before it, also after the clock was set back. Before the first line of a
+        round whose results are withheld, the standings are frozen.
         """
         line = encode(event)
         if isinstance(decode(line), UnknownLine):
             raise InputError(f"{line.name}: not an event of the journal, shorten its texts: {line.data:.200}")
         last = connection.execute(_LAST_LINE, {"of_contest": contest}).first()
+        withheld = None
+        if last is not None and last.withheld_from is not None:
+            withheld = _withheld_round(
+                connection, contest, event, played_in, first=last.withheld_from, is_frozen=last.is_frozen
+            )
+            if withheld is not None and not last.is_frozen:
+                connection.execute(update(contests).where(contests.c.name == contest).values(is_frozen=True))
+                self._tell(connection, contest, StandingsFrozen(last.withheld_from), at=at)
+                last = connection.execute(_LAST_LINE, {"of_contest": contest}).one()
         number: int = 0 if last is None else last.number + 1
         time = max(self._stamp() if at is None else stamp(at), "" if last is None else last.at)
         place = {"contest": contest, "game": line.game, "attempt": line.attempt, "number": number}
         values = {"event": line.name, "data": line.data, "digest": digest, "who": who, "at": time}
-        connection.execute(insert(journal), {**place, **values})
+        salt = None if withheld is None else new_salt()
+        connection.execute(insert(journal), {**place, **values, "withheld": withheld, "salt": salt})
         return number
 
     def _time_of_next_line(self, connection: Connection, contest: str) -> datetime:
         last = connection.execute(_LAST_LINE, {"of_contest": contest}).first()
         return self._now() if last is None else max(self._now(), datetime.fromisoformat(last.at))
+
+
+def new_salt() -> str:
+    """Random digits for a leaf that is withheld."""
+    return secrets.token_hex(SALT_BYTES)
+
+
+def _withheld_round(
+    connection: Connection, contest: str, event: Event, played_in: int | None, *, first: int, is_frozen: bool
+) -> int | None:
+    if played_in is None and (game := getattr(event, "game", None)) is not None:
+        played_in = connection.scalar(select(games.c.round).where(games.c.id == game))
+    latest = 0
+    if played_in is None:
+        if not is_frozen:
+            return None
+        latest = connection.scalar(select(func.max(journal.c.withheld)).where(journal.c.contest == contest)) or 0
+    return withheld_round(event, played_in, first, latest)
 
 
 class ContestDatabase(Database):

@@ -8,7 +8,7 @@ first two have one skeleton, and the outer two differ by case.
 import json
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 
@@ -27,6 +27,18 @@ def appearances(name: str) -> frozenset[str]:
     # Some letters look alike as capitals only, such as Latin and Cyrillic t.
     forms = (_skeleton(seen), _skeleton(seen.casefold()), _skeleton(seen.upper()))
     return frozenset(_skeleton(each.casefold()) for each in forms if each)
+
+
+def lookalikes(names: Collection[str], known: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield each of `names` that looks like another one of them, or of `known`, with that other one. Linear."""
+    wanted, seen = set(names), dict[str, str]()
+    for name in dict.fromkeys([*known, *names]):
+        looks = sorted(appearances(name))
+        other = next((seen[look] for look in looks if look in seen), None)
+        if other is not None and {name, other} & wanted:
+            yield other, name
+        for look in looks:
+            seen.setdefault(look, name)
 
 
 def _skeleton(text: str) -> str:

@@ -1,10 +1,11 @@
 """Read-only queries of a store, each in one snapshot."""
 
+import re
 from collections.abc import Collection, Mapping
 from datetime import timedelta
 from typing import Any, Self
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, func, literal, or_, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, false, func, literal, or_, select
 
 from judge.base.errors import InputError
 from judge.contest_games import Attempt, AttemptState, GameResult, GameState, Pairing, ScheduledGame, game_result
@@ -12,6 +13,9 @@ from judge.journal.codec import Event
 from judge.store.database import Database, stamp, value_of
 from judge.store.tables import attempts, contests, entries, files, games, journal, pairings, results
 from judge.store.types import ANNOUNCED, EntryRow, FileKind, JournalLine
+
+MIN_ID_CHARACTERS = 4
+"""Of the beginning of a game's id."""
 
 RESULT_COLUMNS = (
     *(games.c.first, games.c.second),
@@ -88,6 +92,12 @@ class Reader(Database):
         """`announced`, `open`, `paused` or `stopped`."""
         return str(self._contest_row(contest).state)
 
+    def withheld_from(self, contest: str) -> int | None:
+        """The first round whose results are withheld; None also before the standings are frozen."""
+        row = self._contest_row(contest)
+        found: int | None = row.withheld_from if row.is_frozen else None
+        return found
+
     def _contest_row(self, contest: str) -> Row[Any]:
         with self._reading() as connection:
             return contest_row(connection, contest)
@@ -156,13 +166,23 @@ class Reader(Database):
         with self._reading() as connection:
             return [ScheduledGame(*row) for row in connection.execute(query)]
 
+    def matching_games(self, contest: str, word: str) -> list[ScheduledGame]:
+        """Games with the number `word`, or whose id begins with it, if it has at least `MIN_ID_CHARACTERS`."""
+        matches = [games.c.number == int(word)] if re.fullmatch("[1-9][0-9]{0,8}", word) else []
+        if len(word) >= MIN_ID_CHARACTERS:
+            matches.append(func.substr(games.c.id, 1, len(word)) == word)
+        query = select(games).where(games.c.contest == contest, or_(false(), *matches))
+        return [value_of(ScheduledGame, row) for row in self._rows(query)]
+
     def attempt(self, game: str, number: int) -> Attempt | None:
         row = self._first(select(attempts).where(attempts.c.game == game, attempts.c.number == number))
         return None if row is None else value_of(Attempt, row)
 
-    def attempts(self, contest: str) -> list[Attempt]:
-        """Attempts in schedule order."""
+    def attempts(self, contest: str, game: str = "") -> list[Attempt]:
+        """Attempts of all games, or of one, in schedule order."""
         query = _attempts(contest, *attempts.c).order_by(games.c.number, attempts.c.number)
+        if game:
+            query = query.where(attempts.c.game == game)
         return [value_of(Attempt, row) for row in self._rows(query)]
 
     def attempts_by_host(self, contest: str) -> list[tuple[str, AttemptState, int]]:
@@ -248,9 +268,10 @@ class Reader(Database):
         query = _lines(contest, journal.c.id > position).order_by(journal.c.id).limit(limit)
         return [(row.id, value_of(JournalLine, row)) for row in self._rows(query)]
 
-    def journal_end(self, contest: str) -> int:
-        """Position of the last line, or 0."""
-        [(end,)] = self._rows(select(func.max(journal.c.id)).where(journal.c.contest == contest))
+    def journal_end(self, contest: str, *, is_public: bool = False) -> int:
+        """Position of the last line, or 0. `is_public`: of those that were never withheld."""
+        chosen = (journal.c.withheld.is_(None),) if is_public else ()
+        [(end,)] = self._rows(select(func.max(journal.c.id)).where(journal.c.contest == contest, *chosen))
         return end or 0
 
     def leaves(self, contest: str, start: int, end: int) -> list[JournalLine]:

@@ -3,6 +3,7 @@
     waiting --take--> running --finish--> a final state
        ^                 |
        |                 |-- release: due again, not counted as a failure
+       |                 |-- give_back: its judge was lost; due again, not counted as a failure
        '----- fail ------'-- too many failures in a row: given up
 
 Only a row's current attempt changes it.
@@ -17,6 +18,9 @@ from judge.store.database import ContestDatabase, Value, stamp, value_of
 
 MAX_WAIT_S = 86_400.0
 """Also for moments by a clock that was ahead."""
+
+MAX_LOSSES = 8
+"""Lost judges per row. Each loss but the first doubles the pause, so the last judges ran hours apart by default."""
 
 
 class Queue(ContestDatabase, Generic[Value]):
@@ -64,12 +68,21 @@ class Queue(ContestDatabase, Generic[Value]):
         rows = self._rows(self._all().where(self.table.c.state == self.running))
         return [(row.id, row.attempt, row.worker) for row in rows]
 
-    def give_back(self, number: int, attempt: int, allowed: int) -> bool:
-        """Fail a lost attempt; False if it is not current."""
+    def give_back(self, number: int, attempt: int, again_s: float) -> bool:
+        """End an attempt after the loss of its judge, without a failure; False if it is not current.
+
+        It is due at once, after the next loss in `again_s` seconds, then later each time, and given up after
+        `MAX_LOSSES`: the row may be the cause.
+        """
         with self._writing() as connection:
             row = self._current(connection, number, attempt)
             if row is not None:
-                self._fail(connection, row, self.lost, allowed, 0)
+                losses = row.losses + 1
+                state, why, wait_s = self.waiting, self.lost, again_s * 2 ** (losses - 2) if losses > 1 else 0.0
+                if losses > MAX_LOSSES:
+                    state, why = self.given_up, f"{self.lost} in each of {losses} attempts"
+                due_at = self._in(min(MAX_WAIT_S, wait_s)) if state == self.waiting and wait_s else None
+                self._change(connection, row, state, why, losses=losses, due_at=due_at)
             return row is not None
 
     def _all(self) -> Select[Any]:

@@ -225,7 +225,7 @@ class Register(AgentNames, Queue[Submission], TakesOrders):
                     f"an author may enter {agents_per_author} agent{'s' * (agents_per_author > 1)}, and yours are "
                     f"{', '.join(others)}: withdraw one of them, or submit under its name"
                 )
-            values = columns_of(submissions, came) | {"name": name, "title": title, "failures": 0}
+            values = columns_of(submissions, came) | {"name": name, "title": title, "failures": 0, "losses": 0}
             values["version"] = self._next_version(connection, row, name)
             state = SubmissionState.REFUSED if refusal else SubmissionState.PASSED
             why = refusal or self._notes(connection, row, came)
@@ -328,7 +328,7 @@ class Register(AgentNames, Queue[Submission], TakesOrders):
             row = self._row(connection, number)
             if row.state not in RETRIED:
                 raise NotNowError(f"submission {number} is {row.state}: only a failed or refused one is tried again")
-            self._change(connection, row, SubmissionState.RECEIVED, why, who=who, failures=0, due_at=None)
+            self._change(connection, row, SubmissionState.RECEIVED, why, who=who, failures=0, losses=0, due_at=None)
             return self._value(connection, number)
 
     # --- rows ---------------------------------------------------------------------------------------------------------

@@ -61,6 +61,8 @@ def _queue_columns() -> tuple[Column[Any], ...]:
     return (
         Column("why", Text, nullable=False, default=""),
         Column("failures", Integer, nullable=False, default=0),
+        # Attempts that ended with their judge.
+        Column("losses", Integer, nullable=False, server_default="0"),
         Column("due_at", String(32)),
     )
 
@@ -74,6 +76,10 @@ contests = Table(
     Column("state", String(16), nullable=False),
     # The source of all chance; private until the end.
     Column("secret", String(64)),
+    # The first round whose results are withheld.
+    Column("withheld_from", Integer),
+    # Whether the standings were frozen, also if all is revealed.
+    Column("is_frozen", Boolean, nullable=False, server_default=false()),
 )
 
 entries = Table(
@@ -187,6 +193,10 @@ journal = Table(
     Column("digest", String(64)),
     # Private, not part of the leaf.
     Column("who", String(128)),
+    # The round with which the line becomes public; empty: it is public. Not part of the leaf.
+    Column("withheld", Integer),
+    # Keeps the content of a withheld leaf from being guessed by its hash.
+    Column("salt", String(32)),
     Index("ix_journal_leaves", "contest", "number", unique=True),
 )
 

@@ -31,10 +31,10 @@ class TokenRole(StrEnum):
 
     AUTHOR = "author"
     WATCH = "watch"
-    ACT = "act"
+    ORGANISER = "organiser"
 
 
-ORGANISER_ROLES = (TokenRole.WATCH, TokenRole.ACT)
+ORGANISER_ROLES = (TokenRole.WATCH, TokenRole.ORGANISER)
 
 
 @dataclass(frozen=True, slots=True)

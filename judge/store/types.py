@@ -82,6 +82,10 @@ class JournalLine:
     """Leaf number, from 0; None without a log."""
     who: str | None = None
     """The order's organiser, not published, if known."""
+    withheld: int | None = None
+    """The round with which it becomes public; None: it is public."""
+    salt: str | None = None
+    """Random, of a line that is or was withheld: its leaf cannot be guessed by its hash."""
 
     @cached_property
     def change(self) -> Event:
@@ -92,11 +96,16 @@ class JournalLine:
         """The sentence of the event in English."""
         return text_of(self.change)
 
+    def is_withheld(self, first: int | None) -> bool:
+        """Whether it is not public while the results from round `first` on are withheld."""
+        return first is not None and self.withheld is not None and self.withheld >= first
+
     @property
     def leaf(self) -> bytes:
         """Canonical JSON of the line."""
         before = canonical_json({"at": self.at, "attempt": self.attempt})
-        after = canonical_json({"digest": self.digest, "event": self.event, "game": self.game})
+        salt = {} if self.salt is None else {"salt": self.salt}
+        after = canonical_json({"digest": self.digest, "event": self.event, "game": self.game, **salt})
         return f'{before[:-1]},"data":{self.data},{after[1:]}'.encode()
 
 

@@ -131,9 +131,11 @@ class IntakePolicy(UploadLimits, IntakeLimits):
     """Maximum processing time of a submission, without waiting for a core. Then its worker is killed as a host failure.
     """
     tries: int = Field(default=3, ge=1)
-    """Consecutive host failures after which the organiser has to decide on a submission."""
+    """Consecutive failures of the host, without kills of the judge, after which the organiser has to decide on a
+    submission.
+    """
     again_s: float = Field(default=60, ge=0)
-    """Delay of the first retry; it doubles with each further retry."""
+    """Delay of the first retry, and after the second kill of the judge; it doubles with each further one."""
 
     # Practice games, which only the author sees.
     practice_games: int = Field(default=3, ge=0, le=100)

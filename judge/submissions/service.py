@@ -5,17 +5,19 @@ FOLDER/submissions/workers  a locked file per worker process; the kernel unlocks
 FOLDER/agents/DIGEST        the resulting agents
 """
 
+from __future__ import annotations
+
 import json
 import re
 import secrets
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from judge.agents.agents import Agent
 from judge.agents.manifest import AgentManifest
@@ -33,10 +35,11 @@ from judge.store.queue import Queue
 from judge.store.submissions import Register
 from judge.store.tokens import Tokens
 from judge.store.types import ORGANISER, ProcessingResult, Submission, Upload, UploadLimits, UploadStep
-from judge.submissions.check.report import CheckReport
 from judge.submissions.intake import IntakePolicy
-from judge.submissions.pipeline import OnStep, Processor, UploadJob, UploadOutcome
 from judge.submissions.windows import Windows
+
+if TYPE_CHECKING:
+    from judge.submissions.pipeline import OnStep, Processor, UploadOutcome
 
 MAX_FILENAME_CHARACTERS = 255
 MAX_TITLE_CHARACTERS = 48
@@ -66,6 +69,8 @@ class IntakeDirectory:
     """Whether agents that pass after the start join."""
     listed_names: Callable[[], Collection[str]] = tuple
     """Names of agents in the contest's file."""
+    clocks: Mapping[str, str] = field(default_factory=dict)
+    """Time controls of single agents."""
 
     @property
     def uploads(self) -> Path:
@@ -218,6 +223,7 @@ def process_claimed(
 
     `tell` gets each stored step. `practice`: number of practice games after a pass.
     """
+    from judge.submissions.pipeline import UploadJob
 
     def keep(step: UploadStep) -> None:
         register.step(taken.id, replace(step, stage=str(step.stage), attempt=taken.attempt))
@@ -308,6 +314,8 @@ def agent_of(directory: IntakeDirectory, submission: Submission) -> Agent:
 
 def has_other_clock(directory: IntakeDirectory, submission: Submission) -> bool:
     """Whether its check had other time limits than the contest has now."""
+    from judge.submissions.check.report import CheckReport
+
     if submission.report is None:
         return False
     try:
@@ -362,7 +370,7 @@ def requeue_lost(
         for number, attempt, taken_by in queue.running_attempts()
         if ((number, attempt) not in running if taken_by == worker else is_worker_gone(directory, taken_by))
     ]
-    return [number for number, attempt in lost if queue.give_back(number, attempt, directory.intake.tries)]
+    return [number for number, attempt in lost if queue.give_back(number, attempt, directory.intake.again_s)]
 
 
 def _mark(directory: IntakeDirectory, worker: str) -> Path:

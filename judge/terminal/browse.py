@@ -52,11 +52,13 @@ def keys_of(data: bytes) -> Iterator[str]:
 class Place:
     """Current position in a game, and the number being typed."""
 
-    def __init__(self, last: int) -> None:
+    def __init__(self, last: int, first_number: int = 0) -> None:
+        """`first_number`: of the first position."""
         self.at = 0
         self.typed = ""
         self.is_over = False
         self._last = last
+        self._first_number = first_number
 
     def press(self, key: str) -> None:
         """Apply a key from `keys_of`."""
@@ -72,7 +74,7 @@ class Place:
 
     def enter(self, typed: str) -> None:
         """Go to the typed number, or on."""
-        self.go(int(typed) if typed else self.at + 1)
+        self.go(int(typed) - self._first_number if typed else self.at + 1)
 
     def go(self, to: int) -> None:
         """As far as there are positions."""
@@ -81,7 +83,7 @@ class Place:
 
 def browse(game: Stepped, console: Console, keyboard: int) -> None:
     """Show a game position by position until the user quits."""
-    place = Place(len(game.steps) - 1)
+    place = Place(len(game.steps) - 1, game.opening_moves)
     _show(place, lambda: step_screen(game, place.at, place.typed), console, keyboard)
 
 
@@ -104,12 +106,12 @@ def step_screen(game: Stepped, at: int, typed: str = "") -> Screen:
     step = game.steps[at]
     played = game.steps[1 : at + 1]
     moves = [
-        MoveShown(number, step.seat, step.said_with_square(game.steps[number - 1].view), step.ms, step.search)
-        for number, step in enumerate(played, 1)
+        MoveShown(game.number_of(at), step.seat, step.said_with_square(game.steps[at - 1].view), step.ms, step.search)
+        for at, step in enumerate(played, 1)
         if step.seat is not None
     ]
     is_last = at == len(game.steps) - 1
-    status = f"{at} of {len(game.steps) - 1}: {step.text}"
+    status = f"{game.number_of(at)} of {game.number_of(len(game.steps) - 1)}: {step.text}"
     if is_last:
         status = f"{status}  {game.result}"
     seats = tuple(_seat(game, seat, played, step, is_last=is_last) for seat in SEATS)

@@ -1,8 +1,10 @@
 """A running contest: a panel on a terminal, otherwise a JSON line per game."""
 
 import os
+import signal
 import sys
 from contextlib import suppress
+from types import FrameType
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
@@ -11,13 +13,13 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from judge.base.text import printable
+from judge.base.text import json_text, printable
 from judge.contest.attempts import EndedAttempt, Executor
 from judge.contest.contest import Contest
 from judge.contest.run_tally import RunTally
+from judge.contest.runner import RunObserver, StopRequest
 from judge.contest_games import AttemptState, GameState
 from judge.formats.outcome import score_text
-from judge.terminal.output import json_text
 
 SHOWN_GAMES = 8
 
@@ -138,3 +140,42 @@ def _games(last: list[EndedAttempt]) -> Table:
             Text(printable(event.why, 70), style="dim"),
         )
     return table
+
+
+class RunDisplay(RunObserver):
+    """Shows a run. The first Ctrl-C lets the running games end, the second one abandons them."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self._as_json = as_json
+        self.stop = StopRequest()
+        self.is_open = False
+        self._shown: Progress | None = None
+
+    def open(self, contest: Contest, executor: Executor) -> None:
+        self.is_open = True
+        self._shown = self._made(contest, executor)
+        self._before = signal.signal(signal.SIGINT, self._interrupted)
+
+    def _made(self, contest: Contest, executor: Executor) -> Progress:
+        if sys.stdout.isatty() and not self._as_json:
+            return Panel(contest, executor)
+        return Lines(contest, as_json=self._as_json)
+
+    def report(self, ended: EndedAttempt) -> None:
+        if self._shown is not None:
+            self._shown.report(ended)
+
+    def close(self) -> None:
+        if self._shown is not None:
+            signal.signal(signal.SIGINT, self._before)
+            self._shown.close()
+
+    def _interrupted(self, _signal: int, _frame: FrameType | None) -> None:
+        if self._shown is None:
+            return
+        if self.stop.drain.is_set():
+            self.stop.abandon.set()
+            self._shown.notify("abandoning the running games; they will be played again")
+        else:
+            self.stop.drain.set()
+            self._shown.notify("finishing the running games; Ctrl-C again abandons them")

@@ -13,6 +13,7 @@ from judge.broadcast.events import (
     Ended,
     GameStarted,
     MoveMade,
+    ResultsWithheld,
     StandingLine,
     StateChanged,
     TableChanged,
@@ -46,6 +47,8 @@ def line_of(event: AnyEvent, live: Live) -> str:
             return f"game {event.game}: {event.state}, {printable(event.reason, 300)}"
         case StateChanged():
             return f"state: {event.state} {printable(event.reason, 300)}".rstrip()
+        case ResultsWithheld():
+            return "all results are public" if event.first is None else f"results from round {event.first} on: withheld"
         case Disqualified():
             return f"disqualified: {printable(event.reason, 300)}"
         case Withdrawn():

@@ -26,7 +26,8 @@ from judge.record.transcript import unpack_entries
 from judge.referee.side import Ply
 from judge.referee.steps import MS, FollowedGame
 from judge.sandbox.memory_monitor import MemoryMonitor
-from judge.terminal.screen import MoveShown, Screen, SeatShown, SeriesScore
+from judge.terminal.screen import MoveShown, Screen, SeatShown
+from judge.terminal.series_score import SeriesScore
 
 INTERVAL_S = 0.1
 

@@ -3,8 +3,7 @@
 rich is slow to import.
 """
 
-import json
-import math
+import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from judge.base.errors import InputError
 from judge.base.progress import Item, Tracker, untracked
-from judge.base.text import printable
+from judge.base.text import json_text, printable
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -30,6 +29,16 @@ def refuse_source(target: Path, sources: Iterable[Path]) -> None:
     """Raise InputError if a file to be written is one of those that it is made of."""
     if target.exists() and any(target.samefile(source) for source in sources):
         raise InputError(f"{target}: is a file that is read; choose another name")
+
+
+_STYLES = {"bold": 1, "green": 32, "yellow": 33, "cyan": 36}
+
+
+def styled(text: str, style: str) -> str:
+    """A text in a style, if stdout is a terminal that shows colours."""
+    if not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") in ("dumb", "unknown"):
+        return text
+    return f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
 
 
 def note(text: str) -> None:
@@ -51,25 +60,6 @@ def fail(text: str, code: int) -> NoReturn:
 def print_json(document: object, *, indent: int | None = 2) -> None:
     """Print a document for other programs. Numbers that JSON does not have are null."""
     print(json_text(document, indent=indent))
-
-
-def json_text(document: object, *, indent: int | None = None) -> str:
-    """A document as JSON (RFC 8259, without NaN and Infinity)."""
-    try:
-        return json.dumps(document, indent=indent, allow_nan=False)
-    except ValueError:
-        return json.dumps(_finite(json.loads(json.dumps(document))), indent=indent, allow_nan=False)
-
-
-def _finite(value: object) -> object:
-    match value:
-        case float():
-            return value if math.isfinite(value) else None
-        case dict():
-            return {key: _finite(inner) for key, inner in value.items()}
-        case list():
-            return [_finite(inner) for inner in value]
-    return value
 
 
 def finding_lines(findings: "Iterable[Finding]") -> Iterator[str]:

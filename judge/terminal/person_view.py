@@ -12,7 +12,8 @@ from judge.protocols import PERSON
 from judge.protocols.person import PersonOptions
 from judge.record.spec import GameSpec
 from judge.terminal.live import MAX_STORED_MOVES, Follower
-from judge.terminal.screen import MoveShown, Screen, SeatShown, SeriesScore
+from judge.terminal.screen import MoveShown, Screen, SeatShown
+from judge.terminal.series_score import SeriesScore
 
 
 class Seated(Follower):

@@ -12,16 +12,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
 
-from rich.console import Console
-from rich.markup import escape
-
 from judge.agents.agents import ME, Agent, stage_agent
 from judge.agents.manifest import AgentManifest
 from judge.base.errors import HostError, InputError
 from judge.base.scheduling import set_scheduling
 from judge.base.text import printable
 from judge.broadcast import pipe
-from judge.contest.attempts import moves_of
 from judge.contest.matches import MatchObserver
 from judge.formats.outcome import game_scores, outcome_text, record_outcome
 from judge.games.types import Verdict
@@ -29,9 +25,11 @@ from judge.protocols import PERSON, protocol_entry
 from judge.record.policy import Policy
 from judge.record.spec import GameRecord, GameSpec, SeatSpec
 from judge.referee.side import Ply
-from judge.sandbox import Box, BoxKind, BoxPolicy, Limits, Tenant, open_box
+from judge.sandbox.box import Box, BoxKind, BoxPolicy, Limits, Tenant
+from judge.sandbox.open_box import open_box
 from judge.sandbox.process.person_box import PersonBox
-from judge.terminal.screen import SeriesScore
+from judge.terminal.output import styled
+from judge.terminal.series_score import SeriesScore
 
 LAST_WAIT_S = 10.0
 
@@ -108,7 +106,6 @@ class LinePresenter(Presenter):
     """Prints lines, coloured on a terminal, optionally with each move."""
 
     def __init__(self, *, moves: bool = True) -> None:
-        self._print = Console(highlight=False, soft_wrap=True, file=sys.stdout).print
         self._agents = self._names = ("", "")
         self._count = 0
         if moves:
@@ -121,35 +118,35 @@ class LinePresenter(Presenter):
         self._names = (spec.seats[0].name, spec.seats[1].name)
         self._count = spec.opening_moves
         if attempt == 1:
-            first, second = map(escape, self._names)
-            self._print(f"[bold]game {spec.number + 1}[/]: {first} - {second}, {escape(spec.policy.name)}, {spec.id}")
+            first, second = self._names
+            print(f"{styled(f'game {spec.number + 1}', 'bold')}: {first} - {second}, {spec.policy.name}, {spec.id}")
 
     def _ply(self, ply: Ply) -> None:
         self._count += 1
-        said = escape(printable(ply.said, 60))
-        name = escape(self._names[ply.seat])
-        self._print(f"{self._count:4}. {name:<20} {said:<12} {ply.charged_ns / 1e6:10.1f} ms")
+        name, said = self._names[ply.seat], printable(ply.said, 60)
+        print(f"{self._count:4}. {name:<20} {said:<12} {ply.charged_ns / 1e6:10.1f} ms")
 
     def end(self, record: GameRecord, path: Path, *, is_last: bool) -> None:  # noqa: ARG002 a void is also printed
         without_winner = "yellow" if record.verdict is Verdict.VOID else "cyan"
         colour = without_winner if record.winner is None else "green"
-        text = escape(outcome_text(record.verdict, record.winner, self._names))
-        reason = escape(printable(record.reason, 300))
-        self._print(f"[{colour}]{text}[/] ({record.verdict}): {reason}")
+        text = outcome_text(record.verdict, record.winner, self._names)
+        print(f"{styled(text, colour)} ({record.verdict}): {printable(record.reason, 300)}")
         if record.result:
-            self._print(f"result {escape(printable(record.result, 300))}")
-        self._print(f"record {escape(str(path))}")
+            print(f"result {printable(record.result, 300)}")
+        print(f"record {path}")
 
     def score(self, records: Sequence[GameRecord]) -> None:
+        from judge.contest.attempts import moves_of
+
         if len(records) < 2:
             return
         points = tuple(points_of(record, self._agents[0]) for record in records)
         series = SeriesScore(self._agents, len(records), points)
         wins = series.wins
-        first, second = map(escape, self._agents)
+        first, second = self._agents
         copies = len(records) - len({(record.seats[0].name, moves_of(record)) for record in records})
         repeated = f"; {copies} of {len(records)} games repeat others and show nothing new" if copies else ""
-        self._print(f"[bold]score[/]: {first} {wins[0]} - {wins[1]} {second}, {series.draws} drawn{repeated}")
+        print(f"{styled('score', 'bold')}: {first} {wins[0]} - {wins[1]} {second}, {series.draws} drawn{repeated}")
 
 
 class Shown(Presenter):

@@ -27,6 +27,11 @@ _MAX_NAMES = 5
 
 _LIKELY_PERCENT = 90
 
+_MAX_CHANCE = 0.99
+"""Larger probabilities depend on the model."""
+
+_WHOLE = sentence("A place counts as certain only where all places together are correct with a confidence of 95 %.")
+
 _EQUAL_ELO, _EQUAL_CHANCE = 0.01, 0.05
 
 
@@ -85,10 +90,15 @@ class StageCertainty:
         """The result in plain words."""
         found = self.certainty
         certain, number = found.certain, len(found.ranks)
+        for lead in found.known if certain < number else ():
+            agent, other, chance = lead.agent, lead.other, math.floor(100 * min(lead.chance, _MAX_CHANCE))
+            yield sentence(f"{agent} is stronger than {other}: {chance} %.")
         if certain == number:
             yield sentence("All places are certain.")
         elif certain == 0:
             yield sentence(f"None of the {number} places is certain.")
+            if found.known:
+                yield _WHOLE
         elif certain == 1:
             yield sentence(f"One of {number} places is certain.")
         else:
@@ -133,9 +143,8 @@ class StageCertainty:
         yield sentence(f"{first} is the strongest agent with a probability of {chance} %.")
         if chance >= _LIKELY_PERCENT:
             yield sentence("This probability is for the first place alone.")
-            yield sentence(
-                "A place counts as certain only where all places together are correct with a confidence of 95 %."
-            )
+            if found.certain or not found.known:
+                yield _WHOLE
         if found.gap <= -_EQUAL_ELO:
             yield sentence(f"By rating {second} is above {first}.")
             return

@@ -1,6 +1,7 @@
 """Whether contests may be rated together: they need the same rules and clock."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Protocol
 
 from judge.games import new_game
 from judge.record.policy import Policy
@@ -8,9 +9,22 @@ from judge.record.policy import Policy
 CLOCK = ("turn_ms", "match_ms")
 
 
-def policy_difference(one: Policy, other: Policy) -> str:
+class Terms(Protocol):
+    """Rules and clocks of a contest, planned or locked in."""
+
+    @property
+    def policy(self) -> Policy: ...
+
+    @property
+    def clocks(self) -> Mapping[str, str]:
+        """Of single agents."""
+
+
+def terms_difference(one: Terms, other: Terms) -> str:
     """The difference, such as `clock.turn_ms is 200 and 1500`; empty if they may be rated together."""
-    return ", ".join(_differences(one, other))
+    clocks = [", ".join(f"{name} {clock}" for name, clock in sorted(terms.clocks.items())) for terms in (one, other)]
+    differs = [f"clocks is {clocks[0] or 'empty'} and {clocks[1] or 'empty'}"] if clocks[0] != clocks[1] else []
+    return ", ".join([*_differences(one.policy, other.policy), *differs])
 
 
 def _differences(one: Policy, other: Policy) -> Iterator[str]:

@@ -124,7 +124,7 @@ class Tournament:
         first, second = seats(pairing, game)
         return GameSpec(
             seats=(self._entries[first].seat, self._entries[second].seat),
-            policy=snapshot.policy,
+            policy=snapshot.policy_of(first, second),
             opening=possible[0] if len(possible) == 1 else (),
             seed=snapshot.commitment or _fixed_seed(snapshot, pairing.round, pairing.table, game),
             number=number,

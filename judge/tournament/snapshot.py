@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from judge.base.errors import InputError
-from judge.base.parsing import FailFastTuple, FrozenModel, canonical_json, parse_json
-from judge.record.policy import Policy
+from judge.base.parsing import FailFastTuple, FrozenModel, StrictDatetime, canonical_json, parse_json
+from judge.record.policy import AgentClocks, Policy
 from judge.record.seeds import Key, Seed, numbers
 from judge.record.spec import BoxKind, OpeningField, SeatSpec
 from judge.tournament.formats import AnyFormat
@@ -34,6 +34,13 @@ class FailuresPlan(FrozenModel):
     """When the share is computed: after all scheduled games, or after every game."""
 
 
+class FreezeTerms(FrozenModel):
+    """When the standings are frozen: before the last rounds, or with the first round that begins after a moment."""
+
+    last_rounds: int | None = Field(default=None, ge=1)
+    at: StrictDatetime | None = None
+
+
 def _line_of_witness(line: str) -> str:
     try:
         read_witness_key(line)
@@ -44,6 +51,12 @@ def _line_of_witness(line: str) -> str:
 
 WitnessKey = Annotated[str, AfterValidator(_line_of_witness)]
 """Line of a witness's public key."""
+
+
+def refuse_clocks(clocks: Mapping[str, str], form: AnyFormat | None) -> None:
+    """Raises ValueError for clocks of agents in a ladder."""
+    if clocks and isinstance(form, Ladder):
+        raise ValueError("a ladder rates all agents under one clock: leave it out, or choose another format")
 
 
 class SnapshotEntry(FrozenModel):
@@ -106,8 +119,11 @@ class Snapshot(FrozenModel):
     """Of its contest.toml."""
     policy: Policy
     format: AnyFormat
+    clocks: AgentClocks = Field(default_factory=dict, exclude_if=lambda clocks: not clocks)
+    """Of entries whose time control is not the policy's."""
     duel: Duel | None = None
     failures: FailuresPlan
+    withholding: FreezeTerms | None = Field(default=None, exclude_if=lambda terms: terms is None)
     seed: int | None = None
     """A fixed seed, which makes all chance predictable; None: `commitment` is used."""
     commitment: Key | None = None
@@ -135,15 +151,40 @@ class Snapshot(FrozenModel):
             raise ValueError("a contest has either a seed or a commitment")
         return self
 
+    @model_validator(mode="after")
+    def _has_clocks_of_entries(self) -> Self:
+        refuse_clocks(self.clocks, self.format)
+        if self.clocks and (self.policy.clock.control is None or not self.by_name().keys() >= self.clocks.keys()):
+            raise ValueError("clocks name another agent, or the policy has no time control")
+        return self
+
+    def policy_of(self, first: str, second: str) -> Policy:
+        """The policy of a game, with the clocks of its agents."""
+        clocks = self.clocks.get(first, ""), self.clocks.get(second, "")
+        return self.policy.with_clocks(*clocks) if any(clocks) else self.policy
+
     @property
     def shown_name(self) -> str:
         """The title, or else the name."""
         return self.title or self.name
 
     @property
+    def has_openings(self) -> bool:
+        """Whether games begin after set moves."""
+        return any(self.openings)
+
+    @property
     def hides_openings(self) -> bool:
         """Whether openings are secret until the end."""
         return self.commitment is not None and self.shuffle
+
+    @property
+    def withheld_from(self) -> int | None:
+        """The first round whose results are withheld, if it is known at the start."""
+        terms, last = self.withholding, self.format.last_round(len(self.entries))
+        if terms is None or terms.last_rounds is None or last is None:
+            return None
+        return max(1, last + 1 - terms.last_rounds)
 
     def by_name(self) -> Mapping[str, SnapshotEntry]:
         return {entry.name: entry for entry in self.entries}

@@ -13,6 +13,9 @@ from judge.base.errors import HostError, InputError
 from judge.base.os_errors import os_errors_as
 from judge.transparency.checkpoint import has_small_order
 
+KEY_FILE = "organiser.key"
+"""In a contest's folder."""
+
 _MAX_PEM_BYTES = 10_000
 
 

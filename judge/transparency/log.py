@@ -9,18 +9,16 @@ from threading import Lock
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from judge.base.durable_files import read_bounded
-from judge.journal.events import Announced, SubmissionChanged, SubmissionState
+from judge.journal.events import Announced, Revealed, StandingsFrozen, SubmissionChanged, SubmissionState
 from judge.store.queries import Reader
 from judge.store.types import JournalLine
 from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, origin_of
-from judge.transparency.keys import load_key
+from judge.transparency.keys import KEY_FILE, load_key
 from judge.transparency.merkle import StoredTree, leaf_hash
 from judge.transparency.receipt import Receipt
-from judge.transparency.tiles import CHECKPOINT, tile, tile_files
+from judge.transparency.tiles import CHECKPOINT, Leaves, tile, tile_files
 
 LOG = "log/"
-
-KEY_FILE = "organiser.key"
 
 WITNESS_FOLDER = "witnesses"
 """In a contest's folder: the last checkpoint that each witness signed, named by key id."""
@@ -43,6 +41,9 @@ class ContestLog:
         self._read = read
         self.tree = StoredTree(lambda start, end: [leaf_hash(leaf) for leaf in self.leaves(start, end)])
         self.received: dict[int, int] = {}
+        self._labels: dict[int, int] = {}
+        """The round with which a leaf becomes public, by number, of leaves that are or were withheld."""
+        self._withheld_from: int | None = None
         self.catch_up()
 
     @classmethod
@@ -70,26 +71,58 @@ class ContestLog:
                 match line.change:
                     case SubmissionChanged(SubmissionState.RECEIVED, number):
                         self.received[number] = self.size
+                    case StandingsFrozen(first):
+                        self._withheld_from = first
+                    case Revealed() as revealed:
+                        self._withheld_from = revealed.withheld_from
+                if line.withheld is not None:
+                    self._labels[self.size] = line.withheld
                 self.tree.append(line.leaf)
+
+    def is_withheld(self, number: int) -> bool:
+        """Whether a leaf is not public."""
+        first = self._withheld_from
+        return first is not None and self._labels.get(number, 0) >= first
+
+    @property
+    def public_size(self) -> int:
+        """The size at which checkpoints are public: that after the last public leaf."""
+        size = self.size
+        while size and self.is_withheld(size - 1):
+            size -= 1
+        return size
+
+    def public_leaves(self, start: int, end: int) -> list[bytes] | None:
+        """None if one of them is withheld."""
+        return None if any(map(self.is_withheld, range(start, end))) else self.leaves(start, end)
 
     def checkpoint(self, size: int | None = None) -> Checkpoint:
         """Unsigned checkpoint of the first `size` leaves, or of all."""
         size = self.size if size is None else size
         return Checkpoint(self.origin, size, self.tree.root(size))
 
-    def files(self, key: Ed25519PrivateKey, since: int = 0) -> Iterator[tuple[str, bytes]]:
-        """Files of the log, the checkpoint last, without tiles complete at `since` leaves."""
-        if self.size:
-            for path, data in tile_files(self.tree, self.leaves, since):
-                yield LOG + path, data
-            yield LOG + CHECKPOINT, self.checkpoint().signed(key).note
+    def files(self, key: Ed25519PrivateKey) -> Iterator[tuple[str, bytes]]:
+        """All files of the log, also of withheld leaves, the checkpoint last."""
+        return self._files(key, self.leaves, self.size)
 
-    def file(self, path: str, key: Ed25519PrivateKey) -> bytes | None:
-        """The file at a path from the top of the site, or None."""
-        name = path.removeprefix(LOG)
-        if not self.size or name == path:
+    def public_files(self, key: Ed25519PrivateKey, since: int = 0) -> Iterator[tuple[str, bytes]]:
+        """Public files of the log, the checkpoint last, without tiles complete at `since` leaves."""
+        return self._files(key, self.public_leaves, self.public_size, since)
+
+    def _files(self, key: Ed25519PrivateKey, leaves: Leaves, size: int, since: int = 0) -> Iterator[tuple[str, bytes]]:
+        if size:
+            for path, data in tile_files(self.tree, leaves, size, since):
+                yield LOG + path, data
+            yield LOG + CHECKPOINT, self.checkpoint(size).signed(key).note
+
+    def public_file(self, path: str, key: Ed25519PrivateKey) -> bytes | None:
+        """The public file at a path from the top of the site, or None."""
+        name, size = path.removeprefix(LOG), self.public_size
+        if not size or name == path:
             return None
-        return self.checkpoint().signed(key).note if name == CHECKPOINT else tile(self.tree, self.leaves, name)
+        if name == CHECKPOINT:
+            return self.checkpoint(size).signed(key).note
+        return tile(self.tree, self.public_leaves, size, name)
 
 
 class SignedLog:
@@ -116,7 +149,7 @@ class SignedLog:
         if path.startswith(WITNESSED):
             return witnessed_files(self._folder).get(path)
         with self._lock:
-            return self._as_it_is().file(path, self.key)
+            return self._as_it_is().public_file(path, self.key)
 
     def commitment(self) -> str | None:
         """Return the announced commitment to the contest's secret; None without one."""
@@ -126,13 +159,15 @@ class SignedLog:
         return first.digest if first is not None and isinstance(first.change, Announced) else None
 
     def new_files(self, since: int) -> tuple[int, list[tuple[str, bytes]]]:
-        """The log's size, and files new since `since` leaves."""
+        """The number of leaves before the first withheld one, and files new since `since` leaves."""
         if self.key is None:
             return 0, []
         with self._lock:
             log = self._as_it_is()
-            files = list(log.files(self.key, since)) if log.size > since else []
-            return log.size, [*files, *witnessed_files(self._folder).items()]
+            size = log.public_size
+            files = list(log.public_files(self.key, since)) if size > since else []
+            complete = next(filter(log.is_withheld, range(size)), size)
+            return complete, [*files, *witnessed_files(self._folder).items()]
 
     def receipt(self, submission: int) -> Receipt | None:
         """Receipt for an upload; None if it is not in the log or there is no key."""
@@ -140,11 +175,11 @@ class SignedLog:
             return None
         with self._lock:
             log = self._as_it_is()
-            number = log.received.get(submission)
+            number, size = log.received.get(submission), log.public_size
             if number is None:
                 return None
             line = log.line(number)
-            return Receipt.of(log.tree, number, line.leaf, log.checkpoint().signed(self.key))
+            return Receipt.of(log.tree, number, line.leaf, log.checkpoint(size).signed(self.key))
 
     def _as_it_is(self) -> ContestLog:
         if self._log is None:

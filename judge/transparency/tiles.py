@@ -18,20 +18,24 @@ CHECKPOINT = "checkpoint"
 
 WIDTH = 1 << HEIGHT
 
-Leaves = Callable[[int, int], Sequence[bytes]]
-"""Returns existing leaves [start, end)."""
+Leaves = Callable[[int, int], Sequence[bytes] | None]
+"""Returns existing leaves [start, end); None if one is withheld."""
 
 MAX_LEAF_BYTES = 0xFFFF
 
 MAX_TILE_BYTES = WIDTH * (MAX_LEAF_BYTES + 2)
 
 
-def tile_files(tree: Tree, leaves: Leaves, since: int = 0) -> Iterator[tuple[str, bytes]]:
-    """Paths and contents of tiles that were not complete at `since` leaves."""
-    for number, width in _tiles(tree.size, since):
-        yield tile_path("entries", number, width), _bundled(leaves(number * WIDTH, number * WIDTH + width))
-    for level in range(0, tree.size.bit_length(), HEIGHT):
-        for number, width in _tiles(tree.size >> level, since >> level):
+def tile_files(tree: Tree, leaves: Leaves, size: int, since: int = 0) -> Iterator[tuple[str, bytes]]:
+    """Paths and contents of the tiles of `size` leaves that were not complete at `since` leaves.
+
+    A tile of withheld leaves is left out; their hashes are there.
+    """
+    for number, width in _tiles(size, since):
+        if (bundled := leaves(number * WIDTH, number * WIDTH + width)) is not None:
+            yield tile_path("entries", number, width), _bundled(bundled)
+    for level in range(0, size.bit_length(), HEIGHT):
+        for number, width in _tiles(size >> level, since >> level):
             yield tile_path(str(level // HEIGHT), number, width), _hashes(tree, level, number, width)
 
 
@@ -87,15 +91,16 @@ def _bundle(data: bytes) -> list[bytes] | None:
 _PATH = re.compile(r"tile/(entries|[0-9])/((?:x[0-9]{3}/)*[0-9]{3})(?:\.p/([1-9][0-9]{0,2}))?")
 
 
-def tile(tree: Tree, leaves: Leaves, path: str) -> bytes | None:
-    """The tile at a path, including former partial tiles, or None."""
+def tile(tree: Tree, leaves: Leaves, size: int, path: str) -> bytes | None:
+    """The tile of `size` leaves at a path, including former partial tiles, or None."""
     found = _PATH.fullmatch(path)
     if found is None:
         return None
     number, width = int(found[2].replace("x", "").replace("/", "")), int(found[3] or WIDTH)
     level = 0 if found[1] == "entries" else int(found[1]) * HEIGHT
-    if width > WIDTH or number * WIDTH + width > tree.size >> level:
+    if width > WIDTH or number * WIDTH + width > size >> level:
         return None
     if found[1] == "entries":
-        return _bundled(leaves(number * WIDTH, number * WIDTH + width))
+        bundled = leaves(number * WIDTH, number * WIDTH + width)
+        return None if bundled is None else _bundled(bundled)
     return _hashes(tree, level, number, width)

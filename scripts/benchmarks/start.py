@@ -20,11 +20,11 @@ from typing import Any, NamedTuple
 from judge.agents.agents import Agent, stage_agent
 from judge.base.errors import HostError
 from judge.record.policy import load_policy
-from judge.sandbox import open_box
 from judge.sandbox.box import ONE_KERNEL, Box, Tenant
 from judge.sandbox.docker import container_box
 from judge.sandbox.docker.engine import Engine
 from judge.sandbox.docker.images import find_runtime
+from judge.sandbox.open_box import open_box
 from scripts.benchmarks.measuring import GOMOKU, RUNS, Bench, Figure, figure_of
 
 ROUNDS = 2 * RUNS

@@ -21,8 +21,9 @@ from judge.play.venue import Slot
 from judge.record.policy import Policy
 from judge.record.transcript import EntryKind
 from judge.referee.wire import RanOn, StoppedCpu
-from judge.sandbox import Box, BoxKind, BoxPolicy, Limits, Tenant, open_box
+from judge.sandbox.box import Box, BoxKind, BoxPolicy, Limits, Tenant
 from judge.sandbox.docker.kept import KEPT
+from judge.sandbox.open_box import open_box
 from tests.attacks import weak_box
 from tests.attacks.defences import without
 from tests.attacks.weak_box import allowing, weak_boxes, with_ulimits

@@ -14,9 +14,10 @@ from judge.games.types import Verdict
 from judge.host.kernel_checks import MAX_MAPS, UNCHARGED_MAP_BYTES
 from judge.play.venue import Slot
 from judge.record.spec import GameRecord
-from judge.sandbox import BoxPolicy, Limits, Tenant, open_box
+from judge.sandbox.box import BoxPolicy, Limits, Tenant
 from judge.sandbox.evidence import Evidence
 from judge.sandbox.machine.cgroup import UNIFIED, find_cgroups
+from judge.sandbox.open_box import open_box
 from tests.attacks.games import NAMES, compiled, new_cgroup, play_commands
 from tests.attacks.weak_box import below, weak_boxes, with_long_queues
 from tests.examples import EVIDENCE, evidence, of_evidence

@@ -71,7 +71,7 @@ def keep_organiser_out(directory: Path, is_off: bool) -> Result:
     planned = make_contest(directory, broadcast=limits())
     addresses = [f"10.3.{number}.3" for number in range(2 * VIEWERS)]
     with attacked(planned, *(["organisers' room"] if is_off else [])) as service:
-        cookie = f"judge-organiser={new_token(planned, 'Olga', TokenRole.ACT)}"
+        cookie = f"judge-organiser={new_token(planned, 'Olga', TokenRole.ORGANISER)}"
         with slow_forms(service, addresses):
             wait_until(lambda: ask(service, "/live.html", OTHERS) == 503, "the capacity is used up")
             status = ask(service, "/organiser/index.html", OTHERS, cookie)

@@ -122,7 +122,7 @@ def test_an_unknown_name_is_answered_with_the_nearest() -> None:
 
 @pytest.mark.usefixtures("install")
 def test_installation_older_than_the_registry_names_the_fix(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "entry_points", lambda: SimpleNamespace(select=lambda group: ()))
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda: SimpleNamespace(select=lambda group: ()))
 
     with pytest.raises(HostError, match="own entries of judge") as refused:
         PROTOCOLS.names()

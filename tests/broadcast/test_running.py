@@ -82,6 +82,17 @@ def test_clocks_run_from_the_moment_of_the_transcript() -> None:
     assert all(clock.since_ms >= 1_700_000_000_000 for clock in clocks)
 
 
+def test_clock_of_an_agent_that_fails_stops_without_an_answer() -> None:
+    spec = recorded.gomoku().record.spec
+    file = recorded.recorded(recorded.talker("7,7"), recorded.talker(), spec)
+    events = heard(file, len(unseal(file.transcript)))
+
+    assert file.record.seats[1].fault is not None
+    clocks = [event.clock for event in events if isinstance(event, MoveMade | TurnBegun)]
+    assert clocks[-2] is not None
+    assert (1, None) == (clocks[-2].seat, clocks[-1])
+
+
 def test_agent_messages_are_broadcast_while_it_thinks_and_with_its_move() -> None:
     file = recorded.gomoku()
     running = RunningGame(file.record.spec, 1, 1)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from judge.cli.submit import open_intake
 from judge.contest.plan import load_plan
-from judge.contest.run_process import ContestProcess, start_run
+from judge.contest.run_process import start_run
 from judge.store.types import ProcessingResult, Upload
-from judge.web.player.contest_player import ContestPlayer
+from judge.web.player.status import PlayerFiles
 from tests.cli.conftest import Judge
 
 PLAN = """
@@ -52,7 +52,7 @@ def test_standings_show_the_start_time(judge: Judge, tmp_path: Path) -> None:
     assert "starts        in 2 d 23 h" in standings.out
     document = json.loads(judge("contest", "standings", "cup", "--json").out)
     assert ("not begun", []) == (document["state"], document["lines"])
-    assert {"starts": starts.isoformat()} == document["moments"]
+    assert {"starts": starts.isoformat()} == document["schedule"]
     assert ["contest.toml"] == [path.name for path in (tmp_path / "cup").iterdir()]
 
 
@@ -79,7 +79,7 @@ def test_status_names_entries_submissions_and_the_time_until_each_moment(judge: 
     assert "judge serve is not running here: start it, because it starts the contest" in status.out
     document = json.loads(judge("contest", "status", "cup", "--json").out)
     assert not document["is_served"]
-    assert {"closes", "starts"} == document["moments"].keys()
+    assert {"closes", "starts"} == document["schedule"].keys()
     assert [{"name": "five", "author": "ada"}] == document["entries"]
 
 
@@ -110,10 +110,13 @@ def test_status_reports_whether_a_service_starts_the_contest(judge: Judge, tmp_p
     make_cup(tmp_path, f"[contest]\nstarts = {starts.isoformat()}\n")
     planned = load_plan(tmp_path / "cup")
 
-    with closing(open_intake(tmp_path / "cup").register()) as register:
-        process = ContestProcess(planned.path)
-        with ContestPlayer(planned, register, process), ContestPlayer(planned, register, process):
-            served = judge("contest", "status", "cup")
+    with (
+        closing(PlayerFiles(planned.folder, planned.name)) as first,
+        closing(PlayerFiles(planned.folder, "other")) as own,
+    ):
+        assert first.take()
+        assert own.take()
+        served = judge("contest", "status", "cup")
     ended = judge("contest", "status", "cup")
 
     assert "judge serve is running here and starts it then" in served.out

@@ -15,19 +15,22 @@ from pathlib import Path
 import httpx
 import pytest
 
-from judge.base.procfs import children_of
 from judge.base.resources import BUILD_DIRECTORY
 from judge.contest.contest import open_store
 from judge.contest.plan import load_plan
 from judge.contest.run_lock import player_of
 from judge.host.house_agents import build_house_agents
 from judge.journal.events import Accepted
+from judge.store.types import JournalLine
 from tests.broadcast.test_recorder import until
 from tests.cli.conftest import Judge
+from tests.contest.test_full_disk import fill, mounted
 from tests.examples import sized
 from tests.faults.test_contest_killed import seeded
 from tests.forked import ForkedProcess
 from tests.site.browser import Browser
+from tests.store.server import running
+from tests.web.intake.conftest import players_of
 from tests.web.live.watching import TLS, free_port
 
 pytestmark = [pytest.mark.docker, pytest.mark.long]
@@ -35,6 +38,8 @@ pytestmark = [pytest.mark.docker, pytest.mark.long]
 AUTHORS = "Ada L.\nBob\n"
 
 QUICK = ("--turn-ms", "200", "--match-ms", "10000", "--games", "2", "--zone", "UTC")
+
+TWO_MORE = ("--agent", "house-stamp", "--agent", "house-strong")
 
 KILLS = sized(6, 50)
 
@@ -74,13 +79,13 @@ class Service:
 
 
 @contextmanager
-def club(judge: Judge, tmp_path: Path, closes: datetime) -> Iterator[Service]:
+def club(judge: Judge, tmp_path: Path, closes: datetime, *options: str) -> Iterator[Service]:
     """A contest that was set up by the first command. In the end the process that plays it is ended."""
     (tmp_path / "authors.txt").write_text(AUTHORS)
     service = Service(tmp_path / "weekend")
     made = judge(
         *("contest", "init", "weekend", "--game", "gomoku", "--closes", closes.isoformat(" ", "seconds")[:19], *QUICK),
-        *("--authors", "authors.txt", "--url", service.url, "--agent", "house-instant"),
+        *("--authors", "authors.txt", "--url", service.url, "--agent", "house-instant", *options),
     )
     assert 0 == made.code, made.err
     try:
@@ -89,6 +94,12 @@ def club(judge: Judge, tmp_path: Path, closes: datetime) -> Iterator[Service]:
         service.kill()
         if (player := player_of(load_plan(service.folder))) is not None:
             os.kill(int(player), signal.SIGKILL)
+
+
+def accepted(service: Service) -> list[JournalLine]:
+    """The results that count, newest first."""
+    with closing(open_store(load_plan(service.folder))) as store:
+        return store.last_lines("weekend", None, Accepted)
 
 
 def links(folder: Path) -> dict[str, str]:
@@ -113,11 +124,6 @@ def move_closing(service: Service, moment: datetime) -> None:
     """Let submissions close and the contest start at another moment, as an organiser does in the file."""
     path = service.folder / "contest.toml"
     path.write_text(re.sub(r"(?m)^(closes|starts) = .*$", rf"\1 = {moment.isoformat()}", path.read_text()))
-
-
-def players_of(service: int) -> list[int]:
-    """The processes that a service's fork server made."""
-    return [pid for server in children_of(service) for pid in children_of(server)]
 
 
 def sockets_of_engine(pid: int) -> list[str]:
@@ -156,8 +162,7 @@ def test_cup_survives_kills_in_each_phase(judge: Judge, tmp_path: Path) -> None:
     chance = seeded()
     with club(judge, tmp_path, datetime.now(UTC) + timedelta(hours=1)) as service:
         plan = service.folder / "contest.toml"
-        # Each kill costs the submission that is processed a try.
-        plan.write_text(f"{plan.read_text()}\n[intake]\ntries = {KILLS + 3}\nagain_s = 0\n")
+        plan.write_text(f"{plan.read_text()}\n[intake]\ntries = 1\nagain_s = 0\n")
         service.start()
         agent = packed_agent(tmp_path).read_bytes()
         for author, link in links(service.folder).items():
@@ -187,8 +192,7 @@ def test_cup_survives_kills_in_each_phase(judge: Judge, tmp_path: Path) -> None:
         assert 0 == verified.code, verified.out + verified.err
         assert "ok: weekend, 6 games replayed" in verified.out
         assert 1 == len(exports(service.folder))
-        with closing(open_store(load_plan(service.folder))) as store:
-            assert 6 == len(store.last_lines("weekend", None, Accepted))
+        assert 6 == len(accepted(service))
 
 
 def test_service_without_a_player_receives_and_another_process_plays(judge: Judge, tmp_path: Path) -> None:
@@ -213,3 +217,43 @@ def test_service_without_a_player_receives_and_another_process_plays(judge: Judg
 
         assert "passed" == shown["state"]
         assert "ok: weekend, 2 games replayed" in judge("contest", "verify", "weekend").out
+
+
+def test_cup_continues_after_a_full_disk(judge: Judge, tmp_path: Path) -> None:
+    with (
+        mounted(tmp_path / "weekend", 32 << 20),
+        club(judge, tmp_path, datetime.now(UTC) + timedelta(hours=1), *TWO_MORE) as service,
+    ):
+        service.start()
+        move_closing(service, datetime.now(UTC))
+        until(lambda: bool(accepted(service)), "no game is played")
+        fill(service.folder)
+        run_log = service.folder / "run.log"
+        until(lambda: any("No space left" in path.read_text() for path in (service.log, run_log)), "nothing needs room")
+        (service.folder / "filler").unlink()
+        until(lambda: bool(exports(service.folder)), "there is no export")
+
+        verified = judge("contest", "verify", "weekend")
+
+    assert 0 == verified.code, verified.out + verified.err
+    assert "ok: weekend, 6 games replayed" in verified.out
+
+
+def test_cup_continues_after_a_restart_of_its_database(judge: Judge, tmp_path: Path) -> None:
+    with (
+        running() as server,
+        club(judge, tmp_path, datetime.now(UTC) + timedelta(hours=1), *TWO_MORE, "--store", server.url) as service,
+    ):
+        service.start()
+        move_closing(service, datetime.now(UTC))
+        until(lambda: bool(accepted(service)), "no game is played")
+        server.end("immediate")
+        until(lambda: httpx.get(f"{service.url}/health", verify=TLS).status_code == 503, "health does not report it")
+        server.start()
+        until(lambda: bool(exports(service.folder)), "there is no export")
+        until(service.answers, "the service is not ready again")
+
+        verified = judge("contest", "verify", "weekend")
+
+    assert 0 == verified.code, verified.out + verified.err
+    assert "ok: weekend, 6 games replayed" in verified.out

@@ -90,6 +90,11 @@ def test_missing_game_or_attempt_is_named(running: Cup, word: str, options: dict
         show([running.folder], game=word, **options)  # type: ignore[arg-type]
 
 
+def test_contest_without_a_game_is_refused_with_what_to_give(running: Cup) -> None:
+    with pytest.raises(InputError, match=r"a contest: name one of its games, such as --game 1; .* --games lists them"):
+        show([running.folder])
+
+
 def test_contest_that_has_not_begun_reports_it(tmp_path: Path) -> None:
     plan = 'name = "cup"\npolicy = "gomocup-standard"\n[format]\nname = "round-robin"\n'
     (tmp_path / "contest.toml").write_text(plan)

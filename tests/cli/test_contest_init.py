@@ -1,6 +1,7 @@
 """`judge contest init`: options, questions on a terminal, and the next contest from the last one."""
 
 import json
+import re
 import stat
 import sys
 from contextlib import closing
@@ -70,6 +71,7 @@ def test_fixed_seed_is_called_predictable(judge: Judge, tmp_path: Path) -> None:
     [
         ("cup", "--policy is missing"),
         ("cup --game chess", "--game chess"),
+        ("cup --game renju", "--game renju: no such game: use --policy agi-renju or --policy renju-15"),
         ("cup --game gomoku --policy renju-15", "give one of them"),
         ("cup --game gomoku --closes Friday", "write such as '2027-03-31 18:00'"),
         ("cup --game gomoku --closes 2020-03-31T18:00", "it has passed"),
@@ -77,6 +79,7 @@ def test_fixed_seed_is_called_predictable(judge: Judge, tmp_path: Path) -> None:
         ("cup --from last --authors nobody.txt", "leave out"),
         ("cup --game gomoku --closes 2037-03-31T18:00 --url cup.example.org", "write it as https://"),
         ("cup --game gomoku --closes 2027-03-31T18:00 --zone Atlantis", "zone 'Atlantis' is not known"),
+        ("cup --game gomoku --closes 2037-03-31T18:00 --store mysql://x", "expected sqlite:///FILE or postgresql"),
         ("cup --from nowhere", "nowhere"),
         ("a\xa0b --game gomoku", "a contest's name has 1 to 64 letters"),
         ("cup --game gomoku --format chess", "--format chess: use one of"),
@@ -97,7 +100,7 @@ def test_contest_for_authors_has_key_announcement_and_private_links(judge: Judge
 
     made = judge(
         *("contest", "init", "cup", "--game", "gomoku", "--closes", "Fri 18:00", "--zone", "Europe/Prague"),
-        *("--authors", "authors.txt", "--url", "https://example.org/cup/"),
+        *("--authors", "authors.txt", "--url", "https://example.org/cup/", "--store", "sqlite:///games.db"),
     )
 
     folder = tmp_path / "cup"
@@ -113,12 +116,13 @@ def test_contest_for_authors_has_key_announcement_and_private_links(judge: Judge
     assert "needs 2 to 1000 agents" in missing
     links = (folder / "links.txt").read_text().splitlines()
     assert 0o600 == (folder / "links.txt").stat().st_mode & 0o777
+    assert (folder / "games.db").is_file()
     assert ["organiser", "Ada L.", "Bob"] == [line.partition(": ")[0] for line in links]
     with closing(Tokens(planned.store_url, "cup")) as tokens:
         organiser = tokens.organiser_of(links[0].partition("#")[2])
         authors = [tokens.author_of(line.partition("#")[2]) for line in links[1:]]
     assert organiser is not None
-    assert (TokenRole.ACT, ["Ada L.", "Bob"]) == (organiser.role, authors)
+    assert (TokenRole.ORGANISER, ["Ada L.", "Bob"]) == (organiser.role, authors)
     assert links[1].startswith("Ada L.: https://example.org/cup/author/index.html#")
     announced = (folder / "announcement.txt").read_text()
     assert announced == judge("contest", "announce", "cup", "--url", "https://example.org/cup").out
@@ -126,6 +130,30 @@ def test_contest_for_authors_has_key_announcement_and_private_links(judge: Judge
     assert planned.plan.openings.file
     assert (20, "20 games of each pairing" in made.out) == (planned.plan.format.games, True)
     assert not {*links} & {*made.out.splitlines()}
+    assert "the links are for this machine" not in made.err
+
+
+def test_longest_time_is_the_same_before_and_after_agents_are_there(judge: Judge, tmp_path: Path) -> None:
+    (tmp_path / "authors.txt").write_text("Ada L.\nАda L.\n")  # noqa: RUF001
+    agents = [word for name in ("instant", "strong", "stamp") for word in ("--agent", f"house-{name}")]
+    closes = ("--game", "gomoku", "--closes", "2037-03-31T18:00")
+
+    by_list, by_number = (
+        judge("contest", "init", name, *closes, "--format", "double-round-robin", *more)
+        for name, more in (("listed", agents), ("few", ("--authors", "authors.txt", *agents[:2])))
+    )
+
+    (longest,) = re.findall("at most .* if agents use all their time, on .*", judge("contest", "plan", "listed").out)
+    assert longest in by_list.out
+    assert longest in by_number.out
+    assert "the authors Ada L. and Аda L. look alike" in by_number.err  # noqa: RUF001
+    assert "the links are for this machine, http://127.0.0.1:8000; --url ADDRESS makes them for others" in by_list.err
+
+
+def test_store_of_a_new_contest_is_in_its_file(judge: Judge, tmp_path: Path) -> None:
+    assert 0 == judge("contest", "init", "cup", "--policy", "renju-15", "--store", "sqlite:///elsewhere.db").code
+
+    assert "sqlite:///elsewhere.db" == load_plan(tmp_path / "cup").plan.store
 
 
 def test_failure_in_an_existing_folder_leaves_what_was_there(judge: Judge, tmp_path: Path) -> None:
@@ -253,7 +281,7 @@ def test_next_contest_takes_file_agents_tokens_and_key(judge: Judge, tmp_path: P
             register.finish(number, 1, ProcessingResult(refusal, name, agent.digest, described, None, report))
         register.approve(number, "organiser", "looks well")
     with closing(Tokens(last.store_url, "cup")) as tokens:
-        token, act = tokens.make("ada", "o"), tokens.make("olga", "o", TokenRole.ACT)
+        token, act = tokens.make("ada", "o"), tokens.make("olga", "o", TokenRole.ORGANISER)
         revoked = tokens.make("eve", "o")
         tokens.revoke("eve", "o")
 

@@ -68,10 +68,10 @@ def test_status_shows_whether_a_judge_plays_the_contest(tmp_path: Path, capsys: 
         interrupted = capsys.readouterr().out.splitlines()
         with alone(cup.planned):
             status(folder)
-        playing = capsys.readouterr().out.splitlines()
+        running = capsys.readouterr().out.splitlines()
     assert "Weekend Cup (spring-cup): interrupted, 1 of 12 games done" == interrupted[0]
     assert f"no judge plays the contest; judge contest run {folder} continues it" in interrupted[2]
-    assert "Weekend Cup (spring-cup): playing, 1 of 12 games done" == playing[0]
+    assert "Weekend Cup (spring-cup): running, 1 of 12 games done" == running[0]
 
 
 def test_games_of_the_leagues_above_are_left_to_play(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,4 +127,4 @@ def test_a_status_counts_games_that_are_drawn_later(
         found.play(2)
         status(found.planned.path)
 
-    assert f"spring-cup: open, {said}\n" in capsys.readouterr().out
+    assert f"spring-cup: interrupted, {said}\n" in capsys.readouterr().out

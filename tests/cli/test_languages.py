@@ -13,7 +13,7 @@ from judge.base.owner import owned_directory
 from judge.host.build_images import build_images
 from judge.host.compilers import compile_java
 from judge.record.spec import read_record
-from judge.sandbox import BoxPolicy
+from judge.sandbox.box import BoxPolicy
 from judge.sandbox.docker.images import missing_images
 from judge.sandbox.runtimes import image_that_builds
 from judge.submissions.intake import IntakeLimits

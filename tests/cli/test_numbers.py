@@ -7,7 +7,7 @@ from typing import get_type_hints
 
 import pytest
 
-from judge.terminal.output import json_text
+from judge.base.text import json_text
 from tests.cli.conftest import Judge
 from tests.examples import evidence
 from tests.golden.commands import all_commands

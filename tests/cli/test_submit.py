@@ -9,7 +9,7 @@ import pytest
 import structlog
 from typer.testing import CliRunner, Result
 
-import judge.cli.submissions
+import judge.cli.orders
 import judge.cli.submit
 import judge.play.game
 from judge.base.errors import InputError
@@ -32,7 +32,7 @@ def cup(tmp_path: Path) -> Path:
 @pytest.fixture
 def run(cup: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """`judge ARGUMENTS... cup`, with a gate that does what an upload says."""
-    for module in (judge.cli.submit, judge.cli.submissions):
+    for module in (judge.cli.submit, judge.cli.orders):
         monkeypatch.setattr(module, "processor", lambda _: process)
 
     def typed(*words: str) -> Result:

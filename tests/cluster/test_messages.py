@@ -23,6 +23,7 @@ from judge.games.types import Verdict
 from judge.play.venue import Slot
 from judge.record.spec import GameSpec, RecordFile
 from judge.sandbox.docker import requirements
+from judge.sandbox.docker.images import NO_IMAGE
 from tests.referee.games import spec
 
 SPEC = spec().model_copy(update={"box": "process"}).model_dump_json()
@@ -209,6 +210,6 @@ def test_invalid_answer_is_refused(data: object) -> None:
 
 def test_worker_is_sent_only_the_images_of_its_game() -> None:
     spec = GameSpec.model_validate_json(SPEC)
-    images = {name: name for name in ("native", "python", "wine", "keeper")}
+    images = dict.fromkeys(("native", "python", "wine", "keeper"), NO_IMAGE)
 
     assert {seat.runtime for seat in spec.seats} | {"keeper"} == set(needed_images(spec, images))

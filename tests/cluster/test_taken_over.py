@@ -20,8 +20,8 @@ from judge.contest_games import AttemptState, GameState
 from judge.host.build_images import build_images
 from judge.sandbox.machine.cores import LOCKS_VARIABLE
 from judge.store.contests import Store
-from judge.transparency.keys import make_key
-from judge.transparency.log import KEY_FILE, SignedLog
+from judge.transparency.keys import KEY_FILE, make_key
+from judge.transparency.log import SignedLog
 from judge.transparency.tiles import CHECKPOINT
 from tests.cli.conftest import SMALL, Judge
 from tests.cli.contests import write_contest

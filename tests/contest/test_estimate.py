@@ -16,7 +16,7 @@ from judge.contest.entries import equal_files, intake_directory
 from judge.contest.estimate import ContestEstimate, estimate_contest, expected_game_s, longest_game_s
 from judge.contest.host_setup import make_ready
 from judge.contest.plan import load_plan
-from judge.record.policy import load_policy
+from judge.record.policy import load_policy, shortest_turn_ms
 from judge.sandbox.docker import requirements
 from judge.store.types import ProcessingResult, Upload
 
@@ -123,6 +123,10 @@ def test_hours_estimate_counts_parallel_games(
         ("60|10/5", 2 * (60 + 20 * 5), 2 * (60 + 4 * 5)),
         ("@1", 2 * 200, 2 * 40),
         ("60,30", 90, 90),
+        ("40/60:20", 2 * (60 + 20), 2 * 60),
+        ("30/60+1:20+2", 2 * (60 + 30 + 20 + 169 * 2), 2 * (60 + 30 + 20 + 9 * 2)),
+        ("20/60:10/5", 2 * (60 + 18 * 5), 2 * (60 + 2 * 5)),
+        ("20/60|1x2", 2 * (60 + 180 * 2), 2 * (60 + 20 * 2)),
     ],
 )
 def test_a_time_control_has_a_longest_and_an_expected_time(control: str, longest_s: int, expected_s: int) -> None:
@@ -133,6 +137,23 @@ def test_a_time_control_has_a_longest_and_an_expected_time(control: str, longest
     assert longest is not None
     assert longest_s <= longest <= longest_s * 1.2 + 2
     assert expected_s == expected_game_s(policy)
+
+
+def test_time_of_a_contest_is_that_of_the_agents_with_most_time(tmp_path: Path) -> None:
+    text = FASTGAME + 'change = ["clock.control=60", "clock.tolerance_ms=0"]\n'
+    plain = look(tmp_path, text + '[format]\nname = "round-robin"', 2)
+    odds = look(tmp_path, text + '[clocks]\nnobody = "9"\na = "600"\nb = "300"\n[format]\nname = "round-robin"', 2)
+
+    assert plain.longest_s is not None
+    assert (plain.longest_s + 2 * 540, 1200) == (odds.longest_s, odds.expected_s)
+    assert f"{tmp_path / 'contest.toml'}, line 4: clocks names nobody, which does not take part" in odds.missing
+
+
+def test_the_shortest_turn_of_a_contest_is_that_of_the_agent_with_least_time() -> None:
+    policy = load_policy("gomocup-fastgame", clock="60,@30")
+
+    assert 30_000 == shortest_turn_ms(policy, {})
+    assert 50 == shortest_turn_ms(policy, {"a": "600", "b": "0.05", "c": "@1"})
 
 
 def test_hours_are_unknown_without_a_game_clock(tmp_path: Path) -> None:
@@ -184,7 +205,7 @@ def test_engine_whose_pipes_cannot_be_shared_is_reported(tmp_path: Path, monkeyp
     found = look(tmp_path, f'{FASTGAME}[format]\nname = "round-robin"\n', 2)
     said: list[str] = []
     with pytest.raises(HostError) as refused:
-        make_ready("docker", load_policy("gomocup-fastgame"), [], said.append, needs_pipes=True)
+        make_ready("docker", load_policy("gomocup-fastgame"), [], said.append, turn_ms=0)
 
     assert [str(refused.value)] == list(found.missing)
     assert "each clock includes the Engine's delay: the Engine does not see /tmp" in str(refused.value)

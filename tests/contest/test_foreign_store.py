@@ -141,7 +141,7 @@ def test_joined_contest_in_the_own_database_is_read(tmp_path: Path, foreign_fold
     """The caller's own contest.toml names the same database."""
     planned = load_plan(foreign_folder)
     assert planned.store_url == foreign(planned, [planned.store_url]).store_url
-    assert read_joined(planned, planned.policy) == (None, ())
+    assert read_joined(planned, planned) == (None, ())
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import os
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,18 +21,22 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")
 KIB = 1024
 
 
+@contextmanager
+def mounted(place: Path, size: int) -> Iterator[Path]:
+    """A file system of its own with this number of bytes."""
+    place.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", place], check=True)
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", "--lazy", place], check=False)
+
+
 @pytest.fixture
 def small(tmp_path: Path) -> Iterator[Callable[[int], Path]]:
-    """Makes an own file system of so many bytes; its contents may be changed before it is filled."""
-    place = tmp_path / "small"
-    place.mkdir()
-
-    def mount(size: int) -> Path:
-        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", place], check=True)
-        return place
-
-    yield mount
-    subprocess.run(["umount", place], check=False)
+    """Makes a small file system; its contents may be changed before it is filled."""
+    with ExitStack() as stack:
+        yield lambda size: stack.enter_context(mounted(tmp_path / "small", size))
 
 
 def fill(place: Path) -> None:

@@ -14,7 +14,6 @@ from judge.contest_view.stored import StoredView
 from judge.journal.events import Disqualified, NotEntered
 from judge.publish.verify.export import verify_export
 from judge.store.orders import OrganiserOrder
-from judge.translations.language import ENGLISH
 from judge.web.authors.ladder import ladder_values
 from tests.contest.giving import give, previewed
 from tests.contests import submit
@@ -175,6 +174,6 @@ def test_authors_page_has_the_newest_version_only(tmp_path: Path) -> None:
     with with_versions(tmp_path / "cup", 2) as cup:
         with closing(open_intake(cup.folder).register()) as register:
             own = register.submissions("eve")
-        values = ladder_values(cup.contest.read(), own, (), 0, ENGLISH)
+        values = ladder_values(cup.contest.read(), own, (), 0)
         assert values is not None
         assert ["zoe.3"] == [each["participant"].name for each in values["agents"]]

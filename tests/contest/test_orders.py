@@ -13,6 +13,7 @@ import pytest
 from judge.base.errors import InputError
 from judge.contest.contest import Contest
 from judge.contest.entries import intake_directory
+from judge.contest.orders.contest_orders import CONTEST_ORDERS
 from judge.contest.orders.order import ContestOrder, Effect, Order
 from judge.contest.orders.submission_orders import AuthorsOrder, RegisterOrder, SubmissionOrder
 from judge.contest.orders.table import ORDERS
@@ -27,6 +28,7 @@ from judge.tournament.schedule import Table, Tournament
 from tests.contest.cups import better_seed, cup, enter, play, snapshot
 from tests.contest.giving import give, previewed
 from tests.contests import JOINING, LATE_ENTRY, ROUND_ROBIN, VERSIONS, Recipe, submit
+from tests.golden.commands import all_commands
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 
 Kind = type[ContestOrder | AuthorsOrder | RegisterOrder]
@@ -69,6 +71,7 @@ CONTESTS: Mapping[str, Recipe] = {
     "ladder": replace(JOINING, name="orders", happens=with_a_running_game),
     "ladder with a new version": VERSIONS,
     "over": replace(ROUND_ROBIN, name="orders-over", more="", happens=with_all_games),
+    "withheld": replace(ROUND_ROBIN, name="orders-withheld", more="[freeze]\nlast_rounds = 2", happens=with_all_games),
 }
 
 
@@ -117,6 +120,7 @@ TARGETS: Mapping[str, Sequence[str]] = {
     "contest": [""],
     "season": [""],
     "authors": [""],
+    "round": ["next", "all", "2", "x"],
     "game": ["1", "4", "5", "6", "99"],
     "agent": [AGENTS[1], "nobody"],
     "entrant": ["zoe", AGENTS[1], "nobody"],
@@ -162,6 +166,12 @@ def test_preview_announces_what_the_order_does(form: str, before: str, tmp_path:
                     continue
                 check_done(trial, announced, done, cup, numbers_before)
                 kept.backup(database)
+
+
+def test_orders_of_a_contest_have_their_commands() -> None:
+    commands = {context.command_path for context in all_commands()}
+    names = {kind.command_name() for kind in CONTEST_ORDERS.values()} - {""}
+    assert {f"judge contest {name}" for name in names} <= commands
 
 
 def result_of(do: Callable[[], Effect | DoneOrder]) -> Any:

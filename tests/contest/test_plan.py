@@ -9,6 +9,7 @@ from judge.base.errors import InputError
 from judge.contest.plan import Planned, load_plan
 
 HEAD = 'name = "cup"\npolicy = "gomocup-fastgame"\n'
+TIMED = 'change = ["clock.control=60"]\n'
 ROUND_ROBIN = '[format]\nname = "round-robin"\n'
 
 
@@ -25,6 +26,17 @@ def plan(folder: Path, text: str) -> Planned:
         (HEAD + '[format]\nname = "swiss"', ": the key 'format.rounds' is missing"),
         (HEAD + '[format]\nname = "swiss"\nrounds = 0', "line 5: format.rounds: Input should be greater than or equal"),
         (HEAD + '[format]\nname = "swizz"', "line 3: format: .*'swiss'"),
+        (
+            HEAD + '[freeze]\nlast_rounds = 2\n[format]\nname = "ladder"',
+            "a ladder has no rounds that could be",
+        ),
+        (HEAD + '[freeze]\nlast_rounds = 2\n[format]\nname = "knockout"', "depends on results: give the moment at"),
+        (HEAD + "[freeze]\nreveal_at = 2027-03-02T18:00:00Z\n" + ROUND_ROBIN, "give either last_rounds or at"),
+        (HEAD + "[freeze]\nlast_rounds = 0\n" + ROUND_ROBIN, "line 4: freeze.last_rounds: Input should be greater"),
+        (
+            HEAD + "[freeze]\nat = 2027-03-02T18:00:00Z\nreveal_at = 2027-03-02T17:00:00Z\n" + ROUND_ROBIN,
+            "freeze.reveal_at is 2027-03-02 17:00:00 UTC, before freeze.at",
+        ),
         (
             HEAD + ROUND_ROBIN + '[[agents]]\npath = "a"\n[[agents]]\npath = "b"\nnme = "c"',
             "line 9: unknown key 'agents.1.nme'; did you mean 'name'?",
@@ -46,6 +58,22 @@ def plan(folder: Path, text: str) -> Planned:
             "a contest needs named pipes .*: box.transport = 'attach' selects the Engine's stream; leave the key out",
         ),
         (HEAD + 'change = ["box.runtime=runsc"]\n' + ROUND_ROBIN, "box.runtime = 'runsc' has a separate kernel"),
+        (
+            HEAD + '[clocks]\nanna = "60"\n' + ROUND_ROBIN,
+            r"line 3: clocks: policy gomocup-fastgame limits turns .*\"clock\.control=60\+0\.6\", to change",
+        ),
+        (
+            HEAD + TIMED + '[clocks]\nanna = "60,30"\n' + ROUND_ROBIN,
+            "line 5: clocks.anna: '60,30': the time of the game",
+        ),
+        (
+            HEAD + TIMED + '[clocks]\n"anna.b" = "9:5"\n' + ROUND_ROBIN,
+            'line 4: clocks.anna.b: .* a period before ":" needs its number of answers',
+        ),
+        (
+            HEAD + TIMED + '[clocks]\nanna = "60"\n[format]\nname = "ladder"',
+            "line 4: clocks: a ladder rates all agents under one clock: leave it out",
+        ),
         ('name = "a/b"\npolicy = "gomocup-fastgame"\n' + ROUND_ROBIN, "line 1: name: "),
         (HEAD + 'name = "cup"\nseed = 1', r"Cannot overwrite a value \(at line 3"),
         ('name = "cup"\npolicy = "gomocup-fastgme"\n' + ROUND_ROBIN, "policy: .*did you mean 'gomocup-fastgame'"),

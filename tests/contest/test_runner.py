@@ -4,7 +4,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,7 @@ from judge.contest.runner import PAUSE_S, ContestRunner, RunObserver, StopReason
 from judge.contest.schedule_next import Scheduler
 from judge.contest_games import AttemptState, GameState, ScheduledGame
 from judge.host.house_agents import build_house_agents
-from judge.journal.events import Resumed
+from judge.journal.events import Resumed, RoundPlayed, StandingsFrozen
 from judge.play.venue import Slot
 from judge.record.policy import load_policy
 from judge.referee.verify import verify
@@ -26,6 +26,7 @@ from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.ladder import Ladder, Matchmaking
 from judge.tournament.formats.round_robin import RoundRobin
 from judge.tournament.formats.swiss import Swiss
+from judge.tournament.snapshot import FreezeTerms
 from tests.contest.real_agents import NO_FOLDERS, begin_with
 from tests.examples import evidence
 
@@ -85,6 +86,24 @@ def cup(tmp_path: Path) -> Iterator[Cup]:
     found.slots.kill()
     found.slots.close()
     found.store.close()
+
+
+def test_rounds_that_begin_after_the_moment_of_the_freeze_are_withheld(cup: Cup) -> None:
+    cup.begin(Swiss(rounds=3, games=1), "one", "two", "three", "four")
+
+    def reach_the_moment(_: EndedAttempt) -> None:
+        terms = FreezeTerms(at=datetime(2020, 1, 1, tzinfo=UTC))
+        cup.contest.snapshot = cup.contest.snapshot.model_copy(update={"withholding": terms})
+
+    cup.hook = reach_the_moment
+    assert StopReason.FINISHED is cup.runner().run()
+
+    lines = cup.store.journal("cup")
+    rounds = {game.id: game.round for game in cup.store.games("cup")}
+    assert all((line.withheld or 1) == rounds[line.game] for line in lines if line.game)
+    assert [StandingsFrozen(2), RoundPlayed(2), RoundPlayed(3)] == [
+        line.change for line in lines if isinstance(line.change, StandingsFrozen | RoundPlayed)
+    ]
 
 
 def test_every_game_has_its_result_and_its_record(cup: Cup) -> None:

@@ -20,6 +20,7 @@ from judge.store.submissions import Register
 from judge.store.types import NotNowError, ProcessingResult, Upload
 from judge.submissions.windows import SubmissionGate
 from judge.web.player.contest_player import ContestPlayer
+from judge.web.player.status import PlayerFiles
 from tests.contest.test_plan import HEAD, ROUND_ROBIN, plan
 
 
@@ -102,7 +103,8 @@ class Desk:
         gate.remember(past_windows(planned))
         process = ContestProcess(planned.path)
         process.ensure = self._start  # type: ignore[method-assign]
-        keeper, player = WindowKeeper(planned, gate), ContestPlayer(planned, self.register, process)
+        keeper = WindowKeeper(planned, gate)
+        player = ContestPlayer(planned, self.register, process, PlayerFiles(planned.folder, planned.name))
         player.now = self.now  # type: ignore[method-assign]
 
         def act() -> None:

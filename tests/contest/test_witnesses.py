@@ -26,8 +26,8 @@ from judge.publish.verify.export import VerificationReport, verify_export
 from judge.store.contests import Store
 from judge.tournament.seeds import commitment_to
 from judge.transparency.checkpoint import ED25519, Checkpoint, verifier_key
-from judge.transparency.keys import load_key, make_key
-from judge.transparency.log import KEY_FILE, ContestLog, SignedLog
+from judge.transparency.keys import KEY_FILE, load_key, make_key
+from judge.transparency.log import ContestLog, SignedLog
 from judge.transparency.merkle import Tree
 from tests.contest.cups import CHANCE
 from tests.contests import PAIR

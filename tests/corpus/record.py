@@ -256,6 +256,13 @@ def ending_early(cup: Cup) -> None:
     cup.play()
 
 
+def revealing(cup: Cup) -> None:
+    """The results of the last rounds are withheld, and revealed one round after the other."""
+    cup.play()
+    for word in ("next", "all"):
+        give(cup.contest, order("reveal", "the ceremony", word))
+
+
 RECIPES: Mapping[str, contests.Recipe] = {
     **{name: form.recipe for name, form in FORMS.items()},
     "logged": contests.LOGGED,
@@ -273,6 +280,13 @@ RECIPES: Mapping[str, contests.Recipe] = {
         'name = "sprt"\ngames = 10\nrounds = 2\ntest = { elo0 = 0, elo1 = 2, model = "normalized" }',
     ),
     "round-robin-running": contests.Recipe("running", happens=lambda cup: cup.play(7, void=[2])),
+    "swiss-revealed": contests.Recipe(
+        "revealed",
+        form='name = "swiss"\nrounds = 3\ngames = 1',
+        more="[freeze]\nlast_rounds = 2",
+        happens=revealing,
+        options={"drawn": contests.nothing},
+    ),
     "ladder-running": contests.JOINING,
     "ladder-ended": replace(contests.VERSIONS, name="ended", happens=ending_early),
 }
@@ -289,11 +303,12 @@ def contest_parts() -> dict[str, dict[str, str]]:
     }
     found = {}
     for name, make in makers.items():
-        ids = (f"{number:032x}" for number in count(1))
+        ids, salts = ((f"{number:032x}" for number in count(1)) for _ in range(2))
         with (
             TemporaryDirectory() as place,
             patch.object(Ed25519PrivateKey, "generate", lambda: KEY),
             patch("judge.store.orders.new_order_id", partial(next, ids)),
+            patch("judge.store.database.new_salt", partial(next, salts)),
         ):
             make(Path(place))
             found[f"contest-{name}"] = pack(Path(place))

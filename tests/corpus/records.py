@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from importlib.metadata import entry_points
 from itertools import count
 from pathlib import Path
@@ -89,6 +89,18 @@ def row_labels() -> dict[str, BlameRow]:
     return found
 
 
+CONTROL_PARTS: Mapping[str, Callable[[TimeControl], object]] = {
+    "main_ms": lambda control: control.main_ms,
+    "moves": lambda control: any(each.answers for each in control.periods),
+    "increment_ms": lambda control: any(each.increment_ms for each in control.periods),
+    "delay_ms": lambda control: any(each.delay_ms for each in control.periods),
+    "period_ms": lambda control: control.byo_yomi,
+    "periods": lambda control: control.byo_yomi and control.byo_yomi.periods,
+    "period_moves": lambda control: control.byo_yomi and control.byo_yomi.answers,
+    "turn_ms": lambda control: control.turn_ms,
+}
+
+
 def features(file: RecordFile) -> set[str]:
     """What a record reaches in the judge."""
     spec, seats = file.record.spec, file.record.seats
@@ -103,7 +115,7 @@ def features(file: RecordFile) -> set[str]:
         *(f"protocol: {seat.protocol}" for seat in spec.seats),
         f"protocols: {game.name}, {spec.seats[0].protocol}, {spec.seats[1].protocol}",
         *(f"dialect: {name}, {key} = {value}" for name, values in options for key, value in values.items()),
-        *(f"control: {key}" for control in controls for key, value in asdict(control).items() if value),
+        *(f"control: {key}" for control in controls for key, is_used in CONTROL_PARTS.items() if is_used(control)),
         *(f"entry: {kind.name}" for block in file.transcript.blocks for _, _, kind, _ in block.entries),
         *(f"evidence: {key}" for seat in seats for key, value in seat.evidence or () if value not in (None, "")),
         *(f"condition: {name}" for name, holds in CONDITIONS.items() if holds(file.record)),
@@ -143,10 +155,8 @@ def _blame(file: RecordFile) -> list[str]:
     return reached
 
 
-NOT_REACHED = {"blame: kernel-memory, memory, 1", "evidence: detail", "control: charges_start"}
-"""An earlier row applies to a reading above the kernel's limit. Only a void without a seat has a detail. Only controls
-with a notation are features, and start-up is free with them.
-"""
+NOT_REACHED = {"blame: kernel-memory, memory, 1", "evidence: detail"}
+"""An earlier row applies to a reading above the kernel's limit. Only a void without a seat has a detail."""
 
 
 def wanted() -> set[str]:
@@ -167,7 +177,7 @@ def wanted() -> set[str]:
         *(f"options: {game_options(load_policy(name).game)}" for name in policies),
         *(f"format: {name}" for name in formats),
         *(f"verdict: {verdict}" for verdict in Verdict),
-        *(f"control: {each.name}" for each in fields(TimeControl)),
+        *(f"control: {name}" for name in CONTROL_PARTS),
         *(f"entry: {kind.name}" for kind in EntryKind),
         *(f"evidence: {name}" for name, field in Evidence.model_fields.items() if not field.exclude),
         *(f"condition: {name}" for name in CONDITIONS),

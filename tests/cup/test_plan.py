@@ -38,7 +38,7 @@ def plan(folder: Path, text: str) -> PlannedCup:
             "line 4: leagues.one.policy: unknown policy 'gomocup-fastgam'",
         ),
         (HEAD + ONE + "medal = false\n", "line 6: unknown key 'leagues.0.medal'; did you mean 'medals'?"),
-        (HEAD + ONE + 'order = "lowest"\n', 'line 4: leagues.one.order = "lowest"'),
+        (HEAD + ONE + 'order = "lowest"\n', 'line 6: leagues.one.order = "lowest"'),
         (HEAD + ONE + "promoted = 2\n", "promoted needs after"),
         (HEAD + ONE + "promotes_new = true\n", "promotes_new needs after"),
         (

@@ -10,7 +10,7 @@ from judge.play.venue import Venue
 from judge.record.policy import load_policy
 from judge.record.spec import GameSpec, write_record
 from judge.record.transcript import EntryKind, unpack_entries
-from judge.sandbox import BoxKind
+from judge.sandbox.box import BoxKind
 
 
 def play_game(folder: Path, turn_ms: int, *, is_deaf: bool, box: BoxKind = "process") -> None:

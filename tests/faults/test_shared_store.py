@@ -130,7 +130,7 @@ def set_targets(folder: Path, receiver: Receiver) -> None:
 def make_tokens(folder: Path) -> tuple[dict[str, str], str]:
     directory = open_intake(folder)
     with closing(Tokens(directory.store_url, directory.contest)) as tokens:
-        return {name: tokens.make(name, "test") for name in AUTHORS}, tokens.make("Olga", "test", TokenRole.ACT)
+        return {name: tokens.make(name, "test") for name in AUTHORS}, tokens.make("Olga", "test", TokenRole.ORGANISER)
 
 
 def check_results(store: Store, orders: int) -> None:

@@ -30,6 +30,7 @@ MEASURED = {
     "record.placement.box": str,
     "record.placement.freezer": str,
     "record.placement.host": str,
+    "record.placement.thaw_ms": float,
     "record.seats.cpu_ms": int,
     "record.seats.lingered_ms": float,
     "record.seats.memory_peak_bytes": int,

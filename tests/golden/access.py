@@ -40,7 +40,7 @@ def access_text(folder: Path) -> str:
     Each of two authors has submissions, a practice game and an agent that played. The addresses belong to the first.
     """
     with served(folder) as desk, service_of(folder) as (service, console):
-        acting = console.state.authors.tokens.make("Olga", "test", TokenRole.ACT)
+        acting = console.state.authors.tokens.make("Olga", "test", TokenRole.ORGANISER)
         watching = console.state.authors.tokens.make("Walt", "test", TokenRole.WATCH)
         first, second = desk.tokens.values()
         roles = {

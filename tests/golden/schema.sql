@@ -25,6 +25,8 @@ CREATE TABLE contests (
 	created_at VARCHAR(32) NOT NULL,
 	state VARCHAR(16) NOT NULL,
 	secret VARCHAR(64),
+	withheld_from INTEGER,
+	is_frozen BOOLEAN DEFAULT 0 NOT NULL,
 	PRIMARY KEY (name)
 );
 
@@ -83,6 +85,8 @@ CREATE TABLE journal (
 	number INTEGER NOT NULL,
 	digest VARCHAR(64),
 	who VARCHAR(128),
+	withheld INTEGER,
+	salt VARCHAR(32),
 	PRIMARY KEY (id),
 	FOREIGN KEY(contest) REFERENCES contests (name)
 );
@@ -119,6 +123,7 @@ CREATE TABLE notices (
 	state VARCHAR(16) NOT NULL,
 	why TEXT NOT NULL,
 	failures INTEGER NOT NULL,
+	losses INTEGER DEFAULT '0' NOT NULL,
 	due_at VARCHAR(32),
 	PRIMARY KEY (id)
 );
@@ -162,6 +167,7 @@ CREATE TABLE practice_games (
 	state VARCHAR(16) NOT NULL,
 	why TEXT NOT NULL,
 	failures INTEGER NOT NULL,
+	losses INTEGER DEFAULT '0' NOT NULL,
 	due_at VARCHAR(32),
 	attempt INTEGER NOT NULL,
 	worker VARCHAR(64) NOT NULL,
@@ -245,6 +251,7 @@ CREATE TABLE submissions (
 	state VARCHAR(16) NOT NULL,
 	why TEXT NOT NULL,
 	failures INTEGER NOT NULL,
+	losses INTEGER DEFAULT '0' NOT NULL,
 	due_at VARCHAR(32),
 	attempt INTEGER NOT NULL,
 	worker VARCHAR(64) NOT NULL,
@@ -296,6 +303,8 @@ CREATE TABLE contests (
 	created_at VARCHAR(32) NOT NULL,
 	state VARCHAR(16) NOT NULL,
 	secret VARCHAR(64),
+	withheld_from INTEGER,
+	is_frozen BOOLEAN DEFAULT false NOT NULL,
 	PRIMARY KEY (name)
 );
 
@@ -354,6 +363,8 @@ CREATE TABLE journal (
 	number INTEGER NOT NULL,
 	digest VARCHAR(64),
 	who VARCHAR(128),
+	withheld INTEGER,
+	salt VARCHAR(32),
 	PRIMARY KEY (id),
 	FOREIGN KEY(contest) REFERENCES contests (name)
 );
@@ -390,6 +401,7 @@ CREATE TABLE notices (
 	state VARCHAR(16) NOT NULL,
 	why TEXT NOT NULL,
 	failures INTEGER NOT NULL,
+	losses INTEGER DEFAULT '0' NOT NULL,
 	due_at VARCHAR(32),
 	PRIMARY KEY (id)
 );
@@ -433,6 +445,7 @@ CREATE TABLE practice_games (
 	state VARCHAR(16) NOT NULL,
 	why TEXT NOT NULL,
 	failures INTEGER NOT NULL,
+	losses INTEGER DEFAULT '0' NOT NULL,
 	due_at VARCHAR(32),
 	attempt INTEGER NOT NULL,
 	worker VARCHAR(64) NOT NULL,
@@ -516,6 +529,7 @@ CREATE TABLE submissions (
 	state VARCHAR(16) NOT NULL,
 	why TEXT NOT NULL,
 	failures INTEGER NOT NULL,
+	losses INTEGER DEFAULT '0' NOT NULL,
 	due_at VARCHAR(32),
 	attempt INTEGER NOT NULL,
 	worker VARCHAR(64) NOT NULL,

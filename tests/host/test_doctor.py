@@ -105,6 +105,7 @@ LAPTOP = replace(
     settings={"kernel.core_pattern": "|/usr/share/apport/apport -p%p -s%s -c%c -d%d -P%P -u%u -g%g -F%F -- %E"},
     free_bytes={"this folder": 6 << 30},
     trial=replace(SERVER.trial or BoxTrial("", "", 0, READ, True), freezer="engine", freeze_us=11000),
+    without_root=("the Engine freezes boxes",),
 )
 """An author's own: v2, a user of the docker group, a browser beside it."""
 
@@ -167,7 +168,7 @@ def test_a_host_made_for_contests_is_green() -> None:
 def test_a_laptop_will_do() -> None:
     assert of_light(LAPTOP, Light.RED) == set()
     assert of_light(LAPTOP, Light.YELLOW) == {
-        "swap", "freezer", "siblings", "governor", "kernel", "disk", "memory",
+        "swap", "root", "freezer", "siblings", "governor", "kernel", "disk", "memory",
     }  # fmt: skip
     assert one("siblings", LAPTOP).says == "cores share their hardware: 0,2 1,3"
     assert one("governor", LAPTOP).says.startswith("powersave, turbo on")

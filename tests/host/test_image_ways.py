@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +22,12 @@ import pytest
 from judge.agents.agents import stage_agent
 from judge.base.errors import HostError, InputError
 from judge.base.owner import Owner
+from judge.base.resources import DEFAULT_BASE
 from judge.games.types import Verdict
 from judge.host import compilers, house_agents
 from judge.host.build_images import build_images
 from judge.host.build_ways import BuildOptions, PackagesWay, choose_way, host_codename, remove_stages
-from judge.host.dockerfile import BUILDER, DEFAULT_BASE, context, write_files
+from judge.host.dockerfile import BUILDER, context, write_files
 from judge.host.root_tar import copy_layer, write_canonical
 from judge.play.game import play
 from judge.record.policy import load_policy
@@ -63,16 +64,28 @@ def apt_options() -> str:
     return " ".join(line for line in lines if line.startswith(("Acquire::http", "Acquire::Check")))
 
 
-@pytest.fixture(scope="module")
-def private(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateEngine]:
-    """It has a base image that was built from packages."""
+def build_arguments() -> str:
+    """For JUDGE_IMAGES_BUILD_ARGS: this host's mirror."""
+    return shlex.join([f"MIRROR={mirror()}", f"APT_OPTIONS={apt_options()}"])
+
+
+@contextmanager
+def engine_with_base(scratch: Path) -> Iterator[PrivateEngine]:
+    """A private Engine with a base image that was built from packages."""
     if not shutil.which("mmdebstrap"):
         pytest.skip("no mmdebstrap: the base image is made by it")
     with private_engine() as engine, closing(engine.client()) as client:
         recipe = ImageRecipe(name="minimal", packages=BASE, runs_agents=False)
-        tar = PackagesWay(host_codename()).make(client, recipe, tmp_path_factory.mktemp("base"))
+        tar = PackagesWay(host_codename()).make(client, recipe, scratch)
         repository, tag = DEFAULT_BASE.split(":")
         client.api.import_image_from_file(str(tar), repository=repository, tag=tag)
+        yield engine
+
+
+@pytest.fixture(scope="module")
+def private(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateEngine]:
+    """It has a base image."""
+    with engine_with_base(tmp_path_factory.mktemp("base")) as engine:
         yield engine
 
 
@@ -80,7 +93,7 @@ def private(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateEngine]
 def engine(private: PrivateEngine, monkeypatch: pytest.MonkeyPatch) -> Iterator[docker.DockerClient]:
     """The private Engine, used by default, with this host's mirror."""
     monkeypatch.setenv("DOCKER_HOST", private.host)
-    monkeypatch.setenv("JUDGE_IMAGES_BUILD_ARGS", shlex.join([f"MIRROR={mirror()}", f"APT_OPTIONS={apt_options()}"]))
+    monkeypatch.setenv("JUDGE_IMAGES_BUILD_ARGS", build_arguments())
     with closing(private.client()) as client:
         yield client
 

@@ -171,7 +171,7 @@ def test_message_is_on_all_authors_pages_and_sent_to_their_addresses(tmp_path: P
         tokens = found.console.state.authors.tokens
         submit(found, "good")
         tokens.make("bob", "test")
-        tokens.make("Olga", "test", TokenRole.ACT)
+        tokens.make("Olga", "test", TokenRole.ORGANISER)
         notices.set_webhook("bob", "https://example.org/", new_secret())
         notices.set_email("ada", "ada@example.org")
         assert ["ada", "bob"] == notices.authors()

@@ -26,8 +26,7 @@ from judge.record.transcript import EntryKind, unseal
 from judge.referee.referee import Referee
 from judge.referee.side import TRANSITIONS, SeatState
 from judge.referee.verify import verify
-from judge.sandbox import BoxKind, BoxPolicy, Limits, Tenant
-from judge.sandbox.box import Box
+from judge.sandbox.box import Box, BoxKind, BoxPolicy, Limits, Tenant
 from judge.sandbox.process.process_box import ProcessBox
 
 

@@ -12,11 +12,11 @@ from judge.play.live_wire import LiveWire
 from judge.record.transcript import Entry, EntryKind, Transcript
 from judge.referee.referee import RAN_ON_MS
 from judge.referee.wire import RanOn
-from judge.sandbox import open_box
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
 from judge.sandbox.evidence import Evidence
 from judge.sandbox.host_activity.stall_probe import STALL_NS
 from judge.sandbox.host_activity.stalls import StallWatch
+from judge.sandbox.open_box import open_box
 
 Wires = Callable[..., LiveWire]
 

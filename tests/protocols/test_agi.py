@@ -70,7 +70,7 @@ class Engine(Talk):
 
 
 def engine(game: dict[str, Any] = RENJU, *, ponders: bool = False, clock: Clock = CLOCK, **options: Any) -> Engine:
-    opening = Open(0, game, ("one", "two"), SeatLimits(TimeControl(180000, turn_ms=30000), 367001600, ponder=ponders))
+    opening = Open(0, game, ("one", "two"), SeatLimits(TimeControl.of_game(180000, 30000), 367001600, ponder=ponders))
     line_end = "\r\n" if options.get("line_ending") == "crlf" else "\n"
     return Engine(Agi(AgiOptions(**options)), opening, line_end, clock=clock, scripts=SCRIPTS)
 
@@ -457,7 +457,7 @@ def test_each_question_has_one_answer_for_any_output(
 ) -> None:
     """No bytes raise anything, and nothing but what was said after its question ends it."""
     protocol = Agi(AgiOptions(line_bytes=1024))
-    protocol.feed(Open(0, RIF, ("one", "two"), SeatLimits(TimeControl(180000, turn_ms=30000), 0)))
+    protocol.feed(Open(0, RIF, ("one", "two"), SeatLimits(TimeControl.of_game(180000, 30000), 0)))
 
     def ends(chunks: Sequence[bytes]) -> list[Answer | Ready]:
         effects = [effect for chunk in chunks for effect in protocol.feed(Bytes(chunk, CLOCK))]

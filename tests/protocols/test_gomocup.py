@@ -205,7 +205,7 @@ def plays(script: str) -> None:
     values, script = settings(script)
     options = GomocupOptions.model_validate(values.get("options", {}))
     opening = Open(
-        0, values.get("game", FREESTYLE_20), ("one", "two"), SeatLimits(TimeControl(120000, turn_ms=5000), 367001600)
+        0, values.get("game", FREESTYLE_20), ("one", "two"), SeatLimits(TimeControl.of_game(120000, 5000), 367001600)
     )
     Talk(Gomocup(options), opening, "\n" if options.line_ending == "lf" else "\r\n", scripts=SCRIPTS).plays(script)
 
@@ -249,7 +249,7 @@ def test_one_refusal_is_judged_if_no_move_follows_soon(said: str) -> None:
 def test_two_suggestions_of_a_request_are_answered_and_the_rest_is_set_aside() -> None:
     """However many come, the judge does not write more often."""
     protocol, clock = new_protocol("gomocup", {}), Clock(5000, 90000)
-    protocol.feed(Open(0, FREESTYLE_20, ("one", "two"), SeatLimits(TimeControl(120000, turn_ms=5000), 367001600)))
+    protocol.feed(Open(0, FREESTYLE_20, ("one", "two"), SeatLimits(TimeControl.of_game(120000, 5000), 367001600)))
     protocol.feed(Bytes(b"OK\r\nname=x\r\n", clock))
     for square, asked in (("10,10", "place"), ("9,9", "place 7,7 8,8")):
         protocol.feed(Ask(request(asked, 20), clock))

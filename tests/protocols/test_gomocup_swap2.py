@@ -207,7 +207,7 @@ TALKS = {
 def plays(script: str) -> None:
     values, script = settings(script)
     game = {"width": 15, "height": 15, "rule": "standard", "swap": "swap2"} | values.get("game", {})
-    opening = Open(0, game, ("one", "two"), SeatLimits(TimeControl(120000, turn_ms=5000), 367001600))
+    opening = Open(0, game, ("one", "two"), SeatLimits(TimeControl.of_game(120000, 5000), 367001600))
     options = GomocupOptions.model_validate(values.get("options", {}))
     Talk(Gomocup(options), opening, "\r\n", scripts=SCRIPTS).plays(script)
 

@@ -304,7 +304,8 @@ class Cup:
             terms = terms_digest(snapshot.model_dump_json())
             snapshot = snapshot.model_copy(update={"freeze": frozen(self.store, snapshot.name, terms)})
         entered = [EntryRow(each.name, each.rank, each.model_dump_json()) for each in snapshot.entries]
-        self.store.create(snapshot.name, snapshot.model_dump_json(), entered, secret if seed is None else None)
+        chance = secret if seed is None else None
+        self.store.create(snapshot.name, snapshot.model_dump_json(), entered, chance, snapshot.withheld_from)
         self.contest = Contest(self.store, self.planned)
         Scheduler(self.contest).schedule_next()
 
@@ -347,7 +348,9 @@ class Cup:
             plan_sha256="0" * 64,
             policy=policy,
             format=plan.format,
+            clocks=plan.clocks,
             failures=plan.failures,
+            withholding=plan.freeze_terms,
             seed=plan.seed,
             witnesses=tuple(SnapshotWitness(key=each.key) for each in plan.witnesses),
             commitment=commitment_to(CHANCE) if plan.seed is None else None,

@@ -22,7 +22,7 @@ from judge.referee.observer import AnswerObserver
 from judge.referee.setup import build_referee
 from judge.referee.side import Ply
 from judge.referee.verify import verify
-from judge.sandbox import BoxKind
+from judge.sandbox.box import BoxKind
 from judge.sandbox.evidence import ProcessReport
 from judge.sandbox.machine.cores import whole_cores
 from judge.testing import Act, Agent, Do, Say, World, dies

@@ -3,6 +3,7 @@
 import random
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, repeat
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from judge.base.errors import InputError
 from judge.formats.fault_report import case_lines, cases
 from judge.games.types import Verdict
-from judge.protocols.time_control import UNLIMITED_MS, TimeControl
+from judge.protocols.time_control import UNLIMITED_MS, ByoYomi, Period, TimeControl
 from judge.protocols.types import AgentProtocol, Ask, Clock, Effect, Open, Stimulus, Wait
 from judge.record.policy import ClockPolicy, Policy, load_policy
 from judge.record.spec import ClockRecord, GameSpec, RecordFile
@@ -34,20 +35,35 @@ def _first_flag(control: TimeControl, used: Sequence[int]) -> int | None:
     return next((at for at in range(len(used)) if _is_over(control, used[: at + 1])), None)
 
 
+def _periods_begun(control: TimeControl, before: int) -> list[tuple[Period, int]]:
+    """Each period that has begun after `before` answers, and its answers among them."""
+    found = []
+    for period in chain(control.periods, repeat(control.periods[-1])):
+        count = min(before, period.answers or before)
+        found.append((period, count))
+        before -= count
+        if not period.answers or count < period.answers:
+            break
+    return found
+
+
 def _is_over(control: TimeControl, used: Sequence[int]) -> bool:
     if control.turn_ms is not None and used[-1] > control.turn_ms * MS:
         return True
-    if control.main_ms is None:
+    if not control.periods:
         return False
-    main, before = control.main_ms * MS, len(used) - 1
-    if control.periods:
-        return _is_over_japanese(main, control.period_ms * MS, control.periods, used)
-    if control.period_moves:
-        return _is_over_canadian(main, control.period_ms * MS, control.period_moves, used)
-    earned = control.increment_ms * MS * before
-    if control.moves:
-        earned += main * (before // control.moves)
-    return sum(max(0, each - control.delay_ms * MS) for each in used) > main + earned
+    begun = _periods_begun(control, len(used) - 1)
+    added = sum(period.time_ms + period.increment_ms * count for period, count in begun) * MS
+    delays = [period.delay_ms * MS for period, count in begun for _ in range(count)] + [begun[-1][0].delay_ms * MS]
+    charged = [max(0, each - delay) for each, delay in zip(used, delays, strict=True)]
+    byo_yomi = control.byo_yomi
+    if byo_yomi is None or len(begun) < len(control.periods):
+        return sum(charged) > added
+    first = sum(period.answers for period in control.periods[:-1])
+    main = added - sum(charged[:first])
+    if byo_yomi.answers:
+        return _is_over_canadian(main, byo_yomi.time_ms * MS, byo_yomi.answers, used[first:])
+    return _is_over_japanese(main, byo_yomi.time_ms * MS, byo_yomi.periods, used[first:])
 
 
 def _beyond_main(main: int, used: Sequence[int]) -> list[int]:
@@ -88,15 +104,17 @@ def _random_control(chance: random.Random) -> TimeControl:
     def count() -> int:
         return chance.choice((1, 2, 3, 5))
 
+    def period(*, is_counted: bool) -> Period:
+        bonus = chance.choice(((0, 0), (0, 0), (time(), 0), (0, time())))
+        return Period(time(), count() if is_counted else 0, *bonus)
+
+    counted = [period(is_counted=True) for _ in range(chance.choice((0, 0, 0, 1, 2)))]
     turn_ms = chance.choice((None, None, None, 40))
     kinds: Sequence[Callable[[], TimeControl]] = (
-        lambda: TimeControl(time(), turn_ms=turn_ms),
-        lambda: TimeControl(time(), increment_ms=time(), turn_ms=turn_ms),
-        lambda: TimeControl(time(), delay_ms=time(), turn_ms=turn_ms),
-        lambda: TimeControl(time(), moves=count(), turn_ms=turn_ms),
-        lambda: TimeControl(time(), moves=count(), increment_ms=time(), turn_ms=turn_ms),
-        lambda: TimeControl(time() - 1, periods=count(), period_ms=time(), turn_ms=turn_ms),
-        lambda: TimeControl(time() - 1, period_moves=count(), period_ms=time(), turn_ms=turn_ms),
+        lambda: TimeControl((*counted, period(is_counted=chance.random() < 0.5)), None, turn_ms),
+        lambda: TimeControl((*counted, period(is_counted=False)), None, turn_ms),
+        lambda: TimeControl((*counted, Period(time() - 1)), ByoYomi(time(), periods=count()), turn_ms),
+        lambda: TimeControl((*counted, Period(time() - 1)), ByoYomi(time(), answers=count()), turn_ms),
         lambda: TimeControl(turn_ms=time()),
     )
     return chance.choice(kinds)()
@@ -177,7 +195,7 @@ def test_the_clock_that_is_shown_is_the_time_until_the_flag(control: TimeControl
             assert left // MS == shown.time_left_ms
             assert shown.main_ms is not None
             assert (shown.time_left_ms - 60_000) == clock.shown(Wait.TURN, 60_000 * MS).time_left_ms
-            overtime = shown.period_ms * (shown.periods_left or bool(control.period_moves))
+            overtime = shown.period_ms * (shown.periods_left or 1)
             if shown.main_ms >= 0 and not (shown.main_ms == 0 and left < 0):
                 assert abs(shown.main_ms + shown.delay_ms + overtime - shown.time_left_ms) <= 1 or shown.main_ms == 0
         clock.charge(Wait.TURN, ns)
@@ -223,6 +241,16 @@ def _game(control: str, white_ms: float, black_ms: float = 1.0) -> Game:
         ("0.399d0.3", 3),
         ("2/0.8", None),
         ("2/0.799", 1),
+        ("2/0.8:0.8", None),
+        ("2/0.8:0.799", 3),
+        ("2/0.799:9", 1),
+        ("2/0.6+0.2:0.4d0.2", None),
+        ("2/0.9:1/0.35", None),
+        ("2/0.9:1/0.349", 3),
+        ("2/0.8|1x0.4", None),
+        ("2/0.9|1x0.299", 2),
+        ("2/0.799|9x9", 1),
+        ("2/0.8:0.1|2/0.7", None),
         ("0.8|1x0.4", None),
         ("0.8|1x0.399", 2),
         ("0.8|2x0.2", 3),
@@ -267,7 +295,20 @@ def test_start_up_is_free_before_the_first_answer() -> None:
 
 
 @given(
-    st.sampled_from(["1", "0.5+0.2", "0.5d0.2", "2/0.7", "0.5|2x0.2", "0.5|2/0.4", "1@0.3", "0.5,1+0.1"]),
+    st.sampled_from(
+        [
+            "1",
+            "0.5+0.2",
+            "0.5d0.2",
+            "2/0.7",
+            "0.5|2x0.2",
+            "0.5|2/0.4",
+            "2/0.7:0.3+0.1",
+            "2/0.7|1x0.2",
+            "1@0.3",
+            "0.5,1+0.1",
+        ]
+    ),
     st.lists(st.integers(1, 500), min_size=10, max_size=10),
     st.integers(0, 200),
 )
@@ -341,8 +382,8 @@ def test_a_protocol_gets_its_control_and_both_clocks() -> None:
     drive(referee.requests(), world)
 
     limits = next(each.limits for each in heard if isinstance(each, Open))
-    assert TimeControl(10_000, moves=2, increment_ms=1000) == limits.control
-    assert TimeControl(60_000, periods=3, period_ms=30_000) == referee.sides[1].opening.limits.control
+    assert TimeControl((Period(10_000, 2, 1000),)) == limits.control
+    assert TimeControl((Period(60_000),), ByoYomi(30_000, 3)) == referee.sides[1].opening.limits.control
     asks = [each for each in heard if isinstance(each, Ask)]
     second, third = asks[1], asks[2]
     assert Clock(UNLIMITED_MS, 10_600, 10_600, increment_ms=1000, moves_to_go=1) == second.clock
@@ -361,6 +402,10 @@ def test_a_protocol_gets_its_control_and_both_clocks() -> None:
         ("60|3x30", 150_000, Clock(UNLIMITED_MS, 30_000, 0, periods_left=1, period_ms=30_000)),
         ("60|5/30", 59_000, Clock(UNLIMITED_MS, 31_000, 1000, period_ms=30_000)),
         ("60|5/30", 70_000, Clock(UNLIMITED_MS, 20_000, 0, moves_to_go=4, period_ms=20_000)),
+        ("1/60+2:20d1", 10_000, Clock(UNLIMITED_MS, 73_000, 72_000, delay_ms=1000)),
+        ("1/60:3/20", 10_000, Clock(UNLIMITED_MS, 70_000, 70_000, moves_to_go=3)),
+        ("2/60|3x20", 10_000, Clock(UNLIMITED_MS, 50_000, 50_000, moves_to_go=1)),
+        ("1/60|3x20", 10_000, Clock(UNLIMITED_MS, 110_000, 50_000, periods_left=3, period_ms=20_000)),
         ("@5", 1500, Clock(5000, UNLIMITED_MS)),
     ],
 )
@@ -444,7 +489,7 @@ def test_changed_clocks_survive_json(control: TimeControl, ms: int) -> None:
     [
         (
             {"turn_ms": 5000, "match_ms": 120_000},
-            TimeControl(120_000, turn_ms=5000, charges_start=True),
+            TimeControl.of_game(120_000, 5000, charges_start=True),
             (5000, 5000),
             "5000 ms a turn, 120000 ms a game",
         ),
@@ -456,7 +501,7 @@ def test_changed_clocks_survive_json(control: TimeControl, ms: int) -> None:
         ),
         (
             {"control": "60+0.6"},
-            TimeControl(60_000, increment_ms=600),
+            TimeControl((Period(60_000, 0, 600),)),
             (UNLIMITED_MS, None),
             "60+0.6 (60 s a game, 0.6 s more after each answer)",
         ),
@@ -535,7 +580,7 @@ def test_the_command_line_replaces_the_limits() -> None:
         load_policy("gomocup-freestyle", ["clock=40/300"]),
         load_policy("gomocup-freestyle", ["clock.turn_ms=5"], clock="40/300"),
     ):
-        assert (TimeControl(300_000, moves=40),) * 2 == policy.clock.controls
+        assert (TimeControl((Period(300_000, 40),)),) * 2 == policy.clock.controls
 
 
 @pytest.mark.parametrize(

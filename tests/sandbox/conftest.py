@@ -14,9 +14,10 @@ import docker
 import pytest
 
 from judge.host.build_images import build_images
-from judge.sandbox import BoxKind, BoxPolicy, Limits, Tenant, open_box
+from judge.sandbox.box import BoxKind, BoxPolicy, Limits, Tenant
 from judge.sandbox.docker import requirements
 from judge.sandbox.machine import cgroup
+from judge.sandbox.open_box import open_box
 from judge.sandbox.static_builds import GCC_FLAGS, compile_on_host
 from tests import examples
 from tests.sandbox.guest import Guest

@@ -12,12 +12,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-from judge.sandbox import BoxPolicy, Limits, Tenant, open_box, open_keeper
 from judge.sandbox.archive import pack_folder
-from judge.sandbox.box import FolderKind
+from judge.sandbox.box import BoxPolicy, FolderKind, Limits, Tenant
 from judge.sandbox.docker.kept import KEPT, KeptContainers
 from judge.sandbox.docker.renewal import Renewal
 from judge.sandbox.folders import Folder
+from judge.sandbox.open_box import open_box, open_keeper
 
 GAMES = 10
 

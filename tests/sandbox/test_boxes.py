@@ -11,8 +11,7 @@ from structlog.testing import capture_logs
 
 from judge.base.errors import HostError
 from judge.base.owner import directories
-from judge.sandbox import BoxPolicy, Limits
-from judge.sandbox.box import Channel
+from judge.sandbox.box import BoxPolicy, Channel, Limits
 from judge.sandbox.docker import docker_box, requirements
 from judge.sandbox.docker.engine import Engine
 from judge.sandbox.evidence import ProcessReport
@@ -453,6 +452,15 @@ def test_memory_event_reports_exhaustion_at_once(lodge: Lodge, act: str) -> None
     guest = lodge("puppet", limits=SMALL, policy=MANY_CALLS).move_in()
     guest.tell(act)
     guest.until(lambda: Channel.OOM in guest.heard_of)
+
+
+@with_and_without_root
+def test_a_kill_is_reported_by_an_event_or_found_by_reading(lodge: Lodge) -> None:
+    guest = lodge("puppet", limits=SMALL).move_in()
+    assert 0 == guest.box.unreported_kills()
+    assert guest.ask("eat-in-child") == "child killed by 9"
+    guest.until(lambda: Channel.OOM in guest.heard_of or 1 == guest.box.unreported_kills())
+    assert (Channel.OOM in guest.heard_of) is not bool(guest.box.unreported_kills())
 
 
 # --- outsiders -----------------------------------------------------------------------------------

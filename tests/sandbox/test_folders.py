@@ -17,11 +17,11 @@ import pytest
 from judge.base.errors import HostError
 from judge.base.owner import Owner, directories
 from judge.host.build_images import build_images
-from judge.sandbox import BoxPolicy, Limits, open_keeper
 from judge.sandbox.archive import EMPTY, PAGE_BYTES, Archive, pack_folder
-from judge.sandbox.box import FolderKind
+from judge.sandbox.box import BoxPolicy, FolderKind, Limits
 from judge.sandbox.docker.reaper import reap
 from judge.sandbox.folders import CollectedFolder, Folder, Keeper
+from judge.sandbox.open_box import open_keeper
 from tests.examples import evidence, of_evidence
 from tests.forked import ForkedProcess
 from tests.sandbox.conftest import ATTACH, GROUP, PIPES, PROCESS, REMOTE, Lodge, Variant, of

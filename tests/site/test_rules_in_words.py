@@ -46,7 +46,7 @@ def test_classical_start_has_no_pieces_of_two_types() -> None:
 
 @pytest.mark.parametrize("name", policy_names())
 def test_every_policy_has_a_goal_and_limits(name: str) -> None:
-    found = rules_in_words(load_policy(name), ENGLISH)
+    found = rules_in_words(load_policy(name), {}, ENGLISH)
 
     assert found.goal
     assert "Time of each agent: " in found.limits
@@ -56,7 +56,7 @@ def test_every_policy_has_a_goal_and_limits(name: str) -> None:
 def test_fastest_play_has_the_time_that_is_allowed() -> None:
     policy = load_policy("gomocup-standard", ["clock.turn_ms=0", "clock.match_ms=0"])
 
-    assert "Time of each agent: 1 s a move. " in rules_in_words(policy, ENGLISH).limits
+    assert "Time of each agent: 1 s a move. " in rules_in_words(policy, {}, ENGLISH).limits
 
 
 def test_game_without_a_goal_shows_the_limits(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,8 +64,8 @@ def test_game_without_a_goal_shows_the_limits(monkeypatch: pytest.MonkeyPatch) -
     policy = load_policy("gomocup-standard")
 
     assert ((), "Time of each agent: 30 s a move, 3 min a game.") == (
-        rules_in_words(policy, ENGLISH).goal,
-        rules_in_words(policy, ENGLISH).limits.partition(" Memory")[0],
+        rules_in_words(policy, {}, ENGLISH).goal,
+        rules_in_words(policy, {}, ENGLISH).limits.partition(" Memory")[0],
     )
 
 

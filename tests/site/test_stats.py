@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from judge.base.errors import InputError
 from judge.cli import app
 from judge.contest_games import GameResult
 from judge.games.types import Verdict
+from judge.site.charts import ratings_chart
 from judge.site.site import pages
 from judge.statistics.ratings import rate
 from judge.translations.language import ENGLISH
@@ -103,6 +105,25 @@ def test_the_standings_have_both_models_of_draws(drawn: str, cup: Cup) -> None:
 
 def as_draw(result: GameResult) -> GameResult:
     return result._replace(winner=None, verdict=Verdict.DRAW, faults=(None, None))
+
+
+@pytest.mark.parametrize("kept", [1, 4, 7])
+def test_agents_whose_ranges_overlap_have_intervals_that_meet(kept: int, cup: Cup) -> None:
+    contest = cup.contest.read()
+    games = [
+        replace(game, result=game.result if number % 8 < kept else None) for number, game in enumerate(contest.games)
+    ]
+    contest = replace(contest, games=games)
+    chart = ratings_chart(contest, ENGLISH)
+    assert chart is not None
+    (stage,) = contest.certainty
+    ranges = {contest.by_name[agent].title: found for agent, found in stage.ranges.items()}
+    rows = [(ranges[row.name], row) for row in chart.rows if row.name in ranges]
+
+    for ((low, high), one), ((other_low, other_high), other) in combinations(rows, 2):
+        if low <= other_high and other_low <= high:
+            assert one.low <= other.high + 0.01
+            assert other.low <= one.high + 0.01
 
 
 # --- certainty -------------------------------------------------------------------------------------------------------

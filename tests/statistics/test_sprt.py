@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from judge.base.errors import InputError
 from judge.statistics.match_estimate import MatchCounts
-from judge.statistics.scales import NORMALIZED_ELO
-from judge.statistics.sprt import Sprt, SprtDecision, SprtModel, SprtState
+from judge.statistics.scales import NORMALIZED_ELO, SprtModel
+from judge.statistics.sprt import Sprt, SprtDecision, SprtState
 from tests.examples import evidence, examples, sized
 from tests.statistics.another_ratio import ratio
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from judge.store.practice_games import PracticeGames
+from judge.store.queue import MAX_LOSSES
 from judge.store.submissions import Register
 from tests.store.test_submissions import good, upload
 
@@ -29,9 +30,31 @@ def test_an_attempt_that_its_own_worker_does_not_run_is_given_back(queue: Any) -
     assert [(taken.id, taken.attempt, WORKER)] == queue.running_attempts()
     assert queue.take(WORKER) is None
 
-    assert queue.give_back(taken.id, taken.attempt, allowed=3)
-    assert not queue.give_back(taken.id, taken.attempt, allowed=3)
+    assert queue.give_back(taken.id, taken.attempt, 60)
+    assert not queue.give_back(taken.id, taken.attempt, 60)
     assert (taken.id, 2) == ((again := queue.take(WORKER)).id, again.attempt)
+
+
+def test_lost_judges_cost_no_try_and_end_only_a_row_that_loses_each(queue: Any) -> None:
+    for _ in range(MAX_LOSSES):
+        taken = queue.take(WORKER)
+        assert queue.give_back(taken.id, taken.attempt, 0)
+    taken = queue.take(WORKER)
+    assert queue.retried == queue.fail(taken.id, taken.attempt, "no Engine", allowed=2).state
+
+    taken = queue.take(WORKER)
+    assert queue.give_back(taken.id, taken.attempt, 0)
+
+    row = queue.release(taken.id, taken.attempt, "late")
+    assert (queue.given_up, f"{queue.lost} in each of {MAX_LOSSES + 1} attempts") == (row.state, row.why)
+    assert queue.take(WORKER) is None
+
+
+def test_second_lost_judge_in_a_row_is_followed_by_a_pause(queue: Any) -> None:
+    for _ in range(2):
+        taken = queue.take(WORKER)
+        assert queue.give_back(taken.id, taken.attempt, 60)
+    assert queue.take(WORKER) is None
 
 
 def test_only_the_current_attempt_fails_or_is_released(queue: Any) -> None:

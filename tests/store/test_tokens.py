@@ -58,4 +58,4 @@ def test_an_author_has_a_name_that_can_be_shown(tokens: Tokens, author: str) -> 
 def test_names_of_actors_in_journals_are_reserved(tokens: Tokens, author: str) -> None:
     with pytest.raises(InputError, match=f"author '{author}': the name is reserved; choose another one"):
         tokens.make(author, "Olga")
-    tokens.make(author, "Olga", TokenRole.ACT)
+    tokens.make(author, "Olga", TokenRole.ORGANISER)

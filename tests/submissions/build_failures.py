@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from judge.base.owner import owned_directory
-from judge.sandbox import BoxPolicy
+from judge.sandbox.box import BoxPolicy
 from judge.submissions.trees import Built, TaskHost
 from tests.submissions.building import built
 

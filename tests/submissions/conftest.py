@@ -9,7 +9,7 @@ import pytest
 
 from judge.base.owner import Owner, owned_directory
 from judge.host.build_images import build_images
-from judge.sandbox import BoxPolicy
+from judge.sandbox.box import BoxPolicy
 from judge.submissions.trees import TaskHost
 
 

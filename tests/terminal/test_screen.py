@@ -12,7 +12,8 @@ from judge.catalog.files import steps_of
 from judge.formats.gomoku.view import bare_stones_view
 from judge.statistics.significance import wilson_interval
 from judge.terminal.browse import step_screen
-from judge.terminal.screen import MoveShown, Screen, SeatShown, SeriesScore, score_words
+from judge.terminal.screen import MoveShown, Screen, SeatShown, score_words
+from judge.terminal.series_score import SeriesScore
 from tests.cli.golden import assert_golden
 from tests.formats import recorded
 

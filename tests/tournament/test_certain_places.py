@@ -85,6 +85,18 @@ def test_uncertain_places_are_in_a_bracket(
     assert brackets == [(each.low, each.high, each.agents) for each in found.brackets]
 
 
+def test_summary_begins_with_pairs_that_are_known_and_says_why_no_place_is_certain() -> None:
+    """Four agents meet four times each: the first one wins all its games, the last one none."""
+    pairs = [("a", "b", 4, 0, 0), ("a", "c", 4, 0, 0), ("a", "d", 4, 0, 0)]
+    found = stage(*pairs, ("b", "c", 2, 0, 2), ("b", "d", 4, 0, 0), ("c", "d", 4, 0, 0))
+    words = list(found.sentences())
+
+    assert {("a", "c"), ("b", "d"), ("c", "d")} == {(lead.agent, lead.other) for lead in found.certainty.known}
+    assert words[0].startswith("a is stronger than c: 9")
+    at = words.index("None of the 4 places is certain.")
+    assert words[at + 1].startswith("A place counts as certain only where all places together")
+
+
 @pytest.mark.parametrize(("chance", "has_rule"), [(0.57, False), (0.98, True)])
 def test_high_chance_of_an_open_first_place_is_followed_by_what_counts_as_certain(
     chance: float, has_rule: bool

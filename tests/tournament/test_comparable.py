@@ -1,10 +1,22 @@
 """Contests with other rules or another clock are not rated together."""
 
+from collections.abc import Mapping
+from typing import NamedTuple
+
 import pytest
 
-from judge.record.policy import load_policy
+from judge.record.policy import Policy, load_policy
 from judge.submissions.practice import with_shorter_games
-from judge.tournament.comparable import policy_difference
+from judge.tournament.comparable import terms_difference
+
+
+class _Terms(NamedTuple):
+    policy: Policy
+    clocks: Mapping[str, str] = {}
+
+
+def policy_difference(one: Policy, other: Policy) -> str:
+    return terms_difference(_Terms(one), _Terms(other))
 
 
 @pytest.mark.parametrize(
@@ -48,6 +60,14 @@ def test_time_controls_are_compared_by_their_meaning() -> None:
     assert "" == policy_difference(one, same)
     assert "clock.control is 60+0.6 and 60" == policy_difference(one, other)
     assert "clock.control is 60+0.6 and 180@30" == policy_difference(one, plain)
+
+
+def test_agents_with_other_clocks_have_another_strength() -> None:
+    policy = load_policy("gomocup-freestyle", clock="60")
+    odds = _Terms(policy, {"zoe": "600", "ada": "9"})
+
+    assert "" == terms_difference(odds, _Terms(policy, {"ada": "9", "zoe": "600"}))
+    assert "clocks is ada 9, zoe 600 and empty" == terms_difference(odds, _Terms(policy))
 
 
 @pytest.mark.parametrize(("turn_ms", "match_ms"), [(300, 180_000), (30_000, 180_000), (0, 180_000), (5, 11_000)])

@@ -144,7 +144,7 @@ def test_a_tree_of_leaves_that_are_stored_elsewhere_has_the_same_proofs(data: st
 
 
 def files_of(leaves: list[bytes], since: int = 0) -> dict[str, bytes]:
-    return dict(tile_files(Tree(leaves), lambda start, end: leaves[start:end], since))
+    return dict(tile_files(Tree(leaves), lambda start, end: leaves[start:end], len(leaves), since))
 
 
 def log(count: int) -> list[bytes]:

@@ -32,6 +32,9 @@ FIELDS = {
     "set-aside": "attempts why",
     **dict.fromkeys(("void", "abandoned", "superseded", "annulled", "released", "open", "paused"), "why"),
     "season-ended": "why? ends?",
+    "standings-frozen": "first",
+    "round-played": "round",
+    "revealed": "why round?",
     "admissions-frozen": "why",
     "admissions-reopened": "why",
     **dict.fromkeys(("entered", "not-entered", "disqualified", "agent-withdrawn"), "agent why"),
@@ -51,7 +54,9 @@ FIELDS = {
     **dict.fromkeys(MOMENT_EVENTS, "at"),
     **dict.fromkeys(SUBMISSION_EVENTS, "number name?"),
 }
-NUMBERS = ("entries", "number", "games", "attempts", "rating", "error", "slots")
+NUMBERS = ("entries", "number", "games", "attempts", "rating", "error", "slots", "first", "round")
+OF_FREEZE = ("standings-frozen", "round-played", "revealed")
+NEVER_WITHHELD = (*OF_FREEZE, *SUBMISSION_EVENTS, "late", "opened", "closed", "window")
 MOMENTS = ("at", "opens", "closes", "starts", "ends")
 CLOCK = timedelta(days=1)  # by which a clock may be wrong
 LEFT_OR_ENTERED = {"disqualified": "disqualified", "agent-withdrawn": "withdrawn", "entered": "entered"}
@@ -136,6 +141,7 @@ class Contest:
         self.lines = self.read_log()
         self.check_draw()
         self.check_lines()
+        self.check_salts()
         self.check_times()
         self.check_participants()
         self.check_history()
@@ -223,7 +229,9 @@ class Contest:
                 data = data[end:]
         for number, (row, leaf) in enumerate(zip(self.tables["journal"], leaves, strict=True)):
             data = read_json(row["data"].encode())
-            values = {**row, "data": data, "digest": read_json(leaf)["digest"]}
+            found = read_json(leaf)
+            salt = {key: value for key, value in found.items() if key == "salt" and re.fullmatch("[0-9a-f]{32}", value)}
+            values = {**row, "data": data, "digest": found["digest"], **salt}
             is_same = canonical(values) == leaf and canonical(data) == row["data"].encode()
             self.expect(is_same, f"leaf {number} of the log differs from the line of the journal")
             self.check_time(f"leaf {number} of the log", row["at"])
@@ -273,6 +281,20 @@ class Contest:
             is_right = is_right and may_have_game and (of_game or line["attempt"] is None)
             self.expect(is_right, f"leaf {number} of the log: no judge writes {event}, {data!r:.80} here")
             self.expect(may_have_digest or not has_digest, f"leaf {number} of the log: {event} with a digest")
+
+    def check_salts(self) -> None:
+        """A leaf has a salt if its line was withheld when it was written."""
+        rounds = {row["id"]: row["round"] for row in self.games}
+        new = iter(sorted(self.games, key=lambda row: row["number"]))
+        first = None
+        for number, line in enumerate(self.lines):
+            event, data, played_in = line["event"], line["data"], rounds.get(line["game"])
+            if event == "scheduled":
+                played_in = min((row["round"] for _, row in zip(range(data["games"]), new, strict=False)), default=None)
+            is_early = first is None or event in NEVER_WITHHELD or (played_in is not None and played_in < first)
+            self.expect(("salt" in line) != is_early, f"leaf {number} of the log, {event}: withheld without a salt")
+            if event in ("standings-frozen", "revealed"):
+                first = data.get("first") or (data["round"] + 1 if "round" in data else None)
 
     def check_times(self) -> None:
         """Lines are in order, moments had passed, and records are from within their attempts."""
@@ -418,7 +440,8 @@ def check_cup(directory: Path, problems: Problems) -> None:
         for key in ("skip", "seats"):
             if own.form.get(key):
                 own.form[key].pop("agents", None)  # the leagues below may decide them
-        first, digest = own.lines[0], sha256(canonical({key: own.document[key] for key in OF_CUP}))
+        of_cup = {key: own.document[key] for key in (*OF_CUP, *(each for each in ("clocks",) if each in own.document))}
+        first, digest = own.lines[0], sha256(canonical(of_cup))
         words = {"cup": announced["name"], "announcement": sha256(data)}
         found = [first["event"], first["data"], own.document["name"], digest]
         problems.compare(f"{name}, announcement.json", found, ["announced", words, right["contest"], right["terms"]])

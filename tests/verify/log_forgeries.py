@@ -45,9 +45,9 @@ def held(
 def lines_of(directory: Path) -> list[JournalLine]:
     """The journal of an export, with the digests of its log."""
     rows = json.loads((directory / "data/journal.json").read_text())
-    leaves = read_leaves(lambda path: (directory / "log" / path).read_bytes(), len(rows))
+    leaves = map(json.loads, read_leaves(lambda path: (directory / "log" / path).read_bytes(), len(rows)))
     return [
-        JournalLine(**row, digest=json.loads(leaf)["digest"], number=number)
+        JournalLine(**row, digest=leaf["digest"], salt=leaf.get("salt"), number=number)
         for number, (row, leaf) in enumerate(zip(rows, leaves, strict=True))
     ]
 

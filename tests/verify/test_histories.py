@@ -123,7 +123,7 @@ def test_an_export_of_a_former_contest_is_named_by_its_manifest(this_year: Cup, 
     report = verify_export(public.directory, public.public_key)
     plan = '[ratings]\nwith = ["../published/public"]\n'
     with NewAnna(tmp_path / "b", THIS_YEAR, more=plan, name="cup-2013") as cup:
-        found, problems = read_joined(cup.planned, cup.planned.policy)
+        found, problems = read_joined(cup.planned, cup.planned)
 
     assert not problems
     assert found is not None

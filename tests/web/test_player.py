@@ -1,24 +1,37 @@
-"""The player of a service exports a contest that is over, of any size, once for each state of its results."""
+"""The player of a service: what it exports and when, and what the service reports about it."""
 
+import os
+import shutil
+import signal
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
+import httpx
 import pytest
 
+from judge.base.errors import InputError
 from judge.base.worker_processes import MAX_SERIAL_TASKS
+from judge.cli.contest.verify import verify
+from judge.contest.folder_names import EXPORTS
 from judge.contest.orders.contest_orders import Disqualify
 from judge.contest.run_process import ContestProcess
+from judge.contest.window_keeper import WindowKeeper
+from judge.journal.events import Revealed
 from judge.publish.kept_exports import kept_exports
 from judge.publish.verify.export import verify_export
 from judge.store.orders import Orders, OrganiserOrder
 from judge.store.submissions import Register
-from judge.transparency.keys import make_key, public_pem
-from judge.transparency.log import KEY_FILE
+from judge.store.tokens import TokenRole
+from judge.submissions.windows import SubmissionGate
+from judge.transparency.keys import KEY_FILE, make_key, public_pem
 from judge.web.player.contest_player import ContestPlayer
+from judge.web.player.status import MISTAKE, NO_PLAYER, PlayerFiles, PlayerStatus, player_status
+from tests.attacks.serving import serving as judge_serve
 from tests.broadcast.logs import PAIR
 from tests.broadcast.test_recorder import until
 from tests.publish.cups import Cup
+from tests.web.intake.conftest import ended, make_contest, make_token, players_of, send, serving
 
 STARTED = "\n[contest]\nstarts = 2020-01-01T00:00:00Z\n"
 
@@ -42,14 +55,92 @@ def test_contest_of_many_games_is_exported_again_after_a_change_of_its_results(
         (cup.folder / "organiser.pem").write_bytes(public_pem(key.public_key()))
         with (
             closing(Register(cup.planned.store_url, cup.planned.name)) as register,
-            ContestPlayer(cup.planned, register, ContestProcess(cup.planned.path)),
+            closing(PlayerFiles(cup.folder, cup.planned.name)) as files,
+            ContestPlayer(cup.planned, register, ContestProcess(cup.planned.path), files),
         ):
             until(lambda: len(exported(cup)) == 1, "there is no export")
+            shutil.rmtree(cup.folder / EXPORTS)  # as in a restored folder
+            until(lambda: len(exported(cup)) == 1, "there is no export again")
             order = OrganiserOrder("Olga", Disqualify.action, "anna", "two entries")
             Disqualify(cup.contest, order).carry_out()
             until(lambda: len(exported(cup)) == 2, "there is no second export")
 
         newest, first = (verify_export(path, cup.folder / "organiser.pem") for path in exported(cup))
+        with pytest.raises(SystemExit):
+            verify(cup.folder, sample=1)
+        shutil.rmtree(exported(cup)[0].parent)
+        with pytest.raises(InputError, match=r"results changed after its newest export .*two entries"):
+            verify(cup.folder, sample=1)
 
     assert [] == [*newest.problems, *first.problems]
     assert (games, games) == (newest.replayed, first.replayed)
+
+
+def test_contest_whose_file_has_a_mistake_when_the_player_starts_is_played_after_the_repair(tmp_path: Path) -> None:
+    desk = make_contest(tmp_path)
+    path = tmp_path / "contest.toml"
+    text = path.read_text()
+    organiser = {"judge-organiser": make_token(desk, "Olga", TokenRole.ORGANISER)}
+    with serving(desk, is_alone=False) as service, service.client(make_token(desk, "ada")) as ada:
+        path.write_text(f"{text}\nunknwon = 1\n")
+        for process in players_of(service.process.pid):  # also those that render pages
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        until(lambda: player_status(tmp_path, "cup").mistake != "", "the mistake is not reported")
+        broken, ready = ada.get("/health"), ada.get("/health/ready")
+        page = httpx.get(f"{service.url}/organiser/index.html", cookies=organiser)
+        number = send(ada, "good one")
+        path.write_text(text)
+
+        assert "passed" == ended(ada, number)["state"]
+        until(lambda: ada.get("/health").status_code == 200, "the repair is not reported")
+    assert (503, 200) == (broken.status_code, ready.status_code)
+    assert MISTAKE in broken.json()["error"]
+    assert "unknwon" in page.text
+
+
+def test_health_reports_that_nobody_plays_also_after_a_killed_player(tmp_path: Path) -> None:
+    make_contest(tmp_path)
+    with closing(PlayerFiles(tmp_path, "cup")) as files:
+        files.write(PlayerStatus())
+    with judge_serve(tmp_path, "--no-play") as running, httpx.Client(base_url=running.url) as viewer:
+        health, ready = viewer.get("/health"), viewer.get("/health/ready")
+        with closing(PlayerFiles(tmp_path, "cup")) as files:
+            files.write(PlayerStatus())
+            played = viewer.get("/health")
+
+    assert [503, 200, 200] == [each.status_code for each in (health, ready, played)]
+    assert NO_PLAYER in health.json()["error"]
+
+
+def test_export_waits_for_the_reveal_at_its_moment(tmp_path: Path) -> None:
+    freeze = "[freeze]\nlast_rounds = 1\nreveal_at = 2020-01-02T00:00:00Z\n"
+    with Cup(tmp_path / "cup", PAIR, more=f"{STARTED}{freeze}") as cup:
+        cup.play()
+        make_key(cup.folder / KEY_FILE)
+        process, runs = ContestProcess(cup.planned.path), list[int]()
+
+        def start() -> bool:
+            runs.append(1)
+            return True
+
+        process.ensure = start  # type: ignore[method-assign]
+        with (
+            closing(Register(cup.planned.store_url, cup.planned.name)) as register,
+            closing(PlayerFiles(cup.folder, cup.planned.name)) as files,
+        ):
+            player = ContestPlayer(cup.planned, register, process, files)
+            player.act()
+            assert ("", []) == (player._writing, runs)
+            WindowKeeper(cup.planned, SubmissionGate(cup.planned.plan.windows)).apply()
+            reveals = cup.store.last_lines(cup.contest.name, 2, Revealed)
+            assert [Revealed("the set moment")] == [line.change for line in reveals]
+
+            def is_exported() -> bool:
+                player.act()
+                return bool(exported(cup))
+
+            until(is_exported, "there is no export")
+        # A run writes the revealed games to the event log.
+        assert [1] == runs
+        assert [] == list(verify_export(exported(cup)[0], None).problems)

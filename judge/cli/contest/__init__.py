@@ -1,6 +1,6 @@
 """`judge contest`: from a contest file to the final standings."""
 
-from judge.cli.lazy import lazy_group, order_commands
+from judge.cli.lazy import lazy_group
 
 app = lazy_group(
     {
@@ -14,7 +14,6 @@ app = lazy_group(
         "status": "judge.cli.contest.tables:status",
         "standings": "judge.cli.contest.tables:standings",
         "journal": "judge.cli.contest.tables:journal",
-        **order_commands("judge.contest.orders.contest_orders"),
         "folders": "judge.cli.contest.folders:folders",
         "key": "judge.cli.contest.publish:key",
         "export": "judge.cli.contest.publish:export",
@@ -23,6 +22,7 @@ app = lazy_group(
         "compare": "judge.cli.contest.exchange:compare",
         "verify": "judge.cli.contest.verify:verify",
     },
+    orders="judge.contest.orders.contest_orders",
     rare=(
         *("import", "compare", "cosign", "folders", "key"),
         *("end-season", "freeze-admissions", "reopen-admissions"),

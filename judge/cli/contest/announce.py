@@ -1,45 +1,49 @@
 """`judge contest announce`: publish a contest before its start."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from judge.base.moments import moment_text
-from judge.base.text import duration, printable, titled
+from judge.base.text import printable, titled
 from judge.cli.options import HERE, ContestOrCupArgument, checked_address, cup_at, refuse_given
-from judge.contest.begin import announce as announce_contest
-from judge.contest.contest import open_store
-from judge.contest.plan import Planned, load_plan
-from judge.journal.events import Announced
-from judge.publish.before_export import export_problems
-from judge.site.rules import format_text, games_of_pair
 from judge.terminal.output import note
-from judge.tournament.formats import AnyFormat
-from judge.translations.language import ENGLISH
-from judge.transparency.keys import fingerprint
-from judge.transparency.log import KEY_FILE, ContestLog, organiser_key
+
+if TYPE_CHECKING:
+    from judge.contest.plan import Planned
+    from judge.tournament.formats import AnyFormat
 
 
 def announcement(planned: Planned, url: str) -> Iterator[str]:
     """Commit to the draw and start the log. Yield the text to publish: title, game, clocks, format, schedule, address,
     key, commitment and the signed checkpoint.
     """
+    from judge.contest.begin import announce as announce_contest
+    from judge.contest.contest import open_store
+    from judge.journal.events import Announced
+    from judge.transparency.log import ContestLog, organiser_key
+
     with closing(open_store(planned)) as store:
         announce_contest(store, planned)
         log = ContestLog(planned.name, partial(store.leaves, planned.name))
         first, key = log.line(0), organiser_key(planned.folder)
-        yield from (printable(line, 600) for line in _facts(planned, url))
+        yield from (printable(line, 4000) for line in _facts(planned, url))
         commitment = first.digest if isinstance(first.change, Announced) else None
         yield _fact("commitment", commitment or "none: the file fixes a seed")
         if key is not None:
             yield f"\n{CHECKPOINT_HEADING}"
-            yield log.checkpoint().signed(key).note.decode().removesuffix("\n")
+            yield log.checkpoint(log.public_size).signed(key).note.decode().removesuffix("\n")
 
 
 def _facts(planned: Planned, url: str) -> Iterator[str]:
+    from judge.base.moments import moment_text
+    from judge.transparency.keys import fingerprint
+    from judge.transparency.log import organiser_key
+
     plan, policy, windows = planned.plan, planned.policy, planned.plan.windows
     yield plan.about or plan.title or planned.name
     yield ""
@@ -64,6 +68,9 @@ def _facts(planned: Planned, url: str) -> Iterator[str]:
 
 
 def _format_words(form: AnyFormat) -> str:
+    from judge.site.rules import format_text, games_of_pair
+    from judge.translations.language import ENGLISH
+
     if games_of_pair(form) is not None:
         return format_text(form, ENGLISH)
     return f"{form.name}, {form.games} games of each pairing"
@@ -71,10 +78,11 @@ def _format_words(form: AnyFormat) -> str:
 
 def clock_words(planned: Planned) -> str:
     """The time and memory limits of a contest."""
-    clock, limits = planned.policy.clock, planned.policy.limits
-    turn = f"{duration(clock.turn_ms)} a move" if clock.turn_ms else "as fast as possible"
-    game = f"{duration(clock.match_ms)} a game" if clock.match_ms else "no limit of a game"
-    return f"{turn}, {game}, {limits.memory_bytes >> 20} MiB of memory"
+    from judge.site.rules import limit_facts
+    from judge.translations.language import ENGLISH
+
+    facts = limit_facts(planned.policy, planned.clocks, ENGLISH)
+    return f"{facts['Time']}, {planned.policy.limits.memory_bytes >> 20} MiB of memory"
 
 
 def _fact(name: str, value: str) -> str:
@@ -108,6 +116,11 @@ def announce(
 
     Of a cup it also fixes the leagues.
     """
+    from judge.contest.plan import load_plan
+    from judge.publish.before_export import export_problems
+    from judge.transparency.keys import KEY_FILE
+    from judge.transparency.log import organiser_key
+
     if (cup := cup_at(contest)) is not None:
         from judge.cli.cup.plan import announce as announce_cup
 
@@ -120,7 +133,7 @@ def announce(
     for line in announcement(planned, url):
         print(line)
     note("judge: publish these lines now where only you can write, send them to the authors, and keep them")
-    for problem in export_problems(planned, planned.policy):
+    for problem in export_problems(planned, planned):
         note(f"judge: WARNING: judge contest export: {printable(problem, 2000)}")
     if organiser_key(planned.folder) is None:
         note(

@@ -7,9 +7,6 @@ import typer
 
 from judge.base.text import printable
 from judge.cli.options import ContestArgument
-from judge.contest.backup import back_up
-from judge.contest.plan import load_plan
-from judge.contest.restore import restore as restore_backup
 from judge.terminal.output import note, progress_bar
 
 EXAMPLES = {
@@ -53,6 +50,9 @@ def backup(
     The copy passes the checks of a restore before it replaces an earlier one, which restore --former still reads.
     TO has the contest's secret: keep it as private as the contest's folder.
     """
+    from judge.contest.backup import back_up
+    from judge.contest.plan import load_plan
+
     report = back_up(load_plan(contest), target, keys, dump, progress_bar(), sample)
     manifest = report.manifest
     print(f"{target}: {manifest.games} games, {len(manifest.stored)} records and folders, {report.new_files} new files")
@@ -84,6 +84,8 @@ def restore(
     ] = "",
 ) -> None:
     """Restore a contest from a backup, and check its files, its log and a sample of its games."""
+    from judge.contest.restore import restore as restore_backup
+
     report = restore_backup(source, contest, sample, since, progress_bar(), store=store, former=former)
     manifest = report.manifest
     place, moment = printable(str(contest), None), printable(manifest.taken_at)

@@ -10,10 +10,6 @@ import typer
 from judge.base.errors import HostError, InputError
 from judge.base.text import printable
 from judge.cli.options import HERE, ContestArgument
-from judge.contest.contest import open_store
-from judge.contest.plan import load_plan
-from judge.contest.witnesses import Witnesses
-from judge.transparency.log import ContestLog
 
 EXAMPLES = """
 Examples:
@@ -37,6 +33,11 @@ def cosign(
     ] = None,
 ) -> None:
     """Ask the witnesses of a contest to sign its current log, or import a signature with --from."""
+    from judge.contest.contest import open_store
+    from judge.contest.plan import load_plan
+    from judge.contest.witnesses import Witnesses
+    from judge.transparency.log import ContestLog
+
     planned = load_plan(contest)
     witnesses = Witnesses(planned)
     if not witnesses.all:
@@ -53,7 +54,7 @@ def cosign(
         refused = 0
         for witness, why in witnesses.ask(log):
             refused += bool(why)
-            print(f"{printable(witness.name)}: {printable(why, 300) or f'signed {log.size} leaves'}")
+            print(f"{printable(witness.name)}: {printable(why, 300) or f'signed {log.public_size} leaves'}")
     for witness in witnesses.all:
         if not witness.url:
             print(f"{printable(witness.name)}: has no url; import its signed checkpoint with --from")

@@ -1,30 +1,24 @@
 """`judge contest import` and `compare`: planned and played tournaments of other contest managers."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from judge.api.contests import ContestFolder
 from judge.base.errors import InputError
-from judge.base.owner import owned_directory
 from judge.base.text import printable
-from judge.catalog import MANAGERS
-from judge.catalog.managers import DifferenceKind, ImportedAgent, ImportedContest
-from judge.cli.options import HERE, ContestArgument, JsonOption
-from judge.cli.submit import UploadHost
+from judge.cli.options import HERE, ContestArgument, JsonOption, complete_manager
 from judge.contest.file_names import PLAN_FILE
-from judge.contest.folders.imported import needs_boxes, write_imported
-from judge.contest.host_setup import build_missing_image, clean_up, place_on_host
-from judge.contest.plan import load_plan
-from judge.publish.export.manager_files import finished_contest, planned_contest
-from judge.sandbox.box import BoxPolicy
-from judge.submissions import trees
-from judge.submissions.trees import TaskHost
 from judge.terminal.output import note, print_json, print_notice
+
+if TYPE_CHECKING:
+    from judge.catalog.managers import ImportedAgent, ImportedContest
+    from judge.submissions.trees import TaskHost
 
 EXAMPLES = {
     "import": """
@@ -50,8 +44,8 @@ ManagerArgument = Annotated[
     str,
     typer.Argument(
         metavar="MANAGER",
-        help=f"The manager that wrote the files: {MANAGERS.listed}.",
-        autocompletion=MANAGERS.names,
+        help="The manager that wrote the files. For an unknown name, the known ones are printed.",
+        autocompletion=complete_manager,
     ),
 ]
 
@@ -70,6 +64,9 @@ def import_contest(
     The folder gets a contest.toml, the openings and the unpacked programs. Settings without an equivalent are printed
     with field and advice, and kept as comments in contest.toml.
     """
+    from judge.catalog import MANAGERS
+    from judge.contest.folders.imported import write_imported
+
     known = MANAGERS.entry(manager)
     if known.read is None:
         raise InputError(f"{manager}: contests cannot be imported from it ({known.about})")
@@ -87,6 +84,14 @@ def import_contest(
 
 @contextmanager
 def _host(contest: ImportedContest) -> Iterator[TaskHost]:
+    from judge.base.owner import owned_directory
+    from judge.cli.submit import UploadHost
+    from judge.contest.folders.imported import needs_boxes
+    from judge.contest.host_setup import build_missing_image, clean_up, place_on_host
+    from judge.sandbox.box import BoxPolicy
+    from judge.submissions import trees
+    from judge.submissions.trees import TaskHost
+
     with owned_directory() as room:
         policy = BoxPolicy(freeze="none")
         if not needs_boxes(contest):
@@ -114,6 +119,12 @@ def compare(
     Its games are judged under the contest's rules and clocks. They are compared with the contest's finished games of
     the same agents, colours and opening.
     """
+    from judge.api.contests import ContestFolder
+    from judge.catalog import MANAGERS
+    from judge.catalog.managers import DifferenceKind
+    from judge.contest.plan import load_plan
+    from judge.publish.export.manager_files import finished_contest, planned_contest
+
     known = MANAGERS.entry(manager)
     if known.compare is None:
         raise InputError(f"{manager}: its tournaments cannot be compared ({known.about})")

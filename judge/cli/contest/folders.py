@@ -1,22 +1,22 @@
 """`judge contest folders`: list, export and import the agents' persistent folders."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from judge.api.contests import contest as contest_of
 from judge.base.errors import InputError
 from judge.base.text import printable
 from judge.cli.options import HERE, ContestArgument, ForceOption, JsonOption
-from judge.contest.contest import has_begun, open_store
-from judge.contest.folders.transfer import AgentFolder, bring, brought, left_by, refuse_while_running, write_folders
-from judge.contest.plan import Planned, load_plan
-from judge.contest.run_lock import alone
-from judge.journal.events import FoldersTransferred, cut
 from judge.terminal.output import print_json
+
+if TYPE_CHECKING:
+    from judge.contest.folders.transfer import AgentFolder
+    from judge.contest.plan import Planned
 
 EXAMPLES = """
 Examples:
@@ -57,6 +57,10 @@ def folders(
 
 
 def _list(contest: Path, as_json: bool) -> None:
+    from judge.api.contests import contest as contest_of
+    from judge.contest.folders.transfer import brought, left_by
+    from judge.contest.plan import load_plan
+
     planned = load_plan(contest)
     if _has_begun(planned):
         with contest_of(contest).opened() as found:
@@ -73,6 +77,12 @@ def _list(contest: Path, as_json: bool) -> None:
 
 
 def _export(directory: Path, contest: Path, force: bool) -> None:
+    from judge.api.contests import contest as contest_of
+    from judge.contest.folders.transfer import left_by, refuse_while_running, write_folders
+    from judge.contest.plan import load_plan
+    from judge.contest.run_lock import alone
+    from judge.journal.events import FoldersTransferred, cut
+
     with alone(load_plan(contest)), contest_of(contest).opened() as found:
         refuse_while_running(found.store, found.planned)
         folders = left_by(found.store, found.snapshot, found.files)
@@ -84,6 +94,10 @@ def _export(directory: Path, contest: Path, force: bool) -> None:
 
 
 def _import(source: Path, contest: Path, force: bool) -> None:
+    from judge.contest.folders.transfer import bring
+    from judge.contest.plan import load_plan
+    from judge.contest.run_lock import alone
+
     planned = load_plan(contest)
     with alone(planned):
         if _has_begun(planned):
@@ -97,6 +111,8 @@ def _import(source: Path, contest: Path, force: bool) -> None:
 
 
 def _has_begun(planned: Planned) -> bool:
+    from judge.contest.contest import has_begun, open_store
+
     if planned.has_no_store:
         return False
     with closing(open_store(planned)) as store:

@@ -46,11 +46,7 @@ def show_game_of(
 
 def _attempt(contest: Contest, game: ScheduledGame, wanted: int | None) -> Attempt:
     counted = game.attempt if game.state == GameState.DONE else None
-    played = {
-        each.number: each
-        for each in contest.store.attempts(contest.name)
-        if each.game == game.id and each.record is not None
-    }
+    played = {each.number: each for each in contest.store.attempts(contest.name, game.id) if each.record is not None}
     found = played.get(counted or 0) if wanted is None else played.get(wanted)
     if found is not None:
         return found

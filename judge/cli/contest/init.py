@@ -1,36 +1,35 @@
 """`judge contest init`: create a folder with a commented contest.toml."""
 
+from __future__ import annotations
+
 import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from string import Template
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from judge.agents.agents import agent_not_found, refuse_person
 from judge.base.durable_files import is_directory, is_file, write_durably
 from judge.base.errors import HostError, InputError
 from judge.base.os_errors import os_errors_as
 from judge.base.text import printable
-from judge.base.toml_files import toml_quoted
-from judge.cli.contest.init_options import InitOptions, ask_options, fair_games, local_zone, policy_of_game
 from judge.cli.guard import is_interactive
 from judge.cli.options import (
     ClockOption,
     PolicyOption,
     SetOption,
-    StoreOption,
     checked_address,
     refuse_given,
 )
 from judge.contest.file_names import PLAN_FILE
-from judge.contest.opening_files import shipped_openings
-from judge.contest.plan import NAME, load_plan
-from judge.host.house_agents import house_agent_names
-from judge.record.policy import Policy, load_policy
+from judge.terminal.output import note
+
+if TYPE_CHECKING:
+    from judge.cli.contest.init_options import InitOptions
+    from judge.record.policy import Policy
 
 EXAMPLES = """
 Examples:
@@ -42,6 +41,8 @@ judge contest init cup-2026 --policy gomocup-freestyle
 judge contest init friday --policy renju-15 --agent house-renju --agent ./my-brain --format swiss
 
 judge contest init cup --game gomoku --title "Weekend Cup" --turn-ms 300 --zone UTC --closes "2027-03-31 18:00"
+
+judge contest init cup --game gomoku --store postgresql+psycopg://judge@localhost/cup
 
 judge contest init december --from november
 
@@ -82,7 +83,7 @@ seeding = "listed"   # the agents below, best first, then submitted ones by name
 # seeds = ["strong", "less-strong"]   # names of listed or submitted agents, best first; all others follow
 # agents_per_author = 1   # default: no limit
 # order = "lowest"        # games of weak and uncertain agents first; default: in the order of the schedule
-store = "sqlite:///contest.db"   # or postgresql+psycopg://...
+store = $store   # or postgresql+psycopg://...
 
 [format]
 name = $format   # $formats
@@ -195,11 +196,19 @@ def init(
             help="Copy another contest: file, submitted agents with their checks, tokens, key, ratings.",
         ),
     ] = None,
-    store: StoreOption = "",
+    store: Annotated[
+        str,
+        typer.Option(
+            metavar="URL",
+            help="The contest's database, if its folder is to have none; with --from that of LAST.",
+        ),
+    ] = "",
     authors: Annotated[
         str, typer.Option(metavar="FILE", help="A text file with an author's name on each line; each gets a link.")
     ] = "",
-    url: Annotated[str, typer.Option(help="The public address of judge serve, for the links.")] = DEFAULT_ADDRESS,
+    url: Annotated[
+        str, typer.Option(help="The public address of judge serve, for the links.", show_default=DEFAULT_ADDRESS)
+    ] = "",
     cup: Annotated[bool, typer.Option("--cup", help="Instead create a cup.toml, of several contests.")] = False,
 ) -> None:
     """Create a folder NAME with a commented contest.toml.
@@ -207,6 +216,11 @@ def init(
     With --closes or --authors it also makes the key, the announcement and the sign-in links. A judge serve then
     receives agents, starts the contest when submissions close, plays it and exports it.
     """
+    from judge.agents.agents import refuse_person
+    from judge.cli.contest.init_options import InitOptions, ask_options, fair_games, local_zone, policy_of_game
+    from judge.contest.plan import NAME, load_plan
+    from judge.record.policy import load_policy
+
     if cup:
         given = {"policy": policy, "agent": agent, "format": format_, "games": games, "game": game, "from": last}
         given |= {
@@ -237,7 +251,7 @@ def init(
 
         init_from(name, last, store, options, set_ or [])
         return
-    address, names = checked_address(url), _names_of(authors)
+    address, names = checked_address(url or DEFAULT_ADDRESS), _names_of(authors)
     if game:
         if policy:
             raise InputError("--game and --policy: give one of them")
@@ -270,7 +284,7 @@ def init(
     # The path of a policy file is relative to the contest folder.
     file, colon, variant = policy.partition(":")
     named_policy = _from_folder(file, folder) + colon + variant if file.endswith(".toml") else policy
-    text = _text(own_name, named_policy, loaded, agents, options, seed, changes)
+    text = _text(own_name, named_policy, loaded, agents, options, seed, changes, store)
     before = {*folder.rglob("*")}
     is_new = not folder.exists()
     with os_errors_as(HostError, path):
@@ -291,6 +305,8 @@ def init(
     if is_open:
         for line in chosen_lines(planned, len(agents), len(names)):
             print(printable(line, 600))
+        if not url:
+            note(f"judge: the links are for this machine, {address}; --url ADDRESS makes them for others")
         _print_last_steps(folder, is_scheduled=bool(options.starts))
     else:
         _print_next_steps(path, is_scheduled=bool(options.starts))
@@ -332,6 +348,9 @@ def _print_next_steps(path: Path, *, is_scheduled: bool) -> None:
 
 
 def _agent_from_folder(named: str, folder: Path) -> str:
+    from judge.agents.agents import agent_not_found
+    from judge.host.house_agents import house_agent_names
+
     if named in house_agent_names():
         return named
     path = _from_folder(named, folder)
@@ -357,7 +376,10 @@ def _text(
     options: InitOptions,
     seed: int | None,
     changes: Sequence[str],
+    store: str,
 ) -> str:
+    from judge.base.toml_files import toml_quoted
+
     entered = "\n".join(f"[[agents]]\npath = {toml_quoted(agent)}\n" for agent in agents)
     return _TEMPLATE.substitute(
         name=toml_quoted(name),
@@ -365,6 +387,7 @@ def _text(
         changes=f"[{', '.join(map(toml_quoted, changes))}]",
         seed=_NO_SEED if seed is None else f"seed = {seed}{_FIXED}",
         title=toml_quoted(options.title),
+        store=toml_quoted(store or "sqlite:///contest.db"),
         zone=f"zone = {toml_quoted(options.zone)}" if options.zone else _NO_ZONE,
         schedule=options.schedule or _NO_SCHEDULE,
         format=toml_quoted(options.format_),
@@ -377,6 +400,9 @@ def _text(
 
 
 def _openings(policy: Policy, format_: str) -> str:
+    from judge.base.toml_files import toml_quoted
+    from judge.contest.opening_files import shipped_openings
+
     name = shipped_openings(policy)
     # A test and a ladder play more games than there are openings.
     transform = "transform" if format_ in ("sprt", "ladder") else "# transform"

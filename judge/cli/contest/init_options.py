@@ -129,7 +129,9 @@ def policy_of_game(game: str) -> str:
     if game not in games:
         with naming(f"--game {game}"):
             GAMES.refuse_missing_plugin(game)
-        raise InputError(f"--game {printable(game, 40)}: {suggest(game, games)}")
+        named = [f"--policy {each}" for each in policy_names() if game and game in each.split("-")]
+        advice = f"use {' or '.join(named)}" if named else suggest(game, games)
+        raise InputError(f"--game {printable(game, 40)}: no such game: {advice}")
     return games[game]
 
 

@@ -7,18 +7,19 @@ from judge.base.durable_files import create_private, write_durably
 from judge.base.errors import HostError
 from judge.base.moments import moment_text
 from judge.base.os_errors import os_errors_as
-from judge.base.text import duration
 from judge.cli.contest.announce import announcement, clock_words
 from judge.cli.contest.init_options import EXPECTED_AGENTS
 from judge.cli.links import author_link, organiser_link
 from judge.cli.options import operator
 from judge.cli.submit import open_intake
+from judge.cli.tokens import make_tokens, note_lookalikes
+from judge.contest.estimate import longest_words, size_of
 from judge.contest.executor import slots_on_host
+from judge.contest.file_names import PLAN_FILE
 from judge.contest.folder_names import LINKS
 from judge.contest.plan import Planned
 from judge.store.tokens import TokenRole
-from judge.transparency.keys import make_key, public_pem
-from judge.transparency.log import KEY_FILE
+from judge.transparency.keys import KEY_FILE, make_key, public_pem
 
 ANNOUNCEMENT = "announcement.txt"
 
@@ -31,8 +32,9 @@ def make_ready_for_authors(planned: Planned, authors: Sequence[str], address: st
         write_durably((folder / KEY_FILE).with_suffix(".pem"), public_pem(public))
     directory = open_intake(planned.path)
     with closing(directory.tokens()) as tokens:
-        lines = [f"organiser: {organiser_link(address, tokens.make('organiser', operator(), TokenRole.ACT))}"]
-        lines += [f"{author}: {author_link(address, tokens.make(author, operator()))}" for author in authors]
+        lines = [f"organiser: {organiser_link(address, tokens.make('organiser', operator(), TokenRole.ORGANISER))}"]
+    lines += [f"{author}: {author_link(address, token)}" for author, token in make_tokens(directory, authors)]
+    note_lookalikes(authors, directory)
     with os_errors_as(HostError, folder):
         create_private(folder / LINKS, "".join(f"{line}\n" for line in lines).encode())
         write_durably(folder / ANNOUNCEMENT, "".join(f"{line}\n" for line in announcement(planned, address)).encode())
@@ -42,16 +44,16 @@ def chosen_lines(planned: Planned, agents: int, authors: int) -> Iterator[str]:
     """Yield what was chosen for a contest with this number of listed agents and authors, and what is where."""
     plan, policy, folder = planned.plan, planned.policy, planned.folder
     expected = agents + authors or EXPECTED_AGENTS
-    games = expected * (expected - 1) // 2 * plan.format.games
+    names = [f"agent {number}" for number in range(1, expected + 1)]
+    size = size_of(planned, plan.format, names)
     slots = len(slots_on_host(plan.slots.cores, sharing=policy.box.sharing, ponders=policy.clock.ponder))
     yield f"{planned.path}: change there until the start what was chosen:"
     yield f"  policy    {plan.policy}: {clock_words(planned)}"
+    about = "" if plan.format.counts_games else "about "
     yield f"  format    {plan.format.name}, {plan.format.games} games of each pairing"
-    if plan.format.name == "round-robin":
-        longest = duration(games * 2 * policy.clock.match_ms / slots) if policy.clock.match_ms else ""
-        yield f"            {games} games if {expected} agents take part" + (
-            f", at most {longest} here" if longest else ""
-        )
+    if size.games:  # the format may need another number of agents
+        yield f"            {about}{size.games} games if {expected} agents take part"
+        yield f"  time      {longest_words(planned, size, slots)}"
     if plan.openings.file:
         yield f"  openings  {plan.openings.file}, each with both colours"
     if plan.windows.closes is not None:
@@ -59,5 +61,6 @@ def chosen_lines(planned: Planned, agents: int, authors: int) -> Iterator[str]:
     if plan.windows.starts is not None:
         yield f"  starts    {moment_text(plan.windows.starts)}"
     yield f"{folder / ANNOUNCEMENT}: publish it now, where only you can write, with {folder / 'organiser.pem'}"
+    yield f"  after a change of {PLAN_FILE}: judge contest announce {folder} prints it again"
     links = f"your link and those of {authors} authors; send each only the own one" if authors else "your link"
     yield f"{folder / LINKS}: {links}"

@@ -1,18 +1,18 @@
 """`judge contest plan`: games, duration and missing items."""
 
+from __future__ import annotations
+
 import dataclasses
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from judge.base.text import duration, printable, titled
+from judge.base.text import duration, json_text, printable, titled
 from judge.cli.options import HERE, ContestOrCupArgument, JsonOption, StoreOption, cup_at, refuse_given
-from judge.contest.estimate import EXPECTED_ANSWERS, ContestEstimate, estimate_contest
-from judge.contest.executor import slots_on_host
-from judge.contest.plan import Planned, load_plan
-from judge.publish.before_export import ratings_problems
-from judge.site.rules import games_of_pair
-from judge.terminal.output import json_text
+
+if TYPE_CHECKING:
+    from judge.contest.estimate import ContestEstimate
+    from judge.contest.plan import Planned
 
 EXAMPLES = """
 Examples:
@@ -32,6 +32,11 @@ def plan(
     as_json: JsonOption = False,
 ) -> None:
     """Print the number of games, how long they can take on this machine, and problems. Exits with 1 if any."""
+    from judge.contest.estimate import estimate_contest
+    from judge.contest.executor import slots_on_host
+    from judge.contest.plan import load_plan
+    from judge.publish.before_export import ratings_problems
+
     if (cup := cup_at(contest)) is not None:
         from judge.cli.cup.plan import plan as plan_cup
 
@@ -46,7 +51,7 @@ def plan(
     # More agents may come while submissions are open.
     listed = [agent.name or agent.path for agent in planned.plan.agents]
     agents = None if planned.waits_for() else {*found.agents, *listed}
-    ratings = ratings_problems(planned, planned.policy, agents)
+    ratings = ratings_problems(planned, planned, agents)
     found = dataclasses.replace(found, missing=[*found.missing, *ratings])
     policy = planned.policy
     slots = len(slots_on_host(planned.plan.slots.cores, sharing=policy.box.sharing, ponders=policy.clock.ponder))
@@ -70,6 +75,9 @@ def plan(
 
 
 def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
+    from judge.contest.estimate import EXPECTED_ANSWERS, longest_words
+    from judge.site.rules import games_of_pair
+
     policy, chosen = planned.policy, planned.plan.format
     name = printable(titled(planned.name, planned.plan.title))
     print(f"{name}: {policy.name}, {chosen.name}, {len(found.agents)} agents")
@@ -85,13 +93,9 @@ def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
         print(f"  seats    {printable(', '.join(found.seats), 2000)} in the first league")
     _show_left_out(found)
     print(f"  clocks   {policy.clock.words}, {policy.limits.memory_bytes >> 20} MiB")
-    hours = found.hours(slots)
-    longest = (
-        "unbounded: the policy's clock.match_ms is 0"
-        if hours is None
-        else f"at most {duration(hours * 3_600_000)} if agents use all their time, on {slots} slot{'s' * (slots != 1)}"
-    )
-    print(f"  time     {longest}")
+    for agent, clock in sorted(planned.clocks.items()):
+        print(f"           {printable(agent)}: {clock}")
+    print(f"  time     {longest_words(planned, found, slots)}")
     if found.expected_s is not None and (expected := found.expected_hours(slots)) is not None:
         each = f"{duration(found.expected_s * 1000)} a game"
         print(f"           about {duration(expected * 3_600_000)} with {EXPECTED_ANSWERS} answers of each seat, {each}")
@@ -103,7 +107,7 @@ def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
     )
     print(f"  chance   {chance}")
     if words := planned.plan.windows.words:
-        print(f"  moments  {words}")
+        print(f"  schedule {words}")
     if not planned.plan.store:
         print("  store    not opened: contest.toml names a database outside its folder")
         print("           name it with --store URL, to include submitted agents")

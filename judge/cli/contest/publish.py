@@ -1,30 +1,34 @@
 """`judge contest key` and `export`: publish a contest."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from judge import DISTRIBUTION
-from judge.api.contests import contest as contest_of
 from judge.base.errors import InputError
 from judge.base.text import printable, suggest
-from judge.catalog import MANAGERS
 from judge.cli.contest.options import ArchiveOption, checked_archive
-from judge.cli.options import HERE, ContestOrCupArgument, cup_at, of_web_extra, refuse_given
-from judge.contest.plan import load_plan
-from judge.contest_games import GameState
-from judge.publish.export.export import PageOptions
-from judge.publish.export.manager_files import write_for_manager
-from judge.publish.pages import PAGES
+from judge.cli.options import (
+    HERE,
+    ContestOrCupArgument,
+    complete_manager,
+    complete_page,
+    cup_at,
+    of_web_extra,
+    refuse_given,
+)
 from judge.terminal.output import note, print_notice, progress_bar
 from judge.translations.language import CODES
-from judge.transparency.keys import fingerprint, make_key, public_pem
-from judge.transparency.log import KEY_FILE
+
+if TYPE_CHECKING:
+    from judge.publish.export.export import PageOptions
 
 EXAMPLES = {
     "key": "Example: judge contest key cup/organiser.key",
@@ -47,7 +51,7 @@ server read them: the pages poll it every few seconds. After the end they are th
 }
 
 KeyFile = Annotated[
-    Path | None, typer.Option("--key", help=f"Your private key. Default: {KEY_FILE} in the contest's folder.")
+    Path | None, typer.Option("--key", help="Your private key. Default: organiser.key in the contest's folder.")
 ]
 
 
@@ -66,8 +70,8 @@ PageOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help=f"Also write a page of another package: {PAGES.listed}. May be repeated.",
-        autocompletion=PAGES.names,
+        help="Also write a page of another package. For an unknown name, the known ones are printed. May be repeated.",
+        autocompletion=complete_page,
     ),
 ]
 
@@ -78,6 +82,8 @@ def key(path: Annotated[Path, typer.Argument(metavar="FILE", help="The new file 
     FILE gets the private key, and a .pem file in the same folder the public key. Announce the public key in a place
     where only you can write.
     """
+    from judge.transparency.keys import fingerprint, make_key, public_pem
+
     pem = path.with_suffix(".pem")
     if pem.exists() or pem == path:
         raise InputError(f"{pem} exists, or is FILE itself; give another name")
@@ -102,12 +108,17 @@ def export(
         typer.Option(
             "--as",
             metavar="MANAGER",
-            help=f"Instead write only the result files of another manager: {MANAGERS.listed}. Nothing is signed.",
-            autocompletion=MANAGERS.names,
+            help="Instead write only the result files of another manager. For an unknown name, the known ones are "
+            "printed. Nothing is signed.",
+            autocompletion=complete_manager,
         ),
     ] = "",
     unsigned: Annotated[
         bool, typer.Option("--unsigned", help="Instead write the live pages to DIR, which this may repeat.")
+    ] = False,
+    withheld: Annotated[
+        bool,
+        typer.Option("--withheld", help="Also export results that are withheld. The export is not for publication."),
     ] = False,
     follow: Annotated[
         bool, typer.Option("--follow", help="With --unsigned: keep them current until the contest is over.")
@@ -117,18 +128,25 @@ def export(
 
     DEBUG lines and stderr are not published: they go to a separate directory for each agent, for its author.
     """
+    from judge.api.contests import contest as contest_of
+    from judge.catalog import MANAGERS
+    from judge.contest_games import GameState
+    from judge.publish.export.export import refuse_withheld
+    from judge.publish.export.manager_files import write_for_manager
+
     if (cup := cup_at(contest)) is not None:
         from judge.cli.cup.publish import export as export_cup
 
-        refuse_given("is not for a cup", as_=as_, archive=archive, unsigned=unsigned, follow=follow)
+        refuse_given("is not for a cup", as_=as_, archive=archive, unsigned=unsigned, withheld=withheld, follow=follow)
         export_cup(directory, cup, key, private, page_options(address, language or CODES, page or ()))
         return
     if follow and not unsigned:
         raise InputError("--follow is for live pages: also give --unsigned")
     if unsigned:
-        if as_ or key or private or address or language or page:
+        if as_ or key or private or address or language or page or withheld:
             raise InputError(
-                "--unsigned writes the live pages: leave out --as, --key, --private, --address, --language and --page"
+                "--unsigned writes the live pages: leave out --as, --key, --private, --address, --language, --page and "
+                "--withheld"
             )
         _write_pages(directory, contest, archive, is_followed=follow)
         return
@@ -139,6 +157,8 @@ def export(
                 "--language, --page"
             )
         with contest_of(contest).opened() as found:
+            if not withheld:
+                refuse_withheld(found)
             count = write_for_manager(found, MANAGERS.entry(as_), directory)
             counts = found.view().counts
             unfinished = sum(counts.values()) - counts[GameState.DONE]
@@ -147,12 +167,16 @@ def export(
         print(f"{directory}: {count} files")
         return
     authors = private or directory.with_name(f"{directory.name}-private")
-    options = replace(page_options(address, language or CODES, page or ()), archive=checked_archive(archive))
+    options = replace(
+        page_options(address, language or CODES, page or ()), archive=checked_archive(archive), withheld=withheld
+    )
     exported = contest_of(contest).export(
         directory, key=key, private=authors, options=options, progress=progress_bar(), notify=print_notice
     )
     if exported.unfinished:
         note(f"judge: {exported.unfinished} games have no result yet; the pages show them as unfinished")
+    if withheld:
+        note("judge: with results that are withheld: do not publish it before they are revealed")
     print(f"{directory}: {exported.played} games; open {directory}/index.html")
     print(f"{authors}: private files per author")
     print(f"manifest {exported.digest}")
@@ -161,6 +185,8 @@ def export(
 
 
 def _write_pages(directory: Path, contest: Path, archive: str, *, is_followed: bool) -> None:
+    from judge.contest.plan import load_plan
+
     with of_web_extra():
         from judge.web.live.serve import follow as write
     planned = load_plan(contest)
@@ -172,6 +198,9 @@ def _write_pages(directory: Path, contest: Path, archive: str, *, is_followed: b
 
 def page_options(address: str, languages: Sequence[str], pages: Sequence[str] = ()) -> PageOptions:
     """The options of pages. Raises InputError."""
+    from judge.publish.export.export import PageOptions
+    from judge.publish.pages import PAGES
+
     for code in languages:
         if code not in CODES:
             raise InputError(f"--language {printable(code, 20)}: {suggest(code, CODES)}")

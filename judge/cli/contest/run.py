@@ -1,14 +1,12 @@
 """`judge contest run`: play a contest to its end."""
 
-import signal
+from __future__ import annotations
+
 import sys
-from types import FrameType
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from judge.api.contests import ContestFolder
-from judge.api.contests import contest as contest_of
 from judge.base.errors import HostError, InputError
 from judge.cli.options import (
     HERE,
@@ -20,12 +18,11 @@ from judge.cli.options import (
     refuse_given,
     require_dask,
 )
-from judge.contest.attempts import EndedAttempt, Executor
-from judge.contest.contest import Contest
-from judge.contest.runner import RunObserver, StopReason, StopRequest
-from judge.journal.events import Stopped
-from judge.terminal.contest_progress import Lines, Panel, Progress
 from judge.terminal.output import note
+
+if TYPE_CHECKING:
+    from judge.api.contests import ContestFolder
+    from judge.contest.runner import StopReason
 
 EXAMPLES = """
 Examples:
@@ -62,6 +59,9 @@ def run(
 
     Without a terminal, or with --json, each finished game is printed on a line.
     """
+    from judge.api.contests import contest as contest_of
+    from judge.terminal.contest_progress import RunDisplay
+
     if cluster and workers:
         raise InputError("--workers is for games on this machine, --cluster for those on others")
     if cluster:
@@ -72,7 +72,7 @@ def run(
         refuse_given("is not for a cup", accept_images=accept_images, json=as_json)
         run_cup(cup, workers, cluster, tls, now=now)
         return
-    display = _Display(as_json=as_json)
+    display = RunDisplay(as_json=as_json)
     chosen = contest_of(contest)
     try:
         stop = chosen.run(
@@ -100,44 +100,10 @@ def _confirm_begin(waits: str) -> bool:
     return True
 
 
-class _Display(RunObserver):
-    def __init__(self, *, as_json: bool) -> None:
-        self._as_json = as_json
-        self.stop = StopRequest()
-        self.is_open = False
-        self._shown: Progress | None = None
-
-    def open(self, contest: Contest, executor: Executor) -> None:
-        self.is_open = True
-        self._shown = self._made(contest, executor)
-        self._before = signal.signal(signal.SIGINT, self._interrupted)
-
-    def _made(self, contest: Contest, executor: Executor) -> Progress:
-        if sys.stdout.isatty() and not self._as_json:
-            return Panel(contest, executor)
-        return Lines(contest, as_json=self._as_json)
-
-    def report(self, ended: EndedAttempt) -> None:
-        if self._shown is not None:
-            self._shown.report(ended)
-
-    def close(self) -> None:
-        if self._shown is not None:
-            signal.signal(signal.SIGINT, self._before)
-            self._shown.close()
-
-    def _interrupted(self, _signal: int, _frame: FrameType | None) -> None:
-        if self._shown is None:
-            return
-        if self.stop.drain.is_set():
-            self.stop.abandon.set()
-            self._shown.notify("abandoning the running games; they will be played again")
-        else:
-            self.stop.drain.set()
-            self._shown.notify("finishing the running games; Ctrl-C again abandons them")
-
-
 def _say_end(chosen: ContestFolder, stop: StopReason) -> None:
+    from judge.contest.runner import StopReason
+    from judge.journal.events import Stopped
+
     name, path = chosen.planned.name, chosen.planned.path
     if stop is StopReason.FINISHED:
         note(f"judge: {name} is over; judge contest standings {path}")

@@ -9,39 +9,35 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
-from judge.api.contests import ContestFolder
-from judge.api.contests import contest as contest_of
 from judge.base.text import printable, titled
-from judge.cli.contest.standings_output import print_standings
 from judge.cli.options import HERE, ContestArgument, ContestOrCupArgument, JsonOption, cup_at, refuse_given
-from judge.contest.contest import open_store
-from judge.contest.plan import load_plan
-from judge.contest.status import status_before, status_of, total_text
-from judge.contest_view.documents import standings_document
-from judge.terminal.contest_tables import print_crosstable
 from judge.terminal.output import print_json
 
 
 def status(
     contest: ContestOrCupArgument = HERE,
     games: Annotated[bool, typer.Option("--games", help="List every game.")] = False,
+    agents: Annotated[bool, typer.Option("--agents", help="List every agent.")] = False,
     hosts: Annotated[
         bool, typer.Option("--hosts", help="Test whether times or results of a host are unusual; reads every record.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show the progress of a contest, its hosts, agents that fail, and games that are void or stopped."""
+    from judge.api.contests import ContestFolder
+    from judge.contest.plan import load_plan
+    from judge.contest.status import status_before, status_of, total_text
+
     if (cup := cup_at(contest)) is not None:
         from judge.cli.cup.tables import status as status_of_cup
 
-        refuse_given("is not for a cup", games=games, hosts=hosts)
+        refuse_given("is not for a cup", games=games, agents=agents, hosts=hosts)
         status_of_cup(cup, as_json=as_json)
         return
     planned = load_plan(contest)
     with ContestFolder(planned).opened_if_begun() as found:
-        document = status_before(planned) if found is None else status_of(found, games, hosts)
+        document = status_before(planned) if found is None else status_of(found, games, hosts, agents)
     if as_json:
         print_json(document, indent=None)
         return
@@ -52,10 +48,8 @@ def status(
     state = "over" if document["is_over"] else document["state"]
     is_idle = state == "open" and document["player"] is None
     is_interrupted = is_idle and counts["running"] > 0
-    if is_interrupted:
-        state = "interrupted"
-    elif state == "open" and any(host["running"] and host["lost_since"] is None for host in document["hosts"]):
-        state = "playing"
+    if state == "open":
+        state = "interrupted" if is_idle else "running"
     name = printable(titled(document["contest"], found.snapshot.title))
     print(f"{name}: {state}, {counts['done']} of {total_text(document)} games done")
     running = "interrupted" if is_interrupted else "running"
@@ -67,6 +61,9 @@ def status(
             f"  continue      no judge plays the contest; judge contest run {printable(str(contest), 200)} continues it"
         )
     print(f"  chance        {document['chance']['words']}")
+    if document["withheld_from"] is not None:
+        path = printable(str(contest), 200)
+        print(f"  withheld      results from round {document['withheld_from']} on; judge contest reveal next {path}")
     if document["folders"]:
         print(f"  folders       {printable(document['folders'], 2000)}")
     for host in document["hosts"]:
@@ -84,6 +81,9 @@ def status(
     _print_copies(document)
     if document["again_at"]:
         print(f"  set aside     retried when nothing else can be played, not before {document['again_at']}")
+    for agent in document.get("agents", []):
+        what = ", ".join(filter(None, (agent["state"], agent["clock"], agent["author"] and f"of {agent['author']}")))
+        print(f"  agent         {printable(agent['name'], 80)}: {printable(what)}")
     has_rounds = found.snapshot.format.has_rounds
     for game in document.get("list", []):
         words = f"round {game['round']:<3} " if has_rounds else ""
@@ -108,9 +108,9 @@ def print_status_before(document: Mapping[str, Any], title: str) -> None:
     print(f"{printable(titled(document['contest'], title))}: not begun")
     if document["words"]:
         print(f"  {document['words']}")
-    elif not document["moments"]:
+    elif not document["schedule"]:
         print("  not scheduled: judge contest run begins it")
-    for key, at in document["moments"].items():
+    for key, at in document["schedule"].items():
         left = datetime.fromisoformat(at) - datetime.now(UTC)
         if left > timedelta():
             print(f"  {key:<13} in {_time_left(left)}")
@@ -155,6 +155,12 @@ def standings(
     as_json: JsonOption = False,
 ) -> None:
     """Print the standings, with ratings and their 95 % intervals. Before the start: entries and start time."""
+    from judge.api.contests import ContestFolder
+    from judge.cli.contest.standings_output import print_standings
+    from judge.contest.plan import load_plan
+    from judge.contest.status import status_before
+    from judge.contest_view.documents import standings_document
+
     if (cup := cup_at(contest)) is not None:
         from judge.cli.cup.tables import standings as standings_of_cup
 
@@ -181,6 +187,11 @@ def standings(
 
 
 def _print_crosstable(contest: Path, *, as_json: bool) -> None:
+    from rich.console import Console
+
+    from judge.api.contests import contest as contest_of
+    from judge.terminal.contest_tables import print_crosstable
+
     with contest_of(contest).opened() as found:
         cells = found.view().table.crosstable
     if as_json:
@@ -194,6 +205,9 @@ def _print_crosstable(contest: Path, *, as_json: bool) -> None:
 
 def journal(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
     """Print the contest's journal: time, actor, event, and the reason of every void."""
+    from judge.contest.contest import open_store
+    from judge.contest.plan import load_plan
+
     planned = load_plan(contest)
     if planned.has_no_store:
         print("[]" if as_json else f"{planned.name}: not begun, and its journal is empty")

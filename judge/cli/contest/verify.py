@@ -1,25 +1,27 @@
 """`judge contest verify`: verify an export. Needs no modules of Unix."""
 
+from __future__ import annotations
+
 import secrets
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from judge.base.errors import InputError
 from judge.base.text import printable, titled
-from judge.cli.contest.verify_output import SAMPLE_EXIT_CODE, print_problems, warn_of_own_key
 from judge.contest.file_names import CUP_FILE, PLAN_FILE
-from judge.contest_view.joined import FormerContest
-from judge.publish.manifest import CUP_DOCUMENT, MANIFEST, PUBLIC_KEY
-from judge.publish.verify.copies import CHANGED_LINE_ENDS
-from judge.publish.verify.export import VerificationReport, verify_export
-from judge.publish.verify.sample import Sample, percent_to_find
-from judge.publish.verify.witnesses import Witnessed
-from judge.statistics.fairness import SEAT, TIME, FairnessTest
 from judge.terminal.output import note, progress_bar
+
+if TYPE_CHECKING:
+    from judge.contest_view.joined import FormerContest
+    from judge.publish.verify.export import VerificationReport
+    from judge.publish.verify.sample import Sample
+    from judge.publish.verify.witnesses import Witnessed
+    from judge.statistics.fairness import FairnessTest
 
 EXAMPLES = """
 Examples:
@@ -79,6 +81,11 @@ def verify(
     Of a contest's folder, its newest export, with the contest's own key. Of an exported cup, each league and the
     medals.
     """
+    from judge.cli.contest.verify_output import SAMPLE_EXIT_CODE, print_problems
+    from judge.publish.manifest import CUP_DOCUMENT, MANIFEST, PUBLIC_KEY
+    from judge.publish.verify.copies import CHANGED_LINE_ENDS
+    from judge.publish.verify.export import verify_export
+
     if not directory.is_dir():
         raise InputError(f"{directory}: not a directory; give one that judge contest export wrote")
     chosen = chosen_sample(sample, sample_seed)
@@ -130,6 +137,8 @@ def verify(
         count = len(report.problems)
         print(f"{place}: FAILED: {count} problem{'s' if count > 1 else ''}")
         raise SystemExit(1)
+    if is_of_contest:
+        _refuse_outdated(folder, report)
     name = printable(titled(report.contest, report.title))
     if report.sampled_of is not None:
         games = f"{report.replayed - report.uncounted} of {report.sampled_of} games replayed"
@@ -139,16 +148,27 @@ def verify(
     result = "ok after undoing changed line ends" if report.changed_line_ends else "ok"
     print(f"{place}: {result}: {name}, {games}")
     if is_of_contest:
-        _refuse_other_contest(folder, report)
         print(f"publish {place}")
 
 
-def _refuse_other_contest(folder: Path, report: VerificationReport) -> None:
+def _refuse_outdated(folder: Path, report: VerificationReport) -> None:
+    from judge.contest.contest import open_store  # a verifier has no contest's folder
     from judge.contest.plan import load_plan
+    from judge.publish.kept_exports import last_change
 
-    name = load_plan(folder).name
-    if report.contest != name:
-        raise InputError(f"{folder}: its newest export is of {printable(report.contest, 60)}, not of {name}: remove it")
+    planned = load_plan(folder)
+    if report.contest != planned.name:
+        name = printable(report.contest, 60)
+        raise InputError(f"{folder}: its newest export is of {name}, not of {planned.name}: remove it")
+    with closing(open_store(planned)) as store:
+        change = last_change(store, planned.name)
+    leaves = 0 if report.log is None else report.log.size
+    if change is not None and change.number is not None and change.number >= leaves:
+        raise InputError(
+            f"{folder}: the results changed after its newest export ({change.at[:19].replace('T', ' ')} UTC: "
+            f"{printable(change.text, 200)}): do not publish it; judge serve writes the next one, and "
+            f"judge contest export DIR {folder} writes one now"
+        )
 
 
 def _newest_export(folder: Path) -> Path:
@@ -166,6 +186,8 @@ def _newest_export(folder: Path) -> Path:
 
 def chosen_sample(games: int | None, seed: str) -> Sample | None:
     """The sample of `--sample` and `--sample-seed`; None: all games. Raises InputError."""
+    from judge.publish.verify.sample import Sample
+
     if games is None:
         if seed:
             raise InputError("--sample-seed chooses the games of a sample: also give --sample N")
@@ -174,6 +196,8 @@ def chosen_sample(games: int | None, seed: str) -> Sample | None:
 
 
 def _sample_lines(sample: Sample, report: VerificationReport, all_games: int) -> Iterator[str]:
+    from judge.publish.verify.sample import percent_to_find
+
     sampled = report.replayed - report.uncounted
     yield f"{sampled} of {all_games} games replayed, chosen by --sample-seed {printable(sample.seed)}"
     chances = [f"{forged}: {percent_to_find(forged, sampled, all_games)}" for forged in FORGED if forged <= all_games]
@@ -183,6 +207,8 @@ def _sample_lines(sample: Sample, report: VerificationReport, all_games: int) ->
 
 def fairness_lines(tests: Sequence[FairnessTest]) -> Iterator[str]:
     """Yield the result of the tests: effects of the machines, then that of the first move."""
+    from judge.statistics.fairness import SEAT
+
     made = [test for test in tests if test.p is not None]
     of_machines = [test for test in made if test.factor != SEAT]
     found = [test for test in of_machines if test.has_effect]
@@ -198,10 +224,12 @@ def fairness_lines(tests: Sequence[FairnessTest]) -> Iterator[str]:
         yield f"{test.factor}{level}: {_size_words(test)}"
     for test in made:
         if test.factor == SEAT and test.has_effect:
-            yield f"the first player: {_size_words(test)}; this comes from the game, not from a machine"
+            yield f"the first player: {_size_words(test)}; this comes from the game or its openings, not from a machine"
 
 
 def _size_words(test: FairnessTest) -> str:
+    from judge.statistics.fairness import TIME
+
     ends = (test.effect or 0.0, test.low or 0.0, test.high or 0.0)
     if test.response == TIME:
         sizes, unit = [f"{100 * end:+.1f}" for end in ends], "% time a move"
@@ -231,6 +259,8 @@ def _witness_words(witness: Witnessed) -> str:
 
 
 def _warn(report: VerificationReport) -> None:
+    from judge.cli.contest.verify_output import warn_of_own_key
+
     warn_of_own_key(report.manifest)
     if not report.is_over:
         why = "there are problems" if report.problems else "another round follows"

@@ -1,5 +1,7 @@
 """`judge contest watch`: show a running contest from the `events.ndjson` in its folder, without affecting the games."""
 
+from __future__ import annotations
+
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,26 +9,17 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.live import Live as Terminal
 
-from judge.api.contests import ContestFolder
-from judge.api.contests import contest as contest_of
-from judge.broadcast.events import AnyEvent, Ended, GameStarted
-from judge.broadcast.log import LOG_FILE, LogReader
-from judge.broadcast.state import Live
-from judge.cli.contest.tables import print_status_before
-from judge.cli.ladder import ladder_cells
 from judge.cli.options import HERE, ContestArgument
-from judge.contest.contest import Contest
-from judge.contest.plan import load_plan
-from judge.contest.status import status_before
-from judge.contest_view.ladder import LadderAgent, LadderRatings
-from judge.submissions.windows import Windows
-from judge.terminal.contest_screen import game_screen, line_of, overview
+
+if TYPE_CHECKING:
+    from judge.broadcast.events import AnyEvent
+    from judge.contest.contest import Contest
+    from judge.contest_view.ladder import LadderAgent
+    from judge.submissions.windows import Windows
 
 POLL_INTERVAL_S = 0.1
 
@@ -58,6 +51,9 @@ def watch(
     game: Annotated[int, typer.Option(min=0, help="Show the board of this game; 0: all running games.")] = 0,
 ) -> None:
     """Show the running games of a contest, its standings and its last results, from the live page's events."""
+    from judge.api.contests import contest as contest_of
+    from judge.terminal.contest_screen import line_of
+
     with suppress(KeyboardInterrupt):
         _await_begin(contest)
         with contest_of(contest).opened() as found, closing(Followed(found, game)) as followed:
@@ -71,6 +67,11 @@ def watch(
 
 
 def _await_begin(path: Path) -> None:
+    from judge.api.contests import ContestFolder
+    from judge.cli.contest.tables import print_status_before
+    from judge.contest.plan import load_plan
+    from judge.contest.status import status_before
+
     shown: Windows | None = None
     while True:
         planned = load_plan(path)
@@ -88,6 +89,10 @@ class Followed:
     """The events of a contest from the first until the contest, or one of its games, is over."""
 
     def __init__(self, contest: Contest, game: int = 0) -> None:
+        from judge.broadcast.log import LOG_FILE, LogReader
+        from judge.broadcast.state import Live
+        from judge.contest_view.ladder import LadderRatings
+
         self.contest, self.game = contest, game
         self.live = Live()
         self._reader = LogReader(contest.planned.folder / LOG_FILE)
@@ -102,6 +107,8 @@ class Followed:
 
     def ratings(self) -> Mapping[str, Sequence[str]]:
         """Cells of a ladder's agents by name; empty for other formats."""
+        from judge.cli.ladder import ladder_cells
+
         games, began = sum(line.games for line in self.live.table), time.monotonic()
         is_ladder = not self.contest.snapshot.format.has_rounds
         if is_ladder and games != self._rated_games and began >= self._rate_at:
@@ -113,6 +120,9 @@ class Followed:
 
     def news(self) -> Iterator[AnyEvent]:
         """Yield new events; all from the first if the log was recreated. Damaged lines are skipped."""
+        from judge.broadcast.events import Ended, GameStarted
+        from judge.broadcast.state import Live
+
         if self._reader.is_replaced():
             self._reader.restart()
             self.live = Live()
@@ -155,6 +165,11 @@ class Followed:
 
 
 def _on_screen(followed: Followed) -> None:
+    from rich.console import Console
+    from rich.live import Live as Terminal
+
+    from judge.terminal.contest_screen import game_screen, overview
+
     console = Console(highlight=False)
     with Terminal(console=console, screen=True, auto_refresh=False) as terminal:
         goes_on = True

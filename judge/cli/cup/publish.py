@@ -11,8 +11,7 @@ from judge.publish.export.export import PageOptions
 from judge.publish.verify.copies import CHANGED_LINE_ENDS
 from judge.publish.verify.sample import Sample
 from judge.terminal.output import note, progress_bar
-from judge.transparency.keys import load_key
-from judge.transparency.log import KEY_FILE
+from judge.transparency.keys import KEY_FILE, load_key
 
 
 def export(directory: Path, cup: Path, key: Path | None, private: Path | None, options: PageOptions) -> None:

@@ -30,6 +30,7 @@ from judge.broadcast.events import (
     NextGame,
     Opened,
     Playing,
+    ResultsWithheld,
     Scheduled,
     StandingLine,
     StateChanged,
@@ -43,6 +44,8 @@ from judge.broadcast.running import moment
 from judge.contest.contest import Contest, open_store
 from judge.contest.event_log.moves import Connection, Key, WorkerMoves
 from judge.contest.plan import BroadcastPlan, Planned
+from judge.contest_view.public import public_view
+from judge.contest_view.view import ContestView
 from judge.formats.outcome import outcome_sentence, score_text
 from judge.journal import events as journal_events
 from judge.record.spec import RecordFile
@@ -86,6 +89,10 @@ class Recorder:
         self._is_table_due = True
         self.moves = WorkerMoves(self._log.append, self.read_store, BroadcastPlan() if delay is None else delay)
         self._games: dict[str, NextGame] = {}
+        self._withheld_from: int | None = None
+        """The first withheld round, after the lines that were read."""
+        self._logged: set[int] = set()
+        """Lines of the journal with events. An interrupted reveal continues after them."""
         try:
             self._read_log()
             if self._log.seq == 0:
@@ -102,7 +109,10 @@ class Recorder:
     def _read_log(self) -> None:
         running: dict[Key, list[Playing | MoveMade]] = {}
         for event in self._log.events():
-            self._last_line = max(self._last_line, getattr(event, "journal", None) or 0)
+            line = getattr(event, "journal", None) or 0
+            self._last_line = max(self._last_line, line)
+            if self._withheld_from is not None:
+                self._logged.add(line)
             match event:
                 case GameStarted():
                     running[event.game, event.attempt] = []
@@ -114,6 +124,8 @@ class Recorder:
                     self._scheduled = max(self._scheduled, *(game.game for game in event.games))
                 case TableChanged():
                     self._table = event.lines
+                case ResultsWithheld():
+                    self._withheld_from = event.first
         for key, events in running.items():
             self.moves.begin(key)
             for event in events:
@@ -140,10 +152,20 @@ class Recorder:
         """Log new journal lines. Raises HostError."""
         store, name = self._contest.store, self._contest.name
         for number, line in store.journal_since(name, self._last_line):
+            if isinstance(line.change, journal_events.Revealed):
+                self._log_revealed(number, line.change.withheld_from)
             self._last_line = number
-            self._log.append(list(self._events_of(number, line)), is_durable=True)
+            if not line.is_withheld(self._withheld_from):
+                self._log.append(list(self._events_of(number, line)), is_durable=True)
         if self._is_table_due and time.monotonic() >= self._table_at:
             self._log_table()
+
+    def _log_revealed(self, before: int, first: int | None) -> None:
+        """Log the lines that a reveal at position `before` makes public; from round `first` on they stay withheld."""
+        for number, line in self._contest.store.journal_since(self._contest.name, 0):
+            is_revealed = line.is_withheld(self._withheld_from) and not line.is_withheld(first)
+            if number < before and is_revealed and number not in self._logged:
+                self._log.append(list(self._events_of(number, line)), is_durable=True)
 
     def due_s(self) -> float | None:
         """Seconds until standings or a withheld event are due; None if nothing is."""
@@ -163,6 +185,12 @@ class Recorder:
         match line.change:
             case journal_events.Created() | journal_events.Entered():
                 self._contest.refresh()
+                entries = self._contest.snapshot.entries
+                if isinstance(line.change, journal_events.Created):
+                    entries = entries[: line.change.entries]
+                else:
+                    names = [entry.name for entry in entries]
+                    entries = entries[: names.index(line.change.agent) + 1]
                 agents = tuple(
                     EnteredAgent(
                         agent=place,
@@ -171,11 +199,12 @@ class Recorder:
                         rank=entry.rank or 0,
                         title=plain_text(entry.title, MAX_TITLE_CHARACTERS),
                     )
-                    for place, entry in enumerate(self._contest.snapshot.entries, 1)
+                    for place, entry in enumerate(entries, 1)
                 )
                 yield Entered(journal=number, at=at, agents=agents)
-            case journal_events.Scheduled():
-                games = tuple(game for game in self._schedule() if game.game > self._scheduled)
+            case journal_events.Scheduled(count):
+                # Later ones may be withheld.
+                games = tuple(game for game in self._schedule() if game.game > self._scheduled)[:count]
                 self._scheduled = max([self._scheduled, *(game.game for game in games)])
                 if games:
                     yield Scheduled(journal=number, at=at, games=games)
@@ -185,6 +214,12 @@ class Recorder:
                 yield StateChanged(journal=number, at=at, state="paused", reason=reason)
             case journal_events.Stopped():
                 yield StateChanged(journal=number, at=at, state="stopped", reason=reason)
+            case journal_events.StandingsFrozen(first):
+                self._withheld_from = first
+                yield ResultsWithheld(journal=number, at=at, first=first)
+            case journal_events.Revealed():
+                self._withheld_from = line.change.withheld_from
+                yield ResultsWithheld(journal=number, at=at, first=self._withheld_from)
             case journal_events.Disqualified(agent):
                 self._is_table_due = True
                 yield Disqualified(journal=number, at=at, agent=agent, reason=reason)
@@ -274,7 +309,9 @@ class Recorder:
 
     def _log_table(self) -> None:
         began = time.monotonic()
-        standing = self._contest.view()
+        standing: ContestView = self._contest.view()
+        if self._contest.store.withheld_from(self._contest.name) is not None:
+            standing = public_view(self._contest.read())
         is_rated = standing.table.is_by_rating
         lines = tuple(
             StandingLine(

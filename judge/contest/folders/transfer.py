@@ -10,6 +10,8 @@ The content is not trusted: digests and packing are checked; missing, extra and 
 identified by name, so a new version continues with the old folder.
 """
 
+from __future__ import annotations
+
 import ctypes
 import hashlib
 import os
@@ -20,15 +22,16 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from judge.agents.kept_folders import Heads, owner_of
 from judge.base.durable_files import PARTIAL, is_file, sync, write_durably
 from judge.base.errors import HostError, InputError
 from judge.base.os_errors import os_errors_as
 from judge.base.owner import owned_directory
+from judge.base.parsing import Model
 from judge.base.text import sentence
 from judge.contest.file_names import PLAN_FILE
 from judge.contest.plan import Planned, load_plan
@@ -38,8 +41,10 @@ from judge.record.spec import read_record
 from judge.sandbox.archive import EMPTY, Archive, Capacity, UnkeptError, measure_folder, parse_folder
 from judge.sandbox.box import FolderKind
 from judge.store.files import Files
-from judge.store.queries import Reader
 from judge.tournament.snapshot import Snapshot, read_snapshot
+
+if TYPE_CHECKING:
+    from judge.store.queries import Reader
 
 IMPORTED = "folders.json"
 
@@ -111,7 +116,7 @@ def folder_words(names: Sequence[str], begun: Collection[str], source: str, stra
     return "; ".join(words)
 
 
-class _Import(BaseModel):
+class _Import(Model):
     model_config = ConfigDict(extra="forbid")
 
     name: str
@@ -119,7 +124,7 @@ class _Import(BaseModel):
     state: str = Field(pattern=r"^[0-9a-f]{64}$")
 
 
-class _Imports(BaseModel):
+class _Imports(Model):
     model_config = ConfigDict(extra="forbid")
 
     document: Literal["judge-folders-1"] = "judge-folders-1"

@@ -7,7 +7,7 @@ from judge.base.text import sentence
 from judge.contest.contest import find_game, why_frozen
 from judge.contest.folders.kept import share_files
 from judge.contest.late_entries import late_entrant, new_entry, possible_entrants, refuse_ended, refuse_frozen
-from judge.contest.orders.order import AGENT, ENTRANT, GAME, NO_PLACE_CHANGES, SEASON, ContestOrder, Effect
+from judge.contest.orders.order import AGENT, ENTRANT, GAME, NO_PLACE_CHANGES, ROUND, SEASON, ContestOrder, Effect
 from judge.contest_games import GameState
 from judge.journal.events import AdmissionsFrozen, AdmissionsReopened, Paused, Resumed, SeasonEnded, Stopped
 from judge.store.contests import Store
@@ -300,6 +300,47 @@ class Enter(ContestOrder):
         )
 
 
+class Reveal(ContestOrder):
+    """Make withheld results public: those of the next round, up to a round, or all. `judge serve` then exports them."""
+
+    action = "reveal"
+    example = "next cup"
+    label = sentence("Reveal")
+    title = sentence("Reveal results: {target}")
+    target = ROUND
+    needs = "can_reveal"
+    default_why = "the organiser revealed it"
+    result_of_run = "shows it on the live pages"
+
+    def read(self) -> None:
+        super().read()
+        view = self.contest.view()
+        self.last, self.is_over = max((pairing.round for pairing in view.pairings), default=0), view.is_over
+
+    def do(self, inner: Store) -> Effect:
+        word, first, last = self.given.target, inner.withheld_from(self.name), self.last
+        if first is None or first > last:
+            raise InputError(sentence(f"no results of {self.name} are withheld"))
+        if word not in ("next", "all") and not (word.isascii() and word.isdigit() and first <= int(word) <= last):
+            raise InputError(
+                sentence(f"{word!r} is no withheld round: give next, all, or a number from {first} to {last}")
+            )
+        number = first if word == "next" else last if word == "all" else int(word)
+        is_end = number == last and self.is_over
+        listed = [game for game in inner.listed(self.name) if game.round <= number]
+        if any(game.state in OPEN_STATES for game in listed) or (word == "all" and not is_end):
+            raise InputError(sentence(f"games up to round {number} have no result yet: reveal them after their end"))
+        inner.reveal(self.name, self.given.why, None if is_end else number)
+        games = sum(game.round >= first for game in listed)
+        return Effect(
+            sentence(f"all results of {self.name} are public")
+            if is_end
+            else sentence(f"the results of {self.name} up to round {number} are public"),
+            sentence(f"Rounds that become public: {first} to {number}, with {games} games. This cannot be undone."),
+            NO_PLACE_CHANGES,
+        )
+
+
 class SeasonOrder(ContestOrder):
     """An order for the season of a ladder."""
 
@@ -376,6 +417,6 @@ CONTEST_ORDERS: Mapping[str, type[ContestOrder]] = {
     order.action: order
     for order in (
         *(Pause, Resume, Void, Replay, Disqualify, Withdraw, Enter),
-        *(EndSeason, FreezeAdmissions, ReopenAdmissions),
+        *(Reveal, EndSeason, FreezeAdmissions, ReopenAdmissions),
     )
 }

@@ -33,6 +33,7 @@ class Target:
 
 CONTEST, SEASON, AUTHORS = Target("contest"), Target("season"), Target("authors")
 GAME = Target("game", "game", "The number of the game in the schedule, or its id.")
+ROUND = Target("round", "round", "The last round to reveal: its number, `next` or `all`.")
 AGENT = Target("agent", "agent", "The agent's name, as the tables show it.")
 ENTRANT = Target("entrant", "agent", "The name of an agent with a passed submission.")
 SUBMISSION = Target("submission", "ID", "The number of a submission.")

@@ -42,6 +42,9 @@ from judge.transparency.keys import fingerprint, public_pem
 from judge.transparency.log import WITNESSED, ContestLog, witnessed_files
 
 PGN = "games.pgn"
+MAX_GAMES_WITH_BOARDS = 10_000
+"""Small boards of a larger contest would fill the memory."""
+
 _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 
 
@@ -75,6 +78,8 @@ class PageOptions:
     """Name of the cup with its pages in the folder above, to which pages link."""
     added: Sequence[PageEntry] = ()
     """Pages of other packages."""
+    withheld: bool = False
+    """Whether results that are not revealed may be exported, which is then not for publication."""
 
 
 def publish(
@@ -87,10 +92,21 @@ def publish(
 ) -> ExportSummary:
     """Write the public part of `contest` to `directory` and the authors' parts below `private`; both must be new.
 
-    Raises InputError if one exists or a record was changed, HostError if writing fails.
+    Raises InputError if one exists, a record was changed or results are withheld, HostError if writing fails.
     """
+    if not options.withheld:
+        refuse_withheld(contest)
     with new_export(directory, private) as (partial, partial_private):
         return _write(contest, partial, partial_private, key, options, track)
+
+
+def refuse_withheld(contest: Contest) -> None:
+    """Raises InputError if results are withheld."""
+    if (first := contest.store.withheld_from(contest.name)) is not None:
+        raise InputError(
+            f"the results of {contest.name} from round {first} on are withheld: reveal them first, with "
+            f"judge contest reveal all {contest.planned.path}; --withheld exports them for yourself"
+        )
 
 
 def new_export(directory: Path, private: Path) -> AbstractContextManager[Sequence[Path]]:
@@ -121,6 +137,7 @@ def _write(
         (target / name).write_bytes(write())
     conditions: dict[int, GameConditions] = {}
     evaluated: dict[int, EvaluatedGame | None] = {}
+    boards: dict[int, str] = {}
     about: dict[str, Mapping[str, str]] = {}
     listed: dict[str, tuple[str, int]] = {}
     tables = ((f"data/{name}", data) for name, data in result_tables(published))
@@ -134,12 +151,15 @@ def _write(
             about |= game.about
             conditions[context.game.number] = game.conditions
             evaluated[context.game.number] = game.evaluated
+            if len(contexts) <= MAX_GAMES_WITH_BOARDS:
+                boards[context.game.number] = game.board
             listed |= game.listed
     deque(of_results, maxlen=0)
     published = replace(
         published,
         games=[replace(game, conditions=conditions.get(game.number)) for game in published.games],
         evaluated=evaluated,
+        boards=boards,
     )
     for name, data in certificate_files(published).items():
         (target / "data" / name).write_bytes(data)

@@ -13,8 +13,7 @@ from judge.contest.folder_names import EXPORTS
 from judge.contest.plan import load_plan
 from judge.publish.export.export import publish
 from judge.publish.manifest import MANIFEST
-from judge.transparency.keys import load_key
-from judge.transparency.log import KEY_FILE
+from judge.transparency.keys import KEY_FILE, load_key
 
 
 def write_export(plan: str, number: str) -> str:

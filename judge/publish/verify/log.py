@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -33,9 +34,12 @@ from judge.journal.events import (
     Paused,
     Rated,
     Resumed,
+    Revealed,
+    RoundPlayed,
     Scheduled,
     SeasonEnded,
     SetAside,
+    StandingsFrozen,
     Started,
     Stopped,
     SubmissionChanged,
@@ -45,7 +49,7 @@ from judge.journal.events import (
     Withdrawn,
 )
 from judge.journal.sentences import text_of
-from judge.journal.state import ContestState
+from judge.journal.state import ContestState, withheld_round
 from judge.publish.verify.line_times import time_of
 from judge.referee.verify import MAX_MEASURED_VALUE
 from judge.store.types import ENTERS, JournalLine, state_after
@@ -56,6 +60,8 @@ from judge.transparency.log import LOG
 from judge.transparency.merkle import Tree
 from judge.transparency.receipt import Receipt
 from judge.transparency.tiles import CHECKPOINT, MAX_TILE_BYTES, read_leaves, tile_files
+
+_SALT = re.compile(r"[0-9a-f]{32}")
 
 Attempts = Mapping[tuple[int, int], str]
 """SHA-256 of published records, by game number and attempt."""
@@ -93,7 +99,7 @@ def read_log(directory: Path, contest: ContestView, key: Ed25519PublicKey) -> Re
         log.problems.append(f"{LOG}{CHECKPOINT}: not signed by the organiser's key")
     if tree.root() != checkpoint.root:
         log.problems.append(f"{LOG}{CHECKPOINT}: its root is not that of the leaves")
-    for path, data in tile_files(tree, lambda start, end: leaves[start:end]):
+    for path, data in tile_files(tree, lambda start, end: leaves[start:end], tree.size):
         log.files.append(path)
         if read_bounded(directory / LOG / path, MAX_TILE_BYTES) != data:
             log.problems.append(f"{LOG}{path}: not the hashes of the leaves")
@@ -106,11 +112,14 @@ def read_log(directory: Path, contest: ContestView, key: Ed25519PublicKey) -> Re
 
 
 def _with_digest(line: JournalLine, leaf: bytes) -> JournalLine:
+    """The line with what only its leaf has."""
     try:
-        digest = json.loads(leaf).get("digest")
+        digest, salt = map(json.loads(leaf).get, ("digest", "salt"))
     except (ValueError, AttributeError, RecursionError):
-        digest = None
-    return replace(line, digest=digest if isinstance(digest, str) else None)
+        return line
+    return replace(
+        line, digest=digest if isinstance(digest, str) else None, salt=salt if isinstance(salt, str) else None
+    )
 
 
 def since_problems(log: ReadLog, old: Checkpoint, key: Ed25519PublicKey) -> Iterator[str]:
@@ -204,12 +213,13 @@ _WITH_DIGESTS = (
 
 _AFTER_CREATION = (
     *(Scheduled, Started, Accepted, Disqualified, Withdrawn, Entered, Resumed, Paused, Stopped),
+    *(StandingsFrozen, RoundPlayed, Revealed),
     *_OF_SEASON,
 )
 
 
-def season_decisions(log: ReadLog) -> Iterator[str]:
-    """The organiser's orders on a ladder's season and admissions, and submissions that could not enter."""
+def logged_decisions(log: ReadLog) -> Iterator[str]:
+    """The organiser's orders on a ladder's season and admissions, agents that could not enter, and withheld results."""
     for line in log.lines:
         match line.change:
             case SeasonEnded(why=str() as why):
@@ -220,6 +230,10 @@ def season_decisions(log: ReadLog) -> Iterator[str]:
                 yield f"admissions reopened: {why}"
             case NotEntered(agent, why):
                 yield f"not entered: {agent}: {why}"
+            case StandingsFrozen() | Revealed():
+                yield f"{kind_of(line.change).HEAD.lower()} at {line.at}: {line.text}"
+    if (first := state_after(log.lines).withheld_from) is not None:
+        yield f"results from round {first} on are not revealed: this export is not for publication"
 
 
 def _season_end(contest: ContestView) -> datetime | None:
@@ -272,6 +286,7 @@ class _ComparedLog:
         self._schedule = sorted(contest.games, key=lambda game: game.number)
         self._places = {game.id: place for place, game in enumerate(self._schedule)}
         self._state = ContestState()
+        self._rounds = {game.id: game.round for game in contest.games}
         self._ends = _season_end(contest)
         self._replaced = ""
         """Agent that the next line withdraws."""
@@ -313,6 +328,9 @@ class _ComparedLog:
                 return
             case Started(game) if self._places[game] >= state.scheduled:
                 yield "the game was not scheduled"
+            case StandingsFrozen(first):
+                yield from self._freeze_problems(line, first)
+        yield from self._salt_problems(line, min((game.round for game in new), default=None))
         yield from state.apply(Created(0) if kind is Created else event, line.digest)
         match event:
             case Scheduled():
@@ -332,6 +350,22 @@ class _ComparedLog:
                     yield f"{out[0]} was disqualified"
                 if (left := state.withdrawn.keys() & agents) and self._contest.snapshot.format.withdrawal == "annuls":
                     yield f"{min(left)} had withdrawn"
+
+    def _freeze_problems(self, line: JournalLine, first: int) -> Iterator[str]:
+        snapshot, time = self._contest.snapshot, time_of(line)
+        at = None if snapshot.withholding is None else snapshot.withholding.at
+        if snapshot.withheld_from != first and (at is None or (time is not None and time < at)):
+            yield f"the terms do not withhold results from round {first} on"
+
+    def _salt_problems(self, line: JournalLine, scheduled: int | None) -> Iterator[str]:
+        """A withheld leaf has a salt, so nobody could guess it; no other leaf has one."""
+        first = self._state.withheld_from
+        played_in = self._rounds.get(line.game or "", scheduled)
+        is_withheld = first is not None and withheld_round(line.change, played_in, first, 0) is not None
+        if (line.salt is not None) != is_withheld:
+            yield "it was withheld without a salt" if is_withheld else "it was not withheld, but has a salt"
+        elif line.salt is not None and not _SALT.fullmatch(line.salt):
+            yield "its salt is not of 32 hexadecimal digits"
 
     def check_data(self, line: JournalLine) -> Iterator[str]:
         """Data, columns and digest that no judge writes."""
@@ -413,7 +447,7 @@ class _ComparedLog:
             yield from _attempt_problems(game, attempts.ended, records)
             if (attempts.running is not None) != (game.state == GameState.RUNNING):
                 running = f"attempt {attempts.running} is running" if attempts.running else "no attempt is running"
-                yield f"game {game.number}: {running} in the log, but it is {game.state} in the tables in the tables"
+                yield f"game {game.number}: {running} in the log, but it is {game.state} in the tables"
 
 
 def _attempt_problems(

@@ -305,6 +305,13 @@ class ContainerBox(Box, Generic[Process]):
     def meter(self) -> Meter:
         return self._container.meter if self._container else Meter()
 
+    def unreported_kills(self) -> int:
+        container = self._container
+        if container is None or container.oom or not container.groups:
+            return 0
+        read = container.meter.readings()
+        return (read.oom_kills or 0) if read.reached_cap else 0
+
     @property
     def freezer(self) -> str:
         return self._container.freezer.name if self._container else NO_FREEZER

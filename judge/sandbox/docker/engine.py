@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 OLDEST_API = (1, 41)
 """Engine 20.10, the first API with private cgroup namespaces."""
 
+PODMAN_HEADER = "Libpod-Api-Version"
+"""In answers of Podman's imitation of the API."""
+
 WAIT_TIMEOUT_S = 10
 
 VERSION_TIMEOUT_S = 5
@@ -264,6 +267,11 @@ def _api_version(_host: str) -> str:
     with closing(_client(".".join(map(str, OLDEST_API)), REQUEST_TIMEOUT_S)) as client:
         answer = client.api.get(f"{client.api.base_url}/_ping", timeout=REQUEST_TIMEOUT_S)
         answer.raise_for_status()
+    if podman := answer.headers.get(PODMAN_HEADER):
+        raise HostError(
+            f"This is Podman {podman}, which cannot limit the size of volumes as Docker does: start a Docker Engine "
+            "of version 20.10 or newer, or name its socket by DOCKER_HOST"
+        )
     version = answer.headers.get("Api-Version", "0")
     if tuple(map(int, version.split("."))) < OLDEST_API:
         raise HostError(f"The Engine speaks API {version}; it must speak 1.41 or newer (Engine 20.10): update it")

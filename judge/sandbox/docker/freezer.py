@@ -7,9 +7,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from judge.base.errors import HostError
-from judge.sandbox.box import NO_FREEZER
+from judge.sandbox.box import ENGINE_FREEZER, NO_FREEZER
 from judge.sandbox.docker.engine import Engine, EngineRefusalError
-from judge.sandbox.machine.cgroup import UNIFIED
+from judge.sandbox.machine.cgroup import UNIFIED, parse_mounts
 
 
 class Freezer:
@@ -71,9 +71,9 @@ PROOFS = 5
 
 
 class EnginePause(Freezer):
-    """The Engine's pause (about 10 ms per call), for users without write access to cgroup files."""
+    """The Engine's pause, for users without write access to cgroup files."""
 
-    name = "engine"
+    name = ENGINE_FREEZER
 
     def __init__(self, engine: Engine, container: str) -> None:
         self._engine = engine
@@ -154,9 +154,15 @@ def choose_freezer(wish: str, directories: Mapping[str, Path], engine: Engine, c
         if wish in ("auto", name) and hierarchy in directories:
             with suppress(OSError):
                 return FileFreezer(name, directories[hierarchy] / order, words, directories[hierarchy] / state, sign)
-    if wish in ("auto", "engine"):
+    if wish in ("auto", ENGINE_FREEZER):
         return EnginePause(engine, container).prove()
     raise HostError(f"This host has no {wish} freezer that this user may write: set box.freeze to auto")
+
+
+def frozen_may_end(wish: str) -> bool:
+    """Whether a killed process ends while it is frozen. With v1 it ends after the thaw."""
+    mounts = parse_mounts(Path("/proc/self/mountinfo").read_text(encoding="utf-8"))
+    return "freezer" not in mounts or (UNIFIED in mounts and os.geteuid() == 0 and wish in ("auto", "unified"))
 
 
 def is_ordered_frozen(groups: Mapping[str, Path]) -> bool:

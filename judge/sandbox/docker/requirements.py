@@ -14,10 +14,13 @@ from judge.base.procfs import PROC
 from judge.sandbox.box import CONTESTS_NEED_PIPES, ONE_KERNEL, BoxPolicy
 from judge.sandbox.docker import seccomp
 from judge.sandbox.docker.engine import Engine
+from judge.sandbox.docker.rights import clock_obstacle, freezer_obstacle
 
 
 def require(policy: BoxPolicy) -> None:
     """Raises HostError or InputError for the first unmet requirement."""
+    if obstacle := freezer_obstacle(policy):
+        raise HostError(obstacle)
     for name in {seccomp.NATIVE, *policy.seccomp_of.values()}:
         seccomp.engine_text(name)
     with closing(Engine()) as engine:
@@ -34,6 +37,8 @@ def unmet_requirements(policy: BoxPolicy, info: Mapping[str, Any]) -> Iterator[s
     """A sentence for each."""
     if "seccomp" not in security_options(info):
         yield "this Engine or its kernel has no seccomp: use a kernel that has it (CONFIG_SECCOMP_FILTER)"
+    if missing := missing_limits(info):
+        yield f"the Engine cannot limit {', '.join(missing)}: {LIMITS_FIX}"
     if policy.transport == "pipes" and policy.runtime not in ONE_KERNEL:
         yield (
             f"box.transport = 'pipes', but box.runtime = {policy.runtime!r} has a separate kernel, which cannot "
@@ -45,6 +50,18 @@ def unmet_requirements(policy: BoxPolicy, info: Mapping[str, Any]) -> Iterator[s
             f"box.runtime = {policy.runtime!r}, but this Engine has {', '.join(sorted(runtimes))}: "
             "add it to the runtimes of /etc/docker/daemon.json and restart the Engine"
         )
+
+
+LIMITS = {"MemoryLimit": "memory", "PidsLimit": "processes", "CPUSet": "processors"}
+"""By the Engine's name."""
+LIMITS_FIX = (
+    "boot with cgroup v2 (a rootless Engine needs it, and the controllers of its user) or with cgroup_enable=memory"
+)
+
+
+def missing_limits(info: Mapping[str, Any]) -> list[str]:
+    """What this Engine cannot limit, as a rootless one with cgroup v1. `info` is the Engine's."""
+    return [name for key, name in LIMITS.items() if not info.get(key)]
 
 
 def refuse_stack(label: str) -> None:
@@ -74,8 +91,13 @@ def pipes_obstacle(policy: BoxPolicy) -> str:
     return policy.attach_reason or host_obstacle(os.environ.get("DOCKER_HOST", ""), tempfile.gettempdir())
 
 
-def require_pipes(policy: BoxPolicy) -> None:
-    """Raises HostError for a contest whose boxes would use the Engine's stream."""
+def require_exact_clocks(policy: BoxPolicy, turn_ms: int) -> None:
+    """Raises HostError for a contest whose boxes would use the Engine's stream, or a slow freezer in short turns.
+
+    `turn_ms` is its shortest turn; 0: no limit.
+    """
+    if obstacle := clock_obstacle(policy, turn_ms):
+        raise HostError(obstacle)
     if obstacle := pipes_obstacle(policy):
         raise HostError(f"{CONTESTS_NEED_PIPES}: {obstacle}")
 

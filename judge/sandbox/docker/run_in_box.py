@@ -14,9 +14,9 @@ from typing import BinaryIO
 
 from judge.base.errors import HostError
 from judge.base.text import printable_lines
-from judge.sandbox import open_box
 from judge.sandbox.box import Box, BoxPolicy, Channel, EventSource, Limits, Tenant
 from judge.sandbox.evidence import ProcessReport
+from judge.sandbox.open_box import open_box
 
 SUCCESS = ProcessReport("exited", 0)
 

@@ -9,10 +9,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from judge.base.errors import InputError
-from judge.base.parsing import parse
+from judge.base.parsing import FrozenModel, parse
 from judge.base.resources import POLICIES
 from judge.base.toml_files import parse as parse_toml
 from judge.base.toml_files import read_text
@@ -24,11 +24,7 @@ NATIVE, WINE, ENGINE = "native", "wine32", "engine"
 ENOSYS = 38
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Bits(_Part):
+class Bits(FrozenModel):
     """Numbers whose bits of `mask` equal those of `value`."""
 
     mask: int = Field(gt=0)
@@ -41,7 +37,7 @@ class Bits(_Part):
                 yield {"value": bit, "valueTwo": ~self.value & bit, "op": "SCMP_CMP_MASKED_EQ"}
 
 
-class CallRule(_Part):
+class CallRule(FrozenModel):
     """Calls with one of `values` in an argument, without the bits of `without`, or outside `but`; else any call."""
 
     calls: tuple[str, ...]
@@ -68,7 +64,7 @@ class CallRule(_Part):
             yield {}
 
 
-class Profile(_Part):
+class Profile(FrozenModel):
     """policies/seccomp/native.toml explains the parts."""
 
     about: str = ""

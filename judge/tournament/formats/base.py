@@ -59,6 +59,10 @@ class TournamentFormat(FrozenModel, ABC):
         """Whether the number of games does not depend on results (except disqualifications)."""
         return True
 
+    def last_round(self, agents: int) -> int | None:
+        """The number of the last round, if it does not depend on results."""
+        return None
+
     def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:
         """The number of later pairings without byes; a minimum unless `counts_games`."""
         count, all_played = 0, list(played)

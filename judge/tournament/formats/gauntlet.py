@@ -23,6 +23,9 @@ class Gauntlet(TournamentFormat):
         """All meetings of the challengers."""
         return remaining(gauntlet(by_seed(entries), self.challengers), played)
 
+    def last_round(self, agents: int) -> int:
+        return max(self.challengers, agents - self.challengers)
+
     def base(self, entries: Sequence[Competitor]) -> str | None:
         """The challenger if there is only one."""
         return by_seed(entries)[0].id if self.challengers == 1 else None

@@ -23,6 +23,9 @@ class RoundRobin(SkippingFormat):
         """All rounds of the Berger tables."""
         return remaining(self.without_skipped(berger(by_seed(entries), self.cycles)), played)
 
+    def last_round(self, agents: int) -> int:
+        return self.cycles * (agents - 1 + agents % 2)
+
 
 class DoubleRoundRobin(SkippingFormat):
     """A round robin of two cycles."""
@@ -32,6 +35,9 @@ class DoubleRoundRobin(SkippingFormat):
     def next(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
         """All rounds of the Berger tables."""
         return RoundRobin(games=self.games, cycles=2, skip=self.skip).next(entries, played, seed)
+
+    def last_round(self, agents: int) -> int:
+        return 2 * (agents - 1 + agents % 2)
 
 
 def berger(agents: Sequence[Competitor], cycles: int = 1) -> list[list[Pair]]:

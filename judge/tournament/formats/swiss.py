@@ -54,6 +54,9 @@ class Swiss(TournamentFormat):
         pairs = [(*field.seats(one, other, lot), "") for one, other in field.pair()]
         return Rounds(earlier).add(pairs)
 
+    def last_round(self, agents: int) -> int:
+        return self.rounds
+
     def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:
         left = self.rounds + 1 - next_number(each.pairing for each in played)
         return max(0, left) * (sum(entry.active for entry in entries) // 2)

@@ -287,9 +287,7 @@ def _index_page(own: Own, problem: str = "") -> Response:
         **home_values(own.state, own.author, snapshot, language),
         "ladder": None
         if contest is None or contest.has_rounds
-        else ladder_values(
-            contest, submissions, own.state.practice.challenges(own.author, MAX_CHALLENGES), per_day, language
-        ),
+        else ladder_values(contest, submissions, own.state.practice.challenges(own.author, MAX_CHALLENGES), per_day),
         "places": {line.agent: line for line in contest.table.lines} if contest is not None and contest.ending else {},
         "about": own.site.file.plan.about,
         "check_command": own.site.file.plan.check_command,

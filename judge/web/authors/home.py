@@ -76,22 +76,25 @@ def home_values(state: AppState, author: str, contest: Snapshot | None, language
     agents = agents_of(submissions, entries, rows)
     if season == "running":
         agents = [replace(each, why_waiting=_why_waiting(reader, directory.contest, each.last)) for each in agents]
+    active = [each for each in entries if each.id not in rows or rows[each.id].is_active]
     return {
         "facts": {
             **game_facts(directory.policy, language),
-            **limit_facts(directory.policy, language),
+            **limit_facts(directory.policy, directory.clocks, language),
             language.gettext("Runtimes"): ", ".join(directory.runtimes),
             language.gettext("Agents per author"): directory.agents_per_author or "",
         },
         "moments": windows.moments,
+        "opens": dict(windows.moments).get("opens"),
         "closes": dict(windows.moments).get("closes"),
+        "is_closed": state.receiver.gate.is_closed,
         "is_open": _is_open(state, author),
         "has_begun": contest is not None,
         "is_too_late": season == "over" or (contest is not None and not directory.joins_later),
         "season": season,
         "joins_later": directory.joins_later,
         "agents": agents,
-        "alike": alike([each for each in entries if each.id not in rows or rows[each.id].is_active]),
+        "alike": alike(active) if contest is None or season in ("running", "frozen") else [],
         "outdated": [] if contest else [each.name for each in entries if has_other_clock(directory, each)],
         "protocol": directory.policy.game.protocol,
         "protocol_url": protocol_url(directory.policy),

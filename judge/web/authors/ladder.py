@@ -8,11 +8,10 @@ from judge.contest_view.ladder import TREND_GAMES
 from judge.contest_view.values import Participant
 from judge.contest_view.view import ContestView
 from judge.formats.outcome import outcome_for
-from judge.site.ladder import signed, since
+from judge.site.ladder import last_game, signed
 from judge.store.practice_games import PracticeGame
 from judge.store.types import ENTERS, Submission
 from judge.tournament.snapshot import newest_versions
-from judge.translations.language import Language
 from judge.web.authors.games import seat_names
 from judge.web.intake.answers import practice_reason
 
@@ -26,7 +25,6 @@ def ladder_values(
     submissions: Sequence[Submission],
     challenges: Sequence[PracticeGame],
     per_day: int,
-    language: Language,
 ) -> Mapping[str, Any] | None:
     """None for other formats, and without an agent that takes part."""
     passed = {each.id for each in submissions if each.state in ENTERS}
@@ -43,7 +41,7 @@ def ladder_values(
     may_challenge = bool(per_day) and not contest.is_over
     return {
         "agents": [
-            _agent(contest, each, active, language, may_challenge and not each.out and each.entry.submission in passed)
+            _agent(contest, each, active, may_challenge and not each.out and each.entry.submission in passed)
             for each in own
         ],
         "signed": signed,
@@ -61,9 +59,7 @@ def ladder_values(
     }
 
 
-def _agent(
-    contest: ContestView, agent: Participant, active: Collection[str], language: Language, may_challenge: bool
-) -> Mapping[str, Any]:
+def _agent(contest: ContestView, agent: Participant, active: Collection[str], may_challenge: bool) -> Mapping[str, Any]:
     found = contest.ladder[agent.name]
     results = [result for result in contest.counted if agent.name in result.agents]
     met: dict[str, list[GameResult]] = {}
@@ -88,7 +84,7 @@ def _agent(
     return {
         "participant": agent,
         "found": found,
-        "since": since(found, contest, language) if found.history else "",
+        "last": last_game(found) if found.history else "",
         "is_over": contest.is_over,
         "place": "" if agent.out else str(contest.lines[agent.name].place),
         "places": contest.place_ranges.get(agent.name, ""),

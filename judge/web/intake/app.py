@@ -27,7 +27,7 @@ from judge.web.intake.upload import Receiver
 from judge.web.kit.errors import error_responses
 from judge.web.kit.health import check_health
 from judge.web.kit.session import Authenticator
-from judge.web.player.status import player_status
+from judge.web.player.status import PlayerStatus, player_status
 from judge.web.schemas import (
     ContestInfo,
     Detail,
@@ -66,7 +66,12 @@ class AppState:
 
     def is_held(self, number: int) -> bool:
         """Whether a submission waits for a slot."""
-        return number in player_status(self.directory).waiting
+        return number in self.player.waiting
+
+    @property
+    def player(self) -> PlayerStatus:
+        """The current status of the process that checks submissions and plays."""
+        return player_status(self.directory.folder, self.directory.contest)
 
 
 router = APIRouter()
@@ -98,10 +103,16 @@ UploadParameters = Annotated[UploadQuery, Query()]
 
 
 @router.get("/health/ready", responses=error_responses(429, 503), tags=["public"])
+async def ready(state: State) -> Health:
+    """Check that the service and its store answer."""
+    await check_health(state.register)
+    return Health(ok=True)
+
+
 @router.get("/health", responses=error_responses(429, 503), tags=["public"])
 async def health(state: State) -> Health:
-    """Check that the service and its store answer, and that submissions are processed."""
-    await check_health(state.register, player_status(state.directory).problems)
+    """Check that the service and its store answer, that submissions are processed, and that the contest is played."""
+    await check_health(state.register, state.player.problems)
     return Health(ok=True)
 
 

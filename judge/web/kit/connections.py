@@ -4,10 +4,12 @@ Beyond a limit, the oldest idle connection is closed.
 """
 
 import asyncio
+import os
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from errno import EADDRINUSE
 from ipaddress import ip_address
 from typing import Any
 
@@ -18,7 +20,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from judge.base.descriptors import watchable_descriptors
 from judge.base.errors import InputError
 from judge.base.logs import get_logger
-from judge.base.os_errors import os_errors_as
+from judge.base.procfs import listening_process, program_name
 from judge.base.scheduling import lower_priority
 from judge.base.worker_processes import start_fork_server
 from judge.submissions.intake import IntakePolicy
@@ -94,8 +96,14 @@ def listening(address: ListenAddress, *, beyond_loopback: bool, option: str = "-
             "listen on 127.0.0.1 and let a server with TLS forward to it, or use --beyond-loopback"
         )
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    with os_errors_as(InputError, f"{option} {address}"):
+    try:
         listener = socket.create_server((address.host, address.port), family=family)
+    except OSError as error:
+        if error.errno == EADDRINUSE:
+            pid = listening_process(address.port)
+            holder = "another program" if pid is None else f"{program_name(pid)}, process {pid},"
+            raise InputError(f"{option} {address}: {holder} listens there: end it, or give another port") from None
+        raise InputError(f"{option} {address}: {os.strerror(error.errno or 0)}") from None
     # asyncio sets it only on its own sockets. Without it, responses of two segments are delayed by 40 ms on reused
     # connections.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

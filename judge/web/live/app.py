@@ -35,8 +35,9 @@ from judge.web.live.paint import plots_path
 from judge.web.live.waiting import WaitingContest
 
 ABOUT = """
-Watch a contest while it is played. `GET /feed` and `GET /events` have the same events, which docs/live.md describes;
-all other paths are pages and files, as `judge contest export` writes them.
+Watch a contest while it is played. `GET /feed` and `GET /events` have the same events, which docs/live.md describes.
+`GET /api/...` has standings, games and agents, as the commands print them with `--json`; all other paths are pages and
+files, as `judge contest export` writes them.
 """
 
 MAX_EVENTS_PER_ANSWER = 1000
@@ -203,10 +204,16 @@ async def alive() -> dict[str, bool]:
 
 
 @health_router.get("/health/ready", tags=["public"])
-@health_router.get("/health", tags=["public"])
-async def health() -> dict[str, bool]:
+async def ready() -> dict[str, bool]:
     """Check that the service answers."""
     await check_health()
+    return {"ok": True}
+
+
+@health_router.get("/health", tags=["public"])
+async def health(request: Request) -> dict[str, bool]:
+    """Check that the service answers, and that its contests are played."""
+    await check_health(problems=request.app.state.problems())
     return {"ok": True}
 
 
@@ -319,7 +326,7 @@ async def page(request: Request, site: Shown, path: Annotated[str, PathPart(max_
     pages = site.watched
     if pages is None:
         waiting = await site.pages.run(request.receive, client_of(request), partial(_waiting_page, site, path))
-        return PlainTextResponse(NO_PAGE, 404) if waiting is None else _answer(request, waiting)
+        return PlainTextResponse(NO_PAGE, 404) if waiting is None else answer(request, waiting)
     hub = pages.hub
     place = pages.place(path)
     if place.path == RUNNING:
@@ -330,30 +337,30 @@ async def page(request: Request, site: Shown, path: Annotated[str, PathPart(max_
         over = await site.final(request)
         draw = partial(pages.games.all, with_boards=with_boards, final=over, agent=followed)
         running_games = await site.draw(request, lambda: draw(hub.live, hub.viewers, pages.slots, place))
-        return _answer(request, running_games)
+        return answer(request, running_games)
     number = place.path.partition("/")[2].partition(".")[0]
     running = hub.live.games.get(int(number)) if number.isascii() and number.isdigit() else None
     if running is not None:
         if path == plots_path(running):
-            return _answer(request, await site.draw(request, lambda: pages.games.plots(running, hub.live)))
+            return answer(request, await site.draw(request, lambda: pages.games.plots(running, hub.live)))
         if place.path == f"games/{number}.html":
             # Its attempt may begin again while the client waits for its turn.
             game_page = await site.draw(
                 request,
                 lambda: pages.games.one(hub.live.games.get(running.game, running), hub.live, hub.viewers, place),
             )
-            return _answer(request, game_page)
+            return answer(request, game_page)
     found = await site.in_turn(request, lambda pages: pages.find(path))
     if found is None:
         return PlainTextResponse(NO_PAGE, 404)
     if isinstance(found, LivePage):
-        return _answer(request, found)
+        return answer(request, found)
     if isinstance(found, Path):
         return response_of(found, kind_of(path), _caching(is_fixed=False))
     rendered = await site.renders.render(request.receive, client_of(request), found.task)
     if isinstance(rendered, Path):
         return response_of(rendered, found.kind, _caching(is_fixed=found.is_fixed))
-    return _answer(request, found.page(rendered))
+    return answer(request, found.page(rendered))
 
 
 def _waiting_page(site: Site, path: str) -> LivePage | None:
@@ -368,7 +375,8 @@ def _caching(*, is_fixed: bool) -> Mapping[str, str]:
     }
 
 
-def _answer(request: Request, page: LivePage) -> Response:
+def answer(request: Request, page: LivePage) -> Response:
+    """A page, compressed if the client allows it."""
     headers = _caching(is_fixed=page.is_fixed)
     if "gzip" in request.headers.get("accept-encoding", "") and len(page.data) > MIN_COMPRESSED_BYTES:
         return Response(page.packed(), media_type=page.kind, headers={**headers, "content-encoding": "gzip"})

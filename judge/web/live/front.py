@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -62,6 +62,8 @@ class HostedContest:
     service: ASGIApp
     is_organiser: IsOrganiser | None = None
     """Checks a cookie, if the contest has an intake."""
+    problems: Callable[[], Sequence[str]] = tuple
+    """Of its player, if the contest has an intake."""
 
     @property
     def name(self) -> str:
@@ -159,6 +161,7 @@ class FrontPage:
         """After the same change."""
         app = new_app("judge front page", "Several contests.", lifespan=self._running)
         app.state.hub = lambda: self.hub
+        app.state.problems = self._problems
         for router in (event_router, alive_router, health_router, self._router()):
             app.include_router(router, include_in_schema=False)
         self._own = Middleware(app, Part("front", PUBLIC_HEADERS, requests_per_minute, limits))
@@ -183,6 +186,9 @@ class FrontPage:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             self.hub.close()
+
+    def _problems(self) -> Sequence[str]:
+        return [f"{name}: {problem}" for name, hosted in self._contests.items() for problem in hosted.problems()]
 
     def _router(self) -> APIRouter:
         router = APIRouter()

@@ -20,9 +20,11 @@ from typing import NamedTuple
 from starlette.types import Receive
 
 from judge.base.logs import get_logger
+from judge.broadcast.events import AnyEvent, Unscored
 from judge.broadcast.log import LOG_FILE, EventLine, LogReader
 from judge.broadcast.state import Live
 from judge.record.policy import Policy
+from judge.render.miniature import write_miniature
 from judge.web.kit.lanes import Lane
 from judge.web.kit.metrics import Metrics
 from judge.web.live.paint import Painter, as_sent
@@ -59,6 +61,9 @@ SCANNED_EVENTS = EVENTS_PER_BLOCK
 """Events that are searched before others are answered."""
 
 WITHIN_A_GAME = frozenset({"playing", "turn", "search", "move"})
+
+MAX_BOARDS = 4000
+"""Small boards of ended games, of a kilobyte each."""
 
 log = get_logger()
 
@@ -335,6 +340,8 @@ class ContestHub(Hub):
         super().__init__("")
         self.live = Live()
         self.painter = Painter(policy)
+        self.boards: dict[int, str] = {}
+        """Last positions of the newest games that have ended."""
         self._reader = LogReader(folder / LOG_FILE)
         self._is_outdated = False
         self._look_for_other_at = 0.0
@@ -394,6 +401,7 @@ class ContestHub(Hub):
         event, data = line.event, line.data
         try:
             self.live.apply(event)
+            self._keep_board(event)
             if paint := self.painter.of(event, self.live):
                 data = data[:-1] + b',"paint":' + json.dumps(paint, separators=(",", ":")).encode() + b"}"
         except (MemoryError, OSError):
@@ -402,6 +410,16 @@ class ContestHub(Hub):
             log.warning("an event cannot be shown and is skipped", seq=event.seq, error=repr(error))
             return None
         return Sent(event.seq, getattr(event, "game", 0), event.type in WITHIN_A_GAME, data)
+
+    def _keep_board(self, event: AnyEvent) -> None:
+        """An annulled game has none until it has ended again."""
+        if isinstance(event, Unscored):
+            self.boards.pop(event.game, None)
+        last = self.live.last_games[-1] if self.live.last_games else None
+        if last is not None and last.end is event and (view := last.view()) is not None:
+            self.boards[event.game] = write_miniature(view)
+            if len(self.boards) > MAX_BOARDS:
+                del self.boards[next(iter(self.boards))]
 
     def _send_plots(self, now: float) -> None:
         numbers = {viewer.topic.game for viewer in self._viewers if viewer.topic.moves}
@@ -424,6 +442,7 @@ class ContestHub(Hub):
         super()._begin_again()
         self._reader.restart()
         self.live = Live()
+        self.boards.clear()
         self._is_outdated = False
 
 

@@ -14,12 +14,12 @@ from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
 from judge.base.service_loop import ServiceLoop
 from judge.contest.plan import Planned
-from judge.contest.run_lock import has_player
 from judge.store.queries import Reader
 from judge.store.submission_queries import RegisterReader
 from judge.web.kit.metrics import Metrics
 from judge.web.live.app import Site
 from judge.web.organisers.views import free_space_of
+from judge.web.player.status import player_status
 
 POLL_INTERVAL_S = 0.5
 
@@ -40,8 +40,8 @@ class StoreNumbers(Collector):
     def collect(self) -> Iterator[GaugeMetricFamily]:
         yield _gauge("judge_viewers", "Connections of viewers.", {(): self._site.viewers()})
         room = free_space_of(self._planned.folder)
-        is_played = int(has_player(self._planned))
-        yield _gauge("judge_player_up", "1 if a process checks submissions and plays.", {(): is_played})
+        problems = player_status(self._planned.folder, self._planned.name).problems
+        yield _gauge("judge_player_up", "1 if a process checks submissions and plays.", {(): int(not problems)})
         yield _gauge("judge_disk_free_bytes", "Free bytes on the disk of the contest's folder.", {(): room.disk})
         yield _gauge("judge_memory_available_bytes", "Available memory of the machine.", {(): room.memory})
         try:

@@ -18,6 +18,7 @@ from judge.base.durable_files import sha256_of
 from judge.base.errors import HostError
 from judge.base.logs import get_logger
 from judge.base.owner import owned_directory
+from judge.base.text import json_text
 from judge.broadcast.state import Live
 from judge.catalog.files import steps_of
 from judge.contest.contest import Contest, open_store
@@ -28,6 +29,7 @@ from judge.contest_games import PublishedGame
 from judge.contest_view import ladder_state
 from judge.contest_view.joined import Joined
 from judge.contest_view.ladder import LadderRatings
+from judge.contest_view.public import WITHHELD, public_view
 from judge.contest_view.values import Stream
 from judge.contest_view.view import ContestView
 from judge.publish.before_export import with_joined
@@ -152,12 +154,14 @@ class LivePages:
         self.games = RunningPages(
             self._contest.snapshot.shown_name,
             self._contest.snapshot.policy,
+            self._contest.snapshot.clocks,
             self.hub.painter,
             self._file,
             self.hosts,
             is_static=is_static,
             has_authors=has_authors,
             has_rounds=self._contest.snapshot.format.has_rounds,
+            boards=self.hub.boards,
         )
         self.log = SignedLog(planned.store_url, planned.name, planned.folder)
         key = self.log.key
@@ -279,6 +283,17 @@ class LivePages:
         with self._lock:
             return self._read().contest
 
+    def document(self, make: Callable[[ContestView], object], path: str = "") -> LivePage:
+        """A document of the shown contest as JSON; with a path it is made once for a state."""
+        with self._lock:
+            edition = self._read()
+            page = edition.pages.get(path)
+            if page is None:
+                with self._delaying_load():
+                    data = f"{json_text(make(edition.contest))}\n".encode()
+                page = edition.keep(path, data) if path else LivePage(data, kind_of("json"))
+            return page
+
     def edition(self) -> int:
         """Rises with each loaded state."""
         with self._lock:
@@ -311,10 +326,11 @@ class LivePages:
         return [PagePlace(path, language, self._languages) for language in self._languages]
 
     def hosts(self) -> Sequence[ContestHost]:
-        """Hosts that play, with the latest outliers. Thread-safe."""
+        """Hosts that play, with the latest outliers; empty while results are withheld. Thread-safe."""
         at, hosts = self._hosts
         if time.monotonic() - at >= HOSTS_S:
-            hosts = contest_hosts(self._store, self._contest.name, self._certificate.tests)
+            is_frozen = self._store.withheld_from(self._contest.name) is not None
+            hosts = () if is_frozen else contest_hosts(self._store, self._contest.name, self._certificate.tests)
             self._hosts = time.monotonic(), hosts
         return hosts
 
@@ -327,19 +343,21 @@ class LivePages:
         if edition is not None and now < self._load_at:
             return edition
         seq = live.seq  # later events are not in the contest
-        moments, is_played = self._file.windows().moments, bool(live.games)
-        position = self._store.journal_end(self._contest.name), moments, live.log, self._is_static and is_played
+        moments, is_played = self._file.moments(), bool(live.games)
+        end = self._store.journal_end(self._contest.name, is_public=True)
+        position = end, moments, live.log, self._is_static and is_played
         if edition is not None and edition.position == position:
             edition.seq = seq
             self._load_at = now + CHECK_S
             return edition
-        loaded = self._contest.read()
+        loaded = public_view(self._contest.read())
         contest = replace(
             loaded,
             moments=moments,
             stream=self._stream(live, loaded),
             joined=self._joined,
             evaluated=live.evaluated,
+            boards=self.hub.boards,
             ladder_ratings=self._ladder,
         )
         writers = {**pages(contest, {}, self._languages), **documents(contest)}
@@ -394,7 +412,12 @@ class LivePages:
             self._load_at = 0.0
             edition = self._read()
             game = edition.games.get(stem)
-        if game is None or game.result is None or not path.endswith(".html"):
+        if game is None or not path.endswith(".html"):
+            return None
+        if game.result is None and game.why == WITHHELD:
+            page = render_for(edition.contest, "withheld.html", "games", place, {"game": game}, __package__)
+            return LivePage(page, kind_of(path), seq=edition.seq)
+        if game.result is None:
             return None
         played = [each.stem for each in edition.games.values() if each.result is not None]
         at = played.index(stem)
@@ -446,7 +469,7 @@ def log_page(log: SignedLog, path: str) -> LivePage | None:
 
 def _joined(contest: Contest) -> Joined | None:
     """A missing former contest must not stop live pages."""
-    published, problems = with_joined(contest.read(), contest.planned)
+    published, problems = with_joined(public_view(contest.read()), contest.planned)
     for why in problems:
         _log.warning("ratings are not joined with former contests", why=why)
     if (joined := published.joined) is not None:

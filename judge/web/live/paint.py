@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from judge.base.text import plain_text
-from judge.broadcast.events import AnyEvent, Board, GameStarted, MarkedSquare, MoveMade, PieceShown, Playing
-from judge.broadcast.state import Live, LiveGame, token_of
+from judge.broadcast.events import AnyEvent, MarkedSquare, MoveMade, PieceShown, Playing, SearchUpdate
+from judge.broadcast.state import Live, LiveGame, evaluation_of, search_words, token_of
 from judge.catalog import game_entry
 from judge.formats.search_figures import SearchFigures
 from judge.formats.views import BoardView, Mark, Square, Surface, Token
@@ -21,7 +21,7 @@ from judge.record.policy import Policy
 from judge.render.board import BarePainter
 from judge.render.shapes import Disc, Item, Rectangle, Shape, Stroke, Text
 from judge.render.svg_player import empty_board, write_still
-from judge.site.plots import NAMES, Plot, empty_plot, plots_of
+from judge.site.plots import NAMES, Plot, empty_plot, evaluation_height, plots_of
 
 HIDDEN_FACES = {"#": "hidden", "unknown": "unknown"}
 
@@ -35,23 +35,25 @@ class Painter:
         self._view = entry.view(game)
         self._painter = BarePainter(self._view)
         self._empty = empty_board(self._painter)
-        box = f'viewBox="0 0 {self._empty.width} {self._empty.height}"'
-        self.room = "" if entry.public(game) is None else f'<svg {box} aria-hidden="true"></svg>'
-        """A board's size; empty for hidden boards."""
         self.film = self._still(replace(self._view, tokens={}, marks={}), "", "g0")
         """A board without pieces, for the script."""
 
     def of(self, event: AnyEvent, live: Live) -> Mapping[str, Any]:
-        """What a page draws of an event that `live` has: a started game's `titles` and `stage`; of a board or move
-        `pieces` as [x, y, shapes, words] and `marks` as shapes; else nothing.
+        """What a page draws of an event that `live` has. A beginning game: `names`, `titles`, `authors` and `stage`; a
+        board or move: `pieces` as [x, y, shapes, words], and `marks` as shapes; a report: `words`; a move also its
+        `height` in the curve of evaluations, if it has one. Nothing of other events.
         """
         match event:
-            case GameStarted() if event.game in live.games:
-                return {"titles": live.games[event.game].titles, "stage": live.stages.get(event.game, "")}
-            case Playing(board=Board(pieces=pieces)):
-                return self._drawn(pieces, ())
+            case Playing() if (game := live.games.get(event.game)) is not None:
+                about = {"names": game.names, "titles": game.titles, "authors": game.authors}
+                pieces = event.board.pieces if event.board else ()
+                return {**about, "stage": live.stages.get(event.game, ""), **self._drawn(pieces, ())}
             case MoveMade():
-                return self._drawn(event.pieces, event.marks)
+                value = evaluation_of(event)
+                height = {} if value is None else {"height": evaluation_height(value)}
+                return {**self._drawn(event.pieces, event.marks), "words": search_words(event), **height}
+            case SearchUpdate():
+                return {"words": search_words(event)}
         return {}
 
     def _drawn(self, pieces: Iterable[PieceShown], marks: Iterable[MarkedSquare]) -> Mapping[str, Any]:

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from judge.base.text import clock_text, duration, mib
 from judge.broadcast.events import MoveMade
+from judge.broadcast.running import moment
 from judge.broadcast.state import Live, LiveGame, latest_search
 from judge.contest.hosts import ContestHost
 from judge.contest.window_keeper import PlanFile
@@ -20,6 +21,7 @@ from judge.formats.views import Surface, numbered
 from judge.record.policy import Policy
 from judge.site.game_page import fitted, room_for_messages
 from judge.site.pages import PagePlace, picture, render
+from judge.site.plots import evaluation_paths
 from judge.site.rules import rules_in_words
 from judge.translations.language import Language
 from judge.web.live.page import SEQ, LivePage, kind_of
@@ -27,7 +29,13 @@ from judge.web.live.paint import Painter, as_sent, plots_of_game, plots_path
 
 FRESH_S = 0.25
 
-_COMING = LiveGame(0, 1, ("", ""), ("", ""), "")
+MIN_CURVE_MOVES = 20
+"""Width of a curve of evaluations, until the game has more moves."""
+
+RESULT_S = 10.0
+"""Time for which the board of an ended game stays."""
+
+_COMING = LiveGame(0, 1, ("", ""), ("", ""), "", is_playing=True)
 
 _SWATCHES = {Surface.LINES: ("dark", "light"), Surface.SQUARES: ("red", "blue"), Surface.CHEQUERED: ("light", "dark")}
 
@@ -39,6 +47,7 @@ class RunningPages:
         self,
         name: str,
         policy: Policy,
+        clocks: Mapping[str, str],
         painter: Painter,
         file: PlanFile | None = None,
         hosts: Callable[[], Sequence[ContestHost]] = tuple,
@@ -46,15 +55,21 @@ class RunningPages:
         is_static: bool = False,
         has_authors: bool = False,
         has_rounds: bool = True,
+        boards: Mapping[int, str] = {},
+        now: Callable[[], float] = time.time,
     ) -> None:
+        """`boards` of ended games; `now`: Unix time."""
         self._name = name
         self._policy = policy
+        self._clocks = clocks
         self._painter = painter
         self._file = file
         self._hosts = hosts
         self._is_static = is_static
         self._has_authors = has_authors
         self._has_rounds = has_rounds
+        self._small_boards = boards
+        self._now = now
         self._running: dict[str, tuple[float, LivePage]] = {}
         self._boards: dict[int, tuple[tuple[int, int], Markup]] = {}
         """(attempt, number of moves) and board per game."""
@@ -101,26 +116,31 @@ class RunningPages:
         final: ContestView | None,
         agent: str,
     ) -> bytes:
-        self._boards = {number: board for number, board in self._boards.items() if number in live.games}
-        games = [game for _, game in sorted(live.games.items()) if not agent or agent in game.names]
+        since = moment((self._now() - RESULT_S) * 1000)
+        ended = [game for game in live.last_games if game.end and game.end.at >= since and game.game not in live.games]
+        followed = [game for game in (*live.games.values(), *ended) if not agent or agent in game.names]
+        games = sorted((game for game in followed if game.is_playing), key=lambda game: game.game)
+        self._boards = {game.game: self._boards[game.game] for game in games if game.game in self._boards}
         language = place.language
         values = {
             "here": "live",
             "contest_name": self._name,
             "has_rounds": self._has_rounds,
-            "running": len(games),
+            "running": sum(game.end is None for game in games),
+            "prepared": [game for game in followed if not game.is_playing],
             "with_boards": with_boards,
             "games": [self._shown(game, live, language) for game in games] if with_boards else (),
             "coming": {**self._shown(_COMING, live, language), "number": "{number}", "stem": ""},
             "film": picture(self._painter.film),
             "stage_words": {stage: language.word(stage) for stage in sorted({*live.stages.values()})},
             "followed": agent,
-            "rules": rules_in_words(self._policy, language),
+            "rules": rules_in_words(self._policy, self._clocks, language),
             "stages": live.stages,
             "viewers": viewers,
+            "withheld_from": live.withheld_from,
             "state": live.state,
             "reason": live.reason,
-            "moments": () if self._file is None else self._file.windows().moments,
+            "moments": () if self._file is None else self._file.moments(),
             "table": live.table,
             "is_rated": any(line.rating is not None for line in live.table),
             "agents": live.agents,
@@ -128,6 +148,7 @@ class RunningPages:
             "disqualified": {name: why for name, why in live.disqualified.items() if name in live.agents},
             "withdrawn": {name: why for name, why in live.withdrawn.items() if name not in live.disqualified},
             "shown": live.shown,
+            "boards": self._small_boards,
             "ended": live.ended_by_agent.get(agent, ()) if agent else live.ended,
             "upcoming": [
                 each for each in live.next_games(slots) if not agent or agent in (each[0].first, each[0].second)
@@ -169,15 +190,18 @@ class RunningPages:
             "swatches": swatches,
             "clocks": " ".join(str(each) for each in (*running, *(_number(each) for each in left))),
             "left": [language.measure(_left(game, seat)) if game.is_playing else "" for seat in (0, 1)],
-            "search": [" · ".join(latest_search(game, seat)) for seat in (0, 1)],
+            "authors": game.authors,
+            "end": game.end,
+            "search": [latest_search(game, seat) for seat in (0, 1)],
+            "curve": evaluation_paths(game.evaluations()),
+            "curve_width": max(MIN_CURVE_MOVES, len(game.moves)),
             "last": ""
             if last is None
             else f"{last.notation} {names[last.seat]} {language.measure(duration(last.charged_ms))}",
             "why": _("The board is shown when the game is over.")
             if game.is_playing
-            else _("The game is being prepared."),
+            else _("This game is the next one."),
             "svg": "",
-            "room": picture(painter.room),
         }
         if game.board is not None:
             state = (game.seq, len(game.moves))

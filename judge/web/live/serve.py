@@ -25,6 +25,7 @@ from judge.web.kit.errors import new_app
 from judge.web.kit.metrics import Metrics
 from judge.web.kit.middleware import OWN_HEADERS, PUBLIC_HEADERS, Middleware, Part
 from judge.web.kit.rendering import Renderer
+from judge.web.live import api
 from judge.web.live.app import ABOUT, Site, alive_router, event_router, health_router, page_router
 from judge.web.live.front import FrontPage, HostedContest
 from judge.web.live.metrics import StoreNumbers, served_metrics
@@ -147,8 +148,10 @@ def opened_service(
             gate.remember(past_windows(planned))
             stack.enter_context(WindowKeeper(planned, gate))
         service = create_service(planned, site, state, console, counted)
-        is_organiser = None if state is None else state.authors.is_organiser
-        yield HostedContest(planned, site, service, is_organiser)
+        if state is None:
+            yield HostedContest(planned, site, service)
+        else:
+            yield HostedContest(planned, site, service, state.authors.is_organiser, lambda: state.player.problems)
 
 
 def _has_begun(planned: Planned) -> bool:
@@ -172,8 +175,10 @@ def create_app(
     app.state.site = site
     app.state.hub = lambda: None if site.watched is None else site.watched.hub
     app.include_router(event_router)
+    app.include_router(api.router)
     app.include_router(alive_router)
     if state is None:
+        app.state.problems = tuple
         app.include_router(health_router)
     else:
         app.state.intake = state

@@ -44,10 +44,10 @@ class WaitingContest:
             "policy": LIVE_POLICY,
             "about": plan.about,
             "moments": plan.windows.moments,
-            "rules": rules_in_words(policy, language),
+            "rules": rules_in_words(policy, plan.clocks, language),
             "facts": {
                 **game_facts(policy, language),
-                **limit_facts(policy, language),
+                **limit_facts(policy, plan.clocks, language),
                 language.gettext("Format"): format_text(plan.format, language),
                 language.gettext("Policy"): plan.policy,
                 language.gettext("Agents per author"): plan.agents_per_author or "",

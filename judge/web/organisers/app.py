@@ -62,12 +62,12 @@ class Visitor:
 
     @property
     def may_act(self) -> bool:
-        return self.organiser.role is TokenRole.ACT
+        return self.organiser.role is TokenRole.ORGANISER
 
     def check_may_act(self) -> None:
         """Raise MayNotActError if the token only permits watching."""
         if not self.may_act:
-            raise MayNotActError("your access is read-only: ask for a token with --role act to give orders")
+            raise MayNotActError("your access is read-only: ask for a token with --role organiser to give orders")
 
     def page(self, template: str, values: Mapping[str, Any], status: int = 200) -> Response:
         return _page(template, self.request, self, values, status)

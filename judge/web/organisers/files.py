@@ -12,10 +12,11 @@ from judge.base.errors import InputError
 from judge.base.text import sentence
 from judge.contest.folder_names import EXPORTS, PUBLISHED
 from judge.contest.orders.order import Effect, Order
+from judge.publish.export.export import refuse_withheld
 from judge.publish.export.folder import write_export
 from judge.store.orders import Orders, OrganiserOrder
 from judge.store.types import UnknownSubmissionError
-from judge.transparency.log import KEY_FILE
+from judge.transparency.keys import KEY_FILE
 from judge.web.organisers.console import Console, PublishPages
 
 
@@ -60,7 +61,7 @@ class Export(FileOrder):
     note = sentence(f"The files go to a new directory in {EXPORTS}. This may take minutes.")
 
     def read(self) -> None:
-        super().read()
+        refuse_withheld(self.console.begun())
         key = self.console.planned.folder / KEY_FILE
         if not key.exists():
             raise InputError(
@@ -84,9 +85,11 @@ class Publish(FileOrder):
     )
 
     def read(self) -> None:
+        contest = self.console.begun()
+        is_final = contest.view().is_over and contest.store.withheld_from(contest.name) is None
         self.note = (
             sentence(f"The contest is over: {PUBLISHED} gets the final pages.")
-            if self.console.begun().view().is_over
+            if is_final
             else sentence(f"The contest runs: {PUBLISHED} gets its present state. Publish again after the end.")
         )
 

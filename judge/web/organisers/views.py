@@ -22,7 +22,7 @@ from judge.host.findings import HostFinding
 from judge.host.host import read_host
 from judge.host.kernel_checks import NAMES
 from judge.journal.events import Paused, Resumed, Stopped, SubmissionState, Voided
-from judge.sandbox.machine.cores import holders_here, on_all_processors
+from judge.sandbox.machine.cores import holders_here, on_all_processors, service_cores
 from judge.store.types import JournalLine
 from judge.web.authors.submissions import submission_values
 from judge.web.organisers.actions import offered
@@ -39,7 +39,7 @@ CHECK_S = 60.0
 
 def overview(console: Console) -> Mapping[str, Any]:
     """Games, failures, free resources."""
-    contest = console.contest()
+    contest, player = console.contest(), console.state.player
     values: dict[str, Any] = {
         "room": free_space_of(console.planned.folder),
         "orders": console.orders.latest(SHOWN_LAST),
@@ -48,6 +48,7 @@ def overview(console: Console) -> Mapping[str, Any]:
         "reason": None,
         "path": str(console.planned.path),
         "moments": console.file.windows().moments,
+        "problems": [*{each: None for each in (console.file.problem, player.mistake, *player.problems) if each}],
     }
     if contest is None:
         return {**values, **_before(console), "state": "not begun"}
@@ -59,11 +60,12 @@ def overview(console: Console) -> Mapping[str, Any]:
     view = contest.view()
     is_over, to_come = view.is_over, view.to_come
     form, frozen = contest.snapshot.format, why_frozen(store, name)
+    first_withheld = store.withheld_from(name)
     has_season = bool(to_come.games) and not form.has_rounds
     reasons = store.last_lines(name, 1, Paused, Stopped, Resumed)
     return {
         **values,
-        "state": "over" if state == "open" and is_over else state,
+        "state": state if state != "open" else "over" if is_over else "running",
         "reason": reasons[0].change if reasons and state != "open" else None,
         "player": player_of(console.planned),
         "is_over": is_over,
@@ -77,7 +79,9 @@ def overview(console: Console) -> Mapping[str, Any]:
             can_freeze=has_season and frozen is None,
             can_reopen=has_season and frozen is not None,
             can_end=has_season,
+            can_reveal=first_withheld is not None,
         ),
+        "first_withheld": first_withheld,
         "running": running,
         "stages": view.stage_at,
         "shares_slots": len(set(places)) < len(places),
@@ -99,7 +103,7 @@ def _before(console: Console) -> Mapping[str, Any]:
     return {
         "listed": [agent.name or agent.path for agent in plan.agents],
         "entries": entries,
-        "problems": name_problems(console.file.current_value(), entries),
+        "name_problems": name_problems(console.file.current_value(), entries),
         "waiting": [each for each in newest if each.state in (SubmissionState.RECEIVED, SubmissionState.PROCESSING)],
         "refused": [each for each in newest if each.state in (SubmissionState.REFUSED, SubmissionState.FAILED)],
         "starts": plan.windows.starts,
@@ -230,5 +234,6 @@ class HealthCheck:
             "age_s": age,
             "is_playing": is_playing,
             "cores": holders_here(),
+            "service_cores": service_cores(),
             "room": free_space_of(console.planned.folder),
         }

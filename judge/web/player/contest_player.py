@@ -5,40 +5,31 @@ Actions depend only on contest.toml, the clock, the journal and the exports in t
 
 import hashlib
 import time
-from contextlib import closing, suppress
+from contextlib import closing
 from datetime import UTC, datetime
-from typing import IO, Self
+from typing import Self
 
 from judge.base.errors import HostError
-from judge.base.locks import try_lock_directory
 from judge.base.logs import get_logger
 from judge.base.service_loop import ServiceLoop
 from judge.base.worker_processes import Worker, wait
 from judge.contest.contest import Contest, has_begun, open_store
-from judge.contest.folder_names import PLAYER_DIRECTORY
+from judge.contest.folder_names import EXPORTS
 from judge.contest.plan import Planned
 from judge.contest.run_lock import player_of
 from judge.contest.run_process import ContestProcess
 from judge.contest.window_keeper import POLL_INTERVAL_S, WHO, PlanFile
 from judge.contest_games import GameState
-from judge.journal.events import (
-    Accepted,
-    Announced,
-    Annulled,
-    Disqualified,
-    Entered,
-    Moment,
-    SeasonEnded,
-    StartTimeReached,
-    SubmissionState,
-    Withdrawn,
-)
+from judge.journal.events import Announced, Moment, Revealed, StartTimeReached, SubmissionState
 from judge.journal.sentences import text_of
 from judge.publish.export.folder import write_export
+from judge.publish.kept_exports import last_change
 from judge.store.contests import Store
 from judge.store.orders import Orders, OrganiserOrder
 from judge.store.submissions import Register
-from judge.transparency.log import KEY_FILE
+from judge.store.types import JournalLine
+from judge.transparency.keys import KEY_FILE
+from judge.web.player.status import PlayerFiles
 
 RETRY_EXPORT_S = 60.0
 
@@ -48,40 +39,35 @@ log = get_logger()
 class ContestPlayer:
     """Plays a contest with a start time in `judge contest run`; as a context manager, in a thread."""
 
-    def __init__(self, planned: Planned, register: Register, process: ContestProcess) -> None:
+    def __init__(self, planned: Planned, register: Register, process: ContestProcess, files: PlayerFiles) -> None:
+        """With the lock of `files` it exports the contest."""
         self._planned = planned
         self._register = register
         self._process = process
         self._file = PlanFile(planned)
         self._loop = ServiceLoop("contest", self._step)
-        self._lock: IO[bytes] | None = None
+        self._files = files
         self._worker = Worker[str](starts_workers=True)  # an export of many games is written by several
         self._writing = ""
         """The number of the export that is being written, or empty."""
         self._export_at = 0.0
         self._waits = 0
         """The number of submissions for which the start waits."""
+        self._reveals: list[JournalLine] = []
+        """The last reveal that a run has written to the event log."""
 
     def __enter__(self) -> Self:
-        self._take_lock()
         self._loop.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._loop.__exit__()
         self._worker.kill()
-        if self._lock is not None:
-            self._lock.close()
 
     def now(self) -> datetime:
         return datetime.now(UTC)
 
-    def _take_lock(self) -> None:
-        with suppress(OSError):
-            self._lock = self._lock or try_lock_directory(self._planned.folder / PLAYER_DIRECTORY)
-
     def _step(self) -> float:
-        self._take_lock()
         self.act()
         return POLL_INTERVAL_S
 
@@ -96,7 +82,7 @@ class ContestPlayer:
             # The clock may have been set back since.
             is_time = self.now() >= starts or bool(lines and lines[0].change == reached)
             if is_time and self._is_ready(store, starts) and store.log_once(self._planned.name, reached, WHO):
-                log.info("window", kind=reached.NAME, text=text_of(reached))
+                log.info("schedule", kind=reached.NAME, text=text_of(reached))
             # An organiser may have begun it earlier.
             if has_begun(store, self._planned) or (is_time and not self._waits):
                 self._play(store)
@@ -116,8 +102,9 @@ class ContestPlayer:
             return
         counts = store.counts(name) if begun else {}
         has_games = not begun or counts[GameState.PENDING] or counts[GameState.RUNNING]
-        if has_games or not self._is_exported(store):
-            self._process.ensure()
+        reveals = store.last_lines(name, 1, Revealed) if begun else []
+        if (has_games or not self._is_exported(store) or reveals != self._reveals) and self._process.ensure():
+            self._reveals = reveals
 
     def _underway(self, starts: datetime) -> int:
         before = starts.astimezone(UTC).isoformat(timespec="milliseconds")
@@ -136,11 +123,14 @@ class ContestPlayer:
             return True
         number = self._number(store)
         with closing(Orders(self._planned.store_url, self._planned.name)) as orders:
-            if orders.get(number) is not None:
+            # A restored folder has no exports.
+            if orders.get(number) is not None and (self._planned.folder / EXPORTS).is_dir():
                 return True
         if not Contest(store, self._planned).view().is_over:
             return False
-        if self._lock is not None:
+        if store.withheld_from(self._planned.name) is not None:
+            return True  # after the reveal
+        if self._files.take():
             self._start_export(store, number)
         return True
 
@@ -160,9 +150,8 @@ class ContestPlayer:
 
     def _number(self, store: Store) -> str:
         """The number of the export of the present results: another one after each later change of them."""
-        changes = (Accepted, Annulled, Disqualified, Entered, SeasonEnded, Withdrawn)
-        last = store.last_lines(self._planned.name, 1, *changes)
-        moment = last[0].at if last else ""
+        last = last_change(store, self._planned.name)
+        moment = "" if last is None else last.at
         return hashlib.sha256(f"{self._planned.name} {moment}".encode()).hexdigest()[:32]
 
     def _finish_export(self) -> None:

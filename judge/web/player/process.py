@@ -10,12 +10,12 @@ from datetime import UTC, datetime, timedelta
 from threading import Event
 from typing import Self
 
-from judge.base.durable_files import write_durably
 from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
 from judge.base.service_loop import ServiceLoop, stalled_loops
 from judge.base.worker_processes import Worker, kill, wait
-from judge.contest.plan import load_plan
+from judge.contest.plan import Planned, load_plan
+from judge.contest.run_lock import has_player
 from judge.contest.run_process import ContestProcess
 from judge.sandbox.machine.cores import Tell
 from judge.store.files import sweep
@@ -25,7 +25,7 @@ from judge.submissions.service import IntakeDirectory, working
 from judge.web.player.background_jobs import BackgroundJobs
 from judge.web.player.contest_player import ContestPlayer
 from judge.web.player.queues import practice_jobs, prepare, submission_jobs
-from judge.web.player.status import PlayerStatus, status_file
+from judge.web.player.status import MISTAKE, PlayerFiles, PlayerStatus
 
 POLL_INTERVAL_S = 0.5
 
@@ -63,6 +63,10 @@ class PlayerProcess:
             self._worker.start(check_hosts, self._directories, self._hosting)
             self._worker.result()
             self._start()
+            while not wait([self._worker], POLL_INTERVAL_S) and not all(
+                has_player(each.folder, each.contest) for each in self._directories
+            ):
+                pass
             self._loop.__enter__()
         except BaseException:
             self._finish()
@@ -103,18 +107,80 @@ def check_hosts(directories: Sequence[IntakeDirectory], hosting: Hosting) -> Non
 
 
 def play_contests(directories: Sequence[IntakeDirectory], hosting: Hosting) -> None:
-    """Process submissions, play practice games and contests, and export those that are over, until a signal."""
+    """Process submissions, play practice games and contests, and export those that are over, until a signal.
+
+    Raises HostError without an Engine. A contest whose file has a mistake is played after the file's repair.
+    """
     with ExitStack() as stack:
         for directory in directories:
-            try:
-                stack.enter_context(_playing(directory, *hosting(directory, log_wait)))
-            except InputError as error:  # of its file, changed since the service began
-                log.error("a contest is not played", contest=directory.contest, error=str(error))  # noqa: TRY400
+            stack.enter_context(_ContestLoop(directory, hosting))
         Event().wait()
 
 
+class _ContestLoop:
+    """Opens what plays a contest, and writes its status; as a context manager."""
+
+    def __init__(self, directory: IntakeDirectory, hosting: Hosting) -> None:
+        self._directory = directory
+        self._hosting = hosting
+        self._files = PlayerFiles(directory.folder, directory.contest)
+        self._stack = ExitStack()
+        self._jobs: BackgroundJobs[Submission] | None = None
+        self._mistake = ""
+        self._loop = ServiceLoop(f"player of {directory.contest}", self._step)
+
+    def __enter__(self) -> Self:
+        """Raises HostError."""
+        try:
+            self._open()
+            self._loop.__enter__()
+        except BaseException:
+            self._close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.__exit__()
+        self._close()
+
+    def _close(self) -> None:
+        self._stack.close()
+        self._files.close()
+
+    def _open(self) -> None:
+        directory = self._directory
+        try:
+            planned = None if directory.plan is None else load_plan(directory.plan)
+            playing = _playing(directory, planned, self._files, *self._hosting(directory, log_wait))
+            self._jobs = self._stack.enter_context(playing)
+            self._mistake = ""
+        except InputError as error:
+            if str(error) != self._mistake:
+                log.error("a contest is not played", contest=directory.contest, error=str(error))  # noqa: TRY400
+            self._mistake = str(error)
+
+    def _step(self) -> float:
+        try:
+            if self._jobs is None:
+                self._open()
+        finally:
+            self._write_status()
+        return POLL_INTERVAL_S
+
+    def _write_status(self) -> None:
+        waiting = () if self._jobs is None else tuple(run.job.id for run in self._jobs.running if run.is_held)
+        problems = [*stalled_loops(), *([MISTAKE] if self._mistake else [])]
+        self._files.write(PlayerStatus(waiting=waiting, problems=tuple(problems), mistake=self._mistake))
+
+
 @contextmanager
-def _playing(directory: IntakeDirectory, process: Processor, host: Workplace | None) -> Iterator[None]:
+def _playing(
+    directory: IntakeDirectory,
+    planned: Planned | None,
+    files: PlayerFiles,
+    process: Processor,
+    host: Workplace | None,
+) -> Iterator[BackgroundJobs[Submission]]:
     with (
         working(directory) as worker,
         closing(directory.register()) as register,
@@ -127,36 +193,9 @@ def _playing(directory: IntakeDirectory, process: Processor, host: Workplace | N
         jobs = stack.enter_context(submission_jobs(directory, process, register, worker, played))
         if host is not None:
             stack.enter_context(practice_jobs(directory, host, games))
-        if directory.plan is not None:
-            planned = load_plan(directory.plan)
-            stack.enter_context(ContestPlayer(planned, register, ContestProcess(planned.path)))
-        stack.enter_context(_StatusWriter(directory, jobs))
-        yield
-
-
-class _StatusWriter:
-    def __init__(self, directory: IntakeDirectory, jobs: BackgroundJobs[Submission]) -> None:
-        self._path = status_file(directory)
-        self._jobs = jobs
-        self._written = ""
-        self._loop = ServiceLoop("player's status", self._step)
-
-    def __enter__(self) -> Self:
-        self._loop.__enter__()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._loop.__exit__()
-        self._path.unlink(missing_ok=True)
-
-    def _step(self) -> float:
-        waiting = tuple(run.job.id for run in self._jobs.running if run.is_held)
-        text = PlayerStatus(waiting=waiting, problems=tuple(stalled_loops())).model_dump_json()
-        if text != self._written:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            write_durably(self._path, text.encode())
-            self._written = text
-        return POLL_INTERVAL_S
+        if planned is not None:
+            stack.enter_context(ContestPlayer(planned, register, ContestProcess(planned.path), files))
+        yield jobs
 
 
 def log_wait(text: str) -> None:

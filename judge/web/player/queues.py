@@ -6,7 +6,7 @@ from contextlib import closing
 from types import FrameType
 
 from judge.base.logs import get_logger
-from judge.base.scheduling import lower_priority
+from judge.base.scheduling import lower_priority, raise_oom_score
 from judge.base.worker_processes import Worker
 from judge.contest.entries import current_intake
 from judge.journal.events import SubmissionState
@@ -125,7 +125,7 @@ def submission_jobs(
 ) -> BackgroundJobs[Submission]:
     """Process submissions; arguments as of `SubmissionQueue`."""
     queue = SubmissionQueue(directory, process, register, worker, practice)
-    workers = [Worker[SubmissionState](prepare) for _ in range(directory.intake.workers)]
+    workers = [Worker[SubmissionState](_prepare_check) for _ in range(directory.intake.workers)]
     return BackgroundJobs("submissions", queue, workers, JobLimits(poll_s=1.0, stop_s=10.0, end_s=0.0))
 
 
@@ -162,8 +162,14 @@ def prepare() -> None:
     logs.configure()
 
 
-def _prepare_practice() -> None:
+def _prepare_check() -> None:
     prepare()
+    # An upload that exhausts the memory must end its own worker, which counts as a try, and not the player.
+    raise_oom_score()
+
+
+def _prepare_practice() -> None:
+    _prepare_check()
     lower_priority()
 
 

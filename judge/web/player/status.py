@@ -1,34 +1,71 @@
 """What the player of a contest tells the service, in a file in the contest's folder."""
 
 from pathlib import Path
+from typing import IO
 
-from judge.base.durable_files import read_bounded
+from judge.base.durable_files import read_bounded, write_durably
 from judge.base.errors import InputError
+from judge.base.locks import try_lock_directory
 from judge.base.parsing import FailFastTuple, FrozenModel, parse_foreign
-from judge.contest.folder_names import PLAYER_DIRECTORY
-from judge.submissions.service import IntakeDirectory
+from judge.contest.run_lock import has_player, player_directory
 
 MAX_STATUS_BYTES = 1 << 20
 
+NO_PLAYER = "no process checks submissions and plays: judge serve --only-play starts one"
+MISTAKE = "the contest's file has a mistake: nothing checks submissions and plays until it is repaired"
+UNREADABLE = "the status of the process that plays is unreadable"
+
 
 class PlayerStatus(FrozenModel):
-    """`waiting`: submissions that wait for a slot. `problems`: stalled parts."""
+    """`waiting`: submissions that wait for a slot. `problems`: public. `mistake`: in the contest's file."""
 
     waiting: FailFastTuple[int] = ()
     problems: FailFastTuple[str] = ()
+    mistake: str = ""
 
 
-def player_status(directory: IntakeDirectory) -> PlayerStatus:
-    """What the player of a contest wrote last."""
-    path = status_file(directory)
+class PlayerFiles:
+    """Lock and status of a contest's player. Of several processes, one has the lock, and writes the status."""
+
+    def __init__(self, folder: Path, contest: str) -> None:
+        """Of a contest in its folder."""
+        self._directory = player_directory(folder, contest)
+        self._lock: IO[bytes] | None = None
+        self._written = b""
+
+    def take(self) -> bool:
+        """Whether this process has the lock, which it takes if it is free. Raises OSError."""
+        if self._lock is None and (lock := try_lock_directory(self._directory)) is not None:
+            self._lock = lock
+            _status_file(self._directory).unlink(missing_ok=True)  # of a process that was killed
+        return self._lock is not None
+
+    def write(self, status: PlayerStatus) -> None:
+        """Write a changed status, with the lock. Raises OSError."""
+        data = status.model_dump_json().encode()
+        if self.take() and data != self._written:
+            write_durably(_status_file(self._directory), data)
+            self._written = data
+
+    def close(self) -> None:
+        """Release the lock."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+
+def player_status(folder: Path, contest: str) -> PlayerStatus:
+    """The current status of the player of a contest in its folder."""
+    if not has_player(folder, contest):
+        return PlayerStatus(problems=(NO_PLAYER,))
+    path = _status_file(player_directory(folder, contest))
     if not path.exists():
         return PlayerStatus()
     try:
         return parse_foreign(PlayerStatus, read_bounded(path, MAX_STATUS_BYTES), str(path))
     except InputError:
-        return PlayerStatus(problems=("the status of the process that plays is unreadable",))
+        return PlayerStatus(problems=(UNREADABLE,))
 
 
-def status_file(directory: IntakeDirectory) -> Path:
-    """The file with a `PlayerStatus`."""
-    return directory.folder / PLAYER_DIRECTORY / "status.json"
+def _status_file(directory: Path) -> Path:
+    return directory / "status.json"

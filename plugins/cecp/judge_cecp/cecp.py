@@ -101,6 +101,7 @@ class Cecp(Engine):
         self._pings = self._answered = 0
         self._asked = ChooseMove(0)
         self._last = self._pace = ""
+        self._moves_to_go = self._period_moves = 0
         """The opponent's last move, and the kind of time control that the engine has."""
         self._is_new = self._has_resigned = False
         self._score_cp: int | None = None
@@ -200,7 +201,11 @@ class Cecp(Engine):
                 left *= TURNS_IN_TIME
                 pace, line = "level", _level(0, left, 0)
         else:
-            pace, line = f"level {increment} {moves is None}", _level(moves or 0, self._shown(left), increment)
+            if moves is None or moves > self._moves_to_go:  # a new period, perhaps of another number of moves
+                self._period_moves = moves or 0
+            self._moves_to_go = moves or 0
+            pace = f"level {increment} {self._period_moves}"
+            line = _level(moves or 0, self._shown(left), increment)
         lines = [line] if pace != self._pace else []
         self._pace = pace
         if self._features.get("time") == "0":

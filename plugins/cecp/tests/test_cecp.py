@@ -15,9 +15,10 @@ from judge.base.errors import InputError
 from judge.games.types import Verdict
 from judge.protocols import new_protocol
 from judge.protocols.time_control import UNLIMITED_MS, TimeControl
-from judge.protocols.types import Ask, Bytes, Clock, Close, Open, Search, SeatLimits, Tell
-from judge.record.policy import Policy
+from judge.protocols.types import Ask, Bytes, Clock, Close, Open, Search, SeatLimits, Tell, Wait
+from judge.record.policy import ClockPolicy, Policy
 from judge.record.spec import GameSpec
+from judge.referee.clock import SeatClock
 from judge.testing import Act, Agent, Conversation, Say, ScriptedGame, World, scripted_seats
 
 BLITZ = Clock(UNLIMITED_MS, 60_600, main_ms=60_000, increment_ms=600)
@@ -30,7 +31,7 @@ FEN = "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1"
 def conversation(options: dict[str, Any] | None = None, variant: str = "chess", **limits: Any) -> Conversation:
     talk = Conversation(Cecp(EngineOptions(**(options or {}))), "\n")
     talk.feed(
-        Open(0, {"variant": variant}, ("one", "two"), SeatLimits(TimeControl(60_000, turn_ms=60_000), MEMORY, **limits))
+        Open(0, {"variant": variant}, ("one", "two"), SeatLimits(TimeControl.of_game(60_000, 60_000), MEMORY, **limits))
     )
     return talk
 
@@ -281,16 +282,29 @@ def test_times_that_are_sent(clock: Clock, lines: str) -> None:
     talk.goes("\n".join(f"> {line}" for line in [*lines.split("|"), "go"]))
 
 
-def test_level_is_sent_again_when_byo_yomi_begins() -> None:
-    talk = opened()
-    talk.feed(Ask(ChooseMove(0), Clock(UNLIMITED_MS, 900_000, main_ms=600_030, period_ms=300_000)))
-    talk.goes("> level 0 10:00 0\n> time 60000\n> otim 60000\n> go\n< move e2e4\n= e2e4")
-    over = Clock(UNLIMITED_MS, 300_000, main_ms=0, moves_to_go=20, period_ms=300_030)
-    talk.feed(Ask(ChooseMove(0, moves=("e2e4", "e7e5"), played=2), over))
-    talk.goes("> level 20 5:00 0\n> time 30000\n> otim 30000\n> usermove e7e5\n< move g1f3\n= g1f3")
-    over = Clock(UNLIMITED_MS, 290_000, main_ms=0, moves_to_go=19, period_ms=290_030)
-    talk.feed(Ask(ChooseMove(0, moves=("e2e4", "e7e5", "g1f3", "a7a6"), played=4), over))
-    talk.goes("> time 29000\n> otim 29000\n> usermove a7a6")
+@pytest.mark.parametrize(
+    ("control", "levels"),
+    [
+        ("600|2/300", ("level 0 10:00 0", "level 2 5:00 0", "")),
+        ("1/600:300", ("level 1 10:00 0", "level 0 5:00 0")),
+        ("1/600:2/300", ("level 1 10:00 0", "level 2 5:00 0")),
+        ("1/600:1/300:20", ("level 1 10:00 0", "", "level 0 0:20 0")),
+        ("1/600", ("level 1 10:00 0", "", "")),
+    ],
+)
+def test_level_is_sent_again_when_a_period_of_other_moves_begins(control: str, levels: Sequence[str]) -> None:
+    """An engine repeats the level itself. Each answer uses all of the main time."""
+    talk, clock = opened(overhead_ms=0), SeatClock(ClockPolicy(control=control))
+    moves = ("e2e4", "e7e5", "g1f3", "a7a6", "b1c3")
+    for at, level in enumerate(levels):
+        shown = clock.shown()
+        talk.feed(Ask(ChooseMove(0, moves=moves[: 2 * at], played=2 * at), shown))
+        sent = f"usermove {moves[2 * at - 1]}" if at else "go"
+        left = (shown.main_ms or shown.period_ms) // 10
+        lines = [level, f"time {left}", f"otim {left}", sent]
+        talk.goes("\n".join(f"> {line}" for line in lines if line) + f"\n< move {moves[2 * at]}\n= {moves[2 * at]}")
+        clock.charge(Wait.TURN, (shown.main_ms or 0) * 1_000_000)
+        clock.answered()
 
 
 @pytest.mark.parametrize(
@@ -382,7 +396,7 @@ PIECES = st.one_of(
 @given(st.lists(PIECES, max_size=20), st.integers(0, 2))
 def test_any_bytes_are_read(pieces: list[bytes], stage: int) -> None:
     protocol = Cecp(EngineOptions())
-    protocol.feed(Open(0, {}, ("one", "two"), SeatLimits(TimeControl(1, turn_ms=1), 0)))
+    protocol.feed(Open(0, {}, ("one", "two"), SeatLimits(TimeControl.of_game(1, 1), 0)))
     if stage:
         protocol.feed(Bytes(b"feature ping=1 done=1\npong 1\n", BLITZ))
         protocol.feed(Ask(ChooseMove(0, moves=("e2e4",) * (stage - 1)), BLITZ))
@@ -392,7 +406,7 @@ def test_any_bytes_are_read(pieces: list[bytes], stage: int) -> None:
 
 def test_flood_of_search_data_is_one_effect_per_read() -> None:
     protocol = Cecp(EngineOptions())
-    protocol.feed(Open(0, {}, ("one", "two"), SeatLimits(TimeControl(1, turn_ms=1), 0)))
+    protocol.feed(Open(0, {}, ("one", "two"), SeatLimits(TimeControl.of_game(1, 1), 0)))
     protocol.feed(Bytes(b"feature done=1\n", BLITZ))
     protocol.feed(Ask(ChooseMove(0), BLITZ))
     effects = protocol.feed(Bytes(b"1 5 0 1 e2e4\ntelluser x\n" * 1000, BLITZ))

@@ -94,7 +94,7 @@ def test_no_output_of_an_engine_harms_its_opponent_or_the_record(
 
 def opened(*features: bytes) -> Cecp:
     protocol = Cecp(EngineOptions())
-    protocol.feed(Open(0, {}, ("one", "two"), SeatLimits(TimeControl(1, turn_ms=1), 0)))
+    protocol.feed(Open(0, {}, ("one", "two"), SeatLimits(TimeControl.of_game(1, 1), 0)))
     for feature in features:
         protocol.feed(Bytes(b"feature " + feature + b"\n", BLITZ))
     return protocol

@@ -87,7 +87,7 @@ def pgn_of_record(replay: Stepped, event: str = "", round_name: str = "") -> Pgn
 
 
 def _control_text(control: TimeControl) -> str:
-    return str(replace(control, turn_ms=None)) or f"1/{TimeControl(main_ms=control.turn_limit_ms)}"
+    return str(replace(control, turn_ms=None)) or f"1/{TimeControl.of_game(control.turn_limit_ms, None)}"
 
 
 def _figures(search: Mapping[str, str], *, is_white: bool) -> tuple[str, int | None]:

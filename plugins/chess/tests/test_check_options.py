@@ -6,7 +6,7 @@ from pathlib import Path
 import judge_chess
 import pytest
 
-from judge.api.matches import check
+from judge.api.checks import check
 from judge.base.errors import InputError
 from judge.submissions.check import Grade
 

@@ -129,6 +129,7 @@ def check_pgn(file: RecordFile) -> None:
     ("control", "tags"),
     [
         ("60+0.6", {"TimeControl": "60+0.6"}),
+        ("40/5400+30:900+30", {"TimeControl": "40/5400+30:900+30"}),
         ("@2000000", {"TimeControl": "1/2000000"}),
         ("300,240+1", {"WhiteTimeControl": "300", "BlackTimeControl": "240+1"}),
     ],
@@ -191,7 +192,7 @@ def test_forged_value_is_found_or_is_a_claim() -> None:
 
 def test_refusal_that_lists_many_options_is_cut() -> None:
     protocol = Uci(EngineOptions(options={"Contempt": 1}))
-    protocol.feed(Open(0, {}, ("one", "two"), SeatLimits(TimeControl(1, turn_ms=1), 0)))
+    protocol.feed(Open(0, {}, ("one", "two"), SeatLimits(TimeControl.of_game(1, 1), 0)))
     for number in range(100):
         protocol.feed(Bytes(b"option name %d%s type check\n" % (number, b"n" * 4000), BLITZ))
     (answer,) = protocol.feed(Bytes(b"uciok\n", BLITZ))
@@ -213,7 +214,7 @@ def test_refusal_that_lists_many_options_is_cut() -> None:
 def test_score_for_adjudication_is_that_of_the_record(line: str, shown: str, score_cp: int | None) -> None:
     protocol = Uci(EngineOptions())
     for stimulus in (
-        Open(0, {}, ("one", "two"), SeatLimits(TimeControl(1, turn_ms=1), 0)),
+        Open(0, {}, ("one", "two"), SeatLimits(TimeControl.of_game(1, 1), 0)),
         Bytes(b"uciok\nreadyok\n", BLITZ),
     ):
         protocol.feed(stimulus)

@@ -19,7 +19,7 @@ from judge.record.spec import GameSpec
 from judge.record.transcript import EntryKind
 from judge.testing import Act, Agent, Conversation, Say, ScriptedGame, World
 
-LIMITS = SeatLimits(TimeControl(60_000, turn_ms=60_000), 0, ponder=True)
+LIMITS = SeatLimits(TimeControl.of_game(60_000, 60_000), 0, ponder=True)
 PONDER_OPTION = "< option name Ponder type check default false\n"
 TIMES = "wtime 59970 btime 59970 winc 0 binc 0"
 
@@ -119,7 +119,7 @@ def test_engine_without_the_option_gets_no_ponder_commands(announced: str, sent:
 
 def test_without_permission_the_option_is_not_set() -> None:
     talk = Conversation(Uci(EngineOptions()), "\n")
-    talk.feed(Open(0, {"variant": "chess"}, ("one", "two"), SeatLimits(TimeControl(60_000, turn_ms=60_000), 0)))
+    talk.feed(Open(0, {"variant": "chess"}, ("one", "two"), SeatLimits(TimeControl.of_game(60_000, 60_000), 0)))
     talk.goes(f"> uci\n{PONDER_OPTION}< uciok\n> ucinewgame\n> isready")
 
 

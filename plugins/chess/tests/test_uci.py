@@ -29,7 +29,7 @@ MEMORY = 256 << 20
 
 def conversation(options: dict[str, Any] | None = None, variant: str = "chess") -> Conversation:
     talk = Conversation(Uci(EngineOptions(**(options or {}))), "\n")
-    talk.feed(Open(0, {"variant": variant}, ("one", "two"), SeatLimits(TimeControl(60_000, turn_ms=60_000), MEMORY)))
+    talk.feed(Open(0, {"variant": variant}, ("one", "two"), SeatLimits(TimeControl.of_game(60_000, 60_000), MEMORY)))
     return talk
 
 
@@ -346,7 +346,7 @@ def test_wrong_protocol_option_is_named() -> None:
 def test_any_bytes_are_read(pieces: list[bytes]) -> None:
     for asks in (False, True):
         protocol = Uci(EngineOptions())
-        protocol.feed(Open(0, {}, ("one", "two"), SeatLimits(TimeControl(1, turn_ms=1), 0)))
+        protocol.feed(Open(0, {}, ("one", "two"), SeatLimits(TimeControl.of_game(1, 1), 0)))
         protocol.feed(Bytes(b"uciok\nreadyok\n", BLITZ))
         if asks:
             protocol.feed(Ask(ChooseMove(0), BLITZ))
@@ -356,7 +356,7 @@ def test_any_bytes_are_read(pieces: list[bytes]) -> None:
 
 def test_flood_of_search_data_is_one_effect_per_read() -> None:
     protocol = Uci(EngineOptions())
-    protocol.feed(Open(0, {}, ("one", "two"), SeatLimits(TimeControl(1, turn_ms=1), 0)))
+    protocol.feed(Open(0, {}, ("one", "two"), SeatLimits(TimeControl.of_game(1, 1), 0)))
     protocol.feed(Bytes(b"uciok\nreadyok\n", BLITZ))
     protocol.feed(Ask(ChooseMove(0), BLITZ))
     effects = protocol.feed(Bytes(b"info depth 1 score cp 5 pv e2e4\ninfo string x\n" * 1000, BLITZ))

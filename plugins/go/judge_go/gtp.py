@@ -206,20 +206,22 @@ class Gtp(ABC):
         a reserve. KGS's command has the number of periods.
         """
         control = self._limits.control
-        if control.periods and control.turn_ms is None:
-            main, period = self._main(control.main_ms), self._seconds(control.period_ms)
-            if "kgs-time_settings" in self._listed:
-                return _optional(f"kgs-time_settings byoyomi {main} {period} {control.periods}")
-            return _optional(f"time_settings {main} {period} 1")
-        if control.period_moves and control.turn_ms is None:
-            main, period = self._main(control.main_ms), self._seconds(control.period_ms)
-            return _optional(f"time_settings {main} {period} {control.period_moves}")
-        if control.moves and control.main_ms and control.turn_ms is None:
-            return _optional(f"time_settings 0 {self._seconds(control.main_ms)} {control.moves}")
-        turn_ms = control.announced_turn_ms
+        first, overtime, turn_ms = next(iter(control.periods), None), control.overtime(0), control.announced_turn_ms
+        if overtime is not None and control.turn_ms is None:
+            main, period = self._main(control.main_ms), self._seconds(overtime.time_ms)
+            if self._sends_periods:
+                return _optional(f"kgs-time_settings byoyomi {main} {period} {overtime.periods}")
+            return _optional(f"time_settings {main} {period} {overtime.answers or 1}")
+        if first is not None and first.answers and control.turn_ms is None:
+            return _optional(f"time_settings 0 {self._seconds(first.time_ms)} {first.answers}")
         if control.total_ms:
             return _optional(f"time_settings {self._seconds(_game_time(control.total_ms, turn_ms))} 0 0")
         return _optional(f"time_settings 0 {self._seconds(turn_ms)} 1")
+
+    @property
+    def _sends_periods(self) -> bool:
+        overtime = self._limits.control.overtime(0)
+        return overtime is not None and overtime.periods > 0 and "kgs-time_settings" in self._listed
 
     def _time_left(self, clock: Clock) -> str:
         if clock.time_left_ms >= UNLIMITED_MS:
@@ -228,7 +230,7 @@ class Gtp(ABC):
             return f"{self._seconds(_game_time(clock.time_left_ms, clock.turn_ms))} 0"
         if clock.main_ms > 0 or not clock.period_ms:
             return f"{self._seconds(clock.main_ms)} {clock.moves_to_go or 0}"
-        periods = clock.periods_left if "kgs-time_settings" in self._listed else 1
+        periods = clock.periods_left if self._sends_periods else 1
         return f"{self._seconds(clock.period_ms)} {clock.moves_to_go or periods}"
 
     def _main(self, ms: int | None) -> int:

@@ -14,7 +14,7 @@ from judge.formats.sgf import SgfNode, escape, looks_like_sgf, read_collection, 
 from judge.formats.steps import ReplayStep, Stepped
 from judge.formats.views import BoardView
 from judge.games.types import Verdict
-from judge.protocols.time_control import TimeControl
+from judge.protocols.time_control import Period, TimeControl
 from judge_go.board import BLACK, COLOURS, MAX_SIZE, WHITE, Board, Point, vertex
 from judge_go.positions import Moved, Position, position_of_sgf, sgf_point
 from judge_go.rules import Go
@@ -81,17 +81,17 @@ def _times(controls: tuple[TimeControl, TimeControl]) -> dict[str, str]:
     control = controls[0]
     if control != controls[1]:
         return {"OT": f"black {controls[0]}, white {controls[1]}"}
-    period, bonus = TimeControl(main_ms=control.period_ms), control.increment_ms or control.delay_ms
-    overtime = ""
-    if control.period_moves:
-        overtime = f"{control.period_moves}/{period} Canadian"
-    elif control.periods:
-        overtime = f"{control.periods}x{period} byo-yomi"
-    elif control.moves:
+    if not control.periods:
+        return {"TM": "", "OT": ""}
+    first, byo_yomi, overtime = control.periods[0], control.overtime(0), ""
+    bonus = first.increment_ms or first.delay_ms
+    if byo_yomi is not None:
+        overtime = f"{byo_yomi} {'Canadian' if byo_yomi.answers else 'byo-yomi'}"
+    elif first.answers:
         overtime = f"{control} (moves/seconds)"
     elif bonus:
-        overtime = f"{TimeControl(main_ms=bonus)} {'fischer' if control.increment_ms else 'delay'}"
-    return {"TM": "" if control.main_ms is None else str(TimeControl(main_ms=control.main_ms)), "OT": overtime}
+        overtime = f"{Period(bonus)} {'fischer' if first.increment_ms else 'delay'}"
+    return {"TM": str(Period(first.time_ms)), "OT": overtime}
 
 
 def _filled(tags: dict[str, str]) -> dict[str, str]:

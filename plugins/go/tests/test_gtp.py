@@ -22,7 +22,7 @@ from judge.record.spec import GameSpec
 from judge.testing import Act, Agent, Conversation, Say, ScriptedGame, World, scripted_seats
 
 GAME = {"size": 9, "komi": 7.5}
-MINUTE = TimeControl(60_000, turn_ms=60_000)
+MINUTE = TimeControl.of_game(60_000, 60_000)
 BLITZ = Clock(60_000, 60_000)
 LIST = r"boardsize\nclear_board\nkomi\nplay\ngenmove\ntime_settings\ntime_left"
 
@@ -139,7 +139,7 @@ def test_another_position_clears_the_board() -> None:
     ],
 )
 def test_times_that_are_sent(turn_ms: int, match_ms: int, line: str) -> None:
-    opened(control=TimeControl(match_ms or None, turn_ms=turn_ms)).goes(f"< =7\\n\n> 8 {line}")
+    opened(control=TimeControl.of_game(match_ms or None, turn_ms)).goes(f"< =7\\n\n> 8 {line}")
 
 
 KGS = rf"{LIST}\nkgs-time_settings"
@@ -172,6 +172,8 @@ OVER = {"turn_ms": UNLIMITED_MS, "time_left_ms": 60_000, "main_ms": 0}
         ("600|20/300", KGS, "time_settings 599 299 20", Clock(**MAIN, period_ms=300_000), "599 0"),
         ("600|20/300", LIST, "time_settings 599 299 20", Clock(**OVER, moves_to_go=7, period_ms=60_000), "59 7"),
         ("40/300", LIST, "time_settings 0 299 40", Clock(**(MAIN | {"main_ms": 90_000}), moves_to_go=9), "89 9"),
+        ("40/600:20", KGS, "time_settings 0 599 40", Clock(**(MAIN | {"main_ms": 20_000})), "19 0"),
+        ("40/600|3x20", KGS, "time_settings 0 599 40", Clock(**OVER, periods_left=3, period_ms=20_000), "19 1"),
         (
             "600|3x30@20",
             KGS,
@@ -331,7 +333,7 @@ def test_wrong_protocol_option_is_named() -> None:
 def test_any_bytes_are_read(pieces: list[bytes]) -> None:
     for asks in (False, True):
         protocol = GtpGo(GtpOptions())
-        protocol.feed(Open(0, GAME, ("one", "two"), SeatLimits(TimeControl(1, turn_ms=1), 0)))
+        protocol.feed(Open(0, GAME, ("one", "two"), SeatLimits(TimeControl.of_game(1, 1), 0)))
         if asks:
             protocol.feed(
                 Bytes(b"".join(b"=%d 2\nplay\ngenmove\nclear_board\nboardsize\n\n" % n for n in range(1, 9)), BLITZ)
@@ -343,7 +345,7 @@ def test_any_bytes_are_read(pieces: list[bytes]) -> None:
 
 def test_flood_of_lines_has_few_notes_and_little_memory() -> None:
     protocol = GtpGo(GtpOptions())
-    protocol.feed(Open(0, GAME, ("one", "two"), SeatLimits(TimeControl(1, turn_ms=1), 0)))
+    protocol.feed(Open(0, GAME, ("one", "two"), SeatLimits(TimeControl.of_game(1, 1), 0)))
     effects = protocol.feed(Bytes(b"info\n" * 10_000, BLITZ))
     protocol.feed(Bytes(b"=1 2\n" * 10_000, BLITZ))
 

@@ -116,6 +116,7 @@ def test_no_output_of_an_engine_harms_its_opponent_or_the_record(seed: int, cont
         ("60+0.6", {"TM": "60", "OT": "0.6 fischer"}),
         ("60d2", {"TM": "60", "OT": "2 delay"}),
         ("40/300", {"TM": "300", "OT": "40/300 (moves/seconds)"}),
+        ("40/600:20", {"TM": "600", "OT": "40/600:20 (moves/seconds)"}),
         ("@5", {}),
         ("300,240", {"OT": "black 300, white 240"}),
     ],
@@ -175,7 +176,7 @@ def test_forged_value_is_found_or_is_a_claim() -> None:
 
 def test_long_refusal_is_cut() -> None:
     protocol = GtpGo(GtpOptions())
-    protocol.feed(Open(0, {"size": 9, "komi": 7.0}, ("one", "two"), SeatLimits(TimeControl(1, turn_ms=1), 0)))
+    protocol.feed(Open(0, {"size": 9, "komi": 7.0}, ("one", "two"), SeatLimits(TimeControl.of_game(1, 1), 0)))
     (answer,) = protocol.feed(Bytes(b"?1 " + b"no\n" * 2000 + b"\n", Clock(1, 1)))
     assert isinstance(answer, Answer)
     assert MAX_SAID_CHARACTERS == len(answer.reply.said)

@@ -39,6 +39,7 @@ def test_game_is_broadcast_with_opening_and_times() -> None:
     played = play(brain(*BLACK_ROW, ms=2), brain(*WHITE_ROW, ms=30), game_spec)
 
     found = five_of_played(played)
+    assert [2, 3, 4] == [steps_of(played.file()).number_of(at) for at in range(3)]
     assert ((7, 7, 0), (8, 8, 0), (0, 0, 2), (0, 1, 30)) == found.moves[:4]
     assert (11, 2, 15, 15, "freestyle") == (len(found.moves), found.opening, found.width, found.height, found.rule)
     assert (("black", "white"), "black", "win") == (found.names, found.outcome, found.verdict)

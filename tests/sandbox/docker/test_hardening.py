@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from judge.sandbox import BoxPolicy, Limits, Tenant
-from judge.sandbox.box import FolderKind
+from judge.sandbox.box import BoxPolicy, FolderKind, Limits, Tenant
 from judge.sandbox.docker import hardening
 from judge.sandbox.docker.hardening import container_config
 from judge.sandbox.layout import command_in_box

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from judge.host.build_images import build_images
-from judge.sandbox import BoxPolicy, Limits, Tenant, open_box
+from judge.sandbox.box import BoxPolicy, Limits, Tenant
 from judge.sandbox.docker.kernel_files import NAMES
 from judge.sandbox.docker.run_in_box import Command, run_in_box
+from judge.sandbox.open_box import open_box
 from tests.sandbox.guest import Guest
 
 pytestmark = pytest.mark.docker

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from judge.host.build_images import build_images
-from judge.sandbox import BoxPolicy, Limits
+from judge.sandbox.box import BoxPolicy, Limits
 from judge.sandbox.docker.hardening import MASKED
 from judge.sandbox.docker.run_in_box import Command, run_in_box
 

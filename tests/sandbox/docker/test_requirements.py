@@ -1,5 +1,6 @@
 """What a policy demands of a host: sentences from an Engine's description, and a game that never starts with less."""
 
+import os
 import tempfile
 from contextlib import closing
 from pathlib import Path
@@ -9,22 +10,32 @@ import docker
 import pytest
 
 from judge.base.errors import HostError, InputError
-from judge.sandbox import BoxPolicy
+from judge.sandbox.box import BoxPolicy
 from judge.sandbox.docker.engine import Engine
 from judge.sandbox.docker.requirements import (
+    LIMITS,
     host_obstacle,
     maps_users,
     pipes_obstacle,
     refuse_stack,
     require,
-    require_pipes,
+    require_exact_clocks,
     security_options,
     unmet_requirements,
 )
-from tests.sandbox.conftest import Lodge
+from judge.sandbox.docker.rights import (
+    ENGINE_FREEZES,
+    MIN_TURN_MS,
+    clock_obstacle,
+    freezer_obstacle,
+    notice,
+)
+from tests.sandbox.conftest import NOBODY, Lodge, without_root
 
-BARE = {"SecurityOptions": ["name=seccomp,profile=default"], "Runtimes": {"runc": {"path": "runc"}}}
+LIMITED = dict.fromkeys(LIMITS, True)
+BARE = {**LIMITED, "SecurityOptions": ["name=seccomp,profile=default"], "Runtimes": {"runc": {"path": "runc"}}}
 FULL = {
+    **LIMITED,
     "SecurityOptions": ["name=apparmor", "name=seccomp,profile=builtin", "name=userns", "name=cgroupns"],
     "Runtimes": {"runc": {"path": "runc"}, "runsc": {"path": "/usr/bin/runsc"}},
 }
@@ -45,7 +56,8 @@ def test_sufficient_host_passes() -> None:
 @pytest.mark.parametrize(
     ("policy", "info", "key", "fix"),
     [
-        (BoxPolicy(), {}, "has no seccomp", "CONFIG_SECCOMP_FILTER"),
+        (BoxPolicy(), LIMITED, "has no seccomp", "CONFIG_SECCOMP_FILTER"),
+        (BoxPolicy(), {**BARE, "PidsLimit": False}, "cannot limit processes", "boot with cgroup v2"),
         (BoxPolicy(runtime="runsc"), BARE, "box.runtime", "this Engine has runc"),
         (BoxPolicy(runtime="runsc", transport="pipes"), FULL, "box.transport", "set box.transport to auto"),
     ],
@@ -62,14 +74,14 @@ def test_missing_host_features_are_reported_with_the_fix(
 def test_pipes_are_used_where_the_engine_sees_this_process_and_its_files(monkeypatch: pytest.MonkeyPatch) -> None:
     host_obstacle.cache_clear()
     assert "" == pipes_obstacle(BoxPolicy())
-    require_pipes(BoxPolicy())
+    require_exact_clocks(BoxPolicy(), 0)
     temporary = tempfile.gettempdir()
     for hidden, reason in (("/proc", "the judge and the Engine share no kernel"), (temporary, "does not see /")):
         monkeypatch.setattr(Engine, "sees", lambda _, path, hidden=hidden: not path.is_relative_to(hidden))
         host_obstacle.cache_clear()
         with pytest.raises(HostError, match=reason):
-            require_pipes(BoxPolicy())
-        require_pipes(BoxPolicy(transport="pipes"))
+            require_exact_clocks(BoxPolicy(), 0)
+        require_exact_clocks(BoxPolicy(transport="pipes"), 0)
     host_obstacle.cache_clear()
 
 
@@ -83,7 +95,29 @@ def test_engine_sees_the_files_of_its_host_only(tmp_path: Path) -> None:
 @pytest.mark.parametrize("policy", [BoxPolicy(transport="attach"), BoxPolicy(runtime="runsc")])
 def test_contest_refuses_a_policy_of_the_engine_s_stream(policy: BoxPolicy) -> None:
     with pytest.raises(HostError, match=f"each clock includes the Engine's delay: {policy.attach_reason}"):
-        require_pipes(policy)
+        require_exact_clocks(policy, 0)
+
+
+AS_ROOT = rf"as root: judge contest run CONTEST; chown -R {NOBODY} CONTEST"
+
+
+def test_without_root_the_differences_are_listed_and_what_needs_root_is_refused() -> None:
+    with without_root():
+        assert ENGINE_FREEZES in notice(BoxPolicy())
+        assert ENGINE_FREEZES not in notice(BoxPolicy(freeze="none"))
+        with pytest.raises(HostError, match=rf"box.freeze = 'unified'.* set box.freeze to auto, .*{AS_ROOT}"):
+            require(BoxPolicy(freeze="unified"))
+        for turn_ms in (0, MIN_TURN_MS):
+            assert "" == clock_obstacle(BoxPolicy(), turn_ms)
+        assert "" == clock_obstacle(BoxPolicy(freeze="none"), 1)
+        with pytest.raises(HostError, match=rf"a turn has 50 ms, .*: allow 100 ms, .*{AS_ROOT}"):
+            require_exact_clocks(BoxPolicy(), 50)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_as_root_nothing_differs() -> None:
+    unified = BoxPolicy(freeze="unified")
+    assert ["", "", ""] == [notice(BoxPolicy()), freezer_obstacle(unified), clock_obstacle(BoxPolicy(), 1)]
 
 
 def test_a_stack_of_profiles_of_apparmor_is_refused_with_the_fix() -> None:

@@ -20,8 +20,7 @@ from structlog.testing import capture_logs
 from judge.base.owner import Owner
 from judge.base.procfs import children_of
 from judge.base.worker_processes import Worker
-from judge.sandbox import BoxPolicy, Limits
-from judge.sandbox.box import FolderKind
+from judge.sandbox.box import BoxPolicy, FolderKind, Limits
 from judge.sandbox.docker.docker_box import DockerBox
 from judge.sandbox.docker.engine import Engine
 from judge.sandbox.docker.kept import KEPT, MAX_IDLE_CONTAINERS, log_no_effect

@@ -15,7 +15,7 @@ import pytest
 from judge.base.errors import HostError
 from judge.base.owner import Owner
 from judge.host.build_images import build_images
-from judge.sandbox import BoxPolicy, Limits
+from judge.sandbox.box import BoxPolicy, Limits
 from judge.sandbox.docker.docker_box import DockerBox
 from judge.sandbox.docker.run_in_box import Command, CommandEnd, CommandResult, Stderr, run_in_box
 from judge.sandbox.evidence import ProcessReport

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from judge.base.errors import InputError
-from judge.sandbox import BoxPolicy
+from judge.sandbox.box import BoxPolicy
 from judge.sandbox.docker import seccomp
 from judge.sandbox.docker.hardening import INIT_USER
 from judge.sandbox.evidence import ProcessReport

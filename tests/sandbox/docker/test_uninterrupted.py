@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from judge.host.build_images import build_images
-from judge.sandbox import BoxPolicy, Limits, Tenant, open_box
-from judge.sandbox.box import Channel
+from judge.sandbox.box import BoxPolicy, Channel, Limits, Tenant
+from judge.sandbox.open_box import open_box
 from tests.examples import evidence
 from tests.sandbox.guest import Guest
 

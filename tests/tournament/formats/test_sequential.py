@@ -4,7 +4,8 @@ import pytest
 
 from judge.contest_games import GameResult, Pairing
 from judge.games.types import Verdict
-from judge.statistics.sprt import Sprt, SprtDecision, SprtModel
+from judge.statistics.scales import SprtModel
+from judge.statistics.sprt import Sprt, SprtDecision
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.results import PlayedPairing
 from tests.contest.rounds import decided_after, entries

@@ -2,6 +2,7 @@
 
 import io
 import re
+import time
 import uuid
 import zipfile
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ from judge.web.authors.home import agents_of, alike
 from tests.patience import PATIENCE_S
 from tests.site.browser import Browser
 from tests.web.authors.desk import served
-from tests.web.intake.conftest import Service, ended, make_contest, make_token, send
+from tests.web.intake.conftest import POLL_INTERVAL_S, Service, ended, make_contest, make_token, send
 from tests.web.live.serving import serving_all
 from tests.web.views import check_views, text_of, without_scripts
 
@@ -194,6 +195,21 @@ def test_equal_files_under_two_names_are_a_warning(home: Home) -> None:
 
     assert "<b><bdi>five</bdi></b> and <b><bdi>seven</bdi></b> have the same files" in home.page()
     assert 1 == home.page().count("have the same files")
+
+
+def test_upload_form_is_shown_only_while_submissions_are_open(home: Home, directory: IntakeDirectory) -> None:
+    file = directory.folder / "contest.toml"
+    text = file.read_text()
+    assert 'id="upload"' in home.page()
+    for words, times in (
+        ("Submissions closed at <time", "opens = 2020-01-01T08:00:00Z\ncloses = 2020-01-02T08:00:00Z"),
+        ("Submissions open at <time", "opens = 2080-01-02T08:00:00Z\ncloses = 2090-03-01T17:00:00Z"),
+        ('id="upload"', f"closes = {CLOSES.isoformat()}"),
+    ):
+        file.write_text(re.sub(r"(?m)^closes = .*$", times, text))
+        while words not in (page := home.page()):
+            time.sleep(POLL_INTERVAL_S)
+        assert ('id="upload"' in words) == ('id="upload"' in page) == ("judge submit" in page)
 
 
 def test_upload_form_checks_the_name_while_it_is_typed(home: Home) -> None:

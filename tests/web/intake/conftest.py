@@ -10,11 +10,11 @@ from typing import Any
 import httpx
 import pytest
 
+from judge.base.procfs import children_of
 from judge.cli.submit import open_intake
 from judge.store.tokens import TokenRole, Tokens
 from judge.submissions.service import IntakeDirectory
-from judge.transparency.keys import make_key
-from judge.transparency.log import KEY_FILE
+from judge.transparency.keys import KEY_FILE, make_key
 from tests.attacks.serving import RunningService
 from tests.attacks.serving import serving as judge_serve
 from tests.patience import PATIENCE_S
@@ -43,6 +43,11 @@ class Service(RunningService):
 
     def logged(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]
+
+
+def players_of(service: int) -> list[int]:
+    """The processes that a service's fork server made."""
+    return [pid for server in children_of(service) for pid in children_of(server)]
 
 
 def make_contest(folder: Path, intake: str = "") -> IntakeDirectory:

@@ -18,8 +18,7 @@ from judge.base.errors import HostError, InputError
 from judge.cli import app
 from judge.submissions.check import CheckReport
 from judge.submissions.service import IntakeDirectory
-from judge.transparency.keys import load_key
-from judge.transparency.log import KEY_FILE
+from judge.transparency.keys import KEY_FILE, load_key
 from judge.transparency.receipt import MAX_RECEIPT_BYTES, read_receipt
 from judge.web.kit.connections import listening, parse_listen_address
 from tests.patience import PATIENCE_S

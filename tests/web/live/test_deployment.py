@@ -26,6 +26,7 @@ from tests.web.live.watching import free_port, until, watched
 ROOT = Path(__file__).resolve().parents[3]
 SYSTEMD = ROOT / "scripts/systemd"
 PAGE = (ROOT / "docs/serve-behind-a-proxy.md").read_text()
+NGINX = (ROOT / "examples/compose/nginx.conf").read_text()
 
 PATIENCE = """
 [intake]
@@ -94,7 +95,7 @@ def behind(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Behind]:
             accept(cup, *play_next(cup))
             log.read_store()
             log.finish()
-        organiser = make_token(directory, "Olga", TokenRole.ACT)
+        organiser = make_token(directory, "Olga", TokenRole.ORGANISER)
         with nginx(cup.folder) as (service, port):
             address = f"https://localhost:{port}/cup"
             with httpx.Client(base_url=address, verify=False, timeout=60) as client:  # noqa: S501
@@ -129,21 +130,18 @@ def configuration(folder: Path, port: int, service: Service) -> str:
     request = ("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1")
     names = ("-subj", "/CN=localhost", "-keyout", str(key), "-out", str(certificate))
     subprocess.run(["openssl", *request, *names], check=True, capture_output=True, timeout=60)
-    server = block("nginx")
+    text = NGINX
     for old, new in {
         "listen 443 ssl": f"listen 127.0.0.1:{port} ssl",
         "server_name example.org": "server_name localhost",
         "/etc/ssl/example.org.pem": str(certificate),
         "/etc/ssl/example.org.key": str(key),
-        "http://127.0.0.1:8000/": f"{service.url}/",
+        "http://judge:8000/": f"{service.url}/",
+        " /tmp/nginx": f" {folder}/nginx",
     }.items():
-        assert old in server
-        server = server.replace(old, new)
-    places = "".join(f"{kind}_temp_path {folder}/{kind};\n" for kind in ("proxy", "fastcgi", "uwsgi", "scgi"))
-    return (
-        f"daemon off;\nmaster_process off;\npid {folder}/pid;\nerror_log {folder}/error.log;\n{block('nginx.conf')}"
-        f"http {{\naccess_log off;\nclient_body_temp_path {folder}/body;\n{places}{server}}}\n"
-    )
+        assert old in text
+        text = text.replace(old, new)
+    return f"daemon off;\nmaster_process off;\nerror_log {folder}/error.log;\n{text}"
 
 
 def test_pages_and_events_come_through_nginx_at_once(behind: Behind) -> None:
@@ -173,7 +171,7 @@ def test_an_upload_that_is_too_large_is_refused_by_the_service_and_with_its_reas
     words = "an upload has at most 200000 bytes: send a smaller one"
     assert (413, words) == (refused.status_code, refused.json()["error"])
     assert 201 == behind.client.post("/submissions", content=b"x" * 200_000, **send).status_code  # type: ignore[arg-type]
-    (mebibytes,) = re.findall(r"client_max_body_size (\d+)m;", PAGE)
+    (mebibytes,) = re.findall(r"client_max_body_size (\d+)m;", NGINX)
     assert IntakePolicy().upload_bytes < int(mebibytes) << 20 <= IntakePolicy().upload_bytes + (2 << 20)
 
 
@@ -205,13 +203,13 @@ def test_form_from_another_origin_is_refused_through_nginx(behind: Behind) -> No
 
 
 def test_the_limits_of_nginx_are_those_of_the_service() -> None:
-    (of_client,) = re.findall(r"limit_conn judge_clients (\d+);", PAGE)
+    (of_client,) = re.findall(r"limit_conn judge_clients (\d+);", NGINX)
     assert 2 * BroadcastPlan().connections_per_address == int(of_client)
     limits = IntakePolicy()
-    named = {name: float(seconds) for name, seconds in re.findall(r"(\w+_timeout) (\d+)s;", PAGE)}
+    named = {name: float(seconds) for name, seconds in re.findall(r"(\w+_timeout) (\d+)s;", NGINX)}
     assert (limits.head_s, limits.head_s) == (named["client_header_timeout"], named["keepalive_timeout"])
     assert (limits.idle_s, limits.request_s) == (named["client_body_timeout"], named["send_timeout"])
-    (connections,) = re.findall(r"worker_connections (\d+);", PAGE)
+    (connections,) = re.findall(r"worker_connections (\d+);", NGINX)
     assert int(connections) >= 2 * BroadcastPlan().viewers + 2 * 128
 
 

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import os
 import re
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -199,11 +201,13 @@ def test_front_page_of_a_cup_has_medals_and_marks_provisional_leaders(
 
     assert f'<h2 id="medals">{medals}</h2>' in page
     assert note in page
-    assert [False, True, False] == [f"({provisional})" in row_of(page, name) for name in ("fast", "standard", "finals")]
+    winners = page.split('<article class="banner">')[1:]
+    assert [False, True] == [provisional in winner for winner in winners]
+    assert all(f"<bdi>{name}</bdi>" in winner for name, winner in zip(("fast", "standard"), winners, strict=True))
     top = "../" if folder else ""
     assert f'href="{top}spring-fast/{folder}index.html"' in row_of(page, "fast")
     assert f'href="{top}spring-standard/{folder}live.html"' in row_of(page, "standard")
-    assert "href" not in row_of(page, "finals")
+    assert "href" not in row_of(page, "finals").partition("</tr>")[0]
     assert f'href="{top}feed.xml"' in page
     assert "cup.json" not in page
 
@@ -322,6 +326,16 @@ def test_two_contests_of_one_name_are_refused(tmp_path: Path) -> None:
     assert "two contests are named next-cup" in ran.stderr
 
 
+def test_two_contests_in_one_folder_are_refused(tmp_path: Path) -> None:
+    for name in ("next-cup", "other"):
+        (tmp_path / f"{name}.toml").write_text(COMING.replace("next-cup", name))
+
+    ran = judge(tmp_path, "serve", "next-cup.toml", "other.toml", "--read-only", "--listen", "127.0.0.1:0")
+
+    assert 2 == ran.returncode
+    assert "next-cup.toml and other.toml are in one folder: move one of them" in ran.stderr
+
+
 @pytest.fixture
 def cup_front(tmp_path: Path) -> FrontPage:
     (tmp_path / "cup.toml").write_text(SERVED_CUP)
@@ -345,3 +359,14 @@ def test_results_of_a_cup_are_computed_once_for_all_pages(
 
     assert [200, 200, 200, 404, 404, 200, 404] == asyncio.run(run())
     assert 1 == len(calls)
+
+
+def test_second_service_on_a_port_is_refused_with_the_process_that_has_it(tmp_path: Path) -> None:
+    (tmp_path / "contest.toml").write_text(COMING)
+    with socket.create_server(("127.0.0.1", 0)) as first:
+        place = f"127.0.0.1:{first.getsockname()[1]}"
+        ran = judge(tmp_path, "serve", "--read-only", "--listen", place)
+
+    assert 2 == ran.returncode
+    assert f"--listen {place}: " in ran.stderr
+    assert f"process {os.getpid()}, listens there: end it, or give another port" in ran.stderr

@@ -37,7 +37,7 @@ def service(folder: Path, proxy: str = "127.0.0.1", request_s: float = 600) -> I
 
 
 def organiser(folder: Path) -> str:
-    return make_token(open_intake(folder / "cup"), "Olga", TokenRole.ACT)
+    return make_token(open_intake(folder / "cup"), "Olga", TokenRole.ORGANISER)
 
 
 def test_without_a_proxy_a_client_names_no_other_address_for_itself(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The page of a running game, without a service: what it weighs, and that it is the game's."""
 
 import re
+from datetime import datetime
 from html import unescape
 from typing import Any
 
@@ -13,6 +14,7 @@ from judge.broadcast.events import (
     Playing,
     Scheduled,
     StandingLine,
+    StateChanged,
     TableChanged,
     Unscored,
 )
@@ -38,7 +40,7 @@ LANGUAGES = languages(CODES)
 
 
 def running_pages(policy: Policy = GAME.record.spec.policy, **options: Any) -> RunningPages:
-    return RunningPages("cup", policy, Painter(policy), **options)
+    return RunningPages("cup", policy, {}, Painter(policy), **options)
 
 
 def started(game: int, first: str = FIRST, second: str = SECOND, attempt: int = 1, seq: int = 0) -> GameStarted:
@@ -69,7 +71,8 @@ def test_script_that_has_the_boards_is_sent_none() -> None:
         live.apply(BEGAN.model_copy(update={"seq": seq, "game": game}))
     whole, rest = (running_pages().all(live, 0, 2, ALL_GAMES, with_boards=each).data for each in (True, False))
 
-    assert (3, 4) == (whole.count(b"<article"), whole.count(b"</svg>"))  # with the templates of coming games
+    # With the templates of coming games; each card has a board and a curve.
+    assert (3, 6) == (whole.count(b"<article"), whole.count(b"</svg>"))
     assert (0, 0) == (rest.count(b"<article"), rest.count(b"</svg>"))
     assert b'<span id="count">2</span>' in rest
 
@@ -77,22 +80,47 @@ def test_script_that_has_the_boards_is_sent_none() -> None:
 @pytest.mark.parametrize("place", [PagePlace("live.html", each, LANGUAGES) for each in LANGUAGES])
 def test_rules_and_limits_are_on_the_page_of_all_games(place: PagePlace) -> None:
     page = unescape(running_pages().all(Live(), 0, 1, place).data.decode())
-    goal, limits = rules_in_words(GAME.record.spec.policy, place.language)
+    goal, limits = rules_in_words(GAME.record.spec.policy, {}, place.language)
     (shown,) = re.findall(r"<details><summary>[^<]+</summary>\s*<p>(.*?)</p>", page)
 
     assert shown.startswith(place.language.sentence(goal[0]) or "missing")
     assert limits in shown
 
 
-def test_clocks_are_shown_as_soon_as_the_game_is_played() -> None:
-    """While it is made ready nothing is left or used yet."""
-    live = Live()
-    for event, count in ((started(1), 2), (BEGAN, 0)):
+def test_game_that_is_prepared_is_next_and_has_no_card() -> None:
+    live, cards = Live(), []
+    for event in (started(1), BEGAN):
         live.apply(event)
-        pages = running_pages()
-        for page in (pages.all(live, 0, 1, ALL_GAMES), pages.one(live.games[1], live, 0, ONE_GAME)):
-            shown, _, _ = page.data.partition(b"<template")
-            assert count == shown.count(b'role="timer" aria-live="off"></time>')
+        page = running_pages().all(live, 0, 1, ALL_GAMES).data.decode()
+        shown, _, lists = page.partition("<template")
+        following = lists[lists.index('id="next"') :]
+        cards.append((shown.count("<article"), *re.findall(r'id="count">(.)', page), f"{FIRST}</bdi>" in following))
+
+    assert [(0, "0", True), (1, "1", False)] == cards
+
+
+@pytest.mark.parametrize(("after_s", "cards"), [(9, 1), (11, 0)])
+def test_ended_game_stays_for_ten_seconds_with_its_result(after_s: int, cards: int) -> None:
+    live = Live()
+    end = Ended(
+        game=1, attempt=1, at=AT, verdict="win", winner=0, score="1 : 0", outcome="A wins: five", record="", moves=9
+    )
+    for event in (started(1), *events_of_record(GAME, 1), end):
+        live.apply(event)
+    now = datetime.fromisoformat(AT).timestamp() + after_s
+    page = running_pages(now=lambda: now).all(live, 0, 1, ALL_GAMES).data.decode().partition("<template")[0]
+
+    assert cards == page.count("<article") == page.count("<b>1 : 0</b>") == page.count("A wins: five")
+    assert 'data-clocks="- - -' in page or not cards
+
+
+def test_pause_is_the_headline_and_says_when_the_contest_continues() -> None:
+    live = Live()
+    live.apply(StateChanged(at=AT, state="paused", reason="lunch until two"))
+    page = running_pages().all(live, 0, 1, ALL_GAMES).data.decode()
+
+    assert "<h1>The contest is paused</h1>" in page
+    assert re.search(r"<b>.*lunch until two.*</b> It continues when the organiser resumes it", page)
 
 
 def test_the_machines_of_a_contest_are_shown_if_there_are_several() -> None:

@@ -11,8 +11,7 @@ import pytest
 from judge.base.locks import lock
 from judge.cli.submit import open_intake
 from judge.transparency.checkpoint import read_checkpoint
-from judge.transparency.keys import make_key
-from judge.transparency.log import KEY_FILE
+from judge.transparency.keys import KEY_FILE, make_key
 from tests.broadcast.logs import PAIR, accept, play_next, recorder
 from tests.publish.cups import SECRET, Cup
 from tests.site.browser import Browser

@@ -23,8 +23,7 @@ from judge.contest_view.view import ContestView
 from judge.publish.tables import tables
 from judge.site.game_files import read_stored
 from judge.transparency.checkpoint import read_checkpoint
-from judge.transparency.keys import fingerprint, make_key, public_pem
-from judge.transparency.log import KEY_FILE
+from judge.transparency.keys import KEY_FILE, fingerprint, make_key, public_pem
 from judge.transparency.merkle import Tree
 from judge.transparency.tiles import read_leaves
 from judge.web.live.serve import follow

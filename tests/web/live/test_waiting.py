@@ -20,8 +20,7 @@ from judge.contest.window_keeper import PlanFile
 from judge.store.tokens import TokenRole
 from judge.store.types import ANNOUNCED
 from judge.submissions.service import IntakeDirectory
-from judge.transparency.keys import make_key
-from judge.transparency.log import KEY_FILE
+from judge.transparency.keys import KEY_FILE, make_key
 from judge.web.live.pages import LivePages
 from judge.web.live.waiting import WaitingContest
 from tests.broadcast.logs import recorder
@@ -124,7 +123,7 @@ def test_every_page_of_the_menu_exists_before_the_start(service: Service) -> Non
 def test_menus_offer_no_page_without_contents(service: Service, directory: IntakeDirectory) -> None:
     """On public pages in each language, and on those of authors and organisers, signed in or not."""
     author = make_token(directory, "eve")
-    organiser = make_token(directory, "Olga", TokenRole.ACT)
+    organiser = make_token(directory, "Olga", TokenRole.ORGANISER)
     with service.client(author) as eve:
         number = send(eve, "refused")
         ended(eve, number)

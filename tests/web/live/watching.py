@@ -84,7 +84,7 @@ def watched(
 ) -> Iterator[Watched]:
     """A contest that is watched, of a format or else a round robin of so many games a pairing."""
     form = form or f'name = "round-robin"\ngames = {games}'
-    with Cup(folder / "cup", cast, form=form, more=f"[failures]\nafter = 1000\n{more}", titles=titles) as cup:
+    with Cup(folder / "cup", cast, form=form, more=f"{more}\n[failures]\nafter = 1000", titles=titles) as cup:
         found = Watched(cup)
         try:
             yield found

@@ -157,10 +157,10 @@ def office_in(folder: Path, cup: Cup | None) -> Iterator[Office]:
     with service_of(folder) as (service, console):
         tokens = console.state.authors.tokens
         made = {
-            "act": tokens.make("Olga", "test", TokenRole.ACT),
+            "act": tokens.make("Olga", "test", TokenRole.ORGANISER),
             "watch": tokens.make("Walt", "test", TokenRole.WATCH),
             "author": tokens.make("ada", "test"),
-            "revoked": tokens.make("Rita", "test", TokenRole.ACT),
+            "revoked": tokens.make("Rita", "test", TokenRole.ORGANISER),
         }
         tokens.revoke("Rita", "test")
         yield Office(cup, service, console, console.state.directory, made)

@@ -36,11 +36,11 @@ def cup(tmp_path: Path) -> Iterator[Cup]:
 @contextmanager
 def signed_in(browser: Browser, cup: Cup) -> Iterator[Service]:
     """The first page of an organiser, who followed a link."""
-    token = make_token(open_intake(cup.folder), "Olga", TokenRole.ACT)
+    token = make_token(open_intake(cup.folder), "Olga", TokenRole.ORGANISER)
     with serving_all(cup.folder) as service:
         browser.leave()
         browser.visit(f"{service.url}/organiser/index.html#{token}")
-        browser.wait_for("document.getElementById('state')?.textContent === 'open'")
+        browser.wait_for("document.getElementById('state')?.textContent === 'running'")
         assert "" == browser.ask("location.hash + document.cookie")
         yield service
         assert token not in service.log.read_text()

@@ -2,7 +2,7 @@
 answers as it says."""
 
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -18,6 +18,7 @@ from schemathesis.specs.openapi.checks import negative_data_rejection
 
 from judge.web.organisers.actions import ACTIONS
 from judge.web.organisers.app import router
+from judge.web.player.status import PlayerFiles
 from tests.examples import sized
 from tests.golden.routes import serving
 from tests.web.organisers.office import FORM, Office, office, proof, submit
@@ -44,7 +45,12 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
 @pytest.fixture(scope="module")
 def url(found: Office) -> Iterator[str]:
     """Where its service listens."""
-    with serving(found.service, found.console.planned.plan.intake) as client:
+    planned = found.console.planned
+    with (
+        closing(PlayerFiles(planned.folder, planned.name)) as player,
+        serving(found.service, planned.plan.intake) as client,
+    ):
+        assert player.take()
         yield str(client.base_url).rstrip("/")
 
 

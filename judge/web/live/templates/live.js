@@ -7,7 +7,8 @@
   const { root, log } = html.dataset;
   const game = Number(html.dataset.game ?? 0);
   const isStatic = "static" in html.dataset;
-  const SILENT_MS = 15000, POLL_MS = 2000, STREAM_AGAIN_MS = 30000, TICK_MS = 100, RENEW_MS = 1000, PLOTS_MS = 4000;
+  const SILENT_MS = 15000, POLL_MS = 2000, STREAM_AGAIN_MS = 30000, TICK_MS = 100, RENEW_MS = 1000, PLOTS_MS = 4000, RESULT_MS = 10000;
+  const MOST_OVER = 8;
   const MOST_MISSING = 20;
   const boards = document.getElementById("boards");
   const connection = document.getElementById("connection");
@@ -96,8 +97,8 @@
     setClocks(running, event.clock ?? { seat: "-", since_ms: "-", left_ms: event.left_ms });
     const last = running.querySelector("[data-last]");
     if (last) last.textContent = `${event.notation} ${name} ${time}`;
-    const words = [...Object.entries(event.search).map(([key, value]) => `${key} ${value}`), ...event.messages].join(" · ");
-    if (words) running.querySelector(`[data-search="${event.seat}"]`).textContent = words;
+    search(event, running);
+    if (event.paint.height !== undefined) extendCurve(running, event);
     const moves = running.querySelector("[data-moves]");
     if (!moves) return;
     const list = moves.closest(".list");
@@ -106,6 +107,7 @@
     row.id = String(event.ply);
     row.className = `s${event.seat}`;
     const left = event.left_ms[event.seat];
+    const words = [...Object.entries(event.search).map(([key, value]) => `${key} ${value}`), ...event.messages].join(" · ");
     const [, number, said] = /^([0-9]+)\. (.*)$/s.exec(event.notation) ?? [null, String(event.ply), event.notation];
     row.append(...cells("", name, said, time, left === null ? "" : clockText(left), mib(event.memory_bytes), words));
     const link = document.createElement("a");
@@ -122,43 +124,82 @@
 
   const numberOf = (card) => Number(card.dataset.game);
 
-  function addCard({ game: number, attempt }, titles, stage) {
+  function addCard({ game: number, attempt }, { titles, authors, stage }) {
     const card = document.getElementById("card").content.firstElementChild.cloneNode(true);
     const link = card.querySelector("a"), label = link.textContent.replace("{number}", number);
     Object.assign(card.dataset, { game: number, attempt });
     card.setAttribute("aria-label", label);
     link.textContent = label;
     link.href = `games/${String(number).padStart(5, "0")}.html`;
-    card.querySelector("[data-stage]").textContent = stage;
-    titles.forEach((title, seat) => (card.querySelector(`[data-seat="${seat}"] bdi`).textContent = title));
-    removeCard(number);
+    const words = JSON.parse(boards.dataset.stages);
+    card.querySelector("[data-stage]").textContent = Object.hasOwn(words, stage) ? words[stage] : stage;
+    for (const seat of [0, 1]) {
+      card.querySelector(`[data-seat="${seat}"] bdi`).textContent = titles[seat];
+      card.querySelector(`[data-seat="${seat}"] [data-author]`).textContent = authors[seat];
+    }
+    removeCard({ game: number });
     const cards = [...boards.querySelectorAll(".running")];
     boards.insertBefore(card, cards.find((each) => numberOf(each) > number) ?? null);
     return card;
   }
 
-  const removeCard = (number) => runningOf({ game: number })?.remove();
-
-  function started(event) {
-    const { followed } = boards.dataset;
-    if (followed && ![event.first, event.second].includes(followed)) return;
-    const words = JSON.parse(boards.dataset.stages), { titles, stage } = event.paint;
-    addCard(event, titles, Object.hasOwn(words, stage) ? words[stage] : stage);
-  }
+  const removeCard = (event) => runningOf(event)?.remove();
 
   // An attempt may begin again: nothing of its card counts.
-  function playing(event, before) {
-    const titles = [0, 1].map((seat) => nameOf(before, seat));
-    const card = addCard(event, titles, before.querySelector("[data-stage]").textContent);
+  function playing(event) {
+    const { names, titles } = event.paint, { followed } = boards.dataset;
+    if (followed && !names.includes(followed)) return;
+    const card = addCard(event, event.paint);
     for (const clock of card.querySelectorAll("[data-clock]")) clock.textContent = clockText(0);
     setClocks(card, { seat: "-", since_ms: "-", left_ms: event.left_ms });
-    const room = card.querySelector(".room");
-    if (!event.board) return (room.querySelector("p").textContent = boards.dataset.hidden);
+    if (!event.board) return;
     const film = document.getElementById("film").content.firstElementChild.cloneNode(true);
     film.querySelector("title").textContent = titles.join(" - ");
-    room.replaceWith(film);
+    card.querySelector(".room").replaceWith(film);
     draw(card, event.paint, []);
     if (event.board.seats[0] !== 0) exchangeSides(card);
+  }
+
+  function stopClocks(running) {
+    const [, , , ...left] = running.dataset.clocks.split(" ");
+    setClocks(running, { seat: "-", since_ms: "-", left_ms: left });
+  }
+
+  // The last position stays with its result for some seconds. What it says in the language of the page comes with the page.
+  function ended(event) {
+    const card = runningOf(event);
+    if (!card) return;
+    stopClocks(card);
+    card.classList.add("over");
+    const result = card.querySelector("[data-result]");
+    result.append(Object.assign(document.createElement("b"), { textContent: event.score }));
+    result.hidden = false;
+    const over = [...boards.querySelectorAll(".over")];
+    over.slice(0, -MOST_OVER).forEach((each) => each.remove());
+  }
+
+  function renewResults() {
+    for (const card of boards.querySelectorAll(".over")) {
+      const words = document.querySelector(`#ended [data-game="${card.dataset.game}"] [data-outcome]`);
+      const result = card.querySelector("[data-result]");
+      if (words && result.childNodes.length === 1) result.append(" ", words.textContent);
+    }
+  }
+
+  function removeOver(now) {
+    for (const card of document.querySelectorAll(".running.over")) {
+      card.dataset.until ??= now + RESULT_MS;
+      if (now >= Number(card.dataset.until)) card.remove();
+    }
+  }
+
+  function extendCurve(running, { seat, ply, paint: { height } }) {
+    const curve = running.querySelector("[data-curve]");
+    if (!curve) return;
+    const path = curve.querySelector(`.seat${seat}`), before = path.getAttribute("d"), plot = curve.querySelector("svg");
+    path.setAttribute("d", before ? `${before}L${ply} ${height}` : `M${ply} ${height}l0 0`);
+    plot.setAttribute("viewBox", `0 0 ${Math.max(plot.viewBox.baseVal.width, ply)} 100`);
+    curve.hidden = false;
   }
 
   function exchangeSides(running) {
@@ -183,8 +224,7 @@
 
   function search(event, running) {
     const line = running.querySelector(`[data-search="${event.seat}"]`);
-    const words = [...Object.entries(event.search).map(([key, value]) => `${key} ${value}`), ...event.messages];
-    if (line) line.textContent = words.join(" · ");
+    if (line && event.paint.words) line.textContent = event.paint.words;
   }
 
   // The service draws the plots, for all viewers at once.
@@ -273,6 +313,7 @@
       boards.before(...parts.slice(0, at));
       boards.after(...parts.slice(at + 1));
       boards.dataset.stages = parts[at].dataset.stages;
+      renewResults();
     }
     main.querySelectorAll(":scope > details").forEach((details, at) => (details.open = opened[at] ?? details.open));
   }
@@ -306,10 +347,9 @@
   const WITHIN = {
     move,
     search,
-    turn: (event, running) => setClocks(running, event.clock),
-    ...(boards && { playing }),
+    turn: (event, running) => (event.clock ? setClocks(running, event.clock) : stopClocks(running)),
   };
-  const CARDS = { started, ended: ({ game: number }) => removeCard(number), void: ({ game: number }) => removeCard(number) };
+  const CARDS = { playing, ended, void: removeCard };
 
   function show(event) {
     const running = runningOf(event), within = WITHIN[event.type];
@@ -345,6 +385,7 @@
 
   // A clock shows what is left of the match, else of the turn, else how long the turn takes: by the judge's own time.
   function tick() {
+    removeOver(Date.now());
     for (const running of document.querySelectorAll(".running")) tickOne(running);
   }
 

@@ -1,0 +1,64 @@
+"""`judge quickstart` where it cannot begin; tests/test_other_host.py plays it to its end."""
+
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from judge.host.distribution import commands_for
+from judge.sandbox.docker.engine import PODMAN_HEADER
+from tests.cli.conftest import Judge
+
+
+class Podman(BaseHTTPRequestHandler):
+    """Its answer to a ping."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Api-Version", "1.41")
+        self.send_header(PODMAN_HEADER, "4.3.1")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+
+@pytest.fixture
+def podman(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """An address that answers as Podman."""
+    with HTTPServer(("127.0.0.1", 0), Podman) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv("DOCKER_HOST", f"tcp://127.0.0.1:{server.server_port}")
+        yield
+        server.shutdown()
+
+
+def test_without_an_engine_the_commands_of_this_distribution_are_printed(
+    judge: Judge, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
+    told = judge("quickstart")
+
+    assert (1, "") == (told.code, told.out)
+    assert f"As root: {commands_for('engine')}; then log in again" in told.err
+
+
+@pytest.mark.usefixtures("podman")
+@pytest.mark.parametrize("words", [("quickstart",), ("match", "house-instant", "house-python")])
+def test_podman_is_refused_by_its_name(judge: Judge, words: tuple[str, ...]) -> None:
+    told = judge(*words)
+
+    assert 1 == told.code
+    assert "This is Podman 4.3.1, " in told.err
+    assert "Docker Engine of version 20.10" in told.err
+
+
+@pytest.mark.docker
+def test_a_folder_that_is_not_of_a_quickstart_is_not_removed(judge: Judge, tmp_path: Path) -> None:
+    (tmp_path / "quickstart").mkdir()
+    (tmp_path / "quickstart/contest.toml").write_text('name = "mine"\n')
+    told = judge("quickstart")
+
+    assert 2 == told.code
+    assert "move it away" in told.err
+    assert (tmp_path / "quickstart/contest.toml").exists()

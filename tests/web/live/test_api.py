@@ -1,0 +1,140 @@
+"""Standings, games and agents as JSON: the documents of the commands, bounded, cached, and as the schema says."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import jsonschema_rs
+import pytest
+from pydantic import TypeAdapter
+
+from judge.contest_view.documents import Agents, GameDetails, Games, Standings
+from tests.broadcast.logs import PAIR
+from tests.publish.cups import STRONG_TO_WEAK
+from tests.web.live.watching import Watched, watched
+
+CLOCKS = 'change = ["clock.control=60"]\n[clocks]\nbert = "9/40:20"\n'
+
+MODELS = {
+    "/api/standings": Standings,
+    "/api/games": Games,
+    "/api/games/{number}": GameDetails,
+    "/api/agents": Agents,
+}
+
+
+@pytest.fixture(scope="module")
+def contest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+    """Six games, of which two are over, after an attempt that is void."""
+    folder = tmp_path_factory.mktemp("api")
+    cast = {name: STRONG_TO_WEAK[name] for name in ("anna", "bert", "-carl")}
+    with watched(folder, cast, games=2, more=CLOCKS) as found:
+        found.cup.play(3, void=[1])
+        yield found
+
+
+def printed(contest: Watched, *words: str) -> bytes:
+    """The output of a command."""
+    command = [sys.executable, "-m", "judge.cli", "contest", *words, str(contest.cup.folder), "--json"]
+    return subprocess.run(command, capture_output=True, check=True).stdout
+
+
+def document(contest: Watched, path: str) -> Any:
+    response = contest.get(path)
+    assert (200, "application/json") == (response.status_code, response.headers["content-type"])
+    return response.json()
+
+
+def test_standings_are_those_of_the_command_byte_for_byte(contest: Watched) -> None:
+    assert printed(contest, "standings") == contest.get("api/standings").content
+
+
+def test_games_and_agents_are_those_of_the_status(contest: Watched) -> None:
+    status = json.loads(printed(contest, "status", "--games", "--agents"))
+
+    assert {"contest": "spring-cup", "games": status["list"], "next": None} == document(contest, "api/games")
+    assert {"contest": "spring-cup", "agents": status["agents"]} == document(contest, "api/agents")
+    assert ["", "9/40:20", ""] == [agent["clock"] for agent in status["agents"]]
+    assert [2, 1] == [game["attempts"] for game in status["list"][:2]]
+    (void,) = document(contest, "api/games/1")["uncounted"]
+    assert "records/00001.attempt-1.json" == void["record"]
+    assert 200 == contest.get(void["record"]).status_code == contest.get(status["list"][0]["record"]).status_code
+
+
+@pytest.mark.parametrize("limit", [1, 4, 5, 6])
+def test_games_come_in_parts(contest: Watched, limit: int) -> None:
+    found: list[Any] = []
+    after: int | None = 0
+    while after is not None:
+        part = document(contest, f"api/games?after={after}&limit={limit}")
+        assert 0 < len(part["games"]) <= limit
+        found, after = found + part["games"], part["next"]
+
+    assert document(contest, "api/games")["games"] == found
+
+
+@pytest.mark.parametrize("path", MODELS)
+def test_an_answer_is_as_its_schema_says_and_has_nothing_else(contest: Watched, path: str) -> None:
+    schema = json.loads(contest.get("openapi.json").content)
+    reference = schema["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+    data = contest.get(path[1:].replace("{number}", "2")).content
+    found, adapter = json.loads(data), TypeAdapter[Any](MODELS[path])
+
+    jsonschema_rs.validator_for({**reference, "components": schema["components"]}).validate(found)
+    known = json.loads(adapter.dump_json(adapter.validate_json(data)))
+    assert found == {key: value for key, value in known.items() if key in found}
+
+
+@pytest.mark.parametrize("path", ["standings", "games", "games/2", "agents"])
+def test_an_answer_that_the_client_has_is_not_sent_again(contest: Watched, path: str) -> None:
+    url = f"{contest.url}/api/{path}"
+    first = httpx.get(url)
+    tag = first.headers["etag"]
+
+    for known in (tag, f'"other", {tag}', "*"):
+        again = httpx.get(url, headers={"If-None-Match": known})
+        assert (304, b"", tag) == (again.status_code, again.content, again.headers["etag"])
+    assert first.content == httpx.get(url, headers={"If-None-Match": '"other"'}).content
+    assert "no-cache" == first.headers["cache-control"]
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "words"),
+    [
+        ("games?limit=0", 422, "limit"),
+        ("games?limit=1001", 422, "limit"),
+        ("games?limit=1e999", 422, "limit"),
+        ("games?after=-1", 422, "after"),
+        ("games?after=9" + "9" * 400, 422, "after"),
+        ("games?after=%00", 422, "after"),
+        ("games/0", 422, "number"),
+        ("games/1000001", 422, "number"),
+        ("games/..%2f..%2fcontest.db", 404, ""),
+        ("games/%1b[31m", 422, "number"),
+        ("games/7", 404, "there is no game 7"),
+        ("nothing", 404, "no such page"),
+    ],
+)
+def test_hostile_parameters_are_refused(contest: Watched, query: str, status: int, words: str) -> None:
+    found = contest.get(f"api/{query}")
+
+    assert status == found.status_code
+    assert words in found.text
+    assert found.text.isascii()
+    assert "\x1b" not in found.text
+
+
+def test_results_change_the_answer(tmp_path: Path) -> None:
+    with watched(tmp_path, PAIR, games=2) as contest:
+        before = contest.get("api/standings")
+        contest.end(*contest.play(3))
+        after = contest.get("api/standings")
+        while after.headers["etag"] == before.headers["etag"]:
+            after = contest.get("api/standings")
+
+        assert printed(contest, "standings") == after.content
+        assert 1 == sum(line["done"]["wins"] for line in after.json()["lines"])
