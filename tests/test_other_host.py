@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 
 from judge.base.owner import remove_directory
-from judge.host.build_ways import PackagesWay
+from judge.host.build_ways import PackagesWay, host_codename
 from judge.sandbox.runtimes import ImageRecipe
 from tests.examples import evidence
-from tests.host.test_image_ways import build_arguments, engine_with_base, os_release
+from tests.host.test_image_ways import build_arguments, engine_with_base
 from tests.private_engine import PrivateEngine
 
 ROOT = Path(__file__).parents[1]
@@ -86,7 +86,7 @@ def _make_root(host: OtherHost, scratch: Path) -> None:
     scratch.mkdir()
     recipe = ImageRecipe(name="other", packages=PACKAGES, runs_agents=False)
     with closing(host.engine.client()) as client:
-        tar = PackagesWay(os_release()).make(client, recipe, scratch)
+        tar = PackagesWay(host_codename()).make(client, recipe, scratch)
     host.root.mkdir()
     subprocess.run(["tar", "--extract", "--file", tar, "--directory", host.root], check=True)
     for program in host.root.glob("usr/bin/dpkg*"):
