@@ -102,7 +102,7 @@ class ContestPlayer:
     def _play(self, store: Store) -> None:
         name, begun = self._planned.name, has_begun(store, self._planned)
         self._process.collect()
-        if player_of(self._planned) is not None or (begun and store.state(name) != "open"):
+        if player_of(self._planned.folder) is not None or (begun and store.state(name) != "open"):
             return
         counts = store.counts(name) if begun else {}
         has_games = not begun or counts[GameState.PENDING] or counts[GameState.RUNNING]
