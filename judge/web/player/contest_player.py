@@ -14,6 +14,7 @@ from judge.base.logs import get_logger
 from judge.base.service_loop import ServiceLoop
 from judge.base.worker_processes import Worker, wait
 from judge.contest.contest import Contest, has_begun, open_store
+from judge.contest.folder_names import EXPORTS
 from judge.contest.plan import Planned
 from judge.contest.run_lock import player_of
 from judge.contest.run_process import ContestProcess
@@ -122,7 +123,8 @@ class ContestPlayer:
             return True
         number = self._number(store)
         with closing(Orders(self._planned.store_url, self._planned.name)) as orders:
-            if orders.get(number) is not None:
+            # A restored folder has no exports.
+            if orders.get(number) is not None and (self._planned.folder / EXPORTS).is_dir():
                 return True
         if not Contest(store, self._planned).view().is_over:
             return False
