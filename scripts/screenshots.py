@@ -22,7 +22,7 @@ AGENTS = ("house-strong", "house-renju", "house-python", "house-instant")
 WIDTHS = {1280: 1500, 390: 1500}
 """Most height of a picture by width."""
 
-QUALITY = 55
+QUALITY = 45
 
 CUP = """
 name = "spring"

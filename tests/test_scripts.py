@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from judge.host.distribution import commands_for
 from judge.sandbox.machine.cores import available, parse_processors, place_slots, whole_cores
 
 SCRIPTS = Path(__file__).parents[1] / "scripts"
@@ -124,3 +125,9 @@ def test_each_test_with_more_for_the_evidence_belongs_to_a_part_of_it() -> None:
 
     assert len(paths) > 50
     assert [] == [path for path in paths if not any(path.is_relative_to(place) for place in places)]
+
+
+def test_scripts_print_the_commands_of_this_distribution() -> None:
+    assert [commands_for(need) for need in ("engine", "join", "python")] == bash(
+        "commands_for engine; commands_for join; commands_for python"
+    ).splitlines()

@@ -115,6 +115,7 @@ class ContestFolder:
         from judge.contest.take_snapshot import check_terms
         from judge.contest.witnesses import periodic_cosigning
         from judge.publish.before_export import export_problems
+        from judge.record.policy import shortest_turn_ms
         from judge.sandbox.docker.reaper import reap
 
         planned = self.planned
@@ -137,13 +138,15 @@ class ContestFolder:
                 raise InputError(f"{planned.path} was changed just now; run the same command again")
             waits = why_not_yet(store, planned) if is_new else ""
             is_early = bool(waits) and begin_early(waits)
-            make_ready(planned.plan.box, planned.policy, [], notify, needs_pipes=not cluster)
+            turn_ms = None if cluster else shortest_turn_ms(planned.policy, planned.clocks)
+            make_ready(planned.plan.box, planned.policy, [], notify, turn_ms=turn_ms)
             stack.enter_context(periodic_cosigning(planned))
             found = begin(store, planned, _host(), is_early=is_early)
             if is_new:
                 notify(f"the chance of {found.name}: {chance_words(found.snapshot, None)}")
             images = sorted(found.snapshot.images)
-            make_ready(planned.plan.box, found.snapshot.policy, images, notify, needs_pipes=not cluster)
+            turn_ms = None if cluster else shortest_turn_ms(found.snapshot.policy, found.snapshot.clocks)
+            make_ready(planned.plan.box, found.snapshot.policy, images, notify, turn_ms=turn_ms)
             found.check_agents()
             _check_images(found, accept_images)
             if found.has_new_plan:

@@ -27,14 +27,25 @@ help.
 class LazyGroup(TyperGroup):
     """Commands that are imported when they run. Lists of commands need no import."""
 
-    places: Mapping[str, str] = {}
+    commands_of_modules: Mapping[str, str] = {}
+    orders: str = ""
+    """The module of classes of orders, which have commands too."""
     panels: Mapping[str, str] = {}
     rare: Collection[str] = ()
     added: Registry[CommandEntry] | None = None
 
+    @property
+    def places(self) -> Places:
+        """The places of all commands, those of orders last."""
+        return {**self.commands_of_modules, **(order_commands(self.orders) if self.orders else {})}
+
+    def _place(self, name: str) -> str:
+        return self.commands_of_modules.get(name) or self.places.get(name, "")
+
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 what typer calls it with
         """The names in the order of the table, then those of other packages."""
-        return [*self.places, *(name for name in (self.added.names() if self.added else ()) if name not in self.places)]
+        places = self.places
+        return [*places, *(name for name in (self.added.names() if self.added else ()) if name not in places)]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The commands under the headings of their panels, with the first paragraph of their help."""
@@ -59,7 +70,7 @@ class LazyGroup(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Import the command that was typed; suggest similar names for an unknown one."""
-        if args[0] not in self.places and (self.added is None or args[0] not in self.added):
+        if not self._place(args[0]) and (self.added is None or args[0] not in self.added):
             near = nearest(args[0], [*self.list_commands(ctx), *(self.added.plugins if self.added else ())], 3)
             hint = f"did you mean {' or '.join(near)}?" if near else f"run {ctx.command_path} --help"
             ctx.fail(f"There is no command {args[0]!r}: {hint}")
@@ -67,7 +78,7 @@ class LazyGroup(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 what typer calls it with
         """The command's name and help, for a list; None for an unknown name."""
-        if cmd_name not in self.places:
+        if not (place := self._place(cmd_name)):
             if self.added is None or cmd_name not in self.added.names():
                 return None
             try:
@@ -75,13 +86,15 @@ class LazyGroup(TyperGroup):
             except InputError as error:
                 about = str(error)
             return TyperCommand(cmd_name, help=about, rich_help_panel="Other packages")
-        about = first_paragraph(self.places[cmd_name])
-        panel = self.panels.get(cmd_name)
+        about = first_paragraph(place)
+        panel = self.panels.get(cmd_name) if cmd_name in self.commands_of_modules else "Orders"
         return TyperCommand(cmd_name, help=about, rich_help_panel=panel, hidden=cmd_name in self.rare)
 
     def load(self, name: str) -> Any:
         """Import the command. Raises InputError for a missing or broken package."""
-        place = self.added.entry(name).place if self.added and name not in self.places else self.places[name]
+        place = self._place(name)
+        if self.added and not place:
+            place = self.added.entry(name).place
         module_name, _, attribute = place.partition(":")
         with importing():
             module = import_module(module_name)
@@ -120,6 +133,19 @@ def _class_docstring(module: str, name: str) -> str | None:
 
 
 @cache
+def order_commands(module: str) -> Places:
+    """The commands of the orders in a module, from the source."""
+    found: dict[str, str] = {}
+    for node in _tree(module).body:
+        if isinstance(node, ast.ClassDef):
+            given = {ast.unparse(each.targets[0]): each.value for each in node.body if isinstance(each, ast.Assign)}
+            name = given.get("command") or given.get("action")
+            if isinstance(name, ast.Constant) and isinstance(name.value, str) and name.value:
+                found[name.value] = f"{module}:{node.name}"
+    return found
+
+
+@cache
 def _tree(module: str) -> ast.Module:
     spec = find_spec(module)
     return ast.parse(Path(spec.origin).read_bytes() if spec and spec.origin else b"")
@@ -131,14 +157,15 @@ def lazy_group(
     panels: Mapping[str, str] | None = None,
     added: Registry[CommandEntry] | None = None,
     rare: Collection[str] = (),
+    orders: str = "",
     **options: Any,
 ) -> typer.Typer:
     """An app of such commands. If `about` is given, `--version` prints its text.
 
     `panels` has the heading under which help lists each command. `added` has commands of other packages. Of `rare`
-    commands only `judge help all` speaks.
+    commands only `judge help all` speaks. `orders` is a module whose orders have commands.
     """
-    given = {"places": places, "panels": panels or {}, "added": added, "rare": rare}
+    given = {"commands_of_modules": places, "orders": orders, "panels": panels or {}, "added": added, "rare": rare}
     cls = type("Commands", (LazyGroup,), given)
     epilog = "judge help all lists every command." if rare else None
     app = typer.Typer(cls=cls, no_args_is_help=True, epilog=epilog, rich_markup_mode=None, **options)

@@ -14,10 +14,7 @@ from typing import Annotated
 import typer
 
 from judge.base.errors import HostError, InputError, NotReadyError
-from judge.broadcast.log import LOG_FILE
 from judge.contest.file_names import PLAN_FILE
-from judge.host.distribution import commands_for
-from judge.sandbox.docker.engine import Engine
 from judge.terminal.output import note
 
 CONTEST = "quickstart"
@@ -71,6 +68,9 @@ def quickstart(
 
 
 def _require_engine() -> None:
+    from judge.host.distribution import commands_for
+    from judge.sandbox.docker.engine import Engine
+
     try:
         with closing(Engine()) as engine:
             engine.info()
@@ -104,6 +104,8 @@ def _play(services: ExitStack, *, is_served: bool) -> Command | None:
 
 def _await_feed(games: Command) -> None:
     """The pages need a contest that has begun."""
+    from judge.broadcast.log import LOG_FILE
+
     feed = Path(CONTEST, LOG_FILE)
     while not feed.exists() and games.poll() is None:
         time.sleep(POLL_INTERVAL_S)

@@ -21,20 +21,13 @@ if TYPE_CHECKING:
     from judge.store.types import Submission
     from judge.submissions.service import IntakeDirectory
 
-_ORDERS = "judge.contest.orders.submission_orders"
-
 app = lazy_group(
     {
         "list": "judge.cli.submissions:list_submissions",
         "show": "judge.cli.submissions:show",
         "email": "judge.cli.submissions:email",
-        "message": f"{_ORDERS}:Message",
-        "send": f"{_ORDERS}:Send",
-        "withdraw": f"{_ORDERS}:WithdrawSubmission",
-        "approve": f"{_ORDERS}:Approve",
-        "refuse": f"{_ORDERS}:Refuse",
-        "retry": f"{_ORDERS}:Retry",
     },
+    orders="judge.contest.orders.submission_orders",
     help="List and decide submissions.",
 )
 

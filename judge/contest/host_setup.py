@@ -24,16 +24,19 @@ def clean_up(tell: Tell, *, containers: bool = True) -> None:
 
 
 def make_ready(
-    kind: BoxKind, policy: Policy, runtimes: Sequence[str], tell: Tell, *, needs_pipes: bool = False
+    kind: BoxKind, policy: Policy, runtimes: Sequence[str], tell: Tell, *, turn_ms: int | None = None
 ) -> None:
-    """Clean up, check that the Engine meets the policy, and build missing images. Raises HostError, InputError."""
+    """Clean up, check that the Engine meets the policy, and build missing images. Raises HostError, InputError.
+
+    `turn_ms`: shortest turn of a contest (0: no limit), whose clocks must be exact.
+    """
     clean_up(tell, containers=kind == "docker")
     if kind == "docker":
         if differences := rights.notice(policy.game_box):
             _tell_once(tell, differences)
         requirements.require(policy.box)
-        if needs_pipes:
-            requirements.require_exact_clocks(policy.game_box, policy.clock.shortest_ms)
+        if turn_ms is not None:
+            requirements.require_exact_clocks(policy.game_box, turn_ms)
         build_missing_images({*runtimes, KEEPER} if policy.folders.kept else {*runtimes}, tell)
         for runtime in set(runtimes):
             images.find_runtime(runtime)

@@ -317,6 +317,8 @@ def _clock_lines(case: Case, record: GameRecord) -> Iterator[str]:
     yield f"box       {box}, cores {list(cores)}{shared}{ponders}"
     if thaw_ms := record.placement.thaw_ms:
         yield f"freezer   the Engine's, which used up to {thaw_ms:.3f} ms at the begin of each turn"
+    if image := record.placement.images.get(record.spec.seats[case.seat].runtime):
+        yield f"image     {printable(str(image), 200)}"
 
 
 def _control_lines(words: str, clock: ClockRecord) -> Iterator[str]:

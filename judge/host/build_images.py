@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING
 
 from judge.base.errors import HostError, InputError
 from judge.base.resources import BUILD_DIRECTORY
-from judge.host.build_ways import BUILD_TIMEOUT_S, BuildOptions, EngineWay, Way, choose_way, remove_stages
+from judge.host.build_ways import (
+    BUILD_TIMEOUT_S,
+    BuildOptions,
+    EngineWay,
+    Way,
+    choose_way,
+    host_codename,
+    remove_stages,
+)
 from judge.host.dockerfile import environment, quoted
 from judge.host.root_tar import write_canonical
 from judge.sandbox.box import ImageFacts
@@ -77,17 +85,21 @@ def build_recipes(
 
     with build_lock("images"), engine_client("build images", BUILD_TIMEOUT_S) as client:
         there = {recipe.name: engine_image(recipe, find_image(client, recipe.tag)) for recipe in chosen}
-        old = [recipe for recipe in chosen if force or not _is_wanted(there[recipe.name], options)]
+        way = None if options.is_default else choose_way(client, options, say)
+        old = [recipe for recipe in chosen if force or not _is_wanted(there[recipe.name], way)]
         for recipe in chosen:
             if recipe not in old:
                 say(f"{recipe.tag} is current")
         if old:
-            there |= _build_all(client, old, choose_way(client, options, say), say)
+            there |= _build_all(client, old, way or choose_way(client, options, say), say)
         return [there[recipe.name] for recipe in chosen]
 
 
-def _is_wanted(state: EngineImage, options: BuildOptions) -> bool:
-    return state.current and options.way in ("", state.facts.way)
+def _is_wanted(state: EngineImage, way: Way | None) -> bool:
+    if way is not None:
+        return state.current and (way.way, way.base) == (state.facts.way, state.facts.base)
+    # After an upgrade of this host, packages are of an earlier release.
+    return state.current and (state.facts.way != "packages" or host_codename() in ("", state.facts.base))
 
 
 def _build_all(

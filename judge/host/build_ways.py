@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import os
 import platform
+import re
 import shlex
 import shutil
 import subprocess
@@ -69,6 +70,11 @@ class BuildOptions:
         default = cls()
         return cls(way or default.way, base or default.base, tuple(build_args) or default.build_args)
 
+    @property
+    def is_default(self) -> bool:
+        """Whether any way and base image is wanted."""
+        return not self.way and self.base == DEFAULT_BASE
+
     def arguments(self) -> dict[str, str]:
         """Build arguments with the proxies of the environment."""
         proxies = {name: os.environ.get(name) or os.environ.get(name.upper(), "") for name in _PROXIES}
@@ -78,11 +84,14 @@ class BuildOptions:
 
 @dataclass(frozen=True, slots=True)
 class PackagesWay:
-    """This host's packages, by mmdebstrap."""
+    """This host's packages, by mmdebstrap, as root: in its user namespace it could not read a private home."""
 
     codename: str
     way: Literal["packages"] = "packages"
-    base: str = ""
+
+    @property
+    def base(self) -> str:
+        return self.codename
 
     def make(self, client: docker.DockerClient, recipe: ImageRecipe, scratch: Path) -> Path:
         """The root file system as a tar file in `scratch`. Raises HostError, and InputError for a wrong wheel."""
@@ -143,8 +152,8 @@ class EngineWay:
                 forcerm=True,
             )
         except BuildError as error:
-            lines = "".join(str(each.get("stream", "")) for each in error.build_log).splitlines()
-            raise _failure(recipe, [*lines, str(error.msg)]) from None
+            log = "".join(str(each.get("stream", "")) for each in error.build_log)
+            raise _failure(recipe, [*re.sub(r"\x1b\[\d*m", "", log).splitlines(), str(error.msg)]) from None
         return str(image.attrs["Id"])
 
     def build_compiler(self, client: docker.DockerClient) -> str:
@@ -194,20 +203,24 @@ class MissingBaseError(HostError):
         )
 
 
+def host_codename() -> str:
+    """Release of this host's distribution; empty if it is neither Debian nor Ubuntu."""
+    try:
+        release = platform.freedesktop_os_release()
+    except OSError:
+        return ""
+    return release.get("VERSION_CODENAME", "") if release.get("ID") in DISTRIBUTIONS else ""
+
+
 def _packages_way() -> PackagesWay:
-    release = _os_release()
-    if release.get("ID") not in DISTRIBUTIONS or not release.get("VERSION_CODENAME"):
+    codename = host_codename()
+    if not codename:
         raise HostError("images are built from packages on Debian and Ubuntu, but this host is neither")
     if shutil.which("mmdebstrap") is None:
         raise HostError("images are built from packages by mmdebstrap: apt-get install mmdebstrap")
-    return PackagesWay(release["VERSION_CODENAME"])
-
-
-def _os_release() -> dict[str, str]:
-    try:
-        return platform.freedesktop_os_release()
-    except OSError:
-        return {}
+    if os.geteuid() != 0:
+        raise HostError("images are built from packages as root, but this user is not root")
+    return PackagesWay(codename)
 
 
 def find_engine_way(client: docker.DockerClient, options: BuildOptions, say: Progress) -> EngineWay:
@@ -250,7 +263,7 @@ def _pull(base: str) -> str:
                 if "error" in line:
                     return str(line["error"])
     except HostError as error:
-        return str(error.__cause__ or error)
+        return str(getattr(error.__cause__, "explanation", None) or error.__cause__ or error)
     return "the registry has no such image for this machine"
 
 

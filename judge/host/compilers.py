@@ -117,8 +117,11 @@ def _compile_in_image(
             chunks, _ = client.api.get_archive(container, f"{root.rstrip('/')}{_OUTPUT}")
             with tarfile.open(fileobj=io.BytesIO(b"".join(chunks))) as archive:
                 for member in archive.getmembers():
-                    member.name = member.name.partition("/")[2]
-                    if member.name:
-                        archive.extract(member, target, filter="data")
+                    path = target / member.name.partition("/")[2]
+                    if member.isdir():
+                        path.mkdir(exist_ok=True)
+                    elif (content := archive.extractfile(member)) is not None:
+                        path.write_bytes(content.read())
+                        path.chmod(member.mode & 0o777)
         finally:
             client.api.remove_container(container, force=True)

@@ -141,7 +141,7 @@ class ClockPolicy(FrozenModel):
     @property
     def shortest_ms(self) -> int:
         """Maximum of a first answer, of the seat with less time. 0: no limit."""
-        return min(each.answer_ms or 0 for each in self.controls)
+        return min((each.answer_ms for each in self.controls if each.answer_ms is not None), default=0)
 
     @property
     def announced_answer_ms(self) -> int:
@@ -297,6 +297,12 @@ class Policy(FrozenModel):
             persistent_bytes=folders.persistent_bytes if folders.persistent else 0,
             persistent_inodes=folders.persistent_inodes,
         )
+
+
+def shortest_turn_ms(policy: Policy, clocks: Mapping[str, str]) -> int:
+    """Maximum of a first answer, of the agent with least time. 0: no limit."""
+    found = (policy.clock.with_clocks(text, text).shortest_ms for text in {"", *clocks.values()})
+    return min((ms for ms in found if ms), default=0)
 
 
 def runtime_of(policy: Policy, name: str) -> str:

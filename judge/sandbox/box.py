@@ -37,9 +37,13 @@ class ImageFacts(FrozenModel):
     way: ImageWay | None = None
     """None for an image that judge did not make."""
     base: str = Field(default="", max_length=100)
-    """Digest of the base image; empty if there was none."""
+    """Digest of the base image; with the way `packages`, the release of the host's distribution."""
     packages: FailFastTuple[str] = ()
     """Name and version of each."""
+
+    def __str__(self) -> str:
+        origin = f"way {self.way} ({self.base}), {len(self.packages)} packages, " if self.way else ""
+        return f"{origin}content {self.content.removeprefix('sha256:')[:12]}"
 
 
 class FolderKind(StrEnum):

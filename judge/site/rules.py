@@ -73,8 +73,13 @@ def time_words(clock: ClockPolicy, clocks: Mapping[str, str], language: Language
     for agent, text in sorted(clocks.items()):
         agents.setdefault(text, []).append(agent)
     for text, names in agents.items():
-        words += f"; {', '.join(names)} {text}: {_seat_words(clock.with_clocks(text, text), 0, language)}"
+        words += f"; {', '.join(names)} {own_time(clock, text, language)}"
     return words
+
+
+def own_time(clock: ClockPolicy, text: str, language: Language) -> str:
+    """The time of an agent with its own clock; empty without one."""
+    return f"{text}: {_seat_words(clock.with_clocks(text, text), 0, language)}" if text else ""
 
 
 def _seat_words(clock: ClockPolicy, seat: int, language: Language) -> str:

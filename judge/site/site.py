@@ -23,7 +23,7 @@ from judge.site.ladder import agent_values, ladder_values
 from judge.site.pages import ASSETS, Page, PagePlace, asset, render_for
 from judge.site.pairs import MAX_AGENTS, pair_file, pair_pages
 from judge.site.picks import no_upset, picks
-from judge.site.rules import format_facts, format_text, game_facts, limit_facts, rules_in_words, value_text
+from judge.site.rules import format_facts, format_text, game_facts, limit_facts, own_time, rules_in_words, value_text
 from judge.statistics.fairness import TIME
 from judge.statistics.match_estimate import Interval
 from judge.tournament.formats.base import skip_of
@@ -406,7 +406,7 @@ def _agent(contest: ContestView, agent: Participant, about: Mapping[str, str], l
     shown = max(1, per_page // max(1, len(opponents)))
     total = sum(len(games) for _, games in opponents)
     rating = contest.rated.get(agent.name)
-    seat = agent.entry.seat
+    seat, snapshot = agent.entry.seat, contest.snapshot
     line = contest.lines.get(agent.name)
     return {
         "participant": agent,
@@ -422,6 +422,7 @@ def _agent(contest: ContestView, agent: Participant, about: Mapping[str, str], l
             (_("Author"), seat.author),
             (_("Protocol"), seat.protocol),
             (_("Runtime"), seat.runtime),
+            (_("Time"), own_time(snapshot.policy.clock, snapshot.clocks.get(agent.name, ""), language)),
             (_("Rating for the pairings"), _rating_for_pairings(contest, agent.name)),
             (_("Does not meet"), plain_text(", ".join(contest.left_out.get(agent.name, ())), 4000)),
             (_("Description"), agent.entry.description),

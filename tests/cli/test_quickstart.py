@@ -1,4 +1,4 @@
-"""`judge quickstart` where it cannot begin; tests/test_wheel.py plays it to its end."""
+"""`judge quickstart` where it cannot begin; tests/test_other_host.py plays it to its end."""
 
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer

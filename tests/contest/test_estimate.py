@@ -16,7 +16,7 @@ from judge.contest.entries import equal_files, intake_directory
 from judge.contest.estimate import ContestEstimate, estimate_contest, expected_game_s, longest_game_s
 from judge.contest.host_setup import make_ready
 from judge.contest.plan import load_plan
-from judge.record.policy import load_policy
+from judge.record.policy import load_policy, shortest_turn_ms
 from judge.sandbox.docker import requirements
 from judge.store.types import ProcessingResult, Upload
 
@@ -146,7 +146,14 @@ def test_time_of_a_contest_is_that_of_the_agents_with_most_time(tmp_path: Path) 
 
     assert plain.longest_s is not None
     assert (plain.longest_s + 2 * 540, 1200) == (odds.longest_s, odds.expected_s)
-    assert f"{tmp_path / 'contest.toml'}, line 4: clocks names nobody, which does not take part" in odds.missing
+    assert f"{tmp_path / 'contest.toml'}, line 5: clocks names nobody, which does not take part" in odds.missing
+
+
+def test_the_shortest_turn_of_a_contest_is_that_of_the_agent_with_least_time() -> None:
+    policy = load_policy("gomocup-fastgame", clock="60,@30")
+
+    assert 30_000 == shortest_turn_ms(policy, {})
+    assert 50 == shortest_turn_ms(policy, {"a": "600", "b": "0.05", "c": "@1"})
 
 
 def test_hours_are_unknown_without_a_game_clock(tmp_path: Path) -> None:
@@ -198,7 +205,7 @@ def test_engine_whose_pipes_cannot_be_shared_is_reported(tmp_path: Path, monkeyp
     found = look(tmp_path, f'{FASTGAME}[format]\nname = "round-robin"\n', 2)
     said: list[str] = []
     with pytest.raises(HostError) as refused:
-        make_ready("docker", load_policy("gomocup-fastgame"), [], said.append, needs_pipes=True)
+        make_ready("docker", load_policy("gomocup-fastgame"), [], said.append, turn_ms=0)
 
     assert [str(refused.value)] == list(found.missing)
     assert "each clock includes the Engine's delay: the Engine does not see /tmp" in str(refused.value)

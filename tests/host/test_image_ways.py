@@ -5,7 +5,6 @@ No registry is needed: the base image is built from packages as well, and import
 
 import hashlib
 import io
-import platform
 import shlex
 import shutil
 import signal
@@ -13,7 +12,7 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +21,12 @@ import pytest
 
 from judge.agents.agents import stage_agent
 from judge.base.errors import HostError, InputError
+from judge.base.owner import Owner
 from judge.base.resources import DEFAULT_BASE
 from judge.games.types import Verdict
 from judge.host import compilers, house_agents
 from judge.host.build_images import build_images
-from judge.host.build_ways import BuildOptions, PackagesWay, choose_way
+from judge.host.build_ways import BuildOptions, PackagesWay, choose_way, host_codename, remove_stages
 from judge.host.dockerfile import BUILDER, context, write_files
 from judge.host.root_tar import copy_layer, write_canonical
 from judge.play.game import play
@@ -51,13 +51,9 @@ BASE = (
 """Packages of a minimal system with apt."""
 
 
-def os_release() -> str:
-    return platform.freedesktop_os_release()["VERSION_CODENAME"]
-
-
 def mirror() -> str:
     """Of this host."""
-    filters = (f"Codename: {os_release()}", "Created-By: Packages")
+    filters = (f"Codename: {host_codename()}", "Created-By: Packages")
     command = ["apt-get", "indextargets", "--format", "$(REPO_URI)", *filters]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[0]
 
@@ -68,16 +64,28 @@ def apt_options() -> str:
     return " ".join(line for line in lines if line.startswith(("Acquire::http", "Acquire::Check")))
 
 
-@pytest.fixture(scope="module")
-def private(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateEngine]:
-    """It has a base image that was built from packages."""
+def build_arguments() -> str:
+    """For JUDGE_IMAGES_BUILD_ARGS: this host's mirror."""
+    return shlex.join([f"MIRROR={mirror()}", f"APT_OPTIONS={apt_options()}"])
+
+
+@contextmanager
+def engine_with_base(scratch: Path) -> Iterator[PrivateEngine]:
+    """A private Engine with a base image that was built from packages."""
     if not shutil.which("mmdebstrap"):
         pytest.skip("no mmdebstrap: the base image is made by it")
     with private_engine() as engine, closing(engine.client()) as client:
         recipe = ImageRecipe(name="minimal", packages=BASE, runs_agents=False)
-        tar = PackagesWay(os_release()).make(client, recipe, tmp_path_factory.mktemp("base"))
+        tar = PackagesWay(host_codename()).make(client, recipe, scratch)
         repository, tag = DEFAULT_BASE.split(":")
         client.api.import_image_from_file(str(tar), repository=repository, tag=tag)
+        yield engine
+
+
+@pytest.fixture(scope="module")
+def private(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateEngine]:
+    """It has a base image."""
+    with engine_with_base(tmp_path_factory.mktemp("base")) as engine:
         yield engine
 
 
@@ -85,7 +93,7 @@ def private(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateEngine]
 def engine(private: PrivateEngine, monkeypatch: pytest.MonkeyPatch) -> Iterator[docker.DockerClient]:
     """The private Engine, used by default, with this host's mirror."""
     monkeypatch.setenv("DOCKER_HOST", private.host)
-    monkeypatch.setenv("JUDGE_IMAGES_BUILD_ARGS", shlex.join([f"MIRROR={mirror()}", f"APT_OPTIONS={apt_options()}"]))
+    monkeypatch.setenv("JUDGE_IMAGES_BUILD_ARGS", build_arguments())
     with closing(private.client()) as client:
         yield client
 
@@ -122,7 +130,8 @@ def test_both_ways_give_equal_files(engine: docker.DockerClient, tmp_path: Path,
     assert packages.content == built.content
     assert packages.facts.packages == built.facts.packages
     base = engine.images.get(DEFAULT_BASE).id
-    assert [("packages", ""), ("engine", base)] == [(each.facts.way, each.facts.base) for each in (packages, built)]
+    assert ("packages", host_codename()) == (packages.facts.way, packages.facts.base)
+    assert ("engine", base) == (built.facts.way, built.facts.base)
     assert [] == stages(engine)
 
 
@@ -133,6 +142,7 @@ def test_host_without_compiler_and_package_manager_builds_and_plays(
     compilers.host_compiles.cache_clear()
     for module in (house_agents, static_builds):
         monkeypatch.setattr(module, "BUILD_DIRECTORY", tmp_path / "build")
+    monkeypatch.setattr(house_agents, "house_agent_names", lambda: ["house-instant"])
     lines: list[str] = []
 
     build_images(["native"], lines.append, force=True)
@@ -155,12 +165,13 @@ def test_build_by_hand_gives_the_same_files(engine: docker.DockerClient, tmp_pat
     [built] = build_images(["native"], options=BuildOptions(way="engine"))
     write_files(context(recipes()["native"]), tmp_path / "native")
 
-    arguments = BuildOptions().arguments()
+    arguments = BuildOptions().arguments() | {"BUILDER": Owner.me().encode()}
     image, _ = engine.images.build(path=str(tmp_path / "native"), network_mode="host", buildargs=arguments)
 
     files_of(engine, str(image.id), tmp_path / "layer.tar")
     assert built.content == write_canonical(tmp_path / "layer.tar", tmp_path / "canonical.tar")
-    assert [] == stages(engine)
+    engine.images.remove(str(image.id))
+    remove_stages(engine)
 
 
 @evidence
@@ -207,7 +218,7 @@ FEDORA = 'ID=fedora\nPRETTY_NAME="Fedora Linux 43"\n'
 )
 def test_unsuitable_base_image_is_named(engine: docker.DockerClient, files: Mapping[str, str], why: str) -> None:
     with pytest.raises(InputError, match=why):
-        build_images(["keeper"], force=True, options=BuildOptions(base=imported(engine, files)))
+        build_images(["keeper"], options=BuildOptions(base=imported(engine, files)))
     assert [] == stages(engine)
 
 

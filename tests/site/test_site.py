@@ -103,6 +103,29 @@ def test_a_link_to_a_game_shows_its_position_and_its_result(exported: Public) ->
     assert (int(said["image:width"]), int(said["image:height"])) == size
 
 
+def test_result_begins_with_the_winner_and_the_game_that_decided(cup: Cup, exported: Public) -> None:
+    contest = cup.contest.read()
+    game = contest.decisive_game
+    assert game is not None
+    assert game.result is not None
+    winner, beaten = game.result.winner, [agent for agent in game.agents if agent != game.result.winner]
+    better = [line.agent for line in contest.table.lines if line.place < contest.lines[beaten[0]].place][1:]
+    wins = [each for each in contest.results if each.winner == winner and {*each.agents} & {*better}]
+    page = (exported.directory / "index.html").read_text()
+    banner = page[page.index('id="over"') : page.index("</section>")]
+
+    assert contest.lines[str(winner)].place == 1
+    assert [] == [each for each in wins if each.verdict is Verdict.WIN]
+    assert banner.index('class="mini"') < banner.index('class="winner"><a class="agent" href="agents/')
+    assert f'href="games/{game.stem}.html"' in banner
+
+
+def test_games_of_a_round_have_small_boards(exported: Public) -> None:
+    page = (exported.directory / "rounds/001.html").read_text()
+
+    assert 0 < page.count('class="mini"') == len(set(re.findall(r'href="\.\./games/(\d+)\.html" aria-label', page)))
+
+
 # --- strangers -------------------------------------------------------------------------------------------------------
 
 

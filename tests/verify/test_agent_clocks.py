@@ -43,6 +43,8 @@ def test_both_verifiers_accept_it_and_pages_show_it(exported: Public) -> None:
     accepted(exported)
     index = unescape((exported.directory / "index.html").read_text())
     assert f"first player 1 min a game; second player 50 s a game; {SLOW} {OWN}: 40 s for 9 moves, then 20 s" in index
+    agents = ["40 s for 9 moves" in (exported.directory / f"agents/00{number}.html").read_text() for number in (1, 2)]
+    assert [True, False] == agents
     game = unescape((exported.directory / "games/00001.html").read_text())
     assert "40 s for 9 moves, then 20 s for the rest" in game
 

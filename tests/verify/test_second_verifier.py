@@ -245,6 +245,19 @@ def test_visitor_checks_the_served_site_without_a_copy(browser: Browser, exporte
     assert [] == browser.errors
 
 
+def test_file_that_is_no_checkpoint_does_not_put_the_results_in_doubt(
+    browser: Browser, exported: Public, tmp_path: Path
+) -> None:
+    (tmp_path / "picture.png").write_bytes(b"a picture")
+    with served(exported.directory) as address:
+        browser.visit(f"{address}/verify.html")
+        browser.ask("document.querySelector('#check details').open = true")
+        browser.choose("since", tmp_path / "picture.png")
+        assert ["FAILED: picture.png: not a checkpoint of a log"] == checked_in(browser)
+        assert str(browser.ask(MEANING)).startswith("Nothing was checked")
+        browser.leave()
+
+
 def test_page_shows_how_many_files_of_a_long_check_were_read(browser: Browser, exported: Public) -> None:
     shown = "document.querySelector('#progress:not([hidden]) span')?.textContent"
     files = len(json.loads((exported.directory / MANIFEST).read_bytes())["files"]) + 2

@@ -4,7 +4,7 @@ import os
 import shutil
 import signal
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import httpx
@@ -22,6 +22,7 @@ from judge.publish.kept_exports import kept_exports
 from judge.publish.verify.export import verify_export
 from judge.store.orders import Orders, OrganiserOrder
 from judge.store.submissions import Register
+from judge.store.tokens import TokenRole
 from judge.submissions.windows import SubmissionGate
 from judge.transparency.keys import KEY_FILE, make_key, public_pem
 from judge.web.player.contest_player import ContestPlayer
@@ -79,12 +80,15 @@ def test_contest_whose_file_has_a_mistake_when_the_player_starts_is_played_after
     desk = make_contest(tmp_path)
     path = tmp_path / "contest.toml"
     text = path.read_text()
-    with serving(desk) as service, service.client(make_token(desk, "ada")) as ada:
+    organiser = {"judge-organiser": make_token(desk, "Olga", TokenRole.ORGANISER)}
+    with serving(desk, is_alone=False) as service, service.client(make_token(desk, "ada")) as ada:
         path.write_text(f"{text}\nunknwon = 1\n")
-        (player,) = players_of(service.process.pid)
-        os.kill(player, signal.SIGKILL)
+        for process in players_of(service.process.pid):  # also those that render pages
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
         until(lambda: player_status(tmp_path, "cup").mistake != "", "the mistake is not reported")
         broken, ready = ada.get("/health"), ada.get("/health/ready")
+        page = httpx.get(f"{service.url}/organiser/index.html", cookies=organiser)
         number = send(ada, "good one")
         path.write_text(text)
 
@@ -92,6 +96,7 @@ def test_contest_whose_file_has_a_mistake_when_the_player_starts_is_played_after
         until(lambda: ada.get("/health").status_code == 200, "the repair is not reported")
     assert (503, 200) == (broken.status_code, ready.status_code)
     assert MISTAKE in broken.json()["error"]
+    assert "unknwon" in page.text
 
 
 def test_health_reports_that_nobody_plays_also_after_a_killed_player(tmp_path: Path) -> None:

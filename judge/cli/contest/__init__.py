@@ -2,8 +2,6 @@
 
 from judge.cli.lazy import lazy_group
 
-_ORDERS = "judge.contest.orders.contest_orders"
-
 app = lazy_group(
     {
         "init": "judge.cli.contest.init:init",
@@ -16,16 +14,6 @@ app = lazy_group(
         "status": "judge.cli.contest.tables:status",
         "standings": "judge.cli.contest.tables:standings",
         "journal": "judge.cli.contest.tables:journal",
-        "pause": f"{_ORDERS}:Pause",
-        "resume": f"{_ORDERS}:Resume",
-        "void": f"{_ORDERS}:Void",
-        "disqualify": f"{_ORDERS}:Disqualify",
-        "withdraw": f"{_ORDERS}:Withdraw",
-        "enter": f"{_ORDERS}:Enter",
-        "reveal": f"{_ORDERS}:Reveal",
-        "end-season": f"{_ORDERS}:EndSeason",
-        "freeze-admissions": f"{_ORDERS}:FreezeAdmissions",
-        "reopen-admissions": f"{_ORDERS}:ReopenAdmissions",
         "folders": "judge.cli.contest.folders:folders",
         "key": "judge.cli.contest.publish:key",
         "export": "judge.cli.contest.publish:export",
@@ -34,6 +22,7 @@ app = lazy_group(
         "compare": "judge.cli.contest.exchange:compare",
         "verify": "judge.cli.contest.verify:verify",
     },
+    orders="judge.contest.orders.contest_orders",
     rare=(
         *("import", "compare", "cosign", "folders", "key"),
         *("end-season", "freeze-admissions", "reopen-admissions"),

@@ -33,6 +33,7 @@ class Message(AuthorsOrder):
     """Send a message to all authors: it is on their pages, and sent to their addresses by judge serve."""
 
     action = MESSAGE
+    command = "message"
     example = '"The start is at 19:00." cup'
     label = sentence("Send the message")
     link = title = sentence("Message to all authors")

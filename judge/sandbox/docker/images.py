@@ -65,11 +65,8 @@ class EngineImage:
         if not self.id:
             optional = f" (optional; {self.recipe.build_command})" if self.recipe.is_optional else ""
             return f"{self.recipe.tag}: missing{optional}{about}"
-        base = f" ({self.facts.base})" if self.facts.base else ""
-        return (
-            f"{self.recipe.tag}: {'current' if self.current else 'out of date'}, {len(self.facts.packages)} packages, "
-            f"way {self.facts.way}{base}, {self.size_bytes / 1e6:.0f} MB, {self.id}, content {self.content[:12]}{about}"
-        )
+        state = "current" if self.current else "out of date"
+        return f"{self.recipe.tag}: {state}, {self.facts}, {self.size_bytes / 1e6:.0f} MB, {self.id}{about}"
 
 
 @contextmanager

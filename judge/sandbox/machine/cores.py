@@ -241,6 +241,11 @@ def holders(cores: Collection[int]) -> Mapping[int, str]:
     return found
 
 
+def service_cores() -> frozenset[int]:
+    """Cores on which `judge.contest.host_setup` placed this process; empty if it may use all."""
+    return frozenset(core_of(each) for each in available()) if available() < _GIVEN else frozenset()
+
+
 def holders_here() -> Mapping[int, str]:
     """Holder of each core of this host ("" if free). Empty if locks are hidden."""
     with on_all_processors():

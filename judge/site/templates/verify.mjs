@@ -590,10 +590,16 @@
       const look = async () => {
         const files = isServed && !chosen.size ? await servedFiles(root) : chosen;
         const given = await Promise.all([key, since, witness].map((input) => bytesOf(input.files[0])));
+        try {
+          if (given[1]) readCheckpoint(given[1], since.files[0].name);
+        } catch (error) {
+          throw Object.assign(error, { isChoice: true });
+        }
         return (await verify(followed(files), ...given)).lines();
       };
-      const lines = await look().catch((error) => [`FAILED: ${plain(error.message)}`]);
-      const result = lines.at(-1).startsWith("FAILED") ? "failed" : key.files.length ? "ok" : "unknown";
+      let wrong = null;
+      const lines = await look().catch((error) => ((wrong = error), [`FAILED: ${plain(error.message)}`]));
+      const result = wrong?.isChoice ? "choice" : lines.at(-1).startsWith("FAILED") ? "failed" : key.files.length ? "ok" : "unknown";
       meaning.textContent = meaning.dataset[result];
       meaning.hidden = false;
       for (const line of lines) {

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from judge.base.text import clock_text, duration, mib
 from judge.broadcast.events import MoveMade
 from judge.broadcast.running import moment
-from judge.broadcast.state import Live, LiveGame, latest_search, search_words
+from judge.broadcast.state import Live, LiveGame, latest_search
 from judge.contest.hosts import ContestHost
 from judge.contest.window_keeper import PlanFile
 from judge.contest_view.values import Stream
@@ -231,6 +231,7 @@ class RunningPages:
 
 def _row(game: LiveGame, move: MoveMade, room: int, language: Language) -> Mapping[str, Any]:
     left = move.left_ms[move.seat]
+    search = " · ".join([*(f"{key} {value}" for key, value in move.search.items()), *move.messages])
     number, said = numbered(move.notation, move.ply)
     return {
         "ply": move.ply,
@@ -241,7 +242,7 @@ def _row(game: LiveGame, move: MoveMade, room: int, language: Language) -> Mappi
         "time": language.measure(duration(move.charged_ms)),
         "left": "" if left is None else language.measure(clock_text(left)),
         "memory": language.measure(mib(move.memory_bytes, "")),
-        "search": fitted(search_words(move), room),
+        "search": fitted(search, room),
     }
 
 

@@ -22,7 +22,7 @@ from judge.host.findings import HostFinding
 from judge.host.host import read_host
 from judge.host.kernel_checks import NAMES
 from judge.journal.events import Paused, Resumed, Stopped, SubmissionState, Voided
-from judge.sandbox.machine.cores import holders_here, on_all_processors
+from judge.sandbox.machine.cores import holders_here, on_all_processors, service_cores
 from judge.store.types import JournalLine
 from judge.web.authors.submissions import submission_values
 from judge.web.organisers.actions import offered
@@ -234,5 +234,6 @@ class HealthCheck:
             "age_s": age,
             "is_playing": is_playing,
             "cores": holders_here(),
+            "service_cores": service_cores(),
             "room": free_space_of(console.planned.folder),
         }

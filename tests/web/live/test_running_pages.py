@@ -14,6 +14,7 @@ from judge.broadcast.events import (
     Playing,
     Scheduled,
     StandingLine,
+    StateChanged,
     TableChanged,
     Unscored,
 )
@@ -111,6 +112,15 @@ def test_ended_game_stays_for_ten_seconds_with_its_result(after_s: int, cards: i
 
     assert cards == page.count("<article") == page.count("<b>1 : 0</b>") == page.count("A wins: five")
     assert 'data-clocks="- - -' in page or not cards
+
+
+def test_pause_is_the_headline_and_says_when_the_contest_continues() -> None:
+    live = Live()
+    live.apply(StateChanged(at=AT, state="paused", reason="lunch until two"))
+    page = running_pages().all(live, 0, 1, ALL_GAMES).data.decode()
+
+    assert "<h1>The contest is paused</h1>" in page
+    assert re.search(r"<b>.*lunch until two.*</b> It continues when the organiser resumes it", page)
 
 
 def test_the_machines_of_a_contest_are_shown_if_there_are_several() -> None:

@@ -27,6 +27,8 @@ from judge.transparency.checkpoint import read_checkpoint
 from judge.transparency.keys import load_key, make_key
 from judge.transparency.merkle import Tree
 from judge.transparency.tiles import read_leaves
+from judge.web.live.pages import LivePages
+from judge.web.live.static import StaticSite
 from tests.broadcast.logs import events, recorder
 from tests.contest.cups import CHANCE
 from tests.contest.giving import give
@@ -37,11 +39,14 @@ from tests.verify.forger import steady_clock
 from tests.verify.log_forgeries import rewrite, with_event
 from tests.verify.second_opinion import accepted, second_opinion
 from tests.web.authors.desk import PATIENCE
-from tests.web.live.watching import TLS, Watched
+from tests.web.live.watching import TLS, Watched, until
 from tests.web.service import Answer, call, service_of
 
 SWISS = 'name = "swiss"\nrounds = 4\ngames = 1'
 ROUND_ROBIN = 'name = "round-robin"\ngames = 1'
+KNOCKOUT = 'name = "knockout"\ngames = 1'
+GROUPS = 'name = "groups"\ngames = 1\ngroups = 2\npromoted = 1'
+AT_A_MOMENT = f"[freeze]\nat = 2013-03-02T18:00:00Z\n{PATIENCE}"
 FREEZE = f"[freeze]\nlast_rounds = 2\n{PATIENCE}"
 WEAK_TO_STRONG: Cast = dict(zip(STRONG_TO_WEAK, reversed([*STRONG_TO_WEAK.values()]), strict=True))
 
@@ -95,6 +100,10 @@ def collect(folder: Path) -> Viewed:
             status, answered, body = asyncio.run(call(service, "GET", f"/{place}", headers, query))
             answered = {name: value for name, value in answered.items() if name != "x-request-id"}
             answers[path] = status, answered, re.sub(rb"[0-9a-f]{32}(?=\")", b"", body) if "author/" in path else body
+            if path == "openapi.json":
+                found = json.loads(body)["paths"]
+                paths = [each for each in found if "get" in found[each] and each != "/events"]
+                waiting += [re.sub(r"\{\w+\}", str(n), each)[1:] for each in paths for n in (*NUMBERS, "anna")]
             if answered.get("content-type", "").startswith("text/html"):
                 steps = place.split("/")[:-1]
                 for link in LINK.findall(body.decode()):
@@ -124,6 +133,8 @@ def frozen_cup(folder: Path, form: str = SWISS, ends: Cast = STRONG_TO_WEAK, mor
         submit(cup, "anna", "ada")
         while not cup.store.withheld_from(cup.contest.name) and not cup.contest.view().is_over:
             cup.play(1)
+            if "at =" in more:
+                cup.store.withhold(cup.contest.name)
         cup.cast = ends
         cup.play()
         with recorder(cup) as log:
@@ -143,11 +154,13 @@ def results(cup: Cup) -> Sequence[str | None]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", [SWISS, ROUND_ROBIN])
-def test_viewer_gets_the_same_bytes_whatever_the_withheld_results_are(tmp_path: Path, form: str) -> None:
+@pytest.mark.parametrize(
+    ("form", "more"), [(SWISS, FREEZE), (ROUND_ROBIN, FREEZE), (KNOCKOUT, AT_A_MOMENT), (GROUPS, AT_A_MOMENT)]
+)
+def test_viewer_gets_the_same_bytes_whatever_the_withheld_results_are(tmp_path: Path, form: str, more: str) -> None:
     found = []
     for name, ends in (("one", STRONG_TO_WEAK), ("other", WEAK_TO_STRONG)):
-        with frozen_cup(tmp_path / name, form, ends) as cup:
+        with frozen_cup(tmp_path / name, form, ends, more) as cup:
             if name == "one":
                 make_key(cup.folder / "organiser.key")
             else:
@@ -166,6 +179,7 @@ def test_viewer_gets_the_same_bytes_whatever_the_withheld_results_are(tmp_path: 
     assert len(set(one.answers)) > 300
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [SWISS, ROUND_ROBIN])
 def test_withheld_rounds_are_in_no_public_table_and_in_the_organisers(tmp_path: Path, form: str) -> None:
     with frozen_cup(tmp_path, form) as cup:
@@ -219,6 +233,7 @@ def test_leaf_of_a_withheld_line_cannot_be_guessed(tmp_path: Path) -> None:
         assert {"round-played", "standings-frozen"} <= {line.event for line in public}
 
 
+@pytest.mark.slow
 def test_decisions_after_the_freeze_are_withheld_with_their_round(tmp_path: Path) -> None:
     with Cup(tmp_path, STRONG_TO_WEAK, ROUND_ROBIN, FREEZE) as cup:
         store, name = cup.store, cup.contest.name
@@ -240,6 +255,7 @@ def test_decisions_after_the_freeze_are_withheld_with_their_round(tmp_path: Path
 # --- the reveal ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_rounds_are_revealed_in_turn_and_fit_the_checkpoints_from_before(tmp_path: Path) -> None:
     with frozen_cup(tmp_path) as cup:
         key = make_key(tmp_path / "organiser.key")
@@ -297,6 +313,26 @@ def test_reveal_of_rounds_with_open_games_or_unknown_rounds_is_refused(tmp_path:
 
 
 @pytest.mark.slow
+def test_pages_as_files_get_the_withheld_leaves_and_games_after_the_reveal(tmp_path: Path) -> None:
+    with frozen_cup(tmp_path / "cup") as cup:
+        make_key(cup.folder / "organiser.key")
+        with closing(LivePages(cup.planned, is_static=True)) as pages:
+            site, top = StaticSite(pages, tmp_path / "static"), tmp_path / "static"
+            assert not site.write()
+            before = read_checkpoint((top / "log/checkpoint").read_bytes(), "it")
+            assert [] == [*top.glob("log/tile/entries/**/[0-9]*")]
+            assert {"00001", "00004"} < {path.stem for path in top.glob("records/*")} < {f"{n:05}" for n in NUMBERS}
+            reveal(cup, "all")
+            with recorder(cup) as log:
+                log.finish()
+            until(site.write, "the contest is not over on the pages")
+            after = read_checkpoint((top / "log/checkpoint").read_bytes(), "it")
+            leaves = read_leaves(lambda path: (top / "log" / path).read_bytes(), after.size)
+            assert (after.root, before.root) == (Tree(leaves).root(), Tree(leaves[: before.size]).root())
+            assert len(cup.store.results(cup.contest.name)) == len([*top.glob("records/*")])
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", [0.2, 0.5, 0.8, 0.99])
 def test_event_log_continues_an_interrupted_reveal(tmp_path: Path, lost: float) -> None:
     with frozen_cup(tmp_path) as cup:
@@ -337,6 +373,7 @@ def _without_tables(found: Sequence[Mapping[str, object]]) -> list[Mapping[str, 
     return [{**event, "seq": 0} for event in found if event["type"] != "table"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "forge",
     [
@@ -357,6 +394,7 @@ def test_result_that_was_changed_after_the_freeze_is_refused(tmp_path: Path, for
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_public", [True, False])
 def test_salt_of_a_public_line_or_none_of_a_withheld_one_is_refused(tmp_path: Path, *, is_public: bool) -> None:
     public, _, number = _revealed(tmp_path)

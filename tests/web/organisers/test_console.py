@@ -171,6 +171,7 @@ def test_the_host_is_looked_at_when_no_game_is_played(own: Office) -> None:
     assert re.search(r'Worst result: <b lang="en">(green|yellow|red)</b>', page)
     assert "engine" in re.findall(r'<dt><span class="verdict[^>]*>\w+</span> (\w+)</dt>', page)
     assert re.search(r"<li>core \d+: ", page)
+    assert "reserves its cores while it runs" in page
 
 
 # --- what is ordered -------------------------------------------------------------------------------------------------
