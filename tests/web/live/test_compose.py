@@ -274,7 +274,7 @@ def test_contest_in_containers_survives_kills_and_is_restored(services: Services
         until(services.are_healthy, "a service does not come back")
         until(lambda: services.page("export.tar.gz")[0] == 200, "the public pages have no export")
         browser.visit(f"{services.url}/live.html")
-        browser.wait_for("document.body.innerText.includes('Final standings')")
+        browser.wait_for("document.body.innerText.includes('First place')")
         browser.leave()
         check_limit_of_streams(services)
     assert "ok: cup, 4 games replayed" in services.type("judge contest verify cup")
@@ -285,7 +285,7 @@ def test_contest_in_containers_survives_kills_and_is_restored(services: Services
     (folder / "cup").rename(folder / "former")
     services.type(restore.removesuffix(f"{PLAYER}\n"))
     until(services.are_healthy, "a restored service is not healthy")
-    assert "Final standings" in services.page("live.html")[1]
+    assert "First place" in services.page("live.html")[1]
     with services.playing():
         until(lambda: services.page("export.tar.gz")[0] == 200, "the restored pages have no export")
     assert "ok: cup, 4 games replayed" in services.type("judge contest verify cup")
