@@ -267,7 +267,7 @@ install_wheels() {
 # nothing is written (-B) but by compileall: what it imports would be compiled by time.
 compile_python() {
     if [[ -x $1/usr/bin/python2.7 ]]; then   # it compares times
-        find "$1/usr/lib/python2.7" -type f -name '*.py' -exec touch --date="@$SOURCE_DATE_EPOCH" {} +
+        find "$1"/{usr/lib,etc}/python2.7 -type f -name '*.py' -exec touch --date="@$SOURCE_DATE_EPOCH" {} +
         chroot "$1" /usr/bin/python2.7 -m compileall -q /usr/lib/python2.7 >/dev/null
     fi
     [[ -x $1/usr/bin/python3 ]] || return 0

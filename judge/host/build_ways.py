@@ -137,13 +137,13 @@ class EngineWay:
         """Build the Dockerfile up to a stage. Returns the id of the image."""
         from docker.errors import BuildError
 
-        bridges = client.networks.list(names=["bridge"])
+        has_bridge = any(network.name == "bridge" for network in client.networks.list(names=["bridge"]))
         try:
             image, _ = client.images.build(
                 fileobj=tar_of(context(recipe)),
                 custom_context=True,
                 buildargs={**self.options.arguments(), "BASE": self.image, "BUILDER": Owner.me().encode()},
-                network_mode=None if bridges else "host",
+                network_mode=None if has_bridge else "host",
                 labels=None if target else {BUILDER: Owner.me().encode()},
                 target=target or None,
                 tag=tag or None,

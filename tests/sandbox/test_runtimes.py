@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 import subprocess
 import uuid
 import zipfile
@@ -17,7 +18,7 @@ from judge.agents.builds import Kind
 from judge.base.errors import HostError, InputError
 from judge.host.build_images import build_images, build_recipes
 from judge.host.build_ways import run_script
-from judge.host.dockerfile import added_files, write_files
+from judge.host.dockerfile import added_files, context, dockerfile, write_files
 from judge.sandbox.docker.images import RUNTIME, find_runtime, listing
 from judge.sandbox.runtimes import ImageRecipe, image_that_builds, load_runtime, recipes, runtime_of_label
 from tests.examples import of_evidence
@@ -127,6 +128,17 @@ def test_packages_of_our_recipes_are_known_to_the_distribution() -> None:
         return
 
     assert [] == sorted(name for name in names if not {*name.split("|")} & known)
+
+
+@pytest.mark.parametrize("name", recipes())
+def test_dockerfile_copies_what_its_context_has(name: str) -> None:
+    recipe = recipes()[name]
+    files = context(recipe)
+    copies = re.findall(r"^COPY ([a-z][^ ]*)", dockerfile(recipe), re.MULTILINE)
+
+    assert {path.partition("/")[0] for path in files} - {"Dockerfile"} == {path.partition("/")[0] for path in copies}
+    assert [] == [path for path in copies if not any(name.startswith(path) for name in files)]
+    assert all(package in dockerfile(recipe) for package in recipe.packages)
 
 
 # --- wheels -----------------------------------------------------------------------------------------------------------
