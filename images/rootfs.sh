@@ -20,7 +20,7 @@
 # (perl, debconf, apt) comes along, and what a script would have set up stands below, in plain sight.
 set -euo pipefail
 
-export SOURCE_DATE_EPOCH=1700000000     # no file is younger than this, whenever it was built
+export SOURCE_DATE_EPOCH=1700000000     # the time of all files, whenever they were built
 export LC_ALL=C
 umask 022                               # whoever builds, an agent's user must be able to read
 
@@ -266,7 +266,8 @@ install_wheels() {
 # checked again, since the sources' times mean nothing here. None of the builder's variables changes what is written, and
 # nothing is written (-B) but by compileall: what it imports would be compiled by time.
 compile_python() {
-    if [[ -x $1/usr/bin/python2.7 ]]; then
+    if [[ -x $1/usr/bin/python2.7 ]]; then   # it compares times
+        find "$1/usr/lib/python2.7" -type f -name '*.py' -exec touch --date="@$SOURCE_DATE_EPOCH" {} +
         chroot "$1" /usr/bin/python2.7 -m compileall -q /usr/lib/python2.7 >/dev/null
     fi
     [[ -x $1/usr/bin/python3 ]] || return 0

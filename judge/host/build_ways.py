@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import os
 import platform
+import re
 import shlex
 import shutil
 import subprocess
@@ -151,8 +152,8 @@ class EngineWay:
                 forcerm=True,
             )
         except BuildError as error:
-            lines = "".join(str(each.get("stream", "")) for each in error.build_log).splitlines()
-            raise _failure(recipe, [*lines, str(error.msg)]) from None
+            log = "".join(str(each.get("stream", "")) for each in error.build_log)
+            raise _failure(recipe, [*re.sub(r"\x1b\[\d*m", "", log).splitlines(), str(error.msg)]) from None
         return str(image.attrs["Id"])
 
     def build_compiler(self, client: docker.DockerClient) -> str:

@@ -53,7 +53,8 @@ def dockerfile(recipe: ImageRecipe) -> str:
     stages.append(_files_stage(recipe))
     source, path = "files", "/rootfs"
     if recipe.steps_path:
-        stages.append("FROM scratch AS inside\nCOPY --from=files /rootfs /\n" + 'RUN ["/judge/inside/inside.sh"]\n')
+        lines = ["COPY --from=files /rootfs /", 'RUN ["/judge/inside/inside.sh"]\n']
+        stages.append("\n".join(["FROM scratch AS inside", *_LABEL, *lines]))
         source, path = "inside", "/"
     variables = "".join(f"ENV {name}={quoted(value)}\n" for name, value in environment(recipe).items())
     stages.append(f"FROM scratch\nCOPY --from={source} {path} /\n{variables}")

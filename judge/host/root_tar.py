@@ -12,7 +12,7 @@ from typing import IO
 from judge.base.errors import HostError
 
 EPOCH_S = 1700000000
-"""Latest time of an image's files (images/rootfs.sh)."""
+"""Time of an image's files (images/rootfs.sh)."""
 
 CHUNK_BYTES = 1 << 20
 
@@ -20,11 +20,10 @@ _CAPABILITY = "SCHILY.xattr.security.capability"
 
 
 def write_canonical(source: Path, target: Path) -> str:
-    """Write the entries of `source` sorted, as root's, with fixed times. Returns the SHA-256 (hex) of `target`.
+    """Write the entries of `source` sorted, as root's, with one time. Returns the SHA-256 (hex) of `target`.
 
-    Equal files give equal bytes. The first name of a file with several is the file, the others are links. Directories
-    and symbolic links have the time EPOCH_S, because it depends on the order in which packages were unpacked. Raises
-    HostError for an entry that no image has, such as a device.
+    Equal files give equal bytes. The first name of a file with several is the file, the others are links. /dev is
+    empty: the Engine fills it. Raises HostError for an entry that no image has, such as a FIFO.
     """
     with tarfile.open(source) as archive, tarfile.open(target, "w", format=tarfile.PAX_FORMAT) as output:
         members = {_path(member.name): member for member in archive if not _path(member.name).startswith("dev/")}
@@ -58,7 +57,6 @@ def _add_file(
     named = _file_of(members, path)
     file = members[named]
     entry = _entry(f"./{path}", tarfile.REGTYPE, file.mode)
-    entry.mtime = min(int(file.mtime), EPOCH_S)
     if first[named] != path:
         entry.type, entry.linkname = tarfile.LNKTYPE, f"./{first[named]}"
         output.addfile(entry)
