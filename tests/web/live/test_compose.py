@@ -137,7 +137,7 @@ class Services:
     @contextmanager
     def playing(self) -> Iterator[None]:
         """The process that plays."""
-        with (self.folder.parent / "player.log").open("a") as log:
+        with (self.folder.parent / "player.log").open("w") as log:
             process = subprocess.Popen(PLAYER.split(), stderr=log, stdin=subprocess.DEVNULL, **self.as_user)
         try:
             yield
@@ -272,7 +272,8 @@ def test_contest_in_containers_survives_kills_and_is_restored(services: Services
             until(lambda: is_playing(services), "no game is played")
             services.kill(name)
         until(services.are_healthy, "a service does not come back")
-        until(lambda: services.page("export.tar.gz")[0] == 200, "the public pages have no export")
+        until(lambda: is_exported(services), "there is no export")
+        assert 200 == services.page("export.tar.gz")[0]
         browser.visit(f"{services.url}/live.html")
         browser.wait_for("document.body.innerText.includes('First place')")
         browser.leave()
@@ -287,13 +288,18 @@ def test_contest_in_containers_survives_kills_and_is_restored(services: Services
     until(services.are_healthy, "a restored service is not healthy")
     assert "First place" in services.page("live.html")[1]
     with services.playing():
-        until(lambda: services.page("export.tar.gz")[0] == 200, "the restored pages have no export")
+        until(lambda: is_exported(services), "there is no export of the restored contest")
+        assert 200 == services.page("export.tar.gz")[0]
     assert "ok: cup, 4 games replayed" in services.type("judge contest verify cup")
 
 
 def is_playing(services: Services) -> bool:
     state = json.loads(services.type("judge contest status cup --json"))
     return bool(state.get("games", {}).get("running"))
+
+
+def is_exported(services: Services) -> bool:
+    return '"event": "exported"' in (services.folder.parent / "player.log").read_text()
 
 
 def check_restrictions(services: Services) -> None:
