@@ -23,7 +23,8 @@ from typing import Any, ClassVar
 import pytest
 
 from judge.base.resources import BUILD_DIRECTORY, IMAGES
-from judge.contest.plan import BroadcastPlan
+from judge.contest.plan import BroadcastPlan, load_plan
+from judge.contest.run_lock import player_of
 from judge.host.house_agents import build_house_agents
 from judge.submissions.intake import IntakePolicy
 from tests.broadcast.test_recorder import until
@@ -137,7 +138,7 @@ class Services:
     @contextmanager
     def playing(self) -> Iterator[None]:
         """The process that plays."""
-        with (self.folder.parent / "player.log").open("a") as log:
+        with (self.folder.parent / "player.log").open("w") as log:
             process = subprocess.Popen(PLAYER.split(), stderr=log, stdin=subprocess.DEVNULL, **self.as_user)
         try:
             yield
@@ -193,6 +194,9 @@ def services() -> Iterator[Services]:
         prepare(found, place)
         yield found
     finally:
+        contest = found.folder / "cup/contest.toml"
+        if contest.exists() and (player := player_of(load_plan(contest))) is not None:
+            os.kill(int(player), signal.SIGKILL)
         subprocess.run([*compose.split(), "down", "--volumes"], **found.as_user, capture_output=True, check=False)
         for which in (f"label={found.project}", f"reference={found.project}/*"):  # newest first
             images = dict.fromkeys(run("docker", "image", "ls", "--quiet", f"--filter={which}").split())
@@ -272,7 +276,8 @@ def test_contest_in_containers_survives_kills_and_is_restored(services: Services
             until(lambda: is_playing(services), "no game is played")
             services.kill(name)
         until(services.are_healthy, "a service does not come back")
-        until(lambda: services.page("export.tar.gz")[0] == 200, "the public pages have no export")
+        until(lambda: is_exported(services), "there is no export")
+        assert 200 == services.page("export.tar.gz")[0]
         browser.visit(f"{services.url}/live.html")
         browser.wait_for("document.body.innerText.includes('First place')")
         browser.leave()
@@ -287,13 +292,18 @@ def test_contest_in_containers_survives_kills_and_is_restored(services: Services
     until(services.are_healthy, "a restored service is not healthy")
     assert "First place" in services.page("live.html")[1]
     with services.playing():
-        until(lambda: services.page("export.tar.gz")[0] == 200, "the restored pages have no export")
+        until(lambda: is_exported(services), "there is no export of the restored contest")
+        assert 200 == services.page("export.tar.gz")[0]
     assert "ok: cup, 4 games replayed" in services.type("judge contest verify cup")
 
 
 def is_playing(services: Services) -> bool:
     state = json.loads(services.type("judge contest status cup --json"))
     return bool(state.get("games", {}).get("running"))
+
+
+def is_exported(services: Services) -> bool:
+    return '"event": "exported"' in (services.folder.parent / "player.log").read_text()
 
 
 def check_restrictions(services: Services) -> None:
