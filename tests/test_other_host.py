@@ -32,7 +32,7 @@ RELEASE = 'ID=other\nID_LIKE="fedora"\nPRETTY_NAME="Another distribution"\n'
 SOURCES = ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "judge", "images", "policies")
 PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
 
-pytestmark = [pytest.mark.docker, pytest.mark.slow, evidence]
+pytestmark = [pytest.mark.docker, pytest.mark.long, pytest.mark.timeout(1800), evidence]
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Estimates a contest's games and duration, and lists missing requirements."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import chain
@@ -19,7 +19,7 @@ from judge.contest.opening_files import shipped_openings
 from judge.contest.plan import Planned
 from judge.contest_games import Pairing
 from judge.host.house_agents import house_agent_names
-from judge.record.policy import ClockPolicy, Policy, policies_of_games, shortest_turn_ms
+from judge.record.policy import ClockPolicy, Policy, shortest_turn_ms
 from judge.record.spec import GameSpec
 from judge.referee.setup import check_playable
 from judge.sandbox.docker import requirements
@@ -79,7 +79,7 @@ def size_of(planned: Planned, form: AnyFormat, names: Sequence[str]) -> ContestS
 
 def longest_words(planned: Planned, size: ContestSize, slots: int) -> str:
     """The maximum duration of a contest on this number of slots."""
-    hours = size.hours_of(slots, _longest(map(longest_game_s, policies_of_games(planned.policy, planned.clocks))))
+    hours = size.hours_of(slots, longest_game_s(planned.policy, planned.clocks.values()))
     if hours is None:
         return "unbounded: the policy's clock.match_ms is 0"
     plural = "s" * (slots != 1)
@@ -159,8 +159,8 @@ def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
         waves=size.waves,
         agents=names,
         is_exact=form.counts_games,
-        longest_s=_longest(map(longest_game_s, policies_of_games(planned.policy, planned.clocks))),
-        expected_s=_longest(map(expected_game_s, policies_of_games(planned.policy, planned.clocks))),
+        longest_s=longest_game_s(planned.policy, planned.clocks.values()),
+        expected_s=expected_game_s(planned.policy, planned.clocks.values()),
         missing=missing,
         warnings=[*warnings_of(planned)],
         folders=folders,
@@ -243,14 +243,14 @@ def _folders_notice(planned: Planned, agents: Sequence[tuple[str, str]]) -> str:
     return folder_words(names, (), "") if planned.policy.folders.persistent else ""
 
 
-def longest_game_s(policy: Policy) -> float | None:
-    """Maximum seconds of a game; None if unlimited."""
+def longest_game_s(policy: Policy, clocks: Collection[str] = ()) -> float | None:
+    """Maximum seconds of a game, also of agents with their own `clocks`; None if unlimited."""
     clock = policy.clock
     if clock.control is not None:
         answers = _longest_answers(policy)
         # Either seat may give more answers.
         shares = {(0, answers), (answers - answers // 2, answers // 2), (answers, 0)}
-        return _longest(_game_s(clock, share, clock.tolerance_ms) for share in shares)
+        return _longest(_game_s(clock, clocks, share, clock.tolerance_ms) for share in shares)
     if not clock.match_ms:
         return None
     return 2 * (clock.match_ms + clock.tolerance_ms + clock.close_ms) / 1000
@@ -266,12 +266,12 @@ EXPECTED_ANSWERS = 40
 """A seat's answers in an expected game."""
 
 
-def expected_game_s(policy: Policy) -> float | None:
-    """Seconds of a game with `EXPECTED_ANSWERS`, which use all their time; None if unlimited."""
+def expected_game_s(policy: Policy, clocks: Collection[str] = ()) -> float | None:
+    """As `longest_game_s`, with `EXPECTED_ANSWERS`, which use all their time."""
     if policy.clock.control is None:
         return None
     answers = min(EXPECTED_ANSWERS, ceil(_longest_answers(policy) / 2))
-    return _game_s(policy.clock, (answers, answers), 0)
+    return _game_s(policy.clock, clocks, (answers, answers), 0)
 
 
 def _longest_answers(policy: Policy) -> int:
@@ -281,10 +281,11 @@ def _longest_answers(policy: Policy) -> int:
         return 0
 
 
-def _game_s(clock: ClockPolicy, answers: tuple[int, int], tolerance_ms: int) -> float | None:
-    total_ms = 2 * (clock.start_ms + clock.close_ms) if tolerance_ms else 0
-    for control, count in zip(clock.controls, answers, strict=True):
-        longest_ms = control.longest_ms(count, tolerance_ms)
+def _game_s(clock: ClockPolicy, clocks: Collection[str], answers: tuple[int, int], tolerance_ms: int) -> float | None:
+    total_ms: float = 2 * (clock.start_ms + clock.close_ms) if tolerance_ms else 0
+    of_seats = zip(*(clock.with_clocks(text, text).controls for text in {"", *clocks}), strict=True)
+    for controls, count in zip(of_seats, answers, strict=True):
+        longest_ms = _longest(control.longest_ms(count, tolerance_ms) for control in controls)
         if longest_ms is None:
             return None
         total_ms += longest_ms

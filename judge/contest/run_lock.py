@@ -33,10 +33,10 @@ def alone(planned: Planned) -> Iterator[None]:
         yield
 
 
-def player_of(planned: Planned) -> str | None:
-    """Id of the process that plays the contest on this machine, or None."""
+def player_of(folder: Path) -> str | None:
+    """Id of the process that plays the contest of a folder on this machine, or None."""
     try:
-        with (planned.folder / LOCK_FILE).open("r", encoding="ascii", errors="replace") as file:
+        with (folder / LOCK_FILE).open("r", encoding="ascii", errors="replace") as file:
             return None if try_lock(file, shared=True) else file.read(20).strip() or "unknown"
     except OSError:
         return None

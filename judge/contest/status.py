@@ -90,7 +90,7 @@ def status_of(contest: Contest, games: bool = False, tested: bool = False, agent
         "contest": contest.name,
         "state": contest.store.state(contest.name),
         "is_over": is_over,
-        "player": None if is_over else player_of(contest.planned) or contest.store.lease_holder(contest.name),
+        "player": None if is_over else player_of(contest.planned.folder) or contest.store.lease_holder(contest.name),
         "games": dict(view.counts),
         "to_come": view.to_come.games,
         "is_exact": view.to_come.is_exact or is_over,

@@ -70,13 +70,17 @@ class WindowKeeper:
         return POLL_INTERVAL_S
 
     def apply(self) -> None:
-        """Write what is due. Raises InputError and HostError; the next call continues."""
+        """Write and reveal what is due. Raises InputError and HostError; the next call continues."""
+        self.write_due()
+        self._reveal(self._file.plan.reveal_at)
+
+    def write_due(self) -> None:
+        """Write a changed schedule, and the opening and the end of submissions if they happened. Raises as `apply`."""
         windows = self._file.windows()
         self._gate.change(windows)
         self._write(windows.event)
         for event in self._gate.happened():
             self._write(event)
-        self._reveal(self._file.plan.reveal_at)
 
     def _reveal(self, at: datetime | None) -> None:
         """Reveal all results from the set moment on, when the last game has ended."""

@@ -187,7 +187,7 @@ class CupRun:
                 break
             planned = self._contest(league)
             why = "" if name in self._begun or "--now" in self._arguments else planned.waits_for()
-            if (player := player_of(planned)) is not None:
+            if (player := player_of(planned.folder)) is not None:
                 why = f"process {player} plays it"
             if why:
                 waits += f"{name}: {why}. "
@@ -217,7 +217,7 @@ class CupRun:
                 continue
             del self._processes[name]
             planned = self._ready[name]
-            if code and player_of(planned) is not None:
+            if code and player_of(planned.folder) is not None:
                 continue  # judge serve started it at the same moment
             if code == -signal.SIGINT and self._stop.is_set():
                 self.ends[name] = LeagueEnd.STOPPED  # before it had begun to play

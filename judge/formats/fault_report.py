@@ -316,7 +316,7 @@ def _clock_lines(case: Case, record: GameRecord) -> Iterator[str]:
     ponders = ", also in the opponent's time" if record.spec.policy.clock.ponder else ""
     yield f"box       {box}, cores {list(cores)}{shared}{ponders}"
     if thaw_ms := record.placement.thaw_ms:
-        yield f"freezer   the Engine's, which used up to {thaw_ms:.3f} ms at the begin of each turn"
+        yield f"freezer   the Engine's; a thaw took up to {thaw_ms:.3f} ms of a turn"
     if image := record.placement.images.get(record.spec.seats[case.seat].runtime):
         yield f"image     {printable(str(image), 200)}"
 

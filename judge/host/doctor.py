@@ -5,7 +5,7 @@ the judge, or no game can be played.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from judge.host import kernel_checks
 from judge.host.distribution import commands_for
@@ -44,7 +44,7 @@ def run_checks(host: Host) -> list[HostFinding]:
     return [finding for check in CHECKS for finding in check(host)]
 
 
-def worst_light(findings: list[HostFinding]) -> Light:
+def worst_light(findings: Sequence[HostFinding]) -> Light:
     """GREEN without findings."""
     return max((finding.light for finding in findings), key=list(Light).index, default=Light.GREEN)
 

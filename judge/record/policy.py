@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -300,14 +299,9 @@ class Policy(FrozenModel):
         )
 
 
-def policies_of_games(policy: Policy, clocks: Mapping[str, str]) -> Sequence[Policy]:
-    """Those of a contest's games, in which agents with these `clocks` may meet."""
-    return [policy.with_clocks(*seats) for seats in product({"", *clocks.values()}, repeat=2)]
-
-
 def shortest_turn_ms(policy: Policy, clocks: Mapping[str, str]) -> int:
     """Maximum of a first answer, of the agent with least time. 0: no limit."""
-    found = (each.clock.shortest_ms for each in policies_of_games(policy, clocks))
+    found = (policy.clock.with_clocks(text, text).shortest_ms for text in {"", *clocks.values()})
     return min((ms for ms in found if ms), default=0)
 
 

@@ -128,7 +128,7 @@ def write_private(file: RecordFile, folders: tuple[Path, Path], stem: str) -> No
 
 def _pgn(file: RecordFile, replay: Stepped, context: GamePageContext) -> bytes:
     record, game = file.record, context.game
-    event, round_name = context.contest, f"{game.round}.{game.table}.{game.number}"
+    event, round_name = context.event, f"{game.round}.{game.table}.{game.number}"
     pgn = game_entry(record.spec.policy.game.name).write_pgn(replay, event, round_name)
     if pgn is not None:
         return pgn

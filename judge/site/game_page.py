@@ -70,13 +70,15 @@ class GamePageContext:
     excluded: str = ""
     """Display name of the agent because of which the game does not count."""
     is_withdrawn: bool = False
+    event: str = ""
+    """The contest's name, for files of games; `contest` is its title."""
 
     @classmethod
     def of(cls, contest: ContestView, game: PublishedGame, before: str, after: str) -> Self:
         agents = contest.by_name[game.first], contest.by_name[game.second]
         excluded = contest.exclusion(game)
         return cls(
-            contest.name,
+            contest.snapshot.shown_name,
             game,
             (agents[0].stem, agents[1].stem),
             before,
@@ -87,6 +89,7 @@ class GamePageContext:
             has_rounds=contest.has_rounds,
             excluded="" if excluded is None else excluded.title,
             is_withdrawn=excluded is not None and bool(excluded.withdrawn),
+            event=contest.name,
         )
 
 

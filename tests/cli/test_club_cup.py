@@ -92,7 +92,7 @@ def club(judge: Judge, tmp_path: Path, closes: datetime, *options: str) -> Itera
         yield service
     finally:
         service.kill()
-        if (player := player_of(load_plan(service.folder))) is not None:
+        if (player := player_of(service.folder)) is not None:
             os.kill(int(player), signal.SIGKILL)
 
 
@@ -181,7 +181,7 @@ def test_cup_survives_kills_in_each_phase(judge: Judge, tmp_path: Path) -> None:
             ends = time.monotonic() + chance.uniform(0, 4)
             while not exports(service.folder) and time.monotonic() < ends:
                 time.sleep(0.05)  # until a random moment, at which the service is killed
-            if chance.random() < 0.3 and (player := player_of(load_plan(service.folder))) is not None:
+            if chance.random() < 0.3 and (player := player_of(service.folder)) is not None:
                 os.kill(int(player), signal.SIGKILL)
             service.kill()
             service.start()

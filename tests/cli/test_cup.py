@@ -317,7 +317,7 @@ def test_league_that_another_process_plays_is_waited_for(judge: Judge, tmp_path:
     write_cup(tmp_path, CUP)
     load_cup(tmp_path / "cup").write("fast")
     with playing_alone(tmp_path, "cup/fast", "--workers", "1") as other:
-        while player_of(load_plan(tmp_path / "cup/fast")) is None:
+        while player_of(tmp_path / "cup/fast") is None:
             assert other.poll() is None
         ran = judge("contest", "run", "cup", "--workers", "1")
         assert 0 == other.wait()

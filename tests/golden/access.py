@@ -25,9 +25,6 @@ from tests.web.service import service_of
 Roles = Mapping[str, Mapping[str, str]]
 """By the name of a role, its headers."""
 
-SLOW = "/organiser/health.html"
-"""Left out: this page examines the host."""
-
 STORED = {"00001.attempt-1": "00002.attempt-1", "practice/00001.seat-0": "practice/00001.seat-1"}
 """Replacements in addresses: the attempt that is void, and the seat of the author's agent in a practice game."""
 
@@ -53,7 +50,7 @@ def access_text(folder: Path) -> str:
         shown = {
             name: _stored(path)
             for name, path in addresses((*AUTHORS, *ORGANISERS), application(console)).items()
-            if name.startswith(("/author", "/{code}/author", "/organiser", "/submissions")) and name != SLOW
+            if name.startswith(("/author", "/{code}/author", "/organiser", "/submissions"))
         }
         with serving(service, console.planned.plan.intake) as client:
             forms = {

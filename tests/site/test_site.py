@@ -120,6 +120,14 @@ def test_result_begins_with_the_winner_and_the_game_that_decided(cup: Cup, expor
     assert f'href="games/{game.stem}.html"' in banner
 
 
+def test_page_of_a_game_has_the_title_of_the_contest(cup: Cup) -> None:
+    contest = cup.contest.read()
+    contest = replace(contest, snapshot=contest.snapshot.model_copy(update={"title": "Spring Cup"}))
+    context = GamePageContext.of(contest, contest.played[0], "", "")
+
+    assert ("Spring Cup", contest.name) == (context.contest, context.event)
+
+
 def test_games_of_a_round_have_small_boards(exported: Public) -> None:
     page = (exported.directory / "rounds/001.html").read_text()
 

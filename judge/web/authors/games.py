@@ -79,7 +79,7 @@ def author_game_page(
     entries = contest.by_name()
     titles = (entries[game.first].title, entries[game.second].title)
     seats, has_rounds = (stems[game.first], stems[game.second]), contest.format.has_rounds
-    context = GamePageContext(contest.name, game, seats, titles=titles, has_rounds=has_rounds)
+    context = GamePageContext(contest.shown_name, game, seats, titles=titles, has_rounds=has_rounds)
     values = {"has_authors": True, "attempt": attempt, "others": game.uncounted}
     own, digest = _own_seats(game, agents), _existing(game.record_of(attempt))
     return _page_task(files, digest, own, context, place, "author_game.html", values)

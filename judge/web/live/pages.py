@@ -423,8 +423,7 @@ class LivePages:
         at = played.index(stem)
         before = played[at - 1] if at else ""
         after = played[at + 1] if at + 1 < len(played) else ""
-        shown = GamePageContext.of(edition.contest, game, before, after)
-        context = replace(shown, contest=edition.contest.snapshot.shown_name)
+        context = GamePageContext.of(edition.contest, game, before, after)
         task = RecordTask(self._contest.planned.files, game.result.record, public_game_page, (context, place.file))
         if not self._is_static and task.record_bytes > MAX_PAGE_RECORD_BYTES:
             return LivePage(large_record_page(place, context, task.record_bytes), kind_of(path))

@@ -131,7 +131,6 @@ Before = Annotated[int | None, Query(ge=1, le=MAX_ID)]
 def add_paths(app: FastAPI, console: Console) -> None:
     """Add the pages to an application."""
     app.state.console = console
-    app.state.health = views.HealthCheck()
     for code in CODES:
         app.include_router(router, prefix="" if code == CODES[0] else f"/{code}", include_in_schema=False)
 
@@ -207,8 +206,7 @@ def submission_report(who: Someone, number: Number) -> Response:
 @router.get("/health.html")
 def host(who: Someone) -> Response:
     """Show the machine's capabilities and resources."""
-    health: views.HealthCheck = who.request.app.state.health
-    return who.page("organiser_health.html", {"tab": "health", **health.values(who.console)})
+    return who.page("organiser_health.html", {"tab": "health", **views.host(who.console)})
 
 
 @router.get("/journal.html")

@@ -1,10 +1,9 @@
 """Values of the organisers' pages."""
 
 import shutil
-import threading
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -17,16 +16,14 @@ from judge.contest.plan import load_plan
 from judge.contest.run_lock import player_of
 from judge.contest.settings import Settings, settings_of
 from judge.contest_games import GameState, PublishedGame
-from judge.host.doctor import run_checks, worst_light
-from judge.host.findings import HostFinding
-from judge.host.host import read_host
-from judge.host.kernel_checks import NAMES
+from judge.host.doctor import worst_light
 from judge.journal.events import Paused, Resumed, Stopped, SubmissionState, Voided
-from judge.sandbox.machine.cores import holders_here, on_all_processors, service_cores
+from judge.sandbox.machine.cores import holders_here, service_cores
 from judge.store.types import JournalLine
 from judge.web.authors.submissions import submission_values
 from judge.web.organisers.actions import offered
 from judge.web.organisers.console import Console
+from judge.web.player.status import NO_PLAYER, ask_for_host_check
 
 SHOWN_WAITING = 10
 SHOWN_LAST = 20
@@ -67,7 +64,7 @@ def overview(console: Console) -> Mapping[str, Any]:
         **values,
         "state": state if state != "open" else "over" if is_over else "running",
         "reason": reasons[0].change if reasons and state != "open" else None,
-        "player": player_of(console.planned),
+        "player": player_of(console.planned.folder),
         "is_over": is_over,
         "counts": {each: count for each, count in view.counts.items() if count},
         "to_come": to_come,
@@ -209,31 +206,22 @@ def free_space_of(folder: Path) -> Room:
     return Room(disk.free, disk.total, memory.get("MemAvailable", 0), memory.get("MemTotal", 0))
 
 
-class HealthCheck:
-    """Refreshed by one thread at a time, and not during games: `judge doctor` keeps a core busy."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._found: Sequence[HostFinding] = ()
-        self._at: float | None = None
-
-    def values(self, console: Console) -> Mapping[str, Any]:
-        contest = console.contest()
-        is_playing = contest is not None and contest.store.counts(contest.name)[GameState.RUNNING] > 0
-        with self._lock:
-            is_old = self._at is None or time.monotonic() - self._at > CHECK_S
-            if is_old and not is_playing:
-                with on_all_processors():
-                    self._found = run_checks(read_host(NAMES))
-                self._at = time.monotonic()
-            age = None if self._at is None else round(time.monotonic() - self._at)
-            found = self._found
-        return {
-            "findings": found,
-            "worst": worst_light(list(found)).value,
-            "age_s": age,
-            "is_playing": is_playing,
-            "cores": holders_here(),
-            "service_cores": service_cores(),
-            "room": free_space_of(console.planned.folder),
-        }
+def host(console: Console) -> Mapping[str, Any]:
+    """The capabilities and resources of this machine. The player examines it, except during games."""
+    contest, player = console.contest(), console.state.player
+    is_playing = contest is not None and contest.store.counts(contest.name)[GameState.RUNNING] > 0
+    age_s = None
+    if player.checked_at is not None:
+        age_s = max(0, round((datetime.now(UTC) - player.checked_at).total_seconds()))
+    if not is_playing and (age_s is None or age_s > CHECK_S):
+        ask_for_host_check(console.planned.folder, console.planned.name)
+    return {
+        "findings": player.findings,
+        "worst": worst_light(player.findings).value,
+        "age_s": age_s,
+        "is_playing": is_playing,
+        "has_player": NO_PLAYER not in player.problems,
+        "cores": holders_here(),
+        "service_cores": service_cores(),
+        "room": free_space_of(console.planned.folder),
+    }

@@ -18,7 +18,7 @@ from judge.contest.folder_names import EXPORTS
 from judge.contest.plan import Planned
 from judge.contest.run_lock import player_of
 from judge.contest.run_process import ContestProcess
-from judge.contest.window_keeper import POLL_INTERVAL_S, WHO, PlanFile
+from judge.contest.window_keeper import POLL_INTERVAL_S, WHO, PlanFile, WindowKeeper
 from judge.contest_games import GameState
 from judge.journal.events import Announced, Moment, Revealed, StartTimeReached, SubmissionState
 from judge.journal.sentences import text_of
@@ -28,6 +28,7 @@ from judge.store.contests import Store
 from judge.store.orders import Orders, OrganiserOrder
 from judge.store.submissions import Register
 from judge.store.types import JournalLine
+from judge.submissions.windows import SubmissionGate
 from judge.transparency.keys import KEY_FILE
 from judge.web.player.status import PlayerFiles
 
@@ -45,6 +46,7 @@ class ContestPlayer:
         self._register = register
         self._process = process
         self._file = PlanFile(planned)
+        self._keeper = WindowKeeper(planned, SubmissionGate(planned.plan.windows))
         self._loop = ServiceLoop("contest", self._step)
         self._files = files
         self._worker = Worker[str](starts_workers=True)  # an export of many games is written by several
@@ -81,8 +83,10 @@ class ContestPlayer:
             lines = store.last_lines(self._planned.name, 1, StartTimeReached)
             # The clock may have been set back since.
             is_time = self.now() >= starts or bool(lines and lines[0].change == reached)
-            if is_time and self._is_ready(store, starts) and store.log_once(self._planned.name, reached, WHO):
-                log.info("schedule", kind=reached.NAME, text=text_of(reached))
+            if is_time and self._is_ready(store, starts):
+                self._keeper.write_due()  # the end of submissions is before the start
+                if store.log_once(self._planned.name, reached, WHO):
+                    log.info("schedule", kind=reached.NAME, text=text_of(reached))
             # An organiser may have begun it earlier.
             if has_begun(store, self._planned) or (is_time and not self._waits):
                 self._play(store)
@@ -98,7 +102,7 @@ class ContestPlayer:
     def _play(self, store: Store) -> None:
         name, begun = self._planned.name, has_begun(store, self._planned)
         self._process.collect()
-        if player_of(self._planned) is not None or (begun and store.state(name) != "open"):
+        if player_of(self._planned.folder) is not None or (begun and store.state(name) != "open"):
             return
         counts = store.counts(name) if begun else {}
         has_games = not begun or counts[GameState.PENDING] or counts[GameState.RUNNING]

@@ -15,7 +15,7 @@ from judge.base.logs import get_logger
 from judge.base.service_loop import ServiceLoop, stalled_loops
 from judge.base.worker_processes import Worker, kill, wait
 from judge.contest.plan import Planned, load_plan
-from judge.contest.run_lock import has_player
+from judge.contest.run_lock import has_player, player_of
 from judge.contest.run_process import ContestProcess
 from judge.sandbox.machine.cores import Tell
 from judge.store.files import sweep
@@ -24,6 +24,7 @@ from judge.submissions.pipeline import Processor, Workplace
 from judge.submissions.service import IntakeDirectory, working
 from judge.web.player.background_jobs import BackgroundJobs
 from judge.web.player.contest_player import ContestPlayer
+from judge.web.player.host_check import HostCheck
 from judge.web.player.queues import practice_jobs, prepare, submission_jobs
 from judge.web.player.status import MISTAKE, PlayerFiles, PlayerStatus
 
@@ -127,6 +128,7 @@ class _ContestLoop:
         self._stack = ExitStack()
         self._jobs: BackgroundJobs[Submission] | None = None
         self._mistake = ""
+        self._host_check = HostCheck(self._files)
         self._loop = ServiceLoop(f"player of {directory.contest}", self._step)
 
     def __enter__(self) -> Self:
@@ -144,6 +146,7 @@ class _ContestLoop:
         self._close()
 
     def _close(self) -> None:
+        self._host_check.close()
         self._stack.close()
         self._files.close()
 
@@ -163,14 +166,25 @@ class _ContestLoop:
         try:
             if self._jobs is None:
                 self._open()
+            self._host_check.step(is_playing=self._is_playing())
         finally:
             self._write_status()
         return POLL_INTERVAL_S
 
+    def _is_playing(self) -> bool:
+        return player_of(self._directory.folder) is not None or (self._jobs is not None and bool(self._jobs.running))
+
     def _write_status(self) -> None:
         waiting = () if self._jobs is None else tuple(run.job.id for run in self._jobs.running if run.is_held)
         problems = [*stalled_loops(), *([MISTAKE] if self._mistake else [])]
-        self._files.write(PlayerStatus(waiting=waiting, problems=tuple(problems), mistake=self._mistake))
+        status = PlayerStatus(
+            waiting=waiting,
+            problems=tuple(problems),
+            mistake=self._mistake,
+            findings=tuple(self._host_check.findings),
+            checked_at=self._host_check.checked_at,
+        )
+        self._files.write(status)
 
 
 @contextmanager

@@ -6,8 +6,9 @@ from typing import IO
 from judge.base.durable_files import read_bounded, write_durably
 from judge.base.errors import InputError
 from judge.base.locks import try_lock_directory
-from judge.base.parsing import FailFastTuple, FrozenModel, parse_foreign
+from judge.base.parsing import FailFastTuple, FrozenModel, StrictDatetime, parse_foreign
 from judge.contest.run_lock import has_player, player_directory
+from judge.host.findings import HostFinding
 
 MAX_STATUS_BYTES = 1 << 20
 
@@ -17,11 +18,15 @@ UNREADABLE = "the status of the process that plays is unreadable"
 
 
 class PlayerStatus(FrozenModel):
-    """`waiting`: submissions that wait for a slot. `problems`: public. `mistake`: in the contest's file."""
+    """`waiting`: submissions that wait for a slot. `problems`: public. `mistake`: in the contest's file. `findings`:
+    about its host, which was examined at `checked_at`.
+    """
 
     waiting: FailFastTuple[int] = ()
     problems: FailFastTuple[str] = ()
     mistake: str = ""
+    findings: FailFastTuple[HostFinding] = ()
+    checked_at: StrictDatetime | None = None
 
 
 class PlayerFiles:
@@ -47,6 +52,14 @@ class PlayerFiles:
             write_durably(_status_file(self._directory), data)
             self._written = data
 
+    def take_request(self) -> bool:
+        """Whether a service has asked for a check of the host since the last call. Raises OSError."""
+        try:
+            _request_file(self._directory).unlink()
+        except FileNotFoundError:
+            return False
+        return True
+
     def close(self) -> None:
         """Release the lock."""
         if self._lock is not None:
@@ -67,5 +80,15 @@ def player_status(folder: Path, contest: str) -> PlayerStatus:
         return PlayerStatus(problems=(UNREADABLE,))
 
 
+def ask_for_host_check(folder: Path, contest: str) -> None:
+    """Let the player of a contest in its folder, if there is one, examine its host. Raises OSError."""
+    if has_player(folder, contest):
+        _request_file(player_directory(folder, contest)).touch()
+
+
 def _status_file(directory: Path) -> Path:
     return directory / "status.json"
+
+
+def _request_file(directory: Path) -> Path:
+    return directory / "check-host"

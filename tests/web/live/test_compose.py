@@ -45,7 +45,6 @@ SYSTEM_PYTHON = "/usr/bin/python3"
 PACKAGES = ("bash", "coreutils", "dash", "grep", "libc-bin", "python3", "python3-venv", "nginx-light", "curl")
 
 IMAGE = """FROM {base}
-COPY entrypoint /usr/local/bin/
 LABEL {project}=
 ENV PATH=/usr/local/bin:/usr/bin:/usr/sbin:{postgresql} LANG=C.UTF-8
 RUN echo 'judge:x:{user}:{user}::/:/bin/sh' >>/etc/passwd \\
@@ -130,7 +129,7 @@ class Services:
             ".../fullchain.pem": f"{self.folder.parent}/certificate.pem",
             ".../privkey.pem": f"{self.folder.parent}/certificate.key",
             "https://cup.example.org/cup": self.url,
-            "--game gomoku": "--game gomoku --turn-ms 200 --match-ms 10000 --games 8 --agent house-instant",
+            "--game gomoku": "--game gomoku --turn-ms 200 --match-ms 10000 --games 4 --agent house-instant",
         }.items():
             commands = commands.replace(old, new)
         return run("bash", "-euc", commands, **self.as_user, timeout=500)
@@ -224,15 +223,16 @@ def prepare(services: Services, place: Path) -> None:
     for path in (place, *place.iterdir(), *services.folder.rglob("*")):
         os.chown(path, USER, USER)
 
-    base, server, context = f"{services.project}/base:1", SERVERS[-1].parent, place / "image"
+    base, server, added = f"{services.project}/base:1", SERVERS[-1].parent, place / "added/usr/local/bin"
+    added.mkdir(parents=True)
+    (added / "entrypoint").write_text(ENTRYPOINT)
+    (added / "entrypoint").chmod(0o755)
     packages = (*PACKAGES, f"postgresql-{server.parent.name}")
-    run(str(IMAGES / "rootfs.sh"), "build", f"{place}/base.tar", "-", *packages)
+    environment = os.environ | {"JUDGE_ADDED": str(place / "added")}
+    run(str(IMAGES / "rootfs.sh"), "build", f"{place}/base.tar", *packages, env=environment)
     run("docker", "import", f"{place}/base.tar", base)
-    context.mkdir()
-    (context / "entrypoint").write_text(ENTRYPOINT)
-    (context / "entrypoint").chmod(0o755)
-    (context / "Dockerfile").write_text(IMAGE.format(base=base, postgresql=server, user=USER, project=services.project))
-    run("docker", "build", "--tag", services.environment["NGINX_IMAGE"], str(context))
+    dockerfile = IMAGE.format(base=base, postgresql=server, user=USER, project=services.project)
+    run("docker", "build", "--tag", services.environment["NGINX_IMAGE"], "-", input=dockerfile)
 
 
 def packed_agent(place: Path) -> Path:
@@ -274,10 +274,10 @@ def test_contest_in_containers_survives_kills_and_is_restored(services: Services
         until(services.are_healthy, "a service does not come back")
         until(lambda: services.page("export.tar.gz")[0] == 200, "the public pages have no export")
         browser.visit(f"{services.url}/live.html")
-        browser.wait_for("document.body.innerText.includes('Final standings')")
+        browser.wait_for("document.body.innerText.includes('First place')")
         browser.leave()
         check_limit_of_streams(services)
-    assert "ok: cup, 8 games replayed" in services.type("judge contest verify cup")
+    assert "ok: cup, 4 games replayed" in services.type("judge contest verify cup")
 
     services.type(back_up)
     services.type("docker compose down --volumes")
@@ -285,10 +285,10 @@ def test_contest_in_containers_survives_kills_and_is_restored(services: Services
     (folder / "cup").rename(folder / "former")
     services.type(restore.removesuffix(f"{PLAYER}\n"))
     until(services.are_healthy, "a restored service is not healthy")
-    assert "Final standings" in services.page("live.html")[1]
+    assert "First place" in services.page("live.html")[1]
     with services.playing():
         until(lambda: services.page("export.tar.gz")[0] == 200, "the restored pages have no export")
-    assert "ok: cup, 8 games replayed" in services.type("judge contest verify cup")
+    assert "ok: cup, 4 games replayed" in services.type("judge contest verify cup")
 
 
 def is_playing(services: Services) -> bool:

@@ -184,7 +184,7 @@ def planned(tmp_path: Path) -> Iterator[Planned]:
     path.write_text(PLAN.format(closes=closes.isoformat(), starts=starts.isoformat()))
     found = load_plan(path)
     yield found
-    player = player_of(found)
+    player = player_of(found.folder)
     if player is not None and player.isdigit():
         os.kill(int(player), signal.SIGKILL)
 
@@ -256,11 +256,11 @@ def test_it_closes_starts_and_plays_once_although_the_service_is_killed(planned:
             assert ada.get("/contest").json()["starts"].startswith(str(datetime.now(UTC).year))
         assert 409 == refused.status_code
         assert f"submissions closed at {planned.plan.submissions.closes:%Y-%m-%d %H:%M:%S} UTC" in refused.text
-        until(lambda: player_of(planned) is not None, "nobody plays it")
+        until(lambda: player_of(planned.folder) is not None, "nobody plays it")
         service.process.kill()
     with serving_all(folder) as service:
         until(lambda: is_over(planned), "it was not played")
-        until(lambda: player_of(planned) is None, "its process does not end")
+        until(lambda: player_of(planned.folder) is None, "its process does not end")
         assert 200 == httpx.get(f"{service.url}/index.html", timeout=PATIENCE_S).status_code
     found = events(planned)
     assert 1 == found.count("accepted") == found.count("begins") == found.count("created") == found.count("closed")

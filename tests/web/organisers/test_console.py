@@ -19,6 +19,9 @@ from judge.store.types import Upload
 from judge.transparency.keys import load_key, public_pem
 from judge.web.organisers import views
 from judge.web.organisers.console import Console
+from judge.web.player.host_check import HostCheck
+from judge.web.player.status import PlayerFiles, PlayerStatus
+from tests.broadcast.test_recorder import until
 from tests.patience import PATIENCE_S
 from tests.verify.test_ladder import joins
 from tests.web.organisers.office import FORM, PATIENCE, Office, office, office_of, proof, submit, unbegun
@@ -57,7 +60,7 @@ def test_first_page_shows_running_waiting_and_failed_items(own: Office) -> None:
 
     page = own.page("index.html")
 
-    assert '<b id="state">open</b>' in page
+    assert '<b id="state">running</b>' in page
     assert f"<td><bdi>{issued.first}</bdi></td><td><bdi>{issued.second}</bdi></td>" in page
     assert "<bdi>host-7</bdi></td><td>cores 2, 3</td>" in page
     assert '<bdi>host-7</bdi></th><td class="num">3</td><td class="num">1</td>' in page
@@ -159,14 +162,26 @@ def test_pages_work_before_the_start(tmp_path: Path) -> None:
 
 
 @pytest.mark.docker
-def test_the_host_is_looked_at_when_no_game_is_played(own: Office) -> None:
+def test_player_examines_its_host_when_no_game_is_played(own: Office) -> None:
     store, name = own.cup.store, own.cup.contest.name
     issued = store.issue(name, "here")
     assert issued is not None
     assert "so it does not run while games are played" in own.page("health.html")
     store.annul(issued.id, "to look at the host")
+    assert "and there is none" in own.page("health.html")
+    with closing(PlayerFiles(own.cup.folder, name)) as files, closing(HostCheck(files)) as check:
+        assert files.take()
+        assert "It runs now" in own.page("health.html")
+        check.step(is_playing=True)
+        check.step(is_playing=False)
 
-    page = own.page("health.html", "watch")
+        def is_checked() -> bool:
+            check.step(is_playing=True)
+            return check.checked_at is not None
+
+        until(is_checked, "the host is not examined")
+        files.write(PlayerStatus(findings=tuple(check.findings), checked_at=check.checked_at))
+        page = own.page("health.html", "watch")
 
     assert re.search(r'Worst result: <b lang="en">(green|yellow|red)</b>', page)
     assert "engine" in re.findall(r'<dt><span class="verdict[^>]*>\w+</span> (\w+)</dt>', page)
