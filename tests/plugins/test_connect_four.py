@@ -65,7 +65,7 @@ def test_match_in_processes_is_shown_drawn_and_verified(site: Path, here: Path) 
     assert (here / record).with_suffix(".c4").read_bytes() == (here / "again.c4").read_bytes()
     assert "ok: win" in judge(site, here, "verify", record)
     assert "15. column 6" in judge(site, here, "show", record)
-    judge(site, here, "show", record, "--ply", "3", "--svg", "position.svg")
+    judge(site, here, "show", record, "--ply", "5", "--svg", "position.svg")
     assert "5. column 4" in (here / "position.svg").read_text()
 
 
