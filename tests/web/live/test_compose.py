@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 import pytest
 
 from judge.base.resources import BUILD_DIRECTORY, IMAGES
-from judge.contest.plan import BroadcastPlan, load_plan
+from judge.contest.plan import BroadcastPlan
 from judge.contest.run_lock import player_of
 from judge.host.house_agents import build_house_agents
 from judge.submissions.intake import IntakePolicy
@@ -195,7 +195,7 @@ def services() -> Iterator[Services]:
         yield found
     finally:
         contest = found.folder / "cup/contest.toml"
-        if contest.exists() and (player := player_of(load_plan(contest))) is not None:
+        if contest.exists() and (player := player_of(contest.parent)) is not None:
             os.kill(int(player), signal.SIGKILL)
         subprocess.run([*compose.split(), "down", "--volumes"], **found.as_user, capture_output=True, check=False)
         for which in (f"label={found.project}", f"reference={found.project}/*"):  # newest first
