@@ -16,7 +16,7 @@ from pkgutil import resolve_name
 from types import SimpleNamespace
 from typing import Any
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 from pydantic_core import SchemaValidator
 
 from judge.base.procfs import memory_bytes
@@ -69,9 +69,20 @@ def _asking(**changes: object) -> Callable[..., None]:
     return ask
 
 
-def collecting_reader(kind: Any) -> SchemaValidator:
+def collecting_reader(kind: type[BaseModel]) -> SchemaValidator:
     """Validates as `judge.base.parsing`, and collects all errors of a list."""
-    return SchemaValidator(_without_fail_fast(TypeAdapter(kind).core_schema), _use_prebuilt=False)
+    return SchemaValidator(_without_fail_fast(built_schema(kind)), _use_prebuilt=False)
+
+
+def built_schema(kind: type[Any]) -> Any:
+    """The whole schema of a class. That of a model is built at its first use."""
+    if issubclass(kind, BaseModel):
+        kind.model_rebuild(force=True)
+        schema: Any = kind.__pydantic_core_schema__
+    else:
+        schema = TypeAdapter(kind).core_schema
+    assert isinstance(schema, dict)
+    return schema
 
 
 def _without_fail_fast(schema: Any) -> Any:

@@ -31,7 +31,7 @@ def test_a_game_is_shown_as_judge_show_shows_it(running: Cup, capsys: Told) -> N
 
     first, second, *rest = capsys.readouterr().out.splitlines()
     assert first.endswith(": bert - crash.test")
-    assert second.split()[:2] == ["1.", "bert"]
+    assert second.split()[:2] == ["3.", "bert"]
     assert rest[-1].startswith("bert wins (crash): ")
 
 

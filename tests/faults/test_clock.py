@@ -29,6 +29,7 @@ ALLOWED = {
     "cluster/machine.py: time": "how old files are that have arrived in part, in days",
     "cluster/security.py: now": "from when to when a host's certificate holds",
     "contest/take_snapshot.py: now": "the date in the document of a contest",
+    "contest/runner.py: now": "whether the moment has passed from which results are withheld",
     "contest/event_log/recorder.py: time": "the moments in the log of events",
     "contest/league_seats.py: now": "whether the season of a ladder is over before it begins",
     "contest/backup.py: now": "the date in the manifest of a backup, which nothing is decided by",

@@ -211,7 +211,7 @@ def challenge(*words: str) -> Result:
 def test_command_requests_a_challenge_of_a_running_service_and_prints_its_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("judge.cli.challenge.POLL_INTERVAL_S", POLL_INTERVAL_S)
+    monkeypatch.setattr("judge.cli.submit_remote.POLL_INTERVAL_S", POLL_INTERVAL_S)
     with AT_THE_DESK.contest(tmp_path / "cup") as cup:
         directory = intake_directory(load_plan(cup.folder))
         link = f"#{make_token(directory, 'eve')}"
