@@ -17,6 +17,7 @@ from judge.web.kit.clients import ClientLimits
 from judge.web.kit.rooms import Rooms
 from judge.web.live.app import Site
 from judge.web.live.front import FrontPage, HostedContest
+from judge.web.player.status import PlayerFiles, PlayerStatus
 from tests.golden.export_files import small_cup
 from tests.golden.routes import AUTHORS, INTAKE, ORGANISERS, OTHERS, PAGES, addresses, application
 from tests.patience import PATIENCE_S
@@ -43,12 +44,14 @@ def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, 
     folder = tmp_path_factory.mktemp("routes")
     with closing(small_cup(folder / "cup", PATIENCE.format(strangers=10_000_000))) as cup:
         cup.play(2)
-        with service_of(cup.folder) as (service, console):
+        files = PlayerFiles(cup.folder, cup.planned.name)
+        with service_of(cup.folder) as (service, console), closing(files):
             every = addresses((*INTAKE, *AUTHORS, *ORGANISERS, *PAGES, *OTHERS), application(console))
             paths = sorted({path.partition("?")[0] for path in every.values()} | {*HEALTH, "/events", "/feed"})
             hosted = HostedContest(cup.planned, Site(lambda: None, PlanFile(cup.planned)), service)
             front = FrontPage("All", [hosted], 10**9, IntakePolicy())
             below = [f"/{cup.planned.name}{path}" for path in paths]
+            files.write(PlayerStatus())  # without a player, health is 503
             alone = [path.partition("?")[0] for path in addresses(INTAKE, intake_router).values()]
             yield {
                 "one contest": (service, paths),
