@@ -92,15 +92,13 @@ set_up_apt() {
     local id mirror=${MIRROR:-} parts=main machines
     id=$(os_release ID)
     case $id in
-        debian) mirror=${mirror:-http://deb.debian.org/debian} ;;
-        ubuntu)
-            parts="main universe"
-            [[ $(dpkg --print-architecture) == amd64 ]] || mirror=${mirror:-http://ports.ubuntu.com/ubuntu-ports}
-            mirror=${mirror:-http://archive.ubuntu.com/ubuntu}
-            ;;
+        debian) ;;
+        ubuntu) parts="main universe" ;;
         *) fail "the base image is neither Debian nor Ubuntu" ;;
     esac
     command -v apt-get >/dev/null || fail "the base image has no apt-get"
+    [[ -n $mirror ]] || mirror=$(first_mirror)
+    [[ -n $mirror ]] || fail "the apt of the base image has no sources: give the build argument MIRROR"
     machines=$(architectures "$@")
     mkdir -p /judge/apt/{lists,cache}
     : >/judge/apt/status
@@ -119,6 +117,13 @@ ${APT_OPTIONS:-}
 END
     export APT_CONFIG=/judge/apt/apt.conf
     try_thrice apt-get update --quiet -o APT::Update::Error-Mode=any
+}
+
+# The mirror of the main packages, from the sources of the base image.
+first_mirror() {
+    # shellcheck disable=SC2016  # apt-get fills these in, not the shell
+    apt-get indextargets --format '$(COMPONENT) $(REPO_URI)' 'Created-By: Packages' |
+        awk '$1 == "main" && !found { found = $2 } END { print found }'
 }
 
 unpack() {

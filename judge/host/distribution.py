@@ -74,7 +74,11 @@ def distribution(release: str | None = None) -> Distribution:
 def commands_for(need: str, release: str | None = None) -> str:
     """For root: installs the need `engine` or `python`, or lets this user use the Engine (`join`)."""
     commands: str = getattr(distribution(release), need)
-    return commands.replace("{user}", getpass.getuser())
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):
+        user = "USER"  # a user without a name
+    return commands.replace("{user}", user)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ class HostCheck:
             self.findings = self._worker.result()
             self.checked_at = datetime.now(UTC)
         elif not self._is_running and not is_playing and self._files.take_request():
-            self._worker.start(find_problems)
+            self._worker.start(examine_host)
             self._is_running = True
 
     def close(self) -> None:
@@ -37,7 +37,7 @@ class HostCheck:
         self._worker.kill()
 
 
-def find_problems() -> Sequence[HostFinding]:
+def examine_host() -> Sequence[HostFinding]:
     """The findings about this host."""
     with on_all_processors():
         return run_checks(read_host(NAMES))
