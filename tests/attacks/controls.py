@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
 from unittest.mock import patch
 
 from pydantic import TypeAdapter
@@ -22,6 +22,7 @@ from judge.record.policy import Policy
 from judge.record.transcript import EntryKind
 from judge.referee.wire import RanOn, StoppedCpu
 from judge.sandbox.box import Box, BoxKind, BoxPolicy, Limits, Tenant
+from judge.sandbox.docker.hardening import INIT_USER
 from judge.sandbox.docker.kept import KEPT
 from judge.sandbox.open_box import open_box
 from tests.attacks import weak_box
@@ -50,6 +51,8 @@ class Control:
     ulimits: Mapping[str, int] = field(default_factory=dict)
     without: tuple[str, ...] = ()
     shares_files: bool = False
+    user: Literal["", "of PID 1", "of the hoarder"] = ""
+    """The agent and the owner of its folders."""
     raises_watches: bool = False
     robs: bool = False
     """The innocent opponent gets the verdict."""
@@ -93,16 +96,22 @@ class Control:
                 names = stack.enter_context(scene(directory))
                 stack.enter_context(weak_boxes(weakenings, names, WEAK))
                 stack.enter_context(without(self.without))
-                if self.shares_files:
-                    stack.enter_context(patch.object(runner, "open_box", _open_sharing))
+                stack.enter_context(patch.object(runner, "open_box", self._opener(names)))
                 yield names
 
         return weak_scene
 
+    def _opener(self, names: Mapping[str, str]) -> Callable[[BoxKind, Tenant, Limits, BoxPolicy], Box]:
+        changes: dict[str, Any] = (
+            {"digest": ""} if self.shares_files else {}
+        )  # only agents with a digest get separate files
+        if self.user:
+            changes["uid"] = INIT_USER if self.user == "of PID 1" else int(names["hoarder"])
 
-def _open_sharing(kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:
-    """Only agents with a digest get separate files."""
-    return open_box(kind, replace(tenant, digest="") if tenant.name in WEAK else tenant, limits, policy)
+        def open_weak(kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:
+            return open_box(kind, replace(tenant, **changes) if tenant.name in WEAK else tenant, limits, policy)
+
+        return open_weak
 
 
 class ControlSuite(Suite):

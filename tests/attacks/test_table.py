@@ -51,7 +51,7 @@ def test_each_control_replaces_something() -> None:
     for control in CONTROLS.values():
         attack = replace(BY_ID[control.id], expected=control.expected, earns_void=False)
         weakened = replace(control.weakened(attack), scene=attack.scene)
-        parts = (control.weaken, control.allow, control.ulimits, control.without, control.shares_files)
+        parts = (control.weaken, control.allow, control.ulimits, control.without, control.shares_files, control.user)
         assert any(parts) or weakened != attack, control.id
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from unittest.mock import patch
 
 from judge.sandbox.docker import hardening
-from judge.sandbox.docker.hardening import INIT_USER, SHARED_MEMORY
+from judge.sandbox.docker.hardening import SHARED_MEMORY
 
 Config = dict[str, Any]
 Names = Mapping[str, str]
@@ -116,24 +116,6 @@ def with_new_privileges(config: Config, names: Names) -> None:
     """Allow setuid programs, without a filter, which would be set before the box can be made."""
     config["HostConfig"]["SecurityOpt"].remove("no-new-privileges")
     unfiltered(config, names)
-
-
-def as_the_hoarder(config: Config, names: Names) -> None:
-    """Run as the user of the scene's agent."""
-    _as_user(config, names["hoarder"])
-
-
-def as_pid_1(config: Config, _names: Names) -> None:
-    """Run as the user of PID 1."""
-    _as_user(config, str(INIT_USER))
-
-
-def _as_user(config: Config, uid: str) -> None:
-    """The agent and the owner of the folders."""
-    config["Entrypoint"][-1] = uid
-    tmpfs = config["HostConfig"]["Tmpfs"]
-    for path, options in tmpfs.items():
-        tmpfs[path] = re.sub(r"\b([ug]id)=\d+", rf"\g<1>={uid}", options)
 
 
 def with_core_dumps(config: Config, _names: Names) -> None:
