@@ -25,8 +25,8 @@ from judge.base.owner import Owner
 from judge.base.resources import DEFAULT_BASE
 from judge.games.types import Verdict
 from judge.host import compilers, house_agents
-from judge.host.build_images import build_images
-from judge.host.build_ways import BuildOptions, PackagesWay, choose_way, host_codename, remove_stages
+from judge.host.build_images import build_images, build_recipes
+from judge.host.build_ways import BuildOptions, choose_way, host_codename, remove_stages
 from judge.host.dockerfile import BUILDER
 from judge.host.root_tar import copy_layer, write_canonical
 from judge.play.game import play
@@ -35,20 +35,14 @@ from judge.record.spec import GameSpec
 from judge.referee.verify import verify
 from judge.sandbox import static_builds
 from judge.sandbox.docker.images import find_built
-from judge.sandbox.runtimes import ImageRecipe, recipes
+from judge.sandbox.runtimes import load_runtime, recipes
 from tests.examples import evidence, of_evidence
 from tests.private_engine import PrivateEngine, private_engine
+from tests.sandbox.test_runtimes import wheel
 
 pytestmark = [pytest.mark.docker, pytest.mark.long]
 
 File = tuple[bytes, int, int, int, str, float, str]
-
-
-BASE = (
-    *("apt", "base-files", "bash", "coreutils", "dash", "debian-archive-keyring", "dpkg", "findutils", "grep", "gzip"),
-    *("libc-bin", "sed", "tar"),
-)
-"""Packages of a minimal system with apt."""
 
 
 def mirror() -> str:
@@ -71,12 +65,13 @@ def build_arguments() -> str:
 
 @contextmanager
 def engine_with_base(scratch: Path) -> Iterator[PrivateEngine]:
-    """A private Engine with a base image that was built from packages."""
+    """A private Engine with a base image: the distribution's smallest system with apt, set up as published ones are."""
     if not shutil.which("mmdebstrap"):
         pytest.skip("no mmdebstrap: the base image is made by it")
     with private_engine() as engine, closing(engine.client()) as client:
-        recipe = ImageRecipe(name="minimal", packages=BASE, runs_agents=False)
-        tar = PackagesWay(host_codename()).make(client, recipe, scratch)
+        tar = scratch / "base.tar"
+        apt = (f"--aptopt={apt_options()}", host_codename(), tar, f"deb {mirror()} {host_codename()} main")
+        subprocess.run(["mmdebstrap", "--quiet", "--variant=minbase", *apt], check=True)
         repository, tag = DEFAULT_BASE.split(":")
         client.api.import_image_from_file(str(tar), repository=repository, tag=tag)
         yield engine
@@ -158,6 +153,18 @@ def test_host_without_compiler_and_package_manager_builds_and_plays(
     assert {"native": find_built(recipes()["native"]).facts} == file.record.placement.images
     assert "engine" == file.record.placement.images["native"].way
     assert [] == list(verify(file).problems)
+
+
+@evidence
+def test_both_ways_add_a_wheel(engine: docker.DockerClient, tmp_path: Path) -> None:
+    path = tmp_path / "runtime.toml"
+    path.write_text(f'extends = "python"\nwheels = ["{wheel(tmp_path)}"]\n')
+    recipe = load_runtime("snake", path)
+
+    built = [build_recipes([recipe], options=BuildOptions(way=way))[0] for way in ("packages", "engine")]
+
+    assert 1 == len({image.content for image in built})
+    assert ["packages", "engine"] == [image.facts.way for image in built]
 
 
 @evidence
