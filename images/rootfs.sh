@@ -12,7 +12,7 @@
 #     JUDGE_ADDED     build: files for the image, laid out as in it
 #     JUDGE_INSIDE    build: a program in the image that is its last step
 #     RELEASE         an earlier release of the distribution
-#     MIRROR          unpack: the mirror
+#     MIRROR          unpack: another mirror than that of the base image
 #     APT_OPTIONS     unpack: lines of an apt.conf
 #     PIP             the command of pip; wheels only
 #
@@ -119,11 +119,11 @@ END
     try_thrice apt-get update --quiet -o APT::Update::Error-Mode=any
 }
 
-# The mirror of the main packages, from the sources of the base image.
+# The mirror of the release, from the sources of the base image, which has downloaded no lists.
 first_mirror() {
-    # shellcheck disable=SC2016  # apt-get fills these in, not the shell
-    apt-get indextargets --format '$(COMPONENT) $(REPO_URI)' 'Created-By: Packages' |
-        awk '$1 == "main" && !found { found = $2 } END { print found }'
+    apt-get update --print-uris |
+        awk -v "dists=/dists/$(os_release VERSION_CODENAME)/" \
+            '!found && (at = index($0, dists)) { found = substr($0, 2, at - 2) } END { print found }'
 }
 
 unpack() {

@@ -59,8 +59,8 @@ def apt_options() -> str:
 
 
 def build_arguments() -> str:
-    """For JUDGE_IMAGES_BUILD_ARGS: this host's mirror."""
-    return shlex.join([f"MIRROR={mirror()}", f"APT_OPTIONS={apt_options()}"])
+    """For JUDGE_IMAGES_BUILD_ARGS: this host's way to its mirror, which the base image knows."""
+    return shlex.join([f"APT_OPTIONS={apt_options()}"])
 
 
 @contextmanager
@@ -86,7 +86,7 @@ def private(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateEngine]
 
 @pytest.fixture
 def engine(private: PrivateEngine, monkeypatch: pytest.MonkeyPatch) -> Iterator[docker.DockerClient]:
-    """The private Engine, used by default, with this host's mirror."""
+    """The private Engine, used by default."""
     monkeypatch.setenv("DOCKER_HOST", private.host)
     monkeypatch.setenv("JUDGE_IMAGES_BUILD_ARGS", build_arguments())
     with closing(private.client()) as client:
