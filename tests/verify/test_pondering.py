@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from judge.publish.verify.export import verify_export
-from tests.contests import PAIR, nothing
-from tests.publish.cups import Cup
+from tests.contests import PAIR, Recipe, nothing
 from tests.publish.public import Public, change
 from tests.verify.second_opinion import accepted
 
@@ -15,10 +14,8 @@ PONDERS = 'change = ["clock.ponder=true"]\n[slots]\ncores = 2'
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory: pytest.TempPathFactory) -> Public:
-    folder = tmp_path_factory.mktemp("pondering")
-    with Cup(folder / "cup", PAIR, more=PONDERS, drawn=nothing) as cup:
-        cup.play()
-        return cup.export(folder)
+    recipe = Recipe("pondering", PAIR, more=PONDERS, options={"drawn": nothing})
+    return recipe.export(tmp_path_factory.mktemp("pondering"))
 
 
 def test_both_verifiers_accept_it_and_its_page_states_it(exported: Public) -> None:
