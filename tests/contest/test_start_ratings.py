@@ -251,14 +251,3 @@ def keys_of(value: object) -> list[Any]:
     if isinstance(value, dict):
         return list(value)
     return list(range(len(value))) if isinstance(value, list) else []
-
-
-def test_two_entries_of_one_name_are_refused(last: Cup, forged: Path) -> None:
-    path = forged / "contest.json"
-    before = path.read_text()
-    document = json.loads(before)
-    document["entries"].append(document["entries"][0])
-    path.write_text(json.dumps(document))
-    with pytest.raises(InputError, match=r"contest.toml: ratings.from: contest.json: two entries have one name"):
-        started(last, "../forged")
-    path.write_text(before)

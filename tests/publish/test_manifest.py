@@ -88,7 +88,6 @@ def link_folder(directory: Path) -> None:
 LINK = "a link or a special file, which is not allowed in an export"
 CHANGES: dict[str, tuple[Callable[[Path], object], list[str]]] = {
     "changed": (lambda at: (at / "a.txt").write_text("ONE"), ["a.txt: changed"]),
-    "longer": (lambda at: (at / "a.txt").write_text("one more"), ["a.txt: changed"]),
     "removed": (lambda at: (at / "a.txt").unlink(), ["a.txt: missing"]),
     "added": (lambda at: (at / "data/c.txt").write_text("three"), ["data/c.txt: not in the manifest"]),
     "a link": (link_file, [f"a.txt: {LINK}", "a.txt: missing"]),
@@ -117,21 +116,6 @@ def test_manifest_that_leaves_its_directory_is_invalid(signed: Signed, path: str
     assert problem.endswith("is not a valid name of a published file")
 
 
-@pytest.mark.parametrize(
-    ("data", "problem"),
-    [
-        (b"", "manifest.json: not a manifest"),
-        (b"[]", "manifest.json: not a manifest"),
-        (b'{"format": "judge-manifest-2", "contest": "", "files": []}', "not a manifest: format"),
-        (b'{"contest": "", "files": [{}]}', "not a manifest: the key 'files.0.path' is missing"),
-    ],
-)
-def test_invalid_manifest_is_reported(signed: Signed, data: bytes, problem: str) -> None:
-    signed.sign(data)
-
-    assert problem in signed.problems()[0]
-
-
 @given(name=st.text(), size=st.integers(min_value=0))
 def test_encoded_manifest_is_sorted_ascii_json_without_spaces(name: str, size: int) -> None:
     listed = {"path": name[:400], "sha256": "0" * 64, "size": size}
@@ -148,14 +132,6 @@ def test_a_file_that_is_listed_twice_is_found(signed: Signed) -> None:
     signed.sign(json.dumps(document, sort_keys=True, separators=(",", ":")).encode() + b"\n")
 
     assert "not canonical: each file must be listed once, sorted by path" in signed.problems()[0]
-
-
-def test_signature_of_other_data_is_invalid(signed: Signed) -> None:
-    signature = bytearray((signed.directory / SIGNATURE).read_bytes())
-    signature[5] ^= 1
-    (signed.directory / SIGNATURE).write_bytes(signature)
-
-    assert signed.problems()[0].startswith("manifest.sig: not signed by the key")
 
 
 def test_a_huge_manifest_is_not_read(signed: Signed, monkeypatch: pytest.MonkeyPatch) -> None:
