@@ -233,10 +233,13 @@ COMPLAINTS: dict[str, tuple[Files, str]] = {
 }
 """What is sent, and what its author has to hear. `build_failures` has more, one of each message of a tool."""
 
+OF_FULL_LANE = ("UTF-16", "elsewhere", "an error in a module of Python", "a tool beside the program")
+"""What a build decides; the advice for a line of its log is in tests/submissions/test_complaints.py."""
+
 
 @pytest.mark.parametrize(
-    "case", [pytest.param(each, marks=[evidence] * (each == "a library in Maven")) for each in COMPLAINTS]
-)  # a plugin of Maven and a library in Java have the same
+    "case", [*OF_FULL_LANE, *of_evidence(*(each for each in COMPLAINTS if each not in OF_FULL_LANE))]
+)
 def test_first_error_and_its_fix_are_reported(task_host: TaskHost, case: str) -> None:
     files, words = COMPLAINTS[case]
 
@@ -376,7 +379,6 @@ def test_a_build_reaches_nothing(task_host: TaskHost) -> None:  # H6, H10
 
 ATTACKS = {
     "kill -9 $$PPID; kill -9 -1": None,
-    "dd if=/dev/zero of=big bs=1M count=64": "a file may have 8388608",
     "dd if=/dev/zero of=big bs=1M count=9": "a file may have 8388608",
     "echo not what the builder says > /io/out": "the output of the box is no plain tar file",
     "ln -s /etc/passwd link": "'link' is a link that leads to no file of the directory",
@@ -390,7 +392,7 @@ ATTACKS = {
 }
 
 
-@pytest.mark.parametrize("command", ATTACKS)
+@pytest.mark.parametrize("command", [*list(ATTACKS)[:4], *of_evidence(*list(ATTACKS)[4:])])
 def test_a_makefile_that_attacks_fails_clearly_or_is_harmless(command: str, task_host: TaskHost) -> None:  # H6
     come = made(task_host, f"-@bash -c '{command}'" if "'" not in command else f"-@{command}")
 

@@ -76,22 +76,8 @@ def test_header_in_another_case_is_named(tmp_path: Path) -> None:
     assert "'board.h' is called 'Board.h' in the upload: names differ in case here" in said
 
 
-BUILT = (
-    "c-header",
-    "cpp-template",
-    "clang-type",
-    "make-library",
-    "cmake-find",
-    "go-newer",
-    "cs-two-mains",
-    "pas-unit",
-    "java-package",
-    "maven-library",
-    "rust-type",
-    "cargo-crate",
-    "python-2",
-)
-"""Failures that the full lane builds: one of each tool."""
+BUILT = ("c-header", "make-library", "go-newer", "cs-two-mains", "pas-unit", "java-package", "rust-type", "python-2")
+"""Failures that the full lane builds: one of each language."""
 
 
 @pytest.mark.docker
