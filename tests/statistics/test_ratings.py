@@ -158,16 +158,6 @@ def test_davidson_s_ratings_are_at_the_maximum_of_its_likelihood() -> None:
         RatingModel(draws="davidson", draw_elo=10)
 
 
-@pytest.mark.parametrize("draws", DRAWS)
-def test_both_models_find_the_draws_of_equals(draws: Draws) -> None:
-    """Two equals who draw 30 of 100, from either seat."""
-    played = games("a>b*20 a=b*15 a<b*15 b>a*20 b=a*15 b<a*15")
-    rated = rate(played, RatingModel(prior_draws=1e-9, advantage=0, draws=draws))
-
-    assert rated.draw_share == pytest.approx(0.3)
-    assert elos(rated) == pytest.approx({"a": 0, "b": 0}, abs=1e-6)
-
-
 # --- finite and honest -------------------------------------------------------------------------------------------
 
 

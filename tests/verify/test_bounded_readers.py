@@ -74,13 +74,6 @@ HOSTILE: dict[str, Callable[[int], bytes]] = {
     "one key again and again": lambda size: b"{" + b'"a":0,' * (size // 6) + b'"a":0}',
     "deep lists": lambda size: b"[" * size,
     "deep objects": lambda size: b'{"a":' * (size // 5),
-    "zeros where a record has blocks": lambda size: b'{"transcript":{"blocks":[' + b"0," * (size // 2) + b"0]}}",
-    "zeros where a record has entries": lambda size: (
-        b'{"transcript":{"blocks":[{"entries":[' + b"0," * (size // 2) + b"0]}]}}"
-    ),
-    "zeros where a manifest has files": lambda size: b'{"files":[' + b"0," * (size // 2) + b"0]}",
-    "zeros where a contest has entries": lambda size: b'{"entries":[' + b"0," * (size // 2) + b"0]}",
-    "zeros where former contests are": lambda size: b'{"contests":[' + b"0," * (size // 2) + b"0]}",
     "objects where folders are": lambda size: (
         b'{"record":{"seats":[{"folders":{'
         + b",".join(b'"%d":{"a":0,"b":0,"c":0}' % number for number in range(size // 30))

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.contests import JOINING, LADDER, PAIR, Recipe, nothing
+from tests.contests import JOINING, LADDER, PAIR, SWISS, WITH_ZOE, Recipe, nothing
+from tests.publish.cups import crasher
 from tests.verify.second_opinion import accepted
 
 DRAWN = {"drawn": nothing}
@@ -15,6 +16,10 @@ games = 1
 ranking = ["points", "ratio", "koya", "buchholz", "rating", "time"]"""
 
 CONTESTS = {
+    # It has a bye in each round, an agent that is put out, and cancelled games.
+    "a Swiss tournament": Recipe(
+        "put-out", {**WITH_ZOE, "always": crasher("always", 0)}, SWISS, "[failures]\nlimit = 0.5\nafter = 4"
+    ),
     # pydantic writes 0.00001 into contest.json, and the digest is over 1e-05.
     "small and large numbers": Recipe("numbers", PAIR, more="[failures]\nlimit = 0.00001\nafter = 99", options=DRAWN),
     "many criteria and a disqualified agent": Recipe(

@@ -12,7 +12,6 @@ from judge.publish.manifest import PUBLIC_KEY, write_manifest
 from judge.publish.verify.export import VerificationReport, difference, verify_export
 from judge.transparency.checkpoint import read_checkpoint
 from judge.transparency.keys import make_key
-from tests.publish.cups import STRONG_TO_WEAK, Cup, crasher, player
 from tests.publish.public import Public, change, sign_again
 
 
@@ -113,28 +112,6 @@ def test_the_description_of_the_columns_may_be_that_of_another_version(copy: Pub
 def test_a_directory_that_was_never_exported_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="give a directory that judge contest export wrote"):
         verify_export(tmp_path, None)
-
-
-# --- contests of other kinds -----------------------------------------------------------------------------------------
-
-
-def test_a_swiss_contest_is_drawn_again_round_by_round(tmp_path: Path) -> None:
-    """With a bye in each round, an agent that fails too often and is put out, and cancelled games."""
-    cast = {**STRONG_TO_WEAK, "always": crasher("always", 0), "zoe": player("zoe", 0.7)}
-    form = 'name = "swiss"\nrounds = 4\ngames = 2'
-    with Cup(tmp_path / "cup", cast, form, more="[failures]\nlimit = 0.5\nafter = 4") as cup:
-        cup.play()
-        public = cup.export(tmp_path)
-    report = checked(public)
-
-    assert () == tuple(report.problems)
-    assert report.is_over
-    assert ["always disqualified: failed in 100 % of its games; 50 % are allowed"] == list(report.decisions)
-
-    change(public.directory / "data/disqualified.json", lambda rows: rows.clear())
-    sign_again(public)
-    problems = checked(public).problems
-    assert any("does not follow from the entries and the earlier results" in each for each in problems)
 
 
 # --- the difference of two tables ------------------------------------------------------------------------------------
