@@ -12,6 +12,7 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.contest.contest import Contest
+from judge.contest.late_entries import possible_entrants
 from judge.contest_games import GameState
 from judge.contest_view.stored import StoredView
 from judge.publish.verify.export import verify_export
@@ -186,6 +187,22 @@ def test_games_of_an_agent_that_withdrew_are_no_fault_if_it_is_disqualified_late
 
 
 # --- entries ---------------------------------------------------------------------------------------------------------
+
+
+def test_late_agent_plays_from_the_next_round_without_points_for_missed_ones(tmp_path: Path) -> None:
+    with begun(tmp_path) as contest:
+        contest.play(1)
+        assert (LATE,) == tuple(possible_entrants(contest.contest))
+        effect = previewed(contest.contest, "enter", LATE)
+        assert f"{LATE} is paired from round 2 on. Missed rounds, which give 0 points: 1." == effect.words
+        join(contest.contest)
+        assert () == tuple(possible_entrants(contest.contest))
+        contest.play()
+
+        rounds = {each.round for each in contest.store.pairings(contest.contest.name) if LATE in each.agents}
+        assert {2, 3, 4} == rounds
+        line = next(line for line in contest.contest.view().table.lines if line.agent == LATE)
+        assert line.done.games + 2 * line.byes == 6
 
 
 def test_another_process_pairs_the_late_agent(tmp_path: Path) -> None:
