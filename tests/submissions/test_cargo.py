@@ -1,6 +1,5 @@
 """Build scripts and macros of crates run where they are built, and reach no more than compilers do."""
 
-
 import pytest
 
 from judge.agents.program_files import program_digest

@@ -37,7 +37,7 @@ from judge.transparency.receipt import read_receipt
 from judge.transparency.tiles import read_leaves
 from judge.web.schemas import Page
 from tests.attacks.defences import built_schema, collecting_reader
-from tests.examples import examples, sized
+from tests.examples import evidence, examples, sized
 from tests.hostile import assert_bounded, byte_changes
 from tests.publish.public import Public, change, sign_again
 from tests.verify.by_node import problems as problems_by_node
@@ -147,8 +147,17 @@ HOSTILE_TO_NODE = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE_TO_NODE)
-@pytest.mark.parametrize("file", ["manifest.json", "contest.json", "data/journal.json", "log/checkpoint"])
+READ_BY_NODE = ("manifest.json", "contest.json", "data/journal.json", "log/checkpoint")
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        pytest.param(file, name, marks=[evidence] * (number % len(READ_BY_NODE) != at))
+        for number, name in enumerate(HOSTILE_TO_NODE)
+        for at, file in enumerate(READ_BY_NODE)
+    ],
+)  # the full lane has each of them in one of the files
 def test_hostile_file_is_refused_by_node(file: str, name: str, logged_copy: Public) -> None:
     """In linear time: where an expression was quadratic this test does not end within the time of the suite."""
     (logged_copy.directory / file).write_bytes(HOSTILE_TO_NODE[name])
