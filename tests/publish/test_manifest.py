@@ -194,11 +194,6 @@ def test_a_key_is_made_once_and_only_its_owner_may_read_it(tmp_path: Path) -> No
         load_key(path)
 
 
-def test_a_missing_key_is_to_be_made(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="make one with: judge contest key FILE"):
-        load_key(tmp_path / "organiser.key")
-
-
 @pytest.mark.parametrize("data", [b"", b"hello", b"-----BEGIN PRIVATE KEY-----\nAAAA\n"])
 def test_invalid_key_is_refused(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "organiser.key"
