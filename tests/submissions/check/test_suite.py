@@ -11,7 +11,6 @@ from typing import Any
 import docker
 import pytest
 
-from judge.base.errors import InputError
 from judge.sandbox.box import BoxKind
 from judge.submissions.check import CheckReport, Grade
 from judge.submissions.check.report import worst_grade
@@ -172,8 +171,3 @@ def test_a_library_that_is_missing_is_named(examined: Examine, tmp_path: Path) -
     assert not_passed(report) == {"start": FAIL}
     assert "exited with code 127" in finding(report, "start").evidence
     assert "the library libmine.so.3 is missing here: link statically" in (finding(report, "start").fix)
-
-
-def test_an_agent_of_another_game_is_the_users_mistake(examined: Examine) -> None:
-    with pytest.raises(InputError, match="house-qchess speaks qchess, which carries quantum-chess, not gomoku"):
-        examined("house-qchess", "gomocup-standard")
