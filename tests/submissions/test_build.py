@@ -9,7 +9,7 @@ from judge.base.errors import NotReadyError
 from judge.sandbox.machine.users import AGENT_IDS, FIRST_AGENT_ID
 from judge.submissions.intake import BuildLimits, IntakeLimits, TreeLimits
 from judge.submissions.trees import Built, TaskHost, build_of, build_tree
-from tests.examples import evidence, of_evidence
+from tests.examples import evidence, of_evidence, of_lanes
 from tests.submissions.building import Files, built, laid
 
 pytestmark = pytest.mark.docker
@@ -237,9 +237,7 @@ OF_FULL_LANE = ("UTF-16", "elsewhere", "an error in a module of Python", "a tool
 """What a build decides; the advice for a line of its log is in tests/submissions/test_complaints.py."""
 
 
-@pytest.mark.parametrize(
-    "case", [*OF_FULL_LANE, *of_evidence(*(each for each in COMPLAINTS if each not in OF_FULL_LANE))]
-)
+@pytest.mark.parametrize("case", of_lanes(COMPLAINTS, OF_FULL_LANE))
 def test_first_error_and_its_fix_are_reported(task_host: TaskHost, case: str) -> None:
     files, words = COMPLAINTS[case]
 
@@ -392,7 +390,7 @@ ATTACKS = {
 }
 
 
-@pytest.mark.parametrize("command", [*list(ATTACKS)[:4], *of_evidence(*list(ATTACKS)[4:])])
+@pytest.mark.parametrize("command", of_lanes(ATTACKS, list(ATTACKS)[:4]))
 def test_a_makefile_that_attacks_fails_clearly_or_is_harmless(command: str, task_host: TaskHost) -> None:  # H6
     come = made(task_host, f"-@bash -c '{command}'" if "'" not in command else f"-@{command}")
 

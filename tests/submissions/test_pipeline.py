@@ -30,7 +30,7 @@ from judge.store.types import UploadStep
 from judge.submissions.check import Grade
 from judge.submissions.intake import IntakeLimits
 from judge.submissions.pipeline import Anywhere, Stage, UploadJob, UploadOutcome, process_upload
-from tests.examples import evidence, of_evidence
+from tests.examples import evidence, of_lanes
 from tests.patience import PATIENCE_S
 from tests.submissions.archives import Files, renamed, zipped
 from tests.submissions.check import flawed
@@ -309,7 +309,7 @@ OF_FULL_LANE = ("name", "syntax", "no-agent", "crafted")
 """One of each stage."""
 
 
-@pytest.mark.parametrize("case", [*OF_FULL_LANE, *of_evidence(*(each for each in REFUSED if each not in OF_FULL_LANE))])
+@pytest.mark.parametrize("case", of_lanes(REFUSED, OF_FULL_LANE))
 def test_errors_are_reported_in_one_sentence(case: str, send: Send) -> None:
     data, filename, stage, why = REFUSED[case]
 

@@ -27,7 +27,7 @@ from judge.publish.manifest import write_manifest
 from judge.store.contests import Store
 from judge.transparency.keys import make_key
 from tests.contests import nothing
-from tests.examples import evidence, of_evidence
+from tests.examples import evidence, of_lanes
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 from tests.publish.public import Public
 from tests.site.browser import Browser
@@ -383,7 +383,7 @@ OF_LEAGUE = [
 ]
 
 
-@pytest.mark.parametrize("kind", [*OF_LEAGUE[2:4], *of_evidence(*OF_LEAGUE[:2], *OF_LEAGUE[4:])])
+@pytest.mark.parametrize("kind", of_lanes(OF_LEAGUE, OF_LEAGUE[2:4]))
 def test_forged_league_of_a_cup_is_found_by_both_verifiers(kind: str, forger: CupForger) -> None:
     """Each league is read as a contest; tests/verify/test_forgeries.py tries all kinds on contests."""
     forger.forge_league(kind)

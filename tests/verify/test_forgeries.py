@@ -16,7 +16,7 @@ import pytest
 from judge.base.errors import InputError
 from judge.publish.verify.export import verify_export
 from judge.store.types import JournalLine
-from tests.examples import EVIDENCE, evidence, sized
+from tests.examples import EVIDENCE, of_lanes, sized
 from tests.publish.public import Public
 from tests.verify import independent_reading
 from tests.verify.by_node import problems as problems_by_node
@@ -91,9 +91,7 @@ OF_FULL_LANE = {
 """Some of each who finds them; tests/corpus gives every kind to `judge contest verify`."""
 
 
-@pytest.mark.parametrize(
-    "kind", [kind if kind in OF_FULL_LANE else pytest.param(kind, marks=evidence) for kind in FORGERIES]
-)
+@pytest.mark.parametrize("kind", of_lanes(FORGERIES, OF_FULL_LANE))
 def test_a_forgery_is_found_by_whom_it_can_be(kind: str, contests: Contests, tmp_path: Path) -> None:
     forgery = FORGERIES[kind]
     names = [name for name, form in FORMS.items() if forgery.suits(form)]

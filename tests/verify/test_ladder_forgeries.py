@@ -56,7 +56,7 @@ from tests.calls import calls_of
 from tests.contest.cups import won_by
 from tests.contest.giving import give
 from tests.contests import nothing, submit
-from tests.examples import EVIDENCE, evidence, sized
+from tests.examples import EVIDENCE, of_lanes, sized
 from tests.publish.cups import Cast, Cup, player
 from tests.verify.forger import steady_clock
 from tests.verify.log_forgeries import with_event
@@ -545,7 +545,7 @@ OF_FULL_LANE = {
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[] if name in OF_FULL_LANE else evidence) for name in KINDS])
+@pytest.mark.parametrize("name", of_lanes(KINDS, OF_FULL_LANE))
 def test_each_forgery_is_found(name: str) -> None:
     found, without_effect = 0, 0
     for seed in seeds(name):

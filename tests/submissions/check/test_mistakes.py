@@ -12,7 +12,7 @@ from judge.protocols.squares import intended_square
 from judge.submissions.check import CheckReport, Grade
 from judge.submissions.check.answer_forms import form_advice
 from judge.submissions.check.suite import TalkFolder
-from tests.examples import evidence, of_evidence
+from tests.examples import evidence, of_lanes
 from tests.submissions.check import flawed
 from tests.submissions.check.conftest import Examine, finding, problems
 
@@ -88,9 +88,7 @@ OF_FULL_LANE = ("names of squares", "counts from 1", "another word than OK", "li
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "mistake", [*OF_FULL_LANE, *of_evidence(*(each for each in MISTAKES if each not in OF_FULL_LANE))]
-)
+@pytest.mark.parametrize("mistake", of_lanes(MISTAKES, OF_FULL_LANE))
 def test_mistake_is_named_with_its_fix(judged: Examine, mistake: str) -> None:
     source, checks, fix = MISTAKES[mistake]
 

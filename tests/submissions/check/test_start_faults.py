@@ -10,7 +10,7 @@ import pytest
 from judge.agents.programs import read_elf
 from judge.submissions.check import Grade
 from judge.submissions.check.start_faults import fault_of_file, pointers_of, processor_level, why_not_started
-from tests.examples import of_evidence
+from tests.examples import of_lanes
 from tests.submissions.building import laid
 from tests.submissions.check.conftest import Examine
 
@@ -139,7 +139,7 @@ OF_FULL_LANE = ("python", "no line end", "data", "sockets", "module in another c
 
 @pytest.mark.docker
 @pytest.mark.usefixtures("runtimes")
-@pytest.mark.parametrize("case", [*OF_FULL_LANE, *of_evidence(*(each for each in AGENTS if each not in OF_FULL_LANE))])
+@pytest.mark.parametrize("case", of_lanes(AGENTS, OF_FULL_LANE))
 def test_agent_failing_for_a_known_reason_gets_a_hint(case: str, examined: Examine, tmp_path: Path) -> None:
     agent = AGENTS[case]
     for path in laid(tmp_path, agent["files"]).iterdir():

@@ -14,7 +14,7 @@ import pytest
 from judge.sandbox.box import BoxKind
 from judge.submissions.check import CheckReport, Grade
 from judge.submissions.check.report import worst_grade
-from tests.examples import of_evidence
+from tests.examples import of_lanes
 from tests.submissions.check import flawed
 from tests.submissions.check.conftest import Examine, finding, problems
 
@@ -83,7 +83,7 @@ OF_FULL_LANE = {
 """One of each check that finds a flaw."""
 
 
-@pytest.mark.parametrize("name", [*OF_FULL_LANE, *of_evidence(*(each for each in FLAWS if each not in OF_FULL_LANE))])
+@pytest.mark.parametrize("name", of_lanes(FLAWS, OF_FULL_LANE))
 def test_a_flaw_is_found_where_it_is_and_nowhere_else(examined: Examine, tmp_path: Path, name: str) -> None:
     flaw = FLAWS[name]
     source = flaw.get("source", "").lstrip() or flawed.changed(flaw["change"]).replace("IS_MOVE", IS_MOVE)
@@ -130,7 +130,7 @@ def riddle() -> Iterator[str]:
         client.images.remove(f"judge/{name}:1")
 
 
-@pytest.mark.parametrize("case", ["an interpreter", "a library", *of_evidence(*list(MISSING)[1:4])])
+@pytest.mark.parametrize("case", of_lanes(MISSING, ("an interpreter", "a library")))
 def test_missing_module_error_names_the_runtime_that_has_it(
     examined: Examine, tmp_path: Path, riddle: str, case: str
 ) -> None:
