@@ -1,7 +1,5 @@
 """The loop of a contest with real workers and real games: nothing lost, nothing twice, voids played again."""
 
-import os
-import signal
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -159,55 +157,6 @@ def test_results_are_checked_and_priorities_follow_them(cup: Cup, monkeypatch: p
     assert [1, 2, 3, 4] == [results for _, results in checked]
     assert computed == sorted(set(computed))
     assert 4 in computed
-
-
-def test_a_killed_worker_costs_its_attempt_and_nothing_else(cup: Cup) -> None:
-    cup.begin(RoundRobin(games=4))
-    killed: list[int] = []
-
-    class Killing(LocalExecutor):
-        def wait(self, timeout_s: float) -> list[EndedAttempt]:
-            if not killed:
-                pid = next(iter(self._running)).worker.pid
-                if pid:
-                    killed.append(pid)
-                    os.kill(pid, signal.SIGKILL)
-            return super().wait(timeout_s)
-
-    cup.slots.close()
-    cup.slots = Killing([Slot(), Slot()])
-
-    assert StopReason.FINISHED is cup.runner().run()
-
-    assert 4 == len(cup.store.results("cup"))
-    (void,) = [happened for happened in cup.told if happened.state is AttemptState.VOID]
-    assert "worker of this game was lost" in void.why
-    assert [2] == [result.attempt for result in cup.store.results("cup") if result.id == void.game.id]
-
-
-def test_first_stop_request_finishes_running_games_and_starts_none(cup: Cup) -> None:
-    cup.begin(RoundRobin(games=6))
-    loop = cup.runner()
-    cup.hook = lambda _: loop.stop.drain.set()
-
-    assert StopReason.DRAINED is loop.run()
-
-    counts = cup.store.counts("cup")
-    assert 1 <= counts[GameState.DONE] <= 4
-    assert 0 == counts[GameState.RUNNING]
-    again = cup.runner()
-    assert StopReason.FINISHED is again.run()
-    assert 6 == len(cup.store.results("cup"))
-
-
-def test_second_stop_request_returns_running_games(cup: Cup) -> None:
-    cup.begin(RoundRobin(games=2))
-    loop = cup.runner()
-    loop.stop.abandon.set()
-
-    assert StopReason.ABANDONED is loop.run()
-
-    assert 2 == cup.store.counts("cup")[GameState.PENDING]
 
 
 @pytest.mark.parametrize("is_fixed", [True, False])
