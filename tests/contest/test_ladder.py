@@ -31,11 +31,12 @@ def begin(store: Store, form: Ladder = SEASON, agents: int = 8) -> Contest:
 @pytest.mark.slow
 @pytest.mark.parametrize("every", [1, *of_evidence(7)])
 def test_a_judge_that_is_killed_after_each_game_draws_the_same_pairs(every: int) -> None:
-    with cup(SEASON, 8, **COMMITTED) as whole:
+    season = Ladder(total_games=24)
+    with cup(season, 8, **COMMITTED) as whole:
         play(whole, by_chance(1))
         expected = scheduled(whole)
     with closing(Store("sqlite:///:memory:")) as store:
-        contest = begin(store)
+        contest = begin(store, season)
         while play(contest, by_chance(1), every):
             contest = reopen(store, contest.snapshot)
         assert expected == scheduled(contest)

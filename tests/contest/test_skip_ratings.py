@@ -24,6 +24,7 @@ from judge.tournament.formats.round_robin import DoubleRoundRobin, RoundRobin
 from judge.tournament.skipped_pairs import Skip, SourcedRating
 from tests.contest.cups import better_seed, cup, enter, play, snapshot
 from tests.contests import Recipe, nothing
+from tests.examples import evidence
 from tests.publish.cups import STRONG_TO_WEAK
 from tests.publish.public import Public
 from tests.verify.log_forgeries import in_document
@@ -266,9 +267,9 @@ def exported(folder: Path, form: str = "round-robin", options: str = "") -> Publ
     ("form", "options"),
     [
         ("round-robin", "cycles = 2"),
-        ("double-round-robin", ""),
+        pytest.param("double-round-robin", "", marks=evidence),
         ("groups", "promoted = 1"),
-        ("leagues", "sizes = [2]"),
+        pytest.param("leagues", "sizes = [2]", marks=evidence),
         ("leagues", 'sizes = [1]\npromoted = 1\npromotes_new = true\nseats.agents = ["anna", "dora"]'),
     ],
 )

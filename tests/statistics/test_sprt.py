@@ -17,6 +17,7 @@ from tests.statistics.another_ratio import ratio
 
 TABLES = sized(10, 50_000)
 MOST_COMPARED = sized(2, 5)
+MAXIMA = sized(20, 100)
 
 
 def state(test: Sprt, *numbers: int) -> SprtState:
@@ -155,8 +156,8 @@ def test_no_table_is_without_its_ratio(kinds: int, bounds: tuple[float, float], 
 def test_of_two_maxima_the_higher_one_counts(bounds: tuple[float, float]) -> None:
     """Nearly all pairs are drawn, and the few others decide whether small leads or large ones made the rest."""
     chance = np.random.default_rng(5)
-    tables = np.floor(10 ** chance.uniform(0, 2, (100, 5))) * (chance.random((100, 5)) > 0.6)
-    tables[:, 2] = np.floor(10 ** chance.uniform(2, 5.3, 100))
+    tables = np.floor(10 ** chance.uniform(0, 2, (MAXIMA, 5))) * (chance.random((MAXIMA, 5)) > 0.6)
+    tables[:, 2] = np.floor(10 ** chance.uniform(2, 5.3, MAXIMA))
     test = Sprt(elo0=bounds[0], elo1=bounds[1], model="normalized")
 
     for table in tables.astype(int).tolist():
