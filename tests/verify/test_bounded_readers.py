@@ -172,7 +172,7 @@ def test_hostile_file_is_refused_by_node(file: str, name: str, logged_copy: Publ
 
 def test_without_failing_fast_the_memory_is_not_bounded() -> None:
     """The control: pydantic collects all errors by default. It is native memory, which only the errors show."""
-    data = HOSTILE["zeros where a manifest has files"](100_000)
+    data = b'{"files":[' + b"0," * 50_000 + b"0]}"
 
     with pytest.raises(ValueError, match=r"5\d\d\d\d validation errors"):
         collecting_reader(ExportManifest).validate_json(data)
