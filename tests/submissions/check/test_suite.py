@@ -56,7 +56,7 @@ def test_a_sound_agent_passes_every_check(examined: Examine, agent: str, policy:
 
 
 def test_weak_play_is_a_warning(examined: Examine) -> None:
-    report = examined("house-instant")
+    report = examined("house-instant", box="process")
 
     assert not_passed(report) == {"win": WARNING, "block": WARNING, "rule": WARNING}
     assert "it answered 0,0 (a1), wanted 6,7 (g8) or 11,7 (l8)" in finding(report, "win").evidence
