@@ -76,19 +76,6 @@ def test_a_pair_that_the_organiser_chose_is_found(tmp_path: Path, monkeypatch: p
     assert has_found("the matchmaker chooses", public)
 
 
-def test_a_season_that_ends_early_is_not_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Forged(LadderHistory):
-        def next(self) -> Pairing | None:
-            return None if self.drawn == 23 else super().next()
-
-    monkeypatch.setattr(judge.contest.ladder, "LadderHistory", Forged)
-    with Cup(tmp_path / "cup", STRONG_TO_WEAK, form=FORM, more=FAILURES, drawn=nothing) as cup:
-        cup.play()
-        assert not cup.contest.view().is_over
-        public = cup.export(tmp_path)
-    assert not verify_export(public.directory, public.public_key).is_over
-
-
 def has_found(words: str, public: Public) -> bool:
     return any(words in problem for problem in verify_export(public.directory, public.public_key).problems)
 
