@@ -1,6 +1,7 @@
 """How much a test tries in each lane of `scripts/test`."""
 
 import os
+from collections.abc import Container, Iterable
 
 import pytest
 from _pytest.mark import ParameterSet
@@ -17,6 +18,11 @@ evidence = pytest.mark.skipif(not EVIDENCE, reason="./scripts/test --evidence ru
 def of_evidence(*values: object) -> list[ParameterSet]:
     """Parameters with which only the evidence runs a test, after those of the full lane."""
     return [pytest.param(value, marks=evidence) for value in values]
+
+
+def of_lanes(every: Iterable[object], full: Container[object]) -> list[object]:
+    """Parameters of a test; the evidence alone runs it with those that are not of the full lane."""
+    return [each if each in full else pytest.param(each, marks=evidence) for each in every]
 
 
 def examples(number: int) -> int:

@@ -2,10 +2,9 @@
 
 import os
 import shutil
-import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import pytest
@@ -61,13 +60,6 @@ class Cable:
     def inside(self) -> tuple[str, ...]:
         """The words before a command that is to run there."""
         return ("nsenter", f"--net=/run/netns/{self.name}")
-
-    def kill_all(self) -> None:
-        """End every process there at once, as when the host loses its power."""
-        found = subprocess.run(["ip", "netns", "pids", self.name], check=True, capture_output=True, text=True)
-        for pid in map(int, found.stdout.split()):
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
 
     def remove(self) -> None:
         subprocess.run(["ip", "link", "del", self.near], check=False)

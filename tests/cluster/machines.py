@@ -248,31 +248,7 @@ class Cup(RunObserver):
     def report(self, ended: EndedAttempt) -> None:
         self.told.append(ended)
 
-    def play_while_lost(
-        self, cluster: Cluster, name: str, lose: Callable[[], None], bring_back: Callable[[], None]
-    ) -> None:
-        """Play three games on three workers, of which one is lost until its game was begun elsewhere; and go on until
-        it plays again."""
-        numbers = iter(range(4, 1000))
-
-        def until_it_is_back() -> list[ScheduledGame]:
-            number = next(numbers)
-            return [] if self.journal().count(f"worker {name} plays") > 1 else self.games(number, number)
-
-        self.play_in_steps(
-            cluster,
-            (lambda: self.waiting() >= 3, lose),
-            (lambda: f"worker {name} is lost" in self.journal(), self.open_gate),
-            (lambda: self.waiting() >= 4, bring_back),
-            more=until_it_is_back,
-        )
-
-    def play_in_steps(
-        self,
-        cluster: Cluster,
-        *steps: tuple[Callable[[], bool], Callable[[], None]],
-        more: Callable[[], Sequence[ScheduledGame]] = lambda: (),
-    ) -> None:
+    def play_in_steps(self, cluster: Cluster, *steps: tuple[Callable[[], bool], Callable[[], None]]) -> None:
         """Play to the end; each step is what is waited for, and what is done then."""
         left = list(steps)
 
@@ -280,7 +256,7 @@ class Cup(RunObserver):
             if left and left[0][0]():
                 left.pop(0)[1]()
 
-        assert StopReason.FINISHED is self.play(cluster, go_on, more)
+        assert StopReason.FINISHED is self.play(cluster, go_on)
 
     def assert_played_once_without(self, name: str) -> None:
         """Each of the first three games has one attempt and one result, none by the worker that was lost."""

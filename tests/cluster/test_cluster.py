@@ -2,10 +2,8 @@
 
 import gc
 import shutil
-import signal
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,11 +15,10 @@ from judge.base.procfs import started_ticks
 from judge.cluster.cluster import Cluster
 from judge.contest.attempts import Job
 from judge.contest.runner import StopReason
-from judge.contest_games import AttemptState, ScheduledGame
+from judge.contest_games import ScheduledGame
 from judge.record.spec import RecordFile
 from judge.referee.verify import verify
 from tests.cluster.machines import Cup, Machines, children, until
-from tests.examples import evidence
 
 WORKERS = ("w1", "w2", "w3")
 
@@ -151,35 +148,6 @@ def test_the_game_of_a_killed_worker_is_played_elsewhere_and_it_leaves_no_proces
 
     cup.assert_played_once_without("w2")
     until(lambda: all(started_ticks(pid) is None for pid in its_children), "its processes end")
-
-
-@evidence
-def test_the_game_of_a_frozen_worker_is_played_elsewhere_and_counted_once(
-    cup: Cup, machines: Machines, cluster: Cluster
-) -> None:
-    """It is taken for dead, its game is given to another, and it comes back with the game in its hands."""
-    cup.store.schedule("cup", cup.games(1, 3))
-    freeze, thaw = (partial(machines.workers["w1"].send_signal, each) for each in (signal.SIGSTOP, signal.SIGCONT))
-
-    cup.play_while_lost(cluster, "w1", freeze, thaw)
-
-    cup.assert_played_once_without("w1")
-
-
-def test_games_of_a_killed_scheduler_are_replayed(cup: Cup, machines: Machines, cluster: Cluster) -> None:
-    """The workers end its games, find the new one, and are given the same attempts."""
-    cup.store.schedule("cup", cup.games(1, 4))
-
-    def restart() -> None:
-        assert machines.scheduler
-        machines.scheduler.kill()
-        machines.scheduler.wait()
-        machines.start_scheduler()
-
-    cup.play_in_steps(cluster, (lambda: cup.waiting() >= 3, restart), (lambda: cup.waiting() >= 6, cup.open_gate))
-
-    assert [(n, 1, "accepted") for n in (1, 2, 3, 4)] == [row[:3] for row in cup.attempts()]
-    assert {AttemptState.ACCEPTED} == set(cup.states())
 
 
 def test_games_begun_by_a_lost_contest_host_are_replayed_by_the_next(

@@ -290,7 +290,7 @@ def test_game_of_a_silent_worker_goes_to_another_worker(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kinds", ["broken lacks", *of_evidence("stopped", "raises")])  # as some of test_plain_dask
+@pytest.mark.parametrize("kinds", ["broken lacks stopped", *of_evidence("raises")])  # as some of test_plain_dask
 def test_contest_is_played_next_to_workers_that_finish_no_game(machines: Machines, cup: Cup, kinds: str) -> None:
     cup.store.schedule("cup", cup.games(1, 4))
     machines.join("honest")
@@ -304,6 +304,8 @@ def test_contest_is_played_next_to_workers_that_finish_no_game(machines: Machine
     assert 4 == len({number for number, _, state, _ in found if state == "accepted"})
     assert all(host in kinds.split() for _, _, state, host in found if state == "void"), found
     assert ("lacks" in kinds) == ("more than 3 times" in cup.journal())
+    # A game that its worker stopped is given again as the same attempt.
+    assert "stopped" not in {host for *_, host in found}
 
 
 def test_worker_is_barred_after_games_that_others_finish() -> None:

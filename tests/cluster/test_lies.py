@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from multiprocessing import active_children
 from threading import Event
@@ -129,24 +128,6 @@ def test_a_lie_is_refused_with_its_reason(lie: str | Callable[[Any], None]) -> N
 
     with pytest.raises(InputError, match=why):
         checked(asked, played(file), ELAPSED_S)
-
-
-def test_the_truth_counts() -> None:
-    asked = job()
-
-    result = checked(asked, played(record(asked)), ELAPSED_S)
-
-    assert result.outcome is not None
-    assert ("win", 0) == (result.outcome.verdict, result.outcome.winner)
-
-
-def test_a_record_of_an_earlier_attempt_does_not_count_for_the_next() -> None:
-    first = job()
-    file = record(first)
-    second = replace(first, game=replace(first.game, attempt=2))
-
-    with pytest.raises(InputError, match="of attempt 1, not 2"):
-        checked(second, played(file), ELAPSED_S)
 
 
 def test_a_transcript_of_other_times_does_not_count() -> None:

@@ -1,7 +1,6 @@
 """The moves of a game on another machine are told while it is played, and by nobody but the worker that plays it."""
 
 import asyncio
-import json
 import socket
 import struct
 import threading
@@ -15,20 +14,15 @@ import dask
 import pytest
 from distributed import Client, Worker
 
-from judge.broadcast.log import LOG_FILE
 from judge.broadcast.pipe import BEGIN, TRANSCRIPT, Announced, frames, sent_ms
 from judge.cluster.bound_scheduler import BoundScheduler
 from judge.cluster.connection import NO_PAGES
 from judge.cluster.live_moves import MAX_PLAYS, FollowedGame, GameClient, LiveMoves, relay_moves
 from judge.cluster.security import invite, make_keys, parse_address, read_join_file, security_of
-from judge.host.build_images import build_images
 from judge.record.spec import RecordFile
 from judge.record.transcript import Entry, EntryKind, unpack_entries, unseal
 from judge.referee.replay import rejoined
-from tests.broadcast.logs import of_games, whole
-from tests.cli.contests import running, slow_contest
 from tests.cluster.machines import Cup, Machines, until
-from tests.examples import evidence
 from tests.patience import PATIENCE_S
 
 
@@ -132,31 +126,6 @@ def test_game_is_broadcast_live_and_restarts_when_its_worker_is_lost(
     told = [(entry.ns, entry.seat, entry.kind) for entry in listener.told[1][1]]
     assert whole_game == told
     assert len(listener.told[0][1]) < len(told)
-
-
-@evidence  # of a contest in tests/cluster/test_containers.py, the log has all moves when it is over
-@pytest.mark.docker
-def test_a_contest_on_a_cluster_has_its_moves_in_the_log_as_they_come(machines: Machines, tmp_path: Path) -> None:
-    build_images(["native", "python", "keeper"])
-    machines.fix("w1", "w2")
-    machines.wait_for_scheduler()
-    slow_contest(tmp_path / "cup", pause=2)
-    log = tmp_path / "cup" / LOG_FILE
-
-    def types() -> set[str]:
-        return {json.loads(line)["type"] for line in log.read_bytes().splitlines()} if log.exists() else set()
-
-    with running(tmp_path, "cup", "--cluster", machines.address) as process:
-        until(lambda: "move" in types() or process.poll() is not None, "a move")
-        assert "ended" not in types()
-        _, said = process.communicate()
-        assert 0 == process.returncode, said
-
-    told = [json.loads(line) for line in log.read_bytes().splitlines()]
-    moves = {(event["game"], event["attempt"]): event["moves"] for event in told if event["type"] == "ended"}
-    assert 2 == len(moves)
-    assert {key: whole(count) for key, count in moves.items()} == of_games(told)
-    assert [event for event in told if "clock" in event]
 
 
 # --- who tells what is not his to tell -------------------------------------------------------------------------------

@@ -41,30 +41,6 @@ if honest.__name__ == "play":  # dask runs this twice
     tasks.play = lie
 """
 
-STOPPER = """
-from pathlib import Path
-from judge.cluster.live_moves import GameClient
-from judge.cluster.machine import Machine
-from judge.cluster.messages import Lacks
-
-honest, stopped = Machine.play, Path(STOPPED)
-
-class Unwanted(GameClient):
-    def is_wanted(self):
-        return False
-
-def play(self, order, client, honest=honest):
-    answer = honest(self, order, client if stopped.exists() else Unwanted())
-    if not isinstance(answer, Lacks):
-        stopped.touch()
-    return answer
-
-if honest.__name__ == "play":  # dask runs this twice
-    Machine.play = play
-    play.__name__ = "stop"
-"""
-"""Its first game is not wanted while it is played, but its answer is."""
-
 ATTACKER = """
 import os
 from judge.cluster import tasks
@@ -175,19 +151,6 @@ def test_plain_cluster_plays_a_contest_and_rejects_false_results(cup: Cup, plain
         assert ("honest", 1, 2, "") == (honest.name, honest.slots, honest.played, honest.barred)
         assert ("liar", 1, 0, refused[0]) == (liar.name, liar.slots, liar.played, liar.barred)
         assert 1 == cluster.free
-
-
-def test_a_game_that_its_worker_stopped_is_given_again_as_the_same_attempt(tmp_path: Path, plain: PlainDask) -> None:
-    cup, stopped = Cup(tmp_path), tmp_path / "stopped"
-    cup.store.schedule("cup", cup.games(1, 2))
-    stopper = f"STOPPED = {str(stopped)!r}\n{STOPPER}"
-    with closing(cup.store), closing(cup.cluster(plain)) as cluster, plain.added("stopper", stopper):
-        while cluster.free < 2:
-            cluster.wait(1.0)
-
-        cup.play_in_steps(cluster, (stopped.exists, cup.open_gate))
-
-        assert {(1, "accepted")} == {row[1:3] for row in cup.attempts()}
 
 
 HOST = """

@@ -1,9 +1,9 @@
-"""A refused worker logs the reason once and waits longer after each refusal."""
+"""A refused worker logs the reason once."""
 
 import pytest
 
 from judge.cluster import daemons
-from judge.cluster.daemons import MAX_RETRY_INTERVAL_S, RETRY_INTERVAL_S, log_refusal, retry_interval_s
+from judge.cluster.daemons import log_refusal
 
 
 @pytest.fixture
@@ -12,14 +12,6 @@ def logged(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(daemons.log, "warning", lambda _event, why: found.append(why), raising=False)
     daemons._log_once.cache_clear()
     return found
-
-
-def test_pause_grows_with_each_refusal_up_to_a_bound() -> None:
-    pauses = [retry_interval_s(number) for number in range(20)]
-    assert RETRY_INTERVAL_S == pauses[0]
-    assert sorted(pauses) == pauses
-    assert MAX_RETRY_INTERVAL_S == pauses[-1]
-    assert MAX_RETRY_INTERVAL_S == retry_interval_s(10**9)
 
 
 def test_refusal_is_logged_once_until_its_reason_changes(logged: list[str]) -> None:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import shutil
 import sqlite3
 import stat
 import subprocess
@@ -31,14 +32,24 @@ from judge.transparency.log import ContestLog
 from tests.contests import ROUND_ROBIN
 from tests.publish.cups import ENGLISH, STRONG_TO_WEAK, Cup, play
 
+SIX_GAMES = replace(ROUND_ROBIN, name="six-games", happens=lambda cup: cup.play(6, void=[3]))
+
 
 @pytest.fixture
 def running(tmp_path: Path) -> Iterator[Cup]:
     """A contest whose store is open, as while it runs."""
-    recipe = replace(ROUND_ROBIN, name="six-games", happens=lambda cup: cup.play(6, void=[3]))
-    with recipe.contest(tmp_path / "cup") as cup:
+    with SIX_GAMES.contest(tmp_path / "cup") as cup:
         make_key(cup.folder / "organiser.key")
         yield cup
+
+
+@pytest.fixture(scope="module")
+def backup(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A backup of the contest, of which a test changes a copy."""
+    folder = tmp_path_factory.mktemp("kept")
+    with SIX_GAMES.contest(folder / "cup") as cup:
+        back_up(cup.planned, folder / "backup")
+    return folder / "backup"
 
 
 def results(folder: Path) -> list[str]:
@@ -360,8 +371,8 @@ CHANGES: dict[str, Callable[[Path, Any], object]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_changed_backup_is_refused_and_nothing_is_written(change: str, running: Cup, tmp_path: Path) -> None:
-    back_up(running.planned, tmp_path / "backup")
+def test_changed_backup_is_refused_and_nothing_is_written(change: str, backup: Path, tmp_path: Path) -> None:
+    shutil.copytree(backup, tmp_path / "backup")
     change_backup(tmp_path / "backup", CHANGES[change])
     before = set(tmp_path.iterdir())
 

@@ -1,12 +1,12 @@
 """Contests with real games, on both databases: the same table, folders in their order, and hostile words."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
 
-from judge.base.errors import InputError
+from judge.base.errors import HostError, InputError
 from judge.contest.attempts import EndedAttempt
 from judge.contest.contest import Contest, find_game, open_store
 from judge.contest.executor import LocalExecutor
@@ -22,6 +22,7 @@ from judge.store.contests import Store
 from tests.cli.test_folders import COUNTS
 from tests.contest.cups import enter, play, won_by
 from tests.contest.racers import AT_ONCE, begin_in_processes, write_contest
+from tests.store.test_lease import end_sessions
 
 SWISS = f"""
 name = "cup"
@@ -40,7 +41,7 @@ policy = "gomocup-fastgame"
 change = ["game.options.width=10", "game.options.height=10"]
 [format]
 name = "round-robin"
-games = 2
+games = 1
 """
 
 
@@ -110,6 +111,25 @@ def test_a_contest_is_the_same_on_every_database(
         assert contest.store.pairings("cup") == other.pairings("cup")
         assert told(expected) == told(contest)
         assert 12 == store.counts("cup")[GameState.DONE]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("url", ["postgresql"], indirect=True)
+def test_a_judge_ends_whose_contest_another_host_has_taken_over(tmp_path: Path, url: str, slots: LocalExecutor) -> None:
+    """tests/faults/test_ladder_killed.py has hosts that go on for each other."""
+    store, contest = opened(write_contest(tmp_path / "cup", SWISS.replace("STORE", url), (0, 0, 1, 2, 3)))
+    with closing(store), closing(Store(url)) as other, ExitStack() as stack:
+        stack.enter_context(store.lease("cup", "judge on one"))
+
+        class Losing(RunObserver):
+            def report(self, ended: EndedAttempt) -> None:
+                if len(store.results("cup")) == 1:
+                    end_sessions(url)
+                    stack.enter_context(other.lease("cup", "judge on two"))
+
+        with pytest.raises(HostError, match="judge on two has taken over cup: this judge ends"):
+            ContestRunner(contest, slots, Losing()).run()
+        assert 1 == len(other.results("cup"))
 
 
 @pytest.mark.slow
@@ -194,7 +214,7 @@ def test_each_game_starts_from_the_state_left_by_its_predecessor(tmp_path: Path,
     assert StopReason.DRAINED is play_on(folder, slots, games=3)
     assert StopReason.FINISHED is play_on(folder, slots)
 
-    in_order = [f"{number} of the run, {number} ever" for number in range(6)]
+    in_order = [f"{number} of the run, {number} ever" for number in range(3)]
     store, contest = opened(folder)
     with closing(store):
         assert dict.fromkeys("abcd", in_order) == counted(contest)

@@ -19,7 +19,7 @@ from judge.contest.restore import restore
 from judge.store.damage import damage_of
 from judge.transparency.keys import make_key
 from tests import forked
-from tests.examples import evidence, sized
+from tests.examples import of_lanes, sized
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 
 PAGES = sized(8, 40)
@@ -160,9 +160,7 @@ COMMANDS: Sequence[Sequence[str]] = (
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "damage", [each if each in ("first page", "results") else pytest.param(each, marks=evidence) for each in DAMAGES]
-)
+@pytest.mark.parametrize("damage", of_lanes(DAMAGES, ["results"]))
 def test_commands_on_a_damaged_database_print_one_sentence(damage: str, cup: Planned, tmp_path: Path) -> None:
     assert cup.database_file is not None
     DAMAGES[damage](cup.database_file)

@@ -15,6 +15,7 @@ from judge.journal.events import Moment, StartTimeReached
 from tests.cli.conftest import Judge, judge  # noqa: F401 - a fixture
 from tests.cli.contests import JUDGE
 from tests.cli.terminal import Terminal
+from tests.examples import evidence
 
 pytestmark = pytest.mark.docker
 
@@ -82,7 +83,10 @@ def test_a_contest_does_not_begin_before_its_moments(
         begin(store, plan, {})  # it continues
 
 
-@pytest.mark.parametrize(("closes", "starts"), [(None, None), (PAST, None), (PAST, PAST), (None, PAST)])
+@pytest.mark.parametrize(
+    ("closes", "starts"),
+    [(PAST, PAST), *(pytest.param(*each, marks=evidence) for each in ((None, None), (PAST, None), (None, PAST)))],
+)
 def test_a_contest_begins_after_its_moments(tmp_path: Path, closes: datetime | None, starts: datetime | None) -> None:
     plan = planned(tmp_path, closes, starts)
     with closing(open_store(plan)) as store:

@@ -14,6 +14,7 @@ from judge.contest.plan import load_plan
 from judge.contest.run_lock import alone
 from judge.host.house_agents import build_house_agents
 from tests.cli.contests import JUDGE, write_contest
+from tests.examples import of_evidence
 from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")
@@ -59,7 +60,7 @@ def test_the_lock_of_a_full_folder_is_a_sentence(small: Callable[[int], Path]) -
 
 
 @pytest.mark.docker
-@pytest.mark.parametrize("room", [0, 64 * KIB, 200 * KIB])
+@pytest.mark.parametrize("room", [0, *of_evidence(64 * KIB, 200 * KIB)])
 def test_a_contest_on_a_full_disk_ends_with_a_sentence(small: Callable[[int], Path], tmp_path: Path, room: int) -> None:
     build_house_agents()
     place = small(64 * KIB + room)

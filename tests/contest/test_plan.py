@@ -150,14 +150,6 @@ def test_openings_are_read_with_the_board_of_the_policy(tmp_path: Path) -> None:
     assert [((7, 7), (8, 8)), ((10, 10), (11, 11), (12, 12))] == planned.openings()
 
 
-def test_a_wrong_opening_is_named_with_its_line(tmp_path: Path) -> None:
-    (tmp_path / "openings.txt").write_text("h8i9\nz30\n")
-    planned = plan(tmp_path, HEAD + ROUND_ROBIN + '[openings]\nfile = "openings.txt"\n')
-
-    with pytest.raises(InputError, match=r"openings.txt, line 2: .*z30"):
-        planned.openings()
-
-
 @pytest.mark.parametrize("table", ['file = "openings.txt"', "transform = true"])
 def test_a_game_without_stones_has_no_openings(tmp_path: Path, table: str) -> None:
     text = 'name = "cup"\npolicy = "stratego-seed"\n' + ROUND_ROBIN + f"[openings]\n{table}\n"

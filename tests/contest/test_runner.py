@@ -1,7 +1,5 @@
 """The loop of a contest with real workers and real games: nothing lost, nothing twice, voids played again."""
 
-import os
-import signal
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -15,12 +13,11 @@ from judge.contest.contest import Contest
 from judge.contest.executor import LocalExecutor
 from judge.contest.runner import PAUSE_S, ContestRunner, RunObserver, StopReason, again_at
 from judge.contest.schedule_next import Scheduler
-from judge.contest_games import AttemptState, GameState, ScheduledGame
+from judge.contest_games import GameState, ScheduledGame
 from judge.host.house_agents import build_house_agents
 from judge.journal.events import Resumed, RoundPlayed, StandingsFrozen
 from judge.play.venue import Slot
 from judge.record.policy import load_policy
-from judge.referee.verify import verify
 from judge.store.contests import Store
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.ladder import Ladder, Matchmaking
@@ -106,19 +103,6 @@ def test_rounds_that_begin_after_the_moment_of_the_freeze_are_withheld(cup: Cup)
     ]
 
 
-def test_every_game_has_its_result_and_its_record(cup: Cup) -> None:
-    cup.begin(Swiss(rounds=2))
-
-    assert StopReason.FINISHED is cup.runner().run()
-
-    results = cup.store.results("cup")
-    assert [1, 2, 3, 4] == [result.number for result in results]
-    assert {AttemptState.ACCEPTED} == {happened.state for happened in cup.told}
-    for result in results:
-        assert () == tuple(verify(cup.contest.record(result.record)).problems)
-        assert result.replies[0] > 4
-
-
 def test_a_free_slot_gets_a_new_game_while_another_game_runs(cup: Cup) -> None:
     running: list[int] = []
 
@@ -159,55 +143,6 @@ def test_results_are_checked_and_priorities_follow_them(cup: Cup, monkeypatch: p
     assert [1, 2, 3, 4] == [results for _, results in checked]
     assert computed == sorted(set(computed))
     assert 4 in computed
-
-
-def test_a_killed_worker_costs_its_attempt_and_nothing_else(cup: Cup) -> None:
-    cup.begin(RoundRobin(games=4))
-    killed: list[int] = []
-
-    class Killing(LocalExecutor):
-        def wait(self, timeout_s: float) -> list[EndedAttempt]:
-            if not killed:
-                pid = next(iter(self._running)).worker.pid
-                if pid:
-                    killed.append(pid)
-                    os.kill(pid, signal.SIGKILL)
-            return super().wait(timeout_s)
-
-    cup.slots.close()
-    cup.slots = Killing([Slot(), Slot()])
-
-    assert StopReason.FINISHED is cup.runner().run()
-
-    assert 4 == len(cup.store.results("cup"))
-    (void,) = [happened for happened in cup.told if happened.state is AttemptState.VOID]
-    assert "worker of this game was lost" in void.why
-    assert [2] == [result.attempt for result in cup.store.results("cup") if result.id == void.game.id]
-
-
-def test_first_stop_request_finishes_running_games_and_starts_none(cup: Cup) -> None:
-    cup.begin(RoundRobin(games=6))
-    loop = cup.runner()
-    cup.hook = lambda _: loop.stop.drain.set()
-
-    assert StopReason.DRAINED is loop.run()
-
-    counts = cup.store.counts("cup")
-    assert 1 <= counts[GameState.DONE] <= 4
-    assert 0 == counts[GameState.RUNNING]
-    again = cup.runner()
-    assert StopReason.FINISHED is again.run()
-    assert 6 == len(cup.store.results("cup"))
-
-
-def test_second_stop_request_returns_running_games(cup: Cup) -> None:
-    cup.begin(RoundRobin(games=2))
-    loop = cup.runner()
-    loop.stop.abandon.set()
-
-    assert StopReason.ABANDONED is loop.run()
-
-    assert 2 == cup.store.counts("cup")[GameState.PENDING]
 
 
 @pytest.mark.parametrize("is_fixed", [True, False])
@@ -300,15 +235,6 @@ def test_game_set_aside_long_ago_is_retried_at_once(cup: Cup, monkeypatch: pytes
 
     assert StopReason.FINISHED is loop.run()
     assert 3 == len(cup.store.results("cup"))
-
-
-def test_a_host_on_which_two_games_in_a_row_stay_void_stops_the_contest(cup: Cup) -> None:
-    cup.begin(RoundRobin(games=6))
-
-    assert StopReason.PAUSED is cup.runner(lambda issued: issued.number > 2, pause_s=1).run()
-    assert "stopped" == cup.store.state("cup")
-    assert 2 == len(cup.store.results("cup"))
-    assert 2 <= cup.store.counts("cup")[GameState.HELD]
 
 
 def test_two_voids_in_a_row_stop_the_contest_with_the_reason_and_name_an_agent_that_did_it_before(cup: Cup) -> None:

@@ -56,20 +56,6 @@ def test_an_array_of_several_lines_is_replaced_and_a_value_removed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "after"),
-    [
-        ("submissions = { closes = 2027-01-01 } # c\n", "submissions = { closes = 2027-02-02} # c\n"),
-        ("submissions.closes = 2027-01-01 # c\n", "submissions.closes = 2027-02-02 # c\n"),
-        ("['submissions']\r\n'closes' = 2027-01-01 # c\r\n", "['submissions']\r\n'closes' = 2027-02-02 # c\r\n"),
-        ("[submissions]\n", "[submissions]\ncloses = 2027-02-02\n"),
-        ("submissions.opens = 2027-01-01\n", "submissions.opens = 2027-01-01\nsubmissions.closes = 2027-02-02\n"),
-    ],
-)
-def test_every_form_of_a_table_is_changed(text: str, after: str) -> None:
-    assert after == with_value(text, ("submissions", "closes"), date(2027, 2, 2))
-
-
-@pytest.mark.parametrize(
     ("former", "value", "after"), [("'a'", "b", "'b'"), ('"a"', "b", '"b"'), ("'a'", "b'", '"b\'"')]
 )
 def test_a_text_keeps_its_quotes_if_it_can(former: str, value: str, after: str) -> None:

@@ -167,18 +167,10 @@ def test_the_work_is_linear_in_the_number_of_results() -> None:
     assert calls_of(lambda: state_of(many)) <= 10 * calls_of(lambda: state_of(few))
 
 
-@pytest.mark.slow
-def test_a_hundred_thousand_results_and_an_illegal_event() -> None:
-    state = state_of(season(100_000))
-    assert 100_000 == state.scheduled == sum(game.counted is not None for game in state.games.values())
-    assert ["attempt 1 was not running"] == state.apply(accepted(1, "game 99999"))
-
-
-@pytest.mark.slow
-def test_a_million_illegal_events_need_no_memory() -> None:
+def test_many_illegal_events_need_no_memory() -> None:
     state = ContestState()
     for event in (AdmissionsReopened(""), started(3), accepted(7), UnknownLine(Line("promoted", "anna"))):
-        for _ in range(250_000):
+        for _ in range(1000):
             state.apply(event)
     assert [] == state.changes + state.stops
     assert {"g": GameAttempts(3, 3)} == state.games

@@ -20,6 +20,7 @@ CHANGES: dict[str, tuple[str, Callable[[Any], object]]] = {
     "no games": ("games", lambda rows: rows.clear()),
     "a pairing of nobody": ("pairings", lambda rows: rows[0].update(second="nobody")),
     "no pairings": ("pairings", lambda rows: rows.clear()),
+    "two entries of one name": ("../contest", lambda contest: contest["entries"].append(contest["entries"][0])),
     "a disqualified number": ("disqualified", lambda rows: rows.append({"agent": 3})),
 }
 
@@ -32,4 +33,4 @@ def test_contradictory_tables_are_refused(name: str, logged_copy: Public) -> Non
     change(directory / f"data/{table}.json", how)
     with pytest.raises(InputError) as refused:
         load_claimed(directory)
-    assert str(directory) in str(refused.value) or "games.json" in str(refused.value)
+    assert str(directory) in str(refused.value) or ".json: " in str(refused.value)

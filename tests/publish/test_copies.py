@@ -4,7 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from judge.contest.attempts import moves_of
 from judge.contest_games import GameResult, Pairing, copies, without_copied_pairs, without_copies
@@ -19,7 +18,7 @@ from judge.testing import Agent
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.pairings import Competitor
 from judge.tournament.results import PlayedPairing
-from judge.transparency.keys import make_key
+from tests.contests import Recipe
 from tests.publish.cups import Cast, Cup, Player, player
 from tests.publish.public import Public, change, sign_again
 
@@ -82,11 +81,8 @@ def test_a_sequential_test_is_not_decided_by_copies() -> None:
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Public, ContestView]:
-    folder = tmp_path_factory.mktemp("copies")
-    key: Ed25519PrivateKey = make_key(folder / "organiser.key")
-    with Cup(folder / "cup", TWINS, 'name = "round-robin"\ngames = 4', openings=OPENING, seed=5) as cup:
-        cup.play()
-        public = cup.export(folder, key)
+    recipe = Recipe("copies", TWINS, 'name = "round-robin"\ngames = 4', options={"openings": OPENING, "seed": 5})
+    public = recipe.export(tmp_path_factory.mktemp("copies"))
     return public, load_claimed(public.directory)
 
 

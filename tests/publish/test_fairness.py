@@ -26,12 +26,6 @@ def test_a_game_that_was_put_on_another_host_does_not_fit_the_certificate(copy: 
     assert any("data/fairness" in problem for problem in problems(copy))
 
 
-def test_invalid_time_is_a_problem(copy: Public) -> None:
-    change(copy.directory / "records/00001.json", lambda file: file["record"].update(started_at="noon"))
-
-    assert "records/00001.json: started_at 'noon' is not a time" in problems(copy)
-
-
 def test_export_without_a_part_of_the_certificate_is_refused(copy: Public) -> None:
     for count, name in enumerate(("fairness.csv", "fairness.json"), 1):
         (copy.directory / "data" / name).unlink()

@@ -1,13 +1,28 @@
 """A store on SQLite, and the same on the PostgreSQL of the test run, which listens on a private socket alone."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from sqlalchemy import create_engine, text
 
 from judge.store.contests import Store
+from judge.store.submissions import Register
 from tests.store.server import shared_url
+
+
+class Clock:
+    """A time that passes when a test says so."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2030, 1, 1, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def passes(self, seconds: float) -> None:
+        self.now += timedelta(seconds=seconds)
 
 
 @pytest.fixture(scope="session")
@@ -32,5 +47,18 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.fixture
 def store(url: str) -> Iterator[Store]:
     opened = Store(url)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def register(url: str, clock: Clock) -> Iterator[Register]:
+    opened = Register(url, "cup")
+    opened._now = clock
     yield opened
     opened.close()

@@ -160,8 +160,3 @@ def test_a_query_waits_for_no_writer(cup: str, monkeypatch: pytest.MonkeyPatch) 
         assert "open" == store.state(NAME)
         assert [] == register.submissions()
         other.rollback()
-
-
-def test_keys_are_unique() -> None:
-    assert len(AdvisoryLock) == len({lock.value for lock in AdvisoryLock})
-    assert len(AdvisoryLock) == len(AdvisoryLock.__members__)  # an alias is no member of its own

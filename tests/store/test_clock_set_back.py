@@ -15,38 +15,16 @@ from judge.store.contests import Store
 from judge.store.queue import MAX_WAIT_S
 from judge.store.submissions import Register
 from judge.store.types import Upload, UploadLimits
+from tests.store.conftest import Clock
 from tests.store.test_contests import begin, ended, issued
 
-NOW = datetime(2027, 3, 1, 12, tzinfo=UTC)
 AHEAD = timedelta(days=365)
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = NOW + AHEAD
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def set_back(self) -> None:
-        self.now = NOW
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
+NOW = Clock().now - AHEAD
 
 
 @pytest.fixture
 def url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path / 'cup.db'}"
-
-
-@pytest.fixture
-def register(url: str, clock: Clock) -> Iterator[Register]:
-    with closing(Register(url, "cup")) as found:
-        found._now = clock
-        yield found
 
 
 def upload(number: int) -> Upload:
@@ -59,7 +37,7 @@ def test_uploads_of_the_future_are_not_of_the_last_hour(register: Register, cloc
         register.receive(upload(number), limits)
     with pytest.raises(InputError, match="uploads in the last hour"):
         register.receive(upload(2), limits)
-    clock.set_back()
+    clock.now = NOW
     for number in range(3, 5):
         register.receive(upload(number), limits)
     with pytest.raises(InputError, match="uploads in the last hour"):
@@ -70,7 +48,7 @@ def test_retry_of_a_future_moment_is_due(register: Register, clock: Clock) -> No
     taken = register.receive(upload(1), worker="w")
     register.fail(taken.id, taken.attempt, "the disk was full", 3, 60)
     assert register.take("w") is None
-    clock.set_back()
+    clock.now = NOW
     assert register.take("w") is not None
 
 
@@ -111,7 +89,7 @@ def test_games_are_played_after_a_clock_was_a_year_ahead(store: Store, clock: Cl
     begin(store)
     clock.now += AHEAD
     store.accept(issued(store).id, 1, ended())
-    clock.set_back()
+    clock.now = NOW
 
     store.accept(issued(store).id, 1, ended())
     assert sorted(times(store)) == times(store)

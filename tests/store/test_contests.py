@@ -83,20 +83,6 @@ def test_a_long_contest_costs_no_more_per_game(tmp_path: Path) -> None:
     assert spent[160] < 1.3 * spent[20]
 
 
-def test_a_game_reads_no_document_of_its_contest(tmp_path: Path) -> None:
-    """The document of a contest with a thousand agents has half a megabyte, and each write begins with its row."""
-    statements: list[str] = []
-    with closing(Store(f"sqlite:///{tmp_path / 'round.db'}")) as store:
-        begin(store, 1)
-        event.listen(
-            store._engine, "before_cursor_execute", lambda _connection, _cursor, text, *_: statements.append(text)
-        )
-        assert store.schedule("cup", [replace(game(2), table=2)], [Pairing("a", "b", 1, 2)])
-        store.accept(issued(store).id, 1, ended())
-
-    assert [] == [text for text in statements if "document" in text]
-
-
 def test_a_late_result_or_void_of_an_attempt_that_was_given_up_does_not_count(store: Store) -> None:
     """A worker that was taken for dead comes back, before and after the replay has ended."""
     begin(store, 1)
@@ -324,12 +310,6 @@ def test_a_store_with_its_secret_is_no_business_of_other_users(tmp_path: Path) -
     path.chmod(0o664)
     Store(f"sqlite:///{path}").close()
     assert 0o660 == stat.S_IMODE(path.stat().st_mode)
-
-
-def test_secret_appears_in_no_log(store: Store) -> None:
-    store.create("cup", "{}", [], "5c" * 32)
-
-    assert "5c" * 32 not in str(store.journal("cup")) + store.document("cup")
 
 
 @pytest.mark.parametrize("url", ["mysql://x/y", "round.db", "sqlite:/x"], indirect=False)

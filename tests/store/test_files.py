@@ -72,14 +72,6 @@ def test_unstored_state_leaves_nothing(tmp_path: Path) -> None:
     assert [] == partials(tmp_path)
 
 
-def test_the_same_file_twice_is_one_file(tmp_path: Path) -> None:
-    for _ in range(2):
-        with Incoming(tmp_path) as incoming:
-            incoming.write(b"hello")
-            digest = incoming.keep()
-    assert [digest] == [path.name for path in tmp_path.rglob("*") if path.is_file()]
-
-
 def test_files_of_a_killed_process_are_swept_except_those_being_written(
     tmp_path: Path,
 ) -> None:

@@ -12,22 +12,11 @@ from judge.store.files import Files
 from judge.store.practice_games import FORGOTTEN, PracticeGame, PracticeGames, PracticeResult
 from judge.store.submissions import Register
 from judge.store.types import NotNowError, TooMuchError, UnknownSubmissionError
-from tests.store.test_submissions import Clock, bad, good, upload
+from tests.store.conftest import Clock
+from tests.store.test_submissions import bad, good, upload
 
 WORKER = "1" * 32
 RESULT = PracticeResult("five", "house-instant", 0, "win", 0, "five in a row", "b" * 64, 1.5)
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def register(url: str, clock: Clock) -> Iterator[Register]:
-    with closing(Register(url, "cup")) as opened:
-        opened._now = clock
-        yield opened
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -29,32 +29,7 @@ from judge.store.types import (
     UploadStep,
 )
 from tests.examples import examples
-
-
-class Clock:
-    """A time that passes when a test says so."""
-
-    def __init__(self) -> None:
-        self.now = datetime(2030, 1, 1, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def passes(self, seconds: float) -> None:
-        self.now += timedelta(seconds=seconds)
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def register(url: str, clock: Clock) -> Iterator[Register]:
-    opened = Register(url, "cup")
-    opened._now = clock
-    yield opened
-    opened.close()
+from tests.store.conftest import Clock
 
 
 def upload(author: str = "ada", name: str = "five", size: int = 100, title: str = "") -> Upload:

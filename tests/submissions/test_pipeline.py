@@ -30,7 +30,7 @@ from judge.store.types import UploadStep
 from judge.submissions.check import Grade
 from judge.submissions.intake import IntakeLimits
 from judge.submissions.pipeline import Anywhere, Stage, UploadJob, UploadOutcome, process_upload
-from tests.examples import evidence
+from tests.examples import evidence, of_lanes
 from tests.patience import PATIENCE_S
 from tests.submissions.archives import Files, renamed, zipped
 from tests.submissions.check import flawed
@@ -166,6 +166,7 @@ def test_plain_program_is_an_agent(send: Send) -> None:
     assert "there is nothing to build" == outcome.steps[2].text
 
 
+@evidence
 def test_files_called_like_programs_are_sources_if_they_are(send: Send) -> None:
     files = {
         "bot/pbrain-bot.sln": b"Microsoft Visual Studio Solution File",
@@ -304,9 +305,11 @@ REFUSED = {
     "plays-badly": (b"print('hello')\n", "bot.py", Stage.CHECKED, "failed checks:"),
     "crafted": (b"\x7fELF" + bytes(200), "bot", Stage.CHECKED, "failed checks:"),  # H8
 }
+OF_FULL_LANE = ("name", "syntax", "no-agent", "crafted")
+"""One of each stage."""
 
 
-@pytest.mark.parametrize("case", REFUSED)
+@pytest.mark.parametrize("case", of_lanes(REFUSED, OF_FULL_LANE))
 def test_errors_are_reported_in_one_sentence(case: str, send: Send) -> None:
     data, filename, stage, why = REFUSED[case]
 

@@ -1,7 +1,6 @@
 """Archives are read in a box, and what leaves it is read again."""
 
 import io
-import re
 import stat
 import tarfile
 from pathlib import Path
@@ -11,8 +10,6 @@ import pytest
 from judge.submissions.intake import IntakeLimits, TreeLimits, UnpackLimits
 from judge.submissions.path_checks import RefusedError
 from judge.submissions.trees import (
-    HERE,
-    SHARED,
     TaskHost,
     is_archive,
     name_of,
@@ -48,8 +45,8 @@ def refusal(data: bytes, filename: str, task_host: TaskHost) -> str:
 
 
 @pytest.mark.docker
-@pytest.mark.parametrize("kind", ["zip", "tar", "tar.gz", "tar.xz", "tar.zst"])
-def test_every_kind_of_archive_arrives(kind: str, task_host: TaskHost) -> None:
+@pytest.mark.parametrize("kind", ["zip", "tar.zst"])
+def test_an_archive_arrives(kind: str, task_host: TaskHost) -> None:
     pack = archives.PACKERS.get(kind)
     data = pack(tarred(*FILES.items())) if pack else zipped(FILES)
 
@@ -64,10 +61,7 @@ def test_every_kind_of_archive_arrives(kind: str, task_host: TaskHost) -> None:
     ("data", "why"),
     [
         (zipped({"../up": b"x"}), "'../up' leads out of the archive"),  # H1
-        (archives.overlapping(100, 50_000), "shares its bytes"),  # H2
         (archives.zst_bomb(15 * MIB), "so do bombs"),  # H2
-        (tarred(("a", b""), ("A", b"")), "on a file system without case"),  # H3
-        (b"no archive at all", "it is no archive, but text or another file"),
     ],
 )
 def test_hostile_input_is_refused_with_a_sentence(data: bytes, why: str, task_host: TaskHost) -> None:
@@ -194,17 +188,3 @@ def test_an_archive_that_is_one_directory_counts_as_that(tmp_path: Path) -> None
     tree = received(gnu(("bot/in/a", b""), ("__MACOSX/._a", b""), (".DS_Store", b"")), tmp_path)
 
     assert tree / "bot" / "in" == root_of(tree)
-
-
-@pytest.mark.parametrize("program", ["unpack_in_box.py", "build_in_box.py"])
-def test_a_program_in_a_box_finds_every_module_of_ours_that_it_imports(program: str) -> None:
-    pending = [HERE / program]
-    found: set[str] = set()
-    while pending:
-        text = pending.pop().read_text(encoding="utf-8")
-        names = {f"{name.replace('.', '/')}.py" for name in re.findall(r"(?m)^from judge\.([\w.]+) import", text)}
-        pending += [HERE.parent / name for name in names - found]
-        found |= names
-
-    assert found
-    assert found <= set(SHARED)

@@ -381,9 +381,3 @@ def test_bookkeeping_does_not_count(tmp_path: Path) -> None:
 
     assert ["main.py"] == list(extracted(zipped(files), tmp_path))
     assert ["main.py"] == list(extracted(tarred(*files.items()), tmp_path))
-
-
-# --- files that are no archives ---------------------------------------------------------------------------------------
-
-
-# --- whatever else it is ----------------------------------------------------------------------------------------------

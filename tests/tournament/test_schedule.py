@@ -32,7 +32,6 @@ from tests.contest.cups import (
     by_chance,
     cup,
     enter,
-    places,
     play,
     reopen,
     scheduled,
@@ -115,16 +114,6 @@ def _has_all_its_games(contest: Contest, games: list[ScheduledGame]) -> None:
     assert all(times <= 2 for times in from_each.values())
 
 
-def test_the_next_round_of_a_swiss_waits_for_no_bye_and_counts_it() -> None:
-    with cup(Swiss(games=2, rounds=5), 5) as contest:
-        play(contest, better_seed)
-
-        byes = [pair.first for pair in contest.store.pairings("cup") if pair.second is None]
-        assert ["1", "2", "3", "4", "5"] == sorted(byes)
-        assert {"1": (1, 10.0), "2": (2, 8.0), "3": (3, 6.0), "4": (4, 4.0), "5": (5, 2.0)} == (places(contest))
-        assert {1} == {line.byes for line in contest.view().table.lines}
-
-
 def test_a_disqualification_in_mid_contest_changes_no_earlier_pairing() -> None:
     """The first seed goes out after two rounds of four: it is paired no more, and its games count for nobody."""
     with cup(Swiss(games=2, rounds=4), 6) as contest:
@@ -142,23 +131,6 @@ def test_a_disqualification_in_mid_contest_changes_no_earlier_pairing() -> None:
         last = contest.view().table.lines[-1]
         assert ("1", 6) == (last.agent, last.place)
         assert contest.view().is_over
-
-
-def test_games_that_a_disqualified_agent_has_still_to_play_are_cancelled() -> None:
-    with cup(RoundRobin(games=2), 4) as contest:
-        play(contest, better_seed, 4)
-        contest.store.disqualify("cup", "4", "two entries")
-
-        play(contest, better_seed)
-
-        counts = contest.store.counts("cup")
-        assert 12 == counts[GameState.DONE] + counts[GameState.CANCELLED]
-        cancelled = [
-            (game.first, game.second) for game in contest.store.games("cup") if game.state is GameState.CANCELLED
-        ]
-        assert all("4" in pair for pair in cancelled)
-        assert contest.view().is_over
-        assert {"1": (1, 4.0), "2": (2, 2.0), "3": (3, 0.0), "4": (4, 0.0)} == places(contest)
 
 
 @pytest.mark.parametrize("way", ["void", "annul", "roll back", "hold"])
@@ -262,13 +234,6 @@ def test_openings_come_shuffled_once_each_and_then_turned(chance: Mapping[str, A
     assert opened[6] in {tuple(mirror(x, y) for x, y in opening) for opening in OPENINGS}
 
 
-def test_without_shuffle_openings_come_in_the_order_of_the_file() -> None:
-    with cup(RoundRobin(games=8), 2, openings=OPENINGS) as contest:
-        opened = [GameSpec.model_validate_json(game.spec).opening for game in scheduled(contest)]
-
-    assert [*OPENINGS, OPENINGS[0]] == opened[::2]
-
-
 def test_all_pairings_play_the_same_openings() -> None:
     options = {"openings": OPENINGS, "shuffle": True}
     with cup(RoundRobin(games=4), 4, **options) as contest:
@@ -353,16 +318,6 @@ def test_agent_failing_in_more_of_its_games_than_allowed_is_out(
 
         assert (["2"] if is_out else []) == list(contest.view().out)
         assert contest.view().is_over
-
-
-def test_agent_failing_in_a_swiss_is_out_after_the_round() -> None:
-    with cup(Swiss(games=2, rounds=3), 4, failures=FailuresPlan(after=2)) as contest:
-        _crash(contest, "3", 2)
-
-        assert ["failed in 100 % of its games; 10 % are allowed"] == list(contest.view().out.values())
-        later = [pair for pair in contest.store.pairings("cup") if pair.round > 1]
-        assert "3" not in {name for pair in later for name in (pair.first, pair.second)}
-        assert 2 == len([pair for pair in later if pair.second is None])
 
 
 def _crash(contest: Contest, agent: str, times: int) -> None:

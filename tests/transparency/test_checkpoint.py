@@ -67,28 +67,6 @@ def test_signature_of_a_standard_witness_is_read() -> None:
     assert witness.line == verifier_key("w.example", COSIGNATURE, other.public_key())
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"judge-contest/cup\n7\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n",
-        CHECKPOINT.note,
-        CHECKPOINT.signed(KEY).note[:-1],
-        CHECKPOINT.signed(KEY).note.replace(b"\n7\n", b"\n07\n"),
-        CHECKPOINT.signed(KEY).note.replace(b"\n7\n", b"\n-7\n"),
-        CHECKPOINT.signed(KEY).note.replace(b"+5JCeu", b"+5JCe"),
-        CHECKPOINT.signed(KEY).note.replace(b"\n7\n", b"\n7\nextra\n"),
-        CHECKPOINT.signed(KEY).note + b"no signature\n",
-        "judge\n1\nAAAA\n\n— a AAAAAAA=\n".encode(),
-        b"\xff" * 100,
-        b"x" * 100_000,
-    ],
-)
-def test_invalid_checkpoint_is_refused(data: bytes) -> None:
-    with pytest.raises(InputError, match="it: not a checkpoint of a log"):
-        read_checkpoint(data, "it")
-
-
 @settings(max_examples=examples(100), deadline=None)
 @given(st.integers(0, len(NOTE) - 1), st.binary(max_size=4))
 def test_a_note_that_is_changed_anywhere_is_refused_or_another_note(at: int, other: bytes) -> None:

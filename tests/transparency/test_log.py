@@ -1,7 +1,6 @@
 """The log of a contest: an old checkpoint or a receipt reveals what an organiser rewrites, to both verifiers."""
 
 import json
-import random
 import tracemalloc
 from collections.abc import Callable
 from contextlib import closing
@@ -15,7 +14,6 @@ from judge.base.errors import InputError
 from judge.cli.contest.verify import verify
 from judge.journal.events import GameReleased, SetAside
 from judge.publish.verify.export import verify_export
-from judge.publish.verify.log import ReadLog, since_problems
 from judge.store.contests import Store
 from judge.store.submissions import Register
 from judge.store.types import JournalLine, Upload
@@ -68,49 +66,6 @@ def test_old_checkpoint_reveals_a_rewritten_log(logged_copy: Public, tmp_path: P
     assert ["the log does not begin with the 7 leaves of the old checkpoint: it was rewritten"] == second
 
 
-def change(lines: list[JournalLine], chance: random.Random) -> None:
-    """Rewrite a journal somewhere."""
-    at, other = chance.randrange(len(lines)), chance.randrange(len(lines))
-    line = lines[at]
-    match chance.choice(["drop", "repeat", "swap", "time", "event", "data", "digest", "attempt", "match"]):
-        case "drop":
-            lines.pop(at)
-        case "repeat":
-            lines.insert(at, line)
-        case "swap":
-            lines[at], lines[other] = lines[other], lines[at]
-        case "time":
-            lines[at] = replace(line, at=f"2{line.at}")
-        case "event":
-            lines[at] = replace(line, event=chance.choice(lines).event)
-        case "data":
-            lines[at] = replace(line, data=line.data[:-1])
-        case "digest":
-            lines[at] = replace(line, digest=None if line.digest else "d" * 64)
-        case "attempt":
-            lines[at] = replace(line, attempt=(line.attempt or 0) + 1)
-        case "match":
-            lines[at] = replace(line, game=chance.choice(lines).game)
-
-
-def test_thousand_rewritten_logs_are_found_with_any_later_checkpoint(logged: Public) -> None:
-    """And only by them: each old checkpoint, of every size, against logs in which one thing was rewritten."""
-    chance, lines = random.Random(815), lines_of(logged.directory)
-    log, key = ContestLog.of("spring-cup", lines), logged.key.public_key()
-    kept = [log.checkpoint(size).signed(logged.key) for size in range(log.size + 1)]
-    for _ in range(1000):
-        forged = list(lines)
-        change(forged, chance)
-        forged = [replace(line, number=number) for number, line in enumerate(forged)]
-        other = ContestLog.of("spring-cup", forged)
-        same = [one.leaf == two.leaf for one, two in zip(lines, forged, strict=False)]
-        # A log that is as it was, or longer, is the same log.
-        first = same.index(False) if False in same else len(same)
-        read = ReadLog(other.checkpoint().signed(logged.key), other.tree, forged)
-        for old in kept:
-            assert (old.size > first) == bool(list(since_problems(read, old, key)))
-
-
 # --- a log that is left out, and what is no checkpoint ---------------------------------------------------------------
 
 
@@ -145,7 +100,7 @@ def test_a_long_log_stays_where_it_is_stored() -> None:
     """Of 256 leaves one hash is in memory; the tiles and proofs are those of the leaves all the same."""
 
     def read(start: int, end: int) -> list[JournalLine]:
-        numbers = range(start, min(end, 30_000))
+        numbers = range(start, min(end, 8_000))
         return [
             JournalLine("now", "images", None, None, f'{{"images":"{number}"}}', number=number) for number in numbers
         ]
@@ -157,9 +112,9 @@ def test_a_long_log_stays_where_it_is_stored() -> None:
     tracemalloc.stop()
 
     assert held < 200_000
-    whole = Tree(line.leaf for line in read(0, 30_000))
+    whole = Tree(line.leaf for line in read(0, 8_000))
     assert whole.root() == log.checkpoint().root
-    assert whole.consistency(777, 30_000) == log.tree.consistency(777, 30_000)
+    assert whole.consistency(777, 8_000) == log.tree.consistency(777, 8_000)
 
 
 def submit_one(folder: Path, answers: list[Receipt]) -> Callable[[Store], None]:

@@ -12,55 +12,14 @@ from judge.transparency.keys import load_public_key, make_key, public_pem
 from tests.verify.by_node import verify
 
 FIELD = (1 << 255) - 19
-CURVE = -121665 * pow(121666, -1, FIELD) % FIELD
-
-Point = tuple[int, int]
-
-
-def added(one: Point, other: Point) -> Point:
-    """The sum of two points of the curve."""
-    (x1, y1), (x2, y2) = one, other
-    product = CURVE * x1 * x2 * y1 * y2 % FIELD
-    return (
-        (x1 * y2 + x2 * y1) * pow(1 + product, -1, FIELD) % FIELD,
-        (y1 * y2 + x1 * x2) * pow(1 - product, -1, FIELD) % FIELD,
-    )
-
-
-def point_of(y: int) -> Point | None:
-    """A point with this y; None if the curve has none."""
-    square = (y * y - 1) * pow(CURVE * y * y + 1, -1, FIELD) % FIELD
-    x = pow(square, (FIELD + 3) // 8, FIELD)
-    if x * x % FIELD != square:
-        x = x * pow(2, (FIELD - 1) // 4, FIELD) % FIELD
-    return (x, y) if x * x % FIELD == square else None
-
-
-def is_small(y: int) -> bool:
-    """Whether eight times a point with this y is the neutral element."""
-    point = point_of(y % FIELD)
-    if point is None:
-        return False
-    for _ in range(3):
-        point = added(point, point)
-    return point == (0, 1)
-
 
 ORDER_8 = 0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826
 SMALL = [0, 1, ORDER_8, FIELD - ORDER_8, FIELD - 1, FIELD, FIELD + 1]
+"""The second coordinates of the eight points, also those that are not reduced."""
 
 
 def keys() -> list[bytes]:
     return [(y | sign << 255).to_bytes(32, "little") for y in SMALL for sign in (0, 1)]
-
-
-def test_all_encodings_of_the_eight_points_are_known() -> None:
-    """By arithmetic: all with y from the field, and those that are not reduced."""
-    assert all(is_small(y) for y in SMALL)
-    # The four points of order 8 have two values of y, the others one each: 4 + 2 + 1 + 1.
-    points = {(y % FIELD, sign) for y in SMALL for sign in ((0,) if y % FIELD in (1, FIELD - 1) else (0, 1))}
-    assert 8 == len(points)
-    assert SMALL[-2:] == [y for y in range(FIELD, 1 << 255) if is_small(y)]
 
 
 @pytest.mark.parametrize("raw", keys())

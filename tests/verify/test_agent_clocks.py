@@ -10,8 +10,7 @@ from judge.contest_view.export import DOCUMENT
 from judge.protocols.time_control import parse_controls
 from judge.publish.verify.export import verify_export
 from judge.record.spec import read_record
-from tests.contests import PAIR, nothing
-from tests.publish.cups import Cup
+from tests.contests import PAIR, Recipe, nothing
 from tests.publish.public import Public, change, sign_again
 from tests.verify.second_opinion import accepted
 
@@ -22,10 +21,8 @@ PLAN = f'change = ["clock.control=60,50"]\n[clocks]\n{SLOW} = "{OWN}"'
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory: pytest.TempPathFactory) -> Public:
-    folder = tmp_path_factory.mktemp("odds")
-    with Cup(folder / "cup", PAIR, more=PLAN, drawn=nothing) as cup:
-        cup.play()
-        return cup.export(folder)
+    recipe = Recipe("odds", PAIR, more=PLAN, options={"drawn": nothing})
+    return recipe.export(tmp_path_factory.mktemp("odds"))
 
 
 def test_a_clock_follows_its_agent_to_both_seats(exported: Public) -> None:

@@ -24,16 +24,8 @@ from tests.contests import PAIR, nothing
 from tests.publish.cups import Cup, player
 from tests.publish.public import Public
 from tests.verify import independent_reading
-from tests.verify.log_forgeries import held, in_document, old_checkpoint, other_digest, rewrite
+from tests.verify.log_forgeries import held, in_document, other_digest, rewrite
 from tests.verify.second_opinion import accepted, second_opinion
-
-
-def test_replaced_secret_is_found_with_the_kept_announcement(logged: Public, tmp_path: Path) -> None:
-    again = held(tmp_path, logged.key, secret="6d" * 32)
-
-    assert [] == list(verify_export(again.directory, again.public_key).problems)
-    (problem,) = verify_export(again.directory, again.public_key, old_checkpoint(logged, tmp_path, 1)).problems
-    assert problem.startswith("the first 1 leaves of the log differ from those of the old checkpoint")
 
 
 def test_other_entries_or_another_moment_give_another_draw() -> None:

@@ -18,11 +18,9 @@ from judge.contest_view.stored import StoredView
 from judge.publish.verify.export import verify_export
 from judge.store.orders import OrganiserOrder
 from judge.store.types import JournalLine
-from judge.tournament.formats.groups import Groups
 from judge.tournament.formats.knockout import Knockout
 from judge.tournament.formats.round_robin import RoundRobin
-from judge.tournament.formats.swiss import Swiss
-from tests.contest.cups import better_seed, cup, play
+from tests.contest.cups import cup
 from tests.contest.giving import give, previewed
 from tests.contests import LATE_AND_WITHDRAWN, LATE_ENTRY, SWISS, WITH_ZOE, WITHDRAWN, Recipe, submit
 from tests.examples import of_evidence
@@ -238,48 +236,6 @@ def test_late_entry_is_refused(form: str, games: int, agent: str, reason: str, t
 
 
 # --- withdrawals -----------------------------------------------------------------------------------------------------
-
-
-def test_round_robin_results_of_a_withdrawn_agent_do_not_count() -> None:
-    with cup(RoundRobin(games=2), 4) as contest:
-        play(contest, better_seed, 5)
-        effect = previewed(contest, "withdraw-agent", "1")
-        assert effect.words.startswith("Played games of 1 that no longer count: ")
-        assert any(each.agent == "1" and each.places[1] == 4 for each in effect.changes)
-        leave(contest)
-        play(contest, better_seed)
-
-        assert {"1": "the author asked for it"} == contest.view().out
-        assert contest.view().is_over
-        table = contest.view().table
-        assert ["2", "3", "4", "1"] == [line.agent for line in table.lines]
-        assert {4, 0} == {line.done.games for line in table.lines}
-        cancelled = [game.why for game in contest.store.games(contest.name) if game.state is GameState.CANCELLED]
-        assert {"1 withdrew: the author asked for it"} == set(cancelled)
-
-
-def test_swiss_round_is_finished_and_its_results_count() -> None:
-    with cup(Swiss(rounds=3, games=2), 6) as contest:
-        play(contest, better_seed, 1)
-        leave(contest)
-        play(contest, better_seed)
-
-        assert {} == contest.view().out
-        assert {GameState.DONE} == {game.state for game in contest.store.games(contest.name)}
-        assert {1} == {each.round for each in contest.store.pairings(contest.name) if "1" in each.agents}
-        line = next(line for line in contest.view().table.lines if line.agent == "1")
-        assert (2.0, 2) == (line.points, line.done.games)
-
-
-def test_games_of_a_group_final_follow_without_the_withdrawn_agent() -> None:
-    with cup(Groups(games=2, groups=2, promoted=1), 6) as contest:
-        play(contest, better_seed, 4)
-        leave(contest)
-        play(contest, better_seed)
-
-        final = [each for each in contest.store.pairings(contest.name) if each.group == "final"]
-        assert final
-        assert all("1" not in each.agents for each in final)
 
 
 def test_withdrawal_is_refused_in_a_knockout_and_of_agents_that_do_not_take_part() -> None:

@@ -28,7 +28,6 @@ from tests.site.browser import Browser
 from tests.verify import independent_reading
 from tests.verify.by_node import VERIFIER, node, problems, verify
 from tests.verify.forger import FORMS
-from tests.verify.second_opinion import second_opinion
 
 
 def test_unchanged_export_is_accepted_as_by_judge_and_unchecked_parts_are_listed(exported: Public) -> None:
@@ -62,16 +61,6 @@ def test_command_prints_what_the_process_for_many_directories_prints(exported: P
     done = run_alone()
     assert (2, "") == (done.returncode, done.stdout)
     assert done.stderr.startswith("verify.mjs: usage: node verify.mjs DIRECTORY")
-
-
-def test_contest_with_many_criteria_and_a_disqualified_agent_is_accepted(tmp_path: Path) -> None:
-    """tests/verify/test_forgeries.py has contests of other formats."""
-    form = 'name = "double-round-robin"\ngames = 1\nranking = ["points", "ratio", "koya", "buchholz", "rating", "time"]'
-    with Cup(tmp_path / "cup", STRONG_TO_WEAK, form, "[failures]\nafter = 2\nlimit = 0.4") as cup:
-        cup.play()
-        public = cup.export(tmp_path)
-
-    assert [] == second_opinion(public.directory)
 
 
 def test_ratings_as_criterion_are_computed_by_the_verifier_and_the_independent_reading(tmp_path: Path) -> None:
@@ -113,15 +102,6 @@ def test_files_that_are_changed_missing_or_more_are_named(copy: Public) -> None:
     assert expected == set(problems(copy.directory, copy.public_key))
     by_judge = {each.replace("links and special files are", "a link or a special file, which is") for each in expected}
     assert by_judge == set(verify_export(copy.directory, copy.public_key).problems)
-
-
-@pytest.mark.parametrize(
-    "data", [b"", b"[]", b"{", b"\xff", b'{"files": 1, "format": "judge-manifest-1"}', b"[" * 100_000]
-)
-def test_invalid_manifest_is_a_problem_and_no_crash(data: bytes, copy: Public) -> None:
-    (copy.directory / MANIFEST).write_bytes(data)
-
-    assert problems(copy.directory, copy.public_key)
 
 
 # --- computed by the independent reading alone ------------------------------------------------------------------------

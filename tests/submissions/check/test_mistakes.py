@@ -12,7 +12,7 @@ from judge.protocols.squares import intended_square
 from judge.submissions.check import CheckReport, Grade
 from judge.submissions.check.answer_forms import form_advice
 from judge.submissions.check.suite import TalkFolder
-from tests.examples import evidence
+from tests.examples import evidence, of_lanes
 from tests.submissions.check import flawed
 from tests.submissions.check.conftest import Examine, finding, problems
 
@@ -83,14 +83,12 @@ MISTAKES: dict[str, tuple[str, set[str], str]] = {
 }
 """What an agent does where the sound one prints its answer, the checks that find it, and the fix."""
 
-ONLY_EVIDENCE = {"text before a move", "exchanges x and y"}
-"""The full lane has such a form among those of `intended_square`, and an engine of AGI that exchanges both."""
+OF_FULL_LANE = ("names of squares", "counts from 1", "another word than OK", "lines that are no answers")
+"""The other forms are among those of `intended_square` and `form_advice`."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "mistake", [pytest.param(each, marks=[evidence] * (each in ONLY_EVIDENCE)) for each in MISTAKES]
-)
+@pytest.mark.parametrize("mistake", of_lanes(MISTAKES, OF_FULL_LANE))
 def test_mistake_is_named_with_its_fix(judged: Examine, mistake: str) -> None:
     source, checks, fix = MISTAKES[mistake]
 
@@ -245,7 +243,13 @@ STARTERS = {
     ("protocol", "answer", "check", "advice"),
     [
         ("agi", "say(self.decide(rest))", "time", "it probably means BESTMOVE 78"),
-        ("agi", "y, x = self.decide(rest); say(f'BESTMOVE {y}{int(x, 16) - 1:X}')", "win", "its columns count from 0"),
+        pytest.param(
+            "agi",
+            "y, x = self.decide(rest); say(f'BESTMOVE {y}{int(x, 16) - 1:X}')",
+            "win",
+            "its columns count from 0",
+            marks=evidence,
+        ),
         (
             "agi",
             "y, x = self.decide(rest); say(f'BESTMOVE {int(x, 16) - 1:X}{int(y, 16) + 1:X}')",

@@ -10,9 +10,9 @@ import pytest
 from judge.agents.programs import read_elf
 from judge.submissions.check import Grade
 from judge.submissions.check.start_faults import fault_of_file, pointers_of, processor_level, why_not_started
+from tests.examples import of_lanes
 from tests.submissions.building import laid
-from tests.submissions.check import flawed
-from tests.submissions.check.conftest import Examine, finding
+from tests.submissions.check.conftest import Examine
 
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 123\n"
 
@@ -133,11 +133,13 @@ QUICK = ("clock.turn_ms=1000", "clock.start_ms=3000", "clock.close_ms=500")
 
 ILL = "int main(void) { __builtin_trap(); }"
 AGENTS = tomllib.loads(Path(__file__).with_name("start_faults.toml").read_text(encoding="utf-8"))
+OF_FULL_LANE = ("python", "no line end", "data", "sockets", "module in another case")
+"""One of each source of the advice: the command, what it wrote, its files, its last words, and names in them."""
 
 
 @pytest.mark.docker
 @pytest.mark.usefixtures("runtimes")
-@pytest.mark.parametrize("case", AGENTS)
+@pytest.mark.parametrize("case", of_lanes(AGENTS, OF_FULL_LANE))
 def test_agent_failing_for_a_known_reason_gets_a_hint(case: str, examined: Examine, tmp_path: Path) -> None:
     agent = AGENTS[case]
     for path in laid(tmp_path, agent["files"]).iterdir():
@@ -163,27 +165,3 @@ def test_an_instruction_of_another_processor_is_named(examined: Examine, tmp_pat
 
     assert "compile it without -march=native" in fix
     assert processor_level() in fix
-
-
-NAMED = """
-import concurrent.futures, getpass, multiprocessing, os, pwd
-from multiprocessing import shared_memory
-if __name__ == "__main__":
-    with concurrent.futures.ProcessPoolExecutor(2) as pool:
-        assert 6 == sum(pool.map(abs, (-1, -2, -3)))
-    block = shared_memory.SharedMemory(create=True, size=100_000)
-    block.buf[99_999] = 1
-    block.close()
-    block.unlink()
-    assert "agent" == getpass.getuser() == pwd.getpwuid(os.getuid()).pw_name
-"""
-
-
-@pytest.mark.docker
-@pytest.mark.usefixtures("runtimes")
-def test_pools_shared_memory_and_the_user_s_name_are_there(examined: Examine, tmp_path: Path) -> None:
-    agent = flawed.write(tmp_path, f"#!/usr/bin/env python3{NAMED}{flawed.HOUSE_PYTHON}")
-
-    report = examined(agent, "gomocup-standard", *QUICK)
-
-    assert "pass" == finding(report, "start").grade

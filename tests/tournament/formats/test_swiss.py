@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from judge.contest_games import Pairing
 from judge.tournament.formats.swiss import Swiss
 from judge.tournament.results import PlayedPairing
-from tests.contest.rounds import entries, everything_is_drawn, leans, of_round, play_out
+from tests.contest.rounds import entries, leans, of_round, play_out
 from tests.examples import examples
 
 
@@ -90,13 +90,3 @@ def test_seed_decides_only_the_first_seat() -> None:
     firsts = {seed: of_round(play_out(Swiss(rounds=1, games=1), entries(8), seed=seed), 1) for seed in range(8)}
 
     assert {"1-5 6-2 3-7 8-4", "5-1 2-6 7-3 4-8"} == {" ".join(tables) for tables in firsts.values()}
-
-
-def test_withdrawn_agent_is_not_paired() -> None:
-    before = [
-        PlayedPairing(pairing, (), everything_is_drawn(pairing)) for pairing in Swiss(rounds=3).next(entries(6), [], 0)
-    ]
-    after = Swiss(rounds=3).next(entries(6, out=[2]), before, 0)
-
-    assert {"1", "3", "4", "5", "6"} == {agent for pairing in after for agent in pairing.agents}
-    assert 1 == sum(pairing.second is None for pairing in after)
