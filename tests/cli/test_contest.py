@@ -330,17 +330,3 @@ def test_a_panel_shows_how_far_it_is_and_ctrl_c_ends_it(tmp_path: Path, size: tu
     assert "judge: to continue: judge contest run cup/contest.toml" in end
     assert b"\x1b]0;owned" not in terminal.written
     assert b"\x1b[?25h" in terminal.written[-200:]
-
-
-@pytest.mark.docker
-def test_a_contest_that_is_over_leaves_its_panel_on_the_screen(tmp_path: Path) -> None:
-    write_contest(tmp_path / "cup", ["house-instant", "house-instant"], games=1)
-    terminal = Terminal([*JUDGE, "contest", "run", "cup"], tmp_path, 100, 30)
-
-    end = terminal.to_the_end()
-
-    assert 0 == terminal.code
-    assert "cup  1 of 1 games" in end
-    assert "judge: cup is over; judge contest standings cup/contest.toml" in end
-    standings = Terminal([*JUDGE, "contest", "standings", "cup"], tmp_path, 100, 30)
-    assert "rating (95 %)" in standings.to_the_end()

@@ -250,6 +250,7 @@ def test_ctrl_c_finishes_the_running_games_of_all_leagues(judge: Judge, tmp_path
     assert 0 < sum(done(judge).values()) < sum(GAMES.values())
 
 
+@evidence
 def test_leagues_share_a_core_game_by_game(judge: Judge, tmp_path: Path) -> None:
     """The kernel gives the core's lock to the game that has waited longest."""
     names = ("a", "b", "c")
@@ -272,7 +273,7 @@ def test_leagues_share_a_core_game_by_game(judge: Judge, tmp_path: Path) -> None
     assert all(2 >= order[at : at + 3].count(name) for at in range(7) for name in names), order
 
 
-@pytest.mark.long
+@evidence
 def test_submitted_agent_is_promoted_with_its_files(judge: Judge, tmp_path: Path) -> None:
     stamp = '[[entries]]\npath = "house-stamp"\nleagues = ["second"]\n'
     text = TWO_LEAGUES.replace("promoted = 1", "promoted = 2").replace(stamp, "")

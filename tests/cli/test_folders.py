@@ -278,7 +278,7 @@ def test_learned_state_carries_over_between_contests(judge: Judge, tmp_path: Pat
     late = judge("contest", "folders", "two", "--from", "learned")
     assert (2, True) == (late.code, "has begun and is locked in" in late.err)
 
-    # Taken out, and brought into a third.
+    # Exported, and brought into a third contest.
     out = judge("contest", "folders", "two", "--export", "learned")
     assert (0, True) == (out.code, "wrote learned: 1 folders" in out.out), out.err
     assert "--force replaces it" in judge("contest", "folders", "two", "--export", "learned").err
@@ -286,11 +286,8 @@ def test_learned_state_carries_over_between_contests(judge: Judge, tmp_path: Pat
     brought = judge("contest", "folders", "three", "--from", "learned")
     assert 0 == brought.code, brought.err
     assert "begin with those of learned; pbrain-count; empty: house-instant" in judge("contest", "plan", "three").out
-    ran = judge("contest", "run", "three")
-    assert 0 == ran.code, ran.err
-    assert ["0 of the run, 4 ever", "1 of the run, 5 ever"] == counted(tmp_path / "three")["pbrain-count"]
 
-    # `judge match` goes on from there, and a contest from what that leaves.
+    # `judge match` starts from there, and a contest from what that leaves.
     sets = [word for change in PAUSES for word in ("--set", change)]
     game = judge(
         "match", "three/pbrain-count.py", "house-instant", "--policy", "gomocup-fastgame",

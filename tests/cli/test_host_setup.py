@@ -1,8 +1,6 @@
 """What a command needs and can build, it builds; what it cannot build costs a submission nothing."""
 
 import tarfile
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import docker
@@ -23,12 +21,6 @@ name = "round-robin"
 LATE = "local/late-python:1"
 """The image that the policy names and the organiser has not brought yet."""
 MANIFEST = 'name = "mine"\ncommand = ["python3", "starter.py"]\nruntime = "late"\n'
-
-
-@pytest.fixture
-def client() -> Iterator[docker.DockerClient]:
-    with closing(docker.from_env()) as client:
-        yield client
 
 
 @pytest.fixture

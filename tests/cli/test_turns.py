@@ -19,6 +19,7 @@ from judge.sandbox.machine.cores import CoreLocks, whole_cores
 from tests.cli.brains import write_brain
 from tests.cli.conftest import QUICK, orphans
 from tests.cli.running import thinking
+from tests.examples import evidence
 from tests.web.intake.conftest import make_contest
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("two_cores", "images")]
@@ -90,6 +91,7 @@ def test_second_of_two_matches_waits_and_plays_when_the_first_is_killed(
     assert not orphans()
 
 
+@evidence
 def test_an_upload_is_built_at_once_and_examined_when_a_core_is_free(
     two_cores: tuple[int, ...], tmp_path: Path
 ) -> None:
