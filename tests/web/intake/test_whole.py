@@ -51,16 +51,6 @@ def packed(folder: Path) -> bytes:
     return buffer.getvalue()
 
 
-def test_the_intake_is_served_alone(tmp_path: Path) -> None:
-    desk = make_contest(tmp_path / "cup")
-    with serving(desk, without=()) as service, service.client() as stranger:
-        assert "cup" == stranger.get("/contest").json()["name"]
-        assert 404 == stranger.get("/live.html").status_code
-        assert "a reverse proxy with TLS in front" in service.log.read_text()
-        service.process.terminate()
-        assert 143 == service.process.wait()
-
-
 def test_archive_becomes_an_agent_or_reports_why_not(tmp_path: Path) -> None:
     build_house_agents()
     desk = make_contest(tmp_path / "cup")

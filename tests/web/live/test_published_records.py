@@ -11,7 +11,6 @@ import pytest
 from judge.contest.contest import Contest
 from judge.contest_view.view import ContestView
 from judge.journal.events import Paused, Resumed
-from judge.publish.tables import result_tables
 from judge.site.game_files import read_stored, read_stored_record
 from judge.testing import Agent, Say
 from judge.web.live import page as pages_of
@@ -91,28 +90,6 @@ def test_record_without_its_transcript_is_that_of_the_whole_file(tmp_path: Path)
             file = read_stored(cup.planned.files, digest)
             assert "transcript" in file.to_json().decode().partition(',"transcript":')[0]
             assert file.record == read_stored_record(cup.planned.files, digest)
-
-
-def test_tables_are_computed_once_for_all_who_ask(cup: Cup, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[object] = []
-
-    def count(contest: ContestView) -> Iterator[tuple[str, bytes]]:
-        calls.append(contest)
-        return result_tables(contest)
-
-    monkeypatch.setattr("judge.web.live.pages.result_tables", count)
-    monkeypatch.setattr("judge.web.live.pages.LARGE_RECORD_BYTES", 0)
-    cup.play()
-    names = ("standings.csv", "games.json", "nothing.csv", "../organiser.key", "", "games.json/x", "games.json")
-    with live_pages(cup) as pages:
-        found = [pages.find(f"data/{name}") for _ in range(2) for name in names]
-        assert [True, True, False, False, False, False, True] * 2 == [isinstance(each, Path) for each in found]
-        game_table = pages.get("data/games.json")
-        directory = next(each.parent for each in found if isinstance(each, Path))
-    assert game_table is not None
-    assert 2 == len(json.loads(game_table.data))
-    assert 1 == len(calls)
-    assert not directory.exists()
 
 
 def change(cup: Cup) -> None:

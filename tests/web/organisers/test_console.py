@@ -444,10 +444,3 @@ def test_a_form_that_is_wrong_changes_nothing(seen: Office, change: dict[str, st
     assert 422 == status
     assert word in body.decode()
     assert before == seen.dump()
-
-
-def test_token_guesser_has_to_wait(tmp_path: Path) -> None:
-    with office(tmp_path / "cup", played=0, strangers=3) as found:
-        answers = [found.ask("GET", "/organiser/games.html", f"judge-{n}")[0] for n in range(5)]
-        assert [401, 401, 401, 429, 429] == answers
-        assert 200 == found.ask("GET", "/organiser/index.html", found.tokens["watch"])[0]
