@@ -128,12 +128,6 @@ def test_page_of_a_game_has_the_title_of_the_contest(cup: Cup) -> None:
     assert ("Spring Cup", contest.name) == (context.contest, context.event)
 
 
-def test_games_of_a_round_have_small_boards(exported: Public) -> None:
-    page = (exported.directory / "rounds/001.html").read_text()
-
-    assert 0 < page.count('class="mini"') == len(set(re.findall(r'href="\.\./games/(\d+)\.html" aria-label', page)))
-
-
 # --- strangers -------------------------------------------------------------------------------------------------------
 
 

@@ -201,11 +201,6 @@ def test_the_calculator_prints_the_test_and_the_estimate() -> None:
     assert "…" in run("sprt", 0, 0, 10)
 
 
-def test_hypotheses_in_the_wrong_order_are_refused() -> None:
-    with pytest.raises(InputError, match="elo0 must be less than elo1"):
-        run("sprt", 1, 2, 3, "--elo0", 20)
-
-
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
