@@ -270,20 +270,6 @@ def _began_with_another_image(database: Path) -> None:
     engine.dispose()
 
 
-def test_incomplete_plan_lists_all_missing_parts_and_fails(judge: Judge, tmp_path: Path) -> None:
-    write_contest(tmp_path / "cup", ["gone", "house-instant", "a\\u001b[31mb"])
-
-    planned = judge("contest", "plan", "cup")
-
-    assert (1, "") == (planned.code, planned.err)
-    missing = [each for each in planned.out.splitlines() if each.startswith("  missing")]
-    assert 2 <= len(missing)
-    assert "there is no file or directory 'cup/gone'" in missing[0]
-    assert "games    6 in 3 rounds, 2 of each pair" in planned.out
-    assert "no passed check" not in planned.out
-    assert "\x1b" not in planned.out
-
-
 def test_a_wrong_file_is_named_with_its_line_by_every_command(judge: Judge, tmp_path: Path) -> None:
     toml = write_contest(tmp_path / "cup", ["house-instant"]) / "contest.toml"
     toml.write_text(toml.read_text().replace("games = 2", "gmaes = 2"))

@@ -59,13 +59,6 @@ def test_init_writes_agents_and_a_time_control_and_no_second_file(judge: Judge, 
     assert [tmp_path / "cup" / "contest.toml"] == list((tmp_path / "cup").iterdir())
 
 
-def test_fixed_seed_is_called_predictable(judge: Judge, tmp_path: Path) -> None:
-    judge("contest", "init", "cup", "--policy", "gomocup-fastgame", "--seed", "7")
-
-    assert 7 == load_plan(tmp_path / "cup").plan.seed
-    assert "fixed by seed = 7: all random choices are predictable" in judge("contest", "plan", "cup").out
-
-
 @pytest.mark.parametrize(
     ("words", "why"),
     [

@@ -26,17 +26,6 @@ def game(tmp_path: Path) -> str:
     return written(tmp_path, recorded.gomoku())
 
 
-def test_a_game_is_listed_in_a_pipe(judge: Judge, game: str) -> None:
-    """tests/corpus has what is shown of other games."""
-    ran = judge("show", game)
-
-    lines = ran.out.splitlines()
-    assert 0 == ran.code
-    assert "\x1b" not in ran.out
-    assert "   1. anna                 0,0 a1              3.0 ms" == lines[1]
-    assert ["9 of 9: 9. e1", "anna wins: 5 in a row, a1 to e1"] == lines[-2:]
-
-
 def test_one_position_and_its_picture(judge: Judge, tmp_path: Path, game: str) -> None:
     ran = judge("show", game, "--ply", "2", "--svg", "two.svg")
 

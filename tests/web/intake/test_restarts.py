@@ -11,11 +11,11 @@ from typing import Any
 import httpx
 from sqlalchemy import create_engine, text
 
-from judge.base.procfs import children_of
 from judge.base.worker_processes import Worker, wait
 from judge.sandbox.machine import cores
 from judge.sandbox.machine.cores import CoreLocks
 from judge.web.player.background_jobs import Running
+from tests.cli.contests import workers
 from tests.web.intake.conftest import POLL_INTERVAL_S, Service, ended, make_contest, make_token, send, serving
 from tests.web.live.watching import until
 
@@ -39,24 +39,16 @@ def test_submission_processed_during_a_stop_and_a_kill_is_processed_again(tmp_pa
     with serving(desk) as service, service.client(token) as ada:
         second = send(ada, "good second")
         held(free)
-        workers = children(service.process.pid)
+        processes = workers(service.process.pid)
         service.process.kill()
         service.process.wait()
-    until(lambda: all(map(is_dead, workers)), "a worker lives")
+    until(lambda: all(map(is_dead, processes)), "a worker lives")
     free.touch()
     with serving(desk) as service, service.client(token) as ada:
         assert ["passed", "passed"] == [ended(ada, one)["state"] for one in (first, second)]
         states = [one["state"] for one in ended(ada, first)["journal"]]
         assert ["received", "processing", "received", "processing", "received", "processing", "passed"] == states
         assert 2 == len(ada.get("/submissions").json()["submissions"])
-
-
-def children(pid: int) -> list[int]:
-    """The processes that a process has started, workers among them."""
-    found = children_of(pid)
-    for child in found:  # grows in the loop
-        found += children_of(child)
-    return found
 
 
 def is_dead(pid: int) -> bool:

@@ -16,7 +16,6 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.cli.contest.options import checked_archive
-from judge.cli.contest.publish import export
 from judge.contest.contest import Contest
 from judge.contest_view.values import conditions_of
 from judge.contest_view.view import ContestView
@@ -87,26 +86,6 @@ def test_pages_update_from_any_file_server_until_the_contest_is_over(browser: Br
         assert 2 == len(list(public.glob("records/*.json")))
         pages = [path for path in public.rglob("*.html") if "data-log=" in path.read_text()]
         assert [] == pages
-
-
-ARCHIVE = "https://example.org/spring/cup.tar.gz"
-STEPS = (f"curl -fLO {ARCHIVE}", "mkdir site", "tar -xf cup.tar.gz -C site --strip-components=1")
-
-
-def test_final_pages_link_to_the_archive_of_the_export(tmp_path: Path) -> None:
-    public = tmp_path / "public"
-    with Cup(tmp_path / "cup", PAIR, form='name = "round-robin"\ngames = 1') as cup, recorder(cup) as log:
-        log.read_store()
-        export(public, tmp_path / "cup", archive=ARCHIVE, unsigned=True)
-        assert ARCHIVE not in (public / "verify.html").read_text()
-        accept(cup, *play_next(cup))
-        log.finish()
-        export(public, tmp_path / "cup", archive=ARCHIVE, unsigned=True)
-    for folder in ("", "cs", "zh"):
-        page = (public / folder / "verify.html").read_text()
-        assert f'<a href="{ARCHIVE}">' in page
-        assert "\n".join(STEPS) in page
-        assert "judge contest verify site --key organiser.pem" in page
 
 
 def test_certificate_of_fairness_is_complete_at_the_first_visit(
