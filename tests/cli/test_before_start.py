@@ -117,20 +117,6 @@ def test_email_of_an_unknown_author_is_refused(judge: Judge, tmp_path: Path) -> 
     assert 2 == judge("submissions", "message", " ", "cup").code
 
 
-def test_announce_and_plan_have_the_title_and_the_games_of_each_pair(judge: Judge, tmp_path: Path) -> None:
-    make_cup(tmp_path)
-    plan = tmp_path / "cup" / "contest.toml"
-    text = plan.read_text().replace('name = "round-robin"', 'name = "round-robin"\ngames = 2\ncycles = 7')
-    plan.write_text(f'title = "Weekend Cup"\n{text}')
-
-    announced, planned = (judge("contest", command, "cup").out for command in ("announce", "plan"))
-
-    assert announced.startswith("Weekend Cup\n\ncontest      Weekend Cup (cup)\n")
-    assert "format       round-robin, 14 games of each pair\n" in announced
-    assert planned.startswith("Weekend Cup (cup): ")
-    assert ", 14 of each pair\n" in planned
-
-
 def test_status_reports_why_a_contest_was_not_started_at_its_time(judge: Judge, tmp_path: Path) -> None:
     make_cup(tmp_path, "[contest]\nstarts = 2020-01-01T00:00:00Z\n")
     with start_run(tmp_path / "cup" / "contest.toml") as process:

@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import sys
-import tarfile
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -15,14 +14,13 @@ from pathlib import Path
 import httpx
 import pytest
 
-from judge.base.resources import BUILD_DIRECTORY
 from judge.contest.contest import open_store
 from judge.contest.plan import load_plan
 from judge.contest.run_lock import player_of
-from judge.host.house_agents import build_house_agents
 from judge.journal.events import Accepted
 from judge.store.types import JournalLine
 from tests.broadcast.test_recorder import until
+from tests.cli.brains import packed_agent
 from tests.cli.conftest import Judge
 from tests.contest.test_full_disk import fill, mounted
 from tests.examples import evidence, sized
@@ -115,14 +113,6 @@ def authorization(service: Service, author: str) -> dict[str, str]:
 def submit(service: Service, author: str, agent: bytes) -> httpx.Response:
     url = f"{service.url}/submissions?filename=a.tar.gz&name={author.partition(' ')[0].lower()}"
     return httpx.post(url, content=agent, headers=authorization(service, author), verify=TLS)
-
-
-def packed_agent(folder: Path) -> Path:
-    build_house_agents()
-    path = folder / "mine.tar.gz"
-    with tarfile.open(path, "w:gz") as archive:
-        archive.add(BUILD_DIRECTORY / "house-python", ".")
-    return path
 
 
 def exports(folder: Path) -> list[Path]:

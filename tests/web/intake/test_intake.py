@@ -131,8 +131,6 @@ def test_remote_terminal_gets_errors(service: Service, desk: IntakeDirectory, tm
     to = ["--url", service.url, "--token-file", str(token)]
     for words, why in (
         ([str(file), *to], "the token is missing or not valid"),
-        ([str(tmp_path / "nothing"), *to], "No such file"),
-        ([str(tmp_path), *to], "a directory; pack it"),
         ([str(large), *to], f"at most {desk.intake.upload_bytes}"),
         ([str(file), *to[:2]], "--token-file is missing"),
         ([str(file), "--url", f"{service.url}/author/index.html#"], "the text after #: must contain only"),
@@ -149,17 +147,6 @@ def test_remote_terminal_gets_errors(service: Service, desk: IntakeDirectory, tm
     nobody = ["submit", str(file), "--url", "http://127.0.0.1:9", *to[2:]]
     with pytest.raises(HostError, match="refused"):
         CliRunner().invoke(app, nobody, catch_exceptions=False)
-
-
-def test_authors_know_nothing_of_each_other(ada: httpx.Client, eve: httpx.Client) -> None:
-    number = send(ada, "good adas")
-    ended(ada, number)
-    theirs = error_of(eve.delete(f"/submissions/{number}"))
-    nobodys = error_of(eve.delete("/submissions/999999"))
-    assert theirs == (nobodys[0], nobodys[1].replace("999999", str(number)))
-    assert number not in [one["id"] for one in eve.get("/submissions").json()["submissions"]]
-    taken = eve.post("/submissions", params={"filename": "a", "name": "ADAS"}, content=b"good x")
-    assert (409, "an agent of another author is called 'ADAS' already: choose another name") == (error_of(taken))
 
 
 def test_oversized_body_is_refused_before_and_while_it_is_sent(ada: httpx.Client, desk: IntakeDirectory) -> None:

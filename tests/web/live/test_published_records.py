@@ -13,7 +13,6 @@ from judge.contest_view.view import ContestView
 from judge.journal.events import Paused, Resumed
 from judge.site.game_files import read_stored, read_stored_record
 from judge.testing import Agent, Say
-from judge.web.live import page as pages_of
 from judge.web.live import static
 from judge.web.live.page import SEQ
 from judge.web.live.serve import follow
@@ -98,19 +97,6 @@ def change(cup: Cup) -> None:
     cup.store.set_state(cup.contest.name, Resumed("a test"))
 
 
-def test_tables_of_the_last_edition_can_be_sent_until_the_next_ones(cup: Cup, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("judge.web.live.pages.LARGE_RECORD_BYTES", 0)
-    paths = []
-    with live_pages(cup) as pages:
-        for _ in range(4):
-            change(cup)
-            pages._load_at = 0.0
-            path = pages.find("data/games.csv")
-            assert isinstance(path, Path)
-            paths.append(path)
-        assert [False, False, True, True] == [path.exists() for path in paths]
-
-
 @pytest.mark.parametrize("is_over", [False, True])
 def test_requests_do_not_load_a_changing_contest_again_and_again(
     is_over: bool, cup: Cup, monkeypatch: pytest.MonkeyPatch
@@ -163,11 +149,6 @@ def test_page_of_a_game_that_has_just_ended_is_its_own(cup: Cup, monkeypatch: py
         log.finish()
         pages.hub.catch_up()
         assert pages.find("games/00001.html") is not None
-
-
-def test_every_process_has_another_mark() -> None:
-    assert len(SEQ) > 32
-    assert pages_of.numbered(b"@seq@", "text/html; charset=utf-8", 7) == b"@seq@"
 
 
 def test_only_a_file_that_never_changes_is_kept_by_caches(cup: Cup) -> None:

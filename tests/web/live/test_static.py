@@ -4,12 +4,7 @@ import json
 import math
 import re
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -32,24 +27,10 @@ from tests.forked import ForkedProcess
 from tests.patience import PATIENCE_S
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 from tests.site.browser import Browser
+from tests.verify.test_second_verifier import served
 from tests.web.live.test_live import ROWS
 from tests.web.live.watching import tell, told_by, until
 from tests.web.service import live_pages
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    """A file server that says nothing."""
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's own name
-        pass
-
-
-@contextmanager
-def file_server(directory: Path) -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=directory)) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
 
 
 def test_pages_update_from_any_file_server_until_the_contest_is_over(browser: Browser, tmp_path: Path) -> None:
@@ -61,7 +42,7 @@ def test_pages_update_from_any_file_server_until_the_contest_is_over(browser: Br
         tell(told, 6)
         words = [sys.executable, "-m", "judge.cli", "contest", "export", str(public), str(cup.folder), "--unsigned"]
         words.append("--follow")
-        with ForkedProcess[bytes](words) as process, file_server(public) as url:
+        with ForkedProcess[bytes](words) as process, served(public) as url:
             until((public / "feed/head.json").exists, "no head was written")
             browser.visit(f"{url}/games/00001.html")
             browser.wait_for("document.querySelector('[data-clock]') !== null")
