@@ -79,14 +79,6 @@ def test_leaving_early_leaves_no_record(tmp_path: Path, typed: str) -> None:
     assert [] == list((tmp_path / "records").iterdir())
 
 
-def test_a_series_with_a_person_alternates(tmp_path: Path) -> None:
-    ran = play(tmp_path, "h8\nresign\nresign\n", "me", "house-instant", *FREESTYLE, "--games", "2")
-
-    assert 0 == ran.code, ran.err
-    assert "place a white stone" in ran.out
-    assert "score: me 0 - 2 house-instant, 0 drawn" in ran.out
-
-
 FIFTHS = "\n".join(f"{column}{row}" for column in "ghk" for row in (5, 6, 9, 10))
 SQUARES = "\n".join(f"{column}{row}" for column in 2 * "abcdefghijklmno" for row in range(1, 16))
 ROWS = "FB9B4596B9\nBB67859589\n7B48365978\n9612s79383"
