@@ -103,14 +103,6 @@ def test_a_link_to_a_game_shows_its_position_and_its_result(exported: Public) ->
     assert (int(said["image:width"]), int(said["image:height"])) == size
 
 
-def test_page_of_a_game_has_the_title_of_the_contest(cup: Cup) -> None:
-    contest = cup.contest.read()
-    contest = replace(contest, snapshot=contest.snapshot.model_copy(update={"title": "Spring Cup"}))
-    context = GamePageContext.of(contest, contest.played[0], "", "")
-
-    assert ("Spring Cup", contest.name) == (context.contest, context.event)
-
-
 # --- strangers -------------------------------------------------------------------------------------------------------
 
 

@@ -3,6 +3,7 @@
 That any loop continues is in tests/base/test_service_loop.py.
 """
 
+import errno
 import re
 from contextlib import closing
 from pathlib import Path
@@ -22,7 +23,6 @@ from judge.journal.events import SubmissionState
 from judge.submissions.service import receive_file, working
 from judge.web.player import background_jobs
 from judge.web.player.queues import SubmissionQueue, submission_jobs
-from tests.base.test_service_loop import ERRORS
 from tests.broadcast.logs import PAIR, events
 from tests.broadcast.test_recorder import end_recorder
 from tests.publish.cups import Cup
@@ -35,7 +35,16 @@ ROOT = Path(__file__).parents[2]
 
 def errors() -> list[Exception]:
     """An error of each kind."""
-    return [*ERRORS, OperationalError("SELECT", {}, Exception("lost")), HostError("the host failed"), KeyError("any")]
+    return [
+        OSError(errno.EMFILE, "Too many open files"),
+        OSError(errno.ENOSPC, "No space left on device"),
+        BlockingIOError(errno.EAGAIN, "fork: Resource temporarily unavailable"),
+        MemoryError(),
+        RuntimeError("can't start new thread"),
+        OperationalError("SELECT", {}, Exception("lost")),
+        HostError("the host failed"),
+        KeyError("any"),
+    ]
 
 
 @pytest.fixture(autouse=True)
