@@ -109,19 +109,6 @@ def flock(path: Path) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-@pytest.mark.parametrize("name", DAMAGE)
-def test_reader_skips_damage_and_continues(name: str, tmp_path: Path) -> None:
-    path = tmp_path / "log"
-    append(path, "a", "b", "c", "d", "e")
-    lines = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(lines[0] + DAMAGE[name](lines) + b"".join(lines[2:]))
-    with closing(LogReader(path)) as reader:
-        found = [line.event for line in reader.news() or ()]
-    texts = [event.reason for event in found if isinstance(event, Disqualified)]
-    assert ["d", "e"] == texts[-2:]
-    assert "a" == texts[0]
-
-
 def test_texts_cannot_forge_a_line(tmp_path: Path) -> None:
     path = tmp_path / "log"
     hostile = '\n{"seq":2,"journal":9}\u2028\\"'

@@ -113,14 +113,6 @@ def test_games_and_standings_include_their_leagues(tmp_path: Path) -> None:
     assert ["League 1"] * 2 + ["League 2"] * 3 == [line["stage"] for line in lines]
 
 
-@pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
-def test_missing_moves_are_taken_from_the_record(cup: Cup, share: float) -> None:
-    with recorder(cup) as log:
-        moves = told_game(log, cup, share)
-
-    assert {(1, 1): whole(moves)} == of_games(events(cup))
-
-
 def positions(cup: Cup) -> list[dict[str, Any]]:
     """The beginnings and moves in the log, without what exists only during a game."""
     live = ("seq", "at", "clock", "search", "messages")

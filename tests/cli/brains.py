@@ -1,7 +1,10 @@
 """Small brains for whole games: correct but for one thing, which they do when they must move (or start)."""
 
+import tarfile
 from pathlib import Path
 from textwrap import indent
+
+from judge.host.house_agents import build_house_agents
 
 _BRAIN = """#!/usr/bin/env python3
 import os, signal, subprocess, sys, time
@@ -76,3 +79,11 @@ def write_brain(
     path.write_text(_BRAIN.format(trick=trick, other=other, at_once=at_once, start=start, at_end=at_end))
     path.chmod(0o755)
     return str(path)
+
+
+def packed_agent(folder: Path) -> Path:
+    """A house agent in Python as an archive that an author would send."""
+    path = folder / "mine.tar.gz"
+    with tarfile.open(path, "w:gz") as archive:
+        archive.add(build_house_agents()["house-python"], ".")
+    return path

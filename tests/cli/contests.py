@@ -10,12 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import docker
-from docker.models.containers import Container
 
 from judge.base.owner import directories
 from judge.base.procfs import children_of, started_ticks
-from judge.contest.contest import Contest, open_store
-from judge.contest.plan import load_plan
 from tests.cli.brains import write_brain
 from tests.cli.conftest import TINY, owner_of
 from tests.forked import ForkedProcess
@@ -94,16 +91,6 @@ def workers(judge: int) -> list[int]:
     for pid in found:  # grows in the loop
         found += children_of(pid)
     return found
-
-
-def is_of(box: Container, folder: Path, number: int) -> bool:
-    """Whether a box is of a game of a contest without kept folders, by its number in the schedule."""
-    planned = load_plan(folder)
-    with closing(open_store(planned)) as store:
-        contest = Contest(store, planned)
-        jobs = {game.number: contest.job(game) for game in store.games(planned.name)}
-    spec = jobs[number].spec()
-    return bool(box.labels["judge.game"] == spec.id)
 
 
 def left(pids: Sequence[int]) -> list[str]:

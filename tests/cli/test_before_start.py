@@ -1,7 +1,6 @@
 """What an organiser sees in the terminal before the contest begins."""
 
 import json
-import re
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -83,28 +82,6 @@ def test_status_names_entries_submissions_and_the_time_until_each_moment(judge: 
     assert [{"name": "five", "author": "ada"}] == document["entries"]
 
 
-def test_status_names_submissions_with_the_name_of_a_listed_agent(judge: Judge, tmp_path: Path) -> None:
-    make_cup(tmp_path)
-    path = tmp_path / "cup" / "contest.toml"
-    with closing(open_intake(path).register()) as register:
-        for name in ("Added", "five"):
-            taken = register.receive(Upload("ada", name, "a.zip", "a" * 64, 1), worker="0" * 32)
-            register.finish(taken.id, taken.attempt, ProcessingResult("", name, "d" * 64, "{}", None, None))
-    assert [] == json.loads(judge("contest", "status", "cup", "--json").out)["problems"]
-    path.write_text(f'{path.read_text()}[[agents]]\npath = "added.py"\n')
-    (path.parent / "added.py").write_text("print()")
-
-    (problem,) = json.loads(judge("contest", "status", "cup", "--json").out)["problems"]
-    assert (
-        "cup/contest.toml: 'added.py' in [[agents]] and submission 1 of 'ada' are called 'added' and 'Added', which "
-        "differ only by case: give the first another name =, or withdraw the second: judge submissions withdraw 1 "
-        "cup/contest.toml --why REASON"
-    ) == problem
-    assert f"problem       {problem}" in judge("contest", "status", "cup").out
-    assert 0 == judge("submissions", "withdraw", "1", "cup/contest.toml", "--why", "a listed agent has its name").code
-    assert "problem" not in judge("contest", "status", "cup").out
-
-
 def test_status_reports_whether_a_service_starts_the_contest(judge: Judge, tmp_path: Path) -> None:
     starts = datetime.now(UTC) + timedelta(days=3)
     make_cup(tmp_path, f"[contest]\nstarts = {starts.isoformat()}\n")
@@ -138,42 +115,6 @@ def test_email_of_an_unknown_author_is_refused(judge: Judge, tmp_path: Path) -> 
     sent = judge("submissions", "send", "cup")
     assert (0, "waiting notices that are sent now: 2\n") == (sent.code, sent.out)
     assert 2 == judge("submissions", "message", " ", "cup").code
-
-
-def test_contest_with_invalid_ratings_does_not_begin_and_writes_nothing(judge: Judge, tmp_path: Path) -> None:
-    """Other mistakes: tests/contest/test_skip_ratings.py."""
-    make_cup(tmp_path)
-    path = tmp_path / "cup/contest.toml"
-    skip = 'name = "round-robin"\nskip = { ratings = "ratings.csv" }\n'
-    right = '[[agents]]\npath = "house-instant"\nname = "right"\n'
-    path.write_text(path.read_text().replace('name = "round-robin"\n', skip) + right)
-    (tmp_path / "cup/ratings.csv").write_bytes(b"agent,rating\nleft,100\nother,5\n")
-
-    ran = judge("contest", "run", "cup")
-
-    assert 2 == ran.code, ran.out
-    assert "ratings.csv, line 3: agent 'other' does not take part" in ran.err
-    assert {"contest.toml", "ratings.csv"} == {path.name for path in (tmp_path / "cup").iterdir()}
-
-
-def test_announce_and_plan_have_the_title_and_the_games_of_each_pair(judge: Judge, tmp_path: Path) -> None:
-    make_cup(tmp_path)
-    plan = tmp_path / "cup" / "contest.toml"
-    text = plan.read_text().replace('name = "round-robin"', 'name = "round-robin"\ngames = 2\ncycles = 7')
-    plan.write_text(f'title = "Weekend Cup"\n{text}')
-
-    announced, planned = (judge("contest", command, "cup").out for command in ("announce", "plan"))
-
-    assert announced.startswith("Weekend Cup\n\ncontest      Weekend Cup (cup)\n")
-    assert "format       round-robin, 14 games of each pair\n" in announced
-    assert planned.startswith("Weekend Cup (cup): ")
-    assert ", 14 of each pair\n" in planned
-
-
-def test_less_than_a_minute_is_shown_in_seconds(judge: Judge, tmp_path: Path) -> None:
-    make_cup(tmp_path, f"[contest]\nstarts = {(datetime.now(UTC) + timedelta(seconds=59)).isoformat()}\n")
-
-    assert re.search(r"^  starts        in \d+ s$", judge("contest", "status", "cup").out, re.MULTILINE)
 
 
 def test_status_reports_why_a_contest_was_not_started_at_its_time(judge: Judge, tmp_path: Path) -> None:

@@ -37,16 +37,6 @@ def test_a_script_gets_the_report_and_an_exit_code(judge: Judge, tmp_path: Path)
     assert "I have no board" in report.findings[0].evidence
 
 
-def test_agent_output_reaches_the_terminal_escaped(judge: Judge, tmp_path: Path) -> None:
-    brain = write_brain(tmp_path, "painter", "raise SystemExit('\\x1b[31m[bold]red\\u202e')")
-
-    checked = judge("check", brain, "--policy", "gomocup-freestyle", *SHORT)
-
-    assert checked.code == 1
-    assert "\\x1b[31m[bold]red\\u202e" in checked.out
-    assert "\x1b" not in checked.out
-
-
 @pytest.mark.parametrize(
     ("name", "words"),
     [

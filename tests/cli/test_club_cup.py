@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import sys
-import tarfile
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -15,17 +14,16 @@ from pathlib import Path
 import httpx
 import pytest
 
-from judge.base.resources import BUILD_DIRECTORY
 from judge.contest.contest import open_store
 from judge.contest.plan import load_plan
 from judge.contest.run_lock import player_of
-from judge.host.house_agents import build_house_agents
 from judge.journal.events import Accepted
 from judge.store.types import JournalLine
 from tests.broadcast.test_recorder import until
+from tests.cli.brains import packed_agent
 from tests.cli.conftest import Judge
 from tests.contest.test_full_disk import fill, mounted
-from tests.examples import sized
+from tests.examples import evidence, sized
 from tests.faults.test_contest_killed import seeded
 from tests.forked import ForkedProcess
 from tests.site.browser import Browser
@@ -41,7 +39,7 @@ QUICK = ("--turn-ms", "200", "--match-ms", "10000", "--games", "2", "--zone", "U
 
 TWO_MORE = ("--agent", "house-stamp", "--agent", "house-strong")
 
-KILLS = sized(6, 50)
+KILLS = sized(2, 50)
 
 
 class Service:
@@ -108,12 +106,13 @@ def links(folder: Path) -> dict[str, str]:
     return dict(found)
 
 
-def packed_agent(folder: Path) -> Path:
-    build_house_agents()
-    path = folder / "mine.tar.gz"
-    with tarfile.open(path, "w:gz") as archive:
-        archive.add(BUILD_DIRECTORY / "house-python", ".")
-    return path
+def authorization(service: Service, author: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {links(service.folder)[author].partition('#')[2]}"}
+
+
+def submit(service: Service, author: str, agent: bytes) -> httpx.Response:
+    url = f"{service.url}/submissions?filename=a.tar.gz&name={author.partition(' ')[0].lower()}"
+    return httpx.post(url, content=agent, headers=authorization(service, author), verify=TLS)
 
 
 def exports(folder: Path) -> list[Path]:
@@ -165,27 +164,22 @@ def test_cup_survives_kills_in_each_phase(judge: Judge, tmp_path: Path) -> None:
         plan.write_text(f"{plan.read_text()}\n[intake]\ntries = 1\nagain_s = 0\n")
         service.start()
         agent = packed_agent(tmp_path).read_bytes()
-        for author, link in links(service.folder).items():
-            if author == "organiser":
-                continue
-            headers = {"Authorization": f"Bearer {link.partition('#')[2]}"}
-            name = author.partition(" ")[0].lower()
-            sent = httpx.post(
-                f"{service.url}/submissions?filename=a.tar.gz&name={name}", content=agent, headers=headers, verify=TLS
-            )
+        for author in AUTHORS.splitlines():
+            sent = submit(service, author, agent)
             assert 201 == sent.status_code, sent.text
             service.kill()
             service.start()
         move_closing(service, datetime.now(UTC))
-        for _ in range(KILLS):
+        for number in range(KILLS):
             ends = time.monotonic() + chance.uniform(0, 4)
             while not exports(service.folder) and time.monotonic() < ends:
                 time.sleep(0.05)  # until a random moment, at which the service is killed
-            if chance.random() < 0.3 and (player := player_of(service.folder)) is not None:
+            if number % 3 == 1 and (player := player_of(service.folder)) is not None:
                 os.kill(int(player), signal.SIGKILL)
             service.kill()
             service.start()
         until(lambda: bool(exports(service.folder)), "there is no export")
+        late = submit(service, "Bob", agent)
 
         verified = judge("contest", "verify", "weekend")
 
@@ -193,24 +187,28 @@ def test_cup_survives_kills_in_each_phase(judge: Judge, tmp_path: Path) -> None:
         assert "ok: weekend, 6 games replayed" in verified.out
         assert 1 == len(exports(service.folder))
         assert 6 == len(accepted(service))
+        assert (409, True) == (late.status_code, "submissions closed at" in late.text)
+        with closing(open_store(load_plan(service.folder))) as store:
+            events = [line.event for line in store.leaves("weekend", 0, 1000)]
+        assert 1 == events.count("closed") == events.count("begins") == events.count("created")
+        assert events.index("closed") < events.index("begins") < events.index("created")
 
 
+@evidence
 def test_service_without_a_player_receives_and_another_process_plays(judge: Judge, tmp_path: Path) -> None:
     with club(judge, tmp_path, datetime.now(UTC) + timedelta(hours=1)) as service:
         service.start("--no-play")
         assert service.process is not None
         assert [] == players_of(service.process.pid)
-        headers = {"Authorization": f"Bearer {links(service.folder)['Bob'].partition('#')[2]}"}
-        agent = packed_agent(tmp_path).read_bytes()
-        url = f"{service.url}/submissions?filename=a.tar.gz&name=bob"
-        sent = httpx.post(url, content=agent, headers=headers, verify=TLS).json()
+        sent = submit(service, "Bob", packed_agent(tmp_path).read_bytes()).json()
         move_closing(service, datetime.now(UTC))
         words = [sys.executable, "-m", "judge.cli", "serve", str(service.folder), "--only-play"]
         with service.log.open("a") as log:
             player = ForkedProcess[str](words, stdin=subprocess.DEVNULL, stderr=log, text=True)
         try:
             until(lambda: bool(exports(service.folder)), "there is no export")
-            shown = httpx.get(f"{service.url}/submissions/{sent['id']}", headers=headers, verify=TLS).json()
+            url = f"{service.url}/submissions/{sent['id']}"
+            shown = httpx.get(url, headers=authorization(service, "Bob"), verify=TLS).json()
         finally:
             player.terminate()
             assert 143 == player.wait()
@@ -219,6 +217,7 @@ def test_service_without_a_player_receives_and_another_process_plays(judge: Judg
         assert "ok: weekend, 2 games replayed" in judge("contest", "verify", "weekend").out
 
 
+@evidence
 def test_cup_continues_after_a_full_disk(judge: Judge, tmp_path: Path) -> None:
     with (
         mounted(tmp_path / "weekend", 32 << 20),
@@ -239,6 +238,7 @@ def test_cup_continues_after_a_full_disk(judge: Judge, tmp_path: Path) -> None:
     assert "ok: weekend, 6 games replayed" in verified.out
 
 
+@evidence
 def test_cup_continues_after_a_restart_of_its_database(judge: Judge, tmp_path: Path) -> None:
     with (
         running() as server,

@@ -59,13 +59,6 @@ def test_init_writes_agents_and_a_time_control_and_no_second_file(judge: Judge, 
     assert [tmp_path / "cup" / "contest.toml"] == list((tmp_path / "cup").iterdir())
 
 
-def test_fixed_seed_is_called_predictable(judge: Judge, tmp_path: Path) -> None:
-    judge("contest", "init", "cup", "--policy", "gomocup-fastgame", "--seed", "7")
-
-    assert 7 == load_plan(tmp_path / "cup").plan.seed
-    assert "fixed by seed = 7: all random choices are predictable" in judge("contest", "plan", "cup").out
-
-
 @pytest.mark.parametrize(
     ("words", "why"),
     [
@@ -116,6 +109,7 @@ def test_contest_for_authors_has_key_announcement_and_private_links(judge: Judge
     assert "needs 2 to 1000 agents" in missing
     links = (folder / "links.txt").read_text().splitlines()
     assert 0o600 == (folder / "links.txt").stat().st_mode & 0o777
+    assert "sqlite:///games.db" == planned.plan.store
     assert (folder / "games.db").is_file()
     assert ["organiser", "Ada L.", "Bob"] == [line.partition(": ")[0] for line in links]
     with closing(Tokens(planned.store_url, "cup")) as tokens:
@@ -148,12 +142,6 @@ def test_longest_time_is_the_same_before_and_after_agents_are_there(judge: Judge
     assert longest in by_number.out
     assert "the authors Ada L. and Аda L. look alike" in by_number.err  # noqa: RUF001
     assert "the links are for this machine, http://127.0.0.1:8000; --url ADDRESS makes them for others" in by_list.err
-
-
-def test_store_of_a_new_contest_is_in_its_file(judge: Judge, tmp_path: Path) -> None:
-    assert 0 == judge("contest", "init", "cup", "--policy", "renju-15", "--store", "sqlite:///elsewhere.db").code
-
-    assert "sqlite:///elsewhere.db" == load_plan(tmp_path / "cup").plan.store
 
 
 def test_failure_in_an_existing_folder_leaves_what_was_there(judge: Judge, tmp_path: Path) -> None:

@@ -121,21 +121,6 @@ def test_a_run_shares_the_temporary_folder_and_runs_share_the_persistent_one(
     assert 0 == judge("verify", *(game["record"] for game in second.games)).code
 
 
-def test_the_temporary_folder_has_the_brain_s_own_name_whatever_the_agent_is_called(
-    judge: Judge, tmp_path: Path
-) -> None:
-    """The same program in a folder with a manifest: what it keeps in ./pbrain-count is found again."""
-    described = tmp_path / "described"
-    described.mkdir()
-    write(described, pause=0)
-    (described / "agent.toml").write_text('name = "learner"\ncommand = ["./pbrain-count.py"]\nruntime = "python"\n')
-
-    ran = judge("match", "described", "house-instant", *PLAY, "--box", "process", "--games", "2")
-
-    seats = [seat for record in records(ran, tmp_path) for seat in record["seats"] if seat["name"] == "learner"]
-    assert ["0 of the run, 0 ever", "1 of the run, 1 ever"] == [seat["about"]["name"] for seat in seats]
-
-
 def test_of_a_round_that_starts_from_the_first_state_only_the_last_game_counts(
     judge: Judge, tmp_path: Path, counts: str
 ) -> None:
@@ -216,19 +201,6 @@ def test_a_void_game_changes_no_folder(judge: Judge, tmp_path: Path, counts: str
     assert [] == remains()
 
 
-def test_a_spoiled_folder_is_refused_in_one_sentence(judge: Judge, tmp_path: Path, counts: str) -> None:
-    """Other changes: tests/agents/test_kept_folders.py."""
-    game = ("match", counts, "house-instant", *PLAY, "--box", "process", "--folders", "kept")
-    judge(*game)
-    (state,) = (tmp_path / "kept").rglob("*.tar")
-    state.write_bytes(state.read_bytes()[::-1])
-
-    ran = judge(*game)
-
-    assert (2, "") == (ran.code, ran.out)
-    assert "its SHA-256 is not its name" in ran.err.splitlines()[-1]
-
-
 # --- through several contests ----------------------------------------------------------------------------------------
 
 PAUSES = (*SHORT_CLOCK, *TINY, "clock.starved_share=1")
@@ -256,7 +228,7 @@ def write_cup(folder: Path, more: str = "", other: str = "house-instant") -> Non
 @pytest.mark.long
 @pytest.mark.docker
 def test_learned_state_carries_over_between_contests(judge: Judge, tmp_path: Path) -> None:
-    """By the file's word, by export and import, and to `judge match` and back."""
+    """By the file's word, and by export and import."""
     build_images(["native", "python", "keeper"])
     write_cup(tmp_path / "one")
 
@@ -278,7 +250,7 @@ def test_learned_state_carries_over_between_contests(judge: Judge, tmp_path: Pat
     late = judge("contest", "folders", "two", "--from", "learned")
     assert (2, True) == (late.code, "has begun and is locked in" in late.err)
 
-    # Taken out, and brought into a third.
+    # Exported, and brought into a third contest.
     out = judge("contest", "folders", "two", "--export", "learned")
     assert (0, True) == (out.code, "wrote learned: 1 folders" in out.out), out.err
     assert "--force replaces it" in judge("contest", "folders", "two", "--export", "learned").err
@@ -286,20 +258,6 @@ def test_learned_state_carries_over_between_contests(judge: Judge, tmp_path: Pat
     brought = judge("contest", "folders", "three", "--from", "learned")
     assert 0 == brought.code, brought.err
     assert "begin with those of learned; pbrain-count; empty: house-instant" in judge("contest", "plan", "three").out
-    ran = judge("contest", "run", "three")
-    assert 0 == ran.code, ran.err
-    assert ["0 of the run, 4 ever", "1 of the run, 5 ever"] == counted(tmp_path / "three")["pbrain-count"]
-
-    # `judge match` goes on from there, and a contest from what that leaves.
-    sets = [word for change in PAUSES for word in ("--set", change)]
-    game = judge(
-        "match", "three/pbrain-count.py", "house-instant", "--policy", "gomocup-fastgame",
-        "--folders", "learned", "--json", *sets,
-    )  # fmt: skip
-    record = json.loads((tmp_path / game.games[0]["record"]).read_text())["record"]
-    assert "0 of the run, 4 ever" == record["seats"][0]["about"]["name"]
-    write_cup(tmp_path / "four", '[folders]\nfrom = "../learned"\n')
-    assert "with those of ../learned; pbrain-count" in judge("contest", "plan", "four").out
     assert [] == remains()
 
 

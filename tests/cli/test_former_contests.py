@@ -56,28 +56,6 @@ def test_a_chain_of_seasons_joins_what_can_be_compared(judge: Judge, tmp_path: P
     assert {"with", "anchors"}.isdisjoint(other.get("ratings", {}))
 
 
-REASON = "has other rules or clocks (clock.turn_ms is 300 and 500)"
-
-
-def test_plan_announce_and_export_name_what_is_left_out(judge: Judge, tmp_path: Path, last: Path) -> None:
-    more = 'change = ["clock.turn_ms=500"]\n[ratings]\nwith = ["../last"]'
-    with Cup(tmp_path / "new", CAST, name="new", more=more, drawn=nothing) as cup:
-        cup.play()
-
-    announced = judge("contest", "announce", "new")
-    make_key(tmp_path / "new/organiser.key")
-    plan = judge("contest", "plan", "new")
-    exported = judge("contest", "export", "public", "new", "--language", "en")
-
-    assert (1, True) == (plan.code, REASON in plan.out)
-    assert REASON in announced.err
-    assert "organiser.key is missing" in announced.err
-    assert 0 == exported.code, exported.err
-    problem = f"new/contest.toml: [ratings] with: new/../last {REASON}"
-    assert f"ratings are not joined with former contests: {problem}" in exported.err
-    assert not (tmp_path / "public/joined.json").exists()
-
-
 def test_an_edited_file_does_not_change_the_comparison(tmp_path: Path, last: Path) -> None:
     """What was locked in decides."""
     more = 'change = ["clock.turn_ms=300"]\n[ratings]\nwith = ["../last"]'

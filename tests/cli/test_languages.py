@@ -150,14 +150,9 @@ def test_a_runtime_that_the_policy_does_not_admit_is_refused(judge: Judge) -> No
 def test_a_file_is_for_one_runtime(judge: Judge, tmp_path: Path) -> None:
     (tmp_path / "runtime.toml").write_text('package = ["x"]\n')
 
-    for names, why in (
-        ([], "name the one runtime that runtime.toml is for: judge images build NAME --from runtime.toml"),
-        (["a", "b"], "name the one runtime"),
-        (["numpy"], "numpy is one of the judge's own images"),
-        (["mine"], "runtime.toml, line 1: unknown key 'package'; did you mean 'packages'?"),
-    ):
+    why = "name the one runtime that runtime.toml is for: judge images build NAME --from runtime.toml"
+    for names in ([], ["a", "b"]):
         refused = judge("images", "build", *names, "--from", "runtime.toml")
-
         assert (2, True) == (refused.code, why in refused.err), refused.err
 
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import signal
 import sys
 from pathlib import Path
@@ -22,16 +21,15 @@ import pathlib
 while not pathlib.Path({{go!r}}).exists(): time.sleep(0.01)"""
 
 
-def game(tmp_path: Path, *arguments: str, size: tuple[int, int] = (80, 24), **env: str) -> Terminal:
-    return Terminal([*JUDGE, "match", *arguments], tmp_path, *size, env)
+def game(tmp_path: Path, *arguments: str) -> Terminal:
+    return Terminal([*JUDGE, "match", *arguments], tmp_path, 80, 24)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (200, 60)], ids=["80x24", "200x60"])
-def test_a_running_game_is_on_the_screen_and_its_end_stays(tmp_path: Path, size: tuple[int, int]) -> None:
+def test_a_running_game_is_on_the_screen_and_its_end_stays(tmp_path: Path) -> None:
     """The agent waits for the test, so what is seen is seen while its clock runs."""
     go = tmp_path / "go"
     slow = write_brain(tmp_path, "slow", WAITS.format(go=str(go)))
-    terminal = game(tmp_path, slow, "house-instant", *FORMAT, *PATIENT, size=size)
+    terminal = game(tmp_path, slow, "house-instant", *FORMAT, *PATIENT)
 
     terminal.until(lambda text: "depth 9" in text and "turn " in text)
     shown = ("▶  ● ", "\\x1b]0;owned\\x07[red]pv[/]", "○  white house-instant", " 1 · · ·")
@@ -62,16 +60,6 @@ def test_a_series_shows_its_progress_and_ends_with_its_score(tmp_path: Path) -> 
     assert 0 == terminal.code
     assert "2/2, to go 0.0 s" in end
     assert "score: slow " in end
-
-
-def test_no_color_is_obeyed(tmp_path: Path) -> None:
-    terminal = game(tmp_path, "house-python", "house-instant", *FORMAT, *PATIENT, NO_COLOR="1")
-
-    terminal.to_the_end()
-
-    assert 0 == terminal.code
-    # Bold and dim are no colours.
-    assert [] == re.findall(rb"\x1b\[(?:\d+;)*(?:[349]\d|10\d)(?:;\d+)*m", terminal.written)
 
 
 def test_quiet_shows_results_only(tmp_path: Path) -> None:

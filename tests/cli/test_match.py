@@ -82,7 +82,7 @@ def test_slow_thinker_is_late_where_cgroups_are_hidden(tmp_path: Path) -> None:
 
 @pytest.mark.docker
 @pytest.mark.usefixtures("nothing_left")
-@pytest.mark.parametrize("transport", ["pipes", "attach"])
+@pytest.mark.parametrize("transport", ["pipes", *of_evidence("attach")])
 def test_two_instant_agents_fill_the_board(judge: Judge, tmp_path: Path, transport: str) -> None:
     ran = judge("match", "house-instant", "house-instant", *FAST, *WHOLE_BOARD, "--set", f"box.transport={transport}")
 
@@ -204,15 +204,10 @@ def test_a_time_control_decides_a_game(judge: Judge, tmp_path: Path) -> None:
     assert "added by" in shown
     assert 'clock.control = "0.3+0.05,60"' in shown
 
-    ran = judge("match", slow, "house-instant", *strict, "--clock", "0|3x30")
-
-    assert "match-time" != ran.games[0]["verdict"]
-    assert 0 == judge("verify", ran.games[0]["record"]).code
-
 
 @pytest.mark.docker
 @pytest.mark.usefixtures("nothing_left")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [*of_evidence(signal.SIGTERM), signal.SIGHUP])
 def test_terminated_judge_removes_its_containers(
     tmp_path: Path, client: docker.DockerClient, number: signal.Signals
 ) -> None:
@@ -272,10 +267,9 @@ CLOCKS = (
     "game",
     [
         "house-renju house-agi renju-15",
-        "house-agi house-agi agi-renju:rif",
         # A brain that says UNKNOWN to SWAP2BOARD.
         "house-renju house-strong gomocup-swap2",
-        "house-renju house-renju gomocup-caro",
+        *of_evidence("house-agi house-agi agi-renju:rif", "house-renju house-renju gomocup-caro"),
         *of_evidence("house-agi house-renju renju-15", "house-agi house-agi agi-renju:yamaguchi"),
         *of_evidence("house-agi house-agi agi-renju:chinese-swap", "house-renju house-renju gomocup-swap2"),
         *of_evidence("house-strong house-renju gomocup-swap2", "house-renju house-renju gomocup-caro:overline"),

@@ -79,14 +79,6 @@ def test_leaving_early_leaves_no_record(tmp_path: Path, typed: str) -> None:
     assert [] == list((tmp_path / "records").iterdir())
 
 
-def test_a_series_with_a_person_alternates(tmp_path: Path) -> None:
-    ran = play(tmp_path, "h8\nresign\nresign\n", "me", "house-instant", *FREESTYLE, "--games", "2")
-
-    assert 0 == ran.code, ran.err
-    assert "place a white stone" in ran.out
-    assert "score: me 0 - 2 house-instant, 0 drawn" in ran.out
-
-
 FIFTHS = "\n".join(f"{column}{row}" for column in "ghk" for row in (5, 6, 9, 10))
 SQUARES = "\n".join(f"{column}{row}" for column in 2 * "abcdefghijklmno" for row in range(1, 16))
 ROWS = "FB9B4596B9\nBB67859589\n7B48365978\n9612s79383"
@@ -271,27 +263,3 @@ def test_a_person_leaves_the_game_and_the_terminal_in_order(tmp_path: Path, key:
     assert "you left the game; it has no result" in end
     assert is_in_order(terminal)
     assert [] == list((tmp_path / "records").iterdir())
-
-
-@pytest.mark.parametrize(
-    "seat",
-    [
-        *("stratego-2012 1", "qchess-2013 1"),
-        *of_evidence("stratego-seed 0", "stratego-seed 1", "stratego-2011 0", "stratego-2011 1", "stratego-2012 0"),
-        *of_evidence("qchess-seed 0", "qchess-seed 1", "qchess-2013 0"),
-    ],
-)
-def test_log_has_the_result_of_its_record_when_a_person_resigns(seat: str, tmp_path: Path) -> None:
-    """The words of a person are not those of the protocol."""
-    policy, mine = seat.split()
-    game = policy.partition("-")[0]
-    agents = ["me", f"house-{game}-instant"][:: -1 if mine == "1" else 1]
-    ran = play(tmp_path, "auto\nresign\n" if game == "stratego" else "resign\n", *agents, "--policy", policy, *PATIENT)
-    assert 0 == ran.code, ran.err
-
-    record = the_record(tmp_path).record
-    (log,) = (path.read_text() for path in (tmp_path / "records").glob("*.log"))
-    assert ("resigned", 1 - int(mine)) == (record.verdict, record.winner)
-    assert record.result in log
-    assert "GIBBERISH" not in log
-    assert "Unintelligible" not in log

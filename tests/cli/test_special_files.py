@@ -33,7 +33,6 @@ COMMANDS: Sequence[Sequence[str]] = (
     ("contest", "restore", "pipe", "restored"),
     ("contest", "folders", "cup", "--from", "pipe"),
     ("contest", "cosign", "cup", "--from", "pipe"),
-    ("contest", "plan", "pipe"),
     ("worker", "pipe"),
 )
 

@@ -14,7 +14,6 @@ from judge.cli import app
 from judge.cli.contest import app as contest_app
 from judge.cli.lazy import LazyGroup
 from judge.cli.submissions import app as submissions_app
-from judge.contest.orders.table import ORDERS
 from tests.corpus import archive
 
 HEAVY = {
@@ -33,10 +32,7 @@ IMPORTS: Mapping[str, tuple[int, set[str]]] = {
     "--help": (275, set()),
     "--version": (470, {"docker", "requests"}),
     "no-such-command": (235, set()),
-    "match --help": (205, set()),
-    "submissions --help": (205, set()),
     "contest --help": (235, set()),
-    "contest init --help": (205, set()),
     "verdicts": (320, {"pydantic"}),
     "show game.json": (450, {"pydantic", "rich"}),
     "contest init new --policy gomocup-freestyle": (470, RULES),
@@ -128,13 +124,6 @@ def groups() -> list[LazyGroup]:
 def test_command_list_shows_the_first_line_of_each_help(group: LazyGroup) -> None:
     listed = {name: group.get_command(None, name).help for name in group.places}
     assert listed == {name: " ".join(group.load(name).help.split("\n\n")[0].split()) for name in group.places}
-
-
-def test_every_order_that_has_a_command_is_listed() -> None:
-    orders = {order.command_name(): f"{order.__module__}:{order.__name__}" for order in ORDERS.values()}
-    listed = {name: place for group in groups() for name, place in group.places.items() if place in orders.values()}
-
-    assert {name: place for name, place in orders.items() if name} == listed
 
 
 def test_a_worker_imports_no_library_until_it_needs_it() -> None:

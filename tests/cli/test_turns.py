@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import sys
-import tarfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -13,13 +12,11 @@ from pathlib import Path
 import docker
 import pytest
 
-from judge.base.resources import BUILD_DIRECTORY
 from judge.host.build_images import build_images
-from judge.sandbox.machine.cores import CoreLocks, whole_cores
+from judge.sandbox.machine.cores import whole_cores
 from tests.cli.brains import write_brain
 from tests.cli.conftest import QUICK, orphans
 from tests.cli.running import thinking
-from tests.web.intake.conftest import make_contest
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("two_cores", "images")]
 
@@ -30,7 +27,7 @@ LONG = (*GAME, "--set", "clock.turn_ms=60000")
 @pytest.fixture(scope="module")
 def images() -> None:
     """What the boxes run in."""
-    build_images(["native", "python", "keeper", "unpacker"])
+    build_images(["native", "python", "keeper"])
 
 
 @pytest.fixture
@@ -88,25 +85,3 @@ def test_second_of_two_matches_waits_and_plays_when_the_first_is_killed(
     assert "drawn (draw)" in out
     assert "waiting" not in err
     assert not orphans()
-
-
-def test_an_upload_is_built_at_once_and_examined_when_a_core_is_free(
-    two_cores: tuple[int, ...], tmp_path: Path
-) -> None:
-    make_contest(tmp_path / "cup")
-    upload = tmp_path / "mine.tar.gz"
-    with tarfile.open(upload, "w:gz") as archive:
-        archive.add(BUILD_DIRECTORY / "house-python", ".")
-    named = ("--name", "mine")
-    core = CoreLocks(two_cores, lambda _: None)
-    with core, begun(tmp_path, "submit", str(upload), "cup", *named) as submit:
-        said = complaint(submit)
-        assert said.startswith(f"judge: waiting for core {two_cores[0]}: "), said
-        assert f"(process {os.getpid()}, running since" in said
-        assert submit.stdout
-        told = [submit.stdout.readline().split()[:2] for _ in range(5)]
-        core.__exit__()
-        out, err = submit.communicate()
-
-    assert [["ok", stage] for stage in ("received", "unpacked", "built", "staged")] == told[1:]
-    assert "passed: mine version 1" in out, err

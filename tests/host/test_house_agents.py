@@ -9,7 +9,6 @@ from judge.base.errors import HostError
 from judge.host import house_agents
 from judge.host.house_agents import build_house_agents, house_agent_names
 from judge.sandbox import static_builds
-from judge.sandbox.static_builds import content_digest
 
 
 @pytest.fixture
@@ -80,16 +79,6 @@ def test_a_failed_build_shows_why_and_leaves_the_old_agent(sources: Path) -> Non
     with pytest.raises(HostError, match="unknown_word"):
         build_house_agents()
     assert program.read_bytes() == before
-
-
-def test_a_digest_counts_names_and_contents(tmp_path: Path) -> None:
-    (tmp_path / "one").mkdir()
-    (tmp_path / "one" / "a").write_text("x")
-    before = content_digest(tmp_path / "one", "flag")
-    assert content_digest(tmp_path / "one", "flag") == before
-    assert content_digest(tmp_path / "one", "fla", "g") != before
-    (tmp_path / "one" / "a").rename(tmp_path / "one" / "b")
-    assert content_digest(tmp_path / "one", "flag") != before
 
 
 @pytest.mark.usefixtures("sources")

@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -45,28 +45,40 @@ def bench_in_containers(tmp_path: Path) -> Iterator[Bench]:
     os.sched_setaffinity(0, before)
 
 
-@evidence
-@pytest.mark.slow
-def test_large_tables_are_measured(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench_tables, "SIZES", (1300, 2500))
-
-    figures = list(bench_tables.large_tables(bench))
-
-    games = [f"standings of {count} games" for count in (1225, 2450, 2450)]
-    assert [*games, "a game's share of it, 2450 against 1225 games"] == [figure.name for figure in figures]
-    assert all(figure.value > 0 for figure in figures)
+MEASUREMENTS: Mapping[str, tuple[Callable[[Bench], Iterable[Figure]], dict[str, object]]] = {
+    "large tables": (bench_tables.large_tables, {"tables.SIZES": (1300, 2500)}),
+    "games a minute": (bench_contest.rate, {"contest.RUNS": 1, "contest.GAMES": 2}),
+    "commands of large contests": (
+        lambda bench: bench_large.large(replace(bench, sizes=(3,))),
+        {"large.AGENTS": 2, "large.COMMANDS": bench_large.COMMANDS[-2:]},
+    ),
+    "a crowd": (bench_crowd.crowd, {"crowd.GAMES": 3, "crowd.BEGINNING": 3, "crowd.SLEEP_MS": 20}),
+    "clients of a service": (
+        lambda bench: bench_service.clocks(bench, available()),
+        {"service.RUNS": 1, "service.CLIENTS": 2, "service.CHANGES": SHORT},
+    ),
+    "scheduling of many workers": (
+        bench_cluster.scheduling,
+        {"large.AGENTS": 3, "cluster.SIMULATED": (4,), "cluster.SHORTEST_S": 0.25},
+    ),
+}
+"""By name, measurements with their constants for a short run."""
 
 
 @evidence
 @pytest.mark.docker
-def test_games_a_minute_are_measured(bench_in_containers: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench_contest, "RUNS", 1)
-    monkeypatch.setattr(bench_contest, "GAMES", 2)
+@pytest.mark.parametrize("name", MEASUREMENTS)
+def test_measurement_ends_with_named_figures(
+    name: str, bench_in_containers: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measure, constants = MEASUREMENTS[name]
+    for constant, value in constants.items():
+        monkeypatch.setattr(f"scripts.benchmarks.{constant}", value)
 
-    ready, alone = bench_contest.rate(bench_in_containers)
+    figures = list(measure(bench_in_containers))
 
-    assert (ready.limit, None) == (alone.value, ready.peer)
-    assert ready.value > 0
+    assert 2 <= len({figure.name for figure in figures})
+    assert figures[-1].value > 0
 
 
 @evidence
@@ -85,50 +97,6 @@ def test_each_step_of_a_start_and_an_end_is_measured(
     assert pytest.approx(start.value) == parts
     assert all(figures[name].value > 0 for name in bench_start.STEPS)
     assert called == {name: getattr(owner, call) for name, (owner, call) in bench_start.STEPS.items()}
-
-
-@evidence
-@pytest.mark.docker
-def test_commands_of_large_contests_are_measured(bench_in_containers: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench_large, "AGENTS", 2)
-    monkeypatch.setattr(bench_large, "COMMANDS", bench_large.COMMANDS[-2:])
-
-    figures = {figure.name: figure for figure in bench_large.large(replace(bench_in_containers, sizes=(3,)))}
-
-    assert figures["3 games: verify"].value > 0
-    assert figures["3 games: export, disk"].value > 10
-
-
-@evidence
-@pytest.mark.docker
-def test_a_crowd_plays_at_the_same_time(bench_in_containers: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench_crowd, "GAMES", 3)
-    monkeypatch.setattr(bench_crowd, "BEGINNING", 3)
-    monkeypatch.setattr(bench_crowd, "SLEEP_MS", 20)
-
-    figures = {figure.name: figure for figure in bench_crowd.crowd(bench_in_containers)}
-
-    # All moves but those of before the last game began and after the first one was over.
-    (answers,) = (int(name.rpartition(" ")[2]) for name in figures if "p99" in name)
-    assert 0 < answers <= 3 * 144
-    assert figures["3 games at once, the judge's CPU"].value > 0
-    assert figures["3 games at once, the judge's memory"].value > 1
-
-
-@evidence
-@pytest.mark.docker
-def test_clients_of_a_service_are_served_during_games(
-    bench_in_containers: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(bench_service, "RUNS", 1)
-    monkeypatch.setattr(bench_service, "CLIENTS", 2)
-    monkeypatch.setattr(bench_service, "CHANGES", SHORT)
-
-    figures = list(bench_service.clocks(bench_in_containers, available()))
-
-    # Each client sends an archive beside each of the two games, and every one is answered.
-    assert re.fullmatch(r"clock error, p50 of 50, beside 2 clients \(\d+ requests, [2-4] uploads\)", figures[0].name)
-    assert all(figure.value > 0 for figure in figures)
 
 
 PEER = """#!/usr/bin/env python3
@@ -220,33 +188,6 @@ def test_unprinted_text_is_refused(tmp_path: Path, text: str) -> None:
 
     with pytest.raises(InputError, match=re.escape(str(path))):
         read_figures(path)
-
-
-@evidence
-@pytest.mark.docker
-@pytest.mark.slow
-def test_the_scheduling_of_many_workers_is_measured(
-    bench_in_containers: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(bench_large, "AGENTS", 3)
-    monkeypatch.setattr(bench_cluster, "SIMULATED", (4,))
-    monkeypatch.setattr(bench_cluster, "SHORTEST_S", 0.25)
-
-    figures = list(bench_cluster.scheduling(bench_in_containers))
-
-    assert [
-        f"{contest} with games of 0.25 s: {quantity}"
-        for contest in ("4 simulated workers", "ladder of 4 agents on 4 simulated workers")
-        for quantity in (
-            "games",
-            "scheduler, CPU",
-            "contest, CPU",
-            "checks of records, CPU",
-            "scheduler and contest",
-        )
-    ] == [figure.name for figure in figures]
-    assert {16} == {figure.limit for figure in figures if figure.name.endswith("games")}
-    assert all(figure.value > 0 for figure in figures)
 
 
 def test_running_games_are_followed_without_threads(monkeypatch: pytest.MonkeyPatch) -> None:

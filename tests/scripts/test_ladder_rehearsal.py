@@ -11,12 +11,8 @@ import pytest
 from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
 from scripts.ladder_rehearsal import (
-    KILLED,
-    REPLACED,
-    SUBMITTED,
     agreement,
     as_round_robin,
-    plan_events,
     waiting_times,
 )
 from tests.examples import evidence
@@ -24,20 +20,6 @@ from tests.examples import evidence
 ROOT = Path(__file__).parents[2]
 MINUTES = 30
 """The length of its season."""
-
-
-@pytest.mark.docker
-def test_events_are_uploads_new_versions_crashers_and_kills(tmp_path: Path) -> None:
-    build_house_agents()
-    events = plan_events(tmp_path, 7200, 1, None)
-
-    names = [event.name for event in events]
-    assert events == sorted(events)
-    assert events[-1].at_s < 7200
-    assert {name: 1 + (name in REPLACED) for name in SUBMITTED} == {name: names.count(name) for name in SUBMITTED}
-    assert KILLED == {name: names.count(name) for name in KILLED}
-    assert [600 * number for number in range(11)] == [event.at_s for event in events if event.name == "crasher"]
-    assert all(event.archive.stat().st_size for event in events if event.archive)
 
 
 def test_round_robin_of_a_ladder_starts_from_no_ratings() -> None:

@@ -9,12 +9,10 @@ from pathlib import Path
 import pytest
 
 from judge.contest.schedule_next import Scheduler
-from judge.contest_view.export import load_claimed
-from judge.contest_view.ladder import TREND_GAMES, LadderRatings
+from judge.contest_view.ladder import LadderRatings
 from judge.contest_view.view import ContestView
 from judge.publish.export.export import PageOptions
 from judge.site.site import MAX_PAGE_BYTES, Proof, site
-from judge.statistics.online_ratings import OnlineRatings, Prior
 from judge.translations.language import languages
 from tests.contests import Recipe, nothing
 from tests.examples import sized
@@ -52,36 +50,6 @@ def pages(contest: ContestView, code: str = "en") -> dict[str, str]:
     return {path: data.decode(errors="replace") for path, data in found}
 
 
-def test_ratings_are_those_of_the_matchmaker_after_each_game(running: Cup) -> None:
-    contest = running.contest.read()
-    ratings = OnlineRatings()
-    for entry in contest.snapshot.entries:
-        ratings.admit(entry.name, Prior(1500, 0 if entry.name == "agent-4" else 500))
-    history: dict[str, list[float]] = {agent: [1500.0] for agent in CAST}
-    numbers = {game.id: game for game in contest.games}
-    for line in contest.journal:
-        if line.event == "accepted":
-            result = numbers[line.game or ""].result
-            assert result is not None
-            ratings.add_result(result)
-            for agent in result.agents:
-                history[agent].append(ratings.rating(agent).elo)
-
-    found = contest.ladder
-    assert set(CAST) == set(found)
-    for agent, each in found.items():
-        assert history[agent][1:] == [point.elo for point in each.history]
-        assert ratings.rating(agent).elo == each.elo
-        if agent == "agent-4":
-            assert (0.0, 0.0, None) == (each.deviation, each.reach, each.trend)
-        else:
-            before = history[agent][max(0, len(each.history) - TREND_GAMES)]
-            assert each.trend == pytest.approx(each.elo - before)
-            assert each.reach > 1.96 * ratings.relative_deviation(agent) > 0
-    (game,) = contest.unfinished
-    assert {agent for agent, each in found.items() if each.open_games} == {game.first, game.second}
-
-
 def test_a_ladder_that_is_followed_is_the_same_as_one_that_is_read_at_once(tmp_path: Path) -> None:
     """With an agent that joins, results that are withdrawn, and an agent that is disqualified."""
     with joins(tmp_path / "cup") as cup:
@@ -106,14 +74,6 @@ def test_a_ladder_that_is_followed_is_the_same_as_one_that_is_read_at_once(tmp_p
         assert last.is_over
         orders = sorted(point.order for each in last.ladder.values() for point in each.history)
         assert [order for order in range(1, len(last.results) + 1) for _ in "ab"] == orders
-
-
-def test_an_export_has_the_same_ratings_as_the_store(running: Cup, public: Public) -> None:
-    ratings = [
-        [(each.agent, each.elo, each.reach, each.trend) for each in contest.ladder.values()]
-        for contest in (running.contest.read(), load_claimed(public.directory))
-    ]
-    assert ratings[0] == ratings[1]
 
 
 def test_pages_stay_readable_with_many_games(running: Cup) -> None:

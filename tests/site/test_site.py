@@ -26,7 +26,7 @@ from judge.translations.language import CODES, languages
 from tests.examples import evidence, sized
 from tests.formats import recorded
 from tests.formats.recorded import HOSTILE
-from tests.publish.cups import STRONG_TO_WEAK, Cup
+from tests.publish.cups import Cup
 from tests.publish.public import Public
 
 LONG = "x" * 10_000
@@ -101,37 +101,6 @@ def test_a_link_to_a_game_shows_its_position_and_its_result(exported: Public) ->
     assert b"\x89PNG" == picture[:4]
     size = tuple(int.from_bytes(picture[at : at + 4], "big") for at in (16, 20))
     assert (int(said["image:width"]), int(said["image:height"])) == size
-
-
-def test_result_begins_with_the_winner_and_the_game_that_decided(cup: Cup, exported: Public) -> None:
-    contest = cup.contest.read()
-    game = contest.decisive_game
-    assert game is not None
-    assert game.result is not None
-    winner, beaten = game.result.winner, [agent for agent in game.agents if agent != game.result.winner]
-    better = [line.agent for line in contest.table.lines if line.place < contest.lines[beaten[0]].place][1:]
-    wins = [each for each in contest.results if each.winner == winner and {*each.agents} & {*better}]
-    page = (exported.directory / "index.html").read_text()
-    banner = page[page.index('id="over"') : page.index("</section>")]
-
-    assert contest.lines[str(winner)].place == 1
-    assert [] == [each for each in wins if each.verdict is Verdict.WIN]
-    assert banner.index('class="mini"') < banner.index('class="winner"><a class="agent" href="agents/')
-    assert f'href="games/{game.stem}.html"' in banner
-
-
-def test_page_of_a_game_has_the_title_of_the_contest(cup: Cup) -> None:
-    contest = cup.contest.read()
-    contest = replace(contest, snapshot=contest.snapshot.model_copy(update={"title": "Spring Cup"}))
-    context = GamePageContext.of(contest, contest.played[0], "", "")
-
-    assert ("Spring Cup", contest.name) == (context.contest, context.event)
-
-
-def test_games_of_a_round_have_small_boards(exported: Public) -> None:
-    page = (exported.directory / "rounds/001.html").read_text()
-
-    assert 0 < page.count('class="mini"') == len(set(re.findall(r'href="\.\./games/(\d+)\.html" aria-label', page)))
 
 
 # --- strangers -------------------------------------------------------------------------------------------------------
@@ -265,22 +234,6 @@ def test_agent_output_in_a_game_stays_text(game: Callable[[], RecordFile]) -> No
 
 
 # --- leagues ---------------------------------------------------------------------------------------------------------
-
-
-def test_every_game_and_every_agent_has_its_league(tmp_path: Path) -> None:
-    """In other languages; the corpus has the English pages."""
-    spoken = languages(CODES)
-    words = {"cs": ("1. liga", "2. liga"), "zh": ("第 1 级联赛", "第 2 级联赛")}
-    with Cup(tmp_path, STRONG_TO_WEAK, 'name = "leagues"\ngames = 2\nsizes = [2]\npromoted = 1') as cup:
-        cup.play(2)
-        contest = cup.contest.read()
-    pages = {path: data.decode() for path, data in site(contest, {}, Proof("", "", ()), spoken)}
-    for code, (first, second) in words.items():
-        rows = pages[f"{code}/index.html"].partition("<tbody>")[2].partition("</tbody>")[0]
-        assert (2, 3) == (rows.count(f"<td>{first}</td>"), rows.count(f"<td>{second}</td>"))
-        assert 2 == pages[f"{code}/rounds/001.html"].count(f"<td>{second}</td>")
-        agent = contest.by_name[contest.played[0].first]
-        assert 4 == pages[f"{code}/agents/{agent.stem}.html"].count(f"<td>{second}</td>")
 
 
 def test_sums_of_games_that_do_not_count_are_struck_through(cup: Cup, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,34 +37,11 @@ def test_a_token_is_a_few_letters(token: Token, shown: str, in_ascii: str) -> No
     assert (shown, in_ascii) == (token_text(token), token_text(token, ascii_only=True))
 
 
-def test_the_last_stone_has_brackets_and_the_winning_row_parentheses() -> None:
-    game = steps_of(recorded.gomoku())
-
-    assert " 2[○]· · ·" in text(game.steps[2].view)
-    assert " 1(●|●|●|●|●)· ·" in text(game.steps[-1].view)
-
-
 def test_an_offer_is_a_question_mark() -> None:
     view = bare_stones_view(5, 5, [(0, 0, 0)])
     offered = BoardView(view.surface, view.columns, view.rows, view.tokens, view.sides, marks={(2, 1): Mark.OFFER})
 
     assert "  a b c d e\n1 ● · · · · \n2 · · ? · · \n" in text(offered)
-
-
-def test_dark_chess_squares_are_described_without_colour() -> None:
-    """A piece that ends its turn on one is open again."""
-    lines = text(steps_of(recorded.chess()).steps[0].view).splitlines()
-
-    assert "2       ::        ::        ::        ::" == lines[3].rstrip()
-    assert "3  ::        ::        ::        ::" == lines[4].rstrip()
-
-
-def test_lakes_and_both_armies() -> None:
-    shown = text(steps_of(recorded.stratego_game()).steps[8].view)
-
-    assert "~~ ~~" in shown
-    assert "r9" in shown
-    assert "b9" in shown
 
 
 @pytest.mark.parametrize("family", [recorded.gomoku, recorded.stratego_game, recorded.quantum])

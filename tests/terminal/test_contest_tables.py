@@ -1,15 +1,13 @@
 """The tables of a contest on terminals of any width, and in files."""
 
 from io import StringIO
-from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from judge.terminal.contest_tables import print_crosstable, standings_table
+from judge.terminal.contest_tables import print_crosstable
 from judge.tournament.crosstable import Cell, Crosstable
 from judge.tournament.results import SideScore
-from tests.publish.cups import STRONG_TO_WEAK, Cup
 
 AGENTS = 16
 NAMES = [f"agent-{number}" for number in range(1, AGENTS + 1)]
@@ -67,17 +65,3 @@ def test_a_file_has_the_whole_table_whatever_its_width() -> None:
 
     assert AGENTS + 1 == len(lines)
     assert lines[-1].startswith("16  agent-16  15 (15-0-0)  15.5 (15-1-0)")
-
-
-def test_the_standings_have_the_leagues_one_after_another(tmp_path: Path) -> None:
-    with Cup(tmp_path, STRONG_TO_WEAK, 'name = "leagues"\ngames = 2\nsizes = [2]\npromoted = 1') as cup:
-        cup.play(2)
-        view = cup.contest.read()
-    console = Console(file=StringIO(), width=120, color_system=None)
-    console.print(standings_table(view))
-    assert isinstance(console.file, StringIO)
-    shown = [line.split() for line in console.file.getvalue().splitlines()[1:]]
-
-    assert (["League", "1"], ["League", "2"]) == (shown[0], shown[3])
-    assert (2, 3) == (len(shown[1:3]), len(shown[4:]))
-    assert ["1", "1"] == [line[0] for line in shown[1:3]]

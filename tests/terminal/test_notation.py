@@ -1,15 +1,11 @@
 """Lists of moves have the stone's number and its square once, and the answer as the agent wrote it."""
 
-from itertools import pairwise
-
 import pytest
 
 from judge.broadcast.events import MoveMade
 from judge.broadcast.state import Live
-from judge.catalog.files import steps_of
 from judge.formats.views import numbered
 from judge.terminal.contest_screen import line_of
-from tests.formats import recorded
 
 
 @pytest.mark.parametrize(("notation", "shown"), [("11. f12", "11. f12"), ("0 6 UP", "9. 0 6 UP")])
@@ -18,18 +14,6 @@ def test_watch_shows_the_number_of_a_stone_or_else_the_count_of_moves_once(notat
         at="", game=1, attempt=1, seat=0, ply=9, said="5,11", notation=notation, charged_ms=3.0, left_ms=(None, None)
     )
     assert f"game 1: {shown} 3.0 ms" == line_of(move, Live())
-
-
-def test_list_of_moves_has_answer_and_square() -> None:
-    steps = steps_of(recorded.gomoku()).steps
-
-    assert ["0,0 a1", "0,1 a2"] == [steps[at].said_with_square(steps[at - 1].view) for at in (1, 2)]
-
-
-def test_games_of_pieces_keep_their_own_notation() -> None:
-    steps = steps_of(recorded.stratego_game()).steps
-
-    assert all(after.said == after.said_with_square(before.view) for before, after in pairwise(steps))
 
 
 @pytest.mark.parametrize(

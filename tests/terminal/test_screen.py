@@ -1,7 +1,10 @@
 """Screens of every family, looked at once and kept: at 80x24 and 200x60, with and without colour, in ASCII."""
 
+import os
+import re
 from dataclasses import replace
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,11 +17,22 @@ from judge.statistics.significance import wilson_interval
 from judge.terminal.browse import step_screen
 from judge.terminal.screen import MoveShown, Screen, SeatShown, score_words
 from judge.terminal.series_score import SeriesScore
-from tests.cli.golden import assert_golden
 from tests.formats import recorded
 
+GOLDEN = Path(__file__).parent / "golden"
 SIZES = [(80, 24), (200, 60)]
 SEARCH = {"depth": "12", "score": "+34", "nps": "1200000", "pv": "h8 i9 k10 \x1b[31m"}
+
+
+def assert_golden(name: str, text: str) -> None:
+    """The text is the one that is kept under this name; `JUDGE_NEW_GOLDEN=1` stores it, to be looked at."""
+    path = GOLDEN / f"{name}.txt"
+    # A game's id changes with every default of a policy.
+    text = re.sub(r"\b[0-9a-f]{20}\b", "0" * 20, text)
+    tidy = "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+    if os.environ.get("JUDGE_NEW_GOLDEN"):
+        path.write_text(tidy, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == tidy
 
 
 def rendered(screen: Screen, width: int = 80, height: int = 24, file: StringIO | None = None, **options: Any) -> str:

@@ -133,8 +133,10 @@ def test_withdrawn_agent_does_not_fall_back_to_an_earlier_version(home: Home, di
     for upload in ("good five", "good second five", "good six"):
         home.submit(upload)
 
+    unknown = home.client.post("/author/agents", data={"name": "nine"}, headers=FORM)
     answer = home.client.post("/author/agents", data={"name": "FIVE"}, headers=FORM)
 
+    assert (409, True) == (unknown.status_code, "you have no agent &#39;nine&#39; that takes part" in unknown.text)
     assert (303, "index.html#agents") == (answer.status_code, answer.headers["location"])
     assert GONE == home.states()["five"]
     with closing(directory.register()) as register:
@@ -172,29 +174,6 @@ def test_agent_gets_a_name_in_any_script_and_keeps_it_in_new_versions(home: Home
     sent = home.client.post("/author/submissions", params=query, content=b"good seven", headers=FORM)
     ended(home.api, sent.json()["id"])
     assert '<h3><bdi>Žofinka 五</bdi> <span class="quiet">seven</span></h3>' in home.page()
-
-
-def test_only_the_author_withdraws_an_agent(home: Home, directory: IntakeDirectory) -> None:
-    home.submit("good five")
-    other = httpx.Client(base_url=home.url, cookies={"judge-author": make_token(directory, "eve")}, timeout=PATIENCE_S)
-
-    with other:
-        assert 409 == other.post("/author/agents", data={"name": "five"}, headers=FORM).status_code
-    unknown = home.client.post("/author/agents", data={"name": "nine"}, headers=FORM)
-    assert 409 == unknown.status_code
-    assert "you have no agent &#39;nine&#39; that takes part" in unknown.text
-    assert home.states()["five"].startswith(IN)
-
-
-def test_equal_files_under_two_names_are_a_warning(home: Home) -> None:
-    home.submit("good five")
-    home.submit("good six")
-    assert "have the same files" not in home.page()
-
-    home.submit("good five", name="seven")
-
-    assert "<b><bdi>five</bdi></b> and <b><bdi>seven</bdi></b> have the same files" in home.page()
-    assert 1 == home.page().count("have the same files")
 
 
 def test_upload_form_is_shown_only_while_submissions_are_open(home: Home, directory: IntakeDirectory) -> None:
@@ -282,20 +261,6 @@ def test_deadline_is_shown_in_local_time_and_without_scripts_in_utc(browser: Bro
         browser.visit(f"{home.url}/author/index.html")
         assert "2090-03-01, 17:00 UTC" in text_of(browser)
         assert "Sending a file from this page needs scripts." in text_of(browser)
-
-
-def test_agent_is_withdrawn_by_the_keyboard_without_scripts(browser: Browser, home: Home) -> None:
-    home.submit("good five")
-    home.enter(browser)
-    browser.wait_for("document.querySelector('article.own') !== null")
-    with without_scripts(browser):
-        browser.visit(f"{home.url}/author/index.html")
-        browser.ask("[...document.querySelectorAll('article.own summary')].at(-1).focus()")
-        browser.press("Enter")
-        browser.press("Tab")
-        assert "Withdraw" == browser.ask("document.activeElement.textContent")
-        browser.press("Enter")
-        browser.wait_for(f"document.querySelector('article.own p')?.innerText === '{GONE}'")
 
 
 # --- values ----------------------------------------------------------------------------------------------------------

@@ -188,18 +188,19 @@ def test_the_api_refuses_challenges_with_the_reason(desk: Desk) -> None:
         assert (status, True) == (found, words in body["error"]), body
 
 
-def test_disqualified_agent_plays_no_challenges(desk: Desk) -> None:
-    give(desk.cup.contest, OrganiserOrder("Olga", "disqualify", "zoe", "it cheats"))
+@pytest.mark.parametrize(
+    ("action", "target", "words"),
+    [
+        ("disqualify", "zoe", "a disqualified agent plays no challenges"),
+        ("end-season", "", "no challenges are played now"),
+    ],
+)
+def test_no_challenges_are_played_after_an_end(desk: Desk, action: str, target: str, words: str) -> None:
+    give(desk.cup.contest, OrganiserOrder("Olga", action, target, "it is decided"))
+    if action == "end-season":
+        desk.cup.play()
     status, body = api(desk, "POST", "/submissions/1/challenges", desk.token, opponent="anna")
-    assert (409, "a disqualified agent plays no challenges") == (status, body["error"])
-
-
-def test_no_challenges_are_played_after_the_season(desk: Desk) -> None:
-    give(desk.cup.contest, OrganiserOrder("Olga", "end-season", "", "the term is over"))
-    desk.cup.play()
-    assert desk.cup.contest.view().is_over
-    status, body = api(desk, "POST", "/submissions/1/challenges", desk.token, opponent="anna")
-    assert (409, "no challenges are played now") == (status, body["error"])
+    assert (409, words) == (status, body["error"])
     assert desk.challenge("anna")[0] == 409
 
 
@@ -405,19 +406,7 @@ def test_page_states_why_an_agent_no_longer_takes_part(desk: Desk) -> None:
     assert "You no longer take part: disqualified, it cheats" == sentence(desk)
 
 
-def test_page_states_that_admissions_are_frozen_or_the_season_has_ended(desk: Desk) -> None:
-    contest = desk.cup.contest
-    give(contest, OrganiserOrder("Olga", "freeze-admissions", "", "the last week"))
-    assert f"{IN} 1; a new version waits until admissions are open again." == sentence(desk)
-    give(contest, OrganiserOrder("Olga", "end-season", "", "the term is over"))
-    assert f"{IN} 1; the season has ended." == sentence(desk)
-    status, page = leave(desk)
-    assert (409, True) == (status, "has ended already" in page)
-    assert 409 == api(desk, "POST", "/submissions/1/withdrawal", desk.token)[0]
-    assert [] == withdrawals(desk)
-
-
-def test_page_states_why_an_agent_that_passed_has_not_joined(desk: Desk) -> None:
+def test_page_states_what_frozen_admissions_and_the_end_of_a_season_mean_for_each_agent(desk: Desk) -> None:
     contest = desk.cup.contest
     submit(desk.cup, "kim", "eve")
     submission = "You do not take part yet: submission 2 passed and"
@@ -426,10 +415,16 @@ def test_page_states_why_an_agent_that_passed_has_not_joined(desk: Desk) -> None
     assert "You do not take part yet: kim needs a runtime" == sentence(desk, agent="kim")
     give(contest, OrganiserOrder("Olga", "freeze-admissions", "", "the last week"))
     assert f"{submission} waits until admissions are open again." == sentence(desk, agent="kim")
+    assert f"{IN} 1; a new version waits until admissions are open again." == sentence(desk)
     assert api(desk, "GET", "/contest", "")[1]["joins_later"]
     give(contest, OrganiserOrder("Olga", "end-season", "", "the term is over"))
     assert "You do not take part: no version had joined when the season ended." == sentence(desk, agent="kim")
+    assert f"{IN} 1; the season has ended." == sentence(desk)
     assert "The season has ended: new submissions are checked" in desk.page()
+    status, page = leave(desk)
+    assert (409, True) == (status, "has ended already" in page)
+    assert 409 == api(desk, "POST", "/submissions/1/withdrawal", desk.token)[0]
+    assert [] == withdrawals(desk)
     assert not api(desk, "GET", "/contest", "")[1]["joins_later"]
 
 

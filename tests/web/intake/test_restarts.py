@@ -9,15 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import pytest
 from sqlalchemy import create_engine, text
 
-from judge.base.procfs import children_of
 from judge.base.worker_processes import Worker, wait
 from judge.sandbox.machine import cores
 from judge.sandbox.machine.cores import CoreLocks
-from judge.submissions.service import is_worker_gone, requeue_lost, working
 from judge.web.player.background_jobs import Running
+from tests.cli.contests import workers
 from tests.web.intake.conftest import POLL_INTERVAL_S, Service, ended, make_contest, make_token, send, serving
 from tests.web.live.watching import until
 
@@ -41,24 +39,16 @@ def test_submission_processed_during_a_stop_and_a_kill_is_processed_again(tmp_pa
     with serving(desk) as service, service.client(token) as ada:
         second = send(ada, "good second")
         held(free)
-        workers = children(service.process.pid)
+        processes = workers(service.process.pid)
         service.process.kill()
         service.process.wait()
-    until(lambda: all(map(is_dead, workers)), "a worker lives")
+    until(lambda: all(map(is_dead, processes)), "a worker lives")
     free.touch()
     with serving(desk) as service, service.client(token) as ada:
         assert ["passed", "passed"] == [ended(ada, one)["state"] for one in (first, second)]
         states = [one["state"] for one in ended(ada, first)["journal"]]
         assert ["received", "processing", "received", "processing", "received", "processing", "passed"] == states
         assert 2 == len(ada.get("/submissions").json()["submissions"])
-
-
-def children(pid: int) -> list[int]:
-    """The processes that a process has started, workers among them."""
-    found = children_of(pid)
-    for child in found:  # grows in the loop
-        found += children_of(child)
-    return found
 
 
 def is_dead(pid: int) -> bool:
@@ -94,16 +84,6 @@ def test_waiting_for_a_core_is_no_time_of_the_submission(tmp_path: Path) -> None
         run.counted_at -= 1000
         run.count_time()
         assert 1000 <= run.spent_s
-
-
-def test_worker_is_gone_when_its_file_lock_is_free(tmp_path: Path) -> None:
-    desk = make_contest(tmp_path)
-    with working(desk) as worker:
-        assert not is_worker_gone(desk, worker)
-    assert is_worker_gone(desk, worker)
-    assert is_worker_gone(desk, "0" * 32)
-    with closing(desk.register()) as register:
-        assert [] == requeue_lost(desk, register, "1" * 32)
 
 
 # --- who asks too often -----------------------------------------------------------------------------------------------
@@ -153,16 +133,6 @@ def begun_upload(service: Service, client: httpx.Client) -> Iterator[None]:
         )
         assert sender.recv(4096).startswith(b"HTTP/1.1 100")
         yield
-
-
-def test_connections_per_address_are_limited(tmp_path: Path) -> None:
-    desk = make_contest(tmp_path, "connections_per_address = 2")
-    with serving(desk) as service, service.client() as first, service.client() as second:
-        assert 200 == first.get("/health").status_code == second.get("/health").status_code
-        with service.client() as third, pytest.raises(httpx.TransportError):
-            third.get("/health")
-        first.close()
-        assert 200 == second.get("/health").status_code
 
 
 def test_author_state_is_limited_before_it_is_stored(tmp_path: Path) -> None:

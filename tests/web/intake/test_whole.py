@@ -1,10 +1,8 @@
 """With the real gate and boxes: an archive goes in over a socket, an agent that may play comes out; practice games."""
 
-import io
 import json
 import os
 import signal
-import tarfile
 import threading
 import time
 from collections.abc import Iterator
@@ -19,7 +17,6 @@ from judge.agents.agents import stage_agent
 from judge.agents.store import AgentStore
 from judge.base.parsing import parse_json
 from judge.base.procfs import children_of
-from judge.base.resources import BUILD_DIRECTORY
 from judge.base.scheduling import SERVICE_NICENESS
 from judge.cli.submit import hosting
 from judge.contest.host_setup import build_missing_images, place_on_host
@@ -38,35 +35,19 @@ from judge.submissions.pipeline import OnStep, UploadJob, UploadOutcome
 from judge.submissions.service import IntakeDirectory, agent_of, process_claimed
 from judge.web.player.background_jobs import BackgroundJobs
 from judge.web.player.queues import practice_jobs
-from tests.cli.brains import write_brain
+from tests.cli.brains import packed_agent, write_brain
+from tests.examples import evidence
 from tests.web.intake.conftest import POLL_INTERVAL_S, ended, make_contest, make_token, send, serving
 
 pytestmark = pytest.mark.docker
 
 
-def packed(folder: Path) -> bytes:
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
-        archive.add(folder, ".")
-    return buffer.getvalue()
-
-
-def test_the_intake_is_served_alone(tmp_path: Path) -> None:
-    desk = make_contest(tmp_path / "cup")
-    with serving(desk, without=()) as service, service.client() as stranger:
-        assert "cup" == stranger.get("/contest").json()["name"]
-        assert 404 == stranger.get("/live.html").status_code
-        assert "a reverse proxy with TLS in front" in service.log.read_text()
-        service.process.terminate()
-        assert 143 == service.process.wait()
-
-
+@evidence
 def test_archive_becomes_an_agent_or_reports_why_not(tmp_path: Path) -> None:
-    build_house_agents()
     desk = make_contest(tmp_path / "cup")
     brain = write_brain(tmp_path, "refuser", start="ERROR I have no board")
     with serving(desk, is_alone=False, without=()) as service, service.client(make_token(desk, "ada")) as ada:
-        good = send(ada, packed(BUILD_DIRECTORY / "house-python"), "mine.tar.gz", name="mine")
+        good = send(ada, packed_agent(tmp_path).read_bytes(), "mine.tar.gz", name="mine")
         bad = send(ada, Path(brain).read_bytes(), "refuser.py")
         found = ended(ada, good)
         assert ("passed", "mine", 1) == (found["state"], found["name"], found["version"])

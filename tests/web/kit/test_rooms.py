@@ -7,7 +7,7 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.submissions.intake import IntakePolicy
-from judge.web.kit.networks import NetworkCounts, networks_of
+from judge.web.kit.networks import NetworkCounts
 from judge.web.kit.rooms import MIN_ROOM, Rooms, SharedRoom
 
 
@@ -69,10 +69,6 @@ def test_counts_of_a_network_end_with_its_clients() -> None:
         counts.add(host, -1)
     assert counts.has_room("2001:db8:0:ff::1")
     assert not counts._counts
-
-
-def test_widest_network_is_last() -> None:
-    assert (16, 16) == (networks_of("2001:db8::1")[-1].share, networks_of("10.0.0.1")[-1].share)
 
 
 # --- descriptors ------------------------------------------------------------------------------------------------------

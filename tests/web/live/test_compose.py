@@ -11,7 +11,6 @@ import signal
 import ssl
 import subprocess
 import sys
-import tarfile
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
@@ -22,12 +21,11 @@ from typing import Any, ClassVar
 
 import pytest
 
-from judge.base.resources import BUILD_DIRECTORY, IMAGES
+from judge.base.resources import IMAGES
 from judge.contest.plan import BroadcastPlan
 from judge.contest.run_lock import player_of
-from judge.host.house_agents import build_house_agents
-from judge.submissions.intake import IntakePolicy
 from tests.broadcast.test_recorder import until
+from tests.cli.brains import packed_agent
 from tests.examples import evidence
 from tests.site.browser import Browser
 from tests.store.server import SERVERS
@@ -239,14 +237,6 @@ def prepare(services: Services, place: Path) -> None:
     run("docker", "build", "--tag", services.environment["NGINX_IMAGE"], "-", input=dockerfile)
 
 
-def packed_agent(place: Path) -> Path:
-    build_house_agents()
-    path = place / "mine.tar.gz"
-    with tarfile.open(path, "w:gz") as archive:
-        archive.add(BUILD_DIRECTORY / "house-python", ".")
-    return path
-
-
 @pytest.mark.timeout(1800)  # builds images, and plays twice
 def test_contest_in_containers_survives_kills_and_is_restored(services: Services, browser: Browser) -> None:
     set_up, back_up, restore = blocks()
@@ -258,7 +248,6 @@ def test_contest_in_containers_survives_kills_and_is_restored(services: Services
     until(services.are_healthy, "a service is not healthy")
     check_restrictions(services)
     links = dict(re.findall(r"(.+): (http\S+)", (folder / "cup/links.txt").read_text()))
-    check_limit_of_uploads(services, links["Ada L."].partition("#")[2])
     with services.playing():
         browser.visit(links["Ada L."])
         browser.wait_for("document.getElementById('upload')?.hidden === false")
@@ -320,16 +309,6 @@ def check_restrictions(services: Services) -> None:
         assert (name == "proxy") == any(options["PortBindings"].values())
         assert not any("docker" in mount["Source"] for mount in container["Mounts"] if mount["Type"] == "bind")
         assert "unless-stopped" == options["RestartPolicy"]["Name"]
-
-
-def check_limit_of_uploads(services: Services, token: str) -> None:
-    """nginx and the service refuse uploads that are too large."""
-    most = IntakePolicy().upload_bytes
-    for size, refuses in ((most + 1, "send a smaller one"), (66 << 20, "nginx")):
-        send = {"Content_Length": str(size), "Authorization": f"Bearer {token}"}
-        with services.request("POST", "submissions?filename=a.zip", **send) as refused:
-            assert 413 == refused.status
-            assert refuses in refused.read().decode()
 
 
 def check_limit_of_streams(services: Services) -> None:

@@ -1,6 +1,5 @@
 """Several contests under one address: the page that lists them, its feed, and each contest in its folder."""
 
-import asyncio
 import json
 import os
 import re
@@ -16,10 +15,6 @@ from xml.etree import ElementTree
 import httpx
 import pytest
 
-from judge.cup.plan import load_cup
-from judge.cup.results import CupResults, current_results
-from judge.submissions.intake import IntakePolicy
-from judge.web.live.front import FrontPage
 from tests import forked
 from tests.broadcast.logs import PAIR, accept, play_next, recorder
 from tests.broadcast.test_recorder import until
@@ -29,7 +24,6 @@ from tests.publish.cups import Cup
 from tests.site.browser import Browser
 from tests.web.live.serving import serving_all
 from tests.web.live.watching import free_port
-from tests.web.service import call
 from tests.web.views import check_views
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -315,50 +309,21 @@ def test_author_submits_once_to_several_leagues_of_a_served_cup(tmp_path: Path) 
     assert entries == {"fast": [mine], "standard": [listed, mine]}
 
 
-def test_two_contests_of_one_name_are_refused(tmp_path: Path) -> None:
-    for folder in ("a", "b"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "contest.toml").write_text(COMING)
+@pytest.mark.parametrize(
+    ("first", "second", "why"),
+    [
+        ("a/contest.toml", "b/contest.toml", "two contests are named next-cup"),
+        ("next-cup.toml", "other.toml", "next-cup.toml and other.toml are in one folder: move one of them"),
+    ],
+)
+def test_contests_that_share_a_name_or_a_folder_are_refused(tmp_path: Path, first: str, second: str, why: str) -> None:
+    for path in (first, second):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(COMING.replace("next-cup", "other" if path == "other.toml" else "next-cup"))
 
-    ran = judge(tmp_path, "serve", "a", "b", "--read-only", "--listen", "127.0.0.1:0")
+    ran = judge(tmp_path, "serve", first, second, "--read-only", "--listen", "127.0.0.1:0")
 
-    assert 2 == ran.returncode
-    assert "two contests are named next-cup" in ran.stderr
-
-
-def test_two_contests_in_one_folder_are_refused(tmp_path: Path) -> None:
-    for name in ("next-cup", "other"):
-        (tmp_path / f"{name}.toml").write_text(COMING.replace("next-cup", name))
-
-    ran = judge(tmp_path, "serve", "next-cup.toml", "other.toml", "--read-only", "--listen", "127.0.0.1:0")
-
-    assert 2 == ran.returncode
-    assert "next-cup.toml and other.toml are in one folder: move one of them" in ran.stderr
-
-
-@pytest.fixture
-def cup_front(tmp_path: Path) -> FrontPage:
-    (tmp_path / "cup.toml").write_text(SERVED_CUP)
-    return FrontPage("Spring", [], 10**6, IntakePolicy(), load_cup(tmp_path))
-
-
-def test_results_of_a_cup_are_computed_once_for_all_pages(
-    cup_front: FrontPage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    calls: list[object] = []
-
-    def count(*given: Any) -> CupResults:
-        calls.append(given)
-        return current_results(*given)
-
-    monkeypatch.setattr("judge.web.live.front.current_results", count)
-
-    async def run() -> list[int]:
-        paths = ("/", "/schedule.html", "/zh/agents.html", "/none.html", "/agents/999.html", "/", "/other.html")
-        return [(await call(cup_front, "GET", path, {}))[0] for path in paths]
-
-    assert [200, 200, 200, 404, 404, 200, 404] == asyncio.run(run())
-    assert 1 == len(calls)
+    assert (2, True) == (ran.returncode, why in ran.stderr), ran.stderr
 
 
 def test_second_service_on_a_port_is_refused_with_the_process_that_has_it(tmp_path: Path) -> None:

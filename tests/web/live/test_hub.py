@@ -23,8 +23,6 @@ from judge.web.live.hub import (
     Sent,
     Topic,
 )
-from tests.broadcast.logs import PAIR, accept, play_next, recorder
-from tests.publish.cups import Cup
 
 
 class Pipe:
@@ -201,26 +199,6 @@ def test_short_search_does_not_wait_for_the_end_of_a_long_one_of_another_network
             search.cancel()
 
     asyncio.run(run())
-
-
-def test_no_event_is_painted_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Cup(tmp_path / "cup", PAIR) as cup:
-        with recorder(cup) as log:
-            accept(cup, *play_next(cup))
-            log.read_store()
-            log.finish()
-        hub = ContestHub(cup.folder, cup.planned.policy)
-        hub.catch_up()
-        first = [sent.line for sent in hub.since(0, 1000, Topic())]
-        assert b'"paint":' in b"".join(first)
-
-        def fail(_event: object) -> None:
-            raise AssertionError("an event was painted again")
-
-        monkeypatch.setattr(hub.painter, "of", fail)
-        for _ in range(3):
-            assert first == [sent.line for sent in hub.since(0, 1000, Topic())]
-        hub.close()
 
 
 @pytest.mark.parametrize("error", [OSError(5, "Input/output error"), MemoryError(), RuntimeError("any")])

@@ -21,30 +21,23 @@ from tests.attacks.serving import (
     read_status,
     slow_forms,
 )
-from tests.attacks.web import ATTACKER, OTHERS, PER_ADDRESS, VIEWERS, limits
+from tests.attacks.web import ATTACKER, OTHERS, VIEWERS, limits
 from tests.web.intake.conftest import Service, make_token
 from tests.web.live.serving import serving_all
 from tests.web.live.watching import until
 
 
 @contextmanager
-def service(folder: Path, proxy: str = "127.0.0.1", request_s: float = 600) -> Iterator[Service]:
+def service(folder: Path, request_s: float = 600) -> Iterator[Service]:
     """A contest that has begun, and its service."""
     planned = make_contest(folder / "cup", f"head_s = 60\nrequest_s = {request_s}", limits())
     begin_contest(planned)
-    with serving_all(planned.folder, proxy) as running:
+    with serving_all(planned.folder, "127.0.0.1") as running:
         yield running
 
 
 def organiser(folder: Path) -> str:
     return make_token(open_intake(folder / "cup"), "Olga", TokenRole.ORGANISER)
-
-
-def test_without_a_proxy_a_client_names_no_other_address_for_itself(tmp_path: Path) -> None:
-    addresses = [f"10.2.2.{number}" for number in range(2 * PER_ADDRESS)]
-    with service(tmp_path, proxy="") as running, ExitStack() as stack:
-        clients = [stack.enter_context(closing(open_request(running, address, UNENDED_FORM))) for address in addresses]
-        assert [0] * PER_ADDRESS == [read_status(client) for client in clients[PER_ADDRESS:]]
 
 
 def test_a_form_has_the_time_of_a_form_and_an_upload_that_of_an_upload(tmp_path: Path) -> None:
@@ -82,7 +75,7 @@ def test_an_organiser_gets_in_when_all_room_of_viewers_or_visitors_is_taken(tmp_
 
 
 def test_connections_without_a_request_make_room_for_a_new_one(tmp_path: Path) -> None:
-    with service(tmp_path, proxy="127.0.0.1") as running, ExitStack() as stack:
+    with service(tmp_path) as running, ExitStack() as stack:
         for _ in range(VIEWERS + 2 * 64):
             stack.enter_context(socket.create_connection(("127.0.0.1", running.port)))
         assert 200 == ask(running, "/live.html", OTHERS)

@@ -11,10 +11,8 @@ import pytest
 from judge.contest.contest import Contest
 from judge.contest_view.view import ContestView
 from judge.journal.events import Paused, Resumed
-from judge.publish.tables import result_tables
 from judge.site.game_files import read_stored, read_stored_record
 from judge.testing import Agent, Say
-from judge.web.live import page as pages_of
 from judge.web.live import static
 from judge.web.live.page import SEQ
 from judge.web.live.serve import follow
@@ -93,45 +91,10 @@ def test_record_without_its_transcript_is_that_of_the_whole_file(tmp_path: Path)
             assert file.record == read_stored_record(cup.planned.files, digest)
 
 
-def test_tables_are_computed_once_for_all_who_ask(cup: Cup, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[object] = []
-
-    def count(contest: ContestView) -> Iterator[tuple[str, bytes]]:
-        calls.append(contest)
-        return result_tables(contest)
-
-    monkeypatch.setattr("judge.web.live.pages.result_tables", count)
-    monkeypatch.setattr("judge.web.live.pages.LARGE_RECORD_BYTES", 0)
-    cup.play()
-    names = ("standings.csv", "games.json", "nothing.csv", "../organiser.key", "", "games.json/x", "games.json")
-    with live_pages(cup) as pages:
-        found = [pages.find(f"data/{name}") for _ in range(2) for name in names]
-        assert [True, True, False, False, False, False, True] * 2 == [isinstance(each, Path) for each in found]
-        game_table = pages.get("data/games.json")
-        directory = next(each.parent for each in found if isinstance(each, Path))
-    assert game_table is not None
-    assert 2 == len(json.loads(game_table.data))
-    assert 1 == len(calls)
-    assert not directory.exists()
-
-
 def change(cup: Cup) -> None:
     """Add a line to the journal."""
     cup.store.set_state(cup.contest.name, Paused("a test"))
     cup.store.set_state(cup.contest.name, Resumed("a test"))
-
-
-def test_tables_of_the_last_edition_can_be_sent_until_the_next_ones(cup: Cup, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("judge.web.live.pages.LARGE_RECORD_BYTES", 0)
-    paths = []
-    with live_pages(cup) as pages:
-        for _ in range(4):
-            change(cup)
-            pages._load_at = 0.0
-            path = pages.find("data/games.csv")
-            assert isinstance(path, Path)
-            paths.append(path)
-        assert [False, False, True, True] == [path.exists() for path in paths]
 
 
 @pytest.mark.parametrize("is_over", [False, True])
@@ -186,11 +149,6 @@ def test_page_of_a_game_that_has_just_ended_is_its_own(cup: Cup, monkeypatch: py
         log.finish()
         pages.hub.catch_up()
         assert pages.find("games/00001.html") is not None
-
-
-def test_every_process_has_another_mark() -> None:
-    assert len(SEQ) > 32
-    assert pages_of.numbered(b"@seq@", "text/html; charset=utf-8", 7) == b"@seq@"
 
 
 def test_only_a_file_that_never_changes_is_kept_by_caches(cup: Cup) -> None:

@@ -11,7 +11,6 @@ from xml.etree import ElementTree
 
 import httpx
 import pytest
-from rich.console import Console
 
 from judge.cli.contest.watch import Followed
 from judge.cli.show import show
@@ -22,6 +21,7 @@ from judge.terminal.contest_screen import game_screen, line_of, overview
 from judge.transparency.keys import make_key, public_pem
 from judge.web.live.serve import publish_once
 from tests.broadcast.logs import PAIR, accept, play_next, recorder
+from tests.cli.test_watch import written
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 from tests.site.browser import Browser
 from tests.web.live.serving import serving_all
@@ -283,9 +283,3 @@ def test_terminal_shows_display_names(tmp_path: Path, capsys: pytest.CaptureFixt
         show([cup.folder], game="1")
         printed = capsys.readouterr().out
         assert all(title in printed for title in TITLES.values())
-
-
-def written(shown: object) -> str:
-    console = Console(file=io.StringIO(), width=160, height=40)
-    console.print(shown)
-    return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]

@@ -2,7 +2,6 @@
 
 import re
 from datetime import datetime
-from html import unescape
 from typing import Any
 
 import pytest
@@ -23,7 +22,6 @@ from judge.broadcast.state import Live
 from judge.contest.hosts import ContestHost
 from judge.record.policy import Policy
 from judge.site.pages import STYLE, PagePlace, asset
-from judge.site.rules import rules_in_words
 from judge.site.site import MAX_PAGE_BYTES
 from judge.translations.language import CODES, languages
 from judge.web.live.paint import Painter
@@ -75,16 +73,6 @@ def test_script_that_has_the_boards_is_sent_none() -> None:
     assert (3, 6) == (whole.count(b"<article"), whole.count(b"</svg>"))
     assert (0, 0) == (rest.count(b"<article"), rest.count(b"</svg>"))
     assert b'<span id="count">2</span>' in rest
-
-
-@pytest.mark.parametrize("place", [PagePlace("live.html", each, LANGUAGES) for each in LANGUAGES])
-def test_rules_and_limits_are_on_the_page_of_all_games(place: PagePlace) -> None:
-    page = unescape(running_pages().all(Live(), 0, 1, place).data.decode())
-    goal, limits = rules_in_words(GAME.record.spec.policy, {}, place.language)
-    (shown,) = re.findall(r"<details><summary>[^<]+</summary>\s*<p>(.*?)</p>", page)
-
-    assert shown.startswith(place.language.sentence(goal[0]) or "missing")
-    assert limits in shown
 
 
 def test_game_that_is_prepared_is_next_and_has_no_card() -> None:
@@ -184,16 +172,3 @@ def test_each_game_and_each_agent_is_shown_with_its_league() -> None:
         shown = re.sub("data-stages='.*?'", "", page)
         assert (1, 2) == tuple(shown.count(word) for word in words[language.code])
         assert 1 == one.count(words[language.code][1])
-
-
-def test_standings_by_rating_show_the_rating() -> None:
-    lines = (
-        StandingLine(place=1, agent="a", points=1, games=3, wins=1, draws=0, losses=2, rating=1712.4),
-        StandingLine(place=2, agent="b", points=2, games=3, wins=2, draws=0, losses=1, rating=1599.6),
-    )
-    live = Live(agents={"a": 1, "b": 2})
-    live.apply(TableChanged(at=AT, lines=lines))
-    page = running_pages(has_rounds=False).all(live, 0, 1, ALL_GAMES)
-    table = page.data.decode().split('id="table"')[1]
-
-    assert ["1", "1712", "1", "3", "2", "1600", "2", "3"] == re.findall(r'<td class="num[^>]*>([^<]*)<', table)

@@ -13,6 +13,7 @@ from judge.cli.submit import open_intake
 from judge.transparency.checkpoint import read_checkpoint
 from judge.transparency.keys import KEY_FILE, make_key
 from tests.broadcast.logs import PAIR, accept, play_next, recorder
+from tests.examples import of_evidence
 from tests.publish.cups import SECRET, Cup
 from tests.site.browser import Browser
 from tests.web.intake.conftest import Service, ended, make_token, send
@@ -143,41 +144,12 @@ def test_a_link_signs_in_and_an_upload_is_followed_to_its_end(
     assert token not in service.log.read_text()
 
 
-def follow(browser: Browser, service: Service, token: str) -> None:
-    """Follow a link that signs in, to its page or to the question."""
-    browser.visit(f"{service.url}/author/index.html#{token}")
-    browser.wait_for("(document.getElementById('upload') ?? document.querySelector('[name=confirm]')) !== null")
-
-
-def test_a_link_of_another_author_asks_in_the_browser(browser: Browser, folder: Path, service: Service) -> None:
-    ann, eve = (make_token(open_intake(folder), name) for name in ("ann", "evil"))
-    browser.visit(f"{service.url}/author/index.html")
-    browser.ask("fetch('sign-out', { method: 'POST' }).then(() => true)")
-    follow(browser, service, ann)
-    assert "ann" in browser.ask("document.querySelector('main').innerText")
-
-    follow(browser, service, eve)
-    browser.wait_for("document.querySelector('[name=confirm]') !== null")
-
-    assert "Sign in as another author?" == browser.ask("document.querySelector('h1').textContent")
-    assert "" == browser.ask("location.hash")
-    browser.ask("document.querySelector('main .steps a').click()")
-    browser.wait_for("document.getElementById('upload') !== null")
-    assert "evil" not in browser.ask("document.querySelector('main').innerText")
-    follow(browser, service, eve)
-    browser.wait_for("document.querySelector('[name=confirm]') !== null")
-    browser.ask("document.querySelector('main form button').click()")
-    browser.wait_for("document.getElementById('upload') !== null")
-    assert "evil" in browser.ask("document.querySelector('main').innerText")
-    browser.ask("fetch('sign-out', { method: 'POST' }).then(() => true)")
-
-
 @pytest.mark.usefixtures("begun")
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("dark", [*of_evidence(False), True])
 def test_an_own_game_is_for_every_reader(browser: Browser, ada: httpx.Client, service: Service, dark: bool) -> None:
     browser.visit(f"{service.url}/author/index.html")
     browser.ask("fetch('sign-out', { method: 'POST' }).then(() => true)")
-    follow(browser, service, ada.headers["authorization"].removeprefix("Bearer "))
+    browser.visit(f"{service.url}/author/index.html#{ada.headers['authorization'].removeprefix('Bearer ')}")
     browser.wait_for("document.querySelector('a[href=\"games/00001.html\"]') !== null")
     browser.look(360, dark)
     assert [] == browser.violations()

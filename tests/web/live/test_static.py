@@ -4,19 +4,13 @@ import json
 import math
 import re
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from judge.base.errors import InputError
 from judge.cli.contest.options import checked_archive
-from judge.cli.contest.publish import export
 from judge.contest.contest import Contest
 from judge.contest_view.values import conditions_of
 from judge.contest_view.view import ContestView
@@ -33,24 +27,10 @@ from tests.forked import ForkedProcess
 from tests.patience import PATIENCE_S
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 from tests.site.browser import Browser
+from tests.verify.test_second_verifier import served
 from tests.web.live.test_live import ROWS
 from tests.web.live.watching import tell, told_by, until
 from tests.web.service import live_pages
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    """A file server that says nothing."""
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's own name
-        pass
-
-
-@contextmanager
-def file_server(directory: Path) -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=directory)) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
 
 
 def test_pages_update_from_any_file_server_until_the_contest_is_over(browser: Browser, tmp_path: Path) -> None:
@@ -62,7 +42,7 @@ def test_pages_update_from_any_file_server_until_the_contest_is_over(browser: Br
         tell(told, 6)
         words = [sys.executable, "-m", "judge.cli", "contest", "export", str(public), str(cup.folder), "--unsigned"]
         words.append("--follow")
-        with ForkedProcess[bytes](words) as process, file_server(public) as url:
+        with ForkedProcess[bytes](words) as process, served(public) as url:
             until((public / "feed/head.json").exists, "no head was written")
             browser.visit(f"{url}/games/00001.html")
             browser.wait_for("document.querySelector('[data-clock]') !== null")
@@ -87,26 +67,6 @@ def test_pages_update_from_any_file_server_until_the_contest_is_over(browser: Br
         assert 2 == len(list(public.glob("records/*.json")))
         pages = [path for path in public.rglob("*.html") if "data-log=" in path.read_text()]
         assert [] == pages
-
-
-ARCHIVE = "https://example.org/spring/cup.tar.gz"
-STEPS = (f"curl -fLO {ARCHIVE}", "mkdir site", "tar -xf cup.tar.gz -C site --strip-components=1")
-
-
-def test_final_pages_link_to_the_archive_of_the_export(tmp_path: Path) -> None:
-    public = tmp_path / "public"
-    with Cup(tmp_path / "cup", PAIR, form='name = "round-robin"\ngames = 1') as cup, recorder(cup) as log:
-        log.read_store()
-        export(public, tmp_path / "cup", archive=ARCHIVE, unsigned=True)
-        assert ARCHIVE not in (public / "verify.html").read_text()
-        accept(cup, *play_next(cup))
-        log.finish()
-        export(public, tmp_path / "cup", archive=ARCHIVE, unsigned=True)
-    for folder in ("", "cs", "zh"):
-        page = (public / folder / "verify.html").read_text()
-        assert f'<a href="{ARCHIVE}">' in page
-        assert "\n".join(STEPS) in page
-        assert "judge contest verify site --key organiser.pem" in page
 
 
 def test_certificate_of_fairness_is_complete_at_the_first_visit(

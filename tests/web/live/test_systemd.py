@@ -11,7 +11,7 @@ from tests.examples import evidence
 from tests.web.live.guest import Guest, booted
 from tests.web.live.test_front import COMING
 
-pytestmark = [pytest.mark.docker, pytest.mark.long]
+pytestmark = [pytest.mark.docker, pytest.mark.long, evidence]
 
 SERVE, PLAY, WORKER = "judge-serve@cup.service", "judge-play@cup.service", "judge-worker.service"
 
@@ -59,7 +59,6 @@ def test_player_starts_restarts_and_stops(guest: Guest) -> None:
     assert ["inactive", "success"] == guest.state(PLAY, "ActiveState", "Result")
 
 
-@evidence
 def test_worker_joins_restarts_and_stops(guest: Guest, tmp_path: Path) -> None:
     for words in (("keys", "127.0.0.1"), ("keys", "one", "--scheduler", "tls://127.0.0.1:8786")):
         made = guest.run(JUDGE, "cluster", *words)

@@ -24,7 +24,7 @@ from judge.publish.verify.export import verify_export
 from judge.store.orders import OrganiserOrder
 from judge.store.types import JournalLine
 from judge.transparency.checkpoint import read_checkpoint
-from judge.transparency.keys import load_key, make_key
+from judge.transparency.keys import make_key
 from judge.transparency.merkle import Tree
 from judge.transparency.tiles import read_leaves
 from judge.web.live.pages import LivePages
@@ -33,6 +33,7 @@ from tests.broadcast.logs import events, recorder
 from tests.contest.cups import CHANCE
 from tests.contest.giving import give
 from tests.contests import submit
+from tests.examples import evidence, of_evidence
 from tests.publish.cups import ENGLISH, STRONG_TO_WEAK, Cast, Cup
 from tests.publish.public import Public
 from tests.verify.forger import steady_clock
@@ -53,6 +54,7 @@ WEAK_TO_STRONG: Cast = dict(zip(STRONG_TO_WEAK, reversed([*STRONG_TO_WEAK.values
 HIDDEN_HASHES = re.compile(r"log/(checkpoint|tile/\d.*)")
 NUMBERS = range(1, 13)
 TABLES = ("standings", "crosstable", "pairs", "games", "pairings", "disqualified", "withdrawn", "attempts", "journal")
+TILES = [f"log/tile/{level}/000.p/{size}" for level in ("entries", "0") for size in range(1, 40)]
 KNOWN = (
     *("", "live.html", "feed", "feed?moves=false&since=3", "contest", "health", "openapi.json", "export.tar.gz"),
     *("contest.json", "chance.json", "joined.json", "organiser.pem", "manifest.json", "games.pgn", "data/README.md"),
@@ -65,8 +67,8 @@ KNOWN = (
     *(f"feed?game={number}" for number in NUMBERS),
     *(f"api/{name}" for name in ("standings", "agents", "games", "games?after=3&limit=2")),
     *(f"api/games/{number}" for number in NUMBERS),
-    *(f"log/tile/{level}/000.p/{size}" for level in ("entries", "0") for size in range(1, 40)),
     *("log/checkpoint", "log/tile/entries/000", "log/tile/0/000", "log/tile/1/000"),
+    *TILES,
 )
 """Paths that a viewer tries besides those of links."""
 
@@ -85,12 +87,12 @@ class Viewed:
         return body
 
 
-def collect(folder: Path) -> Viewed:
-    """Every address of the service that is known or linked."""
+def collect(folder: Path, *only: str) -> Viewed:
+    """Every address of the service that is known or linked, or `only` these."""
     answers: dict[str, Answer] = {}
     with service_of(folder) as (service, console), patch("time.time", lambda: 1.7e9):
         cookie = {"cookie": f"judge-author={console.state.authors.tokens.make('zoe', 'Olga')}"}
-        waiting = [*KNOWN, "author/index.html", "index.html"]
+        waiting = [*only] or [*KNOWN, "author/index.html", "index.html"]
         while waiting:
             path = waiting.pop()
             if path in answers:
@@ -100,6 +102,8 @@ def collect(folder: Path) -> Viewed:
             status, answered, body = asyncio.run(call(service, "GET", f"/{place}", headers, query))
             answered = {name: value for name, value in answered.items() if name != "x-request-id"}
             answers[path] = status, answered, re.sub(rb"[0-9a-f]{32}(?=\")", b"", body) if "author/" in path else body
+            if only:
+                continue
             if path == "openapi.json":
                 found = json.loads(body)["paths"]
                 paths = [each for each in found if "get" in found[each] and each != "/events"]
@@ -155,7 +159,11 @@ def results(cup: Cup) -> Sequence[str | None]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("form", "more"), [(SWISS, FREEZE), (ROUND_ROBIN, FREEZE), (KNOCKOUT, AT_A_MOMENT), (GROUPS, AT_A_MOMENT)]
+    ("form", "more"),
+    [
+        *((SWISS, FREEZE), (KNOCKOUT, AT_A_MOMENT)),
+        *(pytest.param(*each, marks=evidence) for each in ((ROUND_ROBIN, FREEZE), (GROUPS, AT_A_MOMENT))),
+    ],
 )
 def test_viewer_gets_the_same_bytes_whatever_the_withheld_results_are(tmp_path: Path, form: str, more: str) -> None:
     found = []
@@ -180,7 +188,7 @@ def test_viewer_gets_the_same_bytes_whatever_the_withheld_results_are(tmp_path: 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", [SWISS, ROUND_ROBIN])
+@pytest.mark.parametrize("form", [SWISS, *of_evidence(ROUND_ROBIN)])
 def test_withheld_rounds_are_in_no_public_table_and_in_the_organisers(tmp_path: Path, form: str) -> None:
     with frozen_cup(tmp_path, form) as cup:
         key = make_key(tmp_path / "organiser.key")
@@ -248,7 +256,7 @@ def test_decisions_after_the_freeze_are_withheld_with_their_round(tmp_path: Path
         make_key(tmp_path / "organiser.key")
         assert b"two entries" not in b"".join(answer[2] for answer in collect(tmp_path).answers.values())
         reveal(cup, "all")
-        assert b"two entries" in collect(tmp_path).body("data/disqualified.csv")
+        assert b"two entries" in collect(tmp_path, "data/disqualified.csv").body("data/disqualified.csv")
         accepted(cup.export(tmp_path / "export"))
 
 
@@ -265,7 +273,7 @@ def test_rounds_are_revealed_in_turn_and_fit_the_checkpoints_from_before(tmp_pat
                 reveal(cup, word)
                 with recorder(cup) as log:
                     log.finish()
-            viewed = collect(tmp_path)
+            viewed = collect(tmp_path, "data/standings.csv", "log/checkpoint", *TILES)
             standings.append(viewed.body("data/standings.csv"))
             kept.append(tmp_path / f"checkpoint-{len(kept)}")
             kept[-1].write_bytes(viewed.body("log/checkpoint"))
@@ -333,7 +341,7 @@ def test_pages_as_files_get_the_withheld_leaves_and_games_after_the_reveal(tmp_p
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lost", [0.2, 0.5, 0.8, 0.99])
+@pytest.mark.parametrize("lost", [0.5, *of_evidence(0.2, 0.8, 0.99)])
 def test_event_log_continues_an_interrupted_reveal(tmp_path: Path, lost: float) -> None:
     with frozen_cup(tmp_path) as cup:
         path = tmp_path / LOG_FILE
@@ -373,6 +381,25 @@ def _without_tables(found: Sequence[Mapping[str, object]]) -> list[Mapping[str, 
     return [{**event, "seq": 0} for event in found if event["type"] != "table"]
 
 
+Revealed = tuple[Public, Path, int]
+
+
+@pytest.fixture(scope="module")
+def revealed(tmp_path_factory: pytest.TempPathFactory) -> Revealed:
+    """An export after the reveal, the checkpoint that a viewer kept before, and the leaf of a withheld result."""
+    folder = tmp_path_factory.mktemp("revealed")
+    with frozen_cup(folder / "cup") as cup:
+        key = make_key(cup.folder / "organiser.key")
+        kept = folder / "kept"
+        kept.write_bytes(collect(cup.folder, "log/checkpoint").body("log/checkpoint"))
+        reveal(cup, "all")
+        number = next(
+            line.number for line in cup.store.journal(cup.contest.name) if line.event == "accepted" and line.salt
+        )
+        assert number is not None
+        return cup.export(folder, key), kept, number
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "forge",
@@ -383,8 +410,9 @@ def _without_tables(found: Sequence[Mapping[str, object]]) -> list[Mapping[str, 
     ],
     ids=["record", "salt", "reason"],
 )
-def test_result_that_was_changed_after_the_freeze_is_refused(tmp_path: Path, forge: object) -> None:
-    public, kept, number = _revealed(tmp_path)
+def test_result_that_was_changed_after_the_freeze_is_refused(revealed: Revealed, tmp_path: Path, forge: object) -> None:
+    exported, kept, number = revealed
+    public = exported.copy_to(tmp_path)
     rewrite(public, lambda lines: lines.__setitem__(number, forge(lines[number])))  # type: ignore[operator]
     sentence = "differ from those of the old checkpoint"
     assert any(sentence in each for each in verify_export(public.directory, public.public_key, kept).problems)
@@ -396,8 +424,11 @@ def test_result_that_was_changed_after_the_freeze_is_refused(tmp_path: Path, for
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_public", [True, False])
-def test_salt_of_a_public_line_or_none_of_a_withheld_one_is_refused(tmp_path: Path, *, is_public: bool) -> None:
-    public, _, number = _revealed(tmp_path)
+def test_salt_of_a_public_line_or_none_of_a_withheld_one_is_refused(
+    revealed: Revealed, tmp_path: Path, *, is_public: bool
+) -> None:
+    exported, _, number = revealed
+    public = exported.copy_to(tmp_path)
 
     def change(lines: list[JournalLine]) -> None:
         place = 0 if is_public else number
@@ -407,17 +438,3 @@ def test_salt_of_a_public_line_or_none_of_a_withheld_one_is_refused(tmp_path: Pa
     sentence = "was not withheld, but has a salt" if is_public else "without a salt"
     assert any(sentence in each for each in verify_export(public.directory, public.public_key).problems)
     assert any("without a salt" in each for each in second_opinion(public.directory, public.public_key))
-
-
-def _revealed(folder: Path) -> tuple[Public, Path, int]:
-    """An export after the reveal, the checkpoint that a viewer kept before, and the leaf of a withheld result."""
-    with frozen_cup(folder / "cup") as cup:
-        make_key(cup.folder / "organiser.key")
-        kept = folder / "kept"
-        kept.write_bytes(collect(cup.folder).body("log/checkpoint"))
-        reveal(cup, "all")
-        number = next(
-            line.number for line in cup.store.journal(cup.contest.name) if line.event == "accepted" and line.salt
-        )
-        assert number is not None
-        return cup.export(folder, load_key(cup.folder / "organiser.key")), kept, number

@@ -108,10 +108,10 @@ def proof(token: str) -> str:
 
 
 @contextmanager
-def office(folder: Path, played: int = PLAYED, strangers: int = 10_000_000) -> Iterator[Office]:
+def office(folder: Path, played: int = PLAYED) -> Iterator[Office]:
     """A contest of which some games are over."""
     with ExitStack() as stack:
-        more = PATIENCE.format(strangers=strangers)
+        more = PATIENCE.format(strangers=10_000_000)
         recipe = Recipe(f"office-{played}", CAST, more=more, happens=lambda cup: cup.play(played, void=(2,)))
         cup = stack.enter_context(recipe.contest(folder))
         make_key(folder / "organiser.key")

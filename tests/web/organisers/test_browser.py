@@ -1,6 +1,5 @@
 """An organiser in a browser: from the link to an order that is given, by the keyboard's way and on a phone."""
 
-import re
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -11,7 +10,7 @@ from judge.cli.submit import open_intake
 from judge.journal.events import Paused, SeasonEnded
 from judge.store.tokens import TokenRole
 from tests.publish.cups import Cup
-from tests.site.browser import VIEWS, WIDTHS, Browser
+from tests.site.browser import WIDTHS, Browser
 from tests.verify.test_ladder import joins
 from tests.web.intake.conftest import Service, make_token
 from tests.web.live.serving import serving_all
@@ -71,24 +70,6 @@ def test_a_link_signs_in_and_an_order_is_shown_given_and_done(browser: Browser, 
         browser.wait_for("document.getElementById('state')?.textContent === 'paused'")
         assert [] == browser.errors
         check_views(browser, service.url, *(f"organiser/{page}" for page in PAGES))
-
-
-def test_agent_is_withdrawn_by_keyboard_and_pages_show_it(browser: Browser, cup: Cup) -> None:
-    with signed_in(browser, cup) as service:
-        check_views(browser, service.url, "organiser/order.html?action=withdraw-agent&target=anna")
-        browser.visit(f"{service.url}/organiser/index.html")
-        why = "the author asked for it"
-        done = order(browser, "withdraw-agent&target=anna", why, "Played games of anna that no longer count")
-        assert "anna is withdrawn; its games do not count" in done
-        pages = ("organiser/index.html", "index.html", "agents/001.html")
-        check_views(browser, service.url, *pages)
-        for page in pages:
-            for language, _, _ in VIEWS:
-                browser.visit(f"{service.url}/{language}{page}")
-                assert why in text_of(browser), (language, page)
-        browser.visit(f"{service.url}/agents/001.html")
-        assert re.search(r"Its \d+ games? (do|does) not count, because it has withdrawn\.", text_of(browser))
-        assert [] == browser.errors
 
 
 def test_link_of_a_mail_works_by_keyboard_without_script(browser: Browser, cup: Cup) -> None:

@@ -117,18 +117,6 @@ def test_games_have_results_links_filters_and_pages(seen: Office) -> None:
     assert '<option value="anna" selected>' in seen.page("games.html?agent=anna")
 
 
-@pytest.mark.parametrize(("code", "words"), [("cs", ("Partie", "Příkazy")), ("zh", ("对局", "命令"))])
-def test_pages_are_in_three_languages(seen: Office, code: str, words: tuple[str, str]) -> None:
-    for path in (*(f"{page}.html" for page in PAGES), "order.html?action=disqualify&target=anna"):
-        status, _, body = seen.ask("GET", f"/{code}/organiser/{path}", seen.tokens["act"])
-        page = body.decode()
-        assert 200 == status
-        assert all(word in page for word in words)
-        # An order's query stays in the links to other languages.
-        assert f'href="../../organiser/{path.replace("&", "&amp;")}" lang="en"' in page
-    assert "lang" not in re.findall(r"<p><bdi>.*</bdi></p>", page)[0]
-
-
 def test_pages_work_before_the_start(tmp_path: Path) -> None:
     tables = "[submissions]\ncloses = 2099-03-31T18:00:00Z\n[contest]\nstarts = 2099-04-01T18:00:00Z\n"
     with unbegun(tmp_path / "cup", tables=tables) as found:
@@ -444,10 +432,3 @@ def test_a_form_that_is_wrong_changes_nothing(seen: Office, change: dict[str, st
     assert 422 == status
     assert word in body.decode()
     assert before == seen.dump()
-
-
-def test_token_guesser_has_to_wait(tmp_path: Path) -> None:
-    with office(tmp_path / "cup", played=0, strangers=3) as found:
-        answers = [found.ask("GET", "/organiser/games.html", f"judge-{n}")[0] for n in range(5)]
-        assert [401, 401, 401, 429, 429] == answers
-        assert 200 == found.ask("GET", "/organiser/index.html", found.tokens["watch"])[0]

@@ -24,7 +24,7 @@ from tests.patience import PATIENCE_S
 from tests.web.organisers.office import FORM, Office, office, proof, submit
 from tests.web.service import call, service_of
 
-KILLS = sized(10, 50)
+KILLS = sized(5, 50)
 """Each at a random moment of an order; the long proof takes 200."""
 
 LATEST_S = 0.03
