@@ -42,7 +42,7 @@ from tests.attacks.weak_box import below, weak_boxes
 from tests.examples import evidence, sized
 from tests.patience import PATIENCE_S
 
-LATE_TURNS = sized(6, 50)
+LATE_TURNS = sized(3, 50)
 OF_FULL_LANE = ("V11.faults", "V11.thrash")
 """A stall of the least and one of the most pressure, as far as agents can make any."""
 BY_STALLS = [

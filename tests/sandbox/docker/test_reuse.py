@@ -6,7 +6,6 @@ import select
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
@@ -28,7 +27,7 @@ from judge.sandbox.docker.reaper import reap
 from judge.sandbox.docker.renewal import helper
 from judge.sandbox.machine.cgroup import UNIFIED, find_cgroups
 from tests.examples import of_evidence
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, until
 from tests.sandbox.conftest import GROUP, Lodge, of
 from tests.sandbox.guest import Guest
 from tests.sandbox.killed_judges import play
@@ -200,9 +199,7 @@ def await_second_process(container: str) -> None:
         groups = find_cgroups(int(engine.state(container)["Pid"]), container)
     assert groups is not None
     processes = groups.get("memory", groups.get(UNIFIED, Path())) / "cgroup.procs"
-    deadline = time.monotonic() + PATIENCE_S
-    while len(processes.read_text().split()) < 2:
-        assert time.monotonic() < deadline
+    until(lambda: len(processes.read_text().split()) >= 2)
 
 
 @of(GROUP)
