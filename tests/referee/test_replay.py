@@ -58,10 +58,11 @@ def test_request_that_is_answered_twice_is_refused_at_the_second_answer(number: 
     ("kind", "data"),
     [
         (EntryKind.REPORT, b"well"),
-        (EntryKind.FROZEN, b"-1"),
+        *((EntryKind.FROZEN, said) for said in (b"-1", b"1e3", b"\xb2", b"9" * 19, b"9" * 100_000)),
         (EntryKind.PAUSED, b"1e9"),
+        (EntryKind.PAUSED, b"-1"),
         (EntryKind.OVERSLEPT, b""),
-        (EntryKind.KERNEL, b""),
+        *((EntryKind.KERNEL, said) for said in (b"", b"-1", b"1e3", b"9" * 19)),
         (EntryKind.RAN_ON, b"[1]"),
         (EntryKind.STOPPED_CPU, b"[1, 2]"),
         (EntryKind.MEMORY, b"[" * 100_000),
