@@ -21,6 +21,7 @@ from judge.sandbox.docker.renewal import Renewal
 from judge.sandbox.layout import PROGRAM
 from tests.attacks.games import NAMES, compiled, play_commands
 from tests.attacks.weak_box import Config, unfiltered, weak_boxes
+from tests.examples import of_evidence
 
 pytestmark = pytest.mark.docker
 
@@ -92,7 +93,7 @@ def found(files: Sequence[RecordFile]) -> list[str]:
     return [note.partition("(")[2] for file in files for note in said(file, "found")]
 
 
-@pytest.mark.parametrize("changes", [(), ("box.reuse=agent",)], ids=["fresh boxes", "reused boxes"])
+@pytest.mark.parametrize("changes", [("box.reuse=agent",), *of_evidence(())], ids=["reused boxes", "fresh boxes"])
 @pytest.mark.parametrize("is_shared", [False, True], ids=["copied", "shared"])
 def test_pages_in_memory_carry_numbers_to_the_next_game_only_with_shared_files(
     slot: Slot, program: Path, is_shared: bool, changes: tuple[str, ...]
