@@ -117,7 +117,7 @@ def paused_ms(entries: Sequence[Entry]) -> float:
     [
         ("main", False),
         ("worker", True),
-        ("crew", False),
+        pytest.param("crew", False, marks=evidence),
         pytest.param("main", True, marks=evidence),
         pytest.param("worker", False, marks=evidence),
         pytest.param("crew", True, marks=evidence),

@@ -204,14 +204,6 @@ def test_an_error_to_the_first_move_is_a_refusal_when_nothing_follows() -> None:
     assert 1_006_000_000 == played.referee.sides[0].clock.charged_ns
 
 
-def test_refusal_of_a_later_move_does_not_wait_for_the_whole_turn() -> None:
-    refuses = brain("0,0", "1,0", TURN=[Say(b"UNKNOWN command\n", 5)])
-    played = play(refuses, brain("5,5", "6,6"), spec(clock=HOURS))
-
-    played.assert_lost(0, Verdict.REFUSED, "'UNKNOWN command'")
-    assert played.referee.sides[0].clock.charged_ns < 2_000_000_000
-
-
 def test_deadline_before_the_end_of_that_wait_is_kept() -> None:
     short = {"turn_ms": 500, "tolerance_ms": 0}
 

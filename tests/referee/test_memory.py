@@ -87,15 +87,6 @@ def test_memory_above_the_limit_and_below_the_cap_is_noted_without_files(use: Me
     assert [] == list(verify(file).problems)
 
 
-def test_a_note_about_memory_that_the_transcript_does_not_have_is_found() -> None:
-    file = using(MemoryUse(120 << 20, 0))
-    entries = [entry for entry in unseal(file.transcript) if entry.kind is not EntryKind.MEMORY]
-
-    problems = list(verify(resealed(file, entries)).problems)
-
-    assert [problem for problem in problems if problem.startswith("seats.0.notes")]
-
-
 # --- the kernel's memory: above the limit the agent loses, whenever the judge sees it --------------------------------
 
 KERNEL_SPEC = spec(limits={"memory_bytes": 64 << 20})

@@ -66,7 +66,9 @@ def test_request_that_is_answered_twice_is_refused_at_the_second_answer(number: 
         (EntryKind.RAN_ON, b"[1]"),
         (EntryKind.STOPPED_CPU, b"[1, 2]"),
         (EntryKind.MEMORY, b"[" * 100_000),
-        (EntryKind.EVIDENCE, b"[1.5]"),
+        *((EntryKind.EVIDENCE, b"[" + first + 5 * b", null" + b"]") for first in (b"-1", b"1.5", b"true", b'"1"')),
+        *((EntryKind.EVIDENCE, said) for said in (b"7", b"[]", b"[null" + 4 * b", null" + b"]", b"[1.5]")),
+        (EntryKind.EVIDENCE, b"[null" + 17 * b", 1" + b"]"),
         (EntryKind.EVIDENCE, b'{"cpu_ns": 1}'),
     ],
 )

@@ -238,16 +238,10 @@ def test_a_void_game_has_a_log_without_an_end() -> None:
     assert b"SURRENDER" not in log
 
 
-@pytest.mark.parametrize(
-    ("policy", "turns"), [("stratego-seed", 5000), ("stratego-2011", 5000), ("stratego-2012", 1000)]
-)
-def test_policy_sets_two_seconds_a_line_and_the_points_of_each_outcome(policy: str, turns: int) -> None:
+@pytest.mark.parametrize("policy", ["stratego-seed", "stratego-2011", "stratego-2012"])
+def test_policy_sets_the_points_of_each_outcome(policy: str) -> None:
     loaded = load_policy(policy)
 
-    clock = loaded.clock
-    assert (2000, 0, 0, 2000) == (clock.turn_ms, clock.tolerance_ms, clock.match_ms, clock.close_ms)
-    game = Stratego.from_options(loaded.game.options)
-    assert (policy, turns) == (loaded.game.options["rules"], game.options.turn_limit)
     printed = {"VICTORY", "SURRENDER", "DRAW", "DRAW_DEFAULT", "ILLEGAL", "BOTH_ILLEGAL"}
     own = {
         "stratego-seed": {"DEFEAT", "DEFAULT"},
