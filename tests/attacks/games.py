@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from judge.agents.program_files import program_digest
@@ -56,7 +57,7 @@ def new_cgroup() -> Iterator[tuple[str, Path]]:
     finally:
         for mount in {point for _, point in mounts.values()}:
             # The Engine removes the cgroup of a container after the container.
-            until(lambda mount=mount: _is_removed(mount, name), every_s=0.05)
+            until(partial(_is_removed, mount, name), every_s=0.05)
 
 
 def _is_removed(mount: Path, name: str) -> bool:
