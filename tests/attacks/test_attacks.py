@@ -42,7 +42,8 @@ def can_succeed(attack: Attack) -> bool:
 
 def is_preferred(attack: Attack) -> bool:
     """Whether its control succeeds on this kernel, and both run beside other tests."""
-    return can_succeed(attack) and not needs_calm(attack) and attack.id not in CONTROLS_NEED_CALM
+    is_calm = not (needs_calm(attack) or attack.earns_void or attack.id in CONTROLS_NEED_CALM)
+    return can_succeed(attack) and is_calm
 
 
 PLAYED = of_this_lane(ATTACKS, is_preferred)
