@@ -1,6 +1,16 @@
 """When a test gives up what it waits for; no test passes by reaching it, so it is long enough for a slow, busy host."""
 
 import os
+import time
+from collections.abc import Callable
 
 PATIENCE_S = float(os.environ.get("JUDGE_TEST_PATIENCE_S", "180"))
 """Seconds."""
+
+
+def until(is_so: Callable[[], object], what: str = "", every_s: float = 0.01) -> None:
+    """Wait until it is so, and ask every so many seconds. Raises AssertionError with `what` in the end."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not is_so():
+        assert time.monotonic() < deadline, f"after {PATIENCE_S:g} s this did not happen: {what}"
+        time.sleep(every_s)

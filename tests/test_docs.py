@@ -48,6 +48,8 @@ SHORTER = {
     'policy = "gomocup-standard:fast"\nformat': (
         'policy = "gomocup-standard:fast"\nchange = ["game.options.draw_at=40"]\nformat'
     ),
+    "--seed 1 --out games": "--seed 1 --set game.options.draw_at=40 --out games",
+    "--policy agi-renju --out": "--policy agi-renju --set game.options.draw_at=20 --out",
     "--turn-ms 300": "--turn-ms 100 --games 1",
     "--set clock.turn_ms=300 --agent house-python": "--set clock.turn_ms=300 --games 1 --agent house-python",
     'format = { name = "round-robin" }': 'format = { name = "round-robin", games = 1 }',
@@ -95,7 +97,10 @@ def test_every_command_of_the_pages_works(pages: list[str], tmp_path: Path) -> N
     engine = {key: os.environ[key] for key in ("DOCKER_HOST", "JUDGE_LOCKS", "TMPDIR") if key in os.environ}
     for page in pages:
         assert commands(page), page
-    for line in [line for page in pages for line in commands(page)]:
+    lines = [line for page in pages for line in commands(page)]
+    checks = [line for line in lines if line.startswith("judge check ")]
+    left_out = () if EVIDENCE else checks[1:]  # tests/starters has every starter checked
+    for line in [line for line in lines if line not in left_out]:
         environment = {"PATH": path, "HOME": str(tmp_path), "PYTHONPATH": f"{ROOT}:{tmp_path}/site", **engine}
         done = run_line(as_typed(line), tmp_path, environment)
         assert done.returncode == 0 or line in MAY_FAIL, f"{line}\n{done.stdout}\n{done.stderr}"

@@ -19,13 +19,6 @@ GOOD = 'name = "mine"\ncommand = ["./run", "--fast"]\nline_ending = "lf"\nauthor
 FASTGAME = load_policy("gomocup-fastgame")
 
 
-@pytest.fixture
-def staging(tmp_path: Path) -> Path:
-    path = tmp_path / "staging"
-    path.mkdir()
-    return path
-
-
 def directory(tmp_path: Path, manifest: str) -> Path:
     path = tmp_path / "agent"
     (path / "data").mkdir(parents=True)

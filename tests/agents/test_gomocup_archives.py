@@ -67,11 +67,10 @@ def test_a_brain_s_own_name_is_its_file_s(command: tuple[str, ...], name: str) -
 
 
 @pytest.mark.parametrize("way", ["archive", "file", "manifest"])
-def test_a_brain_calls_itself_alike_by_every_way_of_entry(tmp_path: Path, way: str) -> None:
+def test_a_brain_calls_itself_alike_by_every_way_of_entry(tmp_path: Path, staging: Path, way: str) -> None:
     """So its temporary folder is found again, whoever gave the agent which name."""
-    source, staging = tmp_path / "foo-release", tmp_path / "staging"
+    source = tmp_path / "foo-release"
     source.mkdir()
-    staging.mkdir()
     (source / "pbrain-foo").write_bytes(b"\x7fELF...")
     if way == "manifest":
         (source / "agent.toml").write_text('name = "best"\ncommand = ["./pbrain-foo"]\n')
@@ -83,9 +82,7 @@ def test_a_brain_calls_itself_alike_by_every_way_of_entry(tmp_path: Path, way: s
     assert "pbrain-foo" == agent.calls_itself(policy) == renamed.calls_itself(policy)
 
 
-def test_an_agent_that_is_no_brain_is_called_as_its_own_files_say(tmp_path: Path) -> None:
-    staging = tmp_path / "staging"
-    staging.mkdir()
+def test_an_agent_that_is_no_brain_is_called_as_its_own_files_say(tmp_path: Path, staging: Path) -> None:
     (tmp_path / "quota.py").write_text("#!/usr/bin/env python3\n")
     agent = stage_agent(str(tmp_path / "quota.py"), staging)
     named = agent.manifest.model_copy(update={"name": "contestant"})
@@ -95,11 +92,10 @@ def test_an_agent_that_is_no_brain_is_called_as_its_own_files_say(tmp_path: Path
     assert "quota" == replace(agent, manifest=named, own_name="quota").calls_itself(policy)
 
 
-def test_a_directory_of_brains_needs_no_manifest(tmp_path: Path) -> None:
+def test_a_directory_of_brains_needs_no_manifest(tmp_path: Path, staging: Path) -> None:
     """The policy's rule and size decide which program is executed."""
-    source, staging = tmp_path / "archive", tmp_path / "staging"
+    source = tmp_path / "archive"
     source.mkdir()
-    staging.mkdir()
     for name in ("pbrain-swine", "pbrain-swine64", "pbrain-swine_standard-15_64"):
         (source / name).write_bytes(b"\x7fELF...")
     (source / "readme.txt").write_text("hello")

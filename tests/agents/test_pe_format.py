@@ -29,13 +29,6 @@ def program(machine: int = 0x8664, kind: int = 0x22, subsystem: int = 3, is_dotn
 NET = program(is_dotnet=True)
 
 
-@pytest.fixture
-def staging(tmp_path: Path) -> Path:
-    path = tmp_path / "staging"
-    path.mkdir()
-    return path
-
-
 def archive(tmp_path: Path, **files: bytes | str) -> Path:
     """A directory of files; `_` is for `.`, and a text is the rest of a manifest."""
     path = tmp_path / "archive"

@@ -70,9 +70,10 @@ def test_a_program_for_linux_goes_before_one_for_windows(tmp_path: Path, names: 
         ({"pbrain-x.txt": b"", "x": b""}, "no program called pbrain-"),
     ],
 )
-def test_unplayable_file_is_refused_by_its_kind(tmp_path: Path, files: dict[str, bytes], why: str) -> None:
-    source, staging = tmp_path / "source", tmp_path / "staging"
-    staging.mkdir()
+def test_unplayable_file_is_refused_by_its_kind(
+    tmp_path: Path, staging: Path, files: dict[str, bytes], why: str
+) -> None:
+    source = tmp_path / "source"
     for name, content in files.items():
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         (source / name).write_bytes(content)
@@ -106,10 +107,9 @@ def test_shebang_and_statements_determine_the_python_version(
     assert python_words(path) == words
 
 
-def test_python_2_plays_where_the_policy_admits_it(tmp_path: Path) -> None:
-    source, staging = tmp_path / "vixen", tmp_path / "staging"
+def test_python_2_plays_where_the_policy_admits_it(tmp_path: Path, staging: Path) -> None:
+    source = tmp_path / "vixen"
     source.mkdir()
-    staging.mkdir()
     (source / "vixen.py").write_text("#!/usr/bin/python -u\nprint 'NO_MOVE'\n")
     (source / "info").write_text("vixen.py --fast\nAnn\npython\n")
     agent = stage_agent(str(source), staging)

@@ -27,12 +27,12 @@ again_where_busy = pytest.mark.flaky(reruns=10, reruns_delay=15, only_rerun="Bus
 
 
 def of_this_lane(attacks: Sequence[Attack], is_preferred: Callable[[Attack], bool]) -> Sequence[Attack]:
-    """All in the evidence; else the first attack with each danger, if possible one that `is_preferred`."""
+    """All in the evidence; else the first attack of each program, if possible one that `is_preferred`."""
     chosen: dict[str, Attack] = {}
     for attack in attacks:
-        first = chosen.setdefault(attack.danger, attack)
+        first = chosen.setdefault(attack.program, attack)
         if is_preferred(attack) and not is_preferred(first):
-            chosen[attack.danger] = attack
+            chosen[attack.program] = attack
     return attacks if EVIDENCE else list(chosen.values())
 
 

@@ -1,9 +1,9 @@
 """Games of the programs in agents/, and cgroups that their boxes are made in."""
 
-import time
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from judge.agents.program_files import program_digest
@@ -15,7 +15,7 @@ from judge.record.policy import load_policy
 from judge.record.spec import GameSpec, RecordFile, SeatSpec
 from judge.referee.verify import verify
 from judge.sandbox.machine.cgroup import UNIFIED, parse_mounts
-from tests.patience import PATIENCE_S
+from tests.patience import until
 
 AGENTS = Path(__file__).parent / "agents"
 NAMES = ("one", "two")
@@ -56,13 +56,15 @@ def new_cgroup() -> Iterator[tuple[str, Path]]:
         yield f"/{name}", group
     finally:
         for mount in {point for _, point in mounts.values()}:
-            deadline = time.monotonic() + PATIENCE_S
-            while (mount / name).is_dir():  # the Engine removes the cgroup of a container after the container
-                with suppress(OSError):
-                    # The judge's own stall probe stays where its last box was.
-                    for pid in (mount / name / "cgroup.procs").read_text().split():
-                        (mount / "cgroup.procs").write_text(pid)
-                with suppress(OSError):
-                    (mount / name).rmdir()
-                assert time.monotonic() < deadline
-                time.sleep(0.05)
+            # The Engine removes the cgroup of a container after the container.
+            until(partial(_is_removed, mount, name), every_s=0.05)
+
+
+def _is_removed(mount: Path, name: str) -> bool:
+    """Remove a cgroup, if its last box is gone; the judge's own stall probe stays where that was."""
+    with suppress(OSError):
+        for pid in (mount / name / "cgroup.procs").read_text().split():
+            (mount / "cgroup.procs").write_text(pid)
+    with suppress(OSError):
+        (mount / name).rmdir()
+    return not (mount / name).is_dir()

@@ -20,9 +20,9 @@ from judge.base.procfs import memory_bytes
 from judge.cluster.bounded_messages import MAX_WAITING_PER_ADDRESS
 from judge.cluster.security import invite, make_keys, parse_address, read_join_file
 from tests.attacks.defences import weak_command
-from tests.attacks.serving import Result, wait_until
+from tests.attacks.serving import Result
 from tests.forked import ForkedProcess
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, until
 
 MB = 1 << 20
 WORKER = "evil"
@@ -52,7 +52,7 @@ class Scheduler:
         with self.log.open("wb") as log:
             self.process = ForkedProcess[bytes](weak_command(without, *words), stdout=log, stderr=log)
         try:
-            wait_until(lambda: self._listens() or self.process.poll() is not None, "judge scheduler listens")
+            until(lambda: self._listens() or self.process.poll() is not None, "judge scheduler listens")
             if not self._listens():
                 raise HostError(f"judge scheduler ended: {self.log.read_text()}")
         except BaseException:
@@ -107,7 +107,7 @@ def cost_mb(scheduler: Scheduler, sent: bytes) -> int:
                 return not connection.recv(1 << 16)
             return scheduler.peak_mb() > before + 500
 
-        wait_until(is_over, "the scheduler refuses or reads the message")
+        until(is_over, "the scheduler refuses or reads the message")
     return scheduler.peak_mb() - before
 
 

@@ -3,8 +3,7 @@
 import re
 import socket
 import subprocess
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from judge.store.types import EntryRow
 from tests.attacks.defences import weak_command
 from tests.contest.cups import snapshot
 from tests.forked import ForkedProcess
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, until
 
 LIMITS = """
 [intake]
@@ -63,15 +62,6 @@ class RunningService:
         return f"http://127.0.0.1:{self.port}"
 
 
-def wait_until(is_so: Callable[[], bool], what: str) -> None:
-    """Raises HostError with `what` after a timeout."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not is_so():
-        if time.monotonic() > deadline:
-            raise HostError(f"after {PATIENCE_S:g} s this did not happen:  {what}")
-        time.sleep(0.01)
-
-
 @contextmanager
 def serving(folder: Path, *options: str, without: Sequence[str] = ()) -> Iterator[RunningService]:
     """Run `judge serve` for the contest in `folder`; `without` names missing defences."""
@@ -89,7 +79,7 @@ def serving(folder: Path, *options: str, without: Sequence[str] = ()) -> Iterato
         return bool(ports) or process.poll() is not None
 
     try:
-        wait_until(is_ready, "judge serve listens")
+        until(is_ready, "judge serve listens")
         if not ports:
             raise HostError(f"judge serve ended: {log.read_text()[begin:]}")
         yield RunningService(process, int(ports[0]), log)

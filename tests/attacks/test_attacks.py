@@ -1,6 +1,6 @@
 """Attacks, played: the defence holds; and with that one defence off the attack succeeds.
 
-The full lane plays one attack of each danger, the evidence all of them.
+The full lane plays one attack of each program, the evidence all of them.
 """
 
 from typing import Any
@@ -40,7 +40,13 @@ def can_succeed(attack: Attack) -> bool:
     return attack.id in CONTROLS and CONTROLS[attack.id].is_possible
 
 
-PLAYED = of_this_lane(ATTACKS, can_succeed)
+def is_preferred(attack: Attack) -> bool:
+    """Whether its control succeeds on this kernel, and both run beside other tests."""
+    is_calm = not (needs_calm(attack) or attack.earns_void or attack.id in CONTROLS_NEED_CALM)
+    return can_succeed(attack) and is_calm
+
+
+PLAYED = of_this_lane(ATTACKS, is_preferred)
 
 DEFENCES = [parameter(attack, needs_calm(attack) or attack.earns_void) for attack in PLAYED]
 """An attack that is after a void proves nothing if others use its core; its control only plays on."""

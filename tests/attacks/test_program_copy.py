@@ -21,12 +21,11 @@ from judge.sandbox.docker.renewal import Renewal
 from judge.sandbox.layout import PROGRAM
 from tests.attacks.games import NAMES, compiled, play_commands
 from tests.attacks.weak_box import Config, unfiltered, weak_boxes
+from tests.examples import of_evidence
 
 pytestmark = pytest.mark.docker
 
 PAGES_BYTES = 4 << 20
-MISSING_NAMES = 200_000
-"""How many missing names each seat asks for."""
 CHANNELS = ("futex", "watch")
 BOTH_RUN = "box.freeze=none"
 """As in two slots at once."""
@@ -92,7 +91,7 @@ def found(files: Sequence[RecordFile]) -> list[str]:
     return [note.partition("(")[2] for file in files for note in said(file, "found")]
 
 
-@pytest.mark.parametrize("changes", [(), ("box.reuse=agent",)], ids=["fresh boxes", "reused boxes"])
+@pytest.mark.parametrize("changes", [("box.reuse=agent",), *of_evidence(())], ids=["reused boxes", "fresh boxes"])
 @pytest.mark.parametrize("is_shared", [False, True], ids=["copied", "shared"])
 def test_pages_in_memory_carry_numbers_to_the_next_game_only_with_shared_files(
     slot: Slot, program: Path, is_shared: bool, changes: tuple[str, ...]
@@ -116,18 +115,3 @@ def test_two_boxes_at_once_hear_each_other_only_with_shared_files(
 
     assert is_shared == (["heard 0"] != said(file, "heard"))
     assert [] == [path for path, owner in directories() if owner == Owner.me()], "the copy is gone"
-
-
-@pytest.mark.alone  # the kernel counts the missing names of all processes together
-@pytest.mark.parametrize("is_shared", [False, True], ids=["copied", "shared"])
-def test_names_that_are_not_there_are_forgotten_with_the_copy(slot: Slot, program: Path, is_shared: bool) -> None:
-    """What the kernel remembers of missing names counts in dentry-state until their directory is gone."""
-    before = negative_dentries()
-    games(slot, program, "names", 1, is_shared=is_shared)
-
-    assert is_shared == (negative_dentries() - before > MISSING_NAMES // 2)
-
-
-def negative_dentries() -> int:
-    """How many missing names the kernel remembers on this host."""
-    return int(Path("/proc/sys/fs/dentry-state").read_text(encoding="ascii").split()[4])

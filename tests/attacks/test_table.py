@@ -14,7 +14,6 @@ from tests.attacks.test_services import SERVICE_ATTACKS
 IDS = [*(attack.id for attack in ATTACKS), *SERVICE_ATTACKS]
 
 ROOT = Path(__file__).parents[2]
-SECURITY = ROOT / "SECURITY.md"
 ENFORCEMENT = ROOT / "docs/enforcement.md"
 
 
@@ -72,10 +71,3 @@ def test_every_published_escape_has_an_attack_or_a_reason() -> None:
             assert result.strip().startswith("held: "), attack
         else:
             assert attack.strip().startswith("not applicable: "), attack
-
-
-def test_security_policy_starts_with_the_report() -> None:
-    text = SECURITY.read_text(encoding="utf-8")
-    sections = re.findall(r"^## (.+)$", text, re.MULTILINE)
-
-    assert "Report a vulnerability" == sections[0]

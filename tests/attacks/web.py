@@ -22,8 +22,8 @@ from tests.attacks.serving import (
     read_status,
     serving,
     slow_forms,
-    wait_until,
 )
+from tests.patience import until
 
 ATTACKER, OTHERS = "10.9.9.9", "10.1.1.1"
 VIEWERS, PER_ADDRESS = 24, 8
@@ -61,7 +61,7 @@ def fill_by_one_client(directory: Path, is_off: bool) -> Result:
     planned = make_contest(directory, broadcast=limits(per_address=10 * VIEWERS if is_off else PER_ADDRESS))
     without = ["shares of a full room"] if is_off else []
     with attacked(planned, *without) as service, slow_forms(service, [ATTACKER] * 2 * VIEWERS):
-        wait_until(lambda: ask(service, "/live.html", ATTACKER) != 200, "the client is refused")
+        until(lambda: ask(service, "/live.html", ATTACKER) != 200, "the client is refused")
         found = {ask(service, path, OTHERS) for path in PAGES}
     return Result(found != {200}, f"others get status {', '.join(map(str, sorted(found)))}")
 
@@ -73,7 +73,7 @@ def keep_organiser_out(directory: Path, is_off: bool) -> Result:
     with attacked(planned, *(["organisers' room"] if is_off else [])) as service:
         cookie = f"judge-organiser={new_token(planned, 'Olga', TokenRole.ORGANISER)}"
         with slow_forms(service, addresses):
-            wait_until(lambda: ask(service, "/live.html", OTHERS) == 503, "the capacity is used up")
+            until(lambda: ask(service, "/live.html", OTHERS) == 503, "the capacity is used up")
             status = ask(service, "/organiser/index.html", OTHERS, cookie)
     return Result(status != 200, f"the organiser gets status {status}")
 

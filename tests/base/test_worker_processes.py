@@ -18,7 +18,7 @@ import pytest
 from judge.base.procfs import started_ticks
 from judge.base.worker_processes import MAX_SERIAL_TASKS, Crew, Worker, WorkerLostError, in_parallel, kill, wait
 from tests.forked import start_anew
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, until
 
 MIB = 1 << 20
 """More than a pipe takes while nobody reads."""
@@ -396,10 +396,7 @@ print(worker.result(), flush=True)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert "" == done.stderr
-    deadline = time.monotonic() + PATIENCE_S
-    while started_ticks(int(done.stdout)) is not None:
-        assert time.monotonic() < deadline, "it lives"
-        time.sleep(0.01)
+    until(lambda: started_ticks(int(done.stdout)) is None, "the worker is gone")
 
 
 @pytest.mark.parametrize("tasks", [MAX_SERIAL_TASKS, MAX_SERIAL_TASKS + 1, 1000])

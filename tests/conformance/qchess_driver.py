@@ -34,7 +34,6 @@ from judge.referee.observer import Observer
 from judge.referee.referee import Referee
 from judge.testing import Act, Agent, Say, World, exits
 
-DIRECTORY = "qchess-2013"
 RANDOM = "random_logs"
 BUNDLE = Path(__file__).with_name("data") / "qchess-2013.json"
 """The selection: each file of a recording as a list of lines."""
@@ -50,14 +49,6 @@ def bundled() -> dict[str, Recording]:
     """The recordings that are kept with the tests, by name; `random_logs` holds all random games."""
     texts: dict[str, dict[str, list[str]]] = json.loads(BUNDLE.read_text(encoding="ascii"))
     return {name: {file: "\n".join(lines) for file, lines in files.items()} for name, files in texts.items()}
-
-
-def read_directory(data: Path) -> dict[str, Recording]:
-    """The recordings of a directory that is laid out like the one that they were made in."""
-    return {
-        directory.name: {file.name: file.read_bytes().decode("latin-1") for file in sorted(directory.iterdir())}
-        for directory in sorted((data / DIRECTORY).iterdir())
-    }
 
 
 @dataclass(frozen=True)

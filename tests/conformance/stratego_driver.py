@@ -7,7 +7,6 @@ the agent wrote, `#` how it ended; `<EOF-no-newline>` marks text that no line en
 
 import gzip
 import json
-import os
 import re
 import shlex
 from collections import deque
@@ -29,13 +28,6 @@ UNENDED = b"<EOF-no-newline>"
 
 Pieces = Literal["lines", "bytes", "burst"]
 """How an agent's output arrives: line by line, byte by byte, or all at the first look."""
-
-
-def outside_data(name: str) -> Path | None:
-    """The directory `name` of the recordings outside the repository, where JUDGE_DATA names one that has it."""
-    root = os.environ.get("JUDGE_DATA")
-    path = Path(root, name) if root else None
-    return path if path is not None and path.is_dir() else None
 
 
 @dataclass(frozen=True)
@@ -97,12 +89,7 @@ class Recording:
 
 
 def read_set(path: Path) -> list[Recording]:
-    """The recordings of a directory, or of a packed file."""
-    if path.is_dir():
-        return [
-            Recording.of_files(case.name, {file.name: file.read_bytes() for file in case.iterdir()})
-            for case in sorted(path.iterdir())
-        ]
+    """The recordings of a packed file."""
     packed = json.loads(gzip.decompress(path.read_bytes()))
     return [
         Recording.of_files(name, {file: text.encode("latin-1") for file, text in packed[name].items()})

@@ -3,9 +3,6 @@
 Where ours differs on purpose it does so by a rule (`reproduces`), and nothing else may differ.
 """
 
-import os
-from pathlib import Path
-
 import pytest
 
 from judge.formats.quantum_chess.log import QchessLog, read_log, write_log
@@ -23,17 +20,14 @@ from tests.conformance.qchess_driver import (
     bundled,
     case_of,
     play_again,
-    read_directory,
     with_moments_of,
 )
 
 RESUMED = "replay_continue"
 """A log that was read with a limit of moves; it has tests of its own."""
 
-DATA = os.environ.get("JUDGE_DATA")
-KEPT = read_directory(Path(DATA)) if DATA else bundled()
-"""A selection of the recordings, or all of the directory that JUDGE_DATA names."""
-
+KEPT = bundled()
+"""A selection of the recordings."""
 
 GAMES = [name for name in KEPT if name not in (RANDOM, RESUMED)]
 

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from judge.referee.verify import verify
 from tests.cli.brains import write_brain
 from tests.examples import evidence
 from tests.forked import ForkedProcess
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, until
 
 IS_ASKED = """
 if not os.path.exists(marks + "/asked"):
@@ -71,7 +71,7 @@ def asked(folder: Path, where: str, *words: str, answers: bool = True) -> Iterat
         assert process.stdout
         player = int(process.stdout.readline())
         try:
-            _until(lambda: (folder / "asked").exists())
+            until(lambda: (folder / "asked").exists())
             yield process, player
         finally:
             with suppress(ProcessLookupError):
@@ -84,7 +84,7 @@ def stopped(folder: Path, pids: Sequence[int]) -> Iterator[None]:
     """Processes are stopped meanwhile; when they are, the agent answers."""
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)
-    _until(lambda: all(stat_fields(pid)[0] == "T" for pid in pids))
+    until(lambda: all(stat_fields(pid)[0] == "T" for pid in pids))
     (folder / "stopped").touch()
     yield
     for pid in pids:
@@ -97,15 +97,8 @@ def stop_for(span_s: float, folder: Path, pids: Sequence[int], *, answers: bool 
     with stopped(folder, pids):
         began = time.monotonic()
         if answers:
-            _until(lambda: (folder / "answered").exists())
+            until(lambda: (folder / "answered").exists())
         time.sleep(max(0.0, began + span_s - time.monotonic()))
-
-
-def _until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.001)
 
 
 def records(folder: Path) -> list[RecordFile]:
@@ -124,7 +117,7 @@ def paused_ms(entries: Sequence[Entry]) -> float:
     [
         ("main", False),
         ("worker", True),
-        ("crew", False),
+        pytest.param("crew", False, marks=evidence),
         pytest.param("main", True, marks=evidence),
         pytest.param("worker", False, marks=evidence),
         pytest.param("crew", True, marks=evidence),
@@ -183,7 +176,7 @@ def test_a_worker_plays_on_while_only_its_parent_is_stopped(tmp_path: Path) -> N
     with asked(tmp_path, "worker", "600000") as (process, player):
         assert player != process.pid
         with stopped(tmp_path, [process.pid]):
-            _until(lambda: (tmp_path / "1.json").exists())
+            until(lambda: (tmp_path / "1.json").exists())
 
     (file,) = records(tmp_path)
     assert 0 == paused_ms(unseal(file.transcript))
@@ -197,7 +190,7 @@ def test_a_check_that_was_stopped_finds_no_late_answer(tmp_path: Path) -> None:
     pipe = subprocess.PIPE
     with ForkedProcess(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True) as process:
         try:
-            _until(lambda: (tmp_path / "asked").exists())
+            until(lambda: (tmp_path / "asked").exists())
             stop_for(PAUSE_S, tmp_path, [process.pid])
             out, err = process.communicate(timeout=PATIENCE_S)
         finally:

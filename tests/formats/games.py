@@ -6,6 +6,7 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from judge.base.text import one_line
+from judge.formats.gomoku.formats import SIDE
 from judge.formats.gomoku.piskvork import piskvork_name, safe_name
 from judge.formats.gomoku.record import (
     WINNERS,
@@ -47,6 +48,21 @@ HOSTILE = (
     "x" * 10_000,
 )
 """Names that mean something in a format, to a terminal or to a page."""
+
+GAME = FiveRecord(
+    width=SIDE,
+    height=SIDE,
+    moves=((7, 7, 0), (8, 7, 0), (8, 8, 1520), (0, 14, 7)),
+    opening=2,
+    rule="renju",
+    names=("first", "second"),
+    outcome="white",
+    verdict="turn-time",
+    event="cup",
+    round="3",
+    date="2024-05-31",
+)
+"""A game of white's, which black lost on time."""
 
 BY_FAULT = sorted(set(Verdict) - {Verdict.WIN, Verdict.DRAW, Verdict.FOUL, Verdict.VOID})
 

@@ -13,9 +13,7 @@ from judge.catalog.files import MAX_TEXT_BYTES, read_bytes, read_games
 from judge.cli.convert import convert
 from judge.cli.show import show
 from judge.cli.verify import verify_files
-from judge.record.transcript import EntryKind, SealedTranscript
 from tests.publish.public import Public
-from tests.verify.forger import _digest_of
 
 HUGE = 10**400
 
@@ -28,19 +26,6 @@ def in_evidence(**values: Any) -> Callable[[Any], object]:
     return lambda file: [seat["evidence"].update(values) for seat in file["record"]["seats"] if seat["evidence"]]
 
 
-def entry(kind: EntryKind, text: str) -> Callable[[Any], object]:
-    """Another entry in the transcript, whose digest fits."""
-
-    def forge(file: Any) -> None:
-        entries = file["transcript"]["blocks"][0]["entries"]
-        ns, seat, *_ = entries[10]
-        entries.insert(10, [ns, seat, kind.value, text])
-        digest = _digest_of(SealedTranscript.model_validate(file["transcript"]))
-        file["transcript"]["sha256"] = file["record"]["transcript_sha256"] = digest
-
-    return forge
-
-
 CHANGES: dict[str, Callable[[Any], object]] = {
     "a winner that is no seat": lambda file: file["record"].update(winner=3),
     "a winner before the first seat": lambda file: file["record"].update(winner=-1),
@@ -51,9 +36,6 @@ CHANGES: dict[str, Callable[[Any], object]] = {
     "memory beyond a double": in_evidence(memory_peak_bytes=HUGE, memory_cap_bytes=HUGE),
     "a seat's memory beyond a double": in_seat(memory_peak_bytes=HUGE, evidence=None),
     "a box in colour": lambda file: file["record"]["placement"].update(box=["\x1b[31m", "\x1b[31m"]),
-    "a report in the transcript": entry(EntryKind.REPORT, "x"),
-    "a pause of no time": entry(EntryKind.PAUSED, "x"),
-    "an oversleep of no time": entry(EntryKind.OVERSLEPT, ""),
 }
 
 

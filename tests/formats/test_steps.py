@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from judge.base.errors import InputError
 from judge.catalog import files
 from judge.catalog.files import read_steps, steps_of
 from judge.formats.views import Mark
@@ -96,17 +95,3 @@ def test_a_log_leads_to_the_same_positions(family: Callable[[], RecordFile], tmp
     if family is recorded.chess:
         assert [step.view for step in played.steps] == [step.view for step in game.steps]
         assert "white" == game.result
-
-
-@pytest.mark.parametrize("data", [b"", b"{}", b"hello", b"Piskvorky", b"# Log", b"\xff\xfe"])
-def test_a_file_that_is_no_game_is_named(tmp_path: Path, data: bytes) -> None:
-    path = tmp_path / "no.game"
-    path.write_bytes(data)
-
-    with pytest.raises(InputError, match=r"no\.game"):
-        read_steps(path)
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="No such file"):
-        read_steps(tmp_path / "gone.json")

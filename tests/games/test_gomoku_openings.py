@@ -131,6 +131,7 @@ STORIES = {
     "an offer that is taken": f"{OFFERING}\n9,9 7,7\n= illegal 0: 7,7 (h8) is taken by stone 1",
     "an offer too many": f"{OFFERING}\n9,9 10,9 11,9\n= illegal 0: 3 fifth stones, where 2 are still to be offered",
     "a swap for an offer": f"{OFFERING}\nSWAP\n= illegal 0: a swap where fifth stones are asked for",
+    "a swap for a choice": f"{OFFERING}\n9,9 10,9; SWAP\n= illegal 1: a swap where one of the offered fifth stones",
     "white keeps another square": f"{OFFERING}\n9,9 10,9; 0,0\n= illegal 1: 0,0 (a1) is not one of the fifth stones",
     # RIF: the seat that took black offers, the seat that laid chooses.
     "fifths come after the swap and follow the colours": f"""

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.examples import of_evidence
 from tests.house_agents.conftest import StartAgent
 from tests.house_agents.talk import Square, Talk, board, name_of, square_of, squares
 
@@ -56,26 +57,13 @@ def test_white_wins_by_an_overline_where_the_rule_has_it(agent: StartAgent, rule
     assert wins == any("static depth 0" in line for line in talk.heard)
 
 
-@pytest.mark.parametrize("turn_ms", [0, 100])
+@pytest.mark.parametrize("turn_ms", [0, *of_evidence(100)])
 def test_black_never_plays_a_forbidden_point(renju: Talk, turn_ms: int) -> None:
     for vector in VECTORS:
         renju.say(f"INFO timeout_turn {turn_ms}")
 
         assert reply(renju, vector["moves"]) not in vector["forbidden"]
         assert "OK" == renju.ask("RESTART")
-
-
-@pytest.mark.parametrize(
-    ("stones", "foul"),
-    [
-        ("h8h9i7i9h10i6i11i12", "g9"),
-        # White threatens five on g8. Black has lost, but not by a foul.
-        ("d8g9e8g10f8g11h8g12i8a15g7o1g13a13", "g8"),
-    ],
-    ids=["two threes", "six in the only block"],
-)
-def test_black_makes_no_foul_that_tempts(renju: Talk, stones: str, foul: str) -> None:
-    assert foul != reply(renju, stones)
 
 
 def test_white_makes_the_four_that_only_a_forbidden_stone_could_stop(renju: Talk) -> None:
@@ -105,14 +93,6 @@ def test_it_begins_in_the_middle_and_plays_on(renju: Talk) -> None:
         assert "OK" == renju.ask("RESTART")
     assert "OK" == renju.ask("RECTSTART 30,20")
     assert "15,10" == renju.ask("BEGIN")
-
-
-@pytest.mark.parametrize("ends", ["\n", "\r\n"], ids=["LF", "CR LF"])
-def test_lines_may_end_either_way(agent: StartAgent, ends: str) -> None:
-    talk = agent("house-renju")
-    talk.say("START 15", "BEGIN", end=ends)
-
-    assert ["OK", "7,7"] == [talk.answer(), talk.answer()]
 
 
 def test_a_stone_taken_back_is_gone_and_sides_stay(renju: Talk) -> None:

@@ -65,7 +65,7 @@ def build_nothing(*_: object) -> Box:
 def spec_and_program(tmp_path: Path) -> tuple[GameSpec, dict[str, Path]]:
     build_house_agents()
     agent = stage_agent("house-instant", tmp_path)
-    policy = load_policy("gomocup-freestyle")
+    policy = load_policy("gomocup-freestyle", ["game.options.draw_at=20"])
     first, second = (agent.seat(policy).model_copy(update={"name": name}) for name in ("one", "two"))
     spec = GameSpec(seats=(first, second), policy=policy, box="process")
     return spec, {agent.digest: agent.program}

@@ -16,7 +16,7 @@ from judge.play.live_wire import LiveWire
 from judge.play.pulse import PAUSE_NS, PERIOD_NS, Pause, Pulse, pulse
 from judge.record.transcript import EntryKind, Transcript
 from judge.sandbox.process.person_box import PersonBox
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, until
 
 BEATS = """
 import sys
@@ -51,9 +51,7 @@ def test_a_process_that_is_stopped_has_a_pause() -> None:
         assert process.stdin
         process.stdout.readline()
         os.kill(process.pid, signal.SIGSTOP)
-        deadline = time.monotonic() + PATIENCE_S
-        while stat_fields(process.pid)[0] != "T":
-            assert time.monotonic() < deadline
+        until(lambda: stat_fields(process.pid)[0] == "T")
         stopped = time.monotonic_ns()
         time.sleep((PERIOD_NS + 3 * PAUSE_NS) / 1e9)  # how long it is stopped is what the test is about
         span_ns = time.monotonic_ns() - stopped
@@ -125,9 +123,7 @@ def test_suspended_machine_is_noticed_although_its_clock_stopped(monkeypatch: py
             for is_away in (False, True)
         )
         slept[0] = 12_000_000_000
-        deadline = time.monotonic() + PATIENCE_S
-        while not beats.suspended_ns:
-            assert time.monotonic() < deadline
+        until(lambda: beats.suspended_ns)
 
         assert EntryKind.EXPIRED is here.await_event(time.monotonic_ns()).kind
         with pytest.raises(HostError, match=r"suspended for 12\.0 s"):

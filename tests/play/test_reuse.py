@@ -2,15 +2,11 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
-import docker
 import pytest
 
 from judge.agents.agents import stage_agent
-from judge.base.owner import Owner
-from judge.games.types import Verdict
 from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
 from judge.play.game import play
@@ -58,26 +54,6 @@ def test_each_record_states_box_reuse_and_verifies(agent: Path) -> None:
     assert (FRESH, REUSED) == (first.record.placement.box, read.record.placement.box)
     assert [] == list(verify(read).problems)
     assert moves(first.record) == moves(read.record)
-
-
-@pytest.mark.docker
-def test_record_without_the_new_keys_is_unchanged(agent: Path) -> None:
-    files = games(agent, 2)
-
-    assert {("docker-pipes", "docker-pipes")} == {file.record.placement.box for file in files}
-
-
-@only_root
-@pytest.mark.docker
-def test_containers_that_are_killed_between_two_games_cost_no_void(agent: Path) -> None:
-    (first,) = games(agent, 1, "box.reuse=agent")
-    with closing(docker.from_env()) as outsider:
-        for container in outsider.containers.list(filters={"label": f"judge.owner={Owner.me().encode()}"}):
-            container.kill()
-    (second,) = games(agent, 1, "box.reuse=agent")
-
-    assert (FRESH, FRESH) == (first.record.placement.box, second.record.placement.box)
-    assert Verdict.VOID is not second.record.verdict
 
 
 @pytest.mark.parametrize("name", policy_names())

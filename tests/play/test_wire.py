@@ -10,7 +10,6 @@ import pytest
 
 from judge.play.live_wire import LiveWire
 from judge.record.transcript import Entry, EntryKind, Transcript
-from judge.referee.referee import RAN_ON_MS
 from judge.referee.wire import RanOn
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
 from judge.sandbox.evidence import Evidence
@@ -120,39 +119,6 @@ def ends_a_line(entry: Entry) -> bool:
     return entry.kind is EntryKind.READ and entry.data.endswith(b"\n")
 
 
-def test_nothing_by_the_deadline_is_an_expiry(wires: Wires) -> None:
-    wire = wires(ECHO, ECHO)
-    began = wire.start(0)
-    until(wire, lambda h: h.kind is EntryKind.REPORT)
-
-    entry = wire.await_event(began + 1)
-
-    assert (EntryKind.EXPIRED, -1) == (entry.kind, entry.seat)
-    assert entry.ns > began
-
-
-def test_rest_of_a_partial_pipe_write_follows(wires: Wires) -> None:
-    count = "import sys\nprint(len(sys.stdin.buffer.readline()))"
-    wire = wires(count, ECHO)
-    wire.start(0)
-    wire.write_input(0, b"x" * 1_000_000)
-    wire.write_input(0, b"y\n")
-
-    seen = until(wire, ends_a_line)
-
-    assert b"1000002\n" == said(seen)
-
-
-def test_both_seats_are_observed_during_every_wait(wires: Wires) -> None:
-    wire = wires(ECHO, "import sys\nsys.exit(7)")
-    wire.start(0)
-    wire.start(1)
-
-    seen = until(wire, lambda h: h.kind is EntryKind.REPORT and h.data != b"started 0")
-
-    assert (1, b"exited 7") == (seen[-1].seat, seen[-1].data)
-
-
 def test_stderr_is_kept_to_its_bound_and_read_beyond_it(wires: Wires) -> None:
     noisy = "import sys\nsys.stderr.write('e' * 500000)\nprint('done')"
     wire = wires(noisy, ECHO, stderr_bytes=700)
@@ -227,22 +193,6 @@ def test_stalls_count_in_the_turn_and_in_all_turns_of_the_seat(wires: Wires) -> 
     assert [True, False] * 5 == stalls.wanted
 
 
-def test_everything_is_in_the_transcript(wires: Wires) -> None:
-    transcript = Transcript()
-    wire = wires(ECHO, ECHO, transcript=transcript)
-    seen = greeted(wire)
-    wire.freeze(0)
-    wire.thaw(0)
-    wire.measure(0)
-    wire.kill(0)
-
-    kinds = [entry.kind for entry in transcript]
-    assert [EntryKind.STARTED, EntryKind.WROTE] == kinds[:2]
-    assert [EntryKind.FROZEN, EntryKind.THAWED, EntryKind.EVIDENCE, EntryKind.KILLED] == kinds[-4:]
-    assert b"hello\n" == said(seen)
-    assert [h.kind for h in seen] == [k for k in kinds if k in (EntryKind.READ, EntryKind.REPORT, EntryKind.STDERR)]
-
-
 def test_a_seat_that_is_muted_is_not_read_and_the_other_is(wires: Wires) -> None:
     flood = "while True: print('x' * 1000)"
     wire = wires(flood, ECHO)
@@ -255,18 +205,6 @@ def test_a_seat_that_is_muted_is_not_read_and_the_other_is(wires: Wires) -> None
     seen = until(wire, lambda entry: (entry.seat, entry.kind) == (1, EntryKind.READ))
 
     assert {1} == {entry.seat for entry in seen}
-
-
-def test_honest_seat_is_frozen_without_running_on(wires: Wires) -> None:
-    wire = wires(ECHO, ECHO)
-    greeted(wire)
-    wire.freeze(0)
-
-    ran = wire.await_stopped(0, SOON_NS)
-
-    assert wire.boxes[0].is_frozen()
-    # On a busy host it takes a while until it is its turn to stop; it uses next to nothing for that.
-    assert ran is None or (ran.cpu_ns or 0) <= RAN_ON_MS * 1_000_000
 
 
 def test_seat_running_on_is_waited_for_no_longer_than_the_bound_and_then_until_frozen(wires: Wires) -> None:
@@ -292,18 +230,6 @@ def _run_on(wire: LiveWire) -> None:
     while (wire.boxes[0].meter.cpu_ns() or 0) <= used:
         time.sleep(0.01)
     wire.freeze(0)
-
-
-def test_the_judge_knows_for_how_long_it_was_deaf(wires: Wires) -> None:
-    wire = wires(ECHO, ECHO)
-    wire.read_pending()
-    before = wire.late_ns
-    began = time.monotonic_ns()
-    sum(range(1_000_000))
-    deaf_ns = time.monotonic_ns() - began
-    wire.read_pending()
-
-    assert wire.late_ns >= max(before, deaf_ns)
 
 
 LETTERS = """

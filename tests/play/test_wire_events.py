@@ -127,18 +127,6 @@ def test_stdin_that_took_not_all(
     os.close(writer)
 
 
-def test_a_judge_that_took_the_error_of_a_full_pipe_for_something_to_read_would_spin() -> None:
-    """The control: such a pipe is ready for ever, and never writable."""
-    reader, writer = small_pipe()
-    write_some(writer, MORE)
-    os.close(reader)
-    with select.epoll() as epoll:
-        epoll.register(writer, select.EPOLLOUT)
-
-        assert [(writer, select.EPOLLERR)] * 3 == [ready for _ in range(3) for ready in epoll.poll(0)]
-    os.close(writer)
-
-
 @pytest.mark.parametrize("channel", [Channel.OUT, Channel.ERR])
 @pytest.mark.parametrize("data", [b"", b"line\n", b"begun", b"x" * 100_000])
 @pytest.mark.parametrize("is_open", [True, False], ids=["writer", "no writer"])

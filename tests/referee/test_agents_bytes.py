@@ -1,6 +1,7 @@
 """No byte of one agent reaches the other agent or a file, unless a rule repeats it: each byte in each kind of line."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Sequence
 
 import pytest
 
@@ -25,73 +26,51 @@ PIECES = [bytes([byte]) for byte in range(256) if byte != 10 and byte not in ALI
 PIECES += [text.encode() for text in ("\x85", "\u2028", "\u2029", "\ufeff", "\x1b[2J", "\r\rQUIT\r", '"] [Result "1-0')]
 
 
-def brain(odd: bytes, *moves: str) -> Agent:
-    left = iter(moves)
-
-    def hear(line: str) -> Sequence[Act]:
-        match line.split()[0]:
-            case "START":
-                return [Say(b"OK\r\n")]
-            case "ABOUT":
-                return [Say(b'name="a' + odd + b'b", version="' + odd + b'"\r\n')]
-            case "BEGIN" | "TURN" | "DONE":
-                said = b"MESSAGE " + odd + b" x\r\nDEBUG " + odd + b"\r\n" + odd + b"x\r\n"
-                return [Say(said), Say(f"{next(left)}\r\n".encode())]
-            case "END":
-                return exits()
-        return []
-
-    return hear
-
-
-def engine(odd: bytes, *moves: str) -> Agent:
-    left = iter(moves)
-
-    def hear(line: str) -> Sequence[Act]:
-        match line.split()[0]:
-            case "AGI":
-                return [Say(b"ID NAME a" + odd + b"b AUTHOR " + odd + b"\nAGIOK\n")]
-            case "ISREADY":
-                return [Say(b"READYOK\n")]
-            case "GO":
-                said = b"INFO DEPTH " + odd + b" PV " + odd + b" SCORE 1" + odd + b"\nx" + odd + b"\n"
-                return [Say(said), Say(f"BESTMOVE {next(left)} PONDER ".encode() + odd.strip(b"\r") + b"\n")]
-            case "QUIT":
-                return exits()
-        return []
-
-    return hear
-
-
-def player(odd: bytes, *squares: str) -> Agent:
-    left = iter(squares)
-
-    def hear(line: str) -> Sequence[Act]:
-        if line in ("SELECTION?", "MOVE?"):
-            return [Say(next(left, "9 9").encode() + b" " + odd + b" 9\n")]
-        return exits() if line.startswith("QUIT") else []
-
-    return hear
-
-
-GAMES: dict[str, tuple[str, str, Callable[..., Agent], tuple[tuple[str, ...], tuple[str, ...]]]] = {
-    "gomocup": (
-        "gomocup-freestyle",
-        "gomocup",
-        brain,
-        (("0,0", "1,0", "2,0", "3,0", "4,0"), ("0,1", "1,1", "2,1", "3,1")),
-    ),
-    "agi": ("gomocup-standard", "agi", engine, (("01", "02", "03", "04", "05"), ("11", "12", "13", "14"))),
-    "qchess": ("qchess-2013", "qchess", player, (("4 6", "4 4"), ("4 1", "4 3"))),
+TALK: dict[str, dict[str, bytes]] = {
+    "gomocup": {
+        "START": b"OK\r\n",
+        "ABOUT": b'name="aODDb", version="ODD"\r\n',
+        **dict.fromkeys(("BEGIN", "TURN"), b"MESSAGE ODD x\r\nDEBUG ODD\r\nODDx\r\nMOVE\r\n"),
+    },
+    "agi": {
+        "AGI": b"ID NAME aODDb AUTHOR ODD\nAGIOK\n",
+        "ISREADY": b"READYOK\n",
+        "GO": b"INFO DEPTH ODD PV ODD SCORE 1ODD\nxODD\nBESTMOVE MOVE PONDER INLINE\n",
+    },
+    "qchess": dict.fromkeys(("SELECTION?", "MOVE?"), b"MOVE ODD 9\n"),
 }
+"""What an agent says to a line, by its first word: ODD is the piece, INLINE the piece without the end of a line."""
+
+GAMES: dict[str, tuple[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+    "gomocup": ("gomocup-freestyle", (("0,0", "1,0", "2,0", "3,0", "4,0"), ("0,1", "1,1", "2,1", "3,1"))),
+    "agi": ("gomocup-standard", (("01", "02", "03", "04", "05"), ("11", "12", "13", "14"))),
+    "qchess": ("qchess-2013", (("4 6", "4 4"), ("4 1", "4 3"))),
+}
+"""By protocol, a policy and the moves of both."""
+
+
+def talker(protocol: str, odd: bytes, moves: Sequence[str]) -> Agent:
+    left = iter(moves)
+
+    def hear(line: str) -> Sequence[Act]:
+        word = line.split()[0]
+        if word in ("END", "QUIT"):
+            return exits()
+        said = TALK[protocol].get(word, b"")
+        if b"MOVE" in said:
+            said = re.sub(rb"\bMOVE\b", next(left, "9 9").encode(), said)
+        said = said.replace(b"INLINE", odd.strip(b"\r")).replace(b"ODD", odd)
+        return [Say(said)] if said else []
+
+    return hear
 
 
 def played(name: str, odd: bytes, seat: int) -> tuple[ScriptedGame, GameSpec]:
-    policy, protocol, agent, moves = GAMES[name]
-    game_spec = GameSpec(seats=scripted_seats(protocol), policy=load_policy(policy))
+    policy, moves = GAMES[name]
+    game_spec = GameSpec(seats=scripted_seats(name), policy=load_policy(policy))
     odds = [b"", b""]
     odds[seat] = odd
-    agents = [agent(each, *own) for each, own in zip(odds, moves, strict=True)]
+    agents = [talker(name, each, theirs) for each, theirs in zip(odds, moves, strict=True)]
     return ScriptedGame(World(*agents), game_spec), game_spec
 
 

@@ -18,13 +18,13 @@ from judge.base.errors import InputError
 from judge.catalog.files import write_exports
 from judge.protocols import PROTOCOLS
 from judge.record.policy import load_policy, policy_names, variants_of
-from judge.record.spec import GameSpec, RecordFile, SeatSpec, public_part
+from judge.record.spec import GameSpec, RecordFile, public_part
 from judge.record.transcript import EntryKind
 from judge.referee.drive import drive
 from judge.referee.setup import build_referee, check_playable
 from judge.referee.verify import verify
 from judge.sandbox.evidence import Evidence
-from judge.testing import MS, Act, Agent, Do, Say, World, dies, exits
+from judge.testing import MS, Act, Agent, Do, Say, World, dies, exits, scripted_seats
 from tests.examples import examples, sized
 from tests.referee.games import marked_file
 
@@ -46,11 +46,8 @@ def pairings() -> list[GameSpec]:
         for variant in ("", *(f":{each}" for each in variants_of(name))):
             policy = load_policy(name + variant, NARROW)
             for protocols in product(PROTOCOLS.names(), repeat=2):
-                first, second = (
-                    SeatSpec(name=seat, digest="0" * 64, command=("a",), runtime="native", protocol=each)
-                    for seat, each in zip(("one", "two"), protocols, strict=True)
-                )
-                spec = GameSpec(seats=(first, second), policy=policy, seed=3)
+                seats = scripted_seats(protocols[0])[0], scripted_seats(protocols[1])[1]
+                spec = GameSpec(seats=seats, policy=policy, seed=3)
                 try:
                     check_playable(spec)
                 except InputError:

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 import pytest
 
 from judge.games.types import Verdict
-from judge.record.transcript import Entry, EntryKind, unseal
-from judge.referee.verify import verify
+from judge.record.transcript import Entry, EntryKind
 from judge.testing import MS, Act, Do, Say, World, exits
-from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, play, resealed, spec
+from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, play, spec
 
 TIGHT = {"turn_ms": 1500, "tolerance_ms": 0, "match_ms": 60_000}
 MOVE = b"0,0\n"
@@ -132,12 +131,3 @@ def test_seat_lost_on_time_stays_frozen_while_the_other_gets_its_end() -> None:
     goodbye = next(number for number, entry in enumerate(entries) if entry.data.startswith(b"END"))
     stops = [e.kind for e in entries[:goodbye] if e.seat == 1 and e.kind in (EntryKind.THAWED, EntryKind.FROZEN)]
     assert EntryKind.FROZEN is stops[-1]
-
-
-def test_a_span_that_is_no_number_is_refused() -> None:
-    file = after(*paused(1000), Say(MOVE)).file()
-    entries = [
-        entry._replace(data=b"-1") if entry.kind is EntryKind.PAUSED else entry for entry in unseal(file.transcript)
-    ]
-
-    assert verify(resealed(file, entries)).problems

@@ -12,7 +12,7 @@ import pytest
 from judge.games.types import Verdict
 from judge.record.transcript import EntryKind
 from judge.sandbox.evidence import Evidence, ProcessReport
-from judge.testing import Act, Agent, Do, Say, dies, exits
+from judge.testing import Act, Agent, Do, Say, exits
 from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, play, spec
 
 HOURS = {"turn_ms": 7_200_000, "match_ms": 7_200_000}
@@ -114,12 +114,6 @@ FAULTS: dict[str, Fault] = {
     ),
     # Else an agent that finds a way to end its container could make a game void.
     "its container is lost": (brain(BEGIN=ended(ProcessReport("lost"))), brain(), 0, Verdict.CRASH, "", []),
-    "a line that the end of the stream cuts off": (
-        *(brain(BEGIN=[Say(b"7,7"), *exits(1)]), brain()),
-        *(0, Verdict.CRASH, "exited with code 1", []),
-    ),
-    "a square that is taken": (brain("7,7"), brain("7,7"), 1, Verdict.ILLEGAL, "", ["7,7", "7,7"]),
-    "bytes of a turn": (brain(BEGIN=FLOOD), brain(), 0, Verdict.OUTPUT, "more than the bound of a turn", []),
     "bytes of a game": (
         *(brain(BEGIN=[Say(b"x" * 10000, 1)] * 10), brain()),
         *(0, Verdict.OUTPUT, "more than the bound of a game", []),
@@ -156,26 +150,13 @@ def test_agent_without_ok_loses_before_its_opponent_is_started() -> None:
     assert [] == played.heard(1)
 
 
-@pytest.mark.parametrize("acts", [dies(9), []], ids=["killed", "late"])
-def test_kill_for_memory_is_a_memory_verdict_with_the_peak(acts: Sequence[Act]) -> None:
-    readings = Evidence(memory_peak_bytes=400 << 20, memory_cap_bytes=386 << 20, oom_kills=1)
-
-    play(brain(BEGIN=acts), brain(), readings=readings).assert_lost(0, Verdict.MEMORY, "400.0 MiB")
-
-
 LATE: dict[str, tuple[dict[str, Any], dict[str, int], str]] = {
     "starved": ({"others_share": 0.5}, {}, "starved"),
-    "asleep while others work on its core": ({"others_share": 0.9, "waited_share": 0.01}, {}, ""),
-    # Its own threads and its opponent's are not others.
-    "not starved": ({"others_share": 0.02}, {}, ""),
-    "stalled by the host": ({"stalled_share": 0.5, "slept_share": 0.9}, {}, "the host stalled: for 50% of the time"),
-    "at work while the host stalls": ({"stalled_share": 0.5, "slept_share": 0.1}, {}, ""),
     "stalled in earlier turns, game clock": (
         *({"stalled_share": 0.0, "game_stalled_share": 0.2}, {"turn_ms": 1000, "match_ms": 300, "tolerance_ms": 0}),
         "stalled",
     ),
     "stalled in earlier turns, turn clock": ({"stalled_share": 0.0, "game_stalled_share": 0.2}, {"match_ms": 0}, ""),
-    "held still": ({"held_by_others": True}, {}, "held still"),
 }
 
 
@@ -221,14 +202,6 @@ def test_an_error_to_the_first_move_is_a_refusal_when_nothing_follows() -> None:
     played.assert_lost(0, Verdict.REFUSED, "'ERROR too little memory'")
     # 1 ms for START, 5 for the ERROR, a second for what may follow it.
     assert 1_006_000_000 == played.referee.sides[0].clock.charged_ns
-
-
-def test_refusal_of_a_later_move_does_not_wait_for_the_whole_turn() -> None:
-    refuses = brain("0,0", "1,0", TURN=[Say(b"UNKNOWN command\n", 5)])
-    played = play(refuses, brain("5,5", "6,6"), spec(clock=HOURS))
-
-    played.assert_lost(0, Verdict.REFUSED, "'UNKNOWN command'")
-    assert played.referee.sides[0].clock.charged_ns < 2_000_000_000
 
 
 def test_deadline_before_the_end_of_that_wait_is_kept() -> None:

@@ -47,30 +47,9 @@ def test_each_answer_has_the_memory_that_its_box_used_then(file: RecordFile) -> 
     assert [] == list(verify(file).problems)
 
 
-def test_a_number_that_the_transcript_does_not_have_is_found(file: RecordFile) -> None:
-    plies = tuple(ply.model_copy(update={"memory_bytes": 1}) for ply in file.record.plies)
-    forged = resealed(file, unseal(file.transcript), plies=plies)
-
-    assert [problem for problem in verify(forged).problems if problem.startswith("plies")]
-
-
-def with_reading(file: RecordFile, said: bytes) -> RecordFile:
-    """The record with that in place of each reading."""
-    entries = unseal(file.transcript)
-    frozen = EntryKind.FROZEN
-    return resealed(file, [each._replace(data=said) if each.kind is frozen else each for each in entries])
-
-
-@pytest.mark.parametrize("said", [b"-1", b"1e3", b"\xb2", b"9" * 19, b"9" * 100_000])
-def test_transcript_with_an_invalid_byte_count_is_refused(file: RecordFile, said: bytes) -> None:
-    (problem,) = verify(with_reading(file, said)).problems
-
-    assert "not a transcript written by judge" in problem
-    assert len(problem) < 400
-
-
 def test_a_record_of_an_earlier_judge_has_none_and_verifies(file: RecordFile) -> None:
-    document = json.loads(with_reading(file, b"").to_json())
+    unread = [each._replace(data=b"") if each.kind is EntryKind.FROZEN else each for each in unseal(file.transcript)]
+    document = json.loads(resealed(file, unread).to_json())
     for ply in document["record"]["plies"]:
         del ply["memory_bytes"]
 
@@ -106,15 +85,6 @@ def test_memory_above_the_limit_and_below_the_cap_is_noted_without_files(use: Me
     assert [without_files] * notes == noted
     assert None is file.record.seats[0].fault
     assert [] == list(verify(file).problems)
-
-
-def test_a_note_about_memory_that_the_transcript_does_not_have_is_found() -> None:
-    file = using(MemoryUse(120 << 20, 0))
-    entries = [entry for entry in unseal(file.transcript) if entry.kind is not EntryKind.MEMORY]
-
-    problems = list(verify(resealed(file, entries)).problems)
-
-    assert [problem for problem in problems if problem.startswith("seats.0.notes")]
 
 
 # --- the kernel's memory: above the limit the agent loses, whenever the judge sees it --------------------------------
@@ -195,23 +165,14 @@ def test_a_kill_below_the_cap_is_no_void_for_an_agent_above_the_limit() -> None:
     kernel_game(filling(before=[Do(EntryKind.OOM)]), killed).assert_lost(0, Verdict.MEMORY, "the kernel's memory")
 
 
-@pytest.mark.parametrize(
-    ("said", "problem"),
-    [
-        *((said, "") for said in (b"%d" % MOST, b"0")),
-        *((said, "not a transcript written by judge") for said in (b"", b"-1", b"1e3", b"9" * 19)),
-    ],
-)
-def test_forged_entry_within_the_limit_or_without_a_byte_count_is_refused(said: bytes, problem: str) -> None:
+@pytest.mark.parametrize("said", [b"%d" % MOST, b"0"])
+def test_forged_entry_of_memory_below_the_limit_is_refused(said: bytes) -> None:
     file = kernel_game(in_its_turn()).file()
     entries = [
         entry._replace(data=said) if entry.kind is EntryKind.KERNEL else entry for entry in unseal(file.transcript)
     ]
 
-    found = verify(resealed(file, entries)).problems
-
-    assert found
-    assert problem in found[0]
+    assert verify(resealed(file, entries)).problems
 
 
 def test_a_record_of_an_earlier_judge_has_no_readings_and_verifies() -> None:

@@ -47,21 +47,6 @@ def test_a_swap_makes_the_other_seat_white() -> None:
     assert ["0,0,2", "5,5,1", "1,0,2"] == heard[heard.index("BOARD") + 1 :][:3]
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "verdict", "loser"),
-    [
-        ("0,0 5,5", [], Verdict.ILLEGAL, 0),
-        ("SWAP", [], Verdict.ILLEGAL, 0),
-        ("0,0 5,5 1,0", ["9,9 9,8 9,7"], Verdict.ILLEGAL, 1),
-        ("0,0 5,5 1,0", ["9,9,1"], Verdict.UNREADABLE, 1),
-        ("0,0 5,5 1,0", [], Verdict.TURN_TIME, 1),
-    ],
-)
-def test_opening_errors_are_judged(first: str, second: list[str], verdict: Verdict, loser: int) -> None:
-    """The official client crashes on each of these."""
-    swap2(brain(first), brain(*second)).assert_lost(loser, verdict)
-
-
 # --- the size of the board -------------------------------------------------------------------------------------------
 
 

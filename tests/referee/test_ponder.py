@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from judge.agents.program_files import program_digest
 from judge.attacks.programs import build_attacks
-from judge.base.errors import InputError
 from judge.games.types import Verdict
 from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
@@ -156,13 +155,6 @@ def test_verify_checks_the_cores_of_the_seats(
     assert ([problem] if problem else []) == list(verify(file).problems)
 
 
-def test_record_without_pondering_has_no_new_keys() -> None:
-    text = play(brain(*BLACK_ROW), brain(*WHITE_ROW)).file().to_json()
-
-    assert b"ponder" not in text
-    assert b"seat_cores" not in text
-
-
 # --- real boxes ------------------------------------------------------------------------------------------------------
 
 
@@ -204,12 +196,6 @@ def test_agent_in_a_container_uses_its_own_core_in_the_opponents_time(
         assert (record.seats[0].cpu_ms or 0) > record.seats[0].charged_ms
     assert not verify(file).problems
     assert ((slot.cores[:1], slot.cores[1:]) if is_possible else ()) == record.placement.seat_cores
-
-
-@pytest.mark.docker
-def test_slot_with_one_core_is_refused(slot: Slot) -> None:
-    with pytest.raises(InputError, match="each seat needs its own cores, and the slot has 1"):
-        played_in_boxes(Slot(slot.cores[:1]), "docker", ("honest", "instant"), PONDER, ("honest", "instant"))
 
 
 @pytest.mark.docker

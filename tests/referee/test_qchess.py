@@ -11,13 +11,12 @@ import pytest
 from judge.catalog.files import steps_of
 from judge.formats.quantum_chess.log import read_log, write_log
 from judge.formats.quantum_chess.replay import qchess_log, replay_qchess_log
-from judge.games.types import Verdict
 from judge.record.policy import load_policy
-from judge.record.spec import GameSpec, SeatSpec
+from judge.record.spec import GameSpec
 from judge.record.transcript import EntryKind
 from judge.referee.verify import verify
 from judge.sandbox.evidence import ProcessReport
-from judge.testing import Act, Agent, Do, Say, World, exits
+from judge.testing import Act, Agent, Do, Say, World, exits, scripted_seats
 from tests.referee.games import Game
 
 
@@ -40,12 +39,7 @@ def player(*answers: str, ms: float = 1.0, **lines: Sequence[Act]) -> Agent:
 def spec(policy: str = "qchess-2013:classical", *overrides: str, **options: Any) -> GameSpec:
     chosen = load_policy(policy, overrides)
     game = chosen.game.model_copy(update={"options": chosen.game.options | options})
-    seat = {"digest": "0" * 64, "command": ("./a",), "runtime": "native", "protocol": "qchess"}
-    return GameSpec(
-        seats=(SeatSpec(name="one", **seat), SeatSpec(name="two", **seat)),  # type: ignore[arg-type]
-        policy=chosen.model_copy(update={"game": game}),
-        seed=7,
-    )
+    return GameSpec(seats=scripted_seats("qchess"), policy=chosen.model_copy(update={"game": game}), seed=7)
 
 
 class QchessGame(Game):
@@ -66,19 +60,6 @@ PAWN = ("0 1", "0 2", "0 2", "0 3", "0 3", "0 4", "0 4", "0 5")
 """Meanwhile a pawn of black's goes its way."""
 
 
-def test_a_whole_game_is_played_to_the_king() -> None:
-    """Both are told everything in the same words, the one who did it first; QUIT carries the result; both exit."""
-    played = play(player(*KNIGHT), player(*PAWN))
-    white, black = played.heard(0), played.heard(1)
-
-    played.assert_won()
-    assert ["white", "SELECTION?", "1 7 0 knight", "MOVE?", "1 7 -> 0 5"] == white[:5]
-    assert ["0 1 0 pawn", "0 1 -> 0 2", "SELECTION?"] == white[5:8]
-    assert ["black", "1 7 0 knight", "1 7 -> 0 5", "SELECTION?", "0 1 0 pawn", "MOVE?"] == black[:6]
-    assert ["2 2 -> 3 0", "QUIT white"] == white[-2:] == black[-2:]
-    assert [] == played.world.killed
-
-
 def test_a_key_hides_the_same_types_again_and_other_types_than_another() -> None:
     """The first piece that is chosen shows a type: over ten keys not always the same."""
     shown = set()
@@ -91,16 +72,6 @@ def test_a_key_hides_the_same_types_again_and_other_types_than_another() -> None
         assert [] == verify(played.file()).problems
 
     assert 1 < len(shown)
-
-
-def test_strict_two_lines_at_once_are_illegal() -> None:
-    """UCC's text API: the answer counts, the line behind it was not asked for. QUIT stands alone."""
-    played = play(player("4 6\n4 4"), player(), spec("qchess-seed:classical"))
-
-    played.assert_lost(0, Verdict.ILLEGAL)
-    assert 'white ILLEGAL unasked "4 4"' == played.result
-    assert "QUIT" == played.heard(0)[-1] == played.heard(1)[-1]
-    assert ["4 6", "4 4"] == played.said
 
 
 # --- the log of a record ---------------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import pytest
 
-from judge.games.types import AgentFault
 from judge.record.spec import GameSpec
 from judge.record.transcript import SPILL_BYTES, Entry, EntryKind, Transcript, unpack_entries
 from judge.referee.make_record import plies_of
@@ -65,15 +64,6 @@ def test_private_lines_are_not_observed() -> None:
     spectator = Spectator(spec(), played.world.entries)
 
     assert ["hello"] == list(spectator.seats[0].messages)
-
-
-def test_a_fault_is_seen_as_it_was_judged() -> None:
-    played = play(brain("7,7"), brain("7,7"))
-
-    end = Spectator(spec(), played.world.entries).replay.end
-
-    assert isinstance(end, AgentFault)
-    assert played.end == end
 
 
 def test_observations_of_a_thinking_seat() -> None:

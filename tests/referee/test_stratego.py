@@ -11,11 +11,11 @@ from judge.formats.stratego.replay import log_of_record, replay_stratego_log
 from judge.games.stratego import Stratego
 from judge.games.types import BothAtFault, Verdict
 from judge.record.policy import Policy, load_policy
-from judge.record.spec import GameSpec, RecordFile, SeatSpec
+from judge.record.spec import GameSpec, RecordFile
 from judge.record.transcript import EntryKind
 from judge.referee.verify import verify
-from judge.testing import Act, Agent, Say, ScriptedGame, World, dies, exits
-from tests.games.stratego_positions import FULL_BLUE, FULL_RED, blue, red
+from judge.testing import Act, Agent, Say, ScriptedGame, World, dies, exits, scripted_seats
+from tests.games.stratego_positions import FULL_BLUE, FULL_RED
 from tests.publish.cups import voided
 from tests.referee.games import Game
 
@@ -53,12 +53,7 @@ def spec(policy: str = "stratego-2012", **sections: dict[str, Any]) -> GameSpec:
     document = load_policy(policy).model_dump()
     for section, values in sections.items():
         document[section] |= values
-    seat = {"digest": "0" * 64, "command": ("./a",), "runtime": "native", "protocol": "stratego"}
-    return GameSpec(
-        seats=(SeatSpec(name=NAMES[0], **seat), SeatSpec(name=NAMES[1], **seat)),  # type: ignore[arg-type]
-        policy=Policy.model_validate(document),
-        seed=7,
-    )
+    return GameSpec(seats=scripted_seats("stratego", NAMES), policy=Policy.model_validate(document), seed=7)
 
 
 class StrategoGame(Game):
@@ -106,16 +101,6 @@ def test_a_whole_game() -> None:
     assert [Verdict.RESIGNED, None] == played.faults
 
 
-def test_game_ended_by_the_rules_has_no_fault() -> None:
-    tiny = spec(game={"options": {"rules": "stratego-2012", "partial_setup": True}})
-    fighters = agent("0 3 DOWN", "0 4 DOWN", rows=red(x0y3="3")), agent("0 6 UP", rows=blue(x0y6="5"))
-    played = StrategoGame(*fighters, tiny)
-
-    played.assert_won()
-    assert "QUIT ./red RED VICTORY 2 8 0" == played.told(1)[-1]
-    assert "0 4 DOWN KILLS 3 5" not in played.told(1)
-
-
 # --- clocks ----------------------------------------------------------------------------------------------------------
 
 
@@ -157,16 +142,8 @@ def test_a_whole_game_that_is_sent_at_once_is_played_line_by_line() -> None:
 @pytest.mark.parametrize(
     ("red_setup", "blue_setup", "faults", "result"),
     [
-        ([], None, [Verdict.TURN_TIME, None], "./red RED BAD_SETUP 0 0 148"),
-        (exits(3), None, [Verdict.CRASH, None], "./red RED BAD_SETUP 0 0 148"),
         (None, dies(11), [None, Verdict.CRASH], "./blue BLUE BAD_SETUP 0 148 0"),
         ([], exits(0), [Verdict.TURN_TIME, Verdict.CRASH], "neither BOTH BAD_SETUP 0 0 0"),
-        (
-            lines("x", ms=1) * 4,
-            lines(*FULL_BLUE[:3], "", ms=1),
-            [Verdict.ILLEGAL] * 2,
-            "neither BOTH BAD_SETUP 0 0 128",
-        ),
     ],
 )
 def test_seat_failing_in_setup_does_not_stop_the_other_setup(
@@ -261,16 +238,10 @@ def test_a_void_game_has_a_log_without_an_end() -> None:
     assert b"SURRENDER" not in log
 
 
-@pytest.mark.parametrize(
-    ("policy", "turns"), [("stratego-seed", 5000), ("stratego-2011", 5000), ("stratego-2012", 1000)]
-)
-def test_policy_sets_two_seconds_a_line_and_the_points_of_each_outcome(policy: str, turns: int) -> None:
+@pytest.mark.parametrize("policy", ["stratego-seed", "stratego-2011", "stratego-2012"])
+def test_policy_sets_the_points_of_each_outcome(policy: str) -> None:
     loaded = load_policy(policy)
 
-    clock = loaded.clock
-    assert (2000, 0, 0, 2000) == (clock.turn_ms, clock.tolerance_ms, clock.match_ms, clock.close_ms)
-    game = Stratego.from_options(loaded.game.options)
-    assert (policy, turns) == (loaded.game.options["rules"], game.options.turn_limit)
     printed = {"VICTORY", "SURRENDER", "DRAW", "DRAW_DEFAULT", "ILLEGAL", "BOTH_ILLEGAL"}
     own = {
         "stratego-seed": {"DEFEAT", "DEFAULT"},

@@ -17,7 +17,6 @@ from judge.protocols.time_control import UNLIMITED_MS, ByoYomi, Period, TimeCont
 from judge.protocols.types import AgentProtocol, Ask, Clock, Effect, Open, Stimulus, Wait
 from judge.record.policy import ClockPolicy, Policy, load_policy
 from judge.record.spec import ClockRecord, GameSpec, RecordFile
-from judge.record.transcript import unseal
 from judge.referee.clock import MS, PAID, SeatClock
 from judge.referee.drive import drive
 from judge.referee.setup import build_referee
@@ -25,7 +24,7 @@ from judge.referee.verify import verify
 from judge.testing import Act, Agent, Say, World
 from tests.examples import examples
 from tests.protocols.test_time_control import CONTROLS
-from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, play, resealed, spec
+from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, play, spec
 
 # --- a second formulation: each control by a closed formula over the times of all answers ----------------------------
 
@@ -235,30 +234,13 @@ def _game(control: str, white_ms: float, black_ms: float = 1.0) -> Game:
     [
         ("1.6", None),
         ("1.599", 3),
-        ("1.3+0.1", None),
-        ("1.299+0.1", 3),
         ("0.4d0.3", None),
         ("0.399d0.3", 3),
-        ("2/0.8", None),
-        ("2/0.799", 1),
-        ("2/0.8:0.8", None),
-        ("2/0.8:0.799", 3),
-        ("2/0.799:9", 1),
         ("2/0.6+0.2:0.4d0.2", None),
-        ("2/0.9:1/0.35", None),
-        ("2/0.9:1/0.349", 3),
-        ("2/0.8|1x0.4", None),
-        ("2/0.9|1x0.299", 2),
-        ("2/0.799|9x9", 1),
-        ("2/0.8:0.1|2/0.7", None),
-        ("0.8|1x0.4", None),
-        ("0.8|1x0.399", 2),
+        ("2/0.799:9", 1),
         ("0.8|2x0.2", 3),
-        ("0.8|2/0.8", None),
         ("0.8|2/0.799", 3),
-        ("9@0.4", None),
         ("9@0.399", 0),
-        ("9,1.6", None),
         ("9,1.599", 3),
     ],
 )
@@ -271,10 +253,6 @@ def test_an_answer_is_in_time_if_it_takes_exactly_what_is_left(control: str, ans
     else:
         played.assert_lost(1, played.verdict)
         assert answers == len(played.charged_ms(1))
-
-
-def test_one_nanosecond_more_is_too_late() -> None:
-    _game("1.6", 400.000_001).assert_lost(1, Verdict.MATCH_TIME)
 
 
 def test_a_seat_may_have_less_time_than_the_other() -> None:
@@ -336,15 +314,10 @@ def _timed(row: Sequence[str], times: Iterator[int]) -> Agent:
     return hear
 
 
-def test_the_record_has_the_clock_and_a_changed_one_is_found() -> None:
-    file = _game("1+0.1", 400).file()
-    seat = file.record.seats[1]
+def test_the_record_has_the_clock() -> None:
+    seat = _game("1+0.1", 400).file().record.seats[1]
 
     assert ClockRecord(control="1+0.1", answers=3, added_ms=300.0, left_ms=0.0) == seat.clock
-    forged = seat.model_copy(update={"clock": seat.clock.model_copy(update={"left_ms": 5.0})})
-    changed = resealed(file, unseal(file.transcript), seats=(file.record.seats[0], forged))
-    (problem,) = verify(changed).problems
-    assert "seats.1.clock.left_ms: the replay gives" in problem
 
 
 def test_the_evidence_explains_the_control() -> None:
@@ -456,10 +429,11 @@ def test_the_smaller_limit_decides_the_verdict(control: str, missed: Verdict) ->
 
 
 def test_a_policy_without_a_control_has_the_id_that_it_had() -> None:
-    """The key is absent from the JSON of specs and records."""
+    """Keys without a meaning for it are absent from the JSON of specs and records."""
     assert "b4d04d0ec2edef3fd844" == spec().id
     assert "control" not in spec().model_dump_json()
     played = play(brain(*BLACK_ROW), brain(*WHITE_ROW))
+    assert not [key for key in (b"ponder", b"seat_cores") if key in played.file().to_json()]
     assert all('"clock"' not in seat.model_dump_json() for seat in played.file().record.seats)
 
 

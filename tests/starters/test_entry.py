@@ -48,16 +48,13 @@ def patient(policy: str) -> Policy:
 
 CHECKED = {
     "gomocup-freestyle": "c",
-    "gomocup-standard": "cpp",
-    "gomocup-caro": "c",
     "gomocup-swap2": "python",
     "renju-15": "java",
-    "agi-renju": "python",
-    "agi-renju:yamaguchi": "cpp",
+    "agi-renju": "cpp",
     "stratego-2012": "c",
     "qchess-2013": "c",
 }
-"""By policy, the language of the full lane."""
+"""The policies of the full lane, and the language of each."""
 
 PLAYING = ("starter-gomocup-java", "starter-agi-cpp", "starter-stratego-python", "starter-qchess-c")
 """Starters that play in a container in the full lane: each protocol and each language."""
@@ -76,7 +73,7 @@ def test_there_is_a_starter_for_each_protocol_and_language() -> None:
 @pytest.mark.parametrize(
     ("name", "policy"),
     [
-        pytest.param(name, policy, marks=() if name.endswith(f"-{CHECKED[policy]}") else evidence)
+        pytest.param(name, policy, marks=() if name.endswith(f"-{CHECKED.get(policy)}") else evidence)
         for name in STARTERS
         for policy in POLICIES[protocol_of(name)]
     ],

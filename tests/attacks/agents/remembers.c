@@ -3,7 +3,6 @@
  *     remembers pages     to its next game: which pages of /agent/data are in memory
  *     remembers futex     to the other seat: who waits on the pages of /agent/data
  *     remembers watch     to the other seat: who opens /agent/data
- *     remembers names     asks for 200,000 files that are not there
  *
  * It says `found PAGES (from a former game)` or `heard N`. It exits with code 3 at its fourth request. */
 #include "player.h"
@@ -48,11 +47,6 @@ static void at_launch(int count, char **arguments) {
     kind = count > 1 ? arguments[1] : "";
     file = open("/agent/data", O_RDONLY);
     if (!strcmp(kind, "pages")) pass_on_by_pages();
-    for (int i = 0; !strcmp(kind, "names") && i < 200000; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "/agent/%d-%d", colour, i);
-        access(name, F_OK);
-    }
     if (!strcmp(kind, "watch") && (watch = inotify_init1(IN_NONBLOCK)) >= 0)
         inotify_add_watch(watch, "/agent/data", IN_OPEN);
 }

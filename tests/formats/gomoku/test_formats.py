@@ -17,6 +17,7 @@ from judge.formats.gomoku.record import FiveRecord
 from tests.examples import examples, sized
 from tests.formats.games import (
     ANY_SIDE,
+    GAME,
     HOSTILE,
     as_gomocupjudge_keeps,
     as_pgn_keeps,
@@ -48,20 +49,6 @@ PIECES = [
 
 IN_FULL = ("sgf", "pgn")
 """The formats that keep the end in full."""
-
-GAME = FiveRecord(
-    width=SIDE,
-    height=SIDE,
-    moves=((7, 7, 0), (8, 7, 0), (8, 8, 1520), (0, 14, 7)),
-    opening=2,
-    rule="renju",
-    names=("first", "second"),
-    outcome="white",
-    verdict="turn-time",
-    event="cup",
-    round="3",
-    date="2024-05-31",
-)
 
 
 def read(data: bytes, name: str) -> FiveRecord:

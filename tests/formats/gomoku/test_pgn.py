@@ -7,19 +7,16 @@ import pytest
 from judge.base.errors import InputError
 from judge.formats.gomoku.pgn import read_pgn, write_pgn
 from judge.formats.gomoku.record import FiveRecord, Outcome
+from tests.formats import games
 
-GAME = FiveRecord(
+GAME = replace(
+    games.GAME,
     width=15,
     height=15,
     moves=((7, 7, 0), (8, 8, 0), (9, 6, 0)),
     opening=1,
-    rule="renju",
     names=('fir"st', "sec\\ond"),
     outcome="black",
-    verdict="turn-time",
-    event="cup",
-    round="3",
-    date="2024-05-31",
 )
 
 RESULT_ONLY = FiveRecord(width=0, height=0)

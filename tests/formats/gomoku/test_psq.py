@@ -9,17 +9,9 @@ from judge.formats.gomoku.piskvork import MAX_NAME_CHARACTERS, safe_name
 from judge.formats.gomoku.psq import read_psq, write_psq, write_psq_gomocupjudge
 from judge.formats.gomoku.record import WINNERS, FiveRecord, Outcome
 from judge.games.types import Verdict
+from tests.formats import games
 
-GAME = FiveRecord(
-    width=15,
-    height=15,
-    moves=((7, 7, 0), (8, 7, 0), (8, 8, 1520), (0, 14, 7)),
-    opening=2,
-    names=("first.zip", "second.zip"),
-    outcome="white",
-    verdict="turn-time",
-    event="Renju 2024",
-)
+GAME = replace(games.GAME, width=15, height=15, names=("first.zip", "second.zip"), event="Renju 2024")
 
 ROW_OF_BLACK = tuple((x, y, 20) for x in range(5) for y in range(2))[:-1]
 

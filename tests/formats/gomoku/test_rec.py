@@ -6,21 +6,13 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.formats.gomoku.formats import looks_like_rec, read_rec, write_rec
-from judge.formats.gomoku.record import FiveRecord
+from tests.formats import games
 
-GAME = FiveRecord(
-    width=20,
-    height=20,
-    moves=((7, 7, 0), (19, 0, 1520)),
-    opening=1,
-    names=("first.zip", "second.zip"),
-    outcome="white",
-    verdict="crash",
-)
+GAME = replace(games.GAME, moves=((7, 7, 0), (19, 0, 1520)), opening=1, verdict="crash")
 
 
 def test_a_game_is_written_as_piskvork_writes_it() -> None:
-    assert b"first.zip\r\nsecond.zip\r\n7,7,0\r\n19,0,1520\r\n-2\r\n" == write_rec(GAME)
+    assert b"first\r\nsecond\r\n7,7,0\r\n19,0,1520\r\n-2\r\n" == write_rec(GAME)
 
 
 def test_another_board_is_refused() -> None:

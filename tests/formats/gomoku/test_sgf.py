@@ -7,19 +7,16 @@ import pytest
 from judge.base.errors import InputError
 from judge.formats.gomoku.record import FiveRecord, Outcome
 from judge.formats.gomoku.sgf import read_sgf, write_sgf
+from tests.formats import games
 
-GAME = FiveRecord(
+GAME = replace(
+    games.GAME,
     width=15,
     height=15,
     moves=((7, 7, 0), (8, 7, 1520)),
     opening=1,
-    rule="renju",
     names=("first", "sec]ond: \\o/"),
     outcome="black",
-    verdict="turn-time",
-    event="cup",
-    round="3",
-    date="2024-05-31",
 )
 
 

@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.base.errors import InputError
-from judge.formats.quantum_chess.log import Logged, QchessLog, read_log, write_log
+from judge.formats.quantum_chess.log import QchessLog, read_log, write_log
 from judge.formats.quantum_chess.replay import qchess_options, replay_qchess_log
 from judge.games.quantum_chess import QuantumChess
-from judge.games.quantum_chess.board import PlacedPiece
 from judge.games.quantum_chess.words import OnSquare
 from judge.games.types import NATURE, AgentFault, Chance, Drawn, Event, Reply, ReplyKind, Verdict, decided
 from tests.conformance.qchess_driver import chance_of, log_of_events, replay_with, replies_of
@@ -63,27 +62,6 @@ def random_log(seed: int, **options: object) -> QchessLog:
 
 
 # --- the format ------------------------------------------------------------------------------------------------------
-
-
-def test_a_log_is_written_as_the_manager_writes_it() -> None:
-    """Microseconds are left out where they are 0, as Python does."""
-    log = QchessLog(
-        START,
-        ("./w --fast", "b"),
-        (
-            PlacedPiece(colour="white", x=0, y=1, types=("pawn", "?knight")),
-            PlacedPiece(colour="white", x=3, y=7, types=("king", "king"), current="king"),
-            PlacedPiece(colour="black", x=7, y=7, types=("king", "king"), current="king"),
-        ),
-        tuple(
-            Logged(START + timedelta(seconds=number), said)
-            for number, said in enumerate(("0 1 0 pawn", "0 1 -> 0 0", "7 7 0 king", "7 7 -> 7 6"), 1)
-        ),
-        Logged(datetime(2013, 3, 1, 20, 0, 5, tzinfo=UTC), "white TIMEOUT"),
-    )
-
-    assert POSITION == write_log(log).decode()
-    assert log == read_log(POSITION.encode())
 
 
 def test_small_differences_are_forgiven() -> None:

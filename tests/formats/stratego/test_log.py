@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.base.errors import InputError
-from judge.formats.stratego.log import ResultLine, one_printable_line, read_log, read_result, write_log
+from judge.formats.stratego.log import one_printable_line, read_log, read_result, write_log
 from judge.formats.stratego.replay import replay_stratego_log, stratego_options
 from judge.games.stratego import RULES
 from judge.games.types import AgentFault, Verdict
@@ -33,15 +33,6 @@ SURRENDERED = "REASON: This player has surrendered!"
 
 def log(*lines: str) -> bytes:
     return (SETUPS + "".join(f"{line}\n" for line in lines)).encode("latin-1")
-
-
-def test_a_game_is_logged_half_move_by_half_move() -> None:
-    game = set_up(new("stratego-2012"))
-    say(game, "0 3 DOWN", "1 6 UP", "0 4 DOWN 2", "SURRENDER")
-
-    moves = ("1 RED: 0 3 DOWN OK", "1 BLU: 1 6 UP OK", "2 RED: 0 4 DOWN 2 BOTHDIE 9 9", "2 BLU: SURRENDER OK")
-    end = "Game ends on BLUE's turn - REASON: This player has surrendered!"
-    assert log(*moves, end, "./blue BLUE SURRENDER 2 146 146") == write_log(game, NAMES)
 
 
 def test_unfinished_game_is_logged_as_far_as_played() -> None:
@@ -107,23 +98,6 @@ def test_agent_output_cannot_forge_a_line() -> None:
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
-
-
-def test_a_log_is_read_back() -> None:
-    data = log(
-        "1 RED: 0 3 DOWN OK",
-        "1 BLU: 0 6 UP OK",
-        "Game ends on BLUE's turn - REASON: Game declared a draw after 2 turns",
-        "./blue BLUE DRAW_DEFAULT 2 148 148",
-    )
-    read = read_log(data)
-
-    assert NAMES == read.names
-    assert ["FB8sB479B8", "967B669999"] == [(rows or ())[0] for rows in read.setups]
-    assert [(11, 1, 0, "0 3 DOWN OK"), (12, 1, 1, "0 6 UP OK")] == list(read.half_moves)
-    assert "Game declared a draw after 2 turns" == read.reason
-    assert ResultLine("./blue", "BLUE", "DRAW_DEFAULT", 2, 148, 148) == read.result
-    assert data == write_log(replay_stratego_log(read), NAMES)
 
 
 def test_a_name_is_the_first_word_of_its_set_up_line_and_written_as_one() -> None:

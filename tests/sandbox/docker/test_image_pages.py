@@ -3,7 +3,6 @@
 import ctypes
 import mmap
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from judge.sandbox.docker import images
 from judge.sandbox.docker.docker_box import DockerBox
 from judge.sandbox.docker.images import load_files
-from tests.patience import PATIENCE_S
+from tests.patience import until
 from tests.sandbox.conftest import Lodge
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -33,10 +32,7 @@ def is_in_memory(path: Path) -> bool:
 
 def await_in_memory(path: Path) -> None:
     """Wait until the disk has given all pages: nobody waits for them when they are asked for."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not is_in_memory(path):
-        assert time.monotonic() < deadline, f"{path} is not in memory"
-        time.sleep(0.01)
+    until(lambda: is_in_memory(path), f"{path} is in memory")
 
 
 def drop(path: Path) -> None:

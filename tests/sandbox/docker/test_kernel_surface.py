@@ -121,32 +121,36 @@ def test_an_agent_has_256_epoll_watches_in_all_its_processes(tmp_path: Path) -> 
 # --- honest programs -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("journal", ["delete", "truncate", "persist", "wal", "memory"])
-def test_sqlite_keeps_a_book(tmp_path: Path, journal: str) -> None:
+def test_sqlite_keeps_a_book_with_each_journal(tmp_path: Path) -> None:
     """Two connections of one process take turns; after a new start the rows are there."""
+    journals = ("delete", "truncate", "persist", "wal", "memory")
     script = """
         import sqlite3, sys
-        def connect():
-            return sqlite3.connect("/home/agent/book.db", timeout=0.05, isolation_level=None)
-        first, second = connect(), connect()
-        print(first.execute("pragma journal_mode=" + sys.argv[1]).fetchone()[0])
-        first.execute("create table moves (move integer)")
-        first.execute("begin immediate")
-        first.execute("insert into moves values (1)")
-        try:
-            second.execute("begin immediate")
-        except sqlite3.OperationalError as error:
-            print(error)
-        first.execute("commit")
-        second.execute("insert into moves values (2)")
-        first.close()
-        second.close()
-        third = connect()
-        print(third.execute("select sum(move) from moves").fetchone()[0])
-        print(third.execute("pragma integrity_check").fetchone()[0])
+        def keep(journal):
+            def connect():
+                return sqlite3.connect(f"/home/agent/{journal}.db", timeout=0.05, isolation_level=None)
+            first, second = connect(), connect()
+            print(first.execute("pragma journal_mode=" + journal).fetchone()[0])
+            first.execute("create table moves (move integer)")
+            first.execute("begin immediate")
+            first.execute("insert into moves values (1)")
+            try:
+                second.execute("begin immediate")
+            except sqlite3.OperationalError as error:
+                print(error)
+            first.execute("commit")
+            second.execute("insert into moves values (2)")
+            first.close()
+            second.close()
+            third = connect()
+            print(third.execute("select sum(move) from moves").fetchone()[0])
+            print(third.execute("pragma integrity_check").fetchone()[0])
+        for journal in sys.argv[1:]:
+            keep(journal)
     """
-    words = ("/usr/bin/python3", "/agent/main.py", journal)
-    assert [journal, "database is locked", "3", "ok"] == run(tmp_path, script, *words).splitlines()
+    words = ("/usr/bin/python3", "/agent/main.py", *journals)
+    expected = [line for journal in journals for line in (journal, "database is locked", "3", "ok")]
+    assert expected == run(tmp_path, script, *words).splitlines()
 
 
 def test_python_uses_processes_pipes_sockets_and_timers(tmp_path: Path) -> None:

@@ -18,13 +18,14 @@ from judge.base.owner import Fate, Owner, directories
 from judge.base.procfs import environment_of, process_ids, started_ticks
 from judge.sandbox.docker import reaper
 from judge.sandbox.docker.reaper import reap
+from tests.forked import ForkedProcess
 from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.alone
 
 ROOT = Path(__file__).parents[3]
 
-Landlord = subprocess.Popen[str]
+Landlord = ForkedProcess[str]
 Rent = Callable[..., Landlord]
 
 DAY_S = 24 * 3600
@@ -38,7 +39,7 @@ def rent(program: Path) -> Iterator[Rent]:
 
     def start(kind: str = "docker", transport: str = "auto", stage: str = "started") -> Landlord:
         words = [sys.executable, "-m", "tests.sandbox.killed_judges", "box", kind, transport, str(program), stage]
-        landlord = subprocess.Popen(words, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        landlord = ForkedProcess[str](words, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         landlords.append(landlord)
         assert landlord.stdout
         assert "ready\n" in landlord.stdout

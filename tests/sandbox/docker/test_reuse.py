@@ -6,7 +6,6 @@ import select
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
@@ -28,7 +27,8 @@ from judge.sandbox.docker.reaper import reap
 from judge.sandbox.docker.renewal import helper
 from judge.sandbox.machine.cgroup import UNIFIED, find_cgroups
 from tests.examples import of_evidence
-from tests.patience import PATIENCE_S
+from tests.forked import ForkedProcess, run
+from tests.patience import PATIENCE_S, until
 from tests.sandbox.conftest import GROUP, Lodge, of
 from tests.sandbox.guest import Guest
 from tests.sandbox.killed_judges import play
@@ -200,9 +200,7 @@ def await_second_process(container: str) -> None:
         groups = find_cgroups(int(engine.state(container)["Pid"]), container)
     assert groups is not None
     processes = groups.get("memory", groups.get(UNIFIED, Path())) / "cgroup.procs"
-    deadline = time.monotonic() + PATIENCE_S
-    while len(processes.read_text().split()) < 2:
-        assert time.monotonic() < deadline
+    until(lambda: len(processes.read_text().split()) >= 2)
 
 
 @of(GROUP)
@@ -231,7 +229,7 @@ STEPS = ("_renew", "waiting", *of_evidence("_clean", "_give_memory_back", "prove
 @pytest.mark.parametrize("step", STEPS)
 def test_a_judge_that_is_killed_in_the_middle_of_a_reuse_leaves_nothing(step: str, program: Path, native: None) -> None:
     words = [sys.executable, "-m", "tests.sandbox.killed_judges", "reuse", str(program), step]
-    with subprocess.Popen(words, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as judge:
+    with ForkedProcess[str](words, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as judge:
         assert judge.stdout
         assert "ready\n" in judge.stdout
         helpers = children_of(judge.pid)
@@ -263,5 +261,5 @@ def test_a_worker_and_a_judge_that_end_leave_nothing(program: Path, native: None
     assert [] == owned_by(pid)
 
     words = [sys.executable, "-m", "tests.sandbox.killed_judges", "reuse", str(program), "end"]
-    done = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True, timeout=PATIENCE_S)
+    done = run(words, cwd=ROOT, text=True, timeout=PATIENCE_S)
     assert [] == owned_by(int(done.stdout.split()[-1]))

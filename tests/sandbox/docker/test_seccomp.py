@@ -99,8 +99,13 @@ def opened(said: dict[str, str], profile: str) -> dict[str, str]:
 
 # --- what is denied, call by call ----------------------------------------------------------------
 
+NAMED = tomllib.loads((ROOT / "docs/system-calls.toml").read_text(encoding="utf-8"))["first"]
+"""What docs/system-calls.md says of each call that names PID 1."""
 
-TABLES = {"denied": (100, errno.EPERM), "missing": (10, errno.ENOSYS), "skipped": (1, 0), "needed": (13, 0)}
+TABLES = {
+    "denied": (100, errno.EPERM), "missing": (10, errno.ENOSYS), "skipped": (1, 0), "needed": (13, 0),
+    "rights": (1, errno.EPERM),
+}  # fmt: skip
 """The least number of calls, and the answer to each: the kernel denies, has no such call, or does what is asked."""
 
 
@@ -114,14 +119,25 @@ def no_filter(tmp_path: Path) -> str:
 
 @pytest.mark.docker
 @pytest.mark.parametrize("profile", OURS)
-@pytest.mark.parametrize("table", TABLES)
-def test_each_call_of_a_table_has_its_answer(lodge: Lodge, profile: str, table: str) -> None:
-    least, answer = TABLES[table]
-    said = answers(caller(lodge, profile), table)
-    if table == "denied":
-        assert dict.fromkeys(OPENED.get(profile, ()), "0") == opened(said, profile)
-    assert len(said) >= least
-    assert all_are(answer, said), said
+def test_each_call_has_its_answer(lodge: Lodge, profile: str) -> None:
+    """Calls of all kinds, those that name PID 1, sockets of all families, and their options."""
+    guest = caller(lodge, profile)
+    said = {table: answers(guest, table) for table in (*TABLES, "first", "sockets", "options")}
+
+    assert dict.fromkeys(OPENED.get(profile, ()), "0") == opened(said["denied"], profile)
+    for table, (least, answer) in TABLES.items():
+        assert len(said[table]) >= least
+        assert all_are(answer, said[table]), said[table]
+    documented = {call: row["answer"] for row in NAMED for call in row["calls"]}
+    assert documented == {name: errno.errorcode.get(int(answer), "0") for name, answer in said["first"].items()}
+    assert "0" == said["sockets"].pop(str(AF_UNIX))
+    assert 45 == len(said["sockets"])
+    assert all_are(errno.EPERM, said["sockets"])
+    assert 2 * 7 * 128 == len(said["options"])
+    rules = seccomp.load_profile(profile).only
+    named = {f"set-{SOL_SOCKET}-{option}" for option in rules["setsockopt"].values.values()}
+    named |= {f"get-{SOL_SOCKET}-{option}" for option in rules["getsockopt"].values.values()}
+    assert named == {name for name, answer in said["options"].items() if answer != str(errno.EPERM)}
 
 
 @pytest.mark.docker
@@ -158,21 +174,6 @@ def test_without_a_filter_the_same_calls_are_made(lodge: Lodge, no_filter: str) 
 
 # --- calls that name PID 1 -----------------------------------------------------------------------
 
-NAMED = tomllib.loads((ROOT / "docs/system-calls.toml").read_text(encoding="utf-8"))["first"]
-"""What docs/system-calls.md says of each."""
-
-
-@pytest.mark.docker
-@pytest.mark.parametrize("profile", OURS)
-def test_each_call_that_names_pid_1_has_the_documented_answer(lodge: Lodge, profile: str) -> None:
-    expected = {name: errno.errorcode.get(int(answer), "0") for name, answer in first_of(lodge, profile).items()}
-    assert {call: row["answer"] for row in NAMED for call in row["calls"]} == expected
-
-
-@pytest.mark.docker
-def test_an_agent_can_get_no_rights(lodge: Lodge) -> None:
-    assert all_are(errno.EPERM, answers(caller(lodge, "native"), "rights"))
-
 
 @pytest.mark.docker
 @pytest.mark.parametrize(("uid", "answer"), [(None, errno.EPERM), (INIT_USER, 0)], ids=["its own", "of PID 1"])
@@ -197,26 +198,6 @@ def test_files_of_pid_1_are_not_writable_and_the_readable_ones_are_documented(lo
         assert guest.ask(f"write {name}") != "open 0", name
         said[name] = guest.ask(f"read {name}")
     assert {name.removeprefix("/proc/1/") for name, answer in said.items() if answer == "open 0"} <= READABLE
-
-
-@pytest.mark.docker
-@pytest.mark.parametrize("profile", OURS)
-def test_a_socket_is_of_the_unix_family_or_is_not(lodge: Lodge, profile: str) -> None:
-    said = answers(caller(lodge, profile), "sockets")
-    assert said.pop(str(AF_UNIX)) == "0"
-    assert len(said) == 45
-    assert all_are(errno.EPERM, said)
-
-
-@pytest.mark.docker
-@pytest.mark.parametrize("profile", OURS)
-def test_options_of_sockets_are_those_that_the_profile_names(lodge: Lodge, profile: str) -> None:
-    said = answers(caller(lodge, profile), "options")
-    assert 2 * 7 * 128 == len(said)
-    rules = seccomp.load_profile(profile).only
-    named = {f"set-{SOL_SOCKET}-{option}" for option in rules["setsockopt"].values.values()}
-    named |= {f"get-{SOL_SOCKET}-{option}" for option in rules["getsockopt"].values.values()}
-    assert named == {name for name, answer in said.items() if answer != str(errno.EPERM)}
 
 
 @pytest.mark.docker
@@ -283,35 +264,6 @@ def test_a_rule_has_one_condition_for_an_argument(name: str) -> None:
     for rule in seccomp.load_profile(name).engine_form()["syscalls"]:
         arguments = [condition["index"] for condition in rule.get("args", [])]
         assert len(set(arguments)) == len(arguments)
-
-
-def test_a_profile_adds_calls_and_values_to_the_parts_of_its_base() -> None:
-    rules = seccomp.load_profile("wine32").engine_form()["syscalls"]
-    fcntl = [rule for rule in rules if rule["names"] == ["fcntl", "fcntl64"]]
-    by_action = {
-        action: [rule["args"][0]["value"] for rule in fcntl if rule["action"] == action and len(rule["args"]) == 1]
-        for action in ("SCMP_ACT_ALLOW", "SCMP_ACT_ERRNO")
-    }
-    assert {"SCMP_ACT_ALLOW": [0, 1, 2, 3, 5, 1030, 1032, 12], "SCMP_ACT_ERRNO": [6, 7, 13, 14]} == by_action
-    assert [rule for rule in fcntl if len(rule["args"]) == 2] == [
-        {
-            "names": ["fcntl", "fcntl64"],
-            "action": "SCMP_ACT_ALLOW",
-            "args": [
-                {"index": 1, "value": 4, "op": "SCMP_CMP_EQ"},
-                {"index": 2, "value": 0x2000, "valueTwo": 0, "op": "SCMP_CMP_MASKED_EQ"},
-            ],
-        }
-    ]
-
-
-def test_a_profile_that_extends_has_all_of_its_base() -> None:
-    native, wine = (seccomp.load_profile(name) for name in ("native", "wine32"))
-    assert {"socketcall", "timer_settime64"} <= set(wine.missing) - set(native.missing)
-    for group, calls in native.allow.items():
-        assert set(calls) <= set(wine.allow[group])
-    assert native.entries["x86_64"] == ()
-    assert wine.entries == {"x86_64": ("x86",), "aarch64": ()}
 
 
 def test_a_contest_can_bring_its_own(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
 
@@ -23,15 +22,7 @@ from judge.sandbox.host_activity.stall_probe import (
     stolen_ns,
 )
 from judge.sandbox.host_activity.stalls import StallWatch, watch_stalls
-from tests.patience import PATIENCE_S
-
-
-def until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
+from tests.patience import until
 
 # --- what is a stall -------------------------------------------------------------------------------------------------
 

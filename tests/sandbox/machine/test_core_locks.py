@@ -6,8 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from judge.base.errors import InputError
 from judge.host.build_images import build_images
 from judge.sandbox.machine import cores
 from judge.sandbox.machine.cores import CoreLocks, available, core_of, holder_of, is_free, take_one, whole_cores
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, until
 
 HOLDER = """
 import sys
@@ -52,13 +51,6 @@ def holder(*cores: int) -> Iterator[subprocess.Popen[str]]:
         assert "had\n" == process.stdout.readline()
         yield process
         process.kill()
-
-
-def until(met: Callable[[], bool], why: str) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not met():
-        assert time.monotonic() < deadline, why
-        time.sleep(0.01)
 
 
 def silent(text: str) -> None:

@@ -77,7 +77,7 @@ def test_user_of_another_judge_stays_reserved_until_that_judge_dies(claimed: Cal
     assert uid == claimed().uid
 
 
-@of(PIPES, ATTACH)
+@of(PIPES, evidence=[ATTACH])
 def test_two_boxes_of_one_seat_are_two_users_and_let_go_of_them(lodge: Lodge, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(users, "AGENT_IDS", 2)
     first, second = (lodge(seat=0).move_in() for _ in range(2))
@@ -114,7 +114,7 @@ NAMED: dict[str, tuple[tuple[str, ...], str, set[str]]] = {
 """By runtime: a command, its program, and lines that it prints."""
 
 
-@of(PIPES, ATTACH)
+@of(PIPES, evidence=[ATTACH])
 @pytest.mark.parametrize("runtime", NAMED)
 def test_the_user_of_an_agent_has_a_name(lodge: Lodge, tmp_path: Path, runtime: str) -> None:
     build_images([runtime])
