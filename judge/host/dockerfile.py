@@ -18,6 +18,9 @@ COMPILER = "compiler"
 BUILDER = "judge.builder"
 """Label of a build's stages and containers: the process that builds."""
 
+BUILD_ARGUMENTS = ("MIRROR", "APT_OPTIONS", "PIP_INDEX_URL")
+"""Set by an organiser."""
+
 _COMPILER_PACKAGES = ("gcc", "libc6-dev", "dash", "coreutils")
 _APT_STAGE = f"""\
 ARG BASE={DEFAULT_BASE}
