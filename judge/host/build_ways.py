@@ -42,6 +42,7 @@ PULL_SILENCE_S = 20.0
 DISTRIBUTIONS = ("debian", "ubuntu")
 _TAIL_LINES = 12
 _PROXIES = ("http_proxy", "https_proxy", "no_proxy")
+_REFERENCE = re.compile("(?!.*[.][.])[A-Za-z0-9][A-Za-z0-9._:/@-]{0,254}")
 _CODENAME = re.compile("[a-z]{1,40}")
 _RELEASE_BYTES = 1 << 16
 
@@ -66,6 +67,8 @@ class BuildOptions:
     def __post_init__(self) -> None:
         if self.way and self.way not in get_args(ImageWay):
             raise InputError(f"there is no way {self.way!r} to build images; there are {', '.join(get_args(ImageWay))}")
+        if not _REFERENCE.fullmatch(self.base):
+            raise InputError(f"{self.base!r} is no name of an image: name a base image such as {DEFAULT_BASE}")
         for each in self.build_args:
             name, is_given, _ = each.partition("=")
             if not is_given:

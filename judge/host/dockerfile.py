@@ -27,6 +27,7 @@ ARG BASE={DEFAULT_BASE}
 
 # MIRROR: another mirror of the distribution; APT_OPTIONS: lines of an apt.conf. rootfs.sh describes each step.
 FROM ${{BASE}} AS apt
+USER 0
 ARG MIRROR
 ARG APT_OPTIONS
 ENV MIRROR=${{MIRROR}} APT_OPTIONS=${{APT_OPTIONS}}

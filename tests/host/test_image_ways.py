@@ -285,6 +285,8 @@ def test_without_a_base_image_packages_are_used_or_the_error_names_the_ways_out(
     ("options", "why"),
     [
         ({"way": "docker"}, "no way 'docker' .* engine, packages"),
+        ({"base": "../containers/json"}, "'../containers/json' is no name of an image"),
+        ({"base": "x; id"}, "'x; id' is no name of an image"),
         ({"build_args": ("MIRROR",)}, "write NAME=VALUE"),
         ({"build_args": ("MIROR=http://mirror",)}, "no build argument 'MIROR'; did you mean 'MIRROR'"),
     ],
