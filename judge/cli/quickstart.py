@@ -72,16 +72,15 @@ def quickstart(
 
 
 def _require_engine() -> None:
-    from judge.host.distribution import commands_for
+    from judge.host.distribution import commands_for_engine
     from judge.sandbox.docker.engine import Engine
 
     try:
         with closing(Engine()) as engine:
             engine.info()
     except NotReadyError as error:
-        is_denied = isinstance(error.__cause__, Exception) and "Permission denied" in str(error)
-        commands = commands_for("join" if is_denied else "engine")
-        raise HostError(f"{error}. As root: {commands}; then log in again") from error
+        unset = "; or unset DOCKER_HOST" if os.environ.get("DOCKER_HOST") else ""
+        raise HostError(f"{error}; {commands_for_engine(str(error))}{unset}") from error
 
 
 def _remove_earlier() -> None:

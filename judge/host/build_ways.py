@@ -66,7 +66,7 @@ class BuildOptions:
 
     def __post_init__(self) -> None:
         if self.way and self.way not in get_args(ImageWay):
-            raise InputError(f"there is no way {self.way!r} to build images; there are {', '.join(get_args(ImageWay))}")
+            raise InputError(f"there is no way {self.way!r} to build images: name {' or '.join(get_args(ImageWay))}")
         if not _REFERENCE.fullmatch(self.base):
             raise InputError(f"{self.base!r} is no name of an image: name a base image such as {DEFAULT_BASE}")
         for each in self.build_args:
@@ -194,7 +194,7 @@ def choose_way(client: docker.DockerClient, options: BuildOptions, say: Progress
     try:
         engine = find_engine_way(client, options, say)
     except MissingBaseError as missing:
-        if options.way:
+        if not options.is_default:
             raise
         try:
             packages = _packages_way()

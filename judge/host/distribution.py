@@ -104,5 +104,10 @@ def commands_for(need: str, release: str | None = None) -> str:
     return commands.replace("{user}", user)
 
 
+def commands_for_engine(why: str) -> str:
+    """For root, after an Engine did not answer for the reason `why`."""
+    return f"as root: {commands_for('join' if 'Permission denied' in why else 'engine')}; then log in again"
+
+
 if __name__ == "__main__":
     sys.stdout.write(f"{commands_for(sys.argv[1])}\n")

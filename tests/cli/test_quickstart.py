@@ -42,7 +42,7 @@ def test_without_an_engine_the_commands_of_this_distribution_are_printed(
     told = judge("quickstart")
 
     assert (1, "") == (told.code, told.out)
-    assert f"As root: {commands_for('engine')}; then log in again" in told.err
+    assert f"as root: {commands_for('engine')}; then log in again; or unset DOCKER_HOST" in told.err
 
 
 @pytest.mark.usefixtures("podman")

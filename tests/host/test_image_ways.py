@@ -269,22 +269,31 @@ def test_without_a_base_image_packages_are_used_or_the_error_names_the_ways_out(
     engine: docker.DockerClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines: list[str] = []
-    missing = BuildOptions(base=NOWHERE)
+    base = engine.images.get(DEFAULT_BASE)
+    base.tag("kept", "1")
+    engine.images.remove(DEFAULT_BASE)
+    try:
+        assert "packages" == choose_way(engine, BuildOptions(), lines.append).way
+        monkeypatch.setenv("PATH", "")
+        with pytest.raises(HostError, match=r"--base IMAGE\. Without a base image: .* apt-get install mmdebstrap"):
+            choose_way(engine, BuildOptions(), print)
+    finally:
+        base.tag(*DEFAULT_BASE.split(":"))
 
-    assert "packages" == choose_way(engine, missing, lines.append).way
-    assert [f"pulling the base image {NOWHERE}, once"] == lines[:-1]
-    assert lines[-1].startswith(f"images are built from this host's packages: the Engine has no base image {NOWHERE}")
-    with pytest.raises(HostError, match=r"docker load.* --base IMAGE$"):
-        choose_way(engine, BuildOptions(way="engine", base=NOWHERE), lines.append)
-    monkeypatch.setenv("PATH", "")
-    with pytest.raises(HostError, match=r"--base IMAGE\. Without a base image: .* apt-get install mmdebstrap"):
-        choose_way(engine, missing, lines.append)
+    assert [f"pulling the base image {DEFAULT_BASE}, once"] == lines[:-1]
+    expected = f"images are built from this host's packages: the Engine has no base image {DEFAULT_BASE}"
+    assert lines[-1].startswith(expected)
+
+
+def test_base_image_that_is_named_and_missing_is_an_error(engine: docker.DockerClient) -> None:
+    with pytest.raises(HostError, match=rf"^the Engine has no base image {NOWHERE} .* docker load.* --base IMAGE$"):
+        choose_way(engine, BuildOptions(base=NOWHERE), print)
 
 
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"way": "docker"}, "no way 'docker' .* engine, packages"),
+        ({"way": "docker"}, "no way 'docker' .* engine or packages"),
         ({"base": "../containers/json"}, "'../containers/json' is no name of an image"),
         ({"base": "x; id"}, "'x; id' is no name of an image"),
         ({"build_args": ("MIRROR",)}, "write NAME=VALUE"),
