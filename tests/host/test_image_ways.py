@@ -286,7 +286,7 @@ def test_without_a_base_image_packages_are_used_or_the_error_names_the_ways_out(
 
 
 def test_base_image_that_is_named_and_missing_is_an_error(engine: docker.DockerClient) -> None:
-    with pytest.raises(HostError, match=rf"^the Engine has no base image {NOWHERE} .* docker load.* --base IMAGE$"):
+    with pytest.raises(HostError, match=rf"^the Engine has no base image {NOWHERE} .*docker load.* --base IMAGE$"):
         choose_way(engine, BuildOptions(base=NOWHERE), print)
 
 
