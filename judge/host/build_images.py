@@ -8,7 +8,7 @@ import tarfile
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -212,8 +212,10 @@ def check_rootfs(recipe: ImageRecipe, tar: Path) -> list[str]:
                 raise HostError(f"{recipe.tag}: {member.name} has setuid, setgid or capabilities")
             if posixpath.normpath(f"./{member.name}") in MOUNT_POINTS and not member.isdir():
                 raise HostError(f"{recipe.tag}: {member.name} is no directory")
-        packages = archive.extractfile("./judge/packages.txt")
-        data = packages.read(MAX_LIST_BYTES + 1) if packages else b""
+        data = b""
+        with suppress(KeyError):  # it is missing
+            packages = archive.extractfile("./judge/packages.txt")
+            data = packages.read(MAX_LIST_BYTES + 1) if packages else b""
     *lines, rest = data.decode(errors="replace").split("\n")
     if rest or not lines or not all(map(_PACKAGE.fullmatch, lines)):
         raise HostError(f"{recipe.tag}: judge/packages.txt is no list of packages")
