@@ -6,8 +6,8 @@ import posixpath
 import re
 import tarfile
 import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
@@ -57,6 +57,8 @@ _PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]* [A-Za-z0-9.+:~-]+")
 
 AT_ONCE = 3
 """Each image spends time waiting for downloads and disks."""
+POLL_INTERVAL_S = 0.5
+"""Until an interrupted build has ended."""
 
 
 def build_images(
@@ -128,10 +130,20 @@ def _build_all(
             building = {recipe.name: pool.submit(build, recipe) for recipe in largest_first}
             try:
                 return {name: future.result() for name, future in building.items()}
+            except (KeyboardInterrupt, SystemExit):
+                _end_builds(client, building.values())
+                raise
             finally:
                 pool.shutdown(cancel_futures=True)
     finally:
         remove_stages(client)
+
+
+def _end_builds(client: docker.DockerClient, building: Iterable[Future[EngineImage]]) -> None:
+    """A build whose container is removed fails."""
+    while running := [each for each in building if not each.cancel() and not each.done()]:
+        remove_stages(client)
+        wait(running, POLL_INTERVAL_S)
 
 
 def _build(client: docker.DockerClient, recipe: ImageRecipe, way: Way, say: Progress) -> EngineImage:

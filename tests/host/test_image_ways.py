@@ -192,6 +192,21 @@ def test_killed_build_is_cleared_by_the_next(engine: docker.DockerClient) -> Non
     assert build.pid not in [owner.pid for _, owner in directories(BUILD_DIRECTORY) if owner]
 
 
+def test_interrupted_build_ends_before_it_is_complete(engine: docker.DockerClient) -> None:
+    build = "build_images(['keeper'], print, BuildOptions(way='engine'), force=True)"
+    code = f"from judge.cli.guard import *; from judge.host.build_images import *; guarded(lambda: {build})"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+        while not engine.containers.list(filters={"label": BUILDER}):
+            assert process.poll() is None
+        process.terminate()
+        out, _ = process.communicate()
+
+    assert 128 + signal.SIGTERM == process.returncode
+    assert "unpacking" in out
+    assert "importing" not in out
+    assert [] == stages(engine)
+
+
 # --- the choice -------------------------------------------------------------------------------------------------------
 
 NOWHERE = "127.0.0.1:1/debian:none"
