@@ -1,9 +1,13 @@
 """Errors of the operating system as errors of the judge."""
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from judge.base.errors import JudgeError
+
+FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""Numbers of errors that free space on a disk removes."""
 
 
 @contextmanager

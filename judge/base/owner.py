@@ -15,7 +15,7 @@ from judge.base.errors import HostError
 from judge.base.procfs import environment_of, process_ids, started_ticks
 
 DIRECTORY_PREFIX = "judge-owned-"
-"""Of marked directories in the temporary directory."""
+"""Of marked directories."""
 
 MARK = "JUDGE_BOX"
 """Environment variable: the box of a process without a container."""
@@ -64,9 +64,12 @@ def mark_of(directory: Path) -> Path:
     return directory / "owner"
 
 
-def make_directory() -> Path:
-    """Create a marked directory (mode 0700) for files of a box, or copies of a command."""
-    directory = Path(tempfile.mkdtemp(prefix=DIRECTORY_PREFIX))
+def make_directory(place: Path | None = None) -> Path:
+    """Create a marked directory (mode 0700) for files of a box, or copies of a command.
+
+    `place` is by default the temporary directory. Raises OSError.
+    """
+    directory = Path(tempfile.mkdtemp(prefix=DIRECTORY_PREFIX, dir=place))
     try:
         mark_of(directory).write_text(Owner.me().encode(), encoding="ascii")
     except OSError:
@@ -102,12 +105,13 @@ def remove_directory(directory: Path) -> None:
     shutil.rmtree(directory, ignore_errors=True)
 
 
-def directories() -> Iterator[tuple[Path, Owner | None]]:
-    """This user's marked directories with their owners (None without a mark).
+def directories(place: Path | None = None) -> Iterator[tuple[Path, Owner | None]]:
+    """This user's marked directories in `place` (default: the temporary directory) with their owners, None without a
+    mark.
 
     Skips links and other users' entries: any user can create such a name.
     """
-    for directory in Path(tempfile.gettempdir()).glob(DIRECTORY_PREFIX + "*"):
+    for directory in Path(place or tempfile.gettempdir()).glob(DIRECTORY_PREFIX + "*"):
         try:
             found = directory.lstat()
             if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():

@@ -14,6 +14,7 @@ from typing import Any
 
 from judge.base.errors import HostError, InputError
 from judge.base.logs import to_console
+from judge.base.os_errors import FULL_DISK
 from judge.base.text import printable
 from judge.terminal.output import fail, note
 
@@ -25,8 +26,6 @@ MAX_WHY = 400
 LOG_CHARACTERS = 2000
 
 AGAIN = "free some space, and run the command again"
-
-FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class OutputLostError(Exception):

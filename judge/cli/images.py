@@ -93,7 +93,7 @@ def show(
 
     recipe = load_runtime(name, file) if file else find_recipe(name)
     if context is not None:
-        with os_errors_as(InputError, context):
+        with os_errors_as(InputError, context, ": name a new folder"):
             context.mkdir(parents=True)
             write_files(context_files(recipe), context)
         note(f"judge: docker build --tag NAME {context}")

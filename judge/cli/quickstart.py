@@ -13,7 +13,9 @@ from typing import Annotated
 
 import typer
 
+from judge.base.durable_files import open_regular
 from judge.base.errors import HostError, InputError, NotReadyError
+from judge.base.os_errors import os_errors_as
 from judge.contest.file_names import PLAN_FILE
 from judge.terminal.output import note
 
@@ -22,6 +24,8 @@ AGENTS = ("house-strong", "house-python", "house-instant")
 TURN_MS = 200
 ADDRESS = "127.0.0.1:8000"
 POLL_INTERVAL_S = 0.2
+PLAN_BYTES = 1 << 16
+"""The name is in the first lines of a contest.toml."""
 
 Command = subprocess.Popen[bytes]
 
@@ -68,26 +72,37 @@ def quickstart(
 
 
 def _require_engine() -> None:
-    from judge.host.distribution import commands_for
+    from judge.host.distribution import commands_for_engine
     from judge.sandbox.docker.engine import Engine
 
     try:
         with closing(Engine()) as engine:
             engine.info()
     except NotReadyError as error:
-        is_denied = isinstance(error.__cause__, Exception) and "Permission denied" in str(error)
-        commands = commands_for("join" if is_denied else "engine")
-        raise HostError(f"{error}. As root: {commands}; then log in again") from error
+        unset = "; or unset DOCKER_HOST" if os.environ.get("DOCKER_HOST") else ""
+        raise HostError(f"{error}; {commands_for_engine(str(error))}{unset}") from error
 
 
 def _remove_earlier() -> None:
-    folder = Path(CONTEST)
-    if not folder.exists():
+    from judge.contest.run_lock import player_of
+
+    folder = Path(CONTEST).absolute()
+    if not os.path.lexists(folder):
         return
-    plan = folder / PLAN_FILE
-    if not plan.is_file() or f'name = "{CONTEST}"' not in plan.read_text(encoding="utf-8").splitlines():
-        raise InputError(f"{folder.resolve()} exists and is not the folder of an earlier quickstart: move it away")
-    shutil.rmtree(folder)
+    if folder.is_symlink() or f'name = "{CONTEST}"' not in _lines_of(folder / PLAN_FILE):
+        raise InputError(f"{folder} exists and is not the folder of an earlier quickstart: move it away")
+    if player := player_of(folder):
+        raise InputError(f"process {player} plays the contest of {folder}: wait for its end, or use another folder")
+    with os_errors_as(InputError, folder, ": remove it as the user who made it, or use another folder"):
+        shutil.rmtree(folder)
+
+
+def _lines_of(path: Path) -> list[str]:
+    try:
+        with open_regular(path) as file:
+            return file.read(PLAN_BYTES).decode(errors="replace").splitlines()
+    except OSError:
+        return []
 
 
 def _play(services: ExitStack, *, is_served: bool) -> Command | None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import posixpath
+import re
 import tarfile
-import tempfile
 import time
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from judge.base.errors import HostError, InputError
+from judge.base.os_errors import FULL_DISK
+from judge.base.owner import Fate, directories, make_directory, remove_directory
 from judge.base.resources import BUILD_DIRECTORY
 from judge.host.build_ways import (
     BUILD_TIMEOUT_S,
@@ -46,8 +50,15 @@ if TYPE_CHECKING:
 
 SETUID_BITS = 0o6000
 
+MOUNT_POINTS = frozenset({"proc", "sys", "dev", "io", "agent", "home", "home/agent", "tmp"})
+
+MAX_LIST_BYTES = 1 << 20
+_PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]* [A-Za-z0-9.+:~-]+")
+
 AT_ONCE = 3
 """Each image spends time waiting for downloads and disks."""
+POLL_INTERVAL_S = 0.5
+"""Until an interrupted build has ended."""
 
 
 def build_images(
@@ -110,6 +121,7 @@ def _build_all(
             return _build(own, recipe, way, say)
 
     remove_stages(client)
+    _remove_scratch()
     try:
         if isinstance(way, EngineWay) and any(recipe.runs_agents for recipe in chosen):
             way.build_compiler(client)
@@ -118,17 +130,27 @@ def _build_all(
             building = {recipe.name: pool.submit(build, recipe) for recipe in largest_first}
             try:
                 return {name: future.result() for name, future in building.items()}
+            except (KeyboardInterrupt, SystemExit):
+                _end_builds(client, building.values())
+                raise
             finally:
                 pool.shutdown(cancel_futures=True)
     finally:
         remove_stages(client)
 
 
+def _end_builds(client: docker.DockerClient, building: Iterable[Future[EngineImage]]) -> None:
+    """A build whose container is removed fails."""
+    while running := [each for each in building if not each.cancel() and not each.done()]:
+        remove_stages(client)
+        wait(running, POLL_INTERVAL_S)
+
+
 def _build(client: docker.DockerClient, recipe: ImageRecipe, way: Way, say: Progress) -> EngineImage:
     say(f"{recipe.tag}: unpacking {', '.join(recipe.packages)} and what they need")
     started = time.monotonic()
-    with tempfile.TemporaryDirectory(dir=BUILD_DIRECTORY) as folder:
-        scratch, tar = Path(folder), Path(folder) / "canonical.tar"
+    with _scratch() as scratch:
+        tar = scratch / "canonical.tar"
         files = write_canonical(way.make(client, recipe, scratch), tar)
         say(f"{recipe.tag}: importing {tar.stat().st_size / 1e6:.0f} MB")
         facts = ImageFacts(content=content_of(recipe, files), way=way.way, base=way.base)
@@ -136,6 +158,27 @@ def _build(client: docker.DockerClient, recipe: ImageRecipe, way: Way, say: Prog
     took = time.monotonic() - started
     say(f"{state}, built in {took:.0f} s")
     return state
+
+
+@contextmanager
+def _scratch() -> Iterator[Path]:
+    """A folder for the files of a build. Raises HostError if its disk is full."""
+    directory = make_directory(BUILD_DIRECTORY)
+    try:
+        yield directory
+    except OSError as error:
+        if error.errno not in FULL_DISK:
+            raise
+        raise HostError(f"{BUILD_DIRECTORY}: {error.strerror}: make room there") from None
+    finally:
+        remove_directory(directory)
+
+
+def _remove_scratch() -> None:
+    """Remove what killed builds left."""
+    for directory, owner in directories(BUILD_DIRECTORY):
+        if owner is not None and owner.fate() is Fate.GONE:
+            remove_directory(directory)
 
 
 def import_rootfs(
@@ -170,14 +213,25 @@ def content_of(recipe: ImageRecipe, files: str) -> str:
 
 
 def check_rootfs(recipe: ImageRecipe, tar: Path) -> list[str]:
-    """Names and versions of its packages. Raises HostError for a file that would give an agent more rights."""
+    """Names and versions of its packages.
+
+    Raises HostError for a file that would give an agent more rights, and for one in the place of a mount point.
+    """
     with tarfile.open(tar) as archive:
         for member in archive:
             capability = any("security.capability" in key for key in member.pax_headers)
             if capability or (member.mode & SETUID_BITS and not member.issym()):
                 raise HostError(f"{recipe.tag}: {member.name} has setuid, setgid or capabilities")
-        packages = archive.extractfile("./judge/packages.txt")
-        return packages.read().decode().splitlines() if packages else []
+            if posixpath.normpath(f"./{member.name}") in MOUNT_POINTS and not member.isdir():
+                raise HostError(f"{recipe.tag}: {member.name} is no directory")
+        data = b""
+        with suppress(KeyError):  # it is missing
+            packages = archive.extractfile("./judge/packages.txt")
+            data = packages.read(MAX_LIST_BYTES + 1) if packages else b""
+    *lines, rest = data.decode(errors="replace").split("\n")
+    if rest or not lines or not all(map(_PACKAGE.fullmatch, lines)):
+        raise HostError(f"{recipe.tag}: judge/packages.txt is no list of packages")
+    return lines
 
 
 def _import(client: docker.DockerClient, recipe: ImageRecipe, tar: Path, labels: dict[str, str]) -> None:

@@ -5,9 +5,7 @@ Both run images/rootfs.sh on the same lists of packages. Their files are equal w
 
 from __future__ import annotations
 
-import io
 import os
-import platform
 import re
 import shlex
 import shutil
@@ -22,8 +20,10 @@ from typing import TYPE_CHECKING, Literal, get_args
 from judge.base.errors import HostError, InputError
 from judge.base.owner import Fate, Owner
 from judge.base.resources import DEFAULT_BASE
-from judge.host.dockerfile import BUILDER, COMPILER, added_files, context, tar_of, write_files
-from judge.host.root_tar import copy_layer
+from judge.base.text import printable, suggest
+from judge.host.distribution import host_release, release_fields
+from judge.host.dockerfile import BUILD_ARGUMENTS, BUILDER, COMPILER, added_files, context, tar_of, write_files
+from judge.host.root_tar import copy_layer, reader
 from judge.sandbox.box import ImageWay
 from judge.sandbox.docker.images import engine_client, find_image, find_images, remove_unused
 from judge.sandbox.runtimes import INIT_SOURCES, ROOTFS_SCRIPT, ImageRecipe, recipes
@@ -42,6 +42,16 @@ PULL_SILENCE_S = 20.0
 DISTRIBUTIONS = ("debian", "ubuntu")
 _TAIL_LINES = 12
 _PROXIES = ("http_proxy", "https_proxy", "no_proxy")
+_REFERENCE = re.compile("(?!.*[.][.])[A-Za-z0-9][A-Za-z0-9._:/@-]{0,254}")
+_CODENAME = re.compile("[a-z]{1,40}")
+_RELEASE_BYTES = 1 << 16
+
+
+def _words_of(variable: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(os.environ.get(variable, "")))
+    except ValueError as error:
+        raise InputError(f"{variable}: {error}: separate words by spaces and quote them as in a shell") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,19 +60,23 @@ class BuildOptions:
 
     way: str = field(default_factory=lambda: os.environ.get("JUDGE_IMAGES_WAY", ""))
     """Empty: `engine` where the Engine has the base image or can pull it, else `packages`."""
-    base: str = field(default_factory=lambda: os.environ.get("JUDGE_IMAGES_BASE", DEFAULT_BASE))
-    build_args: tuple[str, ...] = field(
-        default_factory=lambda: tuple(shlex.split(os.environ.get("JUDGE_IMAGES_BUILD_ARGS", "")))
-    )
-    """`NAME=VALUE`, as of `docker build`: MIRROR, APT_OPTIONS, PIP_INDEX_URL."""
+    base: str = field(default_factory=lambda: os.environ.get("JUDGE_IMAGES_BASE") or DEFAULT_BASE)
+    build_args: tuple[str, ...] = field(default_factory=lambda: _words_of("JUDGE_IMAGES_BUILD_ARGS"))
+    """`NAME=VALUE`, as of `docker build`: MIRROR, APT_OPTIONS, PIP_INDEX_URL, or a proxy."""
 
     def __post_init__(self) -> None:
         if self.way and self.way not in get_args(ImageWay):
-            raise InputError(f"there is no way {self.way!r} to build images; there are {', '.join(get_args(ImageWay))}")
-        if wrong := [each for each in self.build_args if "=" not in each]:
-            raise InputError(
-                f"{wrong[0]!r} is no build argument: write NAME=VALUE, such as MIRROR=http://mirror/debian"
-            )
+            raise InputError(f"there is no way {self.way!r} to build images: name {' or '.join(get_args(ImageWay))}")
+        if not _REFERENCE.fullmatch(self.base):
+            raise InputError(f"{self.base!r} is no name of an image: name a base image such as {DEFAULT_BASE}")
+        for each in self.build_args:
+            name, is_given, _ = each.partition("=")
+            if not is_given:
+                raise InputError(
+                    f"{each!r} is no build argument: write NAME=VALUE, such as MIRROR=http://mirror/debian"
+                )
+            if name not in BUILD_ARGUMENTS and name.lower() not in _PROXIES:
+                raise InputError(f"there is no build argument {name!r}; {suggest(name, BUILD_ARGUMENTS)}")
 
     @classmethod
     def given(cls, way: str, base: str, build_args: Sequence[str]) -> BuildOptions:
@@ -117,6 +131,7 @@ class EngineWay:
 
     codename: str
     image: str
+    """Id of the base image: its name may get another image during a build."""
     base: str
     """Digest of the base image."""
     options: BuildOptions
@@ -179,7 +194,7 @@ def choose_way(client: docker.DockerClient, options: BuildOptions, say: Progress
     try:
         engine = find_engine_way(client, options, say)
     except MissingBaseError as missing:
-        if options.way:
+        if not options.is_default:
             raise
         try:
             packages = _packages_way()
@@ -205,11 +220,13 @@ class MissingBaseError(HostError):
 
 def host_codename() -> str:
     """Release of this host's distribution; empty if it is neither Debian nor Ubuntu."""
-    try:
-        release = platform.freedesktop_os_release()
-    except OSError:
-        return ""
-    return release.get("VERSION_CODENAME", "") if release.get("ID") in DISTRIBUTIONS else ""
+    return _codename(release_fields(host_release()))
+
+
+def _codename(fields: Mapping[str, str]) -> str:
+    """Empty if they are of neither Debian nor Ubuntu, or name no release."""
+    codename = fields.get("VERSION_CODENAME", "")
+    return codename if fields.get("ID") in DISTRIBUTIONS and _CODENAME.fullmatch(codename) else ""
 
 
 def _packages_way() -> PackagesWay:
@@ -237,22 +254,24 @@ def find_engine_way(client: docker.DockerClient, options: BuildOptions, say: Pro
         raise InputError(
             f"the base image {options.base} is for {image.attrs['Architecture']}, but this host is {machine}"
         )
-    container = client.api.create_container(str(image.attrs["Id"]), ["true"], labels={BUILDER: Owner.me().encode()})
+    id_ = str(image.attrs["Id"])
+    container = client.api.create_container(id_, ["true"], labels={BUILDER: Owner.me().encode()})
     try:
         release = _file_of(client, container["Id"], "/usr/lib/os-release")
         has_apt = _file_of(client, container["Id"], "/usr/bin/apt-get") is not None
     finally:
-        client.api.remove_container(container["Id"], force=True)
-    values = dict(line.split("=", 1) for line in (release or b"").decode(errors="replace").splitlines() if "=" in line)
-    values = {key: value.strip('"') for key, value in values.items()}
-    if values.get("ID") not in DISTRIBUTIONS or not has_apt:
-        found = values.get("PRETTY_NAME", "a system without /usr/lib/os-release")
+        client.api.remove_container(container["Id"], v=True, force=True)
+    fields = release_fields((release or b"").decode(errors="replace"))
+    codename = _codename(fields)
+    if not codename or not has_apt:
+        found = printable(fields.get("PRETTY_NAME", "a system without /usr/lib/os-release"), 80)
+        lacks = "apt-get" if not has_apt else "VERSION_CODENAME" if fields.get("ID") in DISTRIBUTIONS else ""
         raise InputError(
-            f"the base image {options.base} is {found}{'' if has_apt else ' without apt-get'}: images are built from "
-            f"Debian or Ubuntu with apt, such as {DEFAULT_BASE}; name its image by --base IMAGE"
+            f"the base image {options.base} is {found}{lacks and f' without {lacks}'}: images are built from Debian or "
+            f"Ubuntu with apt, such as {DEFAULT_BASE}; name its image by --base IMAGE"
         )
     digests = [str(each).partition("@")[2] for each in image.attrs.get("RepoDigests") or ()]
-    return EngineWay(values["VERSION_CODENAME"], options.base, min(digests, default=str(image.attrs["Id"])), options)
+    return EngineWay(codename, id_, min(digests, default=id_), options)
 
 
 def _pull(base: str) -> str:
@@ -268,24 +287,24 @@ def _pull(base: str) -> str:
 
 
 def _file_of(client: docker.DockerClient, container: str, path: str) -> bytes | None:
-    """The first bytes of a file; None if it is missing."""
+    """The first bytes of a file; None if it is missing. Another kind of entry is an empty file."""
     from docker.errors import NotFound
 
     try:
         chunks, _ = client.api.get_archive(container, path)
     except NotFound:
         return None
-    with tarfile.open(fileobj=io.BytesIO(b"".join(chunks))) as archive:
-        member = next(iter(archive), None)
+    with tarfile.open(fileobj=reader(chunks), mode="r|") as archive:
+        member = archive.next()
         file = None if member is None or not member.isfile() else archive.extractfile(member)
-        return b"" if file is None else file.read(1 << 16)
+        return b"" if file is None else file.read(_RELEASE_BYTES)
 
 
 def remove_stages(client: docker.DockerClient) -> None:
     """Remove the stages of this process's finished builds, and what killed ones left."""
     for container in client.api.containers(all=True, filters={"label": BUILDER}):
         if _is_over(container["Labels"][BUILDER]):
-            client.api.remove_container(container["Id"], force=True)
+            client.api.remove_container(container["Id"], v=True, force=True)
     for image in find_images(client, BUILDER, dangling=True):
         if _is_over(image.labels[BUILDER]):
             remove_unused(client, str(image.attrs["Id"]))

@@ -15,8 +15,16 @@ from typing import TYPE_CHECKING
 
 from judge.base.errors import HostError
 from judge.base.owner import Owner
-from judge.host.build_ways import BUILD_TIMEOUT_S, COMPILER_ROOT, COMPILER_TAG, BuildOptions, find_engine_way
+from judge.host.build_ways import (
+    BUILD_TIMEOUT_S,
+    COMPILER_ROOT,
+    COMPILER_TAG,
+    BuildOptions,
+    find_engine_way,
+    host_codename,
+)
 from judge.host.dockerfile import BUILDER
+from judge.host.root_tar import reader
 from judge.sandbox.docker.images import engine_client, find_image, find_runtime
 from judge.sandbox.static_builds import compile_on_host, ignore_progress, run_compiler, static_command
 
@@ -47,7 +55,8 @@ def compile_static(sources: Iterable[Path], output: Path) -> None:
             found = find_image(client, COMPILER_TAG)
             image = str(found.attrs["Id"]) if found else _build_compiler(client)
     except HostError as error:
-        raise HostError(f"This host has no static C compiler (apt-get install gcc libc6-dev). {error}") from None
+        packages = " (apt-get install gcc libc6-dev)" if host_codename() else ""
+        raise HostError(f"This host has no static C compiler{packages}. {error}") from None
     _compile_in_image(image, COMPILER_ROOT, command, folder, _with_headers(files), output.parent)
 
 
@@ -107,7 +116,9 @@ def _compile_in_image(
     words = ["/usr/sbin/chroot", root, "/bin/dash", "-c", script]
     with engine_client("compile", BUILD_TIMEOUT_S) as client:
         labels = {BUILDER: Owner.me().encode()}
-        container = client.api.create_container(image, words, user="0", network_disabled=True, labels=labels)["Id"]
+        container = client.api.create_container(
+            image, entrypoint=words, user="0", network_disabled=True, labels=labels
+        )["Id"]
         try:
             client.api.put_archive(container, root, sources.getvalue())
             client.api.start(container)
@@ -115,13 +126,13 @@ def _compile_in_image(
                 lines = client.api.logs(container).decode(errors="replace").splitlines()[-12:]
                 raise HostError(f"{command[0]} could not compile {folder}:\n" + "\n".join(lines))
             chunks, _ = client.api.get_archive(container, f"{root.rstrip('/')}{_OUTPUT}")
-            with tarfile.open(fileobj=io.BytesIO(b"".join(chunks))) as archive:
-                for member in archive.getmembers():
+            with tarfile.open(fileobj=reader(chunks), mode="r|") as archive:
+                for member in archive:
                     path = target / member.name.partition("/")[2]
                     if member.isdir():
                         path.mkdir(exist_ok=True)
-                    elif (content := archive.extractfile(member)) is not None:
+                    elif member.isfile() and (content := archive.extractfile(member)) is not None:
                         path.write_bytes(content.read())
                         path.chmod(member.mode & 0o777)
         finally:
-            client.api.remove_container(container, force=True)
+            client.api.remove_container(container, v=True, force=True)

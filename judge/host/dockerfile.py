@@ -18,12 +18,16 @@ COMPILER = "compiler"
 BUILDER = "judge.builder"
 """Label of a build's stages and containers: the process that builds."""
 
+BUILD_ARGUMENTS = ("MIRROR", "APT_OPTIONS", "PIP_INDEX_URL")
+"""Set by an organiser."""
+
 _COMPILER_PACKAGES = ("gcc", "libc6-dev", "dash", "coreutils")
 _APT_STAGE = f"""\
 ARG BASE={DEFAULT_BASE}
 
 # MIRROR: another mirror of the distribution; APT_OPTIONS: lines of an apt.conf. rootfs.sh describes each step.
 FROM ${{BASE}} AS apt
+USER 0
 ARG MIRROR
 ARG APT_OPTIONS
 ENV MIRROR=${{MIRROR}} APT_OPTIONS=${{APT_OPTIONS}}

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from judge.host import kernel_checks
-from judge.host.distribution import commands_for
+from judge.host.distribution import commands_for_engine
 from judge.host.findings import Check, HostFinding, Light, finding
 from judge.host.host import Host
 from judge.sandbox.docker.requirements import LIMITS_FIX, maps_users, missing_limits, security_options
@@ -54,8 +54,8 @@ def worst_light(findings: Sequence[HostFinding]) -> Light:
 
 def _engine(host: Host) -> Iterator[HostFinding]:
     if host.engine is None:
-        fix = f"as root: {commands_for('engine')}; then log in again"
-        yield HostFinding("engine", Light.RED, host.lacks.get("engine", "no Engine answers"), fix)
+        why = host.lacks.get("engine", "no Engine answers")
+        yield HostFinding("engine", Light.RED, why, commands_for_engine(why))
         return
     version = str(host.engine.get("ServerVersion", ""))
     address = f" at {host.engine_at}" if host.engine_at else ""

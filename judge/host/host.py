@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from judge.base import procfs
 from judge.base.errors import HostError
 from judge.base.owner import Owner, owned_directory
+from judge.host.distribution import host_release, release_fields
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
 from judge.sandbox.docker.engine import Engine
 from judge.sandbox.docker.hardening import container_config
@@ -271,10 +272,7 @@ def _engine_cores() -> dict[str, frozenset[int]]:
 
 
 def _system() -> str:
-    try:
-        return platform.freedesktop_os_release().get("PRETTY_NAME", "")
-    except OSError:
-        return platform.system()
+    return release_fields(host_release()).get("PRETTY_NAME", platform.system())
 
 
 def _text(path: Path) -> str | None:

@@ -26,7 +26,8 @@ def write_canonical(source: Path, target: Path) -> str:
     empty: the Engine fills it. Raises HostError for an entry that no image has, such as a FIFO.
     """
     with tarfile.open(source) as archive, tarfile.open(target, "w", format=tarfile.PAX_FORMAT) as output:
-        members = {_path(member.name): member for member in archive if not _path(member.name).startswith("dev/")}
+        entries = {_path(member.name): member for member in archive}
+        members = {path: member for path, member in entries.items() if path.partition("/")[0] != "dev"}
         first: dict[str, str] = {}
         for path in sorted(members, key=_sort_key):
             first.setdefault(_file_of(members, path), path)
@@ -96,8 +97,7 @@ def _entry(name: str, kind: bytes, mode: int) -> tarfile.TarInfo:
 def copy_layer(chunks: Iterator[bytes], target: IO[bytes]) -> str:
     """Copy the only layer of a `docker save` archive. Returns its SHA-256 (hex). Raises HostError."""
     found = ""
-    archive = io.BufferedReader(_Chunks(chunks), CHUNK_BYTES)  # type: ignore[type-var]
-    with tarfile.open(fileobj=archive, mode="r|") as tar:
+    with tarfile.open(fileobj=reader(chunks), mode="r|") as tar:
         for member in tar:
             content = tar.extractfile(member) if member.isfile() else None
             if not isinstance(content, io.BufferedReader):
@@ -116,7 +116,7 @@ def copy_layer(chunks: Iterator[bytes], target: IO[bytes]) -> str:
 
 def copy_chunks(chunks: Iterator[bytes], target: IO[bytes]) -> str:
     """Returns the SHA-256 (hex)."""
-    return copy_stream(io.BufferedReader(_Chunks(chunks), CHUNK_BYTES), target)  # type: ignore[type-var]
+    return copy_stream(reader(chunks), target)
 
 
 def copy_stream(source: IO[bytes], target: IO[bytes]) -> str:
@@ -126,6 +126,11 @@ def copy_stream(source: IO[bytes], target: IO[bytes]) -> str:
         target.write(chunk)
         total.update(chunk)
     return total.hexdigest()
+
+
+def reader(chunks: Iterator[bytes]) -> IO[bytes]:
+    """A file of an answer of the Engine, in constant memory."""
+    return io.BufferedReader(_Chunks(chunks), CHUNK_BYTES)  # type: ignore[type-var]
 
 
 class _Chunks(io.RawIOBase):

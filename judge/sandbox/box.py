@@ -36,7 +36,7 @@ class ImageFacts(FrozenModel):
     """SHA-256 (hex) of all that programs find in it; the id of an image that judge did not make; empty: missing."""
     way: ImageWay | None = None
     """None for an image that judge did not make."""
-    base: str = Field(default="", max_length=100)
+    base: str = Field(default="", pattern=r"^[a-z0-9:]{0,100}$")
     """Digest of the base image; with the way `packages`, the release of the host's distribution."""
     packages: FailFastTuple[str] = ()
     """Name and version of each."""

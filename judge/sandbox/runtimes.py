@@ -39,6 +39,7 @@ WheelLine = Annotated[
 ]
 """pip's requirements format with a version and wheel hashes, one per machine and Python version."""
 Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=100)]
+Line = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f-\x9f]*$", max_length=200)]
 Value = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]*$", max_length=1000)]
 Release = Annotated[str, StringConstraints(pattern=r"^[a-z]*$", max_length=40)]
 File = TypeVar("File", bound="RuntimeFile")
@@ -47,7 +48,7 @@ File = TypeVar("File", bound="RuntimeFile")
 class RuntimeFile(FrozenModel):
     """A runtime.toml."""
 
-    about: str = Field(default="", max_length=200)
+    about: Line = ""
     """One sentence for `judge images list`."""
     extends: str = "native"
     """A runtime of judge whose packages are included; empty: none."""

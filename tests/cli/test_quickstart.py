@@ -7,6 +7,8 @@ from threading import Thread
 
 import pytest
 
+from judge.base.locks import locked
+from judge.contest.folder_names import LOCK_FILE
 from judge.host.distribution import commands_for
 from judge.sandbox.docker.engine import PODMAN_HEADER
 from tests.cli.conftest import Judge
@@ -40,7 +42,7 @@ def test_without_an_engine_the_commands_of_this_distribution_are_printed(
     told = judge("quickstart")
 
     assert (1, "") == (told.code, told.out)
-    assert f"As root: {commands_for('engine')}; then log in again" in told.err
+    assert f"as root: {commands_for('engine')}; then log in again; or unset DOCKER_HOST" in told.err
 
 
 @pytest.mark.usefixtures("podman")
@@ -53,12 +55,34 @@ def test_podman_is_refused_by_its_name(judge: Judge, words: tuple[str, ...]) -> 
     assert "Docker Engine of version 20.10" in told.err
 
 
+OURS = b'name = "quickstart"\n'
+
+
 @pytest.mark.docker
-def test_a_folder_that_is_not_of_a_quickstart_is_not_removed(judge: Judge, tmp_path: Path) -> None:
-    (tmp_path / "quickstart").mkdir()
-    (tmp_path / "quickstart/contest.toml").write_text('name = "mine"\n')
+@pytest.mark.parametrize(("plan", "is_link"), [(b'name = "mine"\n', False), (b"\xff\n", False), (OURS, True)])
+def test_a_folder_that_is_not_of_a_quickstart_is_not_removed(
+    judge: Judge, tmp_path: Path, plan: bytes, is_link: bool
+) -> None:
+    folder = tmp_path / ("other" if is_link else "quickstart")
+    folder.mkdir()
+    (folder / "contest.toml").write_bytes(plan)
+    if is_link:
+        (tmp_path / "quickstart").symlink_to(folder)
     told = judge("quickstart")
 
     assert 2 == told.code
-    assert "move it away" in told.err
-    assert (tmp_path / "quickstart/contest.toml").exists()
+    assert f"{tmp_path}/quickstart exists and is not the folder of an earlier quickstart: move it away" in told.err
+    assert (folder / "contest.toml").exists()
+
+
+@pytest.mark.docker
+def test_a_quickstart_that_is_played_is_not_removed(judge: Judge, tmp_path: Path) -> None:
+    plan = tmp_path / "quickstart/contest.toml"
+    plan.parent.mkdir()
+    plan.write_bytes(OURS)
+    with locked(plan.parent / LOCK_FILE):
+        told = judge("quickstart")
+
+    assert 2 == told.code
+    assert "plays the contest" in told.err
+    assert plan.exists()

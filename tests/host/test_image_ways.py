@@ -11,7 +11,8 @@ import signal
 import subprocess
 import sys
 import tarfile
-from collections.abc import Iterator, Mapping
+import tracemalloc
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,12 +22,12 @@ import pytest
 
 from judge.agents.agents import stage_agent
 from judge.base.errors import HostError, InputError
-from judge.base.owner import Owner
-from judge.base.resources import DEFAULT_BASE
+from judge.base.owner import Owner, directories
+from judge.base.resources import BUILD_DIRECTORY, DEFAULT_BASE
 from judge.games.types import Verdict
 from judge.host import compilers, house_agents
 from judge.host.build_images import build_images, build_recipes
-from judge.host.build_ways import BuildOptions, choose_way, host_codename, remove_stages
+from judge.host.build_ways import BuildOptions, EngineWay, choose_way, host_codename, remove_stages
 from judge.host.dockerfile import BUILDER
 from judge.host.root_tar import copy_layer, write_canonical
 from judge.play.game import play
@@ -186,13 +187,30 @@ def test_build_by_hand_gives_the_same_files(engine: docker.DockerClient, tmp_pat
 def test_killed_build_is_cleared_by_the_next(engine: docker.DockerClient) -> None:
     code = "from judge.host.build_images import *; build_images(['keeper'], force=True)"
     build = subprocess.Popen([sys.executable, "-c", code])
-    while not stages(engine):
+    while not engine.containers.list(filters={"label": BUILDER}):
         assert build.poll() is None
     build.send_signal(signal.SIGKILL)
     build.wait()
+    assert build.pid in [owner.pid for _, owner in directories(BUILD_DIRECTORY) if owner]
 
     build_images(["keeper"], force=True, options=BuildOptions(way="engine"))
 
+    assert [] == stages(engine)
+    assert build.pid not in [owner.pid for _, owner in directories(BUILD_DIRECTORY) if owner]
+
+
+def test_interrupted_build_ends_before_it_is_complete(engine: docker.DockerClient) -> None:
+    build = "build_images(['keeper'], print, BuildOptions(way='engine'), force=True)"
+    code = f"from judge.cli.guard import *; from judge.host.build_images import *; guarded(lambda: {build})"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+        while not engine.containers.list(filters={"label": BUILDER}):
+            assert process.poll() is None
+        process.terminate()
+        out, _ = process.communicate()
+
+    assert 128 + signal.SIGTERM == process.returncode
+    assert "unpacking" in out
+    assert "importing" not in out
     assert [] == stages(engine)
 
 
@@ -201,17 +219,18 @@ def test_killed_build_is_cleared_by_the_next(engine: docker.DockerClient) -> Non
 NOWHERE = "127.0.0.1:1/debian:none"
 
 
-def imported(engine: docker.DockerClient, files: Mapping[str, str]) -> str:
+def imported(engine: docker.DockerClient, files: Mapping[str, str], changes: Sequence[str] = ()) -> str:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         for name, text in files.items():
             member = tarfile.TarInfo(name)
             member.size = len(text)
             archive.addfile(member, io.BytesIO(text.encode()))
-    engine.api.import_image_from_data(buffer.getvalue(), "other", "1")
+    engine.api.import_image_from_data(buffer.getvalue(), "other", "1", changes=[*changes])
     return "other:1"
 
 
+DEBIAN = "ID=debian\n"
 FEDORA = 'ID=fedora\nPRETTY_NAME="Fedora Linux 43"\n'
 
 
@@ -220,9 +239,15 @@ FEDORA = 'ID=fedora\nPRETTY_NAME="Fedora Linux 43"\n'
     [
         ({"usr/lib/os-release": FEDORA, "usr/bin/apt-get": ""}, "other:1 is Fedora Linux 43: images are built from"),
         ({"usr/lib/os-release": "ID=debian\n"}, "other:1 is .* without apt-get: .* --base IMAGE"),
+        (
+            {"usr/lib/os-release": f'{DEBIAN}VERSION_CODENAME="b 1"\n', "usr/bin/apt-get": ""},
+            "without VERSION_CODENAME",
+        ),
+        ({"usr/lib/os-release": 'ID=\nPRETTY_NAME="\x1b[2J"\n', "usr/bin/apt-get": ""}, r"other:1 is \\x1b\[2J:"),
+        ({"usr/lib/os-release/x": "", "usr/bin/apt-get": ""}, "other:1 is a system without /usr/lib/os-release"),
         ({"hello": ""}, "other:1 is a system without /usr/lib/os-release"),
     ],
-    ids=["other distribution", "no apt", "no system"],
+    ids=["other distribution", "no apt", "no release", "odd name", "folder", "no system"],
 )
 def test_unsuitable_base_image_is_named(engine: docker.DockerClient, files: Mapping[str, str], why: str) -> None:
     with pytest.raises(InputError, match=why):
@@ -230,26 +255,82 @@ def test_unsuitable_base_image_is_named(engine: docker.DockerClient, files: Mapp
     assert [] == stages(engine)
 
 
+def test_large_base_image_is_read_in_constant_memory(engine: docker.DockerClient) -> None:
+    release = f"{DEBIAN}VERSION_CODENAME=bookworm\n"
+    base = imported(engine, {"usr/lib/os-release": f"{release}{'#' * (32 << 20)}\n", "usr/bin/apt-get": release})
+
+    tracemalloc.start()
+    way = choose_way(engine, BuildOptions(way="engine", base=base), print)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert ("bookworm", engine.images.get(base).id) == (way.codename, way.base)
+    assert peak < 16 << 20
+
+
+def test_base_image_with_volumes_leaves_none(engine: docker.DockerClient) -> None:
+    files = {"usr/lib/os-release": f"{DEBIAN}VERSION_CODENAME=bookworm\n", "usr/bin/apt-get": ""}
+
+    choose_way(engine, BuildOptions(way="engine", base=imported(engine, files, ["VOLUME /var"])), print)
+
+    assert [] == engine.volumes.list()
+
+
+def test_base_image_is_the_same_for_all_builds(engine: docker.DockerClient) -> None:
+    files = {"usr/lib/os-release": f"{DEBIAN}VERSION_CODENAME=bookworm\n", "usr/bin/apt-get": ""}
+    base = engine.images.get(imported(engine, files)).id
+
+    way = choose_way(engine, BuildOptions(way="engine", base="other:1"), print)
+    imported(engine, files | {"usr/bin/apt-get": "another"})
+
+    assert isinstance(way, EngineWay)
+    assert (base, base) == (way.image, way.base)
+
+
 def test_without_a_base_image_packages_are_used_or_the_error_names_the_ways_out(
     engine: docker.DockerClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines: list[str] = []
-    missing = BuildOptions(base=NOWHERE)
+    base = engine.images.get(DEFAULT_BASE)
+    base.tag("kept", "1")
+    engine.images.remove(DEFAULT_BASE)
+    try:
+        assert "packages" == choose_way(engine, BuildOptions(), lines.append).way
+        monkeypatch.setenv("PATH", "")
+        with pytest.raises(HostError, match=r"--base IMAGE\. Without a base image: .* apt-get install mmdebstrap"):
+            choose_way(engine, BuildOptions(), print)
+    finally:
+        base.tag(*DEFAULT_BASE.split(":"))
 
-    assert "packages" == choose_way(engine, missing, lines.append).way
-    assert [f"pulling the base image {NOWHERE}, once"] == lines[:-1]
-    assert lines[-1].startswith(f"images are built from this host's packages: the Engine has no base image {NOWHERE}")
-    with pytest.raises(HostError, match=r"docker load.* --base IMAGE$"):
-        choose_way(engine, BuildOptions(way="engine", base=NOWHERE), lines.append)
-    monkeypatch.setenv("PATH", "")
-    with pytest.raises(HostError, match=r"--base IMAGE\. Without a base image: .* apt-get install mmdebstrap"):
-        choose_way(engine, missing, lines.append)
+    assert [f"pulling the base image {DEFAULT_BASE}, once"] == lines[:-1]
+    expected = f"images are built from this host's packages: the Engine has no base image {DEFAULT_BASE}"
+    assert lines[-1].startswith(expected)
+
+
+def test_base_image_that_is_named_and_missing_is_an_error(engine: docker.DockerClient) -> None:
+    with pytest.raises(HostError, match=rf"^the Engine has no base image {NOWHERE} .*docker load.* --base IMAGE$"):
+        choose_way(engine, BuildOptions(base=NOWHERE), print)
 
 
 @pytest.mark.parametrize(
     ("options", "why"),
-    [({"way": "docker"}, "no way 'docker' .* engine, packages"), ({"build_args": ("MIRROR",)}, "write NAME=VALUE")],
+    [
+        ({"way": "docker"}, "no way 'docker' .* engine or packages"),
+        ({"base": "../containers/json"}, "'../containers/json' is no name of an image"),
+        ({"base": "x; id"}, "'x; id' is no name of an image"),
+        ({"build_args": ("MIRROR",)}, "write NAME=VALUE"),
+        ({"build_args": ("MIROR=http://mirror",)}, "no build argument 'MIROR'; did you mean 'MIRROR'"),
+    ],
 )
 def test_wrong_option_is_named(options: dict[str, Any], why: str) -> None:
     with pytest.raises(InputError, match=why):
         BuildOptions(**options)
+
+
+def test_wrong_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUDGE_IMAGES_BASE", "")
+    assert DEFAULT_BASE == BuildOptions().base
+
+    monkeypatch.setenv("JUDGE_IMAGES_BUILD_ARGS", "APT_OPTIONS='open")
+    with pytest.raises(InputError, match=r"^JUDGE_IMAGES_BUILD_ARGS: .* quote them as in a shell"):
+        BuildOptions()

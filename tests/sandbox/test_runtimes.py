@@ -72,6 +72,7 @@ def test_organiser_file_declares_the_contents_of_its_runtime(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("text", "why"),
     [
+        ('about = "a\\nRUN id"', r"runtime\.toml, line 1: about: "),
         ('package = ["x"]', r"runtime\.toml, line 1: unknown key 'package'; did you mean 'packages'\?"),
         ('\npackages = ["--add"]', r"runtime\.toml, line 2: packages\.0: "),
         ('script = "mine.sh"', "line 1: unknown key 'script'"),

@@ -234,3 +234,24 @@ def test_a_setuid_file_is_never_imported(tmp_path: Path, mode: int) -> None:
     tar.write_bytes(tar_of({"./judge/packages.txt": (b"a 1\n", 0o644), "./su": (b"", mode)}))
     with pytest.raises(HostError, match=r"\./su has setuid"):
         check_rootfs(recipes()["base"], tar)
+
+
+@pytest.mark.parametrize(
+    "packages", [None, b"", b"a\n", b"a 1,b 2\n", b"a 1\x1b[2J\n", b"\xff 1\n", b"a 1\n" + b" " * (2 << 20)]
+)
+def test_an_odd_list_of_packages_is_never_imported(tmp_path: Path, packages: bytes | None) -> None:
+    tar = tmp_path / "rootfs.tar"
+    tar.write_bytes(tar_of({} if packages is None else {"./judge/packages.txt": (packages, 0o644)}))
+    with pytest.raises(HostError, match=r"judge/packages\.txt is no list of packages"):
+        check_rootfs(recipes()["base"], tar)
+
+
+@pytest.mark.parametrize("name", ["./dev", "tmp/", ".//x/../agent"])
+def test_a_link_in_the_place_of_a_mount_point_is_never_imported(tmp_path: Path, name: str) -> None:
+    tar = tmp_path / "rootfs.tar"
+    with tarfile.open(tar, "w") as archive:
+        member = tarfile.TarInfo(name)
+        member.type, member.linkname = tarfile.SYMTYPE, "/etc"
+        archive.addfile(member)
+    with pytest.raises(HostError, match="is no directory"):
+        check_rootfs(recipes()["base"], tar)
