@@ -164,6 +164,18 @@ def test_axe_finds_nothing_wrong(browser: Browser, public: Public, folder: str, 
         assert browser.ask("document.documentElement.scrollWidth") <= width, page
 
 
+def test_standings_of_a_phone_fit_without_the_columns_of_an_agents_page(browser: Browser, public: Public) -> None:
+    shown = "[...document.querySelectorAll('.dense thead th')].filter((each) => each.offsetWidth).length"
+    table, counts = "document.querySelector('.wide')", []
+    for width in (1280, 390):
+        browser.look(width)
+        for folder in ("", "cs"):
+            browser.open(public.directory / folder / "index.html")
+            assert browser.ask(f"{table}.scrollWidth <= {table}.clientWidth")
+        counts.append(browser.ask(shown))
+    assert [True, 5] == [counts[0] > 8, counts[1]]
+
+
 def test_charts_are_readable_without_script_and_without_colour(browser: Browser, public: Public) -> None:
     """Each line has another pattern and its agent's name, and no name covers another."""
     browser.block_scripts(True)
