@@ -242,7 +242,7 @@ class _MoveRows:
                 continue
             caption = step.view.caption
             said = caption if caption and caption != replay.steps[at - 1].view.caption else step.said
-            _, said = numbered(said, at)
+            _, said = numbered(said)
             # Optional HTML tags are omitted: a game has up to hundreds of rows.
             self._html.append(
                 f'<tr id="{at}" class=s{step.seat}><td><a href="#{at}">{replay.number_of(at)}</a>'

@@ -222,6 +222,7 @@ class RunningPages:
             "columns": painter.columns,
             "board": [(row, [language.words(words) for words in squares]) for row, squares in board],
             "words": {word: language.word(word) for word in sorted({*used, *painter.sides}) if not word.isdigit()},
+            "set_moves": game.set_moves,
             "moves": [_row(game, move, room, language) for move in game.moves],
         }
 
@@ -232,10 +233,10 @@ class RunningPages:
 def _row(game: LiveGame, move: MoveMade, room: int, language: Language) -> Mapping[str, Any]:
     left = move.left_ms[move.seat]
     search = " · ".join([*(f"{key} {value}" for key, value in move.search.items()), *move.messages])
-    number, said = numbered(move.notation, move.ply)
+    _, said = numbered(move.notation)
     return {
         "ply": move.ply,
-        "number": number,
+        "number": game.number_of(move),
         "seat": move.seat,
         "name": game.titles[move.seat],
         "said": said,

@@ -108,11 +108,11 @@
     row.className = `s${event.seat}`;
     const left = event.left_ms[event.seat];
     const words = [...Object.entries(event.search).map(([key, value]) => `${key} ${value}`), ...event.messages].join(" · ");
-    const [, number, said] = /^([0-9]+)\. (.*)$/s.exec(event.notation) ?? [null, String(event.ply), event.notation];
+    const said = event.notation.replace(/^[0-9]+\.(?:\.\.)? /, "");
     row.append(...cells("", name, said, time, left === null ? "" : clockText(left), mib(event.memory_bytes), words));
     const link = document.createElement("a");
     link.href = `#${event.ply}`;
-    link.textContent = number;
+    link.textContent = String(Number(moves.dataset.moves) + event.ply);
     row.cells[0].append(link);
     moves.append(row);
     if (!source) plotsSoon();
