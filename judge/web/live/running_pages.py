@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -140,6 +141,7 @@ class RunningPages:
             "withheld_from": live.withheld_from,
             "state": live.state,
             "reason": live.reason,
+            "resumes": self._resumes(),
             "moments": () if self._file is None else self._file.moments(),
             "table": live.table,
             "is_rated": any(line.rating is not None for line in live.table),
@@ -158,6 +160,11 @@ class RunningPages:
         }
         stream = replace(self._stream(live), is_final=final is not None and self._is_static)
         return render("live.html", place, values, stream, __package__)
+
+    def _resumes(self) -> datetime | None:
+        """The moment at which a pause ends, in UTC; None without one."""
+        at = None if self._file is None else self._file.plan.resumes
+        return None if at is None or at.timestamp() <= self._now() else at.astimezone(UTC)
 
     def _one_running(self, game: LiveGame, live: Live, viewers: int, place: PagePlace) -> bytes:
         values = {

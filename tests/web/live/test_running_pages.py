@@ -1,8 +1,9 @@
 """The page of a running game, without a service: what it weighs, and that it is the game's."""
 
 import re
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from judge.broadcast.events import (
 from judge.broadcast.running import events_of_record
 from judge.broadcast.state import Live
 from judge.contest.hosts import ContestHost
+from judge.contest.window_keeper import PlanFile
 from judge.record.policy import Policy
 from judge.site.pages import STYLE, PagePlace, asset
 from judge.site.rules import rules_in_words
@@ -28,6 +30,7 @@ from judge.site.site import MAX_PAGE_BYTES
 from judge.translations.language import CODES, languages
 from judge.web.live.paint import Painter
 from judge.web.live.running_pages import RunningPages
+from tests.contest.test_plan import HEAD, ROUND_ROBIN, plan
 from tests.formats import recorded
 
 FIXED = len(asset(STYLE)) + len(asset("live.js", "judge.web.live"))
@@ -121,6 +124,16 @@ def test_pause_is_the_headline_and_says_when_the_contest_continues() -> None:
 
     assert "<h1>The contest is paused</h1>" in page
     assert re.search(r"<b>.*lunch until two.*</b> It continues when the organiser resumes it", page)
+
+
+@pytest.mark.parametrize(("resumes", "words"), [(1, "It continues at <time"), (-1, "It continues when the organiser")])
+def test_pause_has_the_moment_of_its_end_until_then(tmp_path: Path, resumes: int, words: str) -> None:
+    moment = datetime.now(UTC) + timedelta(hours=resumes)
+    planned = plan(tmp_path, f"{HEAD}{ROUND_ROBIN}[contest]\nresumes = {moment.isoformat()}\n")
+    live = Live()
+    live.apply(StateChanged(at=AT, state="paused", reason="lunch"))
+
+    assert words in running_pages(file=PlanFile(planned)).all(live, 0, 1, ALL_GAMES).data.decode()
 
 
 def test_the_machines_of_a_contest_are_shown_if_there_are_several() -> None:
