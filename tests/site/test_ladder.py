@@ -116,6 +116,13 @@ def test_an_export_has_the_same_ratings_as_the_store(running: Cup, public: Publi
     assert ratings[0] == ratings[1]
 
 
+def test_page_of_a_ladder_has_one_rating_and_its_options_under_technical_details(running: Cup) -> None:
+    front, _, details = pages(running.contest.read())["index.html"].partition("Technical details")
+
+    assert (1, 0) == (front.count(">Rating</abbr>"), front.count(">Elo</th>"))
+    assert ("deviation" in details, "deviation" in front) == (True, False)
+
+
 def test_pages_stay_readable_with_many_games(running: Cup) -> None:
     whole = running.contest.read()
     *games, _open = whole.games
