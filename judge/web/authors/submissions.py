@@ -18,9 +18,6 @@ from judge.web.authors.games import seat_names
 from judge.web.intake.answers import practice_reason, shown_reason
 from judge.web.intake.app import stored_file
 
-PASSED = "passed"
-"""The last stage: the submission may take part."""
-
 WORDS = {Stage.STAGED: "stored"}
 """Stages with another word on pages."""
 
@@ -99,7 +96,4 @@ def _stages(submission: Submission, steps: Sequence[UploadStep], now: str) -> Se
             shown.append(StageView(word, now))
         else:
             shown.append(StageView(word, "waiting"))
-    is_in = submission.state in ENTERS
-    is_out = submission.state in (SubmissionState.REFUSED, SubmissionState.WITHDRAWN)
-    shown.append(StageView(PASSED, "done" if is_in else "failed" if is_out else "waiting"))
     return shown

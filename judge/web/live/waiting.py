@@ -38,6 +38,7 @@ class WaitingContest:
         if self.register is not None:
             names += [each.title or each.name for each in self.register.entries()]
         values = {
+            "is_coming": True,
             "here": "index",
             "contest_name": plan.title or plan.name,
             "has_authors": has_authors,

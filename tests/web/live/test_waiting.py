@@ -143,6 +143,7 @@ def test_menus_offer_no_page_without_contents(service: Service, directory: Intak
             links = [str(httpx.URL(address).join(href)) for href in re.findall(r'href="([^"]*)"', menu[1])]
             names = {link.removeprefix(f"{service.url}/{folder}") for link in links}
             assert {"index.html", "author/index.html"} == names, path
+            assert "verify.html" not in answer.text, path
 
 
 def test_waiting_page_works_in_a_browser(browser: Browser, service: Service) -> None:
