@@ -307,8 +307,8 @@ def init(
             print(printable(line, 600))
         if not url:
             note(
-                f"judge: the links and the announcement are for this machine: before you send them, replace {address} in "
-                "both files by the public address of judge serve, or begin again with --url ADDRESS"
+                f"judge: the links and the announcement are for this machine: before you send them, replace {address} "
+                "in both files by the public address of judge serve, or begin again with --url ADDRESS"
             )
         _print_last_steps(folder, is_scheduled=bool(options.starts))
     else:
