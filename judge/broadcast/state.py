@@ -84,6 +84,11 @@ class LiveGame:
         """File name of its page without extension."""
         return f"{self.game:05d}"
 
+    @property
+    def is_decided(self) -> bool:
+        """Whether no answer is awaited after the last one; the result follows."""
+        return bool(self.moves) and self.clock is None
+
     def number_of(self, move: MoveMade) -> int:
         """As in lists of moves: set moves count."""
         return self.set_moves + move.ply

@@ -42,10 +42,10 @@ class PlanFile(WatchedFile[Planned]):
         return self.plan.windows
 
     def moments(self) -> Sequence[tuple[str, datetime]]:
-        """Those of the windows, and that of the reveal, `reveals`, in UTC."""
-        plan = self.plan
+        """Coming ones of the windows, and that of the reveal, `reveals`, in UTC."""
+        plan, now = self.plan, datetime.now(UTC)
         reveals = () if plan.reveal_at is None else (("reveals", plan.reveal_at.astimezone(UTC)),)
-        return [*plan.windows.moments, *reveals]
+        return [(key, at) for key, at in (*plan.windows.moments, *reveals) if at > now]
 
 
 class WindowKeeper:

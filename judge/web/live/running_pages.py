@@ -119,6 +119,8 @@ class RunningPages:
     ) -> bytes:
         since = moment((self._now() - RESULT_S) * 1000)
         ended = [game for game in live.last_games if game.end and game.end.at >= since and game.game not in live.games]
+        # Not more than are played at once: else short games fill a phone before the running ones.
+        ended = ended[-max(1, slots) :]
         followed = [game for game in (*live.games.values(), *ended) if not agent or agent in game.names]
         games = sorted((game for game in followed if game.is_playing), key=lambda game: game.game)
         self._boards = {game.game: self._boards[game.game] for game in games if game.game in self._boards}
@@ -128,6 +130,8 @@ class RunningPages:
             "contest_name": self._name,
             "has_rounds": self._has_rounds,
             "running": sum(game.end is None for game in games),
+            "playing": sum(game.end is None and not game.is_decided for game in games),
+            "slots": slots,
             "prepared": [game for game in followed if not game.is_playing],
             "with_boards": with_boards,
             "games": [self._shown(game, live, language) for game in games] if with_boards else (),

@@ -117,6 +117,29 @@ def test_ended_game_stays_for_ten_seconds_with_its_result(after_s: int, cards: i
     assert 'data-clocks="- - -' in page or not cards
 
 
+@pytest.mark.parametrize(("slots", "cards"), [(1, ["00003"]), (2, ["00002", "00003"])])
+def test_no_more_ended_games_stay_than_are_played_at_once(slots: int, cards: list[str]) -> None:
+    live = Live()
+    for number in (1, 2, 3):
+        end = Ended(
+            game=number, attempt=1, at=AT, verdict="win", winner=0, score="1 : 0", outcome="", record="", moves=9
+        )
+        for event in (started(number), *events_of_record(GAME, number), end):
+            live.apply(event)
+    now = datetime.fromisoformat(AT).timestamp()
+    page = running_pages(now=lambda: now).all(live, 0, slots, ALL_GAMES).data.decode().partition("<template")[0]
+
+    assert cards == re.findall(r'<h2><a href="games/(\d+)', page)
+
+
+def test_game_whose_result_is_awaited_is_not_counted_as_running() -> None:
+    live = Live()
+    for event in (started(1), *events_of_record(GAME, 1)):
+        live.apply(event)
+
+    assert 'id="count">0<' in running_pages().all(live, 0, 1, ALL_GAMES).data.decode()
+
+
 def test_pause_is_the_headline_and_says_when_the_contest_continues() -> None:
     live = Live()
     live.apply(StateChanged(at=AT, state="paused", reason="lunch until two"))
