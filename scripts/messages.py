@@ -44,7 +44,7 @@ WORDS = {
     ],
     "state": [
         *(*GameState, *AttemptState, *sorted(event_names()), *Stage, *Grade),
-        *("open", "paused", "stopped", "over", "not begun", "admitted"),
+        *("open", "paused", "stopped", "over", "not begun", "stored"),
     ],
     "unit": ["ms", "s", "min", "h"],
     "fairness": [*FAIRNESS_WORDS],

@@ -41,6 +41,7 @@ EXAMPLES: Mapping[str, str] = {
     "cup.announcement": f'"{"0" * 64}"',
     "cup.name": '"spring"',
     "clock.control": '"60+0.6"',
+    "contest.resumes": "2027-03-03T14:00:00+01:00",
     "contest.starts": "2027-03-02T18:00:00+01:00",
     "freeze.at": "2027-03-02T21:00:00+01:00",
     "freeze.last_rounds": "2",

@@ -204,11 +204,13 @@ class Playing(_OfGame):
     """The agents have started. Without a `board` it is hidden until the game is over.
 
     A higher `play` cancels the attempt's previous events: a machine was lost, or its moves differed from the record.
+    `set_moves` is the number of moves of the opening, which count in the numbers of moves.
     """
 
     type: Literal["playing"] = "playing"
     at: str
     play: int = 1
+    set_moves: int = 0
     board: Board | None = None
     left_ms: Times
 

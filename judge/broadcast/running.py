@@ -68,7 +68,15 @@ class RunningGame(SteppedGame):
             board = None if self._view is None else _board(self._view)
             left_ms = self.left_ms()
             self._events.append(
-                Playing(game=self.game, attempt=self.attempt, play=self.play, at=at, board=board, left_ms=left_ms)
+                Playing(
+                    game=self.game,
+                    attempt=self.attempt,
+                    play=self.play,
+                    set_moves=self.spec.opening_moves,
+                    at=at,
+                    board=board,
+                    left_ms=left_ms,
+                )
             )
         if not self.follow(entries) or self.referee.unapplied is None:
             self.end_step()

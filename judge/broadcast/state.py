@@ -53,6 +53,7 @@ class LiveGame:
     started_at: str
     is_playing: bool = False
     seq: int = 0
+    set_moves: int = 0
     board: Board | None = None
     """The initial board; None while it is hidden."""
     seats: tuple[int, int] = (0, 1)
@@ -82,6 +83,15 @@ class LiveGame:
     def stem(self) -> str:
         """File name of its page without extension."""
         return f"{self.game:05d}"
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether no answer is awaited after the last one; the result follows."""
+        return bool(self.moves) and self.clock is None
+
+    def number_of(self, move: MoveMade) -> int:
+        """As in lists of moves: set moves count."""
+        return self.set_moves + move.ply
 
     def charged_ms(self, seat: int) -> float:
         return sum(move.charged_ms for move in self.moves if move.seat == seat)
@@ -239,7 +249,7 @@ class Live:
             game = LiveGame(event.game, event.attempt, game.names, game.titles, game.started_at, authors=game.authors)
             self.games[event.game] = game
         game.is_playing, game.seq, game.board = True, event.seq, event.board
-        game.tokens, game.left_ms = {}, event.left_ms
+        game.tokens, game.left_ms, game.set_moves = {}, event.left_ms, event.set_moves
         if event.board is not None:
             game.seats = event.board.seats
             game.tokens = {(piece.x, piece.y): token_of(piece) for piece in event.board.pieces}

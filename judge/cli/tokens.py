@@ -98,7 +98,7 @@ def make_all(
     cup = cup_at(contest)
     rows = _of_contest(contest, authors, address) if cup is None else _of_cup(cup, authors, address)
     csv.writer(sys.stdout, lineterminator="\n").writerows(rows)
-    note("the tokens are shown only once: send each author only the own ones, by a private channel")
+    note("the tokens are shown only once: send each author only one line, by a private channel")
 
 
 def _of_contest(contest: Path, authors: Sequence[str], address: str) -> Iterator[Sequence[str]]:
@@ -163,7 +163,7 @@ def note_lookalikes(authors: Sequence[str], directory: IntakeDirectory) -> None:
 
 
 def authors_in(file: str) -> list[str]:
-    """The names in a text file; - means stdin. Raises InputError with the line."""
+    """The names in a text file, without lines that begin with #; - means stdin. Raises InputError with the line."""
     from judge.store.tokens import checked_author
 
     try:
@@ -179,8 +179,10 @@ def authors_in(file: str) -> list[str]:
     authors: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
         author = line.strip()
-        if not author:
+        if not author or author.startswith("#"):
             continue
+        if "@" in author:
+            raise InputError(f"{file}:{number}: {printable(author, 60)}: give the name alone, because pages show it")
         if author in authors:
             raise InputError(f"{file}:{number}: {printable(author, 60)} is also on line {authors[author]}; remove one")
         try:

@@ -17,7 +17,8 @@ PATH_KEYS = frozenset(
 
 _ONLY_OF_THE_LAST = (
     *(("submissions", key) for key in ("opens", "closes")),
-    ("contest", "starts"),
+    *(("contest", key) for key in ("starts", "resumes")),
+    *(("freeze", key) for key in ("at", "reveal_at")),
     ("format", "ends"),
     ("cup",),
 )

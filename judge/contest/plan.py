@@ -112,10 +112,13 @@ class SubmissionsPlan(FrozenModel):
 
 
 class StartPlan(FrozenModel):
-    """When a service starts the contest automatically."""
+    """When a service starts the contest automatically, and continues it after a pause."""
 
     starts: StrictDatetime | None = None
     """Moment at which a running `judge serve` starts the contest."""
+    resumes: StrictDatetime | None = None
+    """Moment at which a running `judge serve` resumes the contest if it was paused before; the live pages show it
+    during the pause. It may be changed later."""
 
 
 class FreezePlan(FrozenModel):
@@ -259,6 +262,12 @@ class Plan(FrozenModel):
         return None if at is None else aware_moment("freeze.reveal_at", at, self.zone)
 
     @property
+    def resumes(self) -> datetime | None:
+        """When a paused contest is resumed. Raises ValueError as `windows`."""
+        at = self.contest.resumes
+        return None if at is None else aware_moment("contest.resumes", at, self.zone)
+
+    @property
     def season_end(self) -> datetime | None:
         """End of a ladder's season. Raises ValueError as `windows`."""
         ends = self.format.ends if isinstance(self.format, Ladder) else None
@@ -266,7 +275,7 @@ class Plan(FrozenModel):
 
     @model_validator(mode="after")
     def _names_moments_in_their_order(self) -> Self:
-        windows, freeze = self.windows, self.freeze_terms
+        windows, freeze, _ = self.windows, self.freeze_terms, self.resumes
         named = [
             (key, moment)
             for key, moment in (

@@ -34,6 +34,11 @@ class ContestProcess:
         self._not_before = 0.0
         self._failures = 0
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether the last run that ended has failed."""
+        return self._failures > 0
+
     def ensure(self) -> bool:
         """Start it unless it runs or failed recently; return whether started. Raises HostError."""
         self.collect()

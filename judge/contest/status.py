@@ -85,7 +85,7 @@ def status_of(contest: Contest, games: bool = False, tested: bool = False, agent
     from judge.contest.runner import again_at
 
     view, tests = contest.view(), _fairness(contest) if tested else ()
-    is_over = view.is_over
+    is_over, withheld_from = view.is_over, contest.store.withheld_from(contest.name)
     document: dict[str, Any] = {
         "contest": contest.name,
         "state": contest.store.state(contest.name),
@@ -94,8 +94,8 @@ def status_of(contest: Contest, games: bool = False, tested: bool = False, agent
         "games": dict(view.counts),
         "to_come": view.to_come.games,
         "is_exact": view.to_come.is_exact or is_over,
-        "chance": _chance(view),
-        "withheld_from": contest.store.withheld_from(contest.name),
+        "chance": _chance(view, is_public=withheld_from is None),
+        "withheld_from": withheld_from,
         "folders": contest.folders_notice,
         "hosts": [dataclasses.asdict(host) for host in contest_hosts(contest.store, contest.name, tests)],
         "cores": {} if is_over else {core: who for core, who in holders_here().items() if who},
@@ -128,8 +128,8 @@ def _same_files(contest: Contest, view: ContestView) -> list[str]:
     )
 
 
-def _chance(view: ContestView) -> dict[str, Any]:
-    snapshot, secret = view.snapshot, view.secret
+def _chance(view: ContestView, *, is_public: bool) -> dict[str, Any]:
+    snapshot, secret = view.snapshot, view.secret if is_public else None
     return {
         "seed": snapshot.seed,
         "commitment": snapshot.commitment,

@@ -1,4 +1,4 @@
-"""Opens and closes submissions, and reveals results, on schedule, in a service.
+"""Opens and closes submissions, resumes the contest, and reveals results, on schedule, in a service.
 
 Actions depend only on contest.toml, the clock and the journal, which has each action once.
 """
@@ -12,10 +12,10 @@ from judge.base.logs import get_logger
 from judge.base.service_loop import ServiceLoop
 from judge.base.watched_file import WatchedFile
 from judge.contest.contest import Contest, has_begun, open_store
-from judge.contest.orders.contest_orders import Reveal
+from judge.contest.orders.contest_orders import Resume, Reveal
 from judge.contest.plan import Plan, Planned, load_plan
 from judge.journal.codec import Event
-from judge.journal.events import ScheduleChanged, SubmissionsClosed, SubmissionsOpened
+from judge.journal.events import Paused, ScheduleChanged, SubmissionsClosed, SubmissionsOpened
 from judge.journal.sentences import text_of
 from judge.store.orders import OrganiserOrder
 from judge.submissions.windows import SubmissionGate, WindowEvent, Windows
@@ -42,10 +42,10 @@ class PlanFile(WatchedFile[Planned]):
         return self.plan.windows
 
     def moments(self) -> Sequence[tuple[str, datetime]]:
-        """Those of the windows, and that of the reveal, `reveals`, in UTC."""
-        plan = self.plan
+        """Coming ones of the windows, and that of the reveal, `reveals`, in UTC."""
+        plan, now = self.plan, datetime.now(UTC)
         reveals = () if plan.reveal_at is None else (("reveals", plan.reveal_at.astimezone(UTC)),)
-        return [*plan.windows.moments, *reveals]
+        return [(key, at) for key, at in (*plan.windows.moments, *reveals) if at > now]
 
 
 class WindowKeeper:
@@ -56,6 +56,8 @@ class WindowKeeper:
         self._gate = gate
         self._file = PlanFile(planned)
         self._written: dict[type[Event], Event] = {}
+        self._resumes: datetime | None = None
+        """The moment at which a paused contest was resumed."""
         self._loop = ServiceLoop("schedule", self._step)
 
     def __enter__(self) -> Self:
@@ -70,8 +72,9 @@ class WindowKeeper:
         return POLL_INTERVAL_S
 
     def apply(self) -> None:
-        """Write and reveal what is due. Raises InputError and HostError; the next call continues."""
+        """Write, resume and reveal what is due. Raises InputError and HostError; the next call continues."""
         self.write_due()
+        self._resume(self._file.plan.resumes)
         self._reveal(self._file.plan.reveal_at)
 
     def write_due(self) -> None:
@@ -81,6 +84,19 @@ class WindowKeeper:
         self._write(windows.event)
         for event in self._gate.happened():
             self._write(event)
+
+    def _resume(self, at: datetime | None) -> None:
+        """Resume a contest that was paused before the set moment."""
+        planned = self._planned
+        if at is None or at == self._resumes or self._gate.now() < at:
+            return
+        with closing(open_store(planned)) as store:
+            if has_begun(store, planned) and store.state(planned.name) == "paused":
+                (pause,) = store.last_lines(planned.name, 1, Paused)
+                if datetime.fromisoformat(pause.at) < at:
+                    order = Resume(Contest(store, planned), OrganiserOrder(WHO, Resume.action, "", "the set moment"))
+                    log.info("resumed", done=order.carry_out().done)
+        self._resumes = at
 
     def _reveal(self, at: datetime | None) -> None:
         """Reveal all results from the set moment on, when the last game has ended."""

@@ -81,6 +81,8 @@ def chance_words(snapshot: Snapshot, secret: Key | None) -> str:
     if snapshot.commitment is None:
         seed = snapshot.seed
         return sentence(f"fixed by the organiser: seed {seed}; all random choices are predictable")
+    if secret is None and snapshot.withholding is not None:
+        return sentence(f"secret until all results are public; its SHA-256 is {snapshot.commitment}")
     if secret is None:
         return sentence(f"secret until the contest is over; its SHA-256 is {snapshot.commitment}")
     return sentence(f"revealed: {secret}; its SHA-256, {snapshot.commitment}, was published from the start")

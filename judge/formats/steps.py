@@ -42,7 +42,7 @@ class ReplayStep:
 
     def said_with_square(self, before: BoardView) -> str:
         """The answer, followed by the square of its stone, as in `7,7 h8`. `before`: the view before it."""
-        number, square = numbered(self.view.caption, 0)
+        number, square = numbered(self.view.caption)
         is_new = number and self.view.caption != before.caption and square != self.said
         return f"{self.said} {square}" if is_new else self.said
 
@@ -70,7 +70,9 @@ class Stepped:
     @property
     def opening_moves(self) -> int:
         """Number of set moves before the first answer."""
-        return numbered(self.steps[0].view.caption, 0)[0]
+        if self.record is not None:
+            return self.record.spec.opening_moves
+        return numbered(self.steps[0].view.caption)[0]
 
     def number_of(self, at: int) -> int:
         """The number of the move before a position, as lists of moves show it: set moves count."""

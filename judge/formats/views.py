@@ -86,10 +86,13 @@ def changed_squares(before: Mapping[Square, object], after: Mapping[Square, obje
     return [at for at in {**after, **before} if before.get(at) != after.get(at)]
 
 
-_NUMBERED = re.compile(r"([0-9]+)\. (.*)", re.DOTALL)
+_NUMBERED = re.compile(r"([0-9]+)\.(?:\.\.)? (.*)", re.DOTALL)
 
 
-def numbered(notation: str, at: int) -> tuple[int, str]:
-    """A notation's number and move; `at` is the number of a notation without one."""
+def numbered(notation: str) -> tuple[int, str]:
+    """The number in a notation such as `12. h8` or `6... Nc6`, 0 without one, and the move.
+
+    In chess it is the number of both sides' moves: the number of an answer is that of `Stepped.number_of`.
+    """
     match = _NUMBERED.fullmatch(notation)
-    return (at, notation) if match is None else (int(match[1]), match[2])
+    return (0, notation) if match is None else (int(match[1]), match[2])

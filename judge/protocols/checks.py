@@ -52,12 +52,12 @@ END = Check(
 GAMES = (
     Check(
         "game-first",
-        sentence("plays a whole game as the first seat"),
+        sentence("plays a whole game as the first player"),
         sentence("play such a game and read its record: judge match YOUR-AGENT PARTNER"),
     ),
     Check(
         "game-second",
-        sentence("plays a whole game as the second seat"),
+        sentence("plays a whole game as the second player"),
         sentence("play such a game and read its record: judge match PARTNER YOUR-AGENT"),
     ),
 )

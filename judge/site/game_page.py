@@ -242,7 +242,7 @@ class _MoveRows:
                 continue
             caption = step.view.caption
             said = caption if caption and caption != replay.steps[at - 1].view.caption else step.said
-            _, said = numbered(said, at)
+            _, said = numbered(said)
             # Optional HTML tags are omitted: a game has up to hundreds of rows.
             self._html.append(
                 f'<tr id="{at}" class=s{step.seat}><td><a href="#{at}">{replay.number_of(at)}</a>'
@@ -311,10 +311,12 @@ def _facts(
     _ = language.gettext
     has_round, clock = has_rounds and game.round, record.spec.policy.clock
     round_and_table = _("{round}, table {table}").format(round=game.round, table=game.table) if has_round else ""
+    moves, set_moves = len(record.plies), record.spec.opening_moves
+    moves_text = _("{moves} after an opening of {opening}").format(moves=moves, opening=set_moves)
     facts = [
         (_("Round"), round_and_table),
         (_("Policy"), record.spec.policy.name),
-        (_("Moves"), str(len(record.plies))),
+        (_("Moves"), moves_text if set_moves else str(moves)),
         (_("Time"), time_words(clock, {}, language) if len({*clock.controls}) > 1 else ""),
         (_("Started"), f"{record.started_at[:19].replace('T', ' ')} UTC"),
         (_("Duration"), language.measure(duration(record.seconds * 1000))),

@@ -309,7 +309,8 @@ class _UploadPipeline:
             if failed:
                 names = ", ".join(finding.check for finding in failed)
                 what = sentence(f"failed checks: {names} (see the report)")
-                raise RefusedError("; ".join([what, *(finding.fix for finding in failed if finding.fix)][:2]))
+                first = failed[0]
+                raise RefusedError("; ".join(filter(None, (what, first.evidence.split("; ")[0], first.fix))))
             warned = sum(finding.grade is Grade.WARNING for finding in report.findings)
             count = len(report.findings)
             words.append(

@@ -38,9 +38,10 @@ def line_of(event: AnyEvent, live: Live) -> str:
             return f"game {event.game}: {_name(live.shown(event.first))} - {_name(live.shown(event.second))}{again}"
         case MoveMade():
             game = live.games.get(event.game)
-            name = "" if game is None else f" {_name(game.titles[event.seat])}"
-            number, move = numbered(event.notation, event.ply)
-            return f"game {event.game}: {number}. {printable(move, 80)}{name} {event.charged_ms:.1f} ms"
+            if game is None:
+                return ""
+            number, (_, move), name = game.number_of(event), numbered(event.notation), game.titles[event.seat]
+            return f"game {event.game}: {number}. {printable(move, 80)} {_name(name)} {event.charged_ms:.1f} ms"
         case Ended():
             return f"game {event.game}: {event.score}, {printable(event.outcome, 300)}"
         case Unscored():
@@ -119,9 +120,8 @@ def game_screen(live: Live, number: int, now_ms: float) -> RenderableType:
         return Text(f"game {number}: {why}. {_last(game)}")
     contest = live.opened.contest if live.opened else ""
     moves = [
-        MoveShown(number, move.seat, said, move.charged_ms, move.search)
+        MoveShown(game.number_of(move), move.seat, numbered(move.notation)[1], move.charged_ms, move.search)
         for move in game.moves[-MAX_STORED_MOVES:]
-        for number, said in [numbered(move.notation, move.ply)]
     ]
     seats = (_seat(live, game, 0, now_ms), _seat(live, game, 1, now_ms))
     return Screen(f"{contest}  game {number}", view, seats, moves, _last(game))
@@ -155,7 +155,7 @@ def _last(game: LiveGame) -> str:
     if not game.moves:
         return "is being prepared" if not game.is_playing else "begins"
     move = game.moves[-1]
-    number, said = numbered(move.notation, move.ply)
+    number, (_, said) = game.number_of(move), numbered(move.notation)
     return f"{number}. {printable(said, 40)} {_name(game.titles[move.seat], 24)} {move.charged_ms:.1f} ms"
 
 

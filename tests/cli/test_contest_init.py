@@ -124,7 +124,7 @@ def test_contest_for_authors_has_key_announcement_and_private_links(judge: Judge
     assert planned.plan.openings.file
     assert (20, "20 games of each pairing" in made.out) == (planned.plan.format.games, True)
     assert not {*links} & {*made.out.splitlines()}
-    assert "the links are for this machine" not in made.err
+    assert "are for this machine" not in made.err
 
 
 def test_longest_time_is_the_same_before_and_after_agents_are_there(judge: Judge, tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_longest_time_is_the_same_before_and_after_agents_are_there(judge: Judge
     assert longest in by_list.out
     assert longest in by_number.out
     assert "the authors Ada L. and Аda L. look alike" in by_number.err  # noqa: RUF001
-    assert "the links are for this machine, http://127.0.0.1:8000; --url ADDRESS makes them for others" in by_list.err
+    assert "are for this machine: before you send them, replace http://127.0.0.1:8000 in both files" in by_list.err
 
 
 def test_failure_in_an_existing_folder_leaves_what_was_there(judge: Judge, tmp_path: Path) -> None:

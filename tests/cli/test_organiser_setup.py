@@ -49,6 +49,7 @@ def test_tokens_of_many_authors_are_one_table(judge: Judge, tmp_path: Path) -> N
     ("text", "why"),
     [
         ("ada\nbob\nada\n", "authors.txt:3: ada is also on line 1"),
+        ("# of the club\nada\nbob, bob@example.org\n", "authors.txt:3: bob, bob@example.org: give the name alone"),
         ("ada\n\x07\n", "authors.txt:2: author"),
         ("\n", "no names"),
         (f"{'a' * 65}\n", "authors.txt:1: author"),

@@ -12,16 +12,21 @@ import pytest
 from judge.base.errors import InputError
 from judge.contest.begin import announce
 from judge.contest.contest import open_store
+from judge.contest.orders.contest_orders import Pause
 from judge.contest.plan import load_plan
 from judge.contest.run_process import ContestProcess, start_run
 from judge.contest.window_keeper import WindowKeeper, past_windows
+from judge.journal.events import Resumed
 from judge.sandbox.machine.cores import available
+from judge.store.orders import OrganiserOrder
 from judge.store.submissions import Register
 from judge.store.types import NotNowError, ProcessingResult, Upload
 from judge.submissions.windows import SubmissionGate
 from judge.web.player.contest_player import ContestPlayer
 from judge.web.player.status import PlayerFiles
+from tests.broadcast.logs import PAIR
 from tests.contest.test_plan import HEAD, ROUND_ROBIN, plan
+from tests.publish.cups import Cup
 
 
 @pytest.mark.parametrize(
@@ -204,6 +209,21 @@ def test_the_start_waits_for_submissions_that_came_before_it(desk: Desk) -> None
     desk.register.finish(taken.id, taken.attempt, ProcessingResult("it is slow", "five", None, None, "0" * 64, None))
     act()
     assert [21] == desk.started
+
+
+def test_pause_from_before_the_set_moment_ends_then_and_a_later_one_stays(tmp_path: Path) -> None:
+    with Cup(tmp_path, PAIR, more="[contest]\nresumes = 2099-01-01T00:00:00Z\n") as cup:
+        gate, states = SubmissionGate(cup.planned.plan.windows), list[str]()
+        keeper = WindowKeeper(cup.planned, gate)
+        for year in (2098, 2099, 2100):
+            Pause(cup.contest, OrganiserOrder("Olga", Pause.action, "", "lunch")).carry_out()
+            gate.now = lambda: datetime(year, 1, 2, tzinfo=UTC)  # type: ignore[method-assign] # noqa: B023 used at once
+            keeper.apply()
+            states.append(cup.store.state(cup.contest.name))
+        resumed = cup.store.last_lines(cup.contest.name, 2, Resumed)
+
+    assert ["paused", "open", "paused"] == states
+    assert [("the clock", Resumed("the set moment"))] == [(line.who, line.change) for line in resumed]
 
 
 def test_contest_that_a_service_on_one_processor_starts_may_use_all(tmp_path: Path) -> None:

@@ -76,6 +76,13 @@ def test_a_ladder_that_is_followed_is_the_same_as_one_that_is_read_at_once(tmp_p
         assert [order for order in range(1, len(last.results) + 1) for _ in "ab"] == orders
 
 
+def test_page_of_a_ladder_has_one_rating_and_its_options_under_technical_details(running: Cup) -> None:
+    front, _, details = pages(running.contest.read())["index.html"].partition("Technical details")
+
+    assert (1, 0) == (front.count(">Rating</abbr>"), front.count(">Elo</th>"))
+    assert ("deviation" in details, "deviation" in front) == (True, False)
+
+
 def test_pages_stay_readable_with_many_games(running: Cup) -> None:
     whole = running.contest.read()
     *games, _open = whole.games
@@ -122,6 +129,18 @@ def test_axe_finds_nothing_wrong(browser: Browser, public: Public, folder: str, 
         browser.ask("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
         assert [] == browser.violations(), page
         assert browser.ask("document.documentElement.scrollWidth") <= width, page
+
+
+def test_standings_of_a_phone_fit_without_the_columns_of_an_agents_page(browser: Browser, public: Public) -> None:
+    shown = "[...document.querySelectorAll('.dense thead th')].filter((each) => each.offsetWidth).length"
+    table, counts = "document.querySelector('.wide')", []
+    for width in (1280, 390):
+        browser.look(width)
+        for folder in ("", "cs"):
+            browser.open(public.directory / folder / "index.html")
+            assert width > 390 or browser.ask(f"{table}.scrollWidth <= {table}.clientWidth")
+        counts.append(browser.ask(shown))
+    assert [True, 5] == [counts[0] > 8, counts[1]]
 
 
 def test_charts_are_readable_without_script_and_without_colour(browser: Browser, public: Public) -> None:

@@ -69,7 +69,7 @@ def send(tmp_path: Path, policy: Policy) -> Iterator[Send]:
     def run(data: bytes, filename: str, **more: object) -> UploadOutcome:
         upload = tmp_path / "upload"
         upload.write_bytes(data)
-        fields = {key: more.pop(key) for key in ("name", "author") if key in more}
+        fields = {key: more.pop(key) for key in ("name", "author", "why_not_named") if key in more}
         job = UploadJob(upload, filename, more.pop("policy", policy), tmp_path / "agents", **fields)  # type: ignore[arg-type]
         return process_upload(job, **more)  # type: ignore[arg-type]
 
@@ -187,6 +187,14 @@ def test_one_file_is_enough(send: Send, policy: Policy) -> None:
     assert "the syntax of Python was checked" == outcome.steps[2].text
     assert ("python3", "mine.py") == agent.manifest.command
     assert ("theirs", "mine") == (agent.manifest.name, agent.calls_itself(policy))
+
+
+def test_name_that_is_taken_is_refused_before_the_check(send: Send) -> None:
+    source = (IMAGES / "starter-qchess-python" / "starter.py").read_bytes()
+
+    outcome = send(source, "mine.py", why_not_named=lambda name: f"another agent is called {name!r}")
+
+    assert ("another agent is called 'mine'", Stage.STAGED) == (outcome.refusal, outcome.steps[-1].stage)
 
 
 def test_missing_keys_of_a_source_manifest_follow_from_the_build(send: Send) -> None:

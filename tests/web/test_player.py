@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import subprocess
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
@@ -113,25 +114,32 @@ def test_health_reports_that_nobody_plays_also_after_a_killed_player(tmp_path: P
     assert NO_PLAYER in health.json()["error"]
 
 
-def test_export_waits_for_the_reveal_at_its_moment(tmp_path: Path) -> None:
+class TwoRuns(ContestProcess):
+    """The first one fails."""
+
+    count = 0
+
+    def _start(self) -> None:
+        self.count += 1
+        self._process = subprocess.Popen(["false" if self.count == 1 else "true"])
+
+
+def test_export_waits_for_the_reveal_at_its_moment_and_a_failed_run_is_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("judge.contest.run_process.RETRY_INTERVAL_S", 0.0)
     freeze = "[freeze]\nlast_rounds = 1\nreveal_at = 2020-01-02T00:00:00Z\n"
     with Cup(tmp_path / "cup", PAIR, more=f"{STARTED}{freeze}") as cup:
         cup.play()
         make_key(cup.folder / KEY_FILE)
-        process, runs = ContestProcess(cup.planned.path), list[int]()
-
-        def start() -> bool:
-            runs.append(1)
-            return True
-
-        process.ensure = start  # type: ignore[method-assign]
+        process = TwoRuns(cup.planned.path)
         with (
             closing(Register(cup.planned.store_url, cup.planned.name)) as register,
             closing(PlayerFiles(cup.folder, cup.planned.name)) as files,
         ):
             player = ContestPlayer(cup.planned, register, process, files)
             player.act()
-            assert ("", []) == (player._writing, runs)
+            assert ("", 0) == (player._writing, process.count)
             WindowKeeper(cup.planned, SubmissionGate(cup.planned.plan.windows)).apply()
             reveals = cup.store.last_lines(cup.contest.name, 2, Revealed)
             assert [Revealed("the set moment")] == [line.change for line in reveals]
@@ -141,6 +149,13 @@ def test_export_waits_for_the_reveal_at_its_moment(tmp_path: Path) -> None:
                 return bool(exported(cup))
 
             until(is_exported, "there is no export")
-        # A run writes the revealed games to the event log.
-        assert [1] == runs
+
+            # A run writes the revealed games to the event log.
+            def has_ended() -> bool:
+                player.act()
+                return process.count == 2 and process._process is None
+
+            until(has_ended, "the run that failed is not repeated")
+            player.act()
+        assert (2, False) == (process.count, process.has_failed)
         assert [] == list(verify_export(exported(cup)[0], None).problems)

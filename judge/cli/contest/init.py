@@ -306,7 +306,10 @@ def init(
         for line in chosen_lines(planned, len(agents), len(names)):
             print(printable(line, 600))
         if not url:
-            note(f"judge: the links are for this machine, {address}; --url ADDRESS makes them for others")
+            note(
+                f"judge: the links and the announcement are for this machine: before you send them, replace {address} "
+                "in both files by the public address of judge serve, or begin again with --url ADDRESS"
+            )
         _print_last_steps(folder, is_scheduled=bool(options.starts))
     else:
         _print_next_steps(path, is_scheduled=bool(options.starts))

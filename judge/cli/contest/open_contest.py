@@ -62,5 +62,5 @@ def chosen_lines(planned: Planned, agents: int, authors: int) -> Iterator[str]:
         yield f"  starts    {moment_text(plan.windows.starts)}"
     yield f"{folder / ANNOUNCEMENT}: publish it now, where only you can write, with {folder / 'organiser.pem'}"
     yield f"  after a change of {PLAN_FILE}: judge contest announce {folder} prints it again"
-    links = f"your link and those of {authors} authors; send each only the own one" if authors else "your link"
-    yield f"{folder / LINKS}: {links}"
+    links = f", and a link for each of {authors} authors: send each author only one" if authors else ""
+    yield f"{folder / LINKS}: your link{links}"

@@ -347,7 +347,7 @@ class Examinee:
         return self._talk(GameSpec(seats=seats, policy=policy, box=self.box), AGENT, questions[0].check, interview)
 
     def play(self, seat: int, policy: Policy) -> RecordedTalk:
-        self.observer.trying(f"a whole game as the {('first', 'second')[seat]} seat")
+        self.observer.trying(f"a whole game as the {('first', 'second')[seat]} player")
         agent, partner = self._seats(policy, {})
         seats = (agent, partner) if seat == 0 else (partner, agent)
         name = ("game-first", "game-second")[seat]

@@ -18,7 +18,8 @@ from judge.web.authors.games import seat_names
 from judge.web.intake.answers import practice_reason, shown_reason
 from judge.web.intake.app import stored_file
 
-ADMITTED = "admitted"
+WORDS = {Stage.STAGED: "stored"}
+"""Stages with another word on pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,18 +85,15 @@ def _stages(submission: Submission, steps: Sequence[UploadStep], now: str) -> Se
     has_failed = any(not step.ok for step in steps)
     shown = []
     for stage in Stage:
-        step = told.get(stage)
+        step, word = told.get(stage), WORDS.get(stage, stage.value)
         if step is not None:
-            shown.append(StageView(stage, "done" if step.ok else "failed", step.text, step.seconds))
+            shown.append(StageView(word, "done" if step.ok else "failed", step.text, step.seconds))
         elif stage is Stage.RECEIVED:
-            shown.append(StageView(stage, "done"))
+            shown.append(StageView(word, "done"))
         elif (
             submission.state is SubmissionState.PROCESSING and not has_failed and not any(s.mark == now for s in shown)
         ):
-            shown.append(StageView(stage, now))
+            shown.append(StageView(word, now))
         else:
-            shown.append(StageView(stage, "waiting"))
-    is_in = submission.state in ENTERS
-    is_out = submission.state in (SubmissionState.REFUSED, SubmissionState.WITHDRAWN)
-    shown.append(StageView(ADMITTED, "done" if is_in else "failed" if is_out else "waiting"))
+            shown.append(StageView(word, "waiting"))
     return shown

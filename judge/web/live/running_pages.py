@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -118,6 +119,8 @@ class RunningPages:
     ) -> bytes:
         since = moment((self._now() - RESULT_S) * 1000)
         ended = [game for game in live.last_games if game.end and game.end.at >= since and game.game not in live.games]
+        # Not more than are played at once: else short games fill a phone before the running ones.
+        ended = ended[-max(1, slots) :]
         followed = [game for game in (*live.games.values(), *ended) if not agent or agent in game.names]
         games = sorted((game for game in followed if game.is_playing), key=lambda game: game.game)
         self._boards = {game.game: self._boards[game.game] for game in games if game.game in self._boards}
@@ -127,6 +130,8 @@ class RunningPages:
             "contest_name": self._name,
             "has_rounds": self._has_rounds,
             "running": sum(game.end is None for game in games),
+            "playing": sum(game.end is None and not game.is_decided for game in games),
+            "slots": slots,
             "prepared": [game for game in followed if not game.is_playing],
             "with_boards": with_boards,
             "games": [self._shown(game, live, language) for game in games] if with_boards else (),
@@ -140,6 +145,7 @@ class RunningPages:
             "withheld_from": live.withheld_from,
             "state": live.state,
             "reason": live.reason,
+            "resumes": self._resumes(),
             "moments": () if self._file is None else self._file.moments(),
             "table": live.table,
             "is_rated": any(line.rating is not None for line in live.table),
@@ -158,6 +164,11 @@ class RunningPages:
         }
         stream = replace(self._stream(live), is_final=final is not None and self._is_static)
         return render("live.html", place, values, stream, __package__)
+
+    def _resumes(self) -> datetime | None:
+        """The moment at which a pause ends, in UTC; None without one."""
+        at = None if self._file is None else self._file.plan.resumes
+        return None if at is None or at.timestamp() <= self._now() else at.astimezone(UTC)
 
     def _one_running(self, game: LiveGame, live: Live, viewers: int, place: PagePlace) -> bytes:
         values = {
@@ -222,6 +233,7 @@ class RunningPages:
             "columns": painter.columns,
             "board": [(row, [language.words(words) for words in squares]) for row, squares in board],
             "words": {word: language.word(word) for word in sorted({*used, *painter.sides}) if not word.isdigit()},
+            "set_moves": game.set_moves,
             "moves": [_row(game, move, room, language) for move in game.moves],
         }
 
@@ -232,10 +244,10 @@ class RunningPages:
 def _row(game: LiveGame, move: MoveMade, room: int, language: Language) -> Mapping[str, Any]:
     left = move.left_ms[move.seat]
     search = " · ".join([*(f"{key} {value}" for key, value in move.search.items()), *move.messages])
-    number, said = numbered(move.notation, move.ply)
+    _, said = numbered(move.notation)
     return {
         "ply": move.ply,
-        "number": number,
+        "number": game.number_of(move),
         "seat": move.seat,
         "name": game.titles[move.seat],
         "said": said,

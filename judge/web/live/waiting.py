@@ -33,11 +33,12 @@ class WaitingContest:
         planned, language = self.file.current_value(), place.language
         plan, policy = planned.plan, planned.policy
         key = None if self.log is None else self.log.key
-        names = [each.name or Path(each.path).name for each in plan.agents]
+        agents = [(each.name or Path(each.path).name, "") for each in plan.agents]
         has_authors = self.register is not None
         if self.register is not None:
-            names += [each.title or each.name for each in self.register.entries()]
+            agents += [(each.title or each.name, each.author) for each in self.register.entries()]
         values = {
+            "is_coming": True,
             "here": "index",
             "contest_name": plan.title or plan.name,
             "has_authors": has_authors,
@@ -54,7 +55,7 @@ class WaitingContest:
             },
             "check_command": plan.check_command,
             "starters": starters_of(policy) if has_authors else {},
-            "entries": sorted(names, key=str.lower),
+            "entries": sorted(agents, key=lambda agent: agent[0].lower()),
             "commitment": None if self.log is None else self.log.commitment(),
             "fingerprint": "" if key is None else fingerprint(key.public_key()),
         }

@@ -107,7 +107,8 @@ class ContestPlayer:
         counts = store.counts(name) if begun else {}
         has_games = not begun or counts[GameState.PENDING] or counts[GameState.RUNNING]
         reveals = store.last_lines(name, 1, Revealed) if begun else []
-        if (has_games or not self._is_exported(store) or reveals != self._reveals) and self._process.ensure():
+        is_due = has_games or not self._is_exported(store) or reveals != self._reveals or self._process.has_failed
+        if is_due and self._process.ensure():
             self._reveals = reveals
 
     def _underway(self, starts: datetime) -> int:

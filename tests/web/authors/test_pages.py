@@ -54,8 +54,8 @@ def test_refused_submission_names_stage_reason_and_next_step(desk: Served) -> No
     page = desk.page("/author/submissions/1.html", "ada")
 
     marks = re.findall(r'<li class="(\w+)"><b>(\w+)</b>', page)
-    assert ["received", "unpacked", "built", "staged", "checked", "admitted"] == [name for _, name in marks]
-    assert {"received": "done", "checked": "failed", "admitted": "failed"}.items() <= {n: m for m, n in marks}.items()
+    assert ["received", "unpacked", "built", "stored", "checked"] == [name for _, name in marks]
+    assert {"received": "done", "checked": "failed"}.items() <= {n: m for m, n in marks}.items()
     assert f"think less, {mark('ada')}" in page
     assert "Fix it and submit it again." in page
     assert ">   1  Traceback<br>   2  KeyError</pre>" in page

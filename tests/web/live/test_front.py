@@ -193,7 +193,7 @@ def test_front_page_of_a_cup_has_medals_and_marks_provisional_leaders(
 ) -> None:
     page = text_of(f"{served_cup}/{folder}index.html")
 
-    assert f'<h2 id="medals">{medals}</h2>' in page
+    assert page.index('<h2 id="winners">') < page.index(f'<h2 id="medals">{medals}</h2>') < page.index('id="leagues"')
     assert note in page
     winners = page.split('<article class="banner">')[1:]
     assert [False, True] == [provisional in winner for winner in winners]

@@ -1,7 +1,8 @@
 """The page of a running game, without a service: what it weighs, and that it is the game's."""
 
 import re
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,12 +21,14 @@ from judge.broadcast.events import (
 from judge.broadcast.running import events_of_record
 from judge.broadcast.state import Live
 from judge.contest.hosts import ContestHost
+from judge.contest.window_keeper import PlanFile
 from judge.record.policy import Policy
 from judge.site.pages import STYLE, PagePlace, asset
 from judge.site.site import MAX_PAGE_BYTES
 from judge.translations.language import CODES, languages
 from judge.web.live.paint import Painter
 from judge.web.live.running_pages import RunningPages
+from tests.contest.test_plan import HEAD, ROUND_ROBIN, plan
 from tests.formats import recorded
 
 FIXED = len(asset(STYLE)) + len(asset("live.js", "judge.web.live"))
@@ -102,6 +105,29 @@ def test_ended_game_stays_for_ten_seconds_with_its_result(after_s: int, cards: i
     assert 'data-clocks="- - -' in page or not cards
 
 
+@pytest.mark.parametrize(("slots", "cards"), [(1, ["00003"]), (2, ["00002", "00003"])])
+def test_no_more_ended_games_stay_than_are_played_at_once(slots: int, cards: list[str]) -> None:
+    live = Live()
+    for number in (1, 2, 3):
+        end = Ended(
+            game=number, attempt=1, at=AT, verdict="win", winner=0, score="1 : 0", outcome="", record="", moves=9
+        )
+        for event in (started(number), *events_of_record(GAME, number), end):
+            live.apply(event)
+    now = datetime.fromisoformat(AT).timestamp()
+    page = running_pages(now=lambda: now).all(live, 0, slots, ALL_GAMES).data.decode().partition("<template")[0]
+
+    assert cards == re.findall(r'<h2><a href="games/(\d+)', page)
+
+
+def test_game_whose_result_is_awaited_is_not_counted_as_running() -> None:
+    live = Live()
+    for event in (started(1), *events_of_record(GAME, 1)):
+        live.apply(event)
+
+    assert 'id="count">0<' in running_pages().all(live, 0, 1, ALL_GAMES).data.decode()
+
+
 def test_pause_is_the_headline_and_says_when_the_contest_continues() -> None:
     live = Live()
     live.apply(StateChanged(at=AT, state="paused", reason="lunch until two"))
@@ -109,6 +135,16 @@ def test_pause_is_the_headline_and_says_when_the_contest_continues() -> None:
 
     assert "<h1>The contest is paused</h1>" in page
     assert re.search(r"<b>.*lunch until two.*</b> It continues when the organiser resumes it", page)
+
+
+@pytest.mark.parametrize(("resumes", "words"), [(1, "It continues at <time"), (-1, "It continues when the organiser")])
+def test_pause_has_the_moment_of_its_end_until_then(tmp_path: Path, resumes: int, words: str) -> None:
+    moment = datetime.now(UTC) + timedelta(hours=resumes)
+    planned = plan(tmp_path, f"{HEAD}{ROUND_ROBIN}[contest]\nresumes = {moment.isoformat()}\n")
+    live = Live()
+    live.apply(StateChanged(at=AT, state="paused", reason="lunch"))
+
+    assert words in running_pages(file=PlanFile(planned)).all(live, 0, 1, ALL_GAMES).data.decode()
 
 
 def test_the_machines_of_a_contest_are_shown_if_there_are_several() -> None:

@@ -109,10 +109,10 @@ def test_submission_waiting_for_a_slot_reports_it(folder: Path, service: Service
         def page() -> str:
             return ola.get(f"/author/submissions/{number}.html", headers={"cookie": f"judge-author={token}"}).text
 
-        until(lambda: '<li class="held"><b>unpacked</b> <span>waiting for a free slot</span>' in page(), "it waits")
+        until(lambda: '<li class="held"><b>unpacked</b> <span>waiting for a free core</span>' in page(), "it waits")
         taken.close()
         assert "passed" == ended(ola, number)["state"]
-        assert "waiting for a free slot" not in page()
+        assert "waiting for a free core" not in page()
 
 
 def test_a_link_signs_in_and_an_upload_is_followed_to_its_end(

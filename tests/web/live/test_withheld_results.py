@@ -19,6 +19,7 @@ import pytest
 from judge.base.errors import InputError
 from judge.broadcast.log import LOG_FILE
 from judge.contest.orders.contest_orders import Reveal
+from judge.contest.status import status_of
 from judge.contest_games import GameState
 from judge.publish.verify.export import verify_export
 from judge.store.orders import OrganiserOrder
@@ -228,6 +229,15 @@ def test_author_sees_own_withheld_games(tmp_path: Path) -> None:
                 assert 200 == asyncio.run(call(service, "GET", path, cookie))[0]
             page = asyncio.run(call(service, "GET", "/author/index.html", cookie))[2].decode()
             assert all(f"games/{game.number:05d}.html" in page for game in own)
+
+
+def test_status_has_the_secret_of_chance_after_the_reveal(tmp_path: Path) -> None:
+    with frozen_cup(tmp_path) as cup:
+        chance = status_of(cup.contest)["chance"]
+        assert (None, True) == (chance["secret"], chance["words"].startswith("secret until all results are public"))
+        reveal(cup, "all")
+        cup.contest.refresh()
+        assert CHANCE == status_of(cup.contest)["chance"]["secret"]
 
 
 def test_leaf_of_a_withheld_line_cannot_be_guessed(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@
   const game = Number(html.dataset.game ?? 0);
   const isStatic = "static" in html.dataset;
   const SILENT_MS = 15000, POLL_MS = 2000, STREAM_AGAIN_MS = 30000, TICK_MS = 100, RENEW_MS = 1000, PLOTS_MS = 4000, RESULT_MS = 10000;
-  const MOST_OVER = 8;
   const MOST_MISSING = 20;
   const boards = document.getElementById("boards");
   const connection = document.getElementById("connection");
@@ -108,11 +107,11 @@
     row.className = `s${event.seat}`;
     const left = event.left_ms[event.seat];
     const words = [...Object.entries(event.search).map(([key, value]) => `${key} ${value}`), ...event.messages].join(" · ");
-    const [, number, said] = /^([0-9]+)\. (.*)$/s.exec(event.notation) ?? [null, String(event.ply), event.notation];
+    const said = event.notation.replace(/^[0-9]+\.(?:\.\.)? /, "");
     row.append(...cells("", name, said, time, left === null ? "" : clockText(left), mib(event.memory_bytes), words));
     const link = document.createElement("a");
     link.href = `#${event.ply}`;
-    link.textContent = number;
+    link.textContent = String(Number(moves.dataset.moves) + event.ply);
     row.cells[0].append(link);
     moves.append(row);
     if (!source) plotsSoon();
@@ -175,7 +174,7 @@
     result.append(Object.assign(document.createElement("b"), { textContent: event.score }));
     result.hidden = false;
     const over = [...boards.querySelectorAll(".over")];
-    over.slice(0, -MOST_OVER).forEach((each) => each.remove());
+    over.slice(0, -Number(boards.dataset.over)).forEach((each) => each.remove());
   }
 
   function renewResults() {
