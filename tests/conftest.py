@@ -195,8 +195,18 @@ def _have_locks_of_our_own() -> None:
         os.environ[LOCKS_VARIABLE] = str(directory)
 
 
+ROOM_IN_MEMORY_BYTES = 6 << 30
+
+
 def _have_temporary_files_of_our_own() -> None:
-    """A judge removes what dead judges have left among the temporary files: each process of a run has its own."""
+    """A judge removes what dead judges have left among the temporary files: each process of a run has its own.
+
+    They are in memory where there is room: half of what many tests do is to wait for a disk to sync.
+    """
+    memory = os.statvfs("/dev/shm")
+    if memory.f_bavail * memory.f_frsize > ROOM_IN_MEMORY_BYTES and not memory.f_flag & os.ST_NOEXEC:
+        tempfile.tempdir = "/dev/shm"
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.tempdir)
     if "PYTEST_XDIST_WORKER" in os.environ:
         directory = Path(tempfile.mkdtemp(prefix="judge-test-"))
         directory.chmod(0o1777)  # as /tmp: some tests are another user

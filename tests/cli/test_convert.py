@@ -13,7 +13,7 @@ from judge.cli import app
 from judge.formats.gomoku.formats import GOMOKU_FORMATS
 from judge.record.spec import write_record
 from tests.formats import recorded
-from tests.formats.gomoku.test_formats import GAME
+from tests.formats.games import GAME
 from tests.referee.games import BLACK_ROW, WHITE_ROW, a_file, brain, play
 
 
