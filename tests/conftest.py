@@ -54,6 +54,12 @@ if FAST:
     settings.load_profile("fast")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Tests side by side have their files in memory; one that is alone in its process may measure a disk."""
+    if config.getoption("numprocesses", None) and (place := _place_in_memory()):
+        os.environ["PYTEST_DEBUG_TEMPROOT"] = place
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What starts processes takes more than a moment; what takes longest begins first, so that no core waits for it."""
     for path, of_file in groupby(items, lambda item: item.path):
@@ -195,20 +201,21 @@ def _have_locks_of_our_own() -> None:
         os.environ[LOCKS_VARIABLE] = str(directory)
 
 
-ROOM_IN_MEMORY_BYTES = 6 << 30
+MEMORY = "/dev/shm"
+ROOM_BYTES = 6 << 30
+
+
+def _place_in_memory() -> str | None:
+    """A directory for the files of tests, which wait much for disks. None without room for them, or for programs."""
+    found = os.statvfs(MEMORY)
+    has_room = found.f_bavail * found.f_frsize > ROOM_BYTES
+    return MEMORY if has_room and not found.f_flag & os.ST_NOEXEC else None
 
 
 def _have_temporary_files_of_our_own() -> None:
-    """A judge removes what dead judges have left among the temporary files: each process of a run has its own.
-
-    They are in memory where there is room: half of what many tests do is to wait for a disk to sync.
-    """
-    memory = os.statvfs("/dev/shm")
-    if memory.f_bavail * memory.f_frsize > ROOM_IN_MEMORY_BYTES and not memory.f_flag & os.ST_NOEXEC:
-        tempfile.tempdir = "/dev/shm"
-        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.tempdir)
+    """A judge removes what dead judges have left among the temporary files: each process of a run has its own."""
     if "PYTEST_XDIST_WORKER" in os.environ:
-        directory = Path(tempfile.mkdtemp(prefix="judge-test-"))
+        directory = Path(tempfile.mkdtemp(prefix="judge-test-", dir=_place_in_memory()))
         directory.chmod(0o1777)  # as /tmp: some tests are another user
         atexit.register(shutil.rmtree, directory, ignore_errors=True)
         os.environ["TMPDIR"] = tempfile.tempdir = str(directory)

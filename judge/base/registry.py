@@ -114,7 +114,7 @@ def _plugins() -> Mapping[str, Mapping[str, str]]:
 
 
 def _registered(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
-    """Entry points by name; the judge's own come first among duplicates."""
+    """Entry points by name; among duplicates the judge's own come first, then by package."""
     points, has_own = _scan()[group]
     if group in OWN_GROUPS and not has_own:
         raise HostError(
@@ -133,7 +133,7 @@ def _scan() -> Mapping[str, tuple[Mapping[str, tuple[EntryPoint, ...]], bool]]:
     groups = {}
     for group in GROUPS:
         by_name: dict[str, tuple[EntryPoint, ...]] = {}
-        for point in sorted(installed.select(group=group), key=lambda point: not _is_own(point)):
+        for point in sorted(installed.select(group=group), key=lambda point: (not _is_own(point), _package(point))):
             by_name[point.name] = (*by_name.get(point.name, ()), point)
         groups[group] = by_name, any(_is_own(claimed[0]) for claimed in by_name.values())
     return groups

@@ -3,10 +3,13 @@
 import ctypes
 import mmap
 import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from judge.base.resources import BUILD_DIRECTORY
 from judge.sandbox.docker import images
 from judge.sandbox.docker.docker_box import DockerBox
 from judge.sandbox.docker.images import load_files
@@ -42,15 +45,22 @@ def drop(path: Path) -> None:
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
-def test_files_are_loaded_unless_they_are_too_large_and_links_are_not_followed(tmp_path: Path) -> None:
-    elsewhere, tree = tmp_path / "elsewhere", tmp_path / "tree"
+@pytest.fixture
+def disk() -> Iterator[Path]:
+    """Files of other tests may be in memory."""
+    with tempfile.TemporaryDirectory(dir=BUILD_DIRECTORY) as directory:
+        yield Path(directory)
+
+
+def test_files_are_loaded_unless_they_are_too_large_and_links_are_not_followed(disk: Path) -> None:
+    elsewhere, tree = disk / "elsewhere", disk / "tree"
     data = tree / "deep" / "data"
     data.parent.mkdir(parents=True)
     for path in (elsewhere, data):
         path.write_bytes(bytes(1 << 20))
         drop(path)
     (tree / "link").symlink_to(elsewhere)
-    (tree / "away").symlink_to(tmp_path)
+    (tree / "away").symlink_to(disk)
 
     assert 0 == load_files(tree, (1 << 20) - 1)
     assert not is_in_memory(data)
