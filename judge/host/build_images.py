@@ -140,7 +140,7 @@ def _build_all(
 
 
 def _end_builds(client: docker.DockerClient, building: Iterable[Future[EngineImage]]) -> None:
-    """A build whose container is removed fails."""
+    """Removing the container of a build ends it."""
     while running := [each for each in building if not each.cancel() and not each.done()]:
         remove_stages(client)
         wait(running, POLL_INTERVAL_S)
