@@ -91,7 +91,7 @@ def _waiting(album: _Album) -> None:
         album.add("before-the-start", f"{address}/index.html")
         for role, name in (("author", "Ada"), ("organiser", "organiser")):
             album.browser.visit(links[name])
-            album.browser.wait_for("!document.querySelector('input[type=password]') && !location.hash")
+            album.browser.wait_for("document.querySelector('form[action$=\"sign-out\"]')")
             album.add(role, f"{address}/{role}/index.html")
 
 

@@ -204,7 +204,7 @@ class Playing(_OfGame):
     """The agents have started. Without a `board` it is hidden until the game is over.
 
     A higher `play` cancels the attempt's previous events: a machine was lost, or its moves differed from the record.
-    `set_moves` is the number of moves of the opening, which count in the numbers of moves.
+    `set_moves`: number of the opening's moves, which move numbers include.
     """
 
     type: Literal["playing"] = "playing"

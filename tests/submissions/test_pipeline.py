@@ -258,6 +258,14 @@ def test_an_agent_that_hangs_is_refused_with_the_place(send: Send) -> None:
     assert outcome.agent
 
 
+def test_refusal_of_an_agent_that_crashes_begins_with_its_exception(send: Send) -> None:
+    outcome = send(b"[][0]\n", "crasher.py")
+
+    what, error, *_ = outcome.refusal.split("; ")
+    assert what == "failed checks: game-first, game-second (see the report)"
+    assert error == "it failed with IndexError: list index out of range in crasher.py, line 1"
+
+
 def test_windows_archives_and_extra_files_are_accepted(send: Send) -> None:
     """Backslashes, a readme whose name is in GBK, a tool for Python 2, marks before TOML, and bookkeeping."""
     starter = IMAGES / "starter-qchess-python"
