@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 from judge.base.errors import HostError
@@ -148,10 +148,9 @@ def as_of(file: RecordFile, game: ScheduledGame, spec: GameSpec) -> RecordFile:
         seat.model_copy(update={"name": chosen.name})
         for seat, chosen in zip(file.record.seats, spec.seats, strict=True)
     )
-    began = datetime(2013, 3, 2, 18, tzinfo=UTC) + timedelta(minutes=game.number)
     place = Placement(box=("world", "world"), judge_cores=(0,), slot_cores=(1 + game.number % 2,), host="here")
     own = {"id": spec.id, "spec": spec, "seats": seats, "attempt": game.attempt, "placement": place}
-    record = file.record.model_copy(update={**own, "started_at": began.isoformat(timespec="seconds")})
+    record = file.record.model_copy(update={**own, "started_at": datetime.now(UTC).isoformat(timespec="seconds")})
     return RecordFile(record=record, transcript=file.transcript)
 
 

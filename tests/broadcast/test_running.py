@@ -7,6 +7,7 @@ import pytest
 
 from judge.broadcast.events import AnyEvent, MoveMade, Playing, SearchUpdate, TurnBegun, write_event
 from judge.broadcast.running import RunningGame, events_of_record
+from judge.broadcast.state import search_words
 from judge.catalog.files import steps_of
 from judge.record.spec import RecordFile
 from judge.record.transcript import unpack_entries, unseal
@@ -142,3 +143,10 @@ def test_unknown_types_are_not_revealed() -> None:
 
     hidden = {face for piece in [*told, *first.board.pieces] for face in piece.faces if face.startswith("?")}
     assert {"?unknown"} == hidden
+
+
+def test_search_is_shown_in_figures_without_the_words_of_the_agent() -> None:
+    words = ("static depth 0 eval 302 nodes 0 pv 11,13 ms 0",)
+    update = SearchUpdate(game=1, attempt=1, seat=0, search={}, messages=words)
+
+    assert search_words(update) == "eval 302"

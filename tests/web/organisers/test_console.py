@@ -73,6 +73,15 @@ def test_first_page_shows_running_waiting_and_failed_items(own: Office) -> None:
     assert "is prepared while" in own.page("index.html")
 
 
+def test_first_page_of_a_contest_that_is_over_awaits_no_game_and_offers_no_pause(small: Office) -> None:
+    small.cup.play()
+    page = small.page("index.html")
+
+    assert '<b id="state">over</b>' in page
+    assert "none yet" not in page.partition("Last orders")[0]
+    assert "action=pause" not in page
+
+
 def test_pages_change_nothing_and_offer_orders_only_to_those_who_may_act(seen: Office) -> None:
     before = seen.dump()
     acting, watching = ([seen.page(f"{path}.html", who) for path in PAGES] for who in ("act", "watch"))
