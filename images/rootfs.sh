@@ -63,7 +63,8 @@ build() {
     trap "rm -f '$options'" EXIT
     host_apt_options >"$options"
     packages=$(first_known "$@")
-    try_thrice mmdebstrap --variant=extract --mode=auto --skip=cleanup,output/dev \
+    # Beside the result: a temporary directory in /dev would be mounted into itself.
+    TMPDIR=$(dirname "$out") try_thrice mmdebstrap --variant=extract --mode=auto --skip=cleanup,output/dev \
         --architectures="$machines" \
         --aptopt="$options" --aptopt='Acquire::Retries "4"' --aptopt='Acquire::Languages "none"' \
         --include="${packages//$'\n'/,}" \

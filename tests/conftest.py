@@ -20,6 +20,7 @@ import pytest
 import structlog
 from hypothesis import settings
 
+from judge.base.resources import BUILD_DIRECTORY
 from judge.base.worker_processes import give_sockets_a_directory
 from judge.sandbox.docker.reaper import reap
 from judge.sandbox.machine.cores import LOCKS_VARIABLE
@@ -78,6 +79,13 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 
 
 # --- a contest that is played once and exported once; tests that change an export change a copy -----------------------
+
+
+@pytest.fixture
+def disk() -> Iterator[Path]:
+    """An empty directory on a disk; other files of tests may be in memory."""
+    with tempfile.TemporaryDirectory(dir=BUILD_DIRECTORY) as directory:
+        yield Path(directory)
 
 
 @pytest.fixture(autouse=True)

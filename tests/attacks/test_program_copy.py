@@ -42,10 +42,10 @@ class ProgramStays(Renewal):
 
 
 @pytest.fixture
-def program(tmp_path: Path) -> Iterator[Path]:
+def program(disk: Path) -> Iterator[Path]:
     """The directory of the hostile program, with its data on the disk; no box is kept before the test, nor after it."""
     KEPT.close()
-    folder = tmp_path / "remembers"
+    folder = disk / "remembers"
     folder.mkdir()
     compiled(folder, "remembers")
     with (folder / "data").open("wb") as data:

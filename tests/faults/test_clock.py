@@ -34,6 +34,7 @@ ALLOWED = {
     "contest/league_seats.py: now": "whether the season of a ladder is over before it begins",
     "contest/backup.py: now": "the date in the manifest of a backup, which nothing is decided by",
     "contest/plan.py: now": "whether a contest may begin, by the moments of its file",
+    "contest/window_keeper.py: now": "which moments of a contest are shown as coming",
     "contest/status.py: now": "whether the time of a start has passed, for a sentence of the status",
     "play/game.py: now": "the date in a record, which the verifier compares with the log, in days",
     "sandbox/docker/reaper.py: time": "how old rubbish of unknown owners is, in hours",

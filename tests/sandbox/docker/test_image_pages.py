@@ -3,13 +3,10 @@
 import ctypes
 import mmap
 import os
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from judge.base.resources import BUILD_DIRECTORY
 from judge.sandbox.docker import images
 from judge.sandbox.docker.docker_box import DockerBox
 from judge.sandbox.docker.images import load_files
@@ -43,13 +40,6 @@ def drop(path: Path) -> None:
     with path.open("rb") as file:
         os.fsync(file.fileno())
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-
-
-@pytest.fixture
-def disk() -> Iterator[Path]:
-    """Files of other tests may be in memory."""
-    with tempfile.TemporaryDirectory(dir=BUILD_DIRECTORY) as directory:
-        yield Path(directory)
 
 
 def test_files_are_loaded_unless_they_are_too_large_and_links_are_not_followed(disk: Path) -> None:
