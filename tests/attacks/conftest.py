@@ -27,12 +27,14 @@ again_where_busy = pytest.mark.flaky(reruns=10, reruns_delay=15, only_rerun="Bus
 
 
 def of_this_lane(attacks: Sequence[Attack], is_preferred: Callable[[Attack], bool]) -> Sequence[Attack]:
-    """All in the evidence; else the first attack of each program, if possible one that `is_preferred`."""
-    chosen: dict[str, Attack] = {}
+    """All in the evidence; else the first attack of each program against each promise, if possible one that
+    `is_preferred`."""
+    chosen: dict[tuple[str, str], Attack] = {}
     for attack in attacks:
-        first = chosen.setdefault(attack.program, attack)
+        kind = (attack.program, attack.id[0])
+        first = chosen.setdefault(kind, attack)
         if is_preferred(attack) and not is_preferred(first):
-            chosen[attack.program] = attack
+            chosen[kind] = attack
     return attacks if EVIDENCE else list(chosen.values())
 
 

@@ -1,6 +1,6 @@
 """Attacks, played: the defence holds; and with that one defence off the attack succeeds.
 
-The full lane plays one attack of each program, the evidence all of them.
+The full lane plays one attack of each program against each promise, the evidence all of them.
 """
 
 from typing import Any
