@@ -417,6 +417,38 @@ def test_the_clock_runs_while_an_answer_is_awaited() -> None:
     assert clock.shown() == clock.shown(Wait.PERSON, 12_000 * MS)
 
 
+def test_what_is_beyond_the_delay_of_a_turn_is_shown_as_used() -> None:
+    shown = SeatClock(ClockPolicy(control="10d1")).shown(Wait.TURN, 3000 * MS)
+
+    assert (8000, 8000) == (shown.main_ms, shown.time_left_ms)
+
+
+@pytest.mark.parametrize(
+    ("control", "used_ms", "words"),
+    [
+        ("600|3x30", 599_999, "600|3x30"),
+        ("600|3x30", 601_000, "600|3x30, period 1 of 3"),
+        ("600|3x30", 631_000, "600|3x30, period 2 of 3"),
+        ("600|5/30", 601_000, "600|5/30, 4 answers to go"),
+        ("40/600:20", 1000, "40/600:20, 39 answers to go"),
+        ("20@5", 1000, "20@5"),
+    ],
+)
+def test_people_read_where_in_its_control_a_clock_is(control: str, used_ms: int, words: str) -> None:
+    clock = SeatClock(ClockPolicy(control=control))
+    clock.charge(Wait.TURN, used_ms * MS)
+    clock.answered()
+
+    assert words == clock.words()
+
+
+def test_waits_for_what_is_no_answer_are_bounded_by_the_turn_together() -> None:
+    clock = SeatClock(ClockPolicy(control="@5", tolerance_ms=200))
+    clock.charge(Wait.SYNC, 3000 * MS)
+
+    assert [2200, 2200] == [clock.deadline(wait, 0).allowed_ms for wait in (Wait.SYNC, Wait.TURN)]
+
+
 @pytest.mark.parametrize(
     ("control", "missed"),
     [("5@5", Verdict.TURN_TIME), ("5@4", Verdict.TURN_TIME), ("5@6", Verdict.MATCH_TIME), ("5", Verdict.MATCH_TIME)],
