@@ -9,7 +9,7 @@ PATIENCE_S = float(os.environ.get("JUDGE_TEST_PATIENCE_S", "180"))
 
 
 def until(is_so: Callable[[], object], what: str = "", every_s: float = 0.01) -> None:
-    """Wait until it is so, and ask every so many seconds. Raises AssertionError with `what` in the end."""
+    """Wait until `is_so` is true; it is called again after `every_s`. Raises AssertionError with `what` in the end."""
     deadline = time.monotonic() + PATIENCE_S
     while not is_so():
         assert time.monotonic() < deadline, f"after {PATIENCE_S:g} s this did not happen: {what}"

@@ -42,6 +42,7 @@ from judge.sandbox.docker.images import (
     find_images,
     remove_unused,
 )
+from judge.sandbox.layout import HOME, PROGRAM, SCRATCH
 from judge.sandbox.runtimes import ImageRecipe, recipes
 from judge.sandbox.static_builds import Progress, build_lock, content_digest, ignore_progress
 
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 
 SETUID_BITS = 0o6000
 
-MOUNT_POINTS = frozenset({"proc", "sys", "dev", "io", "agent", "home", "home/agent", "tmp"})
+MOUNT_POINTS = frozenset({"proc", "sys", "dev", "io", "home", *(path.lstrip("/") for path in (PROGRAM, HOME, SCRATCH))})
 
 MAX_LIST_BYTES = 1 << 20
 _PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]* [A-Za-z0-9.+:~-]+")

@@ -101,6 +101,7 @@ def test_contest_refuses_a_policy_of_the_engine_s_stream(policy: BoxPolicy) -> N
 AS_ROOT = rf"as root: judge contest run CONTEST; chown -R {NOBODY} CONTEST"
 
 
+@pytest.mark.docker
 def test_without_root_the_differences_are_listed_and_what_needs_root_is_refused() -> None:
     with without_root():
         assert ENGINE_FREEZES in notice(BoxPolicy())
