@@ -40,9 +40,9 @@ HERE = Path(__file__).parent
 
 STARTS_PROCESSES = (
     *("cli", "cluster", "export", "faults", "house_agents", "publish", "site", "starters", "verify"),
-    *("web/intake", "web/live", "web/organisers"),
+    *("web/authors/test_home.py", "web/intake", "web/live", "web/organisers", "web/test_player.py"),
 )
-"""Folders whose tests start dozens of judges, services or agents."""
+"""Folders and modules whose tests start dozens of judges, services or agents."""
 
 # No test depends on how fast the host is.
 settings.register_profile("whole", deadline=None)
@@ -64,7 +64,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What starts processes takes more than a moment; what takes longest begins first, so that no core waits for it."""
     for path, of_file in groupby(items, lambda item: item.path):
-        is_slow = any(path.is_relative_to(HERE / folder) for folder in STARTS_PROCESSES)
+        is_slow = any(path.is_relative_to(HERE / place) for place in STARTS_PROCESSES)
         for item in of_file:
             if is_slow:
                 item.add_marker(pytest.mark.slow)

@@ -1,6 +1,7 @@
 """`judge contest run` as a process of a service."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -74,10 +75,17 @@ def start_run(path: Path, arguments: Sequence[str] = (), *, dies_with_parent: bo
                 stdout=out,
                 stderr=out,
                 start_new_session=True,
-                preexec_fn=partial(die_with_parent, os.getpid()) if dies_with_parent else None,
+                preexec_fn=partial(_begin_run, os.getpid() if dies_with_parent else None),
             )
     except OSError as error:
         raise HostError(f"{error.filename or place}: {error.strerror}: the contest was not started") from None
+
+
+def _begin_run(parent: int | None) -> None:
+    # Python answers Ctrl-C with exit code 1 until it has read its modules; the command unblocks it.
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    if parent is not None:
+        die_with_parent(parent)
 
 
 def last_words(planned: Planned) -> str:
