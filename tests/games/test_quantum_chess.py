@@ -441,6 +441,19 @@ def test_a_refused_answer_may_cost_the_turn_only() -> None:
     assert "0 1 1 knight" == answer(game, 0, 1), "a dark square, and no new lot"
 
 
+def test_longest_bounds_the_answers_and_needs_both_limits() -> None:
+    """A selection and a move in each turn, the last move being the one too many, and passes before each."""
+    assert 2 * (3 + 1) * (2 + 1) == classical(max_moves=3, max_passes=2).longest
+    assert [None, None] == [classical(max_moves=3).longest, classical(max_passes=2).longest]
+
+
+def test_nothing_follows_the_end() -> None:
+    game = classical(illegal="loses-turn", max_passes=1)
+    game.apply(Reply(ReplyKind.UNREADABLE, "hello"))
+    with pytest.raises(ContradictionError, match="comes where no turn is played"):
+        game.follow("3 7 0 king")
+
+
 def test_lost_turns_are_turns_without_a_move() -> None:
     game = classical(illegal="loses-turn", max_passes=2)
     game.apply(Reply(ReplyKind.UNREADABLE, "hello"))

@@ -292,3 +292,15 @@ def test_a_decision_of_another_game_is_the_judges_mistake() -> None:
     for game in (new(), set_up(new()), fighting):
         with pytest.raises(TypeError):
             game.apply(decided(Stone(7, 7)))
+
+
+def test_longest_is_at_most_a_turn_more_than_a_game_to_its_limit() -> None:
+    game = set_up(new("stratego-2012", turn_limit=3))
+    answers = len(FULL_RED) + len(FULL_BLUE)
+    for said in ("0 3 DOWN", "0 6 UP", "0 4 UP", "0 5 DOWN") * 2:
+        if game.end is None:
+            say(game, said)
+            answers += 1
+
+    assert (Verdict.DRAW, None) == verdict(game)
+    assert answers <= (game.longest or 0) <= answers + 2

@@ -166,6 +166,17 @@ TALKS = {
         ! alarm
         < 9,9 => 9,9
     """,
+    "UNKNOWN without an answer to ABOUT may be that answer, and excuses no later refusal": r"""
+        * options.refusal_ms = 300
+        @ started
+        < UNKNOWN
+        ! alarm
+        = ready
+        ? place => INFO time_left 90000 | BEGIN
+        < UNKNOWN => wake after 300
+        ! alarm
+        = refused UNKNOWN
+    """,
     "a move that follows an ERROR counts": "@ thinking\n< ERROR unknown key\n< 10,10\n= 10,10\n! alarm\n= nothing",
     "a suggestion that follows an ERROR counts": r"""
         @ thinking
