@@ -78,7 +78,7 @@ SPECIAL = dict.fromkeys(
     (tarfile.SYMTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.CONTTYPE, b"9"),
     "1 links and special files",
 )
-NAMES = ("../a", "/etc/passwd", "a/../../b", "a//b", "./..", "n" * 256)
+NAMES = ("/", "../a", "/etc/passwd", "a/../../b", "a//b", "./..", "n" * 256)
 LEFT_OUT: list[tuple[str | tarfile.TarInfo, str]] = [
     *((special("./x", kind, "/etc/passwd"), words) for kind, words in SPECIAL.items()),
     (special("./x", tarfile.LNKTYPE, "/etc/passwd"), "1 second names of files"),
@@ -105,6 +105,19 @@ def test_deep_nesting_is_left_out() -> None:
     assert MAX_DEPTH == state.inodes
     assert 2 == int(notes[0].split()[2])
     assert len(long) > MAX_PATH
+
+
+def test_what_is_as_large_as_it_may_be_is_kept() -> None:
+    longest = "/".join(["n" * 255] * 3 + ["p" * (MAX_PATH - 3 * 256)])
+    full = tar(
+        (longest, bytes(60 * PAGE_BYTES)), *((f"{n}", b"x") for n in range(4)), *((f"e{n}", b"") for n in range(92))
+    )
+
+    state, notes = parse_folder(full, ROOM)
+
+    assert ((ROOM.size_bytes, ROOM.inodes), ()) == ((state.size_bytes, state.inodes), notes)
+    assert MAX_PATH == len(longest)
+    assert longest in contents(state)
 
 
 def test_a_note_shows_no_byte_of_a_name_that_a_terminal_would_obey() -> None:
