@@ -22,7 +22,7 @@ from judge.cup.export import CupSite
 from judge.cup.plan import PlannedCup
 from judge.cup.results import current_results
 from judge.site.feed import FeedEntry, write_feed
-from judge.site.pages import STYLE, PagePlace, asset, render
+from judge.site.pages import STYLE, PagePlace, render
 from judge.submissions.intake import IntakePolicy
 from judge.translations.language import CODES
 from judge.web.kit.clients import IsOrganiser
@@ -198,10 +198,8 @@ class FrontPage:
             if path in self._contests:
                 return RedirectResponse(f"{request.scope.get('root_path', '')}/{path}/", 307)
             place = PagePlace.of_file(path or INDEX)
-            if path == STYLE:
-                data = asset(STYLE)
-            elif path == SCRIPT:
-                data = asset_page(SCRIPT).data
+            if path in (STYLE, SCRIPT):
+                data = asset_page(path).data
             elif (found := await while_connected(request.receive, self._rendered(request, place))) is None:
                 return PlainTextResponse(NO_PAGE, 404)
             else:
