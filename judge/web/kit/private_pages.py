@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Depends, FastAPI, Request
@@ -75,8 +74,7 @@ class PrivatePages:
 
         @router.post("/session", dependencies=FORM)
         async def begin(request: Request) -> Response:
-            ask = partial(send, change, request)
-            return await sign_in(request, self.cookie, name_of, lambda values: ask(values, 409))
+            return await sign_in(request, self.cookie, name_of, lambda values: send(change, request, values, 409))
 
         @router.post("/sign-out", dependencies=FORM)
         def end(request: Request) -> Response:

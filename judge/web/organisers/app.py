@@ -66,7 +66,7 @@ class Visitor:
             raise MayNotActError("your access is read-only: ask for a token with --role organiser to give orders")
 
     def page(self, template: str, values: Mapping[str, Any], status: int = 200) -> Response:
-        return _page(template, self.request, self, values, status)
+        return _page(template, self.request, values, status, self)
 
 
 def _console_of(request: Request) -> Console:
@@ -87,7 +87,7 @@ def visitor_of(request: Request) -> Visitor:
 
 
 def _page(
-    template: str, request: Request, visitor: Visitor | None, values: Mapping[str, Any], status: int = 200
+    template: str, request: Request, values: Mapping[str, Any], status: int = 200, visitor: Visitor | None = None
 ) -> Response:
     console = _console_of(request)
     contest = console.contest()
@@ -105,9 +105,9 @@ def _page(
 def _refused(request: Request, error: InputError) -> Response:
     if isinstance(error, UnauthorizedError):
         is_first = request.method == "GET" and SITE.is_first(request)
-        return _page("organiser_sign_in.html", request, None, {}, 200 if is_first else 401)
+        return _page("organiser_sign_in.html", request, {}, 200 if is_first else 401)
     visitor = getattr(request.state, "visitor", None)
-    return _page("organiser_refused.html", request, visitor, {"error": str(error)}, status_of(error))
+    return _page("organiser_refused.html", request, {"error": str(error)}, status_of(error), visitor)
 
 
 router = APIRouter(prefix=f"/{SITE.folder}", route_class=route_with_errors(_refused, InputError))
@@ -124,11 +124,7 @@ def add_paths(app: FastAPI, console: Console) -> None:
     SITE.add_to(app, router)
 
 
-def _send_to_anyone(template: str, request: Request, values: Mapping[str, Any], status: int) -> Response:
-    return _page(template, request, None, values, status)
-
-
-SITE.add_session_paths(router, _name_of, _send_to_anyone, "organiser_change.html")
+SITE.add_session_paths(router, _name_of, _page, "organiser_change.html")
 
 
 @router.get("/index.html")
