@@ -77,11 +77,11 @@ class RemoteIntake:
 
         Raises InputError for an invalid address, and without a token.
         """
-        address, _, linked = url.partition("#")
+        address, mark, linked = url.partition("#")
         self.url = _checked_url(_AUTHOR_PAGE.sub("", address))
         if token_file is not None:
             token = _read_token(token_file)
-        elif linked:
+        elif mark:
             token = _checked_token(linked, "--url: the text after #")
         else:
             raise InputError(
