@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from judge.base.errors import HostError, InputError
 from judge.base.text import printable
 from judge.cli.options import JsonOption
 from judge.terminal.output import SENTENCE_CHARACTERS, note, print_json
 
 if TYPE_CHECKING:
-    from judge.cli.submit_remote import RemoteIntake
     from judge.store.practice_games import PracticeGame
 
 EXAMPLES = """
@@ -43,17 +40,14 @@ def challenge(
     from judge.base.parsing import to_document
     from judge.cli.submit_remote import RemoteIntake
 
-    if token_file is None and "#" not in url:
-        raise InputError(
-            "--token-file is missing: give the file with the organiser's token, or the whole link as --url"
-        )
     service = RemoteIntake(url, token_file)
     number = int(agent) if re.fullmatch("[1-9][0-9]{0,17}", agent) else service.submission_of(agent).id
     game = service.challenge(number, opponent)
     if not as_json:
         print(f"challenge {game.id}: {printable(game.agent)} of submission {number} - {printable(game.challenged)}")
     if wait:
-        game = _ended(service, number, game)
+        later = f"challenge {game.id} was requested: see its result later"
+        game = service.await_end(lambda: service.challenge_state(number, game.id), _is_over, later)
     if as_json:
         print_json(to_document(game))
     elif wait:
@@ -64,21 +58,10 @@ def challenge(
         raise SystemExit(1)
 
 
-def _ended(service: RemoteIntake, submission: int, game: PracticeGame) -> PracticeGame:
-    from judge.cli.submit_remote import MAX_TRIES, POLL_INTERVAL_S, NoAnswerError
+def _is_over(game: PracticeGame) -> bool:
     from judge.contest_games import GameState
 
-    failures = 0
-    while game.state in (GameState.PENDING, GameState.RUNNING):
-        time.sleep(POLL_INTERVAL_S)
-        try:
-            game, failures = service.challenge_state(submission, game.id), 0
-        except NoAnswerError as error:
-            failures += 1
-            if failures > MAX_TRIES:
-                raise HostError(f"{error}; challenge {game.id} was requested: see its result later") from None
-            time.sleep(error.wait_s)
-    return game
+    return game.state not in (GameState.PENDING, GameState.RUNNING)
 
 
 def _print_result(game: PracticeGame, url: str) -> None:

@@ -8,15 +8,21 @@ from typing import Any
 from typer.core import TyperCommand
 
 
-class HelpCommand(TyperCommand):
-    """A command whose help ends with examples."""
+class PlainHelp:
+    """Of a command or group: flags without pydantic, and help that ends with examples."""
+
+    epilog: str | None
 
     def get_params(self, ctx: Any) -> Any:
         """As `flags_off` returns them."""
-        return flags_off(super().get_params(ctx))
+        return flags_off(super().get_params(ctx))  # type: ignore[misc] # of typer
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 what typer calls it with
         write_epilog(self.epilog, formatter)
+
+
+class HelpCommand(PlainHelp, TyperCommand):
+    """A command whose help ends with examples."""
 
 
 def flags_off(options: Sequence[Any]) -> Sequence[Any]:

@@ -16,7 +16,7 @@ from judge.base.garbage import importing
 from judge.base.registry import Registry
 from judge.base.text import nearest
 from judge.cli.entry import CommandEntry
-from judge.cli.help_text import HelpCommand, flags_off, write_epilog
+from judge.cli.help_text import HelpCommand, PlainHelp
 
 Places = Mapping[str, str]
 """For each command `module:attribute` of an app, a function or an order. Its docstring or `help` is the command's
@@ -24,7 +24,7 @@ help.
 """
 
 
-class LazyGroup(TyperGroup):
+class LazyGroup(PlainHelp, TyperGroup):
     """Commands that are imported when they run. Lists of commands need no import."""
 
     commands_of_modules: Mapping[str, str] = {}
@@ -60,13 +60,6 @@ class LazyGroup(TyperGroup):
         for panel, rows in panels.items():
             with formatter.section(panel):
                 formatter.write_dl(rows)
-
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 what typer calls it with
-        write_epilog(self.epilog, formatter)
-
-    def get_params(self, ctx: Any) -> Any:
-        """As `flags_off` returns them."""
-        return flags_off(super().get_params(ctx))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Import the command that was typed; suggest similar names for an unknown one."""

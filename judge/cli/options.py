@@ -4,10 +4,11 @@ import getpass
 import importlib.util
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
 
 import typer
 
@@ -59,25 +60,25 @@ def complete_agent(incomplete: str) -> Iterator[str]:
     yield from _paths(incomplete, "")
 
 
-def complete_manager(incomplete: str) -> Iterator[str]:
-    """Complete names of contest managers."""
+def complete_manager() -> Iterable[str]:
+    """Names of contest managers, of which typer takes those that match."""
     from judge.catalog import MANAGERS
 
-    yield from (name for name in MANAGERS.names() if name.startswith(incomplete))
+    return MANAGERS.names()
 
 
-def complete_page(incomplete: str) -> Iterator[str]:
-    """Complete names of pages of other packages."""
+def complete_page() -> Iterable[str]:
+    """Names of pages of other packages."""
     from judge.publish.pages import PAGES
 
-    yield from (name for name in PAGES.names() if name.startswith(incomplete))
+    return PAGES.names()
 
 
-def complete_format(incomplete: str) -> Iterator[str]:
-    """Complete names of formats of games."""
+def complete_format() -> Iterable[str]:
+    """Names of formats of games."""
     from judge.catalog.files import format_names
 
-    yield from (name for name in format_names() if name.startswith(incomplete))
+    return format_names()
 
 
 def _paths(incomplete: str, ending: str) -> Iterator[str]:
@@ -197,7 +198,11 @@ def required_reason(why: str) -> str:
 
 def checked_address(url: str) -> str:
     """An `--url` without a final slash. Raises InputError."""
-    if not re.fullmatch(r"https?://[A-Za-z0-9\[][!-~]{0,200}", url) or set(url) & set("#?"):
+    try:
+        host = urlsplit(url).hostname if re.fullmatch(r"https?://[A-Za-z0-9\[][!-~]{0,200}", url) else None
+    except ValueError:  # such as http://[
+        host = None
+    if not host or set(url) & set("#?"):
         raise InputError(f"--url {printable(url, 60)}: not an address; write it as https://example.org/cup")
     return url.rstrip("/")
 

@@ -112,11 +112,6 @@ def submit(
     if url:
         if contest is not None or author:
             raise InputError("--url: the service knows contest and author; leave out CONTEST and --author")
-        if token_file is None and "#" not in url:
-            raise InputError(
-                "--token-file is missing: give the file with the token that the organiser gave you, or the whole link "
-                "of the author's page as --url"
-            )
         from judge.cli.submit_remote import submit_remote
 
         if not submit_remote(file, url, token_file, name, title, is_waiting=wait, as_json=as_json, receipt=receipt):

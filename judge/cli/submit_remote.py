@@ -3,12 +3,12 @@
 import hashlib
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from email.message import Message
 from http.client import HTTPException
 from ipaddress import ip_address
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
@@ -20,6 +20,7 @@ from judge.base.os_errors import os_errors_as
 from judge.base.parsing import parse_json, to_document
 from judge.base.text import printable, suggest
 from judge.base.text_files import decode_file
+from judge.cli.options import checked_address
 from judge.cli.submission_output import REPEATED, print_findings, print_state, received_line, step_line
 from judge.journal.events import SubmissionState
 from judge.store.practice_games import PracticeGame
@@ -36,8 +37,9 @@ from judge.web.schemas import (
     UploadQuery,
 )
 
-POLL_INTERVAL_S = 1.0
+Result = TypeVar("Result")
 
+POLL_INTERVAL_S = 1.0
 MAX_TRIES = 60
 RETRY_INTERVAL_S = 5.0
 
@@ -75,9 +77,17 @@ class RemoteIntake:
 
         Raises InputError for an invalid address, and without a token.
         """
-        address, _, linked = url.partition("#")
+        address, mark, linked = url.partition("#")
         self.url = _checked_url(_AUTHOR_PAGE.sub("", address))
-        token = _checked_token(linked, "--url: the text after #") if token_file is None else _read_token(token_file)
+        if token_file is not None:
+            token = _read_token(token_file)
+        elif mark:
+            token = _checked_token(linked, "--url: the text after #")
+        else:
+            raise InputError(
+                "--token-file is missing: give the file with the token that the organiser gave you, or the whole link "
+                "of the author's page as --url"
+            )
         self._headers = {"authorization": f"Bearer {token}", "accept": "application/json"}
         self._opener = build_opener(_NoRedirects())
 
@@ -129,6 +139,25 @@ class RemoteIntake:
         if not chosen:
             raise HostError(f"{self.url}{path}: the challenge is missing")
         return chosen[0]
+
+    def await_end(self, look: Callable[[], Result], is_over: Callable[[Result], bool], what: str) -> Result:
+        """What `look` returns when it is over.
+
+        Raises HostError after `MAX_TRIES` failures in a row, with `what` was received, and what the user can do.
+        """
+        failures = 0
+        while True:
+            try:
+                found, failures = look(), 0
+            except NoAnswerError as error:
+                failures += 1
+                if failures > MAX_TRIES:
+                    raise HostError(f"{error}; {what}") from None
+                time.sleep(error.wait_s)
+                continue
+            if is_over(found):
+                return found
+            time.sleep(POLL_INTERVAL_S)
 
     def contest(self) -> ContestInfo:
         return parse_json(ContestInfo, self.ask("/contest"), f"{self.url}/contest: not an answer of judge serve")
@@ -242,18 +271,11 @@ def _keep_receipt(sent: Received, file: Path, path: Path) -> None:
 
 def _followed(service: RemoteIntake, number: int, *, as_json: bool) -> tuple[dict[str, Any], Detail]:
     told: list[UploadStep] = []
-    failures = 0
     waits_for = ""
-    while True:
-        try:
-            data = service.ask(f"/submissions/{number}")
-        except NoAnswerError as error:
-            failures += 1
-            if failures > MAX_TRIES:
-                raise HostError(f"{error}; submission {number} was received: check its state later") from None
-            time.sleep(error.wait_s)
-            continue
-        failures = 0
+
+    def look() -> tuple[bytes, Detail]:
+        nonlocal told, waits_for
+        data = service.ask(f"/submissions/{number}")
         now = parse_json(Detail, data, f"{service.url}: not an answer of judge serve")
         if now.steps[: len(told)] != told:
             told = []
@@ -264,25 +286,23 @@ def _followed(service: RemoteIntake, number: int, *, as_json: bool) -> tuple[dic
                 note(f"judge: it waits: {printable(now.why, 400)}")
                 waits_for = now.why
         told = now.steps
-        if now.is_over:
-            return parse_json(dict[str, Any], data, service.url), now
-        time.sleep(POLL_INTERVAL_S)
+        return data, now
+
+    later = f"submission {number} was received: check its state later"
+    data, ended = service.await_end(look, lambda found: found[1].is_over, later)
+    return parse_json(dict[str, Any], data, service.url), ended
 
 
 def _checked_url(url: str) -> str:
-    try:
-        host = urlsplit(url).hostname if re.fullmatch(r"https?://[!-~]{1,300}", url) else None
-    except ValueError:  # such as http://[
-        host = None
-    if not host:
-        raise InputError(f"--url {printable(url, 80)}: not an address; write it as https://example.org/cup")
+    address = checked_address(url)
+    host = urlsplit(address).hostname or ""
     try:
         is_here = host == "localhost" or ip_address(host).is_loopback
     except ValueError:
         is_here = False
-    if url.startswith("http:") and not is_here:
+    if address.startswith("http:") and not is_here:
         note("judge: --url without https: the token can be read in transit")
-    return url.rstrip("/")
+    return address
 
 
 def _read_token(path: Path) -> str:

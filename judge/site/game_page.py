@@ -28,7 +28,7 @@ from judge.site.plots import plots_of
 from judge.site.rules import time_words
 from judge.translations.language import Language
 
-_SWATCHES = {Surface.LINES: ("dark", "light"), Surface.SQUARES: ("red", "blue"), Surface.CHEQUERED: ("light", "dark")}
+SWATCHES = {Surface.LINES: ("dark", "light"), Surface.SQUARES: ("red", "blue"), Surface.CHEQUERED: ("light", "dark")}
 
 TEMPLATE = "game.html"
 
@@ -165,7 +165,7 @@ def game_pages(
         "outcome": record_outcome(record, names),
         "problem": replay.problem,
         "sides": [
-            {"name": replay.names[view.seats[side]], "word": view.sides[side], "kind": _SWATCHES[view.surface][side]}
+            {"name": replay.names[view.seats[side]], "word": view.sides[side], "kind": SWATCHES[view.surface][side]}
             for side in SEATS
         ],
         "film": picture(film.svg),

@@ -19,7 +19,7 @@ from judge.base.text import clock_text, duration, number, plain_text, points_tex
 from judge.contest_view.values import Stream
 from judge.contest_view.view import ContestView
 from judge.journal.sentences import text_of
-from judge.translations.language import ENGLISH, Language
+from judge.translations.language import CODES, ENGLISH, Language, languages
 
 Page = tuple[str, bytes]
 
@@ -72,13 +72,14 @@ class PagePlace:
     """Query of the links to other languages."""
 
     @classmethod
-    def of_file(cls, file: str, languages: Sequence[Language], query: str = "") -> "PagePlace":
-        """Place of a path from the top of the site."""
+    def of_file(cls, file: str, query: str = "") -> "PagePlace":
+        """Place of a path from the top of a site in all languages."""
         folder, _, path = file.partition("/")
-        for language in languages[1:]:
+        spoken = languages(CODES)
+        for language in spoken[1:]:
             if folder == language.code:
-                return cls(path, language, languages, query)
-        return cls(file, languages[0], languages, query)
+                return cls(path, language, spoken, query)
+        return cls(file, spoken[0], spoken, query)
 
     @property
     def file(self) -> str:
@@ -133,48 +134,34 @@ def _environment(language: Language, package: str) -> Environment:
         """Faster than the extension's `_`."""
         return message(text) % values if values else constant(text)
 
-    def points_in(value: float) -> str:
-        return language.measure(points_text(value))
+    def measured(write: Callable[..., str]) -> Callable[..., str]:
+        return lambda *values: language.measure(write(*values))
 
-    def number_in(value: float, decimals: int = 1) -> str:
-        return language.measure(number(value, decimals))
-
-    def duration_in(ms: float) -> str:
-        return language.measure(duration(ms))
-
-    def clock_in(ms: float) -> str:
-        return language.measure(clock_text(ms))
+    def marked(text: str, is_translated: bool) -> Markup:
+        """Sentences missing in the catalogue stay English and are marked so."""
+        shown = escape(_PERCENT.sub(" %", text))  # records have both forms
+        return shown if is_translated else Markup('<span lang="en">{}</span>').format(shown)
 
     def sentence_in(text: str, limit: int = MAX_SENTENCE_CHARACTERS) -> Markup:
-        """Sentences missing in the catalogue stay English and are marked so."""
         translated = language.sentence(text)
-        shown = escape(_spaced(plain_text(text if translated is None else translated, limit)))
-        return shown if translated is not None else Markup('<span lang="en">{}</span>').format(shown)
+        return marked(plain_text(text if translated is None else translated, limit), translated is not None)
 
     def explanation_in(text: str, limit: int = MAX_SENTENCE_CHARACTERS) -> Markup:
         """As `sentence_in`, for sentences that `; ` joins."""
-        shown = [
-            escape(_spaced(part)) if is_own else Markup('<span lang="en">{}</span>').format(_spaced(part))
-            for part, is_own in language.explanation(plain_text(text, limit))
-        ]
-        return Markup("; ").join(shown)
-
-    def words_in(text: str, limit: int = MAX_SENTENCE_CHARACTERS) -> Markup:
-        """Sentences in this language."""
-        return escape(_spaced(plain_text(text, limit)))
+        return Markup("; ").join(marked(*part) for part in language.explanation(plain_text(text, limit)))
 
     environment.filters |= {
         "event": partial(text_of, language=language),
-        "words": words_in,
+        "words": lambda text, limit=MAX_SENTENCE_CHARACTERS: marked(plain_text(text, limit), True),
         "explanation": explanation_in,
         "icon": icon_of,
         "picture": picture,
         "name": short_name,
         "cut": plain_text,
-        "points": points_in,
-        "number": number_in,
-        "duration": duration_in,
-        "clock": clock_in,
+        "points": measured(points_text),
+        "number": measured(number),
+        "duration": measured(duration),
+        "clock": measured(clock_text),
         "measure": language.measure,
         "grouped": language.grouped,
         "verdict": language.word,
@@ -211,11 +198,6 @@ def icon_of(contest: str) -> str:
         f'60% 35%)"/><text x="4.5" y="6.7" font-size="6" text-anchor="middle" fill="#fff">{letter}</text></svg>'
     )
     return f"data:image/svg+xml,{quote(svg)}"
-
-
-def _spaced(text: str) -> str:
-    # Records have both forms.
-    return _PERCENT.sub(" %", text)
 
 
 def _print(value: object) -> object:

@@ -67,14 +67,6 @@ class Proof:
     archive: str = ""
 
 
-def site(
-    contest: ContestView, about: About, proof: Proof, languages: Sequence[Language] = (ENGLISH,)
-) -> Iterator[Page]:
-    """All pages except those of games, and their assets."""
-    yield from pages_of_records(contest, about, proof, languages)
-    yield from pages_of_results(contest, languages)
-
-
 def pages_of_records(contest: ContestView, about: About, proof: Proof, languages: Sequence[Language]) -> Iterator[Page]:
     """Assets, and pages with data of records."""
     for name in ASSETS:

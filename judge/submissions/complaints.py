@@ -6,6 +6,7 @@ The first line with a file and line number is preferred.
 import re
 from collections.abc import Sequence
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 from judge.agents.builds import AT
@@ -274,7 +275,7 @@ def _of_headers(names: Sequence[str], tree: Path) -> str:
 
 def _same_but_case(name: str, tree: Path) -> str:
     wanted = Path(name).name.lower()
-    paths = (path for _, path in zip(range(_LOOKED_AT), own_paths(tree), strict=False))
+    paths = islice(own_paths(tree), _LOOKED_AT)
     return next((path.name for path in paths if path.name.lower() == wanted), "")
 
 
@@ -285,7 +286,7 @@ def _windows_headers() -> frozenset[str]:
 
 def _utf16_source(tree: Path) -> str:
     sources = (path for path in own_paths(tree) if path.suffix.lower() in _SOURCES)
-    for _, path in zip(range(_LOOKED_AT), sources, strict=False):
+    for path in islice(sources, _LOOKED_AT):
         with path.open("rb") as file:
             if file.read(2) in _UTF16:
                 return path.relative_to(tree).as_posix()

@@ -13,13 +13,11 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
-
-from typing_extensions import override
 
 from judge.agents.agents import Agent, nothing_plays, stage_agent
 from judge.agents.builds import is_built
@@ -120,26 +118,6 @@ class Workplace(Protocol):
         """Build a missing image or runtime before its use."""
 
 
-class Anywhere(Workplace):
-    """Reserves no cores."""
-
-    @override
-    def aside(self) -> AbstractContextManager[tuple[int, ...]]:
-        return nullcontext(())
-
-    @override
-    def slot(self) -> AbstractContextManager[Slot]:
-        return nullcontext(Slot())
-
-    @override
-    def free_slot(self) -> AbstractContextManager[Slot | None]:
-        return nullcontext(Slot())
-
-    @override
-    def need(self, image: str) -> None:
-        pass
-
-
 OnStep = Callable[[UploadStep], None]
 Processor = Callable[[UploadJob, OnStep], UploadOutcome]
 """Raises HostError if the host failed: retry."""
@@ -149,16 +127,15 @@ def process_upload(
     job: UploadJob,
     on_step: OnStep = lambda _step: None,
     *,
-    limits: IntakeLimits | None = None,
-    workplace: Workplace | None = None,
+    limits: IntakeLimits,
+    workplace: Workplace,
 ) -> UploadOutcome:
     """Make an agent of an upload.
 
     Raises HostError if the host failed, NotReadyError if it lacks something.
     """
-    limits = limits or IntakeLimits()
     with owned_directory() as room, limited_process(limits.read_s) as reader:
-        pipeline = _UploadPipeline(job, on_step, limits, workplace or Anywhere(), room, reader)
+        pipeline = _UploadPipeline(job, on_step, limits, workplace, room, reader)
         try:
             pipeline.run()
         except _RefusalError as refusal:

@@ -7,9 +7,10 @@ import json
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -77,13 +78,23 @@ def task_directory(program: str, job: Mapping[str, Any], source: Path, host: Tas
         raise HostError(f"{host.room}: {error.strerror}: make room, or set TMPDIR") from error
 
 
-def run_task(command: Command, host: TaskHost, target: Path, tree: TreeLimits) -> tuple[CommandResult, str]:
-    """Run a command in a `task_directory` and store its tree at `target`. The text: why the tree is refused.
+def run_task(
+    program: str,
+    job: Mapping[str, Any],
+    source: Path,
+    target: Path,
+    tree: TreeLimits,
+    host: TaskHost,
+    command: Callable[..., Command],
+) -> tuple[CommandResult, str]:
+    """Run a program in a box and store its tree at `target`. The text: why the tree is refused.
 
-    Raises HostError or OSError if the host fails.
+    `command` gets what all programs have in common. Raises HostError if the host fails.
     """
-    with tempfile.TemporaryFile(dir=host.room) as stream:
-        result = run_in_box(command, host.policy, stream)
+    job = {**job, "bounds": tree.model_dump()}
+    with task_directory(program, job, source, host) as directory, tempfile.TemporaryFile(dir=host.room) as stream:
+        started = command(directory=directory, command=IN_BOX, output_bytes=tree.stream_bytes, cores=host.cores)
+        result = run_in_box(started, host.policy, stream)
         try:
             if result.is_success:
                 stream.seek(0)
@@ -153,25 +164,17 @@ def root_of(tree: Path) -> Path:
 
 
 def _unpack_archive(upload: Path, target: Path, limits: IntakeLimits, host: TaskHost) -> str:
-    job = {
-        "bounds": limits.tree.model_dump(),
-        "ratio": limits.unpack.ratio,
-        "ratio_from_bytes": limits.unpack.ratio_from_bytes,
-    }
-    with task_directory("unpack_in_box.py", job, upload, host) as directory:
-        command = Command(
-            name="unpack",
-            directory=directory,
-            command=IN_BOX,
-            image=IMAGE,
-            limits=limits.unpack.box(),
-            seconds=limits.unpack.seconds,
-            output_bytes=limits.tree.stream_bytes,
-            stderr_bytes=64 << 10,
-            log_bytes=4 << 10,
-            cores=host.cores,
-        )
-        result, refusal = run_task(command, host, target, limits.tree)
+    job = {"ratio": limits.unpack.ratio, "ratio_from_bytes": limits.unpack.ratio_from_bytes}
+    command = partial(
+        Command,
+        name="unpack",
+        image=IMAGE,
+        limits=limits.unpack.box(),
+        seconds=limits.unpack.seconds,
+        stderr_bytes=64 << 10,
+        log_bytes=4 << 10,
+    )
+    result, refusal = run_task("unpack_in_box.py", job, upload, target, limits.tree, host, command)
     if not result.is_success:
         refusal = _unpack_failure(result, limits)
     if refusal:
@@ -238,24 +241,19 @@ def build_tree(tree: Path, build: Build, target: Path, limits: IntakeLimits, hos
         "at": AT,
         "name": build.name,
         "missing": build.missing,
-        "bounds": limits.tree.model_dump(),
     }
-    with task_directory("build_in_box.py", job, tree, host) as directory:
-        command = Command(
-            name="build",
-            directory=directory,
-            command=IN_BOX,
-            image=image,
-            limits=limits.build.box(),
-            seconds=limits.build.seconds,
-            output_bytes=limits.tree.stream_bytes,
-            stderr_bytes=limits.build.log_bytes,
-            log_bytes=limits.build.kept_log_bytes,
-            environment=ENVIRONMENT,
-            cores=host.cores,
-            runs_scratch=recipes()[image].runs_built,
-        )
-        result, refusal = run_task(command, host, target, limits.tree)
+    command = partial(
+        Command,
+        name="build",
+        image=image,
+        limits=limits.build.box(),
+        seconds=limits.build.seconds,
+        stderr_bytes=limits.build.log_bytes,
+        log_bytes=limits.build.kept_log_bytes,
+        environment=ENVIRONMENT,
+        runs_scratch=recipes()[image].runs_built,
+    )
+    result, refusal = run_task("build_in_box.py", job, tree, target, limits.tree, host, command)
     log = str(result.stderr)
     if not result.is_success:
         return Built(log, _build_failure(result, log, limits.build, tree))

@@ -12,13 +12,14 @@ from judge.contest.schedule_next import Scheduler
 from judge.contest_view.ladder import LadderRatings
 from judge.contest_view.view import ContestView
 from judge.publish.export.export import PageOptions
-from judge.site.site import MAX_PAGE_BYTES, Proof, site
+from judge.site.site import MAX_PAGE_BYTES, Proof
 from judge.translations.language import languages
 from tests.contests import Recipe, nothing
 from tests.examples import sized
 from tests.publish.cups import Cup, player
 from tests.publish.public import Public
 from tests.site.browser import VIEWS, Browser
+from tests.site.whole_site import site
 from tests.verify.test_ladder import FAILURES, joins
 
 CAST = {f"agent-{number}": player(f"agent-{number}", 0.95 - 0.09 * number) for number in range(8)}

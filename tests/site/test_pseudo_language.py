@@ -16,7 +16,7 @@ from judge.catalog.files import steps_of
 from judge.site.game_files import read_stored
 from judge.site.game_page import GamePageContext, game_page
 from judge.site.pages import ASSETS, PagePlace, asset
-from judge.site.site import Proof, site
+from judge.site.site import Proof
 from judge.translations.language import Language
 from judge.web.live.paint import Painter
 from judge.web.live.running_pages import RunningPages
@@ -24,6 +24,7 @@ from scripts.messages import read_catalogue
 from tests.publish.cups import Cup
 from tests.site.browser import Browser
 from tests.site.test_browser import pages_of
+from tests.site.whole_site import site
 
 _KEPT = re.compile(r"(%\(\w+\)s|%%|\{\w*\}|</?\w[^>]*>|&\w+;)")
 _ACCENTS = str.maketrans("aeiouyAEIOUYcnsz", "áéíóúýÁÉÍÓÚÝčňšž")

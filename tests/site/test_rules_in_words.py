@@ -9,9 +9,10 @@ from judge.catalog import game_entry
 from judge.catalog.entry import GameEntry
 from judge.record.policy import load_policy, policy_names
 from judge.site.rules import rules_in_words
-from judge.site.site import Proof, site
+from judge.site.site import Proof
 from judge.translations.language import CODES, ENGLISH, language, languages
 from tests.site.test_site import a_contest
+from tests.site.whole_site import site
 
 
 @pytest.mark.parametrize(

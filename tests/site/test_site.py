@@ -18,7 +18,7 @@ from judge.record.spec import RecordFile, SeatSpec, public_part
 from judge.render.svg_player import write_film
 from judge.site.game_page import GamePageContext, game_page
 from judge.site.pages import POLICY, STYLE, PagePlace, asset
-from judge.site.site import MAX_PAGE_BYTES, Proof, site
+from judge.site.site import MAX_PAGE_BYTES, Proof
 from judge.store.types import JournalLine
 from judge.tournament.formats.round_robin import RoundRobin
 from judge.tournament.snapshot import FailuresPlan, Snapshot, SnapshotEntry, SnapshotImage
@@ -28,6 +28,7 @@ from tests.formats import recorded
 from tests.formats.recorded import HOSTILE
 from tests.publish.cups import Cup
 from tests.publish.public import Public
+from tests.site.whole_site import site
 
 LONG = "x" * 10_000
 

@@ -29,11 +29,12 @@ from judge.sandbox.machine.cores import available
 from judge.store.types import UploadStep
 from judge.submissions.check import Grade
 from judge.submissions.intake import IntakeLimits
-from judge.submissions.pipeline import Anywhere, Stage, UploadJob, UploadOutcome, process_upload
+from judge.submissions.pipeline import Stage, UploadJob, UploadOutcome, process_upload
 from tests.examples import evidence, of_lanes
 from tests.patience import PATIENCE_S
 from tests.submissions.archives import Files, renamed, zipped
 from tests.submissions.check import flawed
+from tests.submissions.workplaces import Anywhere
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("tools")]
 
@@ -41,8 +42,11 @@ JUDGE = """
 import sys
 from pathlib import Path
 from judge.record.policy import load_policy
+from judge.submissions.intake import IntakeLimits
 from judge.submissions.pipeline import UploadJob, process_upload
-process_upload(UploadJob(Path(sys.argv[1]), "bot.zip", load_policy("qchess-2013"), Path(sys.argv[2])))
+from tests.submissions.workplaces import Anywhere
+job = UploadJob(Path(sys.argv[1]), "bot.zip", load_policy("qchess-2013"), Path(sys.argv[2]))
+process_upload(job, limits=IntakeLimits(), workplace=Anywhere())
 """
 
 STARTER = IMAGES / "starter-qchess-cpp"
@@ -71,7 +75,7 @@ def send(tmp_path: Path, policy: Policy) -> Iterator[Send]:
         upload.write_bytes(data)
         fields = {key: more.pop(key) for key in ("name", "author", "why_not_named") if key in more}
         job = UploadJob(upload, filename, more.pop("policy", policy), tmp_path / "agents", **fields)  # type: ignore[arg-type]
-        return process_upload(job, **more)  # type: ignore[arg-type]
+        return process_upload(job, **{"limits": IntakeLimits(), "workplace": Anywhere()} | more)  # type: ignore[arg-type]
 
     yield run
     assert [] == left_by(os.getpid())

@@ -102,7 +102,7 @@ def test_submissions_are_processed_after_errors_in(
             until(lambda: register.get(number).state is expected, "it is not processed")
             # One `failed` or `ended` a try: the others follow with other submissions.
             assert {point for point, errors in left.items() if errors} <= {"failed", "ended", "give_back"}
-            assert "" == jobs._loop.problem
+            assert "" == jobs.problem
 
 
 @pytest.mark.parametrize("target", ["_new_process", "start"])

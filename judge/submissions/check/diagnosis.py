@@ -10,6 +10,7 @@ import os
 import re
 import signal
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from shlex import quote as quoted
 
@@ -236,7 +237,7 @@ def _cause(talk: RecordedTalk) -> str:
 
 def _named_otherwise(program: Path, said: str) -> str:
     words = {folded(word): word for word in _FILE_WORD.findall(said)}
-    paths = (path for _, path in zip(range(_MAX_FILES), own_paths(program), strict=False))
+    paths = islice(own_paths(program), _MAX_FILES)
     names = {path.name for path in paths}
     for name in sorted(names):
         word = words.get(folded(name), name)

@@ -3,6 +3,7 @@
 import codecs
 import platform
 import re
+from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from judge.agents.builds import MAKEFILES, is_built
@@ -128,7 +129,7 @@ def _fault_of_text(name: str, suffix: str, head: bytes, *, is_denied: bool) -> s
 
 def _missing_file(program: Path, word: str) -> str:
     name = printable(word.removeprefix("./"), 60)
-    files = [path for _, path in zip(range(_MAX_FILES), own_paths(program), strict=False) if path.is_file()]
+    files = [path for path in islice(own_paths(program), _MAX_FILES) if path.is_file()]
     names = [path.relative_to(program).as_posix() for path in files]
     if similar := similar_path(program, word.removeprefix("./")):
         return sentence(f"there is no {name} in the agent, but {printable(similar, 60)}: {CASE}")
@@ -154,7 +155,7 @@ def lfs_pointer(*files: Path) -> str:
 
 def pointers_of(program: Path) -> str:
     """As `lfs_pointer`, for all files of an agent."""
-    files = (path for _, path in zip(range(_MAX_FILES), own_paths(program), strict=False) if path.is_file())
+    files = (path for path in islice(own_paths(program), _MAX_FILES) if path.is_file())
     return lfs_pointer(*(path for path in files if path.stat().st_size < MAX_LFS_POINTER_BYTES))
 
 

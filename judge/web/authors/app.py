@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, FastAPI, Request
+from fastapi import APIRouter, Depends, FastAPI, Query, Request
 from fastapi import Path as PathPart
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import RedirectResponse, Response
@@ -23,64 +23,48 @@ from judge.contest_games import PublishedGame
 from judge.contest_view.view import ContestView
 from judge.notices.policy import parse_target
 from judge.notices.sender import new_secret
-from judge.site.pages import PagePlace, asset
+from judge.site.game_files import public_record
+from judge.site.pages import asset
 from judge.store.types import NotNowError, TooMuchError, UnknownSubmissionError
 from judge.submissions.service import check_title
 from judge.submissions.starters import starter_zip, starters_of
 from judge.tournament.snapshot import Snapshot, read_snapshot
-from judge.translations.language import CODES, languages
-from judge.web.authors import unsubscribe
 from judge.web.authors.games import (
     author_game_page,
     own_lines,
-    practice_file,
     practice_page,
-    private_file,
+    record_of_game,
+    record_of_practice,
 )
 from judge.web.authors.home import home_values
 from judge.web.authors.ladder import MAX_CHALLENGES, ladder_values
 from judge.web.authors.submissions import practice_values, submission_values
 from judge.web.intake.app import AppState, Number, UploadParameters, ask_challenge, ask_practice, stored_file
-from judge.web.kit.answers import AsciiJSON, attachment, download, html, page
+from judge.web.kit.answers import AsciiJSON, attachment, download, html
 from judge.web.kit.errors import UnauthorizedError, route_with_errors
-from judge.web.kit.forms import check_site, form_fields
+from judge.web.kit.forms import form_fields
+from judge.web.kit.private_pages import FORM, PrivatePages, contest_values
 from judge.web.kit.rendering import RecordTask, RenderedResponse, Renderer
-from judge.web.kit.session import AUTHOR, sign_in
+from judge.web.kit.session import AUTHOR
 
-FOLDER = "author"
-
-PATHS = (FOLDER, *(f"{code}/{FOLDER}" for code in CODES[1:]))
-
+SITE = PrivatePages("author", __package__, AUTHOR)
 SCRIPT = "author.js"
 MAX_SUBMISSIONS = 100
 MAX_GAMES = 500
 MAX_NOTICES = 50
 
 
+@dataclass(slots=True)
 class AuthorsSite:
-    """Shared state: `state` of the intake, `files` with records."""
+    """Shared state: `state` of the intake, `files` with records; `contest` with later entries."""
 
-    def __init__(
-        self,
-        state: AppState,
-        files: Path,
-        hosts: Callable[[], Sequence[ContestHost]],
-        file: PlanFile,
-        contest: Callable[[], ContestView | None],
-        renders: Renderer,
-    ) -> None:
-        self.state = state
-        self.renders = renders
-        self.files = files
-        self.hosts = hosts
-        self.file = file
-        self._contest = contest
-        self._snapshot: Snapshot | None = None
-
-    def shown_name(self) -> str:
-        """Title or name."""
-        snapshot = self.snapshot()
-        return (self.file.plan.title or self.state.directory.contest) if snapshot is None else snapshot.shown_name
+    state: AppState
+    files: Path
+    hosts: Callable[[], Sequence[ContestHost]]
+    file: PlanFile
+    watched: Callable[[], ContestView | None]
+    renders: Renderer
+    _snapshot: Snapshot | None = None
 
     def snapshot(self) -> Snapshot | None:
         """None before it begins."""
@@ -91,7 +75,7 @@ class AuthorsSite:
 
     def contest(self) -> ContestView | None:
         """With later entries; None before it begins."""
-        return None if self.snapshot() is None else self._contest()
+        return None if self.snapshot() is None else self.watched()
 
 
 def authors_site_of(request: Request) -> AuthorsSite:
@@ -104,26 +88,14 @@ def _author_of(request: Request, token: str) -> str:
     return authors_site_of(request).state.authors.author(request, token)
 
 
-def _place_of(request: Request) -> PagePlace:
-    path = request.url.path.removeprefix(f"{request.scope.get('root_path', '')}/")
-    return PagePlace.of_file(path, languages(CODES))
-
-
 def _page(template: str, request: Request, values: Mapping[str, Any], status: int = 200) -> Response:
     site = authors_site_of(request)
-    snapshot = site.snapshot()
-    common = {
-        "here": "author",
-        "contest_name": site.shown_name(),
-        "has_rounds": snapshot is None or snapshot.format.has_rounds,
-        "is_coming": snapshot is None,
-    }
-    return page(__package__, template, _place_of(request), FOLDER, {**common, **values}, status)
+    common = {"here": "author", **contest_values(site.snapshot(), site.file.plan)}
+    return SITE.page(template, request, {**common, **values}, status)
 
 
 def _sign_in_page(request: Request, _error: Exception | None = None) -> Response:
-    status = 200 if _place_of(request).path == f"{FOLDER}/index.html" else 401
-    return _page("author_sign_in.html", request, {}, status)
+    return _page("author_sign_in.html", request, {}, 200 if SITE.is_first(request) else 401)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,27 +144,24 @@ def own_of(request: Request) -> Own:
     raise UnauthorizedError("you are not signed in: open the link that the organiser sent you")
 
 
-async def from_own_site(request: Request) -> None:
-    """Raise InputError for a form of another site."""
-    check_site(request)
-
-
-common = APIRouter(prefix=f"/{FOLDER}")
+common = APIRouter(prefix=f"/{SITE.folder}")
 """Paths for programs, without a language."""
 
+public = APIRouter(prefix=f"/{SITE.folder}")
+"""Pages that are open to all."""
+
 pages = APIRouter(
-    prefix=f"/{FOLDER}",
+    prefix=f"/{SITE.folder}",
     route_class=route_with_errors(_sign_in_page, UnauthorizedError, UnknownSubmissionError, RequestValidationError),
 )
 """In threads. The first matching path is called."""
-
-FORM = [Depends(from_own_site)]
 
 Signed = Annotated[Own, Depends(own_of)]
 Stem = Annotated[str, PathPart(pattern="^[0-9]{5,18}$")]
 StarterName = Annotated[str, PathPart(pattern="^starter-[a-z0-9-]{1,60}$")]
 Attempt = Annotated[int, PathPart(ge=0, lt=10**9)]
 Seat = Annotated[int, PathPart(ge=0, le=1)]
+NoticeId = Annotated[str, Query(pattern="^msg_[0-9a-f]{32}$")]
 Ending = Annotated[Literal["json", "stderr", "debug"], PathPart()]
 
 
@@ -210,27 +179,26 @@ async def submit(request: Request, query: UploadParameters) -> Response:
     return AsciiJSON({"id": received.submission.id}, 200 if received.is_repeated else 201)
 
 
-@pages.get("")
-@pages.get("/")
-def top(request: Request) -> Response:
-    """The first page."""
-    return RedirectResponse(f"{request.url.path.rstrip('/')}/index.html", 307)
+SITE.add_session_paths(pages, _author_of, _page, "author_change.html")
 
 
-@pages.post("/session", dependencies=FORM)
-async def begin(request: Request) -> Response:
-    """Exchange the token for a cookie. Asks before replacing another session."""
-
-    def ask(values: Mapping[str, str]) -> Response:
-        return _page("author_change.html", request, values, 409)
-
-    return await sign_in(request, AUTHOR, _author_of, ask)
+@public.get("/unsubscribe.html")
+def unsubscribe(request: Request, notice: NoticeId) -> Response:
+    """Ask before mails are stopped: programs that check mails open links."""
+    is_known = bool(authors_site_of(request).state.notices.receiver_of(notice))
+    return _unsubscribe_page(request, "ask" if is_known else "unknown")
 
 
-@pages.post("/sign-out", dependencies=FORM)
-def end(request: Request) -> Response:
-    """Sign out."""
-    return AUTHOR.sign_out(request)
+@public.post("/unsubscribe.html", dependencies=FORM)
+def stop_mails(request: Request, notice: NoticeId) -> Response:
+    """Remove the e-mail address of the notice's author; also called by mail programs (RFC 8058)."""
+    is_known = authors_site_of(request).state.notices.unsubscribe(notice)
+    return _unsubscribe_page(request, "done" if is_known else "unknown")
+
+
+def _unsubscribe_page(request: Request, state: str) -> Response:
+    values = {"state": state, "query": request.url.query}
+    return _page("author_unsubscribe.html", request, values, 404 if state == "unknown" else 200)
 
 
 @common.get("/starters/{name}.zip")
@@ -272,7 +240,7 @@ def _index_page(own: Own, problem: str = "") -> Response:
     register = own.state.register
     games = register.own_games(own.author, MAX_GAMES + 1)
     lines = own_lines(games[:MAX_GAMES], own.agents)
-    submissions, language = register.submissions(own.author), _place_of(own.request).language
+    submissions, language = register.submissions(own.author), SITE.place(own.request).language
     contest, per_day = own.site.contest(), own.state.directory.intake.challenges_per_day
     snapshot = own.site.snapshot() if contest is None else contest.snapshot
     opponent, outcome = (own.request.query_params.get(key, "")[:64] for key in ("opponent", "outcome"))
@@ -391,15 +359,15 @@ def submission_report(own: Signed, number: Number) -> Response:
 @pages.get("/practice/{stem}.html")
 def practice_game(own: Signed, stem: Stem) -> Response:
     """Show a practice game."""
-    game, place = own.state.practice.get(int(stem), own.author), _place_of(own.request)
-    return own.rendered(practice_page(own.state.directory, game, place, f"{place.root}{FOLDER}/"))
+    game, place = own.state.practice.get(int(stem), own.author), SITE.place(own.request)
+    return own.rendered(practice_page(own.state.directory, game, place, f"{place.root}{SITE.folder}/"))
 
 
 @pages.get("/practice/{stem}.seat-{seat}.{ending}")
 def private_of_practice(own: Signed, stem: Stem, seat: Seat, ending: Ending) -> Response:
     """A seat's private data in a practice game."""
     game = own.state.practice.get(int(stem), own.author)
-    data = practice_file(own.state.directory, game, ending, seat)
+    data = record_of_practice(own.state.directory, game).private_file(seat, ending)
     return own.rendered(data, f"practice-{stem}.seat-{seat}.{ending}")
 
 
@@ -407,20 +375,21 @@ def private_of_practice(own: Signed, stem: Stem, seat: Seat, ending: Ending) -> 
 def practice_record(own: Signed, stem: Stem) -> Response:
     """A practice game's public record."""
     game = own.state.practice.get(int(stem), own.author)
-    return own.rendered(practice_file(own.state.directory, game, "json"), f"practice-{stem}.json")
+    record = record_of_practice(own.state.directory, game)
+    return own.rendered(RecordTask(record.files, record.digest, public_record), f"practice-{stem}.json")
 
 
 @pages.get("/games/{stem}.attempt-{attempt}.seat-{seat}.{ending}")
 def private_of_attempt(own: Signed, stem: Stem, attempt: Attempt, seat: Seat, ending: Ending) -> Response:
     """A seat's private data in an attempt that does not count."""
-    data = private_file(own.site.files, own.game(stem), own.agents, attempt, seat, ending)
+    data = record_of_game(own.site.files, own.game(stem), own.agents, attempt).private_file(seat, ending)
     return own.rendered(data, f"game-{stem}.attempt-{attempt}.seat-{seat}.{ending}")
 
 
 @pages.get("/games/{stem}.seat-{seat}.{ending}")
 def private_of_game(own: Signed, stem: Stem, seat: Seat, ending: Ending) -> Response:
     """A seat's private data in a game."""
-    data = private_file(own.site.files, own.game(stem), own.agents, None, seat, ending)
+    data = record_of_game(own.site.files, own.game(stem), own.agents).private_file(seat, ending)
     return own.rendered(data, f"game-{stem}.seat-{seat}.{ending}")
 
 
@@ -440,7 +409,7 @@ def _game_page(own: Own, stem: str, attempt: int | None = None) -> Response:
     game, contest = own.game(stem), own.site.contest()
     if contest is None:
         raise UnknownSubmissionError("the contest has not begun")
-    place = _place_of(own.request)
+    place = SITE.place(own.request)
     return own.rendered(author_game_page(own.site.files, contest.snapshot, game, own.agents, attempt, place))
 
 
@@ -454,6 +423,4 @@ def add_paths(app: FastAPI, site: AuthorsSite) -> None:
     """Add the pages in all languages to an application."""
     app.state.authors_site = site
     app.include_router(common, include_in_schema=False)
-    for code in CODES:
-        app.include_router(unsubscribe.router, prefix="" if code == CODES[0] else f"/{code}", include_in_schema=False)
-        app.include_router(pages, prefix="" if code == CODES[0] else f"/{code}", include_in_schema=False)
+    SITE.add_to(app, public, pages)

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -19,14 +19,14 @@ from judge.publish.redaction import entries_for, private_part
 from judge.record.spec import RecordFile, public_part
 from judge.record.transcript import EntryKind, unseal
 from judge.referee.verdict_help import fix_of
-from judge.site.game_files import public_record, read_stored
+from judge.site.game_files import read_stored
 from judge.site.game_page import GamePageContext, game_page, large_record_page
 from judge.site.pages import PagePlace
 from judge.store.practice_games import PracticeGame
 from judge.store.types import UnknownSubmissionError
 from judge.submissions.service import IntakeDirectory
 from judge.tournament.snapshot import Snapshot
-from judge.translations.language import CODES, languages
+from judge.web.intake.answers import practice_reason
 from judge.web.kit.rendering import MAX_PAGE_RECORD_BYTES, RecordTask
 
 KINDS: Mapping[str, EntryKind] = {"stderr": EntryKind.STDERR, "debug": EntryKind.READ}
@@ -39,24 +39,45 @@ SHOWN_LOG_BYTES, MOVE_LOG_BYTES = 96 << 10, 4 << 10
 LINE_CHARACTERS = 400
 
 
-def private_file(
-    files: Path, game: PublishedGame, agents: Collection[str], attempt: int | None, seat: int, ending: str
-) -> RecordTask:
-    """A seat's private data, if one of the author's `agents` had it.
+@dataclass(frozen=True, slots=True)
+class PrivateRecord:
+    """A stored record, and the seats whose private data its reader may see."""
 
-    Raises UnknownSubmissionError; the task raises InputError for a damaged record.
-    """
-    return _private_file(files, game.record_of(attempt), _own_seats(game, agents), seat, ending)
+    files: Path
+    digest: str
+    seats: Sequence[int]
+
+    def private_file(self, seat: int, ending: str) -> RecordTask:
+        """A seat's private data. Raises UnknownSubmissionError; the task raises InputError for a damaged record."""
+        if seat not in self.seats:
+            raise UnknownSubmissionError("no agent of yours had this seat")
+        return RecordTask(self.files, self.digest, private_bytes, (seat, ending))
+
+    def page(
+        self, context: GamePageContext, place: PagePlace, template: str, values: Mapping[str, Any], record: str = ""
+    ) -> RecordTask | bytes:
+        """Its page; of a large record the bytes of a page that links `record`, or else the public record."""
+        arguments = (tuple(self.seats), context, place.file, template, values)
+        task = RecordTask(self.files, self.digest, author_page, arguments)
+        if task.record_bytes <= MAX_PAGE_RECORD_BYTES:
+            return task
+        return large_record_page(place, context, task.record_bytes, record)
+
+
+def record_of_game(
+    files: Path, game: PublishedGame, agents: Collection[str], attempt: int | None = None
+) -> PrivateRecord:
+    """Of an author with these `agents`. Raises UnknownSubmissionError without a record."""
+    return PrivateRecord(files, _existing(game.record_of(attempt)), _own_seats(game, agents))
+
+
+def record_of_practice(directory: IntakeDirectory, game: PracticeGame) -> PrivateRecord:
+    """Raises UnknownSubmissionError without a record."""
+    return PrivateRecord(directory.practice, _existing(game.record), [game.seat])
 
 
 def _own_seats(game: PublishedGame, agents: Collection[str]) -> Sequence[int]:
     return [seat for seat, agent in enumerate((game.first, game.second)) if agent in agents]
-
-
-def _private_file(files: Path, digest: str | None, own_seats: Collection[int], seat: int, ending: str) -> RecordTask:
-    if seat not in own_seats:
-        raise UnknownSubmissionError("no agent of yours had this seat")
-    return RecordTask(files, _existing(digest), private_bytes, (seat, ending))
 
 
 def _existing(digest: str | None) -> str:
@@ -74,49 +95,30 @@ def private_bytes(files: Path, digest: str, seat: int, ending: str) -> bytes:
 def author_game_page(
     files: Path, contest: Snapshot, game: PublishedGame, agents: Collection[str], attempt: int | None, place: PagePlace
 ) -> RecordTask | bytes:
-    """Page of a game or attempt; of a large record the bytes of a page that names it. Raises as `private_file`."""
+    """Page of a game or attempt. Raises as `record_of_game`."""
     stems = {entry.name: f"{number:03d}" for number, entry in enumerate(contest.entries, 1)}
     entries = contest.by_name()
     titles = (entries[game.first].title, entries[game.second].title)
     seats, has_rounds = (stems[game.first], stems[game.second]), contest.format.has_rounds
     context = GamePageContext(contest.shown_name, game, seats, titles=titles, has_rounds=has_rounds)
     values = {"has_authors": True, "attempt": attempt, "others": game.uncounted}
-    own, digest = _own_seats(game, agents), _existing(game.record_of(attempt))
-    return _page_task(files, digest, own, context, place, "author_game.html", values)
+    return record_of_game(files, game, agents, attempt).page(context, place, "author_game.html", values)
 
 
 def practice_page(directory: IntakeDirectory, game: PracticeGame, place: PagePlace, folder: str) -> RecordTask | bytes:
-    """As `author_game_page`."""
+    """Page of a practice game. Raises as `record_of_practice`."""
     first, second = seat_names(game)
     practice = ScheduledGame(str(game.id), game.id, 0, 0, game.number, first, second, "", game.state, game.attempt)
     context = GamePageContext(directory.contest, PublishedGame.of(practice, None), ("", ""))
     values = {"has_authors": True, "submission": game.submission, "folder": folder}
-    files, digest = directory.practice, _existing(game.record)
-    return _page_task(files, digest, [game.seat], context, place, "author_practice.html", values)
+    record = f"{context.game.stem}.json"
+    return record_of_practice(directory, game).page(context, place, "author_practice.html", values, record)
 
 
-def _page_task(
-    files: Path,
-    digest: str,
-    seats: Sequence[int],
-    context: GamePageContext,
-    place: PagePlace,
-    template: str,
-    values: Mapping[str, Any],
-) -> RecordTask | bytes:
-    task = RecordTask(files, digest, author_page, (tuple(seats), context, place.file, template, values))
-    if task.record_bytes <= MAX_PAGE_RECORD_BYTES:
-        return task
-    is_practice = template == "author_practice.html"
-    record = f"{context.game.stem}.json" if is_practice else f"{place.top}{context.game.record_path}"
-    return large_record_page(place, context, task.record_bytes, record)
-
-
-def practice_file(directory: IntakeDirectory, game: PracticeGame, ending: str, seat: int | None = None) -> RecordTask:
-    """Public record, or `seat`'s private data. Raises as `private_file`."""
-    if seat is None:
-        return RecordTask(directory.practice, _existing(game.record), public_record)
-    return _private_file(directory.practice, game.record, (game.seat,), seat, ending)
+def practice_line(game: PracticeGame) -> Mapping[str, Any]:
+    """Fields of a practice game or challenge, `names` by seat, `outcome`, and `why` without the host's failures."""
+    outcome = outcome_for(game.seat, game.verdict, game.winner) if game.verdict else ""
+    return {**asdict(game), "why": practice_reason(game), "names": seat_names(game), "outcome": outcome}
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +180,7 @@ def author_page(
             for case in cases_of(file.record, entries_for(file, seats))
         ],
     }
-    at = PagePlace.of_file(place, languages(CODES))
+    at = PagePlace.of_file(place)
     return game_page(replay, public.record, context, at, template, values, __package__)
 
 

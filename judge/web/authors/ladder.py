@@ -7,13 +7,11 @@ from judge.contest_games import GameResult
 from judge.contest_view.ladder import TREND_GAMES
 from judge.contest_view.values import Participant
 from judge.contest_view.view import ContestView
-from judge.formats.outcome import outcome_for
 from judge.site.ladder import last_game, signed
 from judge.store.practice_games import PracticeGame
 from judge.store.types import ENTERS, Submission
 from judge.tournament.snapshot import newest_versions
-from judge.web.authors.games import seat_names
-from judge.web.intake.answers import practice_reason
+from judge.web.authors.games import practice_line
 
 MAX_OPPONENTS = 100
 MAX_PICKS = 3
@@ -47,15 +45,7 @@ def ladder_values(
         "signed": signed,
         "trend_games": TREND_GAMES,
         "per_day": per_day if may_challenge else 0,
-        "challenges": [
-            {
-                "game": game,
-                "why": practice_reason(game),
-                "names": seat_names(game),
-                "outcome": outcome_for(game.seat, game.verdict, game.winner) if game.verdict else "",
-            }
-            for game in challenges
-        ],
+        "challenges": [*map(practice_line, challenges)],
     }
 
 

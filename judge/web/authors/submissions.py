@@ -1,11 +1,10 @@
 """An author's page of a submission."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from judge.contest_games import GameState
-from judge.formats.outcome import outcome_for
 from judge.journal.events import SubmissionState
 from judge.store.practice_games import PracticeGame
 from judge.store.submissions import Register
@@ -14,8 +13,8 @@ from judge.submissions.check import CheckReport, Grade
 from judge.submissions.pipeline import Stage
 from judge.submissions.practice import with_shorter_games
 from judge.submissions.service import IntakeDirectory
-from judge.web.authors.games import seat_names
-from judge.web.intake.answers import practice_reason, shown_reason
+from judge.web.authors.games import practice_line
+from judge.web.intake.answers import shown_reason
 from judge.web.intake.app import stored_file
 
 WORDS = {Stage.STAGED: "stored"}
@@ -62,15 +61,7 @@ def practice_values(
     is_waiting = any(game.state in (GameState.PENDING, GameState.RUNNING) for game in games)
     may_ask = limits.practice_games and limits.practice_games_per_day >= limits.practice_games
     return {
-        "games": [
-            {
-                **asdict(game),
-                "why": practice_reason(game),
-                "names": seat_names(game),
-                "outcome": outcome_for(game.seat, game.verdict, game.winner) if game.verdict else "",
-            }
-            for game in games
-        ],
+        "games": [*map(practice_line, games)],
         "practice_s": limits.practice_s
         if with_shorter_games(directory.policy, limits.practice_s) != directory.policy
         else 0,

@@ -6,7 +6,6 @@ from typing import Any
 
 from fastapi.responses import JSONResponse, Response
 
-from judge.site.pages import AUTHOR_POLICY, PagePlace, render
 from judge.web.schemas import Problem
 
 
@@ -20,14 +19,6 @@ class AsciiJSON(JSONResponse):
 def problem(status: int, error: str, headers: Mapping[str, str] | None = None) -> AsciiJSON:
     """An error response."""
     return AsciiJSON(Problem(error=error).model_dump(), status, headers)
-
-
-def page(
-    package: str, template: str, place: PagePlace, folder: str, values: Mapping[str, Any], status: int = 200
-) -> Response:
-    """`folder` contains all pages of this kind."""
-    common = {"has_authors": True, "policy": AUTHOR_POLICY, "folder": f"{place.root}{folder}/"}
-    return html(render(template, place, {**common, **values}, package=package), status)
 
 
 def html(data: bytes, status: int = 200) -> Response:

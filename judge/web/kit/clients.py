@@ -17,7 +17,7 @@ from judge.web.kit import rooms
 from judge.web.kit.answers import problem
 from judge.web.kit.lanes import Lane
 from judge.web.kit.middleware import CONNECTION, HEADERS, STREAM, abort_connection, path_of
-from judge.web.kit.networks import NetworkCounts
+from judge.web.kit.networks import NetworkCounts, client_of
 from judge.web.kit.rooms import Rooms, SharedRoom
 
 ORGANISERS = "organiser"
@@ -69,7 +69,7 @@ class ClientLimits:
             await self._app(scope, receive, send)
             return
         self._arrived += 1
-        host = (scope.get("client") or ("",))[0]
+        host = client_of(scope)
         words = path_of(scope).split("/")
         # Viewers of a game also open pages.
         is_stream = words[-1] == STREAM
@@ -133,14 +133,8 @@ class ClientLimits:
                 started.append(message)
                 return
             body: bytes = message.get("body", b"")
-            if len(body) <= LARGE_ANSWER_BYTES:
-                while started:
-                    await send(started.pop())
-                await self._send_pieces(message, body, scope, send)
-                return
             with ExitStack() as stack:
-                is_refused = not self._bytes.has_room(host, len(body))
-                if is_refused or not stack.enter_context(self._answers.entered(host, _connection(scope), len(body))):
+                if len(body) > LARGE_ANSWER_BYTES and not self._count_answer(stack, host, scope, len(body)):
                     if started:
                         started.clear()
                         why = "too many large answers to your address are under way"
@@ -148,13 +142,20 @@ class ClientLimits:
                     else:
                         abort_connection(scope)
                     return
-                self._bytes.add(host, len(body))
-                stack.callback(self._bytes.add, host, -len(body))
                 while started:
                     await send(started.pop())
                 await self._send_pieces(message, body, scope, send)
 
         return send_on
+
+    def _count_answer(self, stack: ExitStack, host: str, scope: Scope, size: int) -> bool:
+        """Count a large answer until the stack ends; False without room for it."""
+        is_refused = not self._bytes.has_room(host, size)
+        if is_refused or not stack.enter_context(self._answers.entered(host, _connection(scope), size)):
+            return False
+        self._bytes.add(host, size)
+        stack.callback(self._bytes.add, host, -size)
+        return True
 
     async def _send_pieces(self, message: Message, body: bytes, scope: Scope, send: Send) -> None:
         if len(body) <= PIECE_BYTES:

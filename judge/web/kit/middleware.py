@@ -18,6 +18,7 @@ from judge.submissions.intake import IntakePolicy
 from judge.translations.language import CODES
 from judge.web.kit.answers import problem
 from judge.web.kit.metrics import Metrics
+from judge.web.kit.networks import client_of
 from judge.web.kit.rate_limit import RateLimit
 
 PUBLIC_HEADERS = {
@@ -143,7 +144,7 @@ class Middleware:
 
         with bound(request=request_id):
             try:
-                wait_s = self._addresses[part.name].spend_address((scope.get("client") or ("",))[0])
+                wait_s = self._addresses[part.name].spend_address(client_of(scope))
                 if wait_s:
                     refusal = problem(429, "too many requests from your address", {"retry-after": str(wait_s)})
                     await refusal(scope, receive, send_with_headers)
@@ -159,7 +160,7 @@ class Middleware:
                         route=getattr(scope.get("route"), "path", None),
                         status=answered[0] if answered else None,
                         ms=round((time.monotonic() - began) * 1000, 1),
-                        address=(scope.get("client") or ("",))[0],
+                        address=client_of(scope),
                         author=scope.get("state", {}).get("author"),
                     )
 

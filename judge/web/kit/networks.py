@@ -5,6 +5,8 @@ from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import NamedTuple
 
+from starlette.types import Scope
+
 IPV6_NETWORKS = {64: 1, 56: 4, 48: 16}
 IPV4_NETWORKS = {32: 1, 24: 16}
 """Length of the prefix, and how many times the limit of a client the network has. A club plays in one IPv4 /24."""
@@ -33,6 +35,12 @@ def networks_of(host: str) -> tuple[Network, ...]:
         first = kind(int(address) >> (bits - length) << (bits - length))
         found.append(Network(str(first) if length == bits else f"{first}/{length}", share))
     return tuple(found)
+
+
+def client_of(scope: Scope) -> str:
+    """Address of a request's client, or an empty string."""
+    host: str = (scope.get("client") or ("",))[0]
+    return host
 
 
 class NetworkCounts:

@@ -28,6 +28,7 @@ from judge.sandbox.machine.cores import available
 from judge.store.files import Files
 from judge.web.kit import logs
 from judge.web.kit.lanes import Lane, while_connected
+from judge.web.kit.networks import client_of
 
 LARGE_RECORD_BYTES = 1 << 20
 """Larger records are read in a process."""
@@ -225,8 +226,7 @@ class RenderedResponse(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send it, unless the client goes."""
-        client = (scope.get("client") or ("",))[0]
-        found = await self._renderer.render(receive, client, self._task)
+        found = await self._renderer.render(receive, client_of(scope), self._task)
         await response_of(found, self._kind, self._more)(scope, receive, send)
 
 

@@ -22,6 +22,7 @@ from judge.store.types import TooMuchError
 from judge.submissions.intake import IntakePolicy
 from judge.web.kit.errors import UnauthorizedError
 from judge.web.kit.forms import form_fields, is_proof, proof_of
+from judge.web.kit.networks import client_of
 from judge.web.kit.rate_limit import RateLimit
 
 HOST_PREFIX = "__Host-"
@@ -64,7 +65,7 @@ class Authenticator:
         return bool(token) and await to_thread.run_sync(find, token, limiter=self._look_ups) is not None
 
     def _refuse(self, request: Request) -> NoReturn:
-        wait_s = self._strangers.spend_address(request.client.host if request.client else "")
+        wait_s = self._strangers.spend_address(client_of(request.scope))
         if wait_s:
             raise TooMuchError("too many requests without a valid token", wait_s)
         raise UnauthorizedError("the token is missing or not valid: send Authorization: Bearer TOKEN")

@@ -9,7 +9,6 @@ from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi import Path as PathPart
 from fastapi.responses import Response
 
-from judge.base.errors import InputError
 from judge.contest_view.documents import (
     Agents,
     GameDetails,
@@ -22,29 +21,15 @@ from judge.contest_view.documents import (
     standings_document,
 )
 from judge.contest_view.view import ContestView
-from judge.web.kit.answers import problem
-from judge.web.kit.errors import error_responses, route_with_errors
-from judge.web.live.app import NotBegunError, Site, answer, site_of
+from judge.store.types import UnknownSubmissionError
+from judge.web.kit.errors import error_responses
+from judge.web.live.app import Site, answer, site_of
 
 MAX_GAMES_PER_ANSWER = 1000
 MAX_NUMBER = 1_000_000
 
 
-class UnknownGameError(InputError):
-    """The schedule has no such game."""
-
-
-def _not_found(_request: Request, error: Exception) -> Response:
-    return problem(404, str(error))
-
-
-router = APIRouter(
-    prefix="/api",
-    tags=["contest"],
-    route_class=route_with_errors(_not_found, NotBegunError, UnknownGameError),
-    default_response_class=Response,
-)
-
+router = APIRouter(prefix="/api", tags=["contest"], default_response_class=Response)
 Shown = Annotated[Site, Depends(site_of)]
 
 KnownTag = Annotated[str, Header(alias="If-None-Match", description="ETags of answers that you have.")]
@@ -102,7 +87,7 @@ async def game(
 def _game(view: ContestView, number: int) -> object:
     found = next(games_after(view, number - 1), None)
     if found is None or found.number != number:
-        raise UnknownGameError(f"there is no game {number}")
+        raise UnknownSubmissionError(f"there is no game {number}")
     return game_document(view, found)
 
 

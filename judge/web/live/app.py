@@ -20,12 +20,14 @@ from judge.contest.hosts import ContestHost
 from judge.contest.window_keeper import PlanFile
 from judge.contest_view.view import ContestView
 from judge.store.submission_queries import RegisterReader
+from judge.store.types import UnknownSubmissionError
 from judge.transparency.log import SignedLog
 from judge.web.kit.answers import attachment
 from judge.web.kit.connections import take_connection
 from judge.web.kit.errors import error_responses, route_with_errors
 from judge.web.kit.health import check_health
 from judge.web.kit.lanes import Lane
+from judge.web.kit.networks import client_of
 from judge.web.kit.rendering import Renderer, response_of
 from judge.web.live.archive import ARCHIVE
 from judge.web.live.hub import Hub, Topic
@@ -114,11 +116,11 @@ class Site:
         """
         if self.watched is None:
             raise NotBegunError(NO_EVENTS)
-        return await self.pages.run(request.receive, client_of(request), partial(find, self.watched))
+        return await self.pages.run(request.receive, client_of(request.scope), partial(find, self.watched))
 
     async def draw(self, request: Request, draw: Callable[[], Found]) -> Found:
         """What `draw` returns for the running games, when it is the client's turn. Raises as `in_turn`."""
-        return await self.drawing.run(request.receive, client_of(request), draw, in_thread=False)
+        return await self.drawing.run(request.receive, client_of(request.scope), draw, in_thread=False)
 
     async def final(self, request: Request) -> ContestView | None:
         """None before the end."""
@@ -154,7 +156,7 @@ Game = Annotated[int, Query(ge=0, le=1_000_000, description="Events of this game
 Moves = Annotated[bool, Query(description="False: no events within games.")]
 
 
-class NotBegunError(InputError):
+class NotBegunError(UnknownSubmissionError):
     """There are no events yet."""
 
 
@@ -252,7 +254,7 @@ async def feed(
         "judge-now-ms": str(round(time.time() * 1000)),
         "cache-control": "no-store",
     }
-    found = await hub.find(request.receive, client_of(request), since, limit, Topic(game, moves))
+    found = await hub.find(request.receive, client_of(request.scope), since, limit, Topic(game, moves))
     return Response(b"".join(sent.line + b"\n" for sent in found), media_type="application/x-ndjson", headers=headers)
 
 
@@ -300,20 +302,15 @@ async def archive(request: Request, site: Shown) -> Response:
     if site.watched is None or found is None:
         return PlainTextResponse(NO_ARCHIVE, 404)
     # Reads the manifest and all names.
-    chunks = await site.packing.run(request.receive, client_of(request), partial(site.watched.packed, *found))
+    chunks = await site.packing.run(request.receive, client_of(request.scope), partial(site.watched.packed, *found))
     headers = {**attachment(ARCHIVE), "cache-control": "no-cache"}
     return StreamingResponse(_packed(request, chunks, site.packing), media_type="application/gzip", headers=headers)
-
-
-def client_of(request: Request) -> str:
-    """Address of a client, or an empty string."""
-    return "" if request.client is None else request.client.host
 
 
 async def _packed(request: Request, chunks: Iterator[bytes], lane: Lane) -> AsyncIterator[bytes]:
     threads = CapacityLimiter(1)
     while True:
-        async with lane.turn(client_of(request)):
+        async with lane.turn(client_of(request.scope)):
             chunk = await to_thread.run_sync(next, chunks, b"", limiter=threads)
         if not chunk:
             return
@@ -325,7 +322,7 @@ async def page(request: Request, site: Shown, path: Annotated[str, PathPart(max_
     """Return a page or a file of the contest."""
     pages = site.watched
     if pages is None:
-        waiting = await site.pages.run(request.receive, client_of(request), partial(_waiting_page, site, path))
+        waiting = await site.pages.run(request.receive, client_of(request.scope), partial(_waiting_page, site, path))
         return PlainTextResponse(NO_PAGE, 404) if waiting is None else answer(request, waiting)
     hub = pages.hub
     place = pages.place(path)
@@ -336,7 +333,7 @@ async def page(request: Request, site: Shown, path: Annotated[str, PathPart(max_
         )
         over = await site.final(request)
         draw = partial(pages.games.all, with_boards=with_boards, final=over, agent=followed)
-        running_games = await site.draw(request, lambda: draw(hub.live, hub.viewers, pages.slots, place))
+        running_games = await site.draw(request, lambda: draw(hub.live, hub.viewers, 1, place))
         return answer(request, running_games)
     number = place.path.partition("/")[2].partition(".")[0]
     running = hub.live.games.get(int(number)) if number.isascii() and number.isdigit() else None
@@ -357,7 +354,7 @@ async def page(request: Request, site: Shown, path: Annotated[str, PathPart(max_
         return answer(request, found)
     if isinstance(found, Path):
         return response_of(found, kind_of(path), _caching(is_fixed=False))
-    rendered = await site.renders.render(request.receive, client_of(request), found.task)
+    rendered = await site.renders.render(request.receive, client_of(request.scope), found.task)
     if isinstance(rendered, Path):
         return response_of(rendered, found.kind, _caching(is_fixed=found.is_fixed))
     return answer(request, found.page(rendered))

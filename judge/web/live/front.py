@@ -22,19 +22,19 @@ from judge.cup.export import CupSite
 from judge.cup.plan import PlannedCup
 from judge.cup.results import current_results
 from judge.site.feed import FeedEntry, write_feed
-from judge.site.pages import STYLE, PagePlace, asset, render
+from judge.site.pages import STYLE, PagePlace, render
 from judge.submissions.intake import IntakePolicy
-from judge.translations.language import CODES, languages
+from judge.translations.language import CODES
 from judge.web.kit.clients import IsOrganiser
 from judge.web.kit.errors import new_app
 from judge.web.kit.lanes import Lane, while_connected
 from judge.web.kit.middleware import PUBLIC_HEADERS, Middleware, Part, path_of
+from judge.web.kit.networks import client_of
 from judge.web.live.app import (
     NO_PAGE,
     POLL_INTERVAL_S,
     Site,
     alive_router,
-    client_of,
     event_router,
     health_router,
 )
@@ -197,11 +197,9 @@ class FrontPage:
         async def page(request: Request, path: str) -> Response:
             if path in self._contests:
                 return RedirectResponse(f"{request.scope.get('root_path', '')}/{path}/", 307)
-            place = PagePlace.of_file(path or INDEX, languages(CODES))
-            if path == STYLE:
-                data = asset(STYLE)
-            elif path == SCRIPT:
-                data = asset_page(SCRIPT).data
+            place = PagePlace.of_file(path or INDEX)
+            if path in (STYLE, SCRIPT):
+                data = asset_page(path).data
             elif (found := await while_connected(request.receive, self._rendered(request, place))) is None:
                 return PlainTextResponse(NO_PAGE, 404)
             else:
@@ -212,7 +210,7 @@ class FrontPage:
 
     async def _rendered(self, request: Request, place: PagePlace) -> bytes | None:
         """A page, written once after each change."""
-        async with self._writing.turn(client_of(request)):
+        async with self._writing.turn(client_of(request.scope)):
             seq = self.hub.seq
             if self._written[0] != seq:
                 self._written = seq, {}

@@ -212,8 +212,7 @@ class Hub:
 
     def since(self, seq: int, most: int, topic: Topic) -> list[Sent]:
         """At most `most` events of a topic after number `seq`."""
-        found = (sent for sent in self._stored.since(seq) if topic.has(sent))
-        return [sent for _, sent in zip(range(most), found, strict=False)]
+        return list(islice(filter(topic.has, self._stored.since(seq)), most))
 
     async def find(self, receive: Receive, client: str, seq: int, most: int, topic: Topic) -> list[Sent]:
         """As `since`. A search of older events takes turns with those of other clients.

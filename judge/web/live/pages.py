@@ -122,18 +122,16 @@ class LivePages:
         self,
         planned: Planned,
         *,
-        slots: int = 1,
         is_static: bool = False,
         has_authors: bool = False,
         archive: str = "",
     ) -> None:
-        """Open the contest's store. `slots` limits the running games. Raises InputError before it begins."""
+        """Open the contest's store. Raises InputError before it begins."""
         if planned.has_no_store:
             raise planned.not_begun()
         self._store = open_store(planned)
         self._contest = Contest(self._store, planned)
         self.hub = ContestHub(planned.folder, self._contest.snapshot.policy)
-        self.slots = slots
         self._is_static = is_static
         self._has_authors = has_authors
         self._archive = archive
@@ -319,7 +317,7 @@ class LivePages:
 
     def place(self, path: str) -> PagePlace:
         """Place of a path from the top of the site."""
-        return PagePlace.of_file(path, self._languages)
+        return PagePlace.of_file(path)
 
     def places(self, path: str) -> Sequence[PagePlace]:
         """A page's places in all languages."""
@@ -452,7 +450,7 @@ def export_name(contest: ContestView) -> str:
 def public_game_page(files: Path, digest: str, context: GamePageContext, file: str) -> bytes:
     """The page of a game at the place of `file`."""
     public = public_part(read_stored(files, digest))
-    return game_page(steps_of(public), public.record, context, PagePlace.of_file(file, languages(CODES)))
+    return game_page(steps_of(public), public.record, context, PagePlace.of_file(file))
 
 
 def asset_page(name: str) -> LivePage:

@@ -16,7 +16,7 @@ from judge.broadcast.events import AnyEvent, MarkedSquare, MoveMade, PieceShown,
 from judge.broadcast.state import Live, LiveGame, evaluation_of, search_words, token_of
 from judge.catalog import game_entry
 from judge.formats.search_figures import SearchFigures
-from judge.formats.views import BoardView, Mark, Square, Surface, Token
+from judge.formats.views import BoardView, Mark, Square, Token
 from judge.record.policy import Policy
 from judge.render.board import BarePainter
 from judge.render.shapes import Disc, Item, Rectangle, Shape, Stroke, Text
@@ -32,10 +32,10 @@ class Painter:
     def __init__(self, policy: Policy) -> None:
         entry = game_entry(policy.game.name)
         game = entry.new(policy.game.options)
-        self._view = entry.view(game)
-        self._painter = BarePainter(self._view)
+        self.view = entry.view(game)
+        self._painter = BarePainter(self.view)
         self._empty = empty_board(self._painter)
-        self.film = self._still(replace(self._view, tokens={}, marks={}), "", "g0")
+        self.film = self._still(replace(self.view, tokens={}, marks={}), "", "g0")
         """A board without pieces, for the script."""
 
     def of(self, event: AnyEvent, live: Live) -> Mapping[str, Any]:
@@ -68,34 +68,22 @@ class Painter:
     def svg(self, game: LiveGame) -> str:
         """For the script."""
         view = game.view()
-        return self._still(self._view if view is None else view, " - ".join(game.names), f"g{game.game}")
+        return self._still(self.view if view is None else view, " - ".join(game.names), f"g{game.game}")
 
     def _still(self, view: BoardView, title: str, prefix: str) -> str:
         return write_still(self._painter, self._empty, view, title, prefix)
 
     def table(self, pieces: Mapping[Square, Token]) -> Sequence[tuple[str, Sequence[str]]]:
         """Rows: name and squares ("" if empty)."""
-        columns = range(len(self._view.columns))
+        columns = range(len(self.view.columns))
         words = {square: self.words(token) for square, token in pieces.items()}
-        return [(row, [words.get((x, y), "") for x in columns]) for y, row in enumerate(self._view.rows)]
-
-    @property
-    def columns(self) -> Sequence[str]:
-        return self._view.columns
-
-    @property
-    def surface(self) -> Surface:
-        return self._view.surface
-
-    @property
-    def sides(self) -> tuple[str, str]:
-        return self._view.sides
+        return [(row, [words.get((x, y), "") for x in columns]) for y, row in enumerate(self.view.rows)]
 
     def words(self, token: Token) -> str:
         """A piece in words: `black 12`, `white queen or unknown`."""
         faces = token.faces if token.shows is None else (token.faces[token.shows],)
         names = [HIDDEN_FACES.get(face.name, face.name) for face in faces]
-        return " ".join(filter(None, [self._view.sides[token.side], " or ".join(names), str(token.number or "")]))
+        return " ".join(filter(None, [self.view.sides[token.side], " or ".join(names), str(token.number or "")]))
 
 
 def _lists(items: Iterable[Item]) -> list[list[Any]]:

@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -18,9 +18,9 @@ from judge.contest.hosts import ContestHost
 from judge.contest.window_keeper import PlanFile
 from judge.contest_view.values import Stream
 from judge.contest_view.view import ContestView
-from judge.formats.views import Surface, numbered
+from judge.formats.views import numbered
 from judge.record.policy import Policy
-from judge.site.game_page import fitted, room_for_messages
+from judge.site.game_page import SWATCHES, fitted, room_for_messages
 from judge.site.pages import PagePlace, picture, render
 from judge.site.plots import evaluation_paths
 from judge.site.rules import rules_in_words
@@ -38,42 +38,25 @@ RESULT_S = 10.0
 
 _COMING = LiveGame(0, 1, ("", ""), ("", ""), "", is_playing=True)
 
-_SWATCHES = {Surface.LINES: ("dark", "light"), Surface.SQUARES: ("red", "blue"), Surface.CHEQUERED: ("light", "dark")}
 
-
+@dataclass(slots=True)
 class RunningPages:
-    """Renders each page once for simultaneous requests."""
+    """Renders each page once for simultaneous requests. `boards` are of ended games; `now` is Unix time."""
 
-    def __init__(
-        self,
-        name: str,
-        policy: Policy,
-        clocks: Mapping[str, str],
-        painter: Painter,
-        file: PlanFile | None = None,
-        hosts: Callable[[], Sequence[ContestHost]] = tuple,
-        *,
-        is_static: bool = False,
-        has_authors: bool = False,
-        has_rounds: bool = True,
-        boards: Mapping[int, str] = {},
-        now: Callable[[], float] = time.time,
-    ) -> None:
-        """`boards` of ended games; `now`: Unix time."""
-        self._name = name
-        self._policy = policy
-        self._clocks = clocks
-        self._painter = painter
-        self._file = file
-        self._hosts = hosts
-        self._is_static = is_static
-        self._has_authors = has_authors
-        self._has_rounds = has_rounds
-        self._small_boards = boards
-        self._now = now
-        self._running: dict[str, tuple[float, LivePage]] = {}
-        self._boards: dict[int, tuple[tuple[int, int], Markup]] = {}
-        """(attempt, number of moves) and board per game."""
+    name: str
+    policy: Policy
+    clocks: Mapping[str, str]
+    painter: Painter
+    file: PlanFile | None = None
+    hosts: Callable[[], Sequence[ContestHost]] = tuple
+    is_static: bool = False
+    has_authors: bool = False
+    has_rounds: bool = True
+    boards: Mapping[int, str] = field(default_factory=dict)
+    now: Callable[[], float] = time.time
+    _running: dict[str, tuple[float, LivePage]] = field(init=False, default_factory=dict)
+    _boards: dict[int, tuple[tuple[int, int], Markup]] = field(init=False, default_factory=dict)
+    """(attempt, number of moves) and board per game."""
 
     def all(
         self,
@@ -102,7 +85,7 @@ class RunningPages:
         now = time.monotonic()
         self._running = {file: kept for file, kept in self._running.items() if now - kept[0] <= FRESH_S}
         _, page = self._running.get(key, (now, None))
-        if page is None or self._is_static or page.seq > seq:
+        if page is None or self.is_static or page.seq > seq:
             page = LivePage(write(), kind_of(ending), seq=seq)
             self._running[key] = now, page
         return page
@@ -117,7 +100,7 @@ class RunningPages:
         final: ContestView | None,
         agent: str,
     ) -> bytes:
-        since = moment((self._now() - RESULT_S) * 1000)
+        since = moment((self.now() - RESULT_S) * 1000)
         ended = [game for game in live.last_games if game.end and game.end.at >= since and game.game not in live.games]
         # Not more than are played at once: else short games fill a phone before the running ones.
         ended = ended[-max(1, slots) :]
@@ -127,8 +110,8 @@ class RunningPages:
         language = place.language
         values = {
             "here": "live",
-            "contest_name": self._name,
-            "has_rounds": self._has_rounds,
+            "contest_name": self.name,
+            "has_rounds": self.has_rounds,
             "running": sum(game.end is None for game in games),
             "playing": sum(game.end is None and not game.is_decided for game in games),
             "slots": slots,
@@ -136,17 +119,17 @@ class RunningPages:
             "with_boards": with_boards,
             "games": [self._shown(game, live, language) for game in games] if with_boards else (),
             "coming": {**self._shown(_COMING, live, language), "number": "{number}", "stem": ""},
-            "film": picture(self._painter.film),
+            "film": picture(self.painter.film),
             "stage_words": {stage: language.word(stage) for stage in sorted({*live.stages.values()})},
             "followed": agent,
-            "rules": rules_in_words(self._policy, self._clocks, language),
+            "rules": rules_in_words(self.policy, self.clocks, language),
             "stages": live.stages,
             "viewers": viewers,
             "withheld_from": live.withheld_from,
             "state": live.state,
             "reason": live.reason,
             "resumes": self._resumes(),
-            "moments": () if self._file is None else self._file.moments(),
+            "moments": () if self.file is None else self.file.moments(),
             "table": live.table,
             "is_rated": any(line.rating is not None for line in live.table),
             "agents": live.agents,
@@ -154,37 +137,37 @@ class RunningPages:
             "disqualified": {name: why for name, why in live.disqualified.items() if name in live.agents},
             "withdrawn": {name: why for name, why in live.withdrawn.items() if name not in live.disqualified},
             "shown": live.shown,
-            "boards": self._small_boards,
+            "boards": self.boards,
             "ended": live.ended_by_agent.get(agent, ()) if agent else live.ended,
             "upcoming": [
                 each for each in live.next_games(slots) if not agent or agent in (each[0].first, each[0].second)
             ],
-            "hosts": self._hosts(),
+            "hosts": self.hosts(),
             "final": final,
         }
-        stream = replace(self._stream(live), is_final=final is not None and self._is_static)
+        stream = replace(self._stream(live), is_final=final is not None and self.is_static)
         return render("live.html", place, values, stream, __package__)
 
     def _resumes(self) -> datetime | None:
         """The moment at which a pause ends, in UTC; None without one."""
-        at = None if self._file is None else self._file.plan.resumes
-        return None if at is None or at.timestamp() <= self._now() else at.astimezone(UTC)
+        at = None if self.file is None else self.file.plan.resumes
+        return None if at is None or at.timestamp() <= self.now() else at.astimezone(UTC)
 
     def _one_running(self, game: LiveGame, live: Live, viewers: int, place: PagePlace) -> bytes:
         values = {
             "here": "",
-            "contest_name": self._name,
-            "has_rounds": self._has_rounds,
+            "contest_name": self.name,
+            "has_rounds": self.has_rounds,
             "game": {**self._shown(game, live, place.language), **self._whole(game, place.language)},
             "viewers": viewers,
         }
         return render("live_game.html", place, values, self._stream(live), __package__)
 
     def _shown(self, game: LiveGame, live: Live, language: Language) -> Mapping[str, Any]:
-        painter, _ = self._painter, language.gettext
+        painter, _ = self.painter, language.gettext
         names = game.titles
-        sides = [language.word(painter.sides[game.seats.index(seat)]) for seat in (0, 1)]
-        swatches = [_SWATCHES[painter.surface][game.seats.index(seat)] for seat in (0, 1)]
+        sides = [language.word(painter.view.sides[game.seats.index(seat)]) for seat in (0, 1)]
+        swatches = [SWATCHES[painter.view.surface][game.seats.index(seat)] for seat in (0, 1)]
         last = game.moves[-1] if game.moves else None
         # For the script: `SEAT SINCE TURN LEFT0 LEFT1`, in milliseconds; `-`: unknown.
         clock = game.clock
@@ -224,21 +207,21 @@ class RunningPages:
         return shown
 
     def _whole(self, game: LiveGame, language: Language) -> Mapping[str, Any]:
-        painter = self._painter
+        painter = self.painter
         board = painter.table(game.tokens)
         used = {word for _row, squares in board for words in squares for word in words.split(" ")}
         room = room_for_messages(len(game.moves))
         return {
             "plots": plots_of_game(game),
-            "columns": painter.columns,
+            "columns": painter.view.columns,
             "board": [(row, [language.words(words) for words in squares]) for row, squares in board],
-            "words": {word: language.word(word) for word in sorted({*used, *painter.sides}) if not word.isdigit()},
+            "words": {word: language.word(word) for word in sorted({*used, *painter.view.sides}) if not word.isdigit()},
             "set_moves": game.set_moves,
             "moves": [_row(game, move, room, language) for move in game.moves],
         }
 
     def _stream(self, live: Live) -> Stream:
-        return Stream(live.log, SEQ, self._is_static, self._has_authors)
+        return Stream(live.log, SEQ, self.is_static, self.has_authors)
 
 
 def _row(game: LiveGame, move: MoveMade, room: int, language: Language) -> Mapping[str, Any]:

@@ -2,12 +2,12 @@
 
 import socket
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from fastapi import FastAPI
+from starlette.types import ASGIApp
 
 from judge.base.errors import InputError
 from judge.contest.plan import Planned, load_plan
@@ -57,21 +57,17 @@ def opened_server(
     state: intake.AppState | None = None,
     proxy: str = "",
     root_path: str = "",
-    slots: int = 1,
     metrics: socket.socket | None = None,
 ) -> Iterator[AppServer]:
     """The server of a contest, also before it begins. Only `proxy` may send X-Forwarded-For. `state` is a running
     intake's. Raises HostError if the store is unreadable.
     """
     counted = Metrics()
-    with opened_service(planned, state, counted, slots) as hosted, ExitStack() as stack:
+    with opened_service(planned, state, counted) as hosted, ExitStack() as stack:
         if metrics is not None:
             counted.registry.register(StoreNumbers(planned, hosted.site))
             stack.enter_context(served_metrics(counted, metrics))
-        grace_s = GRACE_S if state is not None else 1
-        organisers = {} if hosted.is_organiser is None else {"": hosted.is_organiser}
-        options = _options(root_path, grace_s)
-        yield AppServer(hosted.service, _limits(planned), listener, proxy, organisers, **options)
+        yield _server(hosted.service, _limits(planned), {"": hosted}, listener, proxy, root_path)
 
 
 @contextmanager
@@ -98,9 +94,7 @@ def opened_front_server(
         widest = max(limits, key=lambda each: each.connections)
         requests = max(planned.plan.broadcast.requests_per_minute for planned, _ in contests)
         front = FrontPage(title, hosted, requests, widest, cup)
-        grace_s = GRACE_S if any(state is not None for _, state in contests) else 1
-        organisers = {each.name: each.is_organiser for each in hosted if each.is_organiser is not None}
-        yield AppServer(front, widest, listener, proxy, organisers, **_options(root_path, grace_s))
+        yield _server(front, widest, {each.name: each for each in hosted}, listener, proxy, root_path)
 
 
 def _limits(planned: Planned) -> IntakePolicy:
@@ -110,8 +104,17 @@ def _limits(planned: Planned) -> IntakePolicy:
     )
 
 
-def _options(root_path: str, grace_s: int) -> dict[str, Any]:
-    return {"lifespan": "on", "root_path": root_path, "timeout_graceful_shutdown": grace_s}
+def _server(
+    app: ASGIApp,
+    limits: IntakePolicy,
+    hosted: Mapping[str, HostedContest],
+    listener: socket.socket,
+    proxy: str,
+    root_path: str,
+) -> AppServer:
+    organisers = {name: each.is_organiser for name, each in hosted.items() if each.is_organiser is not None}
+    options = {"lifespan": "on", "root_path": root_path, "timeout_graceful_shutdown": GRACE_S if organisers else 1}
+    return AppServer(app, limits, listener, proxy, organisers, **options)
 
 
 @contextmanager
@@ -119,7 +122,6 @@ def opened_service(
     planned: Planned,
     state: intake.AppState | None,
     counted: Metrics,
-    slots: int = 1,
     renders: Renderer | None = None,
 ) -> Iterator[HostedContest]:
     """A contest with its application; `renders` may be shared by contests."""
@@ -128,7 +130,7 @@ def opened_service(
         def begin() -> LivePages | None:
             if not _has_begun(planned):
                 return None
-            pages = stack.enter_context(closing(LivePages(planned, slots=slots, has_authors=state is not None)))
+            pages = stack.enter_context(closing(LivePages(planned, has_authors=state is not None)))
             pages.hub.catch_up()
             pages.hub.metrics = counted
             return pages
@@ -207,9 +209,9 @@ def create_service(
     if state is not None:
         limits = state.directory.intake
         parts = dict.fromkeys(intake.PATHS, Part.logged("intake", limits))
-        parts |= dict.fromkeys(authors.PATHS, Part.logged("authors", limits, OWN_HEADERS))
+        parts |= dict.fromkeys(authors.SITE.paths, Part.logged("authors", limits, OWN_HEADERS))
         if console is not None:
-            parts |= dict.fromkeys(organisers.PATHS, Part.logged("organisers", limits, OWN_HEADERS))
+            parts |= dict.fromkeys(organisers.SITE.paths, Part.logged("organisers", limits, OWN_HEADERS))
     public = Part("pages", PUBLIC_HEADERS, planned.plan.broadcast.requests_per_minute, planned.plan.intake)
     app = create_app(planned, site, state, console)
     return Middleware(app, public, parts, metrics)

@@ -8,7 +8,6 @@ from judge.site.pages import ASSETS, LIVE_POLICY, PagePlace, render
 from judge.site.rules import format_text, game_facts, limit_facts, rules_in_words
 from judge.store.submission_queries import RegisterReader
 from judge.submissions.starters import starters_of
-from judge.translations.language import CODES, languages
 from judge.transparency.keys import fingerprint
 from judge.transparency.log import SignedLog
 from judge.web.live.page import LivePage, kind_of
@@ -27,7 +26,7 @@ class WaitingContest:
         """A page or file; None if unknown."""
         if path in (WAITING_SCRIPT, MOMENTS_SCRIPT) or path in ASSETS:
             return asset_page(path)
-        place = PagePlace.of_file(path, languages(CODES))
+        place = PagePlace.of_file(path)
         if place.path not in NAVIGATION:
             return None
         planned, language = self.file.current_value(), place.language

@@ -19,25 +19,21 @@ from judge.base.errors import InputError
 from judge.base.text import sentence
 from judge.base.tree_tar import tree_chunks
 from judge.contest.settings import FINAL, TIMES, Settings, change_settings
-from judge.site.pages import PagePlace
 from judge.store.orders import OrganiserOrder, new_order_id
 from judge.store.tokens import TokenHolder, TokenRole
 from judge.store.types import UnknownSubmissionError
-from judge.translations.language import CODES, languages
 from judge.web.intake.app import MAX_ID, Number, stored_file
-from judge.web.kit.answers import attachment, download, page
+from judge.web.kit.answers import attachment, download
 from judge.web.kit.errors import MayNotActError, UnauthorizedError, route_with_errors, status_of
 from judge.web.kit.forms import check_site, form_fields, is_proof, proof_of
-from judge.web.kit.session import ORGANISER, sign_in
+from judge.web.kit.private_pages import PrivatePages, contest_values
+from judge.web.kit.session import ORGANISER
 from judge.web.organisers import views
 from judge.web.organisers.actions import ACTIONS, order_of
 from judge.web.organisers.console import Console, log_order
 from judge.web.organisers.files import FileOrder, export_of
 
-FOLDER = "organiser"
-
-PATHS = (FOLDER, *(f"{code}/{FOLDER}" for code in CODES[1:]))
-
+SITE = PrivatePages("organiser", __package__, ORGANISER)
 REASON_CHARACTERS = 1000
 TARGET_CHARACTERS = 128
 
@@ -70,7 +66,7 @@ class Visitor:
             raise MayNotActError("your access is read-only: ask for a token with --role organiser to give orders")
 
     def page(self, template: str, values: Mapping[str, Any], status: int = 200) -> Response:
-        return _page(template, self.request, self, values, status)
+        return _page(template, self.request, values, status, self)
 
 
 def _console_of(request: Request) -> Console:
@@ -90,37 +86,31 @@ def visitor_of(request: Request) -> Visitor:
     return visitor
 
 
-def _place_of(request: Request) -> PagePlace:
-    path = request.url.path.removeprefix(f"{request.scope.get('root_path', '')}/")
-    path = f"{path.rstrip('/')}/index.html" if path.rstrip("/") in PATHS else path
-    return PagePlace.of_file(path, languages(CODES), request.url.query)
-
-
 def _page(
-    template: str, request: Request, visitor: Visitor | None, values: Mapping[str, Any], status: int = 200
+    template: str, request: Request, values: Mapping[str, Any], status: int = 200, visitor: Visitor | None = None
 ) -> Response:
+    console = _console_of(request)
+    contest = console.contest()
     common = {
         "here": "",
         "actions": ACTIONS,
         "tab": "",
-        "contest_name": _console_of(request).shown_name,
-        "has_rounds": _console_of(request).has_rounds,
-        "is_coming": _console_of(request).contest() is None,
+        **contest_values(None if contest is None else contest.snapshot, console.file.plan),
         "visitor": visitor,
         "may_act": visitor is not None and visitor.may_act,
     }
-    return page(__package__, template, _place_of(request), FOLDER, {**common, **values}, status)
+    return SITE.page(template, request, {**common, **values}, status)
 
 
 def _refused(request: Request, error: InputError) -> Response:
     if isinstance(error, UnauthorizedError):
-        is_first = request.method == "GET" and _place_of(request).path == f"{FOLDER}/index.html"
-        return _page("organiser_sign_in.html", request, None, {}, 200 if is_first else 401)
+        is_first = request.method == "GET" and SITE.is_first(request)
+        return _page("organiser_sign_in.html", request, {}, 200 if is_first else 401)
     visitor = getattr(request.state, "visitor", None)
-    return _page("organiser_refused.html", request, visitor, {"error": str(error)}, status_of(error))
+    return _page("organiser_refused.html", request, {"error": str(error)}, status_of(error), visitor)
 
 
-router = APIRouter(prefix=f"/{FOLDER}", route_class=route_with_errors(_refused, InputError))
+router = APIRouter(prefix=f"/{SITE.folder}", route_class=route_with_errors(_refused, InputError))
 
 Someone = Annotated[Visitor, Depends(visitor_of)]
 OrderId = Annotated[str, PathPart(max_length=64)]
@@ -131,26 +121,10 @@ Before = Annotated[int | None, Query(ge=1, le=MAX_ID)]
 def add_paths(app: FastAPI, console: Console) -> None:
     """Add the pages to an application."""
     app.state.console = console
-    for code in CODES:
-        app.include_router(router, prefix="" if code == CODES[0] else f"/{code}", include_in_schema=False)
+    SITE.add_to(app, router)
 
 
-@router.post("/session")
-async def begin(request: Request) -> Response:
-    """Exchange the token for a cookie. Asks before replacing another session."""
-    check_site(request)
-
-    def ask(values: Mapping[str, str]) -> Response:
-        return _page("organiser_change.html", request, None, values, 409)
-
-    return await sign_in(request, ORGANISER, _name_of, ask)
-
-
-@router.post("/sign-out")
-def end(request: Request) -> Response:
-    """Sign out."""
-    check_site(request)
-    return ORGANISER.sign_out(request)
+SITE.add_session_paths(router, _name_of, _page, "organiser_change.html")
 
 
 @router.get("/index.html")
@@ -229,8 +203,8 @@ def exported(who: Someone, number: OrderId, part: Literal["public", "private"]) 
 
 @router.get("/orders.html")
 def orders(who: Someone) -> Response:
-    """Show the orders."""
-    return who.page("organiser_orders.html", {"tab": "orders", **views.orders(who.console)})
+    """Show the orders, newest first."""
+    return who.page("organiser_orders.html", {"tab": "orders", "orders": who.console.orders.latest(views.SHOWN_ORDERS)})
 
 
 @router.get("/settings.html")
@@ -335,13 +309,6 @@ def done(who: Someone, number: OrderId) -> Response:
     action = found.order.action
     label = ACTIONS[action].label if action in ACTIONS else LABELS.get(action, action)
     return who.page("organiser_done.html", {"done": found, "label": label})
-
-
-@router.get("", include_in_schema=False)
-@router.get("/", include_in_schema=False)
-def top(request: Request) -> Response:
-    """The first page."""
-    return RedirectResponse(f"{request.url.path.rstrip('/')}/index.html", 307)
 
 
 @router.api_route("/{path:path}", methods=METHODS, include_in_schema=False)

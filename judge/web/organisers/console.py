@@ -50,21 +50,8 @@ class Console:
     _open: ExitStack
     _contest: Contest | None = None
     _opening: Lock = field(default_factory=Lock)
-    _writing: Lock = field(default_factory=Lock)
     _pending: dict[str, PendingOrder] = field(default_factory=dict)
     _starting: Lock = field(default_factory=Lock)
-
-    @property
-    def shown_name(self) -> str:
-        """The contest's title, or else its name; final when the contest begins."""
-        contest = self.contest()
-        return (self.file.plan.title or self.planned.name) if contest is None else contest.snapshot.shown_name
-
-    @property
-    def has_rounds(self) -> bool:
-        """False for a ladder that has begun."""
-        contest = self.contest()
-        return contest is None or contest.snapshot.format.has_rounds
 
     def contest(self) -> Contest | None:
         """The contest; None before it begins."""
@@ -128,16 +115,13 @@ class Console:
             del self._pending[given.id]
 
     def written(self, task: Callable[..., str], *given: Any) -> str:
-        """Run a task in a separate process. Raises its errors, and NotNowError while another task runs."""
-        if not self._writing.acquire(blocking=False):
-            raise NotNowError("another export is being written: wait for it, and send this again")
+        """Run a task in a separate process, for a started order. Raises its errors."""
         worker: Worker[str] = Worker(os.sched_setaffinity, 0, available(), starts_workers=True)
         try:
             worker.start(task, *given)
             return worker.result()
         finally:
             worker.kill()
-            self._writing.release()
 
 
 def log_order(done: DoneOrder) -> None:

@@ -181,11 +181,6 @@ def _with_games(contest: Contest, lines: Sequence[JournalLine]) -> list[tuple[Jo
     return [(line, numbers.get(line.game or "")) for line in lines]
 
 
-def orders(console: Console) -> Mapping[str, Any]:
-    """Newest first."""
-    return {"orders": console.orders.latest(SHOWN_ORDERS)}
-
-
 @dataclass(frozen=True, slots=True)
 class Room:
     """Free bytes of the contest's disk and of memory."""

@@ -6,7 +6,7 @@ A thread starts due jobs, and ends those that take too long. A killed or hanging
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from judge.base.logs import get_logger
 from judge.base.service_loop import RETRY_INTERVAL_S, ServiceLoop
@@ -79,7 +79,7 @@ class JobQueue(Protocol[Job]):
         """Make a job due again that did not fail."""
 
 
-class BackgroundJobs(Generic[Job]):
+class BackgroundJobs(ServiceLoop, Generic[Job]):
     """The processes of a queue, as a context manager."""
 
     def __init__(self, name: str, queue: JobQueue[Job], workers: list[Worker[Any]], limits: JobLimits) -> None:
@@ -90,25 +90,15 @@ class BackgroundJobs(Generic[Job]):
         self._running: dict[Worker[Any], Running[Job]] = {}
         self._swept_at = -SWEEP_INTERVAL_S
         self._take_at = 0.0
-        self._loop = ServiceLoop(name, self._step, self._finish)
-
-    def __enter__(self) -> Self:
-        self._loop.__enter__()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._loop.__exit__()
-
-    def wake(self) -> None:
-        """Notify of a new job."""
-        self._loop.wake()
+        super().__init__(name, self.step, self.finish)
 
     @property
     def running(self) -> list[Running[Job]]:
         """The running jobs. Thread-safe."""
         return list(self._running.values())
 
-    def _step(self) -> float:
+    def step(self) -> float:
+        """Settle jobs that have ended, and begin those that are due."""
         try:
             for worker in wait(self._running, 0):
                 self._settle(self._running[worker])
@@ -155,7 +145,8 @@ class BackgroundJobs(Generic[Job]):
         run.worker.kill()
         self._queue.failed(run, error, why)
 
-    def _finish(self) -> None:
+    def finish(self) -> None:
+        """End the running jobs, which are due again."""
         kill(self._running, self._limits.stop_s)
         for run in self.running:
             with suppress(Exception):  # swept after the next start

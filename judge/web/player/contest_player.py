@@ -7,7 +7,6 @@ import hashlib
 import time
 from contextlib import closing
 from datetime import UTC, datetime
-from typing import Self
 
 from judge.base.errors import HostError
 from judge.base.logs import get_logger
@@ -37,7 +36,7 @@ RETRY_EXPORT_S = 60.0
 log = get_logger()
 
 
-class ContestPlayer:
+class ContestPlayer(ServiceLoop):
     """Plays a contest with a start time in `judge contest run`; as a context manager, in a thread."""
 
     def __init__(self, planned: Planned, register: Register, process: ContestProcess, files: PlayerFiles) -> None:
@@ -47,7 +46,7 @@ class ContestPlayer:
         self._process = process
         self._file = PlanFile(planned)
         self._keeper = WindowKeeper(planned, SubmissionGate(planned.plan.windows))
-        self._loop = ServiceLoop("contest", self._step)
+        super().__init__("contest", self.step)
         self._files = files
         self._worker = Worker[str](starts_workers=True)  # an export of many games is written by several
         self._writing = ""
@@ -58,18 +57,15 @@ class ContestPlayer:
         self._reveals: list[JournalLine] = []
         """The last reveal that a run has written to the event log."""
 
-    def __enter__(self) -> Self:
-        self._loop.__enter__()
-        return self
-
     def __exit__(self, *_: object) -> None:
-        self._loop.__exit__()
+        super().__exit__()
         self._worker.kill()
 
     def now(self) -> datetime:
         return datetime.now(UTC)
 
-    def _step(self) -> float:
+    def step(self) -> float:
+        """Do what is due; return the seconds until the next step. Raises as `act`."""
         self.act()
         return POLL_INTERVAL_S
 

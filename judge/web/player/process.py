@@ -47,7 +47,7 @@ HostError without an Engine.
 log = get_logger()
 
 
-class PlayerProcess:
+class PlayerProcess(ServiceLoop):
     """The player of several contests; as a context manager, restarted when it is lost."""
 
     def __init__(self, directories: Sequence[IntakeDirectory], hosting: Hosting) -> None:
@@ -56,7 +56,7 @@ class PlayerProcess:
         self._worker = Worker[None](prepare, starts_workers=True)
         self._pause_s = 1.0
         self._start_at = time.monotonic()
-        self._loop = ServiceLoop("player", self._step, self._finish)
+        super().__init__("player", self.step, self.finish)
 
     def __enter__(self) -> Self:
         """Raises HostError without an Engine."""
@@ -68,19 +68,16 @@ class PlayerProcess:
                 has_player(each.folder, each.contest) for each in self._directories
             ):
                 pass
-            self._loop.__enter__()
+            return super().__enter__()
         except BaseException:
-            self._finish()
+            self.finish()
             raise
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._loop.__exit__()
 
     def _start(self) -> None:
         self._worker.start(play_contests, self._directories, self._hosting)
 
-    def _step(self) -> float:
+    def step(self) -> float:
+        """Start the process again when it is lost. Raises HostError then."""
         if self._worker.pid is None:
             if time.monotonic() >= self._start_at:
                 self._start()
@@ -94,7 +91,8 @@ class PlayerProcess:
             raise HostError(f"the process that plays was lost and is started again: {error}")
         return 0.0
 
-    def _finish(self) -> None:
+    def finish(self) -> None:
+        """End the process."""
         kill([self._worker], STOP_S)
 
 
@@ -118,7 +116,7 @@ def play_contests(directories: Sequence[IntakeDirectory], hosting: Hosting) -> N
         Event().wait()
 
 
-class _ContestLoop:
+class _ContestLoop(ServiceLoop):
     """Opens what plays a contest, and writes its status; as a context manager."""
 
     def __init__(self, directory: IntakeDirectory, hosting: Hosting) -> None:
@@ -129,20 +127,19 @@ class _ContestLoop:
         self._jobs: BackgroundJobs[Submission] | None = None
         self._mistake = ""
         self._host_check = HostCheck(self._files)
-        self._loop = ServiceLoop(f"player of {directory.contest}", self._step)
+        super().__init__(f"player of {directory.contest}", self.step)
 
     def __enter__(self) -> Self:
         """Raises HostError."""
         try:
             self._open()
-            self._loop.__enter__()
+            return super().__enter__()
         except BaseException:
             self._close()
             raise
-        return self
 
     def __exit__(self, *_: object) -> None:
-        self._loop.__exit__()
+        super().__exit__()
         self._close()
 
     def _close(self) -> None:
@@ -162,7 +159,8 @@ class _ContestLoop:
                 log.error("a contest is not played", contest=directory.contest, error=str(error))  # noqa: TRY400
             self._mistake = str(error)
 
-    def _step(self) -> float:
+    def step(self) -> float:
+        """Open what could not be opened, examine the host, and write the status."""
         try:
             if self._jobs is None:
                 self._open()

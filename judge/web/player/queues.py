@@ -3,6 +3,7 @@
 import signal
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from types import FrameType
 
 from judge.base.logs import get_logger
@@ -23,35 +24,32 @@ from judge.web.player.background_jobs import BackgroundJobs, JobLimits, Running
 log = get_logger()
 
 
+@dataclass(frozen=True, slots=True)
 class SubmissionQueue:
-    """Submissions, taken by this process under the name `worker`."""
+    """Submissions, taken by this process under the name `worker`. `process` must be importable by name."""
 
-    def __init__(
-        self, directory: IntakeDirectory, process: Processor, register: Register, worker: str, practice: int = 0
-    ) -> None:
-        """`process` must be importable by name."""
-        self._directory = directory
-        self._process = process
-        self._register = register
-        self._worker = worker
-        self._practice = practice
+    directory: IntakeDirectory
+    process: Processor
+    register: Register
+    worker: str
+    practice: int = 0
 
     def sweep(self, running: Sequence[Submission]) -> None:
         """Requeue submissions of processes that ended."""
         kept = [(taken.id, taken.attempt) for taken in running]
-        for number in requeue_lost(self._directory, self._register, self._worker, kept):
+        for number in requeue_lost(self.directory, self.register, self.worker, kept):
             log.warning("its process ended; it is processed again", submission=number)
 
     def take(self) -> Submission | None:
-        return self._register.take(self._worker)
+        return self.register.take(self.worker)
 
     def start(self, job: Submission, worker: Worker[SubmissionState]) -> None:
         log.info("processing", submission=job.id, attempt=job.attempt, author=job.author)
-        worker.start(process_job, self._directory, self._process, job, self._practice)
+        worker.start(process_job, self.directory, self.process, job, self.practice)
 
     def must_end(self, run: Running[Submission]) -> str:
         """A submission has limited time."""
-        limit_s = self._directory.intake.process_s
+        limit_s = self.directory.intake.process_s
         return f"it took more than {limit_s:g} s" if run.spent_s > limit_s else ""
 
     def ended(self, job: Submission, result: SubmissionState) -> bool:
@@ -61,42 +59,42 @@ class SubmissionQueue:
 
     def failed(self, run: Running[Submission], error: Exception, why: str) -> None:
         """Store why; it is due again, unless it failed too often."""
-        taken, intake = run.job, self._directory.intake
+        taken, intake = run.job, self.directory.intake
         if why:
-            steps = self._register.steps(taken)
+            steps = self.register.steps(taken)
             why += f"; the last step was {steps[-1].stage}" if steps else ""
         else:
             why = f"the worker was lost ({type(error).__name__})"
         log.error("processing failed", submission=taken.id, attempt=taken.attempt, why=why)
-        self._register.fail(taken.id, taken.attempt, why, intake.tries, intake.again_s)
+        self.register.fail(taken.id, taken.attempt, why, intake.tries, intake.again_s)
 
     def give_back(self, job: Submission, why: str) -> None:
         """It is due at once."""
-        self._register.release(job.id, job.attempt, why)
+        self.register.release(job.id, job.attempt, why)
 
 
+@dataclass(frozen=True, slots=True)
 class PracticeQueue:
     """Practice games. A job is any due game: the worker takes it when it has a slot."""
 
-    def __init__(self, directory: IntakeDirectory, host: Workplace, games: PracticeGames) -> None:
-        self._directory = directory
-        self._host = host
-        self._games = games
+    directory: IntakeDirectory
+    host: Workplace
+    games: PracticeGames
 
     def sweep(self, _running: Sequence[bool]) -> None:
         """Remove old records, and requeue games of processes that ended."""
-        limits = self._directory.intake
-        if forgotten := self._games.forget_records(limits.practice_days, self._directory.practice_records):
+        limits = self.directory.intake
+        if forgotten := self.games.forget_records(limits.practice_days, self.directory.practice_records):
             log.info("the records of practice games were removed", games=forgotten)
-        for number in requeue_lost(self._directory, self._games):
+        for number in requeue_lost(self.directory, self.games):
             log.warning("the process that played it ended; it is played again", practice_game=number)
 
     def take(self) -> bool | None:
         """True if a game is due."""
-        return self._games.is_due() or None
+        return self.games.is_due() or None
 
     def start(self, _job: bool, worker: Worker[PracticeGame | None]) -> None:
-        worker.start(play_job, self._directory, self._host)
+        worker.start(play_job, self.directory, self.host)
 
     def must_end(self, run: Running[bool]) -> str:
         """Contest games and checks have precedence."""

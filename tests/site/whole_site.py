@@ -1,0 +1,16 @@
+"""All pages of a site, as an export has them."""
+
+from collections.abc import Iterator, Sequence
+
+from judge.contest_view.view import ContestView
+from judge.site.pages import Page
+from judge.site.site import About, Proof, pages_of_records, pages_of_results
+from judge.translations.language import ENGLISH, Language
+
+
+def site(
+    contest: ContestView, about: About, proof: Proof, languages: Sequence[Language] = (ENGLISH,)
+) -> Iterator[Page]:
+    """Pages with data of records, then the others."""
+    yield from pages_of_records(contest, about, proof, languages)
+    yield from pages_of_results(contest, languages)
