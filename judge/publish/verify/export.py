@@ -40,7 +40,6 @@ from judge.publish.verify.line_times import time_problems
 from judge.publish.verify.log import (
     ReadLog,
     draw_problems,
-    has_log,
     log_problems,
     logged_decisions,
     read_log,
@@ -163,31 +162,32 @@ def _verify(
         contest = _with_results(contest, counted)
         problems += _state_problems(contest)
         log = logs[0] if logs else None
-        problems += pairing_problems(contest, None if log is None else log.lines, records)
+        problems += () if log is None else pairing_problems(contest, log.lines, records)
         # Problems make the state of the contest unreliable.
         is_over = not problems and contest.is_over
         if is_over:
             problems += _failure_problems(contest)
         computed = tables(contest)
         problems += [*_chance_problems(contest), *_table_problems(directory, contest, computed, sample is None)]
-        if log is not None:
+        decisions = [
+            *(f"{agent} disqualified: {why}" for agent, why in contest.disqualified.items()),
+            *(f"{agent} withdrew: {why}" for agent, why in contest.withdrawn.items()),
+            *(f"{agent} entered after the start: {why}" for agent, (why, _) in contest.entered.items()),
+        ]
+        if log is None:
+            problems.append("the export has no log, but its draw depends on one")
+            problems += ["the export has no log"] if old or given or named else []
+        else:
             digests = {(record.number, record.attempt): record.digest for record in records}
             outcomes = {(record.number, record.attempt): record.outcome for record in records}
             problems += [*log.problems, *log_problems(contest, log, digests, outcomes), *draw_problems(contest, log)]
             problems += time_problems(contest, log.lines, records)
             problems += [*ladder_problems(contest, log, records), *admission_problems(contest, log)]
             problems += witness_problems(directory, contest.snapshot, log, key, named, witnesses)
-        elif contest.snapshot.freeze is not None:
-            problems.append("the export has no log, but its draw depends on one")
-        if log is None and not contest.snapshot.format.has_rounds:
-            problems.append("the export has no log, so the choice of the pairs cannot be verified")
-        if log is None and named:
-            problems.append("the export has no log, so no witness has signed it")
-        if old is not None:
-            problems += ["the export has no log"] if log is None else since_problems(log, old, key)
+            problems += () if old is None else since_problems(log, old, key)
+            problems += () if given is None else receipt_problems(log, given, key)
+            decisions += [*logged_decisions(log), *undecided(contest, log), *uncounted_attempts(contest, log)]
         problems += _stray_problems(directory, contest, computed, log)
-        if given is not None:
-            problems += ["the export has no log"] if log is None else receipt_problems(log, given, key)
     except (*CONTRADICTIONS, MemoryError) as error:
         files.finish(track)
         manifest = files.checked
@@ -203,14 +203,7 @@ def _verify(
         uncounted=sum(record.is_replayed and record.state != AttemptState.ACCEPTED for record in records),
         unfinished=len(contest.unfinished),
         is_over=is_over,
-        decisions=[
-            *(f"{agent} disqualified: {why}" for agent, why in contest.disqualified.items()),
-            *(f"{agent} withdrew: {why}" for agent, why in contest.withdrawn.items()),
-            *(f"{agent} entered after the start: {why}" for agent, (why, _) in contest.entered.items()),
-            *(() if log is None else logged_decisions(log)),
-            *(() if log is None else undecided(contest, log)),
-            *(() if log is None else uncounted_attempts(contest, log)),
-        ],
+        decisions=decisions,
         chance=chance_words(contest.snapshot, contest.secret),
         joined=() if contest.joined is None else contest.joined.contests,
         fairness=contest.fairness if sample is None else None,
@@ -223,7 +216,7 @@ def _verify(
 
 
 def _read_log(directory: Path, contest: ContestView, key: Ed25519PublicKey, found: list[ReadLog]) -> Iterator[bool]:
-    if has_log(directory):
+    if os.path.lexists(directory / LOG):
         found.append(read_log(directory, contest, key))
     yield True
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -77,11 +76,6 @@ class ReadLog:
     problems: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     """Paths of its tiles."""
-
-
-def has_log(directory: Path) -> bool:
-    """Whether an export has a log; early versions had none."""
-    return os.path.lexists(directory / LOG)
 
 
 def read_log(directory: Path, contest: ContestView, key: Ed25519PublicKey) -> ReadLog:
