@@ -11,13 +11,10 @@ import json
 import math
 import os
 import re
-from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from pathlib import Path
-
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
@@ -141,7 +138,6 @@ def _verify(
     files = FileCheck(directory, public_key)
     key = files.checked.key
     witnesses: list[Witnessed] = []
-    log: ReadLog | None = None
     try:
         contest, problems = load_export(directory, is_claimed=sample is not None)
         named_in_manifest = files.checked.contest
@@ -149,20 +145,18 @@ def _verify(
             problems.insert(0, f"manifest.json names the contest {named_in_manifest!r}, contest.json {contest.name!r}")
         finished = [game.number for game in contest.games if game.state == GameState.DONE]
         chosen = None if sample is None else sample.choose(finished)
-        logs: list[ReadLog] = []
-        reading = _read_log(directory, contest, key, logs)
-        checked = in_parallel(check_record, _jobs(directory, contest, chosen), chain(reading, files))
+        log = read_log(directory, contest, key) if os.path.lexists(directory / LOG) else None
+        checked = in_parallel(check_record, _jobs(directory, contest, chosen), files)
         count = len(finished) + sum(len(game.uncounted) for game in contest.games)
         records = list(track(checked, count, "replaying games"))
-        deque(reading, maxlen=0)
         problems += [problem for record in records for problem in record.problems]
         if sample is None:
             problems += _chain_problems(contest, records)
         counted = [record for record in records if record.state == AttemptState.ACCEPTED]
         contest = _with_results(contest, counted)
         problems += _state_problems(contest)
-        log = logs[0] if logs else None
-        problems += () if log is None else pairing_problems(contest, log.lines, records)
+        outcomes = {(record.number, record.attempt): record.outcome for record in records}
+        problems += () if log is None else pairing_problems(contest, log.lines, outcomes)
         # Problems make the state of the contest unreliable.
         is_over = not problems and contest.is_over
         if is_over:
@@ -179,10 +173,9 @@ def _verify(
             problems += ["the export has no log"] if old or given or named else []
         else:
             digests = {(record.number, record.attempt): record.digest for record in records}
-            outcomes = {(record.number, record.attempt): record.outcome for record in records}
             problems += [*log.problems, *log_problems(contest, log, digests, outcomes), *draw_problems(contest, log)]
             problems += time_problems(contest, log.lines, records)
-            problems += [*ladder_problems(contest, log, records), *admission_problems(contest, log)]
+            problems += [*ladder_problems(contest, log, outcomes), *admission_problems(contest, log)]
             problems += witness_problems(directory, contest.snapshot, log, key, named, witnesses)
             problems += () if old is None else since_problems(log, old, key)
             problems += () if given is None else receipt_problems(log, given, key)
@@ -213,12 +206,6 @@ def _verify(
         receipt=given,
         sampled_of=None if sample is None else len(finished),
     )
-
-
-def _read_log(directory: Path, contest: ContestView, key: Ed25519PublicKey, found: list[ReadLog]) -> Iterator[bool]:
-    if os.path.lexists(directory / LOG):
-        found.append(read_log(directory, contest, key))
-    yield True
 
 
 # --- records ---------------------------------------------------------------------------------------------------------

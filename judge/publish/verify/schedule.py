@@ -8,20 +8,18 @@ from judge.contest_games import GameContent, GameResult, Pairing
 from judge.contest_view.view import ContestView
 from judge.journal.codec import UnknownLine, kind_of
 from judge.journal.events import Accepted, Annulled, Disqualified, Entered, Scheduled, Withdrawn
-from judge.publish.verify.records import VerifiedRecord
+from judge.publish.verify.records import Outcomes, result_of
 from judge.store.types import JournalLine
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.pairings import by_seed
 
 
-def pairing_problems(
-    contest: ContestView, log: Sequence[JournalLine], records: Sequence[VerifiedRecord]
-) -> Iterator[str]:
+def pairing_problems(contest: ContestView, log: Sequence[JournalLine], outcomes: Outcomes) -> Iterator[str]:
     """The first round that does not follow from the results before it in the log. Ladders are not verified."""
     if not contest.snapshot.format.has_rounds:
         return
     pairings, start = contest.pairings, 0
-    draws = _draws_of_log(contest, log, records)
+    draws = _draws_of_log(contest, log, outcomes)
     if isinstance(contest.snapshot.format, Sequential):
         yield from _sequential_problems(contest, contest.snapshot.format, draws)
         return
@@ -78,12 +76,9 @@ _Draw = tuple[int, Mapping[str, GameResult], Mapping[str, int], int]
 """Number of pairings without byes, results, rounds by game with changed results, number of changed entries."""
 
 
-def _draws_of_log(
-    contest: ContestView, log: Sequence[JournalLine], records: Sequence[VerifiedRecord]
-) -> Iterator[_Draw]:
+def _draws_of_log(contest: ContestView, log: Sequence[JournalLine], outcomes: Outcomes) -> Iterator[_Draw]:
     changed: dict[str, int] = {}
     by_id = {game.id: game for game in contest.games}
-    outcomes = {(record.number, record.attempt): record.outcome for record in records}
     results: dict[str, GameResult] = {}
     changes = 0
     for line in log:
@@ -101,10 +96,7 @@ def _draws_of_log(
                 results.pop(game.id, None)
                 changed[game.id] = game.round
             case Accepted(attempt=attempt) if game is not None:
-                # A draw may depend on a result that was withdrawn later.
-                outcome = outcomes.get((game.number, attempt))
-                result = game.result if attempt == game.attempt or outcome is None else outcome.row(game, attempt)
-                if result is not None:
+                if (result := result_of(game, attempt, outcomes)) is not None:
                     results[game.id] = result
                     changed[game.id] = game.round
 
