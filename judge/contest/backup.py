@@ -30,7 +30,6 @@ from judge.contest.backup_check import (
     StoreKind,
     check_backup,
     digest_of_copies,
-    log_of,
     opened_copy,
     read_contents,
     read_manifest,
@@ -41,6 +40,7 @@ from judge.contest.folder_names import DERIVED, LINKS
 from judge.contest.plan import Planned
 from judge.store.damage import connected, refuse_damage
 from judge.store.files import Files
+from judge.transparency.log import ContestLog
 
 MAX_FILE_BYTES = 1 << 30
 """Bytes of a file that is not a record."""
@@ -125,7 +125,9 @@ class _Backup:
             refuse_fork(former.log_size, former.log_root, contents.log, f"{self._target / MANIFEST}")
         if kind == "postgresql":
             with closing(open_store(planned)) as store:
-                refuse_fork(contents.log.size, contents.log.tree.root().hex(), log_of(store, name), str(dump))
+                refuse_fork(
+                    contents.log.size, contents.log.tree.root().hex(), ContestLog.stored(name, store), str(dump)
+                )
         # Uploads are stored before their rows.
         self._copy_folder()
         agents = self._copy_agents()

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from judge.api.contests import ContestFolder
 from judge.base.text import printable
 from judge.cli.contest.standings_output import print_standings
+from judge.contest.contest import opened_if_begun
 from judge.contest.status import status_before, status_of, total_text
 from judge.cup.plan import PlannedCup, load_cup
 from judge.cup.results import CupResults, load_results
@@ -33,7 +33,7 @@ def _status(planned: PlannedCup, league: str) -> dict[str, Any]:
     begun = planned.begun(league)
     if begun is None:
         return status_before(planned.contest(league))
-    with ContestFolder(begun).opened_if_begun() as found:
+    with opened_if_begun(begun) as found:
         return status_before(begun) if found is None else status_of(found)
 
 

@@ -19,7 +19,6 @@ import re
 import shutil
 import stat
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -41,7 +40,7 @@ from judge.record.spec import read_record
 from judge.sandbox.archive import EMPTY, Archive, Capacity, UnkeptError, measure_folder, parse_folder
 from judge.sandbox.box import FolderKind
 from judge.store.files import Files
-from judge.tournament.snapshot import Snapshot, read_snapshot
+from judge.tournament.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from judge.store.queries import Reader
@@ -236,16 +235,16 @@ def refuse_while_running(store: Reader, planned: Planned) -> None:
 
 
 def _of_contest(path: Path, named: str) -> Sequence[AgentFolder]:
-    from judge.contest.foreign_store import open_foreign
+    from judge.contest.contest import opened_if_begun
+    from judge.contest.foreign_store import foreign
 
     planned = load_plan(path)
-    if planned.has_no_store:
-        raise planned.not_begun()
-    with closing(open_foreign(planned, [named])) as store:
-        if planned.name not in store.contest_names():
-            raise planned.not_begun()
-        refuse_while_running(store, planned)
-        return left_by(store, read_snapshot(store.document(planned.name)), Files(planned.files))
+    if not planned.has_no_store:
+        with opened_if_begun(foreign(planned, [named])) as contest:
+            if contest is not None:
+                refuse_while_running(contest.store, planned)
+                return left_by(contest.store, contest.first, contest.files)
+    raise planned.not_begun()
 
 
 def _stored(files: Files, digest: str) -> Archive:
