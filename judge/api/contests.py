@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -66,10 +66,14 @@ class ContestFolder:
     @contextmanager
     def opened(self) -> Iterator[Contest]:
         """Context manager: the running or finished contest, for its games and journal. Raises InputError before."""
-        with opened_if_begun(self.planned) as contest:
+        with self.opened_if_begun() as contest:
             if contest is None:
                 raise self.planned.not_begun()
             yield contest
+
+    def opened_if_begun(self) -> AbstractContextManager[Contest | None]:
+        """Like `opened`; None if the contest has not begun."""
+        return opened_if_begun(self.planned)
 
     def standings(self) -> Standing:
         """Return the standings. Raises InputError if the contest has not begun."""

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from judge.contest_games import GameResult, GameState, Pairing, PublishedGame
+from judge.contest_games import OPEN_STATES, GameResult, Pairing, PublishedGame
 from judge.contest_view import ladder_state
 from judge.journal.codec import Event
 from judge.journal.events import Accepted, Annulled, Entered
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from judge.tournament.snapshot import Snapshot, SnapshotEntry
 
 TREND_GAMES = 20
-
-OPEN = (GameState.PENDING, GameState.RUNNING, GameState.HELD)
 
 SAVED_RESULTS = 500
 """Results between stored states."""
@@ -191,14 +189,13 @@ class _Pass:
                 case Entered(agent):
                     self._begin(agent)
                 case Accepted():
-                    first, second = self._games[line.game or ""].agents
-                    self._add(line, at, self._rated(first), self._rated(second))
+                    self._count(line, at)
                     if file is not None and len(self._counted) >= self._saved + SAVED_RESULTS:
                         self._save(file, log)
         reaches = dict(zip(self._history.ratings.agents, self._reaches(), strict=True))
         unfinished: dict[str, list[PublishedGame]] = {}
         for game in log.games:
-            if game.state in OPEN:
+            if game.state in OPEN_STATES:
                 for agent in game.agents:
                     unfinished.setdefault(agent, []).append(game)
         found = {}
@@ -216,6 +213,10 @@ class _Pass:
     def _begin(self, agent: str) -> None:
         self._starts[agent] = self._history.ratings.rating(agent).elo
         self._points[agent] = []
+
+    def _count(self, line: JournalLine, at: int) -> None:
+        first, second = self._games[line.game or ""].agents
+        self._add(line, at, self._rated(first), self._rated(second))
 
     def _rated(self, agent: str) -> Rated:
         return self._history.ratings.rating(agent).elo, self._reach(agent)

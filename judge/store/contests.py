@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from judge.base.errors import HostError, InputError
-from judge.contest_games import AttemptState, GameState, Outcome, Pairing, ScheduledGame, schedule_digest
+from judge.contest_games import OPEN_STATES, AttemptState, GameState, Outcome, Pairing, ScheduledGame, schedule_digest
 from judge.games.types import Verdict
 from judge.journal.codec import Event
 from judge.journal.events import (
@@ -253,7 +253,7 @@ class Store(ContestStart, TakesOrders):
         if row.withheld_from is None or not row.is_frozen:
             return
         of_contest = games.c.contest == contest
-        is_left = games.c.state.in_((GameState.PENDING, GameState.RUNNING, GameState.HELD))
+        is_left = games.c.state.in_(OPEN_STATES)
         left = connection.scalar(select(func.min(games.c.round)).where(of_contest, is_left))
         last = connection.scalar(select(func.max(games.c.round)).where(of_contest)) if left is None else left - 1
         if last is None or last < row.withheld_from:

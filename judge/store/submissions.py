@@ -264,8 +264,7 @@ class Register(AgentNames, Queue[Submission], TakesOrders):
             if not name or not rows:
                 raise UnknownSubmissionError(f"you have no agent {name[:80]!r} that takes part")
             for row in rows:
-                is_retried = row.state == SubmissionState.FAILED and row.due_at is not None
-                if is_retried or row.state in (*ENTERS, *_UNDERWAY):
+                if row.state in ENTERS or not value_of(Submission, row).is_over:
                     self._change(connection, row, SubmissionState.WITHDRAWN, why, who=author, due_at=None)
             return [row.id for row in rows]
 

@@ -27,7 +27,8 @@ def status(
     """Show the progress of a contest, its hosts, agents that fail, and games that are void or stopped."""
     from judge.contest.contest import opened_if_begun
     from judge.contest.plan import load_plan
-    from judge.contest.status import status_before, status_of, total_text
+    from judge.contest.status import status_before, status_of
+    from judge.contest_games import total_text
 
     if (cup := cup_at(contest)) is not None:
         from judge.cli.cup.tables import status as status_of_cup
@@ -51,7 +52,8 @@ def status(
     if state == "open":
         state = "interrupted" if is_idle else "running"
     name = printable(titled(document["contest"], found.snapshot.title))
-    print(f"{name}: {state}, {counts['done']} of {total_text(document)} games done")
+    total = total_text(counts, document["to_come"], is_exact=document["is_exact"])
+    print(f"{name}: {state}, {counts['done']} of {total} games done")
     running = "interrupted" if is_interrupted else "running"
     shown = [f"{count} {running if word == 'running' else word}" for word, count in counts.items() if count]
     shown += [f"{document['to_come']} to be drawn"] if document["to_come"] else []

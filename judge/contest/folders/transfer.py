@@ -19,6 +19,7 @@ import re
 import shutil
 import stat
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -40,7 +41,7 @@ from judge.record.spec import read_record
 from judge.sandbox.archive import EMPTY, Archive, Capacity, UnkeptError, measure_folder, parse_folder
 from judge.sandbox.box import FolderKind
 from judge.store.files import Files
-from judge.tournament.snapshot import Snapshot
+from judge.tournament.snapshot import Snapshot, read_snapshot
 
 if TYPE_CHECKING:
     from judge.store.queries import Reader
@@ -235,15 +236,15 @@ def refuse_while_running(store: Reader, planned: Planned) -> None:
 
 
 def _of_contest(path: Path, named: str) -> Sequence[AgentFolder]:
-    from judge.contest.contest import opened_if_begun
     from judge.contest.foreign_store import foreign
+    from judge.store.queries import Reader
 
     planned = load_plan(path)
     if not planned.has_no_store:
-        with opened_if_begun(foreign(planned, [named])) as contest:
-            if contest is not None:
-                refuse_while_running(contest.store, planned)
-                return left_by(contest.store, contest.first, contest.files)
+        with closing(Reader(foreign(planned, [named]).store_url)) as store:
+            if planned.name in store.contest_names():
+                refuse_while_running(store, planned)
+                return left_by(store, read_snapshot(store.document(planned.name)), Files(planned.files))
     raise planned.not_begun()
 
 

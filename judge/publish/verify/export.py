@@ -22,10 +22,9 @@ from judge.base.parsing import refuse_ambiguous
 from judge.base.progress import Tracker, untracked
 from judge.base.text import percent
 from judge.base.worker_processes import in_parallel
-from judge.contest_games import AttemptState, GameState, PublishedGame
+from judge.contest_games import OPEN_STATES, AttemptState, GameState, PublishedGame
 from judge.contest_view.export import CHANCE, MAX_TABLE_BYTES, load_export
 from judge.contest_view.joined import JOINED, FormerContest
-from judge.contest_view.ladder import OPEN
 from judge.contest_view.values import chance_words
 from judge.contest_view.view import ContestView
 from judge.publish.manifest import FileCheck, ManifestCheck, file_names
@@ -160,7 +159,10 @@ def _verify(
         # Problems make the state of the contest unreliable.
         is_over = not problems and contest.is_over
         if is_over:
-            problems += _failure_problems(contest)
+            failed = contest.tournament.failed(contest.results, contest.out).items()
+            problems += [
+                f"{agent} failed in {percent(share)} of its games, but is not disqualified" for agent, share in failed
+            ]
         computed = tables(contest)
         problems += [*_chance_problems(contest), *_table_problems(directory, contest, computed, sample is None)]
         decisions = [
@@ -275,7 +277,7 @@ def _state_problems(contest: ContestView) -> Iterator[str]:
             yield f"data/attempts.json: game {game.number} has an attempt twice, or one that counts"
         for state in sorted({attempt.state for attempt in game.uncounted} - _UNCOUNTED):
             yield f"data/attempts.json: game {game.number}: {state!r:.80} is not the state of an uncounted attempt"
-        if game.state not in (*OPEN, GameState.DONE, GameState.CANCELLED):
+        if game.state not in (*OPEN_STATES, GameState.DONE, GameState.CANCELLED):
             yield f"game {game.number}: {game.state!r} is not a state of a game"
         out = [agent for agent in game.agents if agent in contest.out]
         if game.state == GameState.CANCELLED and not out:
@@ -283,7 +285,7 @@ def _state_problems(contest: ContestView) -> Iterator[str]:
         gone = [(agent, contest.disqualified.get(agent), contest.withdrawn.get(agent)) for agent in out]
         why = [cancellation(agent, why, None) for agent, why, _ in gone if why is not None]
         why += [cancellation(agent, None, why) for agent, _, why in gone if why is not None]
-        if game.state not in OPEN and game.why not in ([""] if game.state == GameState.DONE else why):
+        if game.state not in OPEN_STATES and game.why not in ([""] if game.state == GameState.DONE else why):
             yield f"game {game.number}: {game.why!r:.80} is not a valid reason for {game.state}"
 
 
@@ -301,11 +303,6 @@ def _chance_problems(contest: ContestView) -> Iterator[str]:
     elif ranks != ranks_of(len(ranks), snapshot.seeding, seed or 0):
         source = "the list" if snapshot.seeding == "listed" else "the contest's chance"
         yield f"the agents' ranks do not follow from {source}"
-
-
-def _failure_problems(contest: ContestView) -> Iterator[str]:
-    for agent, share in contest.tournament.failed(contest.results, contest.out).items():
-        yield f"{agent} failed in {percent(share)} of its games, but is not disqualified"
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------
