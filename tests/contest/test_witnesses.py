@@ -277,7 +277,7 @@ def test_an_error_in_one_turn_of_asking_does_not_end_the_next_turns(
         raise MemoryError
 
     monkeypatch.setattr(asking, "EVERY_S", 0.01)
-    monkeypatch.setattr(asking.ContestLog, "stored", fails)
+    monkeypatch.setattr(ContestLog, "stored", fails)
     with asking.periodic_cosigning(load_plan(announced[1])):
         assert again.wait(60)
 
