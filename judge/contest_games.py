@@ -23,6 +23,16 @@ class GameState(StrEnum):
     """One of its agents is disqualified."""
 
 
+OPEN_STATES = (GameState.PENDING, GameState.RUNNING, GameState.HELD)
+"""Of games that have not ended."""
+
+
+def total_text(counts: Mapping[GameState, int], to_come: int, *, is_exact: bool) -> str:
+    """The number of all games that are not cancelled, such as `at least 12`; `to_come`: those to be scheduled."""
+    total = sum(counts.values()) - counts[GameState.CANCELLED] + to_come
+    return f"{'' if is_exact else 'at least '}{total}"
+
+
 class AttemptState(StrEnum):
     """State of an attempt."""
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from judge.base.errors import HostError, InputError
 from judge.base.logs import redirected
 from judge.base.progress import Tracker, untracked
 from judge.base.text import printable, sentence
-from judge.contest.contest import Contest, has_begun, open_store
+from judge.contest.contest import Contest, has_begun, open_store, opened_if_begun
 from judge.contest.plan import Planned, load_plan
 from judge.contest.run_lock import alone
 from judge.contest_view.values import chance_words
@@ -72,14 +71,9 @@ class ContestFolder:
                 raise self.planned.not_begun()
             yield contest
 
-    @contextmanager
-    def opened_if_begun(self) -> Iterator[Contest | None]:
+    def opened_if_begun(self) -> AbstractContextManager[Contest | None]:
         """Like `opened`; None if the contest has not begun."""
-        if self.planned.has_no_store:
-            yield None
-            return
-        with closing(open_store(self.planned)) as store:
-            yield Contest(store, self.planned) if has_begun(store, self.planned) else None
+        return opened_if_begun(self.planned)
 
     def standings(self) -> Standing:
         """Return the standings. Raises InputError if the contest has not begun."""
@@ -195,7 +189,7 @@ class ContestFolder:
         with self.opened() as found:
             signing = load_key(key or self.planned.folder / KEY_FILE)
             if self.planned.plan.witnesses:
-                log = ContestLog(found.name, partial(found.store.leaves, found.name))
+                log = ContestLog.stored(found.name, found.store)
                 for witness, why in Witnesses(self.planned).ask(log):
                     if why:
                         notify(f"the witness {printable(witness.name)} has not signed the current log: {why[:300]}")

@@ -52,7 +52,7 @@ def _ladder_of(register: "Register") -> Ladder | None:
 def _withdraw_entries(register: "Register", form: Ladder | None, author: str, numbers: Sequence[int]) -> None:
     if form is None:
         return
-    store, own, name = Store.of(register), register.own_entries(author), register.contest
+    store, own, name = Store.from_part(register), register.own_entries(author), register.contest
     active = [own[number].name for number in numbers if number in own and own[number].is_active]
     if active and season_is_over(store, name, form):
         raise NotNowError(sentence(f"the season of {name} has ended already"))
@@ -64,7 +64,9 @@ def _withdraw_entries(register: "Register", form: Ladder | None, author: str, nu
 def joins_later(register: "Register") -> bool:
     """Whether agents that pass after the start join."""
     form = _ladder_of(register)
-    return register.joins_later if form is None else not season_is_over(Reader.of(register), register.contest, form)
+    return (
+        register.joins_later if form is None else not season_is_over(Reader.from_part(register), register.contest, form)
+    )
 
 
 def season_is_over(reader: Reader, contest: str, form: Ladder) -> bool:

@@ -11,7 +11,7 @@ import sqlite3
 import stat
 from collections.abc import Iterator, Set
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -30,7 +30,6 @@ from judge.contest.backup_check import (
     StoreKind,
     check_backup,
     digest_of_copies,
-    log_of,
     opened_copy,
     read_contents,
     read_manifest,
@@ -41,6 +40,7 @@ from judge.contest.folder_names import DERIVED, LINKS
 from judge.contest.plan import Planned
 from judge.store.damage import connected, refuse_damage
 from judge.store.files import Files
+from judge.transparency.log import ContestLog
 
 MAX_FILE_BYTES = 1 << 30
 """Bytes of a file that is not a record."""
@@ -91,13 +91,6 @@ def back_up(
         raise HostError(f"{target}: the backup is not complete: {error}; a former one is unchanged") from None
 
 
-@dataclass(slots=True)
-class _FolderContents:
-    copies: dict[str, FileCopy] = field(default_factory=dict)
-    keys: set[str] = field(default_factory=set)
-    links: set[str] = field(default_factory=set)
-
-
 class _Backup:
     def __init__(self, planned: Planned, target: Path, track: Tracker) -> None:
         self._planned = planned
@@ -107,7 +100,9 @@ class _Backup:
         self._copies = Files(target / "files")
         self._new = 0
         self._checked: set[str] = set()
-        self._found = _FolderContents()
+        self._found: dict[str, FileCopy] = {}
+        self._keys: set[str] = set()
+        self._links: set[str] = set()
         self._programs = dict(_programs(planned))
 
     def write(self, keys: Path | None, dump: Path | None, sample: int) -> BackupReport:
@@ -125,7 +120,9 @@ class _Backup:
             refuse_fork(former.log_size, former.log_root, contents.log, f"{self._target / MANIFEST}")
         if kind == "postgresql":
             with closing(open_store(planned)) as store:
-                refuse_fork(contents.log.size, contents.log.tree.root().hex(), log_of(store, name), str(dump))
+                refuse_fork(
+                    contents.log.size, contents.log.tree.root().hex(), ContestLog.stored(name, store), str(dump)
+                )
         # Uploads are stored before their rows.
         self._copy_folder()
         agents = self._copy_agents()
@@ -141,8 +138,8 @@ class _Backup:
             log_size=contents.log.size,
             log_root=contents.log.tree.root().hex(),
             games=len(contents.results),
-            files=self._found.copies,
-            keys=tuple(sorted(self._found.keys)),
+            files=self._found,
+            keys=tuple(sorted(self._keys)),
             programs=self._digests_of_programs(),
             agents=agents,
             stored=tuple(sorted(stored)),
@@ -150,10 +147,10 @@ class _Backup:
         proved = {} if former is None else former.agents
         check_backup(self._target, manifest, sample, dict(agents.items() - proved.items()), self._track)
         if keys is not None:
-            for path in sorted(self._found.keys):
+            for path in sorted(self._keys):
                 create_private(keys / path.replace("/", "-"), (planned.folder / path).read_bytes())
         self._replace(former, manifest)
-        return BackupReport(manifest, self._new, tuple(sorted(self._found.links)))
+        return BackupReport(manifest, self._new, tuple(sorted(self._links)))
 
     def _replace(self, former: BackupManifest | None, manifest: BackupManifest) -> None:
         kept = {manifest.database}
@@ -237,8 +234,8 @@ class _Backup:
         for name in self._names():
             # Services remove files at any time.
             with suppress(FileNotFoundError):
-                if name not in self._found.copies:
-                    self._found.copies[name] = self._copy(name)
+                if name not in self._found:
+                    self._found[name] = self._copy(name)
 
     def _copy(self, name: str) -> FileCopy:
         path = self._planned.folder / name
@@ -251,7 +248,7 @@ class _Backup:
         return FileCopy(sha256=digest, mode=mode)
 
     def _names(self) -> Iterator[str]:
-        """Adds keys and links to `_found`."""
+        """Adds to `_keys` and `_links`."""
         left_out, mail = self._left_out(), self._planned.plan.intake.notices.password_file
         waiting: list[tuple[str, Set[Path]]] = [("", {self._home})]
         while waiting:
@@ -271,12 +268,12 @@ class _Backup:
                     if is_followed or not path.is_symlink():
                         waiting.append((name, {*above, real}))
                     else:
-                        self._found.links.add(name)
+                        self._links.add(name)
                 elif path.is_file():
                     if not _is_utf8(name):
                         raise InputError(f"{name!a}: its name is not UTF-8: rename it, or move it out of the folder")
                     if name in (mail, LINKS) or (not self._is_of_program(name) and _is_private_key(path)):
-                        self._found.keys.add(name)
+                        self._keys.add(name)
                     else:
                         yield name
 
@@ -297,7 +294,7 @@ class _Backup:
         digests = {}
         for name, path in self._programs.items():
             digests[name] = program_digest(path)
-            if digests[name] != digest_of_copies(self._found.copies, name):
+            if digests[name] != digest_of_copies(self._found, name):
                 raise HostError(f"{path}: the copy differs: the agent changes during the backup; try again")
         return digests
 

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal
 
@@ -39,7 +38,6 @@ from judge.referee.verify import verify
 from judge.store.contests import Store
 from judge.store.damage import damage_of
 from judge.store.files import Files
-from judge.store.queries import Reader
 from judge.store.types import EntryRow, JournalLine, state_after
 from judge.tournament.snapshot import Snapshot, read_snapshot
 from judge.transparency.log import ContestLog
@@ -233,11 +231,6 @@ def _refuse_other_entries(rows: Iterable[EntryRow], snapshot: Snapshot, lines: I
         entry, digest = by_name.get(row.name), hashlib.sha256(row.entry.encode()).hexdigest()
         if (digest not in entered) if entry is None else entry.model_dump_json() != row.entry:
             raise InputError(f"the entry {row.name} was changed or damaged; use another backup")
-
-
-def log_of(store: Reader, contest: str) -> ContestLog:
-    """A contest's log."""
-    return ContestLog(contest, partial(store.leaves, contest))
 
 
 def refuse_fork(size: int, root: str, log: ContestLog, source: str) -> None:

@@ -6,8 +6,8 @@ The folder of contest.toml contains database, locked-in agents, records and fold
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -203,6 +203,16 @@ def open_store(planned: Planned) -> Store:
 def has_begun(store: Store, planned: Planned) -> bool:
     """Whether the contest is in the store."""
     return planned.name in store.contest_names()
+
+
+@contextmanager
+def opened_if_begun(planned: Planned) -> Iterator[Contest | None]:
+    """Context manager: a contest with its store; None before it begins."""
+    if planned.has_no_store:
+        yield None
+        return
+    with closing(open_store(planned)) as store:
+        yield Contest(store, planned) if has_begun(store, planned) else None
 
 
 def find_game(contest: Contest, word: str) -> ScheduledGame:

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from contextlib import closing
 from pathlib import Path
 
 from judge.base.durable_files import is_directory, is_file
@@ -24,16 +23,16 @@ def read_contest(path: Path, named: Collection[str] = (), store: str = "") -> Co
 
     Raises InputError if it has not begun or a file is invalid.
     """
-    from judge.contest.contest import Contest, has_begun
-    from judge.contest.foreign_store import open_foreign
+    from judge.contest.contest import opened_if_begun
+    from judge.contest.foreign_store import foreign
 
     if is_file(path / DOCUMENT):
         return load_claimed(path)
     planned = load_plan(path)
     if not planned.has_no_store:
-        with closing(open_foreign(planned, named, store)) as opened:
-            if has_begun(opened, planned):
-                return public_view(Contest(opened, planned).read())
+        with opened_if_begun(foreign(planned, named, store)) as contest:
+            if contest is not None:
+                return public_view(contest.read())
     raise planned.not_begun()
 
 

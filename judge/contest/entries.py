@@ -8,7 +8,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from judge.agents.agents import Agent, manifest_of, stage_agent
 from judge.base.errors import InputError
@@ -26,13 +26,15 @@ if TYPE_CHECKING:
     from judge.submissions.service import IntakeDirectory
 
 
-class EntryName(NamedTuple):
-    """An agent's name. `path`: in contest.toml."""
+@dataclass(frozen=True, slots=True)
+class EntryName:
+    """An agent's contest name, with its path in contest.toml or its submission."""
 
     name: str
     path: str = ""
     submission: int | None = None
     author: str = ""
+    """The submission's, else the manifest's; empty for a house agent."""
 
     @property
     def origin(self) -> str:
@@ -42,29 +44,19 @@ class EntryName(NamedTuple):
         return f"submission {self.submission} of {quote(self.author)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Entrant:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entrant(EntryName):
     """An agent and its contest name."""
 
-    name: str
     agent: Agent
-    submission: int | None = None
-    author: str = ""
-    """The submission's, else the manifest's; empty for a house agent."""
     is_checked: bool = True
     """Whether a check with the contest's clocks passed."""
     title: str = ""
     """Display name, if it differs from the name."""
     parent: str = ""
     """Entry of which it is a new version."""
-    path: str = ""
-    """In contest.toml."""
     upload: str = ""
     """Digest of the submitted file."""
-
-    @property
-    def entry_name(self) -> EntryName:
-        return EntryName(self.name, self.path, self.submission, self.author)
 
 
 def intake_directory(planned: Planned) -> IntakeDirectory:
@@ -144,7 +136,7 @@ def entrants(planned: Planned, staging: Path, absent: list[InputError] | None = 
             is_house = planned.locate(each) in house_agent_names()
             author = "" if is_house else agent.manifest.author
             name = each.name or agent.manifest.name
-            found.append(Entrant(name, agent, author=author, is_checked=is_house, path=each.path))
+            found.append(Entrant(name, each.path, author=author, agent=agent, is_checked=is_house))
         except InputError as error:
             miss(InputError(f"{planned.path}: {error}"))
     if not planned.has_no_store:
@@ -177,7 +169,8 @@ def sent_entrant(directory: IntakeDirectory, submission: Submission) -> Entrant:
     is_checked = submission.state is SubmissionState.PASSED and not has_other_clock(directory, submission)
     author = agent.manifest.author if submission.author == ORGANISER else submission.author
     name = submission.name or agent.manifest.name
-    return Entrant(name, agent, submission.id, author, is_checked, submission.title, upload=submission.upload)
+    title, upload = submission.title, submission.upload
+    return Entrant(name, "", submission.id, author, agent=agent, is_checked=is_checked, title=title, upload=upload)
 
 
 def equal_files(agents: Iterable[tuple[str, Collection[str]]]) -> list[str]:

@@ -56,8 +56,8 @@ class ContestSize:
     games: int
     waves: Sequence[tuple[int, int]]
 
-    def hours_of(self, slots: int, game_s: float | None) -> float | None:
-        """Duration with games of this length; None if it is unknown."""
+    def hours(self, slots: int, game_s: float | None) -> float | None:
+        """Duration with games of this length; None if it is unlimited or unknown."""
         if game_s is None:
             return None
         return sum(ceil(chains / slots) * games for chains, games in self.waves) * game_s / 3600
@@ -79,7 +79,7 @@ def size_of(planned: Planned, form: AnyFormat, names: Sequence[str]) -> ContestS
 
 def longest_words(planned: Planned, size: ContestSize, slots: int) -> str:
     """The maximum duration of a contest on this number of slots."""
-    hours = size.hours_of(slots, longest_game_s(planned.policy, planned.clocks.values()))
+    hours = size.hours(slots, longest_game_s(planned.policy, planned.clocks.values()))
     if hours is None:
         return "unbounded: the policy's clock.match_ms is 0"
     plural = "s" * (slots != 1)
@@ -110,14 +110,6 @@ class ContestEstimate(ContestSize):
     """Agents with a seat in the first league."""
     expected_s: float | None = None
 
-    def hours(self, slots: int) -> float | None:
-        """Maximum duration; None if unlimited."""
-        return self.hours_of(slots, self.longest_s)
-
-    def expected_hours(self, slots: int) -> float | None:
-        """Expected duration; None if unknown."""
-        return self.hours_of(slots, self.expected_s)
-
 
 def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
     """Check all requirements without changes. Returns missing ones.
@@ -134,7 +126,7 @@ def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
         count = len(entered) + len(absent) + later
         if (why := planned.lacks_agents(count)) is not None:
             missing.append(why)
-        missing += equal_names(planned, (each.entry_name for each in entered))
+        missing += equal_names(planned, entered)
         with _noting(missing):
             refuse_many_of_an_author(planned, entered)
         found = [each.agent for each in entered]

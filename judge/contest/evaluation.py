@@ -163,22 +163,17 @@ def verdict_words(rule: StopRule, scores: PairedScores) -> str:
     if verdict is EvaluationVerdict.UNDECIDED:
         return f"not decided against {other} in {2 * scores.pairs} games"
     if verdict is EvaluationVerdict.STRONGER:
-        said, error = _above(rule.test.elo0), rule.test.alpha
+        bound, error = _bound(rule.test.elo0, is_lower=True), rule.test.alpha
     else:
-        said, error = _below(rule.test.elo1), rule.test.beta
-    return f"{said} than {other}, {100 * (1 - error):g} %"
+        bound, error = _bound(rule.test.elo1, is_lower=False), rule.test.beta
+    return f"{bound} than {other}, {100 * (1 - error):g} %"
 
 
-def _above(elo: float) -> str:
+def _bound(elo: float, *, is_lower: bool) -> str:
     if elo == 0:
-        return "stronger"
-    return f"more than {elo:g} Elo stronger" if elo > 0 else f"less than {-elo:g} Elo weaker"
-
-
-def _below(elo: float) -> str:
-    if elo == 0:
-        return "not stronger"
-    return f"less than {elo:g} Elo stronger" if elo > 0 else f"more than {-elo:g} Elo weaker"
+        return "stronger" if is_lower else "not stronger"
+    amount = "more" if is_lower == (elo > 0) else "less"
+    return f"{amount} than {abs(elo):g} Elo {'stronger' if elo > 0 else 'weaker'}"
 
 
 class Evaluation(FrozenModel):

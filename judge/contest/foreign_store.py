@@ -4,7 +4,6 @@ from collections.abc import Collection
 
 from judge.base.errors import InputError
 from judge.contest.plan import Planned
-from judge.store.contests import Store
 from judge.store.damage import refuse_other_tables
 
 
@@ -22,8 +21,3 @@ def foreign(planned: Planned, named: Collection[str], instead: str = "") -> Plan
         f"{planned.path}: store names a database outside its folder, which is opened only if you name it: give --store "
         "URL where the command has that option, or use an export of the contest"
     )
-
-
-def open_foreign(planned: Planned, named: Collection[str], instead: str = "") -> Store:
-    """See `foreign`."""
-    return Store(foreign(planned, named, instead).store_url)

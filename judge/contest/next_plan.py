@@ -1,7 +1,7 @@
 """The text of the next contest's file, made from the last one's."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,7 @@ def next_text(
     def edit(document: Document) -> None:
         for keys in _ONLY_OF_THE_LAST:
             set_value(document, keys, None)
-        _relocate(document, last.folder, folder)
+        move_paths(document, lambda named: relocated(named, last.folder, folder))
         for keys, value in values.items():
             set_value(document, keys, value)
         if joined or "ratings" in document:
@@ -61,17 +61,18 @@ def relocated(named: str, last: Path, folder: Path) -> str:
     return os.path.relpath((last / named).resolve(), folder.resolve())
 
 
-def _relocate(document: Document, last: Path, folder: Path) -> None:
+def move_paths(document: Document, move: Callable[[str], str]) -> None:
+    """Replace the paths in a contest's document, of agents and of its policy, by what `move` returns for them."""
     file, colon, variant = str(document["policy"]).partition(":")
-    if (moved := relocated(file, last, folder)) != file:
+    if file.endswith(".toml") and (moved := move(file)) != file:
         set_value(document, ("policy",), moved + colon + variant)
     for agent in document.get("agents", ()):
-        _relocate_value(agent, ("path",), last, folder)
+        _move(agent, ("path",), move)
     for keys in sorted(PATH_KEYS):
-        _relocate_value(document, keys, last, folder)
+        _move(document, keys, move)
 
 
-def _relocate_value(document: Document, keys: Sequence[str], last: Path, folder: Path) -> None:
+def _move(document: Document, keys: Sequence[str], move: Callable[[str], str]) -> None:
     found: Any = document
     for key in keys:
         if not isinstance(found, Mapping) or key not in found:
@@ -79,7 +80,7 @@ def _relocate_value(document: Document, keys: Sequence[str], last: Path, folder:
         found = found[key]
     if isinstance(found, list):
         for at, named in enumerate(list(found)):
-            if (moved := relocated(str(named), last, folder)) != named:
+            if (moved := move(str(named))) != named:
                 set_item(found, at, moved)
-    elif (moved := relocated(str(found), last, folder)) != found:
+    elif (moved := move(str(found))) != found:
         set_value(document, keys, moved)

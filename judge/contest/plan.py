@@ -236,45 +236,67 @@ class Plan(FrozenModel):
     @property
     def windows(self) -> Windows:
         """The schedule, with time zones. Raises ValueError for an ambiguous moment."""
-
-        def moment(key: str, given: datetime | None) -> datetime | None:
-            return None if given is None else aware_moment(key, given, self.zone)
-
         return Windows(
-            moment("submissions.opens", self.submissions.opens),
-            moment("submissions.closes", self.submissions.closes),
-            moment("contest.starts", self.contest.starts),
+            self._moment("submissions.opens", self.submissions.opens),
+            self._moment("submissions.closes", self.submissions.closes),
+            self._moment("contest.starts", self.contest.starts),
         )
+
+    def _moment(self, key: str, given: datetime | None) -> datetime | None:
+        return None if given is None else aware_moment(key, given, self.zone)
 
     @property
     def freeze_terms(self) -> FreezeTerms | None:
         """None if no results are withheld. Raises ValueError as `windows`."""
-        last_rounds, at = self.freeze.last_rounds, self.freeze.at
+        last_rounds, at = self.freeze.last_rounds, self._moment("freeze.at", self.freeze.at)
         if last_rounds is None and at is None:
             return None
-        at = None if at is None else aware_moment("freeze.at", at, self.zone).astimezone(UTC)
-        return FreezeTerms(last_rounds=last_rounds, at=at)
+        return FreezeTerms(last_rounds=last_rounds, at=None if at is None else at.astimezone(UTC))
 
     @property
     def reveal_at(self) -> datetime | None:
         """When results are revealed automatically. Raises ValueError as `windows`."""
-        at = self.freeze.reveal_at
-        return None if at is None else aware_moment("freeze.reveal_at", at, self.zone)
+        return self._moment("freeze.reveal_at", self.freeze.reveal_at)
 
     @property
     def resumes(self) -> datetime | None:
         """When a paused contest is resumed. Raises ValueError as `windows`."""
-        at = self.contest.resumes
-        return None if at is None else aware_moment("contest.resumes", at, self.zone)
+        return self._moment("contest.resumes", self.contest.resumes)
 
     @property
     def season_end(self) -> datetime | None:
         """End of a ladder's season. Raises ValueError as `windows`."""
-        ends = self.format.ends if isinstance(self.format, Ladder) else None
-        return None if ends is None else aware_moment("format.ends", ends, self.zone)
+        return self._moment("format.ends", self.format.ends if isinstance(self.format, Ladder) else None)
+
+    @field_validator("clocks")
+    @classmethod
+    def _has_no_clocks_in_a_ladder(cls, value: Mapping[str, str], info: ValidationInfo) -> Mapping[str, str]:
+        refuse_clocks(value, info.data.get("format"))
+        return value
 
     @model_validator(mode="after")
-    def _names_moments_in_their_order(self) -> Self:
+    def _refuses_contradictions(self) -> Self:
+        for why in self._contradictions():
+            raise ValueError(why)
+        return self
+
+    def _contradictions(self) -> Iterator[str]:
+        yield from self._disorder()
+        if self.freeze != FreezePlan():
+            yield from self._freeze_contradictions()
+        refuse_parameters(self.store)
+        if self.ratings.from_ and not isinstance(self.format, Ladder):
+            yield f"ratings.from: {self.format.name} does not start from ratings, only ladder does: remove it"
+        if len(set(self.seeds)) < len(self.seeds):
+            yield "seeds names an agent twice: leave one out"
+        if self.seeds and self.seeding == "drawn":
+            yield 'seeds gives an order, and seeding = "drawn" draws one: leave one of them out'
+        if len({witness.name for witness in self.witnesses}) < len(self.witnesses):
+            yield "two [[witnesses]] have the same name: leave one out"
+        if self.box == "process":
+            yield 'box = "process" isolates nothing, so no contest is played in it; leave the key out'
+
+    def _disorder(self) -> Iterator[str]:
         windows, freeze, _ = self.windows, self.freeze_terms, self.resumes
         named = [
             (key, moment)
@@ -290,67 +312,18 @@ class Plan(FrozenModel):
         ]
         for (first, early), (second, late) in pairwise(named):
             if early > late or (early == late and second == "submissions.closes"):
-                raise ValueError(
-                    f"{second} is {moment_text(late)}, before {first}, {moment_text(early)}: bring them into order"
-                )
-        return self
+                yield f"{second} is {moment_text(late)}, before {first}, {moment_text(early)}: bring them into order"
 
-    @model_validator(mode="after")
-    def _freezes_only_rounds(self) -> Self:
+    def _freeze_contradictions(self) -> Iterator[str]:
         freeze, form = self.freeze, self.format
-        if freeze == FreezePlan():
-            return self
         if not form.has_rounds:
-            raise ValueError("freeze: a ladder has no rounds that could be withheld: remove it")
+            yield "freeze: a ladder has no rounds that could be withheld: remove it"
         if self.cup is not None:
-            raise ValueError("freeze: the tables of a cup need the results of all leagues: remove it")
+            yield "freeze: the tables of a cup need the results of all leagues: remove it"
         if (freeze.last_rounds is None) == (freeze.at is None):
-            raise ValueError("freeze: give either last_rounds or at")
+            yield "freeze: give either last_rounds or at"
         if freeze.last_rounds is not None and form.last_round(2) is None:
-            raise ValueError(
-                f"freeze.last_rounds: the number of rounds of {form.name} depends on results: give the moment at"
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _limits_the_parameters_of_the_store(self) -> Self:
-        refuse_parameters(self.store)
-        return self
-
-    @model_validator(mode="after")
-    def _starts_only_a_ladder_from_ratings(self) -> Self:
-        if self.ratings.from_ and not isinstance(self.format, Ladder):
-            raise ValueError(
-                f"ratings.from: {self.format.name} does not start from ratings, only ladder does: remove it"
-            )
-        return self
-
-    @field_validator("clocks")
-    @classmethod
-    def _has_no_clocks_in_a_ladder(cls, value: Mapping[str, str], info: ValidationInfo) -> Mapping[str, str]:
-        refuse_clocks(value, info.data.get("format"))
-        return value
-
-    @model_validator(mode="after")
-    def _seeds_each_agent_once(self) -> Self:
-        if len(set(self.seeds)) < len(self.seeds):
-            raise ValueError("seeds names an agent twice: leave one out")
-        if self.seeds and self.seeding == "drawn":
-            raise ValueError('seeds gives an order, and seeding = "drawn" draws one: leave one of them out')
-        return self
-
-    @model_validator(mode="after")
-    def _names_each_witness_once(self) -> Self:
-        names = [witness.name for witness in self.witnesses]
-        if len(set(names)) < len(names):
-            raise ValueError("two [[witnesses]] have the same name: leave one out")
-        return self
-
-    @model_validator(mode="after")
-    def _refuses_what_a_contest_cannot_be(self) -> Self:
-        if self.box == "process":
-            raise ValueError('box = "process" isolates nothing, so no contest is played in it; leave the key out')
-        return self
+            yield f"freeze.last_rounds: the number of rounds of {form.name} depends on results: give the moment at"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,6 @@ from judge.contest.backup_check import (
     BackupManifest,
     StoreContents,
     check_backup,
-    log_of,
     read_manifest,
     refuse_fork,
 )
@@ -31,6 +30,7 @@ from judge.contest.toml_edit import edited, set_value
 from judge.store.files import Files
 from judge.store.queries import Reader
 from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, read_checkpoint
+from judge.transparency.log import ContestLog
 
 _PLAN = f"{PLAN_FILE}{PARTIAL}"
 
@@ -99,7 +99,7 @@ def _check_database(manifest: BackupManifest, url: str) -> None:
             "postgresql+psycopg://USER@HOST/DATABASE"
         )
     with closing(Reader(url)) as reader:
-        log = log_of(reader, manifest.contest)
+        log = ContestLog.stored(manifest.contest, reader)
     if not log.size and manifest.log_size:
         raise InputError(
             "--store: the database has no such contest; first load the dump into an empty database: "

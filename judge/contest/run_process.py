@@ -6,11 +6,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 from judge.base.errors import HostError
 from judge.base.logs import get_logger
+from judge.base.text import decode
 from judge.base.worker_processes import die_with_parent
 from judge.contest.plan import Planned
 from judge.sandbox.machine.cores import on_all_processors
@@ -90,10 +92,13 @@ def _begin_run(parent: int | None) -> None:
 
 def last_words(planned: Planned) -> str:
     """The last sentence of `RUN_LOG`, such as why the contest was not started; empty without one."""
-    try:
-        with (planned.folder / RUN_LOG).open("rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - LAST_BYTES))
-            lines = file.read().decode("utf-8", "replace").splitlines()
-    except FileNotFoundError:
-        return ""
-    return next((line.removeprefix("judge: ") for line in reversed(lines) if line.startswith("judge: ")), "")
+    lines = [line for line in last_lines(planned) if line.startswith("judge: ")]
+    return lines[-1].removeprefix("judge: ") if lines else ""
+
+
+def last_lines(planned: Planned) -> Sequence[str]:
+    """The last lines of `RUN_LOG`; empty without it."""
+    with suppress(FileNotFoundError), (planned.folder / RUN_LOG).open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - LAST_BYTES))
+        return decode(file.read()).strip().splitlines()
+    return ()

@@ -6,7 +6,7 @@ from time import monotonic
 
 from judge.contest.attempts import EndedAttempt
 from judge.contest.contest import Contest
-from judge.contest_games import AttemptState, GameState
+from judge.contest_games import AttemptState, GameState, total_text
 from judge.games.types import FAILURES
 
 
@@ -51,7 +51,7 @@ class RunTally:
     @property
     def total_text(self) -> str:
         """All games, such as `at least 12`."""
-        return f"{'' if self.is_exact else 'at least '}{self.done + self.left}"
+        return total_text(self.counts, self._to_come.games, is_exact=self.is_exact)
 
     @property
     def per_minute(self) -> float:

@@ -183,10 +183,9 @@ def _time(name: str, value: str, zone: str) -> datetime:
 
 def _prepare(prepared: Path, planned: Planned, text: str) -> None:
     """Write and check the new file next to the old one."""
-    try:
+    with os_errors_as(HostError, prepared, ": the settings are unchanged"):
         write_durably(prepared, text.encode())
+    try:
         load_plan(prepared)
     except InputError as error:
         raise InputError(str(error).replace(str(prepared), planned.path.name)) from None
-    except OSError as error:
-        raise HostError(f"{prepared}: {error.strerror}: the settings are unchanged") from None

@@ -1,7 +1,7 @@
 """The progress of a contest as JSON values."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -110,13 +110,6 @@ def status_of(contest: Contest, games: bool = False, tested: bool = False, agent
     if agents:
         document["agents"] = agents_document(view)["agents"]
     return document
-
-
-def total_text(document: Mapping[str, Any]) -> str:
-    """Number of all games of a status, such as `at least 12`."""
-    counts = document["games"]
-    total = sum(counts.values()) - counts["cancelled"] + document["to_come"]
-    return f"{'' if document['is_exact'] else 'at least '}{total}"
 
 
 def _same_files(contest: Contest, view: ContestView) -> list[str]:

@@ -128,7 +128,7 @@ def _agreed(planned: Planned, staging: Path) -> tuple[Sequence[Entrant], Sequenc
     if (why := planned.lacks_agents(len(entered))) is not None:
         raise InputError(why)
     refuse_many_of_an_author(planned, entered)
-    for why in equal_names(planned, (each.entry_name for each in entered)):
+    for why in equal_names(planned, entered):
         raise InputError(why)
     agents = [(each.name, each.agent.digest) for each in entered]
     form = resolved_format(planned, agents)

@@ -19,7 +19,6 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
-from functools import partial
 from http.client import HTTPException
 from pathlib import Path
 from typing import TypeVar
@@ -132,7 +131,7 @@ def periodic_cosigning(planned: Planned) -> Iterator[Witnesses]:
     def ask() -> None:
         try:
             with closing(Reader(planned.store_url)) as store:
-                log = ContestLog(planned.name, partial(store.leaves, planned.name))
+                log = ContestLog.stored(planned.name, store)
                 for witness, why in witnesses.ask(log):
                     if why:
                         get_logger().warning("a witness did not sign", witness=witness.name, why=why)

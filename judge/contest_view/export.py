@@ -16,10 +16,9 @@ from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
 from judge.base.parsing import FrozenModel, parse_foreign, refuse_ambiguous
 from judge.base.text import printable, quote
-from judge.contest_games import Attempt, GameResult, GameState, Pairing, PublishedGame
+from judge.contest_games import Attempt, GameResult, GameState, Pairing, PublishedGame, game_result
 from judge.contest_view.joined import JOINED, MAX_JOINED_BYTES, Joined
 from judge.contest_view.view import ContestView
-from judge.games.types import Verdict
 from judge.record.seeds import Key
 from judge.store.types import JournalLine
 from judge.tournament.schedule import Tournament
@@ -100,29 +99,17 @@ class GameRow(TableRow):
         if self.verdict is None:
             return None
         try:
-            faults = tuple(None if fault is None else Verdict(fault) for fault in (self.first_fault, self.second_fault))
-            return GameResult(
-                self.first,
-                self.second,
-                self.winner,
-                Verdict(self.verdict),
-                self.reason or "",
-                self.result or "",
-                (faults[0], faults[1]),
-                (self.first_replies or 0, self.second_replies or 0),
-                (self.first_charged_ms or 0.0, self.second_charged_ms or 0.0),
-                self.round,
-                self.table,
-                self.leg,
-                game,
-                self.number,
-                self.attempt or 0,
-                self.record or "",
-                self.seconds or 0.0,
-                self.moves or "",
+            result = game_result(
+                (
+                    *(self.first, self.second, None, self.verdict, self.reason or "", self.result or ""),
+                    *(self.first_fault, self.second_fault, self.first_replies or 0, self.second_replies or 0),
+                    *(self.first_charged_ms or 0.0, self.second_charged_ms or 0.0, self.round, self.table, self.leg),
+                    *(game, self.number, self.attempt or 0, self.record or "", self.seconds or 0.0, self.moves or ""),
+                )
             )
-        except ValueError as error:
-            raise InputError(f"games.json: game {self.number}: {error}") from None
+        except KeyError as error:
+            raise InputError(f"games.json: game {self.number}: {error} is not a valid Verdict") from None
+        return result._replace(winner=self.winner)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from judge.contest_games import GameResult, GameState, Pairing, PublishedGame
+from judge.contest_games import OPEN_STATES, GameResult, Pairing, PublishedGame
 from judge.contest_view import ladder_state
 from judge.journal.codec import Event
 from judge.journal.events import Accepted, Annulled, Entered
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from judge.tournament.snapshot import Snapshot, SnapshotEntry
 
 TREND_GAMES = 20
-
-OPEN = (GameState.PENDING, GameState.RUNNING, GameState.HELD)
 
 SAVED_RESULTS = 500
 """Results between stored states."""
@@ -89,17 +87,13 @@ class LadderRatings:
             self._pass = self._stored(self._file, log, left_out)
         if self._pass is None or not self._pass.precedes(log, left_out):
             self._pass = _Pass(log)
-        return self._pass.follow(log, left_out, self._save)
+        return self._pass.follow(log, left_out, self._file)
 
     def _stored(self, file: Path, log: LadderLog, left_out: frozenset[_Attempt]) -> _Pass | None:
         if (found := ladder_state.load(file)) is not None:
             with suppress(ValueError, LookupError, TypeError, AttributeError):
                 return _Pass(log, found, left_out)
         return None
-
-    def _save(self, current: _Pass, log: LadderLog) -> None:
-        if self._file is not None:
-            ladder_state.save(self._file, *current.saved(log))
 
 
 class _Pass:
@@ -160,8 +154,7 @@ class _Pass:
         found.update(log.snapshot.model_dump_json(exclude={"entries"}).encode())
         return found.hexdigest()
 
-    def saved(self, log: LadderLog) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        """For `ladder_state.save`."""
+    def _save(self, file: Path, log: LadderLog) -> None:
         import numpy as np
 
         history = self._history
@@ -174,16 +167,15 @@ class _Pass:
             "priors": {agent: (each.mean, each.deviation) for agent, each in history.priors.items()},
         }
         counted = np.array(self._counted, dtype=np.float64).reshape(-1, 5)
-        return header, {**history.ratings.saved(), "counted": counted}
+        ladder_state.save(file, header, {**history.ratings.saved(), "counted": counted})
 
     def precedes(self, log: LadderLog, left_out: frozenset[_Attempt]) -> bool:
         read = len(self._read)
         is_same = not read or (read <= len(log.journal) and self._read[-1] == log.journal[read - 1])
         return is_same and not any(_is_left_out(self._read[at].change, left_out) for at, *_ in self._counted)
 
-    def follow(
-        self, log: LadderLog, left_out: frozenset[_Attempt], save: Callable[[_Pass, LadderLog], None]
-    ) -> Mapping[str, LadderAgent]:
+    def follow(self, log: LadderLog, left_out: frozenset[_Attempt], file: Path | None) -> Mapping[str, LadderAgent]:
+        """The agents after the log; states are stored in `file`."""
         from judge.tournament.ladder import follow
 
         self._take(log)
@@ -198,12 +190,12 @@ class _Pass:
                     self._begin(agent)
                 case Accepted():
                     self._count(line, at)
-                    if len(self._counted) >= self._saved + SAVED_RESULTS:
-                        save(self, log)
+                    if file is not None and len(self._counted) >= self._saved + SAVED_RESULTS:
+                        self._save(file, log)
         reaches = dict(zip(self._history.ratings.agents, self._reaches(), strict=True))
         unfinished: dict[str, list[PublishedGame]] = {}
         for game in log.games:
-            if game.state in OPEN:
+            if game.state in OPEN_STATES:
                 for agent in game.agents:
                     unfinished.setdefault(agent, []).append(game)
         found = {}
@@ -223,8 +215,8 @@ class _Pass:
         self._points[agent] = []
 
     def _count(self, line: JournalLine, at: int) -> None:
-        game = self._games[line.game or ""]
-        self._add(line, at, self._rated(game.first), self._rated(game.second))
+        first, second = self._games[line.game or ""].agents
+        self._add(line, at, self._rated(first), self._rated(second))
 
     def _rated(self, agent: str) -> Rated:
         return self._history.ratings.rating(agent).elo, self._reach(agent)

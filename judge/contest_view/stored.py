@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TypeVar
 
-from judge.contest_games import Attempt, GameResult, PublishedGame
+from judge.contest_games import GameResult, PublishedGame
 from judge.contest_view.view import ContestView
 from judge.journal.events import SeasonEnded
 from judge.record.seeds import Key
-from judge.store.queries import Reader
+from judge.store.queries import Reader, published_games
 from judge.store.types import EntryRow
 from judge.tournament.schedule import Tournament
 from judge.tournament.snapshot import Snapshot
@@ -50,16 +50,8 @@ class StoredView(ContestView):
 
     @cached_property
     def games(self) -> Sequence[PublishedGame]:
-        results = {result.id: result for result in self.results}
-        uncounted: dict[str, list[Attempt]] = {}
-        for attempt in self._store.attempts(self._first.name):
-            result = results.get(attempt.game)
-            if attempt.record is not None and (result is None or result.attempt != attempt.number):
-                uncounted.setdefault(attempt.game, []).append(attempt)
-        return [
-            PublishedGame.of(game, results.get(game.id), uncounted.get(game.id, ()))
-            for game in self._store.games(self._first.name)
-        ]
+        name = self._first.name
+        return published_games(self._store.games(name), self.results, self._store.attempts(name))
 
     @cached_property
     def disqualified(self) -> Mapping[str, str]:

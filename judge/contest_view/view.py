@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING
 
 from judge.base.text import sentence
 from judge.contest_games import (
+    OPEN_STATES,
     GameResult,
     GameState,
     Pairing,
     PublishedGame,
     ScheduledGame,
     copies,
+    total_text,
     without_copied_pairs,
     without_copies,
 )
 from judge.contest_view.joined import Joined
-from judge.contest_view.ladder import OPEN, LadderAgent, LadderLog, LadderRatings
+from judge.contest_view.ladder import LadderAgent, LadderLog, LadderRatings
 from judge.contest_view.values import Ending, FirstMove, Participant, Stream, minute
 from judge.formats.search_figures import EvaluatedGame
 from judge.games.types import FAILURES
@@ -219,11 +221,11 @@ class ContestView:
     @property
     def left(self) -> int:
         """Number of scheduled games that have not ended."""
-        return sum(self.counts[state] for state in OPEN)
+        return sum(self.counts[state] for state in OPEN_STATES)
 
     @property
     def unfinished(self) -> Sequence[PublishedGame]:
-        return [game for game in self.games if game.state in OPEN]
+        return [game for game in self.games if game.state in OPEN_STATES]
 
     @property
     def has_ended(self) -> bool:
@@ -258,8 +260,8 @@ class ContestView:
         """Whether the places are final, or how many games have results."""
         if self.is_over:
             return "Final."
-        at_least = "" if self.to_come.is_exact else "at least "
-        return f"Not finished: {self.counts[GameState.DONE]} of {at_least}{self.all_games} games"
+        total = total_text(self.counts, self.to_come.games, is_exact=self.to_come.is_exact)
+        return f"Not finished: {self.counts[GameState.DONE]} of {total} games"
 
     @cached_property
     def ending(self) -> Ending | None:

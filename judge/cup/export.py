@@ -197,7 +197,7 @@ def _write(
             exported[league.name] = publish(contest, target / league.name, private / league.name, signing, pages, track)
     if not exported:
         raise InputError(f"{planned.cup.name}: no league has begun; judge contest run {planned.path} begins them")
-    results = read_exported(planned, target, exported)
+    results = read_exported(planned.cup, target, exported)
     signed = {name: (summary.digest, summary.fingerprint) for name, summary in exported.items()}
     (target / CUP_DOCUMENT).write_bytes(results.document(signed).encoded())
     (target / ANNOUNCEMENT).write_bytes(planned.announcement.encoded())

@@ -3,8 +3,9 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
+from copy import deepcopy
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from judge.base.toml_files import parse, place_of, read_text, toml_value, valida
 from judge.contest.begin import announce
 from judge.contest.contest import has_begun, open_store
 from judge.contest.file_names import CUP_FILE, PLAN_FILE
-from judge.contest.next_plan import PATH_KEYS
+from judge.contest.next_plan import move_paths
 from judge.contest.opening_files import SHIPPED
 from judge.contest.plan import (
     NAME,
@@ -279,7 +280,8 @@ class PlannedCup:
 
     def _document(self, league: str, prefix: str, promoted: Sequence[AgentPlan] = ()) -> dict[str, Any]:
         given = {key: value for key, value in self.documents[league].items() if key not in _OWN}
-        document: dict[str, Any] = _moved(given, (), prefix)
+        document: dict[str, Any] = deepcopy(given)
+        move_paths(document, partial(_prefixed, prefix=prefix))
         document["name"] = f"{self.cup.name}-{league}"
         agents = [entry for entry in self.cup.entries if league in entry.leagues]
         document["agents"] = [
@@ -297,18 +299,9 @@ class PlannedCup:
 _OPENINGS = TypeAdapter(tuple[OpeningField, ...])
 
 
-def _moved(value: Any, keys: tuple[str, ...], prefix: str) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _moved(inner, (*keys, key), prefix) for key, inner in value.items()}
-    if keys == ("policy",) and value.partition(":")[0].endswith(".toml"):
-        return _prefixed(value, prefix)
-    if keys not in PATH_KEYS or (keys == ("openings", "file") and value.startswith(SHIPPED)):
-        return value
-    return [_prefixed(path, prefix) for path in value] if isinstance(value, list) else _prefixed(value, prefix)
-
-
 def _prefixed(path: str, prefix: str) -> str:
-    return path if not path or Path(path).is_absolute() else prefix + path
+    is_fixed = not path or path.startswith(SHIPPED) or Path(path).is_absolute()
+    return path if is_fixed else prefix + path
 
 
 def load_cup(path: Path) -> PlannedCup:

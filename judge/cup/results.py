@@ -183,15 +183,9 @@ def load_results(planned: PlannedCup) -> CupResults:
     return current_results(planned.cup, contests)
 
 
-def read_exported(planned: PlannedCup, directory: Path, names: Collection[str]) -> CupResults:
-    """Results of the exported leagues `names`, without verification."""
-    return current_results(planned.cup, {name: load_claimed(directory / name) for name in names})
-
-
-def results_of(document: CupDocument, directory: Path) -> CupResults:
-    """Results computed from the leagues' exports. Raises InputError."""
-    contests = {league.name: load_claimed(directory / league.name) for league in document.leagues if league.contest}
-    return current_results(document, contests)
+def read_exported(cup: Cup | CupDocument, directory: Path, names: Collection[str]) -> CupResults:
+    """Results computed from the claims of the exported leagues `names`. Raises InputError."""
+    return current_results(cup, {name: load_claimed(directory / name) for name in names})
 
 
 def advancing(order: Sequence[str], below: Snapshot, promoted: int, *, promotes_new: bool) -> Sequence[str]:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from pathlib import Path
 from threading import Event
 from typing import Self
 
@@ -22,13 +21,12 @@ from judge.base.durable_files import is_file
 from judge.base.errors import InputError
 from judge.base.locks import try_lock_directory
 from judge.base.owner import owned_directory
-from judge.base.text import decode
-from judge.contest.contest import Contest, open_store
+from judge.contest.contest import Contest, open_store, opened_if_begun
 from judge.contest.entries import entrants
 from judge.contest.estimate import ContestEstimate, estimate_contest
 from judge.contest.plan import AgentPlan, Plan, Planned, located
 from judge.contest.run_lock import player_of
-from judge.contest.run_process import RUN_LOG, start_run
+from judge.contest.run_process import RUN_LOG, last_lines, start_run
 from judge.cup.plan import League, PlannedCup
 from judge.cup.results import advancing
 from judge.tournament.snapshot import SnapshotEntry
@@ -95,13 +93,13 @@ def cup_hours(planned: PlannedCup, estimates: Sequence[LeagueEstimate], cores: i
     """Duration on this number of cores; None without a limit of a game's time."""
     work, chains = 0.0, dict[str, float]()
     for each in estimates:
-        alone = each.found.hours(_MANY_SLOTS)
+        alone = each.found.hours(_MANY_SLOTS, each.found.longest_s)
         if alone is None or each.found.longest_s is None:
             return None
         work += each.found.games * each.found.longest_s / 3600 * each.plan.slots.cores
         chains[each.league.name] = alone + (chains[each.league.after] if each.league.after else 0)
     if planned.cup.leagues_at_once:  # leagues may wait for each other
-        longest = sum(each.found.hours(_MANY_SLOTS) or 0 for each in estimates)
+        longest = sum(each.found.hours(_MANY_SLOTS, each.found.longest_s) or 0 for each in estimates)
     else:
         longest = max(chains.values())
     return CupHours(work / cores, work / cores + longest)
@@ -118,9 +116,6 @@ def missing_now(planned: PlannedCup) -> list[str]:
 
 
 POLL_INTERVAL_S = 0.5
-
-MAX_LOG_BYTES = 4096
-"""Bytes at the end of a league's log that may contain its error."""
 
 
 class LeagueEnd(StrEnum):
@@ -224,7 +219,8 @@ class CupRun:
                 self._report(f"{name}: {self.ends[name]}")
             elif code:
                 self.ends[name] = LeagueEnd.FAILED
-                self._report(f"{name}: failed: {_last_line(planned.folder / RUN_LOG)}")
+                lines = last_lines(planned)
+                self._report(f"{name}: failed: {lines[-1] if lines else 'no message'}")
             else:
                 self.ends[name] = LeagueEnd.OVER if _is_over(planned) else LeagueEnd.STOPPED
                 self._report(f"{name}: {self.ends[name]}")
@@ -279,12 +275,5 @@ def _submitted(below: Planned, entry: SnapshotEntry) -> AgentPlan:
 def _is_over(planned: Planned | None) -> bool:
     if planned is None:
         return False
-    with closing(open_store(planned)) as store:
-        return Contest(store, planned).view().is_over
-
-
-def _last_line(path: Path) -> str:
-    with path.open("rb") as file:
-        file.seek(max(0, path.stat().st_size - MAX_LOG_BYTES))
-        lines = decode(file.read()).strip().splitlines()
-    return lines[-1] if lines else "no message"
+    with opened_if_begun(planned) as contest:
+        return contest is not None and contest.view().is_over

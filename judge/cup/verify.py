@@ -13,7 +13,7 @@ from judge.base.parsing import parse_foreign
 from judge.base.progress import Tracker, untracked
 from judge.contest.plan import CupReference
 from judge.cup.announcement import ANNOUNCEMENT, Announcement, league_terms
-from judge.cup.results import CupDocument, CupResults, LeagueResults, advancing, results_of
+from judge.cup.results import CupDocument, CupResults, LeagueResults, advancing, read_exported
 from judge.journal.events import Accepted, Annulled, Created, Disqualified
 from judge.publish.manifest import CUP_DOCUMENT, PUBLIC_KEY, ManifestCheck, check_manifest
 from judge.publish.verify.copies import original_line_ends
@@ -89,7 +89,7 @@ def _verify(directory: Path, public_key: Path | None, sample: Sample | None, tra
             problems.append(f"{league.name}: not signed with the key in {CUP_DOCUMENT}")
     decisions: list[str] = []
     if not problems:
-        results = results_of(document, directory)
+        results = read_exported(document, directory, reports)
         signed = {each.name: (each.manifest, each.key) for each in document.leagues}
         if results.document(signed).encoded() != data:
             problems.append(f"{CUP_DOCUMENT}: places and medals do not follow from the leagues")

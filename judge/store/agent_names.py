@@ -1,6 +1,5 @@
 """Names of uploaded agents, and conflicts between them."""
 
-import json
 import re
 from collections.abc import Callable, Collection
 from itertools import chain
@@ -10,11 +9,12 @@ from sqlalchemy import Connection, Row, func, select
 
 from judge.base.text import sentence
 from judge.journal.events import SubmissionState
-from judge.store.database import count
+from judge.store.database import count, value_of
 from judge.store.lookalikes import appearances
+from judge.store.queries import Reader
 from judge.store.submission_queries import RegisterReader
 from judge.store.tables import entries, submissions
-from judge.store.types import ENTERS, VERSIONED_CHARACTERS, ProcessingResult
+from judge.store.types import ENTERS, VERSIONED_CHARACTERS, EntryRow, ProcessingResult
 
 _VERSION = re.compile(r"(.+)\.[0-9]+(?:-[0-9]+)?")
 
@@ -49,15 +49,12 @@ class AgentNames(RegisterReader):
 
     def _version_of(self, connection: Connection, author: str, name: str) -> str:
         found = _VERSION.fullmatch(name) if self.joins_later else None
-        own = self._of(author).where(
-            func.lower(submissions.c.name) == name.lower(),
-            submissions.c.state.in_((*ENTERS, SubmissionState.WITHDRAWN)),
-        )
+        own = self._called(author, name).where(submissions.c.state.in_((*ENTERS, SubmissionState.WITHDRAWN)))
         if found is None or count(connection, own):
             return ""
         inner = self._inside(connection)
         names = [] if inner.has_begun() else [*self._listed_names()]
-        names += connection.scalars(select(entries.c.name).where(entries.c.contest == self._contest))
+        names += [each.name for each in Reader.from_part(inner).entries(self._contest)]
         names += [each.name for each in inner.entries()]
         return next((each for each in names if each[:VERSIONED_CHARACTERS].lower() == found[1].lower()), "")
 
@@ -74,11 +71,12 @@ class AgentNames(RegisterReader):
         if not self._inside(connection).has_begun():
             return name.casefold() in map(str.casefold, self._listed_names())
         entry = self._entry_called(connection, name)
-        return entry is not None and json.loads(entry).get("submission") is None
+        return entry is not None and entry.submission is None
 
-    def _entry_called(self, connection: Connection, name: str) -> str | None:
-        query = select(entries.c.entry).where(entries.c.contest == self._contest)
-        return connection.scalar(query.where(func.lower(entries.c.name) == name.lower()))
+    def _entry_called(self, connection: Connection, name: str) -> EntryRow | None:
+        query = select(entries).where(entries.c.contest == self._contest, func.lower(entries.c.name) == name.lower())
+        row = connection.execute(query).first()
+        return None if row is None else value_of(EntryRow, row)
 
     def _is_anothers(self, connection: Connection, author: str, name: str) -> bool:
         query = self._all().where(
@@ -86,13 +84,11 @@ class AgentNames(RegisterReader):
             submissions.c.author != author,
             submissions.c.state.in_(ENTERS),
         )
-        return count(connection, query) > 0 or self._is_anothers_entry(connection, author, name)
-
-    def _is_anothers_entry(self, connection: Connection, author: str, name: str) -> bool:
         # An agent that left a ladder keeps its name: new versions start from its rating.
         entry = self._entry_called(connection, name)
-        number = None if entry is None else json.loads(entry).get("submission")
-        return count(connection, self._all().where(submissions.c.id == number, submissions.c.author != author)) > 0
+        number = None if entry is None else entry.submission
+        entered = self._all().where(submissions.c.id == number, submissions.c.author != author)
+        return count(connection, query) > 0 or count(connection, entered) > 0
 
     def _other_names(self, connection: Connection, row: Row[Any], name: str) -> list[str]:
         query = self._of(row.author).where(
@@ -101,9 +97,7 @@ class AgentNames(RegisterReader):
             submissions.c.state.in_(ENTERS),
         )
         newest = {each.name.lower(): each for each in connection.execute(query.order_by(submissions.c.id))}
-        left = {
-            number for number, entry in self._inside(connection).own_entries(row.author).items() if not entry.is_active
-        }
+        left = self._inside(connection).left(row.author)
         return [each.name for each in newest.values() if each.id not in left]
 
     def _free_title(self, connection: Connection, row: Row[Any], came: ProcessingResult) -> str:
@@ -115,11 +109,7 @@ class AgentNames(RegisterReader):
 
     def _last_title(self, connection: Connection, row: Row[Any], name: str) -> str:
         """Newest one that is still free."""
-        query = self._of(row.author).where(
-            func.lower(submissions.c.name) == name.lower(),
-            submissions.c.id != row.id,
-            submissions.c.agent.is_not(None),
-        )
+        query = self._called(row.author, name).where(submissions.c.id != row.id, submissions.c.agent.is_not(None))
         titles = [str(each.title) for each in connection.execute(query.order_by(submissions.c.id.desc()))]
         taken = self._taken_names(connection, row.author, name) if any(titles) else ()
         return next((title for title in titles if appearances(title).isdisjoint(taken)), "")
@@ -143,9 +133,7 @@ class AgentNames(RegisterReader):
         )
 
     def _replaces(self, connection: Connection, row: Row[Any], name: str) -> str:
-        query = self._of(row.author).where(
-            func.lower(submissions.c.name) == name.lower(), submissions.c.id != row.id, submissions.c.state.in_(ENTERS)
-        )
+        query = self._called(row.author, name).where(submissions.c.id != row.id, submissions.c.state.in_(ENTERS))
         former = connection.execute(query.order_by(submissions.c.id.desc()).limit(1)).first()
         if former is None or former.id > row.id:
             return ""

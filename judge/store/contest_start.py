@@ -4,12 +4,12 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import insert, update
 
 from judge.base.errors import InputError
 from judge.journal.events import Announced, Created, LockedIn
 from judge.store.queries import Reader, announced_row
-from judge.store.tables import contests, entries, journal
+from judge.store.tables import contests, entries
 from judge.store.types import ANNOUNCED, EntryRow
 
 
@@ -42,16 +42,14 @@ class ContestStart(Reader):
         with self._writing() as connection:
             if announced_row(connection, name, locked=True) is None:
                 raise InputError(f"contest {name!r} was not announced")
-            frozen = select(journal).where(journal.c.contest == name, journal.c.event == LockedIn.NAME)
-            row = connection.execute(frozen.limit(1)).first()
-            if row is None:
-                return self._tell(connection, name, LockedIn(), digest=digest) + 1
-            if row.digest != digest:
-                raise InputError(
-                    f"other entries of {name!r} are locked in ({row.at}); "
-                    "restore those entries, or begin a contest with another name"
-                )
-            return int(row.number) + 1
+            for line in self._inside(connection).last_lines(name, 1, LockedIn):
+                if line.digest != digest:
+                    raise InputError(
+                        f"other entries of {name!r} are locked in ({line.at}); "
+                        "restore those entries, or begin a contest with another name"
+                    )
+                return (line.number or 0) + 1
+            return self._tell(connection, name, LockedIn(), digest=digest) + 1
 
     def create(
         self,

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from judge.base.errors import HostError, InputError
-from judge.contest_games import AttemptState, GameState, Outcome, Pairing, ScheduledGame, schedule_digest
+from judge.contest_games import OPEN_STATES, AttemptState, GameState, Outcome, Pairing, ScheduledGame, schedule_digest
 from judge.games.types import Verdict
 from judge.journal.codec import Event
 from judge.journal.events import (
@@ -54,7 +54,6 @@ from judge.store.types import (
     MAX_CLOCK_STEP,
     EntryRow,
     FileKind,
-    JournalLine,
     cancellation,
 )
 
@@ -139,9 +138,7 @@ class Store(ContestStart, TakesOrders):
         with self._writing() as connection:
             if announced_row(connection, name, locked=True) is None:
                 raise InputError(f"contest {name!r} was not announced")
-            lines = select(journal).where(journal.c.contest == name, journal.c.event == event.NAME)
-            rows = connection.execute(lines.order_by(journal.c.id.desc()))
-            changes = (value_of(JournalLine, row).change for row in rows)
+            changes = (line.change for line in self._inside(connection).last_lines(name, None, type(event)))
             if next((each for each in changes if _agent_of(each) == _agent_of(event)), None) == event:
                 return False
             self._tell(connection, name, event, who=who)
@@ -202,8 +199,7 @@ class Store(ContestStart, TakesOrders):
         """
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
-            lines = select(journal.c.id).where(journal.c.contest == contest).order_by(journal.c.id.desc())
-            if after is not None and connection.scalar(lines.limit(1)) != after:
+            if after is not None and self._inside(connection).journal_end(contest) != after:
                 return False
             # The line's time must not be after the check's.
             now = None if ends is None else self._time_of_next_line(connection, contest)
@@ -257,14 +253,13 @@ class Store(ContestStart, TakesOrders):
         if row.withheld_from is None or not row.is_frozen:
             return
         of_contest = games.c.contest == contest
-        is_left = games.c.state.in_((GameState.PENDING, GameState.RUNNING, GameState.HELD))
+        is_left = games.c.state.in_(OPEN_STATES)
         left = connection.scalar(select(func.min(games.c.round)).where(of_contest, is_left))
         last = connection.scalar(select(func.max(games.c.round)).where(of_contest)) if left is None else left - 1
         if last is None or last < row.withheld_from:
             return
-        lines = select(journal).where(journal.c.contest == contest, journal.c.event == RoundPlayed.NAME)
-        written = connection.execute(lines.order_by(journal.c.id.desc()).limit(1)).first()
-        if written is None or value_of(JournalLine, written).change != RoundPlayed(last):
+        written = self._inside(connection).last_lines(contest, 1, RoundPlayed)
+        if not written or written[0].change != RoundPlayed(last):
             self._tell(connection, contest, RoundPlayed(last))
 
     # --- issue, accept, roll back ------------------------------------------------------------------------------------

@@ -114,6 +114,13 @@ class Database:
         self._connection: Connection | None = None
         self._now = _utc_now
 
+    @classmethod
+    def from_part(cls, other: "Database") -> Self:
+        """This part in the database and transaction of another part."""
+        part = cls.__new__(cls)
+        part._engine, part._connection, part._now = other._engine, other._connection, other._now
+        return part
+
     def close(self) -> None:
         self._engine.dispose()
 
@@ -240,8 +247,7 @@ class ContestDatabase(Database):
     @classmethod
     def within(cls, other: Database, contest: str) -> Self:
         """This part of a contest in the database and transaction of another part."""
-        part = cls.__new__(cls)
-        part._engine, part._connection, part._now = other._engine, other._connection, other._now
+        part = cls.from_part(other)
         part._contest = contest
         return part
 

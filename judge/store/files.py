@@ -7,7 +7,7 @@ import hashlib
 import secrets
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from io import BytesIO
 from pathlib import Path
 from typing import IO, BinaryIO, Self
@@ -94,15 +94,13 @@ class Incoming:
         self._path = folder / FOLDER / f"{secrets.token_hex(16)}.partial"
         self._hash = hashlib.sha256()
         self.size = 0
-        try:
+        with self._errors():
             self._path.parent.mkdir(parents=True, exist_ok=True)
             # Private in any folder.
             self._path.touch(mode=0o600, exist_ok=False)
             self._file = self._path.open("wb")
             # A killed process leaves an unlocked file.
             lock(self._file)
-        except OSError as error:
-            raise self._failed(error) from None
 
     def __enter__(self) -> Self:
         return self
@@ -117,10 +115,8 @@ class Incoming:
         """Raises HostError."""
         self._hash.update(chunk)
         self.size += len(chunk)
-        try:
+        with self._errors():
             self._file.write(chunk)
-        except OSError as error:
-            raise self._failed(error) from None
 
     @property
     def digest(self) -> str:
@@ -129,27 +125,23 @@ class Incoming:
 
     def sync(self) -> None:
         """Makes `keep` fast. Raises HostError."""
-        try:
+        with self._errors():
             sync_file(self._file)
-        except OSError as error:
-            raise self._failed(error) from None
 
     def keep(self) -> str:
         """Move the file into `Files`; return its digest. Raises HostError."""
         digest = self.digest
         target = Files(self._folder).path(digest)
         self.sync()
-        try:
+        with self._errors():
             target.parent.mkdir(exist_ok=True)
             self._path.replace(target)
             sync(target.parent)
             sync(self._folder)
-        except OSError as error:
-            raise self._failed(error) from None
         return digest
 
-    def _failed(self, error: OSError) -> HostError:
-        return HostError(f"{self._folder}: {error.strerror}; nothing was received; make room and send it again")
+    def _errors(self) -> AbstractContextManager[None]:
+        return os_errors_as(HostError, self._folder, "; nothing was received; make room and send it again")
 
 
 def sweep(folder: Path) -> int:

@@ -17,7 +17,7 @@ from judge.store.database import AdvisoryLock, lock_until_commit, value_of
 from judge.store.orders import TakesOrders
 from judge.store.queries import Reader
 from judge.store.queue import Queue
-from judge.store.submission_queries import authors_of
+from judge.store.submission_queries import RegisterReader
 from judge.store.tables import (
     games,
     journal,
@@ -252,7 +252,7 @@ class Notices(Queue[Notice], TakesOrders):
             return sum(self._add(connection, event) for event in events if event is not None)
 
     def _journal(self, connection: Connection) -> Reader:
-        return Reader.of(self._inside(connection))
+        return Reader.from_part(self._inside(connection))
 
     def _positions(self, connection: Connection) -> _Positions | None:
         row = connection.execute(select(notice_readings).where(notice_readings.c.contest == self._contest)).first()
@@ -269,7 +269,8 @@ class Notices(Queue[Notice], TakesOrders):
     def _of_lines(self, connection: Connection, lines: Sequence[tuple[int, JournalLine]]) -> Iterator[_Event]:
         kinds = Accepted | Disqualified | Withdrawn | Rated
         told = [(number, line) for number, line in lines if isinstance(line.change, kinds)]
-        authors = authors_of(connection, self._contest) if told else {}
+        register = RegisterReader.within(self._inside(connection), self._contest)
+        authors = register.authors_of_agents() if told else {}
         for number, line in told:
             match line.change:
                 case Accepted():
@@ -278,12 +279,9 @@ class Notices(Queue[Notice], TakesOrders):
                     words = f"{rating} Elo, standard error {error}"
                     text = f"{agent} has its rating: {words}"
                     yield _Event(authors[agent], "rated", line.at, text, {"agent": agent, "rating": words})
-                case Disqualified(agent, why) if agent in authors:
-                    text, details = cancellation(agent, why, None), {"agent": agent, "why": why}
-                    yield _Event(authors[agent], "disqualified", line.at, text, details)
-                case Withdrawn(agent, why) if agent in authors:
-                    text, details = cancellation(agent, None, why), {"agent": agent, "why": why}
-                    yield _Event(authors[agent], "withdrawn", line.at, text, details)
+                case Disqualified(agent, why) | Withdrawn(agent, why) if agent in authors:
+                    text = cancellation(agent, why if isinstance(line.change, Disqualified) else None, why)
+                    yield _Event(authors[agent], line.event, line.at, text, {"agent": agent, "why": why})
 
     def _of_result(
         self, connection: Connection, number: int, line: JournalLine, authors: Mapping[str, str]

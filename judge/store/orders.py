@@ -10,11 +10,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, Row, insert, select, update
 
 from judge.base.errors import InputError
 from judge.store.database import ContestDatabase, Database, value_of
-from judge.store.queries import announced_row
+from judge.store.queries import Reader, announced_row
 from judge.store.tables import journal, orders
 
 
@@ -63,8 +63,7 @@ class TakesOrders(Database):
                 if (found.order.action, found.order.target) != (order.action, order.target):
                     raise InputError("this form was used for another order already: open it again")
                 return replace(found, is_repeated=True)
-            lines = select(func.max(journal.c.id)).where(journal.c.contest == contest)
-            before = connection.scalar(lines) or 0
+            before = Reader.from_part(self._inside(connection)).journal_end(contest)
             done = do(self._inside(connection))
             new = (journal.c.contest == contest, journal.c.id > before)
             connection.execute(update(journal).where(*new).values(who=order.who))

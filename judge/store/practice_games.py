@@ -3,18 +3,18 @@
 A queue (`judge.store.queue`). Each method is one transaction.
 """
 
-import json
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Annotated, Any
 
 from pydantic import Field
-from sqlalchemy import Connection, Row, Select, func, insert, select, update
+from sqlalchemy import Connection, Row, func, insert, select, update
 
 from judge.base.text import nearest, sentence
 from judge.contest_games import GameState
 from judge.store.database import count, stamp, value_of
 from judge.store.files import Files
+from judge.store.queries import Reader
 from judge.store.queue import Queue
 from judge.store.tables import entries, practice_games, submissions
 from judge.store.types import (
@@ -117,18 +117,16 @@ class PracticeGames(Queue[PracticeGame]):
         """Add a game against an agent that takes part, at most `per_day` in 24 hours. Raises as `ask`."""
         with self._writing() as connection:
             row = self._passed(connection, submission, author)
-            active = {
-                each.name.lower(): each for each in connection.execute(self._active().add_columns(entries.c.entry))
-            }
+            entered = Reader.from_part(self._inside(connection)).entries(self._contest)
+            active = {each.name.lower(): each for each in entered if each.is_active}
             found = active.get(opponent.lower())
             if found is None:
                 near = nearest(opponent.lower(), active)
                 hint = f"did you mean {active[near[0]].name!r}?" if near else "choose another opponent"
                 raise NotNowError(f"{opponent[:64]} does not take part: {hint}")
-            if json.loads(found.entry).get("submission") == submission:
+            if found.submission == submission:
                 raise NotNowError("an agent does not play against itself: choose another opponent")
-            out = select(entries.c.entry).where(entries.c.contest == self._contest, entries.c.disqualified.is_not(None))
-            if any(json.loads(entry).get("submission") == submission for entry in connection.scalars(out)):
+            if any(each.disqualified is not None and each.submission == submission for each in entered):
                 raise NotNowError("a disqualified agent plays no challenges")
             recent = self._is_recent(practice_games.c.asked_at, _DAY_S)
             asked = self._all().where(practice_games.c.author == author, practice_games.c.challenged != "", recent)
@@ -157,10 +155,6 @@ class PracticeGames(Queue[PracticeGame]):
             raise NotNowError(f"submission {submission} is {row.state}: only an agent that passed plays")
         return row
 
-    def _active(self) -> Select[tuple[str]]:
-        query = select(entries.c.name).where(entries.c.contest == self._contest)
-        return query.where(entries.c.disqualified.is_(None), entries.c.withdrawn.is_(None))
-
     def of(self, submission: int, author: str) -> list[PracticeGame]:
         """Newest first; empty for another author's submission."""
         query = self._all().where(practice_games.c.author == author, practice_games.c.submission == submission)
@@ -183,6 +177,9 @@ class PracticeGames(Queue[PracticeGame]):
         All submissions' first games precede second ones. Withdrawn submissions' games are cancelled.
         """
         with self._writing() as connection:
+            active = select(entries.c.name).where(
+                entries.c.contest == self._contest, entries.c.disqualified.is_(None), entries.c.withdrawn.is_(None)
+            )
             withdrawn = select(submissions.c.id).where(submissions.c.state.not_in(ENTERS))
             connection.execute(
                 update(practice_games)
@@ -199,7 +196,7 @@ class PracticeGames(Queue[PracticeGame]):
                     practice_games.c.contest == self._contest,
                     practice_games.c.state == GameState.PENDING,
                     practice_games.c.challenged != "",
-                    practice_games.c.challenged.not_in(self._active()),
+                    practice_games.c.challenged.not_in(active),
                 )
                 .values(state=GameState.CANCELLED, why=GONE)
             )

@@ -1,14 +1,23 @@
 """Read-only queries of a store, each in one snapshot."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import timedelta
-from typing import Any, Self
+from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, false, func, literal, or_, select
 
 from judge.base.errors import InputError
-from judge.contest_games import Attempt, AttemptState, GameResult, GameState, Pairing, ScheduledGame, game_result
+from judge.contest_games import (
+    Attempt,
+    AttemptState,
+    GameResult,
+    GameState,
+    Pairing,
+    PublishedGame,
+    ScheduledGame,
+    game_result,
+)
 from judge.journal.codec import Event
 from judge.store.database import Database, stamp, value_of
 from judge.store.tables import attempts, contests, entries, files, games, journal, pairings, results
@@ -49,13 +58,6 @@ WITHOUT_SPEC = [literal("").label("spec") if column.name == "spec" else column f
 
 class Reader(Database):
     """A database for reading."""
-
-    @classmethod
-    def of(cls, other: Database) -> Self:
-        """In the same database and transaction."""
-        reader = cls.__new__(cls)
-        reader._engine, reader._connection, reader._now = other._engine, other._connection, other._now
-        return reader
 
     @property
     def keeps_files(self) -> bool:
@@ -178,11 +180,11 @@ class Reader(Database):
         row = self._first(select(attempts).where(attempts.c.game == game, attempts.c.number == number))
         return None if row is None else value_of(Attempt, row)
 
-    def attempts(self, contest: str, game: str = "") -> list[Attempt]:
-        """Attempts of all games, or of one, in schedule order."""
+    def attempts(self, contest: str, *ids: str) -> list[Attempt]:
+        """Attempts of all games, or of those with these ids, in schedule order."""
         query = _attempts(contest, *attempts.c).order_by(games.c.number, attempts.c.number)
-        if game:
-            query = query.where(attempts.c.game == game)
+        if ids:
+            query = query.where(attempts.c.game.in_(ids))
         return [value_of(Attempt, row) for row in self._rows(query)]
 
     def attempts_by_host(self, contest: str) -> list[tuple[str, AttemptState, int]]:
@@ -278,6 +280,19 @@ class Reader(Database):
         """Lines of leaves from `start` to before `end`, also of an announced contest."""
         query = _lines(contest, journal.c.number.between(start, end - 1)).order_by(journal.c.id)
         return [value_of(JournalLine, row) for row in self._rows(query)]
+
+
+def published_games(
+    games: Iterable[ScheduledGame], results: Iterable[GameResult], attempts: Iterable[Attempt]
+) -> list[PublishedGame]:
+    """Games with their results and those of their attempts that have a record and do not count."""
+    ended = {result.id: result for result in results}
+    uncounted: dict[str, list[Attempt]] = {}
+    for attempt in attempts:
+        result = ended.get(attempt.game)
+        if attempt.record is not None and (result is None or result.attempt != attempt.number):
+            uncounted.setdefault(attempt.game, []).append(attempt)
+    return [PublishedGame.of(game, ended.get(game.id), uncounted.get(game.id, ())) for game in games]
 
 
 def _attempts(contest: str, *columns: ColumnElement[Any]) -> "Select[*tuple[Any, ...]]":

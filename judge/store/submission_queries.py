@@ -1,23 +1,20 @@
 """Queries of submissions, newest first, for all authors or one."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, select
 
-from judge.contest_games import Attempt, PublishedGame, ScheduledGame, game_result
+from judge.contest_games import PublishedGame, ScheduledGame
 from judge.journal.events import LockedIn, SubmissionState
 from judge.store.database import ContestDatabase, value_of
-from judge.store.queries import RESULT_COLUMNS, WITHOUT_SPEC
+from judge.store.queries import WITHOUT_SPEC, Reader, published_games
 from judge.store.tables import (
     attempts,
     contests,
     entries,
     games,
-    journal,
     orders,
-    results,
     submission_journal,
     submission_steps,
     submissions,
@@ -96,8 +93,7 @@ class RegisterReader(ContestDatabase):
 
     def is_locked_in(self) -> bool:
         """Whether the contest's terms are locked in, also before it begins."""
-        query = select(journal.c.id).where(journal.c.contest == self._contest, journal.c.event == LockedIn.NAME)
-        return self.has_begun() or self._first(query.limit(1)) is not None
+        return self.has_begun() or bool(Reader.from_part(self).last_lines(self._contest, 1, LockedIn))
 
     def document(self) -> str | None:
         """None before the contest begins."""
@@ -113,29 +109,37 @@ class RegisterReader(ContestDatabase):
 
     def own_entries(self, author: str) -> Mapping[int, EntryRow]:
         """An author's entries by submission, in order."""
-        query = select(entries).where(entries.c.contest == self._contest).order_by(entries.c.rank)
-        with self._reading() as connection:
-            own = {row.id for row in connection.execute(self._of(author))}
-            found = [(json.loads(row.entry).get("submission"), row) for row in connection.execute(query)]
-        return {number: value_of(EntryRow, row) for number, row in found if number in own}
+        with self.moment() as inner:
+            own = {row.id for row in inner._rows(self._of(author))}
+            found = Reader.from_part(inner).entries(self._contest)
+        return {number: entry for entry in found if (number := entry.submission) in own and number is not None}
+
+    def left(self, author: str) -> frozenset[int]:
+        """Numbers of an author's submissions whose entries no longer take part."""
+        return frozenset(number for number, entry in self.own_entries(author).items() if not entry.is_active)
 
     def names_of_others(self, author: str, but: str) -> frozenset[str]:
         """All names of other authors' entries, without `but`."""
-        query = select(entries).where(entries.c.contest == self._contest)
-        with self._reading() as connection:
-            own = _agents_of(connection, self._contest, author)
-            found = [value_of(EntryRow, row) for row in connection.execute(query)]
+        with self.moment() as inner:
+            own, found = inner.agents_of(author), Reader.from_part(inner).entries(self._contest)
         others = [each for each in found if each.name not in own and each.name.lower() != but.lower()]
         return frozenset(shown for each in others for shown in (each.name, each.title) if shown)
 
     def agents_of(self, author: str) -> frozenset[str]:
-        with self._reading() as connection:
-            return frozenset(_agents_of(connection, self._contest, author))
+        return frozenset(agent for agent, whose in self.authors_of_agents().items() if whose == author)
+
+    def authors_of_agents(self) -> Mapping[str, str]:
+        """Author of each submitted agent, by its contest name."""
+        query = select(submissions.c.id, submissions.c.author).where(submissions.c.contest == self._contest)
+        with self.moment() as inner:
+            authors: dict[int | None, str] = {row.id: row.author for row in inner._rows(query)}
+            found = Reader.from_part(inner).entries(self._contest)
+        return {entry.name: authors[number] for entry in found if (number := entry.submission) in authors}
 
     def own_games(self, author: str, limit: int, number: int | None = None) -> list[PublishedGame]:
         """Games with a result or record, newest first, without specs; only game `number`, if given."""
-        with self._reading() as connection:
-            agents = _agents_of(connection, self._contest, author)
+        with self.moment() as inner:
+            agents = inner.agents_of(author)
             recorded = select(attempts.c.game).where(attempts.c.game == games.c.id, attempts.c.record.is_not(None))
             query = select(*WITHOUT_SPEC).where(
                 games.c.contest == self._contest,
@@ -144,24 +148,11 @@ class RegisterReader(ContestDatabase):
             )
             if number is not None:
                 query = query.where(games.c.number == number)
-            own = [
-                value_of(ScheduledGame, row)
-                for row in connection.execute(query.order_by(games.c.number.desc()).limit(limit))
-            ]
-            ids = [game.id for game in own]
-            ended = select(*RESULT_COLUMNS).join(results, results.c.game == games.c.id).where(games.c.id.in_(ids))
-            found = {result.id: result for result in map(game_result, connection.execute(ended))}
-            tried = select(attempts).where(attempts.c.game.in_(ids), attempts.c.record.is_not(None))
-            kept: dict[str, list[Attempt]] = {}
-            for row in connection.execute(tried.order_by(attempts.c.number)):
-                kept.setdefault(row.game, []).append(value_of(Attempt, row))
-        published = []
-        for game in own:
-            result = found.get(game.id)
-            counted = None if result is None else result.attempt
-            uncounted = [attempt for attempt in kept.get(game.id, []) if attempt.number != counted]
-            published.append(PublishedGame.of(game, result, uncounted))
-        return published
+            rows = inner._rows(query.order_by(games.c.number.desc()).limit(limit))
+            own, reader = [value_of(ScheduledGame, row) for row in rows], Reader.from_part(inner)
+            results = reader.results_by_number(self._contest, [game.number for game in own]).values()
+            tried = reader.attempts(self._contest, *(game.id for game in own)) if own else ()
+        return published_games(own, results, tried)
 
     def _all(self) -> Select[Any]:
         return select(submissions).where(submissions.c.contest == self._contest)
@@ -169,24 +160,13 @@ class RegisterReader(ContestDatabase):
     def _of(self, author: str) -> Select[Any]:
         return self._all().where(submissions.c.author == author)
 
+    def _called(self, author: str, name: str) -> Select[Any]:
+        """An author's submissions with this name, in any case."""
+        return self._of(author).where(func.lower(submissions.c.name) == name.lower())
+
     def _row(self, connection: Connection, number: int, author: str | None = None) -> Row[Any]:
         query = self._all() if author is None else self._of(author)
         row = connection.execute(query.where(submissions.c.id == number)).first() if 0 < number < 1 << 63 else None
         if row is None:
             raise UnknownSubmissionError(f"there is no submission {number} in {self._contest!r}")
         return row
-
-
-def authors_of(connection: Connection, contest: str) -> Mapping[str, str]:
-    """Author of each submitted agent, by its contest name."""
-    numbers: dict[int, str] = {}
-    for row in connection.execute(select(entries.c.name, entries.c.entry).where(entries.c.contest == contest)):
-        number = json.loads(row.entry).get("submission")
-        if number is not None:
-            numbers[number] = row.name
-    query = select(submissions.c.id, submissions.c.author).where(submissions.c.contest == contest)
-    return {numbers[row.id]: row.author for row in connection.execute(query) if row.id in numbers}
-
-
-def _agents_of(connection: Connection, contest: str, author: str) -> list[str]:
-    return [agent for agent, whose in authors_of(connection, contest).items() if whose == author]

@@ -106,7 +106,7 @@ class Register(AgentNames, Queue[Submission], TakesOrders):
         """
         with self._reading() as connection:
             inner = self._inside(connection)
-            left = {number for number, entry in inner.own_entries(upload.author).items() if not entry.is_active}
+            left = inner.left(upload.author)
             in_force = [each for each in inner.entries(upload.author) if each.id not in left]
             waits = self._of(upload.author).where(self._is_underway()).order_by(submissions.c.id)
             waiting = [value_of(Submission, row) for row in connection.execute(waits)]
@@ -150,11 +150,7 @@ class Register(AgentNames, Queue[Submission], TakesOrders):
         everybody = self._all().where(underway)
         if limits.waiting and count(connection, everybody) >= limits.waiting:
             raise TooMuchError("too many submissions are waiting: try again later", 300)
-        kept = connection.scalar(
-            select(func.coalesce(func.sum(submissions.c.size), 0)).where(
-                submissions.c.contest == self._contest, submissions.c.author == author
-            )
-        )
+        kept = connection.scalar(mine.with_only_columns(func.sum(submissions.c.size)))
         if limits.author_bytes and int(kept or 0) + size > limits.author_bytes:
             raise TooMuchError(
                 f"your uploads together would be more than {limits.author_bytes} bytes: ask the organiser", 0
@@ -238,11 +234,7 @@ class Register(AgentNames, Queue[Submission], TakesOrders):
     def _next_version(self, connection: Connection, row: Row[Any], name: str) -> int | None:
         if not name or (row.version and row.name == name):
             return int(row.version) if row.version else None
-        query = select(func.max(submissions.c.version)).where(
-            submissions.c.contest == self._contest,
-            submissions.c.author == row.author,
-            func.lower(submissions.c.name) == name.lower(),
-        )
+        query = self._called(row.author, name).with_only_columns(func.max(submissions.c.version))
         return (connection.scalar(query) or 0) + 1
 
     # --- decisions ---------------------------------------------------------------------------------------------------
@@ -268,13 +260,11 @@ class Register(AgentNames, Queue[Submission], TakesOrders):
         """Withdraw an agent's submissions; return their numbers. Raises UnknownSubmissionError."""
         with self._writing() as connection:
             announced_row(connection, self._contest, locked=True)
-            query = self._of(author).where(func.lower(submissions.c.name) == name.lower())
-            rows = connection.execute(query.order_by(submissions.c.id)).all()
+            rows = connection.execute(self._called(author, name).order_by(submissions.c.id)).all()
             if not name or not rows:
                 raise UnknownSubmissionError(f"you have no agent {name[:80]!r} that takes part")
             for row in rows:
-                is_retried = row.state == SubmissionState.FAILED and row.due_at is not None
-                if is_retried or row.state in (*ENTERS, *_UNDERWAY):
+                if row.state in ENTERS or not value_of(Submission, row).is_over:
                     self._change(connection, row, SubmissionState.WITHDRAWN, why, who=author, due_at=None)
             return [row.id for row in rows]
 
@@ -291,7 +281,7 @@ class Register(AgentNames, Queue[Submission], TakesOrders):
                 raise NotNowError("the contest has begun: its names no longer change")
             if not self._taken_names(connection, author, name).isdisjoint(appearances(title)):
                 raise NameTakenError(f"another agent is called {title!r}: choose another name")
-            of_agent = self._of(author).where(func.lower(submissions.c.name) == name.lower())
+            of_agent = self._called(author, name)
             if not name or not count(connection, of_agent.where(submissions.c.agent.is_not(None))):
                 raise UnknownSubmissionError(f"you have no agent {name[:80]!r}")
             rows = connection.execute(of_agent).all()

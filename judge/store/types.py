@@ -57,6 +57,12 @@ class EntryRow:
         return str(json.loads(self.entry).get("title", ""))
 
     @property
+    def submission(self) -> int | None:
+        """Number of its submission; None for an agent of the contest's file."""
+        found: int | None = json.loads(self.entry).get("submission")
+        return found
+
+    @property
     def is_active(self) -> bool:
         return self.disqualified is None and self.withdrawn is None
 

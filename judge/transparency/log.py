@@ -52,6 +52,11 @@ class ContestLog:
         numbered = [line for line in lines if line.number is not None]
         return cls(contest, lambda start, end: numbered[start:end])
 
+    @classmethod
+    def stored(cls, contest: str, store: Reader) -> "ContestLog":
+        """The log of an announced contest, read from its store."""
+        return cls(contest, partial(store.leaves, contest))
+
     @property
     def size(self) -> int:
         """Leaves; 0 for contests without logs."""
@@ -183,7 +188,7 @@ class SignedLog:
 
     def _as_it_is(self) -> ContestLog:
         if self._log is None:
-            self._log = ContestLog(self._contest, partial(self._store.leaves, self._contest))
+            self._log = ContestLog.stored(self._contest, self._store)
         else:
             self._log.catch_up()
         return self._log

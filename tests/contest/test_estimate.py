@@ -82,7 +82,7 @@ def test_games_and_rounds_of_each_format(
 
     assert (games, rounds, is_exact) == (found.games, found.rounds, found.is_exact)
     assert [f"a{number}" for number in range(1, agents + 1)] == found.agents
-    assert found.hours(1) == pytest.approx(games * GAME_S / 3600)
+    assert found.hours(1, found.longest_s) == pytest.approx(games * GAME_S / 3600)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_hours_estimate_counts_parallel_games(
 ) -> None:
     found = look(tmp_path, FASTGAME + text, agents)
 
-    assert found.hours(slots) == pytest.approx(games_one_after_another * GAME_S / 3600)
+    assert found.hours(slots, found.longest_s) == pytest.approx(games_one_after_another * GAME_S / 3600)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,8 @@ def test_the_shortest_turn_of_a_contest_is_that_of_the_agent_with_least_time() -
 def test_hours_are_unknown_without_a_game_clock(tmp_path: Path) -> None:
     text = 'name = "cup"\npolicy = "qchess-seed"\n[format]\nname = "round-robin"'
 
-    assert None is look(tmp_path, text, 2).hours(1)
+    found = look(tmp_path, text, 2)
+    assert None is found.hours(1, found.longest_s)
 
 
 @pytest.mark.parametrize(("format_", "most"), [('"round-robin"', 1000), ('"swiss"\nrounds = 3', 500)])

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
@@ -76,7 +75,7 @@ def _answers(service: Service) -> Iterator[None]:
 
 
 def sign_all(cup: Cup, witnesses: Witnesses) -> None:
-    log = ContestLog("spring-cup", partial(cup.store.leaves, "spring-cup"))
+    log = ContestLog.stored("spring-cup", cup.store)
     assert [""] == [why for _, why in witnesses.ask(log)]
 
 
@@ -278,7 +277,7 @@ def test_an_error_in_one_turn_of_asking_does_not_end_the_next_turns(
         raise MemoryError
 
     monkeypatch.setattr(asking, "EVERY_S", 0.01)
-    monkeypatch.setattr(asking, "ContestLog", fails)
+    monkeypatch.setattr(ContestLog, "stored", fails)
     with asking.periodic_cosigning(load_plan(announced[1])):
         assert again.wait(60)
 

@@ -123,5 +123,5 @@ def follows_from_its_log(contest: Contest) -> None:
     log = ReadLog(Checkpoint("", 0, b""), Tree(()), published.journal)
     assert GAMES == sum(line.event == "scheduled" for line in published.journal)
     assert published.secret
-    assert [] == [*log_problems(published, log, digests), *ladder_problems(published, log, [])]
+    assert [] == [*log_problems(published, log, digests), *ladder_problems(published, log, {})]
     assert [] == [*admission_problems(published, log)]

@@ -159,9 +159,10 @@ def problems(played: Played) -> list[str]:
     }
     log = ReadLog(Checkpoint("", 0, b""), Tree(()), contest.journal)
     assert contest.secret, "the season is over"
+    outcomes = {(each.number, each.attempt): each.outcome for each in played.records}
     return [
         *log_problems(contest, log, digests),
-        *ladder_problems(contest, log, played.records),
+        *ladder_problems(contest, log, outcomes),
         *admission_problems(contest, log),
     ]
 

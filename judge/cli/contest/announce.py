@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -29,7 +28,7 @@ def announcement(planned: Planned, url: str) -> Iterator[str]:
 
     with closing(open_store(planned)) as store:
         announce_contest(store, planned)
-        log = ContestLog(planned.name, partial(store.leaves, planned.name))
+        log = ContestLog.stored(planned.name, store)
         first, key = log.line(0), organiser_key(planned.folder)
         yield from (printable(line, 4000) for line in _facts(planned, url))
         commitment = first.digest if isinstance(first.change, Announced) else None

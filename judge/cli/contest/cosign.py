@@ -1,7 +1,6 @@
 """`judge contest cosign`: get witnesses' signatures of a contest's log."""
 
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -46,7 +45,7 @@ def cosign(
         raise InputError(f"{planned.name} has no log yet: judge contest announce {planned.path} begins it")
     print(f"log      {witnesses.log_key}")
     with closing(open_store(planned)) as store:
-        log = ContestLog(planned.name, partial(store.leaves, planned.name))
+        log = ContestLog.stored(planned.name, store)
         if from_ is not None:
             for witness in witnesses.take(from_, log):
                 print(f"{printable(witness.name)}: taken from {from_}")

@@ -119,9 +119,9 @@ def compare(
     Its games are judged under the contest's rules and clocks. They are compared with the contest's finished games of
     the same agents, colours and opening.
     """
-    from judge.api.contests import ContestFolder
     from judge.catalog import MANAGERS
     from judge.catalog.managers import DifferenceKind
+    from judge.contest.contest import opened_if_begun
     from judge.contest.plan import load_plan
     from judge.publish.export.manager_files import finished_contest, planned_contest
 
@@ -129,7 +129,7 @@ def compare(
     if known.compare is None:
         raise InputError(f"{manager}: its tournaments cannot be compared ({known.about})")
     planned = load_plan(contest)
-    with ContestFolder(planned).opened_if_begun() as found:
+    with opened_if_begun(planned) as found:
         ours = planned_contest(planned) if found is None else finished_contest(found, known)
         compared = known.compare(directory, ours)
     if as_json:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +15,6 @@ from judge.terminal.output import print_json
 
 if TYPE_CHECKING:
     from judge.contest.folders.transfer import AgentFolder
-    from judge.contest.plan import Planned
 
 EXAMPLES = """
 Examples:
@@ -57,17 +55,17 @@ def folders(
 
 
 def _list(contest: Path, as_json: bool) -> None:
-    from judge.api.contests import contest as contest_of
+    from judge.contest.contest import opened_if_begun
     from judge.contest.folders.transfer import brought, left_by
     from judge.contest.plan import load_plan
 
     planned = load_plan(contest)
-    if _has_begun(planned):
-        with contest_of(contest).opened() as found:
+    with opened_if_begun(planned) as found:
+        if found is not None:
             folders = left_by(found.store, found.snapshot, found.files)
-    else:
-        will = brought(planned)
-        folders = [] if will is None else will.folders
+        else:
+            will = brought(planned)
+            folders = [] if will is None else will.folders
     if as_json:
         print_json({"folders": [_document(each) for each in folders]}, indent=None)
         return
@@ -94,13 +92,14 @@ def _export(directory: Path, contest: Path, force: bool) -> None:
 
 
 def _import(source: Path, contest: Path, force: bool) -> None:
+    from judge.contest.contest import opened_if_begun
     from judge.contest.folders.transfer import bring
     from judge.contest.plan import load_plan
     from judge.contest.run_lock import alone
 
     planned = load_plan(contest)
-    with alone(planned):
-        if _has_begun(planned):
+    with alone(planned), opened_if_begun(planned) as begun:
+        if begun is not None:
             raise InputError(
                 f"the contest {planned.name!r} has begun and is locked in; import folders before its first run"
             )
@@ -108,15 +107,6 @@ def _import(source: Path, contest: Path, force: bool) -> None:
     _print(found.folders)
     print(f"{planned.name} begins with {len(found.folders)} folders of {printable(found.source)};")
     print(f"  judge contest plan {planned.path}       lists their agents")
-
-
-def _has_begun(planned: Planned) -> bool:
-    from judge.contest.contest import has_begun, open_store
-
-    if planned.has_no_store:
-        return False
-    with closing(open_store(planned)) as store:
-        return has_begun(store, planned)
 
 
 def _document(each: AgentFolder) -> dict[str, str | int]:

@@ -61,8 +61,8 @@ def plan(
                 dataclasses.asdict(found)
                 | {
                     "slots": slots,
-                    "hours": found.hours(slots),
-                    "expected_hours": found.expected_hours(slots),
+                    "hours": found.hours(slots, found.longest_s),
+                    "expected_hours": found.hours(slots, found.expected_s),
                     "seed": planned.plan.seed,
                 }
                 | {"ratings": {agent: rated.model_dump() for agent, rated in found.ratings.items()}}
@@ -96,7 +96,7 @@ def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
     for agent, clock in sorted(planned.clocks.items()):
         print(f"           {printable(agent)}: {clock}")
     print(f"  time     {longest_words(planned, found, slots)}")
-    if found.expected_s is not None and (expected := found.expected_hours(slots)) is not None:
+    if found.expected_s is not None and (expected := found.hours(slots, found.expected_s)) is not None:
         each = f"{duration(found.expected_s * 1000)} a game"
         print(f"           about {duration(expected * 3_600_000)} with {EXPECTED_ANSWERS} answers of each seat, {each}")
     seed = planned.plan.seed

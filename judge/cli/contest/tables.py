@@ -25,9 +25,10 @@ def status(
     as_json: JsonOption = False,
 ) -> None:
     """Show the progress of a contest, its hosts, agents that fail, and games that are void or stopped."""
-    from judge.api.contests import ContestFolder
+    from judge.contest.contest import opened_if_begun
     from judge.contest.plan import load_plan
-    from judge.contest.status import status_before, status_of, total_text
+    from judge.contest.status import status_before, status_of
+    from judge.contest_games import total_text
 
     if (cup := cup_at(contest)) is not None:
         from judge.cli.cup.tables import status as status_of_cup
@@ -36,7 +37,7 @@ def status(
         status_of_cup(cup, as_json=as_json)
         return
     planned = load_plan(contest)
-    with ContestFolder(planned).opened_if_begun() as found:
+    with opened_if_begun(planned) as found:
         document = status_before(planned) if found is None else status_of(found, games, hosts, agents)
     if as_json:
         print_json(document, indent=None)
@@ -51,7 +52,8 @@ def status(
     if state == "open":
         state = "interrupted" if is_idle else "running"
     name = printable(titled(document["contest"], found.snapshot.title))
-    print(f"{name}: {state}, {counts['done']} of {total_text(document)} games done")
+    total = total_text(counts, document["to_come"], is_exact=document["is_exact"])
+    print(f"{name}: {state}, {counts['done']} of {total} games done")
     running = "interrupted" if is_interrupted else "running"
     shown = [f"{count} {running if word == 'running' else word}" for word, count in counts.items() if count]
     shown += [f"{document['to_come']} to be drawn"] if document["to_come"] else []
@@ -155,8 +157,8 @@ def standings(
     as_json: JsonOption = False,
 ) -> None:
     """Print the standings, with ratings and their 95 % intervals. Before the start: entries and start time."""
-    from judge.api.contests import ContestFolder
     from judge.cli.contest.standings_output import print_standings
+    from judge.contest.contest import opened_if_begun
     from judge.contest.plan import load_plan
     from judge.contest.status import status_before
     from judge.contest_view.documents import standings_document
@@ -171,7 +173,7 @@ def standings(
         _print_crosstable(contest, as_json=as_json)
         return
     planned = load_plan(contest)
-    with ContestFolder(planned).opened_if_begun() as found:
+    with opened_if_begun(planned) as found:
         if found is None:
             before = status_before(planned)
             if as_json:

@@ -67,15 +67,15 @@ def watch(
 
 
 def _await_begin(path: Path) -> None:
-    from judge.api.contests import ContestFolder
     from judge.cli.contest.tables import print_status_before
+    from judge.contest.contest import opened_if_begun
     from judge.contest.plan import load_plan
     from judge.contest.status import status_before
 
     shown: Windows | None = None
     while True:
         planned = load_plan(path)
-        with ContestFolder(planned).opened_if_begun() as found:
+        with opened_if_begun(planned) as found:
             if found is not None:
                 return
         if planned.plan.windows != shown:

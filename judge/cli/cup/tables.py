@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from judge.api.contests import ContestFolder
 from judge.base.text import printable
 from judge.cli.contest.standings_output import print_standings
-from judge.contest.status import status_before, status_of, total_text
+from judge.contest.contest import opened_if_begun
+from judge.contest.status import status_before, status_of
+from judge.contest_games import total_text
 from judge.cup.plan import PlannedCup, load_cup
 from judge.cup.results import CupResults, load_results
 from judge.terminal.output import make_table, print_json, print_table
@@ -33,7 +34,7 @@ def _status(planned: PlannedCup, league: str) -> dict[str, Any]:
     begun = planned.begun(league)
     if begun is None:
         return status_before(planned.contest(league))
-    with ContestFolder(begun).opened_if_begun() as found:
+    with opened_if_begun(begun) as found:
         return status_before(begun) if found is None else status_of(found)
 
 
@@ -42,7 +43,11 @@ def _words(planned: PlannedCup, league: str, document: Mapping[str, Any]) -> tup
         after = planned.cup.by_name[league].after
         return (f"after {after}" if after else document["words"] or "not begun"), "", ""
     state = "over" if document["is_over"] else document["state"]
-    return state, str(document["games"]["done"]), total_text(document)
+    return (
+        state,
+        str(document["games"]["done"]),
+        total_text(document["games"], document["to_come"], is_exact=document["is_exact"]),
+    )
 
 
 def standings(cup: Path, *, as_json: bool) -> None:

@@ -265,34 +265,23 @@ class Recorder:
 
     def _ended(self, number: int, at: str, reason: str, key: Key, file: RecordFile | None) -> Ended:
         game, attempt = key
-        ended = Ended(
-            journal=number,
-            game=game,
-            attempt=attempt,
-            at=at,
-            verdict="",
-            score="",
-            outcome=reason,
-            moves=0,
-            record=f"records/{game:05d}.json",
-        )
-        if file is None:
-            return ended
-        record = file.record
-        titles = {entry.name: entry.title for entry in self._contest.snapshot.entries}
-        first, second = (titles.get(seat.name) or seat.name for seat in record.seats)
-        names = (plain_text(first, MAX_TITLE_CHARACTERS), plain_text(second, MAX_TITLE_CHARACTERS))
-        return ended.model_copy(
-            update={
+        known: dict[str, Any] = {"verdict": "", "score": "", "outcome": reason, "moves": 0}
+        if file is not None:
+            record = file.record
+            titles = {entry.name: entry.title for entry in self._contest.snapshot.entries}
+            first, second = (
+                plain_text(titles.get(seat.name) or seat.name, MAX_TITLE_CHARACTERS) for seat in record.seats
+            )
+            outcome = outcome_sentence(record.verdict, record.winner, (first, second), record.reason)
+            known = {
                 "verdict": record.verdict.value,
                 "winner": record.winner,
                 "score": score_text(record.verdict, record.winner),
-                "outcome": plain_text(
-                    outcome_sentence(record.verdict, record.winner, names, record.reason), MAX_REASON_CHARACTERS
-                ),
+                "outcome": plain_text(outcome, MAX_REASON_CHARACTERS),
                 "moves": len(record.plies),
             }
-        )
+        path = f"records/{game:05d}.json"
+        return Ended(journal=number, game=game, attempt=attempt, at=at, record=path, **known)
 
     def _schedule(self) -> list[NextGame]:
         view = self._contest.view()

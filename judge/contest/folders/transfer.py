@@ -236,16 +236,16 @@ def refuse_while_running(store: Reader, planned: Planned) -> None:
 
 
 def _of_contest(path: Path, named: str) -> Sequence[AgentFolder]:
-    from judge.contest.foreign_store import open_foreign
+    from judge.contest.foreign_store import foreign
+    from judge.store.queries import Reader
 
     planned = load_plan(path)
-    if planned.has_no_store:
-        raise planned.not_begun()
-    with closing(open_foreign(planned, [named])) as store:
-        if planned.name not in store.contest_names():
-            raise planned.not_begun()
-        refuse_while_running(store, planned)
-        return left_by(store, read_snapshot(store.document(planned.name)), Files(planned.files))
+    if not planned.has_no_store:
+        with closing(Reader(foreign(planned, [named]).store_url)) as store:
+            if planned.name in store.contest_names():
+                refuse_while_running(store, planned)
+                return left_by(store, read_snapshot(store.document(planned.name)), Files(planned.files))
+    raise planned.not_begun()
 
 
 def _stored(files: Files, digest: str) -> Archive:

@@ -8,15 +8,13 @@ from judge.contest.contest import find_game, why_frozen
 from judge.contest.folders.kept import share_files
 from judge.contest.late_entries import late_entrant, new_entry, possible_entrants, refuse_ended, refuse_frozen
 from judge.contest.orders.order import AGENT, ENTRANT, GAME, NO_PLACE_CHANGES, ROUND, SEASON, ContestOrder, Effect
-from judge.contest_games import GameState
+from judge.contest_games import OPEN_STATES, GameState
 from judge.journal.events import AdmissionsFrozen, AdmissionsReopened, Paused, Resumed, SeasonEnded, Stopped
 from judge.store.contests import Store
 from judge.store.orders import OrganiserOrder
 from judge.store.submission_queries import RegisterReader
 from judge.store.types import ENTERS, EntryRow, state_after
 from judge.tournament.formats import AnyFormat
-
-OPEN_STATES = (GameState.PENDING, GameState.RUNNING, GameState.HELD)
 
 
 class Pause(ContestOrder):

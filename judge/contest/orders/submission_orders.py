@@ -98,6 +98,8 @@ class SubmissionOrder(RegisterOrder):
 
     target = SUBMISSION
     readers = "author"
+    change: Callable[[Register, int, str, str], Submission]
+    """Takes number, organiser and reason; returns the changed submission."""
     entry: EntryRow | None = None
     """Its entry in a ladder that has begun, if it takes part."""
 
@@ -115,12 +117,8 @@ class SubmissionOrder(RegisterOrder):
         own = inner.own_entries(before.author) if inner.joins_later else {}
         self.entry = own[self.number] if self.number in own and own[self.number].is_active else None
         words = self.words(before, before.name or before.filename)
-        done = self.change(inner)(self.number, self.given.who, self.given.why)
+        done = self.change(inner, self.number, self.given.who, self.given.why)
         return Effect(state_line(done), words, FINAL_ENTRIES if is_final else "")
-
-    @abstractmethod
-    def change(self, inner: Register) -> Callable[[int, str, str], Submission]:
-        """Takes number, organiser and reason; returns the changed submission."""
 
     @abstractmethod
     def words(self, before: Submission, name: str) -> str:
@@ -147,9 +145,7 @@ class WithdrawSubmission(TakeOut):
     example = '3 --why "the author asked" cup'
     label = sentence("Withdraw")
     states = tuple(state for state in SubmissionState if state is not SubmissionState.WITHDRAWN)
-
-    def change(self, inner: Register) -> Callable[[int, str, str], Submission]:
-        return inner.withdraw
+    change = staticmethod(Register.withdraw)
 
 
 class Approve(SubmissionOrder):
@@ -160,12 +156,10 @@ class Approve(SubmissionOrder):
     label = sentence("Approve")
     states = (SubmissionState.REFUSED,)
     needs = ENTRIES_CHANGE
+    change = staticmethod(Register.approve)
 
     def words(self, before: Submission, name: str) -> str:
         return sentence(f"{name} of {before.author} becomes an entry although it was refused: {before.why}")
-
-    def change(self, inner: Register) -> Callable[[int, str, str], Submission]:
-        return inner.approve
 
 
 class Refuse(TakeOut):
@@ -175,9 +169,7 @@ class Refuse(TakeOut):
     example = '3 --why "not the author\'s own program" cup'
     label = sentence("Refuse")
     states = ENTERS
-
-    def change(self, inner: Register) -> Callable[[int, str, str], Submission]:
-        return inner.refuse
+    change = staticmethod(Register.refuse)
 
 
 class Retry(SubmissionOrder):
@@ -188,12 +180,10 @@ class Retry(SubmissionOrder):
     label = sentence("Process again")
     default_why = "retried by the organiser"
     states = RETRIED
+    change = staticmethod(Register.retry)
 
     def words(self, before: Submission, name: str) -> str:
         return sentence(f"{name} of {before.author} is unpacked, built and checked again.")
-
-    def change(self, inner: Register) -> Callable[[int, str, str], Submission]:
-        return inner.retry
 
 
 SUBMISSION_ORDERS: Mapping[str, type[AuthorsOrder | RegisterOrder]] = {

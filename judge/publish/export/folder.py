@@ -1,11 +1,11 @@
 """Exports in a contest's folder."""
 
-import hashlib
 import shutil
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
+from judge.base.durable_files import sha256_of
 from judge.base.errors import HostError
 from judge.base.text import sentence
 from judge.contest.contest import Contest, open_store
@@ -33,7 +33,7 @@ def write_export(plan: str, number: str) -> str:
             contest = Contest(store, planned)
             key = load_key(planned.folder / KEY_FILE)
             warnings = publish(contest, public, private, key).warnings
-    digest = hashlib.sha256((public / MANIFEST).read_bytes()).hexdigest()
+    digest = sha256_of(public / MANIFEST)
     place = f"{EXPORTS}/{number}"
     words = sentence(f"{place}/public is for everybody, {place}/private for the authors; manifest {digest}")
     return "; ".join([words, *warnings])

@@ -11,13 +11,10 @@ import json
 import math
 import os
 import re
-from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from pathlib import Path
-
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
@@ -25,10 +22,9 @@ from judge.base.parsing import refuse_ambiguous
 from judge.base.progress import Tracker, untracked
 from judge.base.text import percent
 from judge.base.worker_processes import in_parallel
-from judge.contest_games import AttemptState, GameState, PublishedGame
+from judge.contest_games import OPEN_STATES, AttemptState, GameState, PublishedGame
 from judge.contest_view.export import CHANCE, MAX_TABLE_BYTES, load_export
 from judge.contest_view.joined import JOINED, FormerContest
-from judge.contest_view.ladder import OPEN
 from judge.contest_view.values import chance_words
 from judge.contest_view.view import ContestView
 from judge.publish.manifest import FileCheck, ManifestCheck, file_names
@@ -40,7 +36,6 @@ from judge.publish.verify.line_times import time_problems
 from judge.publish.verify.log import (
     ReadLog,
     draw_problems,
-    has_log,
     log_problems,
     logged_decisions,
     read_log,
@@ -142,7 +137,6 @@ def _verify(
     files = FileCheck(directory, public_key)
     key = files.checked.key
     witnesses: list[Witnessed] = []
-    log: ReadLog | None = None
     try:
         contest, problems = load_export(directory, is_claimed=sample is not None)
         named_in_manifest = files.checked.contest
@@ -150,44 +144,45 @@ def _verify(
             problems.insert(0, f"manifest.json names the contest {named_in_manifest!r}, contest.json {contest.name!r}")
         finished = [game.number for game in contest.games if game.state == GameState.DONE]
         chosen = None if sample is None else sample.choose(finished)
-        logs: list[ReadLog] = []
-        reading = _read_log(directory, contest, key, logs)
-        checked = in_parallel(check_record, _jobs(directory, contest, chosen), chain(reading, files))
+        log = read_log(directory, contest, key) if os.path.lexists(directory / LOG) else None
+        checked = in_parallel(check_record, _jobs(directory, contest, chosen), files)
         count = len(finished) + sum(len(game.uncounted) for game in contest.games)
         records = list(track(checked, count, "replaying games"))
-        deque(reading, maxlen=0)
         problems += [problem for record in records for problem in record.problems]
         if sample is None:
             problems += _chain_problems(contest, records)
         counted = [record for record in records if record.state == AttemptState.ACCEPTED]
         contest = _with_results(contest, counted)
         problems += _state_problems(contest)
-        log = logs[0] if logs else None
-        problems += pairing_problems(contest, None if log is None else log.lines, records)
+        outcomes = {(record.number, record.attempt): record.outcome for record in records}
+        problems += () if log is None else pairing_problems(contest, log.lines, outcomes)
         # Problems make the state of the contest unreliable.
         is_over = not problems and contest.is_over
         if is_over:
-            problems += _failure_problems(contest)
+            failed = contest.tournament.failed(contest.results, contest.out).items()
+            problems += [
+                f"{agent} failed in {percent(share)} of its games, but is not disqualified" for agent, share in failed
+            ]
         computed = tables(contest)
         problems += [*_chance_problems(contest), *_table_problems(directory, contest, computed, sample is None)]
-        if log is not None:
+        decisions = [
+            *(f"{agent} disqualified: {why}" for agent, why in contest.disqualified.items()),
+            *(f"{agent} withdrew: {why}" for agent, why in contest.withdrawn.items()),
+            *(f"{agent} entered after the start: {why}" for agent, (why, _) in contest.entered.items()),
+        ]
+        if log is None:
+            problems.append("the export has no log, but its draw depends on one")
+            problems += ["the export has no log"] if old or given or named else []
+        else:
             digests = {(record.number, record.attempt): record.digest for record in records}
-            outcomes = {(record.number, record.attempt): record.outcome for record in records}
             problems += [*log.problems, *log_problems(contest, log, digests, outcomes), *draw_problems(contest, log)]
             problems += time_problems(contest, log.lines, records)
-            problems += [*ladder_problems(contest, log, records), *admission_problems(contest, log)]
+            problems += [*ladder_problems(contest, log, outcomes), *admission_problems(contest, log)]
             problems += witness_problems(directory, contest.snapshot, log, key, named, witnesses)
-        elif contest.snapshot.freeze is not None:
-            problems.append("the export has no log, but its draw depends on one")
-        if log is None and not contest.snapshot.format.has_rounds:
-            problems.append("the export has no log, so the choice of the pairs cannot be verified")
-        if log is None and named:
-            problems.append("the export has no log, so no witness has signed it")
-        if old is not None:
-            problems += ["the export has no log"] if log is None else since_problems(log, old, key)
+            problems += () if old is None else since_problems(log, old, key)
+            problems += () if given is None else receipt_problems(log, given, key)
+            decisions += [*logged_decisions(log), *undecided(contest, log), *uncounted_attempts(contest, log)]
         problems += _stray_problems(directory, contest, computed, log)
-        if given is not None:
-            problems += ["the export has no log"] if log is None else receipt_problems(log, given, key)
     except (*CONTRADICTIONS, MemoryError) as error:
         files.finish(track)
         manifest = files.checked
@@ -203,14 +198,7 @@ def _verify(
         uncounted=sum(record.is_replayed and record.state != AttemptState.ACCEPTED for record in records),
         unfinished=len(contest.unfinished),
         is_over=is_over,
-        decisions=[
-            *(f"{agent} disqualified: {why}" for agent, why in contest.disqualified.items()),
-            *(f"{agent} withdrew: {why}" for agent, why in contest.withdrawn.items()),
-            *(f"{agent} entered after the start: {why}" for agent, (why, _) in contest.entered.items()),
-            *(() if log is None else logged_decisions(log)),
-            *(() if log is None else undecided(contest, log)),
-            *(() if log is None else uncounted_attempts(contest, log)),
-        ],
+        decisions=decisions,
         chance=chance_words(contest.snapshot, contest.secret),
         joined=() if contest.joined is None else contest.joined.contests,
         fairness=contest.fairness if sample is None else None,
@@ -220,12 +208,6 @@ def _verify(
         receipt=given,
         sampled_of=None if sample is None else len(finished),
     )
-
-
-def _read_log(directory: Path, contest: ContestView, key: Ed25519PublicKey, found: list[ReadLog]) -> Iterator[bool]:
-    if has_log(directory):
-        found.append(read_log(directory, contest, key))
-    yield True
 
 
 # --- records ---------------------------------------------------------------------------------------------------------
@@ -295,7 +277,7 @@ def _state_problems(contest: ContestView) -> Iterator[str]:
             yield f"data/attempts.json: game {game.number} has an attempt twice, or one that counts"
         for state in sorted({attempt.state for attempt in game.uncounted} - _UNCOUNTED):
             yield f"data/attempts.json: game {game.number}: {state!r:.80} is not the state of an uncounted attempt"
-        if game.state not in (*OPEN, GameState.DONE, GameState.CANCELLED):
+        if game.state not in (*OPEN_STATES, GameState.DONE, GameState.CANCELLED):
             yield f"game {game.number}: {game.state!r} is not a state of a game"
         out = [agent for agent in game.agents if agent in contest.out]
         if game.state == GameState.CANCELLED and not out:
@@ -303,7 +285,7 @@ def _state_problems(contest: ContestView) -> Iterator[str]:
         gone = [(agent, contest.disqualified.get(agent), contest.withdrawn.get(agent)) for agent in out]
         why = [cancellation(agent, why, None) for agent, why, _ in gone if why is not None]
         why += [cancellation(agent, None, why) for agent, _, why in gone if why is not None]
-        if game.state not in OPEN and game.why not in ([""] if game.state == GameState.DONE else why):
+        if game.state not in OPEN_STATES and game.why not in ([""] if game.state == GameState.DONE else why):
             yield f"game {game.number}: {game.why!r:.80} is not a valid reason for {game.state}"
 
 
@@ -321,11 +303,6 @@ def _chance_problems(contest: ContestView) -> Iterator[str]:
     elif ranks != ranks_of(len(ranks), snapshot.seeding, seed or 0):
         source = "the list" if snapshot.seeding == "listed" else "the contest's chance"
         yield f"the agents' ranks do not follow from {source}"
-
-
-def _failure_problems(contest: ContestView) -> Iterator[str]:
-    for agent, share in contest.tournament.failed(contest.results, contest.out).items():
-        yield f"{agent} failed in {percent(share)} of its games, but is not disqualified"
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ submission enters before the first draw after its check.
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from judge.base.errors import InputError
 from judge.contest_games import GameResult, Pairing
@@ -12,12 +12,12 @@ from judge.contest_view.view import ContestView
 from judge.journal.events import Entered, NotEntered, Scheduled, SubmissionChanged, SubmissionState
 from judge.journal.state import ContestState
 from judge.publish.verify.log import ReadLog
-from judge.publish.verify.records import CONTRADICTIONS, VerifiedRecord
+from judge.publish.verify.records import CONTRADICTIONS, Outcomes, result_of
 from judge.store.types import ENTERS, JournalLine
 from judge.tournament.snapshot import SnapshotEntry, Versions, is_new_version, start_rating
 
 
-def ladder_problems(contest: ContestView, log: ReadLog, records: Sequence[VerifiedRecord]) -> Iterator[str]:
+def ladder_problems(contest: ContestView, log: ReadLog, outcomes: Outcomes) -> Iterator[str]:
     """Choices that differ from those of the matchmaker. Nothing is checked before the secret is revealed."""
     seed = contest.tournament.seed
     if contest.snapshot.format.has_rounds or seed is None:
@@ -26,23 +26,18 @@ def ladder_problems(contest: ContestView, log: ReadLog, records: Sequence[Verifi
     from judge.tournament.ladder import LadderHistory, follow
 
     by_id = {game.id: game for game in contest.games}
-    withdrawn = {(record.number, record.attempt): record.outcome for record in records}
 
-    def result_of(game: str, attempt: int) -> GameResult:
-        row = by_id[game]
-        if row.result is not None and row.attempt == attempt:
-            return row.result
-        outcome = withdrawn.get((row.number, attempt))
-        if outcome is None:
-            raise InputError(
-                f"game {row.number}: the result of attempt {attempt}, on which later pairs depend, is missing"
-            )
-        return outcome.row(row, attempt)
+    def known_result(game: str, attempt: int) -> GameResult:
+        result = result_of(by_id[game], attempt, outcomes)
+        if result is None:
+            number = by_id[game].number
+            raise InputError(f"game {number}: the result of attempt {attempt}, on which later pairs depend, is missing")
+        return result
 
     entries = contest.snapshot.by_name()
     at_start = tuple(entry for entry in contest.snapshot.entries if entry.name not in contest.entered)
     first = contest.snapshot.model_copy(update={"entries": at_start})
-    history = LadderHistory(first, seed, result_of, entries.__getitem__)
+    history = LadderHistory(first, seed, known_result, entries.__getitem__)
     found: list[str] = []
 
     def compare(pairing: Pairing) -> None:

@@ -2,12 +2,10 @@
 
 import hashlib
 import json
-import os
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
 
@@ -15,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
-from judge.contest_games import AttemptState, GameState, Outcome, PublishedGame, schedule_digest
+from judge.contest_games import AttemptState, GameState, PublishedGame, schedule_digest
 from judge.contest_view.export import DOCUMENT
 from judge.contest_view.view import ContestView
 from judge.journal.codec import Event, Line, UnknownLine, decode, kind_of
@@ -51,6 +49,7 @@ from judge.journal.events import (
 from judge.journal.sentences import text_of
 from judge.journal.state import ContestState, withheld_round
 from judge.publish.verify.line_times import time_of
+from judge.publish.verify.records import Outcomes, result_of
 from judge.referee.verify import MAX_MEASURED_VALUE
 from judge.store.types import ENTERS, JournalLine, state_after
 from judge.tournament.formats.ladder import Ladder
@@ -77,11 +76,6 @@ class ReadLog:
     problems: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     """Paths of its tiles."""
-
-
-def has_log(directory: Path) -> bool:
-    """Whether an export has a log; early versions had none."""
-    return os.path.lexists(directory / LOG)
 
 
 def read_log(directory: Path, contest: ContestView, key: Ed25519PublicKey) -> ReadLog:
@@ -236,11 +230,6 @@ def logged_decisions(log: ReadLog) -> Iterator[str]:
         yield f"results from round {first} on are not revealed: this export is not for publication"
 
 
-def _season_end(contest: ContestView) -> datetime | None:
-    form = contest.snapshot.format
-    return form.ends if isinstance(form, Ladder) else None
-
-
 def uncounted_attempts(contest: ContestView, log: ReadLog) -> Iterator[str]:
     """Started attempts that do not count and have no record to verify."""
     games, found = state_after(log.lines).games, defaultdict[str, list[tuple[int, int]]](list)
@@ -257,10 +246,6 @@ def uncounted_attempts(contest: ContestView, log: ReadLog) -> Iterator[str]:
 
 
 MAX_NAMED = 20
-
-
-Outcomes = Mapping[tuple[int, int], Outcome | None]
-"""Replayed records, by game number and attempt."""
 
 
 def log_problems(
@@ -287,7 +272,8 @@ class _ComparedLog:
         self._places = {game.id: place for place, game in enumerate(self._schedule)}
         self._state = ContestState()
         self._rounds = {game.id: game.round for game in contest.games}
-        self._ends = _season_end(contest)
+        form = contest.snapshot.format
+        self._ends = form.ends if isinstance(form, Ladder) else None
         self._replaced = ""
         """Agent that the next line withdraws."""
 
@@ -400,10 +386,7 @@ class _ComparedLog:
 
     def _accepted(self, event: Accepted, game: PublishedGame) -> Accepted:
         """The event of the attempt's result; this event if its record is missing."""
-        result = game.result if game.attempt == event.attempt else None
-        if (outcome := self._outcomes.get((game.number, event.attempt))) is not None:
-            result = outcome.row(game, event.attempt)
-        if result is None:
+        if (result := result_of(game, event.attempt, self._outcomes)) is None:
             return event
         return Accepted.of_result(event.game, event.attempt, game.agents, result.winner, result.reason)
 

@@ -9,7 +9,7 @@ from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
 from judge.base.parsing import parse_foreign
 from judge.contest.attempts import outcome_of
-from judge.contest_games import AttemptState, GameConditions, Outcome
+from judge.contest_games import AttemptState, GameConditions, GameResult, Outcome, PublishedGame
 from judge.contest_view.values import conditions_of
 from judge.games.types import Opening, Verdict
 from judge.record.bounds import MAX_RECORD_BYTES
@@ -25,6 +25,10 @@ CONTRADICTIONS = (InputError, ValueError, LookupError, ArithmeticError, TypeErro
 
 States = Mapping[FolderKind, str]
 """Digests of an agent's folders."""
+
+
+Outcomes = Mapping[tuple[int, int], Outcome | None]
+"""Replayed records, by game number and attempt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,14 @@ class VerifiedRecord:
     seconds: float = 0.0
     digest: str = ""
     """SHA-256 of its file; empty if it is unreadable."""
+
+
+def result_of(game: PublishedGame, attempt: int, outcomes: Outcomes) -> GameResult | None:
+    """The result of an attempt, also if it was withdrawn later; None if its record is missing."""
+    if game.result is not None and game.attempt == attempt:
+        return game.result
+    outcome = outcomes.get((game.number, attempt))
+    return None if outcome is None else outcome.row(game, attempt)
 
 
 def check_record(expected: VerifiedRecord) -> VerifiedRecord:

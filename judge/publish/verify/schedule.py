@@ -3,38 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
 
 from judge.contest_games import GameContent, GameResult, Pairing
 from judge.contest_view.view import ContestView
 from judge.journal.codec import UnknownLine, kind_of
 from judge.journal.events import Accepted, Annulled, Disqualified, Entered, Scheduled, Withdrawn
-from judge.publish.verify.records import VerifiedRecord
+from judge.publish.verify.records import Outcomes, result_of
 from judge.store.types import JournalLine
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.pairings import by_seed
 
 
-def pairing_problems(
-    contest: ContestView, log: Sequence[JournalLine] | None, records: Sequence[VerifiedRecord]
-) -> Iterator[str]:
-    """The first round that does not follow from the earlier results: those before it in the log, or without one the
-    final ones. Ladders are not verified.
-    """
+def pairing_problems(contest: ContestView, log: Sequence[JournalLine], outcomes: Outcomes) -> Iterator[str]:
+    """The first round that does not follow from the results before it in the log. Ladders are not verified."""
     if not contest.snapshot.format.has_rounds:
         return
-    pairings, gone, start = contest.pairings, 0, 0
-    draws = _draws_of_log(contest, log, records) if log is not None else _draws_by_round(contest)
+    pairings, start = contest.pairings, 0
+    draws = _draws_of_log(contest, log, outcomes)
     if isinstance(contest.snapshot.format, Sequential):
         yield from _sequential_problems(contest, contest.snapshot.format, draws)
         return
-    for count, results, _, known in draws:
+    for count, results, _, changes in draws:
         drawn = _first_pairings(pairings[start:], count)
-        possible = range(gone, len(contest.changes) + 1) if known is None else (known,)
-        changes = _changes_at(contest, pairings[:start], drawn, results, possible)
-        if changes is None:
+        if not drawn or not _may_be_drawn(contest, pairings[:start], drawn, results, changes):
             break
-        gone, start = changes, start + len(drawn)
+        start += len(drawn)
     if start < len(pairings):
         yield f"round {pairings[start].round} does not follow from the entries and the earlier results"
 
@@ -79,16 +72,13 @@ def _sequential_problems(contest: ContestView, form: Sequential, draws: Iterable
         yield f"round {pairings[start].round} does not follow from the entries and the earlier results"
 
 
-_Draw = tuple[int, Mapping[str, GameResult], Mapping[str, int], int | None]
-"""Number of pairings without byes, results, rounds by game with changed results, number of changed entries or None."""
+_Draw = tuple[int, Mapping[str, GameResult], Mapping[str, int], int]
+"""Number of pairings without byes, results, rounds by game with changed results, number of changed entries."""
 
 
-def _draws_of_log(
-    contest: ContestView, log: Sequence[JournalLine], records: Sequence[VerifiedRecord]
-) -> Iterator[_Draw]:
+def _draws_of_log(contest: ContestView, log: Sequence[JournalLine], outcomes: Outcomes) -> Iterator[_Draw]:
     changed: dict[str, int] = {}
     by_id = {game.id: game for game in contest.games}
-    outcomes = {(record.number, record.attempt): record.outcome for record in records}
     results: dict[str, GameResult] = {}
     changes = 0
     for line in log:
@@ -106,24 +96,9 @@ def _draws_of_log(
                 results.pop(game.id, None)
                 changed[game.id] = game.round
             case Accepted(attempt=attempt) if game is not None:
-                # A draw may depend on a result that was withdrawn later.
-                outcome = outcomes.get((game.number, attempt))
-                result = game.result if attempt == game.attempt or outcome is None else outcome.row(game, attempt)
-                if result is not None:
+                if (result := result_of(game, attempt, outcomes)) is not None:
                     results[game.id] = result
                     changed[game.id] = game.round
-
-
-def _draws_by_round(contest: ContestView) -> Iterator[_Draw]:
-    results: dict[str, GameResult] = {}
-    changed: dict[str, int] = {}
-    by_round: dict[int, list[GameResult]] = {}
-    for result in contest.results:
-        by_round.setdefault(result.round, []).append(result)
-    for number, pairings in groupby(contest.pairings, lambda pairing: pairing.round):
-        yield sum(pairing.second is not None for pairing in pairings), results, changed, None
-        results |= {result.id: result for result in by_round.get(number, ())}
-        changed = {result.id: number for result in by_round.get(number, ())}
 
 
 def _first_pairings(pairings: Sequence[Pairing], count: int) -> list[Pairing]:
@@ -137,24 +112,21 @@ def _first_pairings(pairings: Sequence[Pairing], count: int) -> list[Pairing]:
     return drawn
 
 
-def _changes_at(
+def _may_be_drawn(
     contest: ContestView,
     paired: Sequence[Pairing],
     drawn: Sequence[Pairing],
     results: Mapping[str, GameResult],
-    possible: Iterable[int],
-) -> int | None:
-    """Number of changes of the entries from which a draw follows, or None."""
-    tournament = contest.tournament
-    for count in possible:
-        for lots in _LOTS if tournament.seed is None else (None,):
-            following = tournament.next(paired, results.values(), contest.absent_after(count), lots)
-            if not drawn or following[: len(drawn)] != drawn:
-                continue
-            # Without a log a draw of several rounds is compared by round.
-            if not following[len(drawn) :] or following[len(drawn)].round != drawn[-1].round:
-                return count
-    return None
+    changes: int,
+) -> bool:
+    """Whether all pairings of the next rounds, after this number of changes of the entries, may be these."""
+    tournament, absent = contest.tournament, contest.absent_after(changes)
+    for lots in _LOTS if tournament.seed is None else (None,):
+        following = tournament.next(paired, results.values(), absent, lots)
+        further = following[len(drawn) :]
+        if following[: len(drawn)] == drawn and not (further and further[0].round == drawn[-1].round):
+            return True
+    return False
 
 
 _LOTS = range(16)

@@ -71,7 +71,7 @@ def home_values(state: AppState, author: str, contest: Snapshot | None, language
     if contest is not None:
         rows, by_number = register.own_entries(author), {each.id: each for each in submissions}
         entries = [by_number[number] for number in rows]
-    reader = Reader.of(register)
+    reader = Reader.from_part(register)
     season = season_of(reader, contest)
     agents = agents_of(submissions, entries, rows)
     if season == "running":

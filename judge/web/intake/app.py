@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from judge.base.errors import HostError
 from judge.contest.admissions import joins_later, season_is_over, withdraw_agent, withdraw_submission
 from judge.contest.entries import current_intake
-from judge.contest_view.ladder import OPEN
+from judge.contest_games import OPEN_STATES
 from judge.store.notices import Notices
 from judge.store.practice_games import PracticeGame, PracticeGames
 from judge.store.queries import Reader
@@ -296,7 +296,7 @@ def _is_running_ladder(directory: IntakeDirectory) -> bool:
         if not isinstance(form, Ladder):
             return False
         counts = reader.counts(directory.contest)
-        return any(counts[state] for state in OPEN) or not season_is_over(reader, directory.contest, form)
+        return any(counts[state] for state in OPEN_STATES) or not season_is_over(reader, directory.contest, form)
 
 
 def stored_file(directory: IntakeDirectory, digest: str | None, what: str) -> bytes:
