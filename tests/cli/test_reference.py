@@ -4,6 +4,7 @@ import json
 import platform
 import re
 import subprocess
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,10 @@ from typer.testing import CliRunner
 
 from judge import __version__
 from judge.base.errors import InputError
+from judge.base.resources import DEFAULT_POLICY
 from judge.cli import app
+from judge.cli.check import check
+from judge.cli.match import match
 from judge.cli.options import complete_agent, complete_policy
 from judge.cli.reference import reference
 from judge.games.types import Verdict
@@ -141,3 +145,9 @@ def test_a_command_that_there_is_not_is_answered_with_the_nearest(words: tuple[s
 
     assert 2 == done.exit_code
     assert hint in done.output
+
+
+def test_match_and_check_have_the_same_default_policy() -> None:
+    defaults = {signature(command).parameters["policy"].default for command in (match, check)}
+
+    assert {DEFAULT_POLICY} == defaults

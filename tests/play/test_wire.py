@@ -232,6 +232,17 @@ def _run_on(wire: LiveWire) -> None:
     wire.freeze(0)
 
 
+def test_time_in_which_the_judge_reads_nothing_is_known(wires: Wires) -> None:
+    wire = wires(ECHO, ECHO)
+    wire.read_pending()
+    began = time.monotonic_ns()
+    sum(range(1_000_000))
+    busy_ns = time.monotonic_ns() - began
+    wire.read_pending()
+
+    assert wire.late_ns >= busy_ns
+
+
 LETTERS = """
 import os, time
 for letter in b"MESSAGE written letter by letter, as a brain without a buffer does it\\n":

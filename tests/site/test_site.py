@@ -26,7 +26,7 @@ from judge.translations.language import CODES, languages
 from tests.examples import evidence, sized
 from tests.formats import recorded
 from tests.formats.recorded import HOSTILE
-from tests.publish.cups import Cup
+from tests.publish.cups import STRONG_TO_WEAK, Cup
 from tests.publish.public import Public
 from tests.site.whole_site import site
 
@@ -235,6 +235,20 @@ def test_agent_output_in_a_game_stays_text(game: Callable[[], RecordFile]) -> No
 
 
 # --- leagues ---------------------------------------------------------------------------------------------------------
+
+
+def test_every_game_and_every_agent_has_its_league_in_other_languages(tmp_path: Path) -> None:
+    """The corpus has the English pages."""
+    with Cup(tmp_path, STRONG_TO_WEAK, 'name = "leagues"\ngames = 2\nsizes = [2]\npromoted = 1') as cup:
+        cup.play(2)
+        contest = cup.contest.read()
+    pages = {path: data.decode() for path, data in site(contest, {}, Proof("", "", ()), languages(CODES))}
+    rows = pages["cs/index.html"].partition("<tbody>")[2].partition("</tbody>")[0]
+    agent = contest.by_name[contest.played[0].first]
+
+    assert (2, 3) == (rows.count("<td>1. liga</td>"), rows.count("<td>2. liga</td>"))
+    assert 2 == pages["cs/rounds/001.html"].count("<td>2. liga</td>")
+    assert 4 == pages[f"cs/agents/{agent.stem}.html"].count("<td>2. liga</td>")
 
 
 def test_sums_of_games_that_do_not_count_are_struck_through(cup: Cup, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from rich.cells import cell_len
@@ -15,6 +16,7 @@ from judge.catalog.files import steps_of
 from judge.formats.gomoku.view import bare_stones_view
 from judge.statistics.significance import wilson_interval
 from judge.terminal.browse import step_screen
+from judge.terminal.output import styled
 from judge.terminal.screen import MoveShown, Screen, SeatShown, score_words
 from judge.terminal.series_score import SeriesScore
 from tests.formats import recorded
@@ -114,6 +116,9 @@ def test_no_color_leaves_no_colour(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "38;" not in file.getvalue()
     assert "48;" not in file.getvalue()
     assert "\x1b[1m" in file.getvalue()
+    with monkeypatch.context() as terminal:
+        terminal.setattr("sys.stdout", Mock(isatty=lambda: True))
+        assert "won" == styled("won", "green")
 
 
 def test_stored_agent_output_reaches_the_terminal_escaped() -> None:

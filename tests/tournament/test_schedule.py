@@ -234,6 +234,13 @@ def test_openings_come_shuffled_once_each_and_then_turned(chance: Mapping[str, A
     assert opened[6] in {tuple(mirror(x, y) for x, y in opening) for opening in OPENINGS}
 
 
+def test_without_shuffle_openings_come_in_the_order_of_the_file() -> None:
+    with cup(RoundRobin(games=8), 2, openings=OPENINGS) as contest:
+        opened = [GameSpec.model_validate_json(game.spec).opening for game in scheduled(contest)]
+
+    assert [*OPENINGS, OPENINGS[0]] == opened[::2]
+
+
 def test_all_pairings_play_the_same_openings() -> None:
     options = {"openings": OPENINGS, "shuffle": True}
     with cup(RoundRobin(games=4), 4, **options) as contest:

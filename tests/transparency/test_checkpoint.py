@@ -67,6 +67,12 @@ def test_signature_of_a_standard_witness_is_read() -> None:
     assert witness.line == verifier_key("w.example", COSIGNATURE, other.public_key())
 
 
+@pytest.mark.parametrize(("old", "new"), [(b"\n7\n", b"\n-7\n"), (b"+5JCeu", b"+5JC")])
+def test_checkpoint_with_a_negative_size_or_a_short_root_is_refused(old: bytes, new: bytes) -> None:
+    with pytest.raises(InputError, match="it: not a checkpoint of a log"):
+        read_checkpoint(NOTE.replace(old, new), "it")
+
+
 @settings(max_examples=examples(100), deadline=None)
 @given(st.integers(0, len(NOTE) - 1), st.binary(max_size=4))
 def test_a_note_that_is_changed_anywhere_is_refused_or_another_note(at: int, other: bytes) -> None:

@@ -299,3 +299,11 @@ def test_commands_of_the_page_download_the_whole_export(exported: Public, tmp_pa
         subprocess.run(["bash", "-euo", "pipefail", "-c", script], cwd=tmp_path, check=True, capture_output=True)
 
     assert [] == list(verify_export(tmp_path / "site", exported.public_key).problems)
+
+
+def test_journal_that_differs_from_the_log_is_found(logged_copy: Public) -> None:
+    change(logged_copy.directory / "data/journal.json", lambda lines: lines[3].update(at="2013-03-02"))
+    sign_again(logged_copy)
+    assert ["leaf 3 of the log differs from the line of the journal"] == problems(
+        logged_copy.directory, logged_copy.public_key
+    )

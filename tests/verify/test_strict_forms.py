@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from judge.cli.contest.verify import verify as verify_command
 from judge.publish.verify.export import verify_export
 from judge.record.spec import FolderRecord
+from judge.sandbox.evidence import Evidence
 from judge.store.types import JournalLine
 from judge.transparency.checkpoint import COSIGNATURE, key_id, read_checkpoint, verifier_key
 from tests.publish.public import Public, sign_again
@@ -57,6 +58,12 @@ def test_line_of_the_log_has_one_form(values: dict[str, Any], logged_copy: Publi
 def test_digest_of_a_folder_has_one_form() -> None:
     with pytest.raises(ValidationError, match="digest"):
         FolderRecord(digest="\u202ewinner")
+
+
+@pytest.mark.parametrize("report", ["exited 03", f"exited {'9' * 60}"])
+def test_report_in_the_evidence_has_one_form(report: str) -> None:
+    with pytest.raises(ValidationError, match="not a report as the judge writes it"):
+        Evidence.model_validate({"report": report})
 
 
 NAME = "witness.example.org"

@@ -36,7 +36,7 @@ TIMES = {Verdict.START_TIME, Verdict.TURN_TIME, Verdict.MATCH_TIME}
     [
         *((verdict, "white", 0) for verdict in sorted(RULES)),
         *((verdict, "white", 15) for verdict in sorted(TIMES)),
-        (Verdict.VOID, "white", -1),
+        *((Verdict.VOID, outcome, -1) for outcome in ("white", "")),
         *((verdict, "white", -2) for verdict in sorted({*Verdict} - RULES - TIMES - {Verdict.VOID})),
         # 15 and -2 say that the side to move lost: where it did not, only -1 does not lie.
         (Verdict.TURN_TIME, "black", -1),

@@ -176,6 +176,15 @@ def test_agent_gets_a_name_in_any_script_and_keeps_it_in_new_versions(home: Home
     assert '<h3><bdi>Žofinka 五</bdi> <span class="quiet">seven</span></h3>' in home.page()
 
 
+def test_equal_files_under_two_names_are_a_warning(home: Home) -> None:
+    home.submit("good five")
+    assert "have the same files" not in home.page()
+
+    home.submit("good five", name="seven")
+
+    assert "<b><bdi>five</bdi></b> and <b><bdi>seven</bdi></b> have the same files" in home.page()
+
+
 def test_upload_form_is_shown_only_while_submissions_are_open(home: Home, directory: IntakeDirectory) -> None:
     file = directory.folder / "contest.toml"
     text = file.read_text()

@@ -81,6 +81,11 @@ def test_task_runs_once_for_all_who_ask_at_once_or_later(small: RecordTask) -> N
     assert 1 == len(CALLS)
 
 
+def test_tasks_with_other_arguments_have_other_results(small: RecordTask) -> None:
+    assert small.key != RecordTask(small.files, small.digest, double, (1,)).key
+    assert small.key == RecordTask(small.files, small.digest, double).key
+
+
 def test_large_record_is_read_once_in_a_process_for_all_who_wait(large: RecordTask, tmp_path: Path) -> None:
     async def run() -> None:
         with closing(Renderer()) as renderer:

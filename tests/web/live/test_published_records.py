@@ -151,6 +151,10 @@ def test_page_of_a_game_that_has_just_ended_is_its_own(cup: Cup, monkeypatch: py
         assert pages.find("games/00001.html") is not None
 
 
+def test_mark_of_a_page_cannot_be_guessed() -> None:
+    assert len(SEQ) > 32
+
+
 def test_only_a_file_that_never_changes_is_kept_by_caches(cup: Cup) -> None:
     """A result that is annulled and played again has another record under the same name."""
     cup.play()

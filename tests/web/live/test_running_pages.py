@@ -208,3 +208,16 @@ def test_each_game_and_each_agent_is_shown_with_its_league() -> None:
         shown = re.sub("data-stages='.*?'", "", page)
         assert (1, 2) == tuple(shown.count(word) for word in words[language.code])
         assert 1 == one.count(words[language.code][1])
+
+
+def test_standings_by_rating_show_the_rating() -> None:
+    lines = (
+        StandingLine(place=1, agent="a", points=1, games=3, wins=1, draws=0, losses=2, rating=1712.4),
+        StandingLine(place=2, agent="b", points=2, games=3, wins=2, draws=0, losses=1, rating=1599.6),
+    )
+    live = Live(agents={"a": 1, "b": 2})
+    live.apply(TableChanged(at=AT, lines=lines))
+    page = running_pages(has_rounds=False).all(live, 0, 1, ALL_GAMES)
+    table = page.data.decode().split('id="table"')[1]
+
+    assert ["1", "1712", "1", "3", "2", "1600", "2", "3"] == re.findall(r'<td class="num[^>]*>([^<]*)<', table)

@@ -69,6 +69,17 @@ def test_pages_update_from_any_file_server_until_the_contest_is_over(browser: Br
         assert [] == pages
 
 
+def test_only_final_pages_link_to_the_archive_that_the_organiser_names(tmp_path: Path) -> None:
+    archive, found = "https://example.org/cup.tar.gz", list[bool]()
+    with Cup(tmp_path / "cup", PAIR, form='name = "round-robin"\ngames = 1') as cup:
+        for _ in range(2):
+            follow(cup.planned, tmp_path / "public", once=True, archive=archive)
+            found.append(f'<a href="{archive}">' in (tmp_path / "public/verify.html").read_text())
+            cup.play()
+
+    assert [False, True] == found
+
+
 def test_certificate_of_fairness_is_complete_at_the_first_visit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
