@@ -16,7 +16,7 @@ from judge.base.text import quote
 from judge.base.toml_files import place_of
 from judge.base.watched_file import WatchedFile
 from judge.contest.plan import Planned, load_plan
-from judge.host.house_agents import house_agent_names
+from judge.host.house_agent_names import house_agent_names
 from judge.journal.events import SubmissionState
 from judge.store.types import ORGANISER, Submission
 from judge.tournament.snapshot import read_snapshot

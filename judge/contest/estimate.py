@@ -13,12 +13,11 @@ from judge.base.owner import owned_directory
 from judge.base.text import duration
 from judge.catalog import game_entry
 from judge.contest.entries import entrants, equal_files, equal_names, refuse_many_of_an_author
-from judge.contest.folders.transfer import brought, folder_words
 from judge.contest.league_seats import resolved_format
 from judge.contest.opening_files import shipped_openings
 from judge.contest.plan import Planned
 from judge.contest_games import Pairing
-from judge.host.house_agents import house_agent_names
+from judge.host.house_agent_names import house_agent_names
 from judge.record.policy import ClockPolicy, Policy, shortest_turn_ms
 from judge.record.spec import GameSpec
 from judge.referee.setup import check_playable
@@ -236,6 +235,8 @@ def _left_out(planned: Planned, rated: AnyFormat, names: Sequence[str]) -> list[
 
 
 def _folders_notice(planned: Planned, agents: Sequence[tuple[str, str]]) -> str:
+    from judge.contest.folders.transfer import brought, folder_words
+
     found = brought(planned)
     names = [name for name, _ in agents]
     if found is not None:

@@ -8,14 +8,10 @@ from pathlib import Path
 from judge.base.durable_files import read_bounded
 from judge.base.errors import HostError, InputError
 from judge.base.parsing import parse
-from judge.contest.earlier_contests import read_contest
 from judge.contest.plan import Planned
-from judge.contest_view.export import DOCUMENT
 from judge.contest_view.joined import FormerContest, Joined
 from judge.contest_view.view import ContestView
-from judge.publish.manifest import MANIFEST, MAX_MANIFEST_BYTES
 from judge.tournament.comparable import Terms, terms_difference
-from judge.transparency.keys import KEY_FILE
 
 
 def read_joined(planned: Planned, terms: Terms) -> tuple[Joined | None, Sequence[str]]:
@@ -59,6 +55,10 @@ def former_problem(planned: Planned, name: str) -> str:
 
 
 def _former(planned: Planned, path: Path, terms: Terms) -> FormerContest:
+    from judge.contest.earlier_contests import read_contest
+    from judge.contest_view.export import DOCUMENT
+    from judge.publish.manifest import MANIFEST, MAX_MANIFEST_BYTES
+
     contest = read_contest(path, [planned.store_url])
     game, own = contest.snapshot.policy.game.name, terms.policy.game.name
     if game != own:
@@ -95,6 +95,8 @@ def ratings_problems(planned: Planned, terms: Terms, agents: Collection[str] | N
 
 def export_problems(planned: Planned, terms: Terms, agents: Collection[str] | None = None) -> Iterator[str]:
     """See `ratings_problems`."""
+    from judge.transparency.keys import KEY_FILE
+
     for why in ratings_problems(planned, terms, agents):
         yield f"ratings will not be joined with former contests: {why}"
     if not (planned.folder / KEY_FILE).is_file():

@@ -14,10 +14,10 @@ from judge.cli.options import operator
 from judge.cli.submit import open_intake
 from judge.cli.tokens import make_tokens, note_lookalikes
 from judge.contest.estimate import longest_words, size_of
-from judge.contest.executor import slots_on_host
 from judge.contest.file_names import PLAN_FILE
 from judge.contest.folder_names import LINKS
 from judge.contest.plan import Planned
+from judge.contest.slots import slots_on_host
 from judge.store.tokens import TokenRole
 from judge.transparency.keys import KEY_FILE, make_key, public_pem
 
