@@ -8,6 +8,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from judge.base.registry import Registry
+
 if TYPE_CHECKING:
     from judge.formats.steps import Stepped
     from judge.games.types import Opening
@@ -127,3 +129,7 @@ class ContestManager:
     compare: Callable[[Path, FinishedContest], ContestComparison] | None = None
     pairs: Callable[[Path], tuple[Sequence[PairScore], Sequence[str]]] | None = None
     """A file's results and warnings, for `judge stats --certainty`. Raises InputError for other files."""
+
+
+MANAGERS = Registry("judge.formats", "contest manager", ContestManager)
+"""The installed contest managers, with which judge exchanges files."""

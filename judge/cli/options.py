@@ -61,7 +61,7 @@ def complete_agent(incomplete: str) -> Iterator[str]:
 
 def complete_manager(incomplete: str) -> Iterator[str]:
     """Complete names of contest managers."""
-    from judge.catalog import MANAGERS
+    from judge.catalog.managers import MANAGERS
 
     yield from (name for name in MANAGERS.names() if name.startswith(incomplete))
 

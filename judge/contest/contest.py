@@ -172,10 +172,10 @@ class Contest:
     @property
     def folders_notice(self) -> str:
         """Source of the persistent folders; empty without any."""
-        from judge.contest.folders.transfer import folder_words
-
         if not self.snapshot.policy.folders.persistent:
             return ""
+        from judge.contest.folders.transfer import folder_words
+
         entries = self.snapshot.entries
         begun = {entry.name for entry in entries if entry.persistent}
         return folder_words([entry.name for entry in entries], begun, self.snapshot.folders_from)

@@ -17,12 +17,11 @@ from judge.base.toml_files import place_of
 from judge.base.watched_file import WatchedFile
 from judge.contest.plan import Planned, load_plan
 from judge.host.house_agent_names import house_agent_names
-from judge.journal.events import SubmissionState
-from judge.store.types import ORGANISER, Submission
 from judge.tournament.snapshot import read_snapshot
 
 if TYPE_CHECKING:
     from judge.store.submissions import Register
+    from judge.store.types import Submission
     from judge.submissions.service import IntakeDirectory
 
 
@@ -171,6 +170,8 @@ def entrants(planned: Planned, staging: Path, absent: list[InputError] | None = 
 
 def sent_entrant(directory: IntakeDirectory, submission: Submission) -> Entrant:
     """The entrant of a passed submission. Raises InputError."""
+    from judge.journal.events import SubmissionState
+    from judge.store.types import ORGANISER
     from judge.submissions.service import agent_of, has_other_clock
 
     agent = agent_of(directory, submission)

@@ -43,9 +43,11 @@ class Windows:
     @property
     def words(self) -> str:
         """A text such as `submissions open at …, close at …; the contest starts at …`, or empty."""
+        if not self.moments:
+            return ""
         from judge.journal.sentences import text_of
 
-        return text_of(self.event) if self.moments else ""
+        return text_of(self.event)
 
 
 def aware_moment(key: str, moment: datetime, zone: str) -> datetime:

@@ -64,7 +64,7 @@ def import_contest(
     The folder gets a contest.toml, the openings and the unpacked programs. Settings without an equivalent are printed
     with field and advice, and kept as comments in contest.toml.
     """
-    from judge.catalog import MANAGERS
+    from judge.catalog.managers import MANAGERS
     from judge.contest.folders.imported import write_imported
 
     known = MANAGERS.entry(manager)
@@ -120,8 +120,7 @@ def compare(
     the same agents, colours and opening.
     """
     from judge.api.contests import ContestFolder
-    from judge.catalog import MANAGERS
-    from judge.catalog.managers import DifferenceKind
+    from judge.catalog.managers import MANAGERS, DifferenceKind
     from judge.contest.plan import load_plan
     from judge.publish.export.manager_files import finished_contest, planned_contest
 

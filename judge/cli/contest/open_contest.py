@@ -12,7 +12,7 @@ from judge.cli.contest.init_options import EXPECTED_AGENTS
 from judge.cli.links import author_link, organiser_link
 from judge.cli.options import operator
 from judge.cli.submit import open_intake
-from judge.cli.tokens import make_tokens, note_lookalikes
+from judge.cli.tokens import note_lookalikes
 from judge.contest.estimate import longest_words, size_of
 from judge.contest.file_names import PLAN_FILE
 from judge.contest.folder_names import LINKS
@@ -33,7 +33,7 @@ def make_ready_for_authors(planned: Planned, authors: Sequence[str], address: st
     directory = open_intake(planned.path)
     with closing(directory.tokens()) as tokens:
         lines = [f"organiser: {organiser_link(address, tokens.make('organiser', operator(), TokenRole.ORGANISER))}"]
-    lines += [f"{author}: {author_link(address, token)}" for author, token in make_tokens(directory, authors)]
+        lines += [f"{author}: {author_link(address, tokens.make(author, operator()))}" for author in authors]
     note_lookalikes(authors, directory)
     with os_errors_as(HostError, folder):
         create_private(folder / LINKS, "".join(f"{line}\n" for line in lines).encode())
