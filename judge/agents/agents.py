@@ -19,7 +19,7 @@ from judge.base.errors import InputError
 from judge.base.resources import BUILD_DIRECTORY, IMAGES
 from judge.base.text import nearest, quote, sentence
 from judge.games import new_game
-from judge.host.house_agents import house_agent_names
+from judge.host.house_agent_names import house_agent_names
 from judge.protocols import protocol_entry
 from judge.record.policy import Policy, runtime_of
 from judge.record.spec import SeatSpec

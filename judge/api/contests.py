@@ -21,8 +21,6 @@ from judge.contest_view.values import chance_words
 from judge.journal.events import ImagesChanged, cut
 from judge.tournament.results import PlayedPairing
 from judge.tournament.schedule import Table
-from judge.transparency.keys import KEY_FILE, load_key
-from judge.transparency.log import ContestLog
 
 if TYPE_CHECKING:
     from judge.contest.attempts import Executor
@@ -102,10 +100,10 @@ class ContestFolder:
         """
         from judge.contest.begin import begin, why_not_yet
         from judge.contest.event_log.recorder import RecorderProcess
-        from judge.contest.executor import slots_on_host
         from judge.contest.host_setup import make_ready
         from judge.contest.runner import ContestRunner, RunObserver
         from judge.contest.settings import finish_change
+        from judge.contest.slots import slots_on_host
         from judge.contest.take_snapshot import check_terms
         from judge.contest.witnesses import periodic_cosigning
         from judge.publish.before_export import export_problems
@@ -185,6 +183,8 @@ class ContestFolder:
         """
         from judge.contest.witnesses import Witnesses
         from judge.publish.export.export import PageOptions, publish
+        from judge.transparency.keys import KEY_FILE, load_key
+        from judge.transparency.log import ContestLog
 
         with self.opened() as found:
             signing = load_key(key or self.planned.folder / KEY_FILE)

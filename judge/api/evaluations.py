@@ -31,7 +31,7 @@ from judge.contest.host_setup import make_ready, make_venue
 from judge.contest.plan import located, openings_of, policy_of
 from judge.contest_games import Outcome
 from judge.games.types import Verdict
-from judge.host.house_agents import house_agent_names
+from judge.host.house_agent_names import house_agent_names
 from judge.play.game import play_until_scored
 from judge.play.venue import Venue
 from judge.publish.export.evaluation_file import played_game, read_pool, record_path, write_evaluation

@@ -5,7 +5,7 @@ Listing names imports nothing, and a broken package does not affect others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -132,11 +132,17 @@ def _scan() -> Mapping[str, tuple[Mapping[str, tuple[EntryPoint, ...]], bool]]:
     installed = entry_points()
     groups = {}
     for group in GROUPS:
-        by_name: dict[str, tuple[EntryPoint, ...]] = {}
-        for point in sorted(installed.select(group=group), key=lambda point: (not _is_own(point), _package(point))):
-            by_name[point.name] = (*by_name.get(point.name, ()), point)
-        groups[group] = by_name, any(_is_own(claimed[0]) for claimed in by_name.values())
+        by_name: dict[str, list[EntryPoint]] = {}
+        for point in installed.select(group=group):
+            by_name.setdefault(point.name, []).append(point)
+        # A package's name is read from its metadata, which only duplicates need.
+        ordered = {name: _ordered(points) if len(points) > 1 else tuple(points) for name, points in by_name.items()}
+        groups[group] = ordered, any(_is_own(claimed[0]) for claimed in ordered.values())
     return groups
+
+
+def _ordered(points: Iterable[EntryPoint]) -> tuple[EntryPoint, ...]:
+    return tuple(sorted(points, key=lambda point: (not _is_own(point), _package(point))))
 
 
 @cache

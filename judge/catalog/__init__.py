@@ -1,12 +1,9 @@
-"""The installed games, with everything outside their rules, and contest managers with which judge exchanges files."""
+"""The installed games, with everything outside their rules."""
 
 from judge.base.registry import Registry
 from judge.catalog.entry import GameEntry
-from judge.catalog.managers import ContestManager
 
 GAMES = Registry("judge.games", "game", GameEntry)  # type: ignore[type-abstract]
-
-MANAGERS = Registry("judge.formats", "contest manager", ContestManager)
 
 
 def game_entry(name: str) -> GameEntry:

@@ -4,17 +4,21 @@ Only `name`, `new` and `view` are required. Entries are loaded for every game, s
 called.
 """
 
+from __future__ import annotations
+
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from judge.base.errors import InputError
-from judge.formats.registry import FileFormats
-from judge.formats.steps import Stepped
-from judge.formats.views import BoardView
 from judge.games import GameRules
-from judge.games.types import Decision, Game, Opening, Reply, Request
+
+if TYPE_CHECKING:
+    from judge.formats.registry import FileFormats
+    from judge.formats.steps import Stepped
+    from judge.formats.views import BoardView
+    from judge.games.types import Decision, Game, Opening, Reply, Request
 
 Turn = Callable[[int, int], tuple[int, int]]
 """Maps a square by a symmetry of the board."""

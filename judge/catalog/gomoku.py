@@ -3,6 +3,8 @@
 A person types a square as on the board (`h8`) or as in protocols (`7,7`).
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -11,9 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from judge.base.text import quote, sentence
 from judge.catalog.entry import GameEntry, Openings, Partner, Question, Questions
-from judge.formats.registry import FileFormats
-from judge.formats.steps import Stepped
-from judge.formats.views import BoardView
 from judge.games import GameRules
 from judge.games.gomoku import Gomoku, Rule
 from judge.games.gomoku.positions import positions, squares_of
@@ -36,6 +35,12 @@ from judge.games.gomoku.requests import (
 )
 from judge.games.person import PersonWords, UnclearError
 from judge.games.types import Decision, Event, Game, Reply, Request, decided
+
+if TYPE_CHECKING:
+    from judge.formats.gomoku.record import FiveRecord
+    from judge.formats.registry import FileFormats
+    from judge.formats.steps import Stepped
+    from judge.formats.views import BoardView
 
 _SQUARE = re.compile(r"[\s;]*(?:([a-zA-Z]{1,2}[0-9]{1,2})|([0-9]{1,3})\s*[,\s]\s*([0-9]{1,3}))[\s;]*")
 
@@ -245,10 +250,6 @@ def _distance(one: Square, other: Square) -> int:
     return max(abs(one[0] - other[0]), abs(one[1] - other[1]))
 
 
-if TYPE_CHECKING:
-    from judge.formats.gomoku.record import FiveRecord
-
-
 class GomokuEntry(GameEntry):
     """Five in a row with all its rules and openings."""
 
@@ -277,7 +278,7 @@ class GomokuEntry(GameEntry):
     def public(self, game: Game) -> BoardView:
         return self.view(game)
 
-    def formats(self) -> "FileFormats[FiveRecord]":
+    def formats(self) -> FileFormats[FiveRecord]:
         from judge.formats.gomoku.formats import GOMOKU_FORMATS
 
         return GOMOKU_FORMATS

@@ -1,15 +1,20 @@
 """The type of entries of `judge.formats`: reads, writes and compares contests of another contest manager."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from judge.formats.steps import Stepped
-from judge.games.types import Opening
-from judge.record.policy import Policy
-from judge.record.spec import GameRecord
+from judge.base.registry import Registry
+
+if TYPE_CHECKING:
+    from judge.formats.steps import Stepped
+    from judge.games.types import Opening
+    from judge.record.policy import Policy
+    from judge.record.spec import GameRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,3 +129,7 @@ class ContestManager:
     compare: Callable[[Path, FinishedContest], ContestComparison] | None = None
     pairs: Callable[[Path], tuple[Sequence[PairScore], Sequence[str]]] | None = None
     """A file's results and warnings, for `judge stats --certainty`. Raises InputError for other files."""
+
+
+MANAGERS = Registry("judge.formats", "contest manager", ContestManager)
+"""The installed contest managers, with which judge exchanges files."""

@@ -3,20 +3,25 @@
 A person types the square of a piece, then its destination, each as `x y`.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from judge.base.text import quote, sentence
 from judge.catalog.entry import GameEntry, Openings, Partner, ResultWord, ResultWords
-from judge.formats.registry import FileFormat, FileFormats
-from judge.formats.steps import Stepped
-from judge.formats.views import BoardView
 from judge.games.person import PersonWords, UnclearError
 from judge.games.quantum_chess import QuantumChess
 from judge.games.quantum_chess.game import Variant
 from judge.games.quantum_chess.words import Destination, Moved, OnSquare, Selected, Selection, TurnLost, announcement
 from judge.games.types import Event, Game, Reply, Request, decided
+
+if TYPE_CHECKING:
+    from judge.formats.quantum_chess.log import QchessLog
+    from judge.formats.registry import FileFormats
+    from judge.formats.steps import Stepped
+    from judge.formats.views import BoardView
 
 _ON_SQUARE = re.compile(r"([0-9]{1,3})\s*[,\s]\s*([0-9]{1,3})")
 
@@ -56,9 +61,6 @@ class QuantumChessWords(PersonWords):
         game.options = game.options.model_copy(update={"illegal": "loses-game"})
         return game
 
-
-if TYPE_CHECKING:
-    from judge.formats.quantum_chess.log import QchessLog
 
 _LOG = re.compile(rb"# (Log starts|Short log)")
 
@@ -100,9 +102,10 @@ class QuantumChessEntry(GameEntry):
         """Hides types that no agent knows yet; both agents know the same."""
         return self.view(game, 0)
 
-    def formats(self) -> "FileFormats[QchessLog]":
+    def formats(self) -> FileFormats[QchessLog]:
         from judge.formats.quantum_chess.log import read_log, write_log
         from judge.formats.quantum_chess.replay import qchess_log
+        from judge.formats.registry import FileFormat, FileFormats
 
         log = FileFormat(
             ".log",

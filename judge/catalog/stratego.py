@@ -3,16 +3,15 @@
 A person types a set-up by rows, and half-moves as `3 6 UP 2` or `3 6 3 4`.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from judge.base.text import quote, sentence
 from judge.catalog.entry import GameEntry, Partner, ResultWord, ResultWords
-from judge.formats.registry import FileFormat, FileFormats
-from judge.formats.steps import Stepped
-from judge.formats.views import BoardView
 from judge.games.person import PersonWords, UnclearError
 from judge.games.stratego import Stratego
 from judge.games.stratego.types import (
@@ -32,6 +31,11 @@ from judge.games.stratego.types import (
     write_move,
 )
 from judge.games.types import SEATS, Event, Game, Reply, Request, decided
+
+if TYPE_CHECKING:
+    from judge.formats.registry import FileFormats
+    from judge.formats.steps import Stepped
+    from judge.formats.views import BoardView
 
 PIECES = "F 1 2 33 444 5555 6666 7777 88888 99999999 s BBBBBB"
 
@@ -161,6 +165,7 @@ class StrategoEntry(GameEntry):
 
     def formats(self) -> FileFormats[bytes]:
         """A game is its log's bytes."""
+        from judge.formats.registry import FileFormat, FileFormats
         from judge.formats.stratego.log import read_log
         from judge.formats.stratego.replay import log_of_record
 

@@ -7,6 +7,7 @@ import platform
 from collections.abc import Mapping
 
 from judge import __version__
+from judge.base.garbage import importing
 from judge.cli.entry import COMMANDS
 from judge.cli.guard import guarded
 from judge.cli.lazy import Places, lazy_group
@@ -16,8 +17,10 @@ def about() -> str:
     """The versions of the judge, Python, this system and the Engine, for a bug report."""
     from judge.sandbox.docker.engine import versions
 
+    with importing():
+        engine = versions()
     python = f"{platform.python_implementation()} {platform.python_version()}"
-    return f"judge {__version__}\n{python}, {platform.platform()}\n{versions()}"
+    return f"judge {__version__}\n{python}, {platform.platform()}\n{engine}"
 
 
 _PANELS: Mapping[str, Places] = {

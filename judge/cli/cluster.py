@@ -83,8 +83,8 @@ def worker(
     ] = False,
 ) -> None:
     """Play games of contests on this machine."""
-    from judge.contest.executor import slots_on_host
     from judge.contest.host_setup import clean_up, report_occupied
+    from judge.contest.slots import slots_on_host
 
     require_dask()
     from judge.cluster.daemons import run_worker

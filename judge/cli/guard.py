@@ -5,7 +5,6 @@ import io
 import os
 import signal
 import sys
-import tempfile
 import traceback
 from collections.abc import Callable, Mapping, MutableMapping
 from contextlib import suppress
@@ -133,6 +132,8 @@ def unexpected(error: Exception) -> str:
     if os.environ.get(TRACEBACK_VARIABLE):
         traceback.print_exception(error)
         return said
+    import tempfile
+
     try:
         descriptor, path = tempfile.mkstemp(prefix="judge-error-", suffix=".txt")
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:

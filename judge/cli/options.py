@@ -54,7 +54,7 @@ def complete_policy(incomplete: str) -> Iterator[str]:
 
 def complete_agent(incomplete: str) -> Iterator[str]:
     """Complete names of house agents, and paths."""
-    from judge.host.house_agents import house_agent_names
+    from judge.host.house_agent_names import house_agent_names
 
     yield from (name for name in house_agent_names() if name.startswith(incomplete))
     yield from _paths(incomplete, "")
@@ -62,7 +62,7 @@ def complete_agent(incomplete: str) -> Iterator[str]:
 
 def complete_manager() -> Iterable[str]:
     """Names of contest managers, of which typer takes those that match."""
-    from judge.catalog import MANAGERS
+    from judge.catalog.managers import MANAGERS
 
     return MANAGERS.names()
 

@@ -145,7 +145,7 @@ def _stages(path: Path, store: str) -> tuple[Sequence[StageCertainty], Sequence[
 
 def _pairs(path: Path) -> tuple[Sequence[PairResult], Sequence[str]]:
     from judge.base.registry import install_hint
-    from judge.catalog import MANAGERS
+    from judge.catalog.managers import MANAGERS
     from judge.statistics.bayeselo import PairResult
 
     readers = [manager.pairs for manager in MANAGERS.working() if manager.pairs is not None]

@@ -15,7 +15,7 @@ from judge.base.errors import HostError, InputError
 from judge.cluster.live_moves import GameClient
 from judge.cluster.machine import Machine
 from judge.cluster.messages import Answer, Order, ParcelPiece, Receipt, Unfit, topic_of
-from judge.contest.executor import slots_on_host
+from judge.contest.slots import slots_on_host
 
 SLOT = "slot"
 

@@ -22,6 +22,7 @@ from judge.base.durable_files import PARTIAL, create_private, is_directory, sha2
 from judge.base.errors import HostError, InputError
 from judge.base.locks import try_lock_directory
 from judge.base.progress import Tracker, untracked
+from judge.broadcast.log import LOG_FILE
 from judge.contest.backup_check import (
     FORMER,
     MANIFEST,
@@ -36,7 +37,7 @@ from judge.contest.backup_check import (
     refuse_fork,
 )
 from judge.contest.contest import open_store
-from judge.contest.folder_names import DERIVED, LINKS
+from judge.contest.folder_names import EXPORTS, LINKS, LOCK_FILE, PLAYER_DIRECTORY, PUBLISHED
 from judge.contest.plan import Planned
 from judge.store.damage import connected, refuse_damage
 from judge.store.files import Files
@@ -44,6 +45,19 @@ from judge.transparency.log import ContestLog
 
 MAX_FILE_BYTES = 1 << 30
 """Bytes of a file that is not a record."""
+
+DERIVED = frozenset(
+    {
+        LOCK_FILE,
+        LOG_FILE,
+        EXPORTS,
+        PUBLISHED,
+        PLAYER_DIRECTORY,
+        "submissions/incoming",
+        "practice/incoming",
+    }
+)
+"""Left out of backups, because the judge makes them again."""
 
 
 @dataclass(frozen=True, slots=True)

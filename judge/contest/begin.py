@@ -7,7 +7,6 @@ from judge.base.errors import InputError
 from judge.base.owner import owned_directory
 from judge.base.text import sentence
 from judge.contest.contest import Contest, has_begun
-from judge.contest.folders.transfer import folder_words
 from judge.contest.plan import Planned
 from judge.journal.events import FoldersTransferred, Moment, StartRatingsRead, StartTimeReached, cut
 from judge.store.contests import Store
@@ -50,6 +49,7 @@ def begin(store: Store, planned: Planned, host: Mapping[str, Any], *, is_early: 
     Raises InputError before the end of submissions or the start, unless `is_early`.
     """
     from judge.contest.folders.kept import share_files
+    from judge.contest.folders.transfer import folder_words
     from judge.contest.schedule_next import Scheduler
     from judge.contest.skip_ratings import skip_words
     from judge.contest.take_snapshot import take_snapshot

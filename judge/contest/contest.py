@@ -16,8 +16,6 @@ from judge.base.errors import InputError
 from judge.base.text import percent, sentence
 from judge.contest.plan import Planned
 from judge.contest_games import GameResult, ScheduledGame
-from judge.contest_view.stored import StoredView
-from judge.contest_view.view import ContestView
 from judge.journal.events import AdmissionsFrozen, AdmissionsReopened
 from judge.record.spec import KeptFolders, RecordFile
 from judge.sandbox.archive import EMPTY
@@ -31,6 +29,8 @@ from judge.tournament.snapshot import Snapshot, SnapshotEntry, read_snapshot
 
 if TYPE_CHECKING:
     from judge.contest.attempts import Job
+    from judge.contest_view.stored import StoredView
+    from judge.contest_view.view import ContestView
 
 
 class Contest:
@@ -71,10 +71,14 @@ class Contest:
 
     def view(self) -> StoredView:
         """The contest now. A view reads each part once."""
+        from judge.contest_view.stored import StoredView
+
         return StoredView(self.store, self.first, self.secret)
 
     def read(self) -> ContestView:
         """All of the contest at one moment."""
+        from judge.contest_view.stored import StoredView
+
         with self.store.moment() as store:
             return StoredView(store, self.first, self.secret).read()
 
@@ -168,10 +172,10 @@ class Contest:
     @property
     def folders_notice(self) -> str:
         """Source of the persistent folders; empty without any."""
-        from judge.contest.folders.transfer import folder_words
-
         if not self.snapshot.policy.folders.persistent:
             return ""
+        from judge.contest.folders.transfer import folder_words
+
         entries = self.snapshot.entries
         begun = {entry.name for entry in entries if entry.persistent}
         return folder_words([entry.name for entry in entries], begun, self.snapshot.folders_from)

@@ -10,19 +10,18 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judge.agents.agents import Agent, manifest_of, stage_agent
 from judge.base.errors import InputError
 from judge.base.text import quote
 from judge.base.toml_files import place_of
 from judge.base.watched_file import WatchedFile
 from judge.contest.plan import Planned, load_plan
-from judge.host.house_agents import house_agent_names
-from judge.journal.events import SubmissionState
-from judge.store.types import ORGANISER, Submission
+from judge.host.house_agent_names import house_agent_names
 from judge.tournament.snapshot import read_snapshot
 
 if TYPE_CHECKING:
+    from judge.agents.agents import Agent
     from judge.store.submissions import Register
+    from judge.store.types import Submission
     from judge.submissions.service import IntakeDirectory
 
 
@@ -87,6 +86,8 @@ def _current_names(planned: Planned) -> Sequence[str]:
 
 def listed_names(planned: Planned) -> Sequence[EntryName]:
     """Of readable agents."""
+    from judge.agents.agents import manifest_of
+
     found = []
     for each in planned.plan.agents:
         with suppress(InputError, OSError):
@@ -123,6 +124,7 @@ def entrants(planned: Planned, staging: Path, absent: list[InputError] | None = 
     """The entries. `absent` receives why an agent cannot play; without it, this is raised.
 
     Listed agents are staged below `staging`."""
+    from judge.agents.agents import stage_agent
 
     def miss(error: InputError) -> None:
         if absent is None:
@@ -163,6 +165,8 @@ def entrants(planned: Planned, staging: Path, absent: list[InputError] | None = 
 
 def sent_entrant(directory: IntakeDirectory, submission: Submission) -> Entrant:
     """The entrant of a passed submission. Raises InputError."""
+    from judge.journal.events import SubmissionState
+    from judge.store.types import ORGANISER
     from judge.submissions.service import agent_of, has_other_clock
 
     agent = agent_of(directory, submission)

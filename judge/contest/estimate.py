@@ -1,29 +1,26 @@
 """Estimates a contest's games and duration, and lists missing requirements."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from math import ceil
+from typing import TYPE_CHECKING
 
-from judge.agents.agents import Agent
 from judge.base.errors import HostError, InputError
 from judge.base.owner import owned_directory
 from judge.base.text import duration
 from judge.catalog import game_entry
 from judge.contest.entries import entrants, equal_files, equal_names, refuse_many_of_an_author
-from judge.contest.folders.transfer import brought, folder_words
 from judge.contest.league_seats import resolved_format
 from judge.contest.opening_files import shipped_openings
 from judge.contest.plan import Planned
 from judge.contest_games import Pairing
-from judge.host.house_agents import house_agent_names
+from judge.host.house_agent_names import house_agent_names
 from judge.record.policy import ClockPolicy, Policy, shortest_turn_ms
-from judge.record.spec import GameSpec
-from judge.referee.setup import check_playable
-from judge.sandbox.docker import requirements
-from judge.sandbox.docker.images import find_runtime, keeper_image
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.groups import Leagues
@@ -35,6 +32,9 @@ from judge.tournament.pairings import Competitor
 from judge.tournament.points import points_table
 from judge.tournament.results import PlayedPairing
 from judge.tournament.skipped_pairs import SourcedRating
+
+if TYPE_CHECKING:
+    from judge.agents.agents import Agent
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +228,8 @@ def _left_out(planned: Planned, rated: AnyFormat, names: Sequence[str]) -> list[
 
 
 def _folders_notice(planned: Planned, agents: Sequence[tuple[str, str]]) -> str:
+    from judge.contest.folders.transfer import brought, folder_words
+
     found = brought(planned)
     names = [name for name, _ in agents]
     if found is not None:
@@ -285,6 +287,11 @@ def _game_s(clock: ClockPolicy, clocks: Collection[str], answers: tuple[int, int
 
 
 def _check_host(planned: Planned, agents: Sequence[Agent], missing: list[str]) -> None:
+    from judge.record.spec import GameSpec
+    from judge.referee.setup import check_playable
+    from judge.sandbox.docker import requirements
+    from judge.sandbox.docker.images import find_runtime, keeper_image
+
     policy = planned.policy
     with _noting(missing):
         points_table(policy)

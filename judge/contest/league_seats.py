@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from judge.base.errors import InputError
 from judge.base.moments import moment_text
 from judge.base.text import quote, suggest
-from judge.contest.earlier_contests import first_league, read_earlier
 from judge.contest.plan import Planned
 from judge.contest.skip_ratings import Agents, refuse_strangers, with_ratings
 from judge.tournament.formats import AnyFormat
@@ -52,6 +51,8 @@ def _with_seats(planned: Planned, chosen: Leagues, names: list[str]) -> Leagues:
         refuse_strangers(planned, f"format.seats.{key}", listed, names)
     found = list(seats.agents)
     if seats.previous:
+        from judge.contest.earlier_contests import first_league, read_earlier
+
         former_league = first_league(read_earlier(planned, planned.folder / seats.previous, "format.seats"))
         for former in seats.successors:
             if former not in former_league:

@@ -12,7 +12,6 @@ from judge.base.os_errors import os_errors_as
 from judge.base.text import file_word
 from judge.catalog import game_entry
 from judge.catalog.entry import NOT_TURNED, Turn
-from judge.catalog.files import write_exports
 from judge.contest.folders.match_folders import KeptThroughRun
 from judge.contest.opening_files import MAX_OPENINGS, SHIPPED, opening_file, read_openings
 from judge.games.types import Opening, Verdict
@@ -146,6 +145,8 @@ def _play(spec: GameSpec, plan: MatchPlan, venue: Venue, kept: KeptThroughRun, o
     paths: list[Path] = []
 
     def save(file: RecordFile) -> None:
+        from judge.catalog.files import write_exports
+
         record, path = file.record, _free_path(plan.out / record_name(file.record))
         paths.append(path)
         with os_errors_as(HostError, f"{path}: the record could not be written"):

@@ -23,8 +23,7 @@ from judge.contest.file_names import CUP_FILE, PLAN_FILE
 from judge.contest.opening_files import opening_file, read_openings
 from judge.contest.store_url import is_of_others, refuse_parameters
 from judge.games.types import Opening
-from judge.host.house_agents import house_agent_names
-from judge.journal.events import Announced
+from judge.host.house_agent_names import house_agent_names
 from judge.record.policy import AgentClocks, Policy, load_policy
 from judge.sandbox.box import CONTESTS_NEED_PIPES, BoxKind
 from judge.submissions.intake import IntakePolicy
@@ -36,6 +35,8 @@ from judge.tournament.snapshot import FailuresPlan, FreezeTerms, WitnessKey, ref
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    from judge.journal.events import Announced
 
 NAME = r"^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$"
 """Regular expression of contest names."""
@@ -171,6 +172,8 @@ class CupReference(FrozenModel):
     @property
     def announced(self) -> Announced:
         """The first event of the league's log."""
+        from judge.journal.events import Announced
+
         return Announced(self.name, self.announcement)
 
 
@@ -348,6 +351,8 @@ class Planned:
     @property
     def announced(self) -> Announced:
         """The first event of its log."""
+        from judge.journal.events import Announced
+
         return self.plan.cup.announced if self.plan.cup else Announced()
 
     @property

@@ -9,7 +9,6 @@ from judge.base.durable_files import is_file, read_lines_bounded
 from judge.base.errors import InputError
 from judge.base.text import printable, quote, sentence, suggest
 from judge.base.text_files import decode_file
-from judge.contest.earlier_contests import final_ratings, read_earlier
 from judge.contest.plan import Planned
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.base import skip_of
@@ -68,6 +67,8 @@ def _read_ratings(planned: Planned, source: str, above: str, agents: Agents) -> 
                 f"{planned.path}: format.skip: above needs an earlier contest in ratings; {source} is a file of ratings"
             )
         return read_ratings_csv(path, names)
+    from judge.contest.earlier_contests import final_ratings, read_earlier
+
     paths = [path, planned.folder / above] if above else [path]
     earlier = [(read_earlier(planned, each, "format.skip"), each) for each in paths]
     programs = {name: digest for view, _ in reversed(earlier) for name, digest in view.programs.items()}

@@ -18,7 +18,8 @@ from judge.journal.codec import Event
 from judge.journal.events import Paused, ScheduleChanged, SubmissionsClosed, SubmissionsOpened
 from judge.journal.sentences import text_of
 from judge.store.orders import OrganiserOrder
-from judge.submissions.windows import SubmissionGate, WindowEvent, Windows
+from judge.submissions.gate import SubmissionGate, WindowEvent
+from judge.submissions.windows import Windows
 
 WHO = "the clock"
 """Actor in the journal."""

@@ -36,7 +36,7 @@ from judge.contest.plan import (
     policy_of,
 )
 from judge.cup.announcement import ANNOUNCEMENT, AnnouncedLeague, Announcement, league_terms
-from judge.host.house_agents import house_agent_names
+from judge.host.house_agent_names import house_agent_names
 from judge.journal.codec import Event
 from judge.journal.events import Announced
 from judge.record.policy import Policy

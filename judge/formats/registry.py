@@ -1,11 +1,15 @@
 """File formats of finished games (`judge.catalog.entry.GameEntry.formats`)."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar
 
 from judge.base.errors import InputError
-from judge.formats.steps import Stepped
+
+if TYPE_CHECKING:
+    from judge.formats.steps import Stepped
 
 MAX_FILE_BYTES = 32 << 20
 

@@ -7,14 +7,10 @@ from pathlib import Path
 
 from judge.base.resources import BUILD_DIRECTORY, IMAGES
 from judge.host.compilers import JAVAC_FLAGS, JAVAC_PACKAGE, compile_java, compile_static, has_javac
+from judge.host.house_agent_names import house_agent_names
 from judge.sandbox.static_builds import GCC_FLAGS, Progress, build_lock, content_digest, ignore_progress
 
 _NEIGHBOUR = re.compile(r'#include "\.\./([a-z-]+)/')
-
-
-def house_agent_names() -> list[str]:
-    """Sorted: the folders `images/house-*` with a manifest."""
-    return sorted(p.parent.name for p in IMAGES.glob("house-*/agent.toml"))
 
 
 def build_house_agents(progress: Progress = ignore_progress) -> dict[str, Path]:

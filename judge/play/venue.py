@@ -1,17 +1,22 @@
 """Where games are played: cores, folders, observers, and the maker of boxes."""
 
+from __future__ import annotations
+
 import platform
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from judge.play.folders import Shelf
-from judge.record.policy import Policy
-from judge.record.spec import GameSpec
-from judge.referee.side import Ply
 from judge.sandbox.box import Box, BoxKind, BoxPolicy, Limits, Tenant
 from judge.sandbox.machine.cores import count_cores, split_cores
 from judge.sandbox.open_box import open_box
+
+if TYPE_CHECKING:
+    from judge.play.folders import Shelf
+    from judge.record.policy import Policy
+    from judge.record.spec import GameSpec
+    from judge.referee.side import Ply
 
 BoxBuilder = Callable[[BoxKind, Tenant, Limits, BoxPolicy], Box]
 

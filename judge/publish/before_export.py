@@ -1,21 +1,22 @@
 """The former contests that an export joins, and omissions of a future export, for plan, announce and run."""
 
+from __future__ import annotations
+
 import hashlib
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from judge.base.durable_files import read_bounded
 from judge.base.errors import HostError, InputError
 from judge.base.parsing import parse
-from judge.contest.earlier_contests import read_contest
 from judge.contest.plan import Planned
-from judge.contest_view.export import DOCUMENT
-from judge.contest_view.joined import FormerContest, Joined
-from judge.contest_view.view import ContestView
-from judge.publish.manifest import MANIFEST, MAX_MANIFEST_BYTES
-from judge.tournament.comparable import Terms, terms_difference
-from judge.transparency.keys import KEY_FILE
+
+if TYPE_CHECKING:
+    from judge.contest_view.joined import FormerContest, Joined
+    from judge.contest_view.view import ContestView
+    from judge.tournament.comparable import Terms
 
 
 def read_joined(planned: Planned, terms: Terms) -> tuple[Joined | None, Sequence[str]]:
@@ -23,6 +24,8 @@ def read_joined(planned: Planned, terms: Terms) -> tuple[Joined | None, Sequence
     chosen = planned.plan.ratings
     if not chosen.with_:
         return None, ()
+    from judge.contest_view.joined import Joined
+
     contests, problems = [], []
     for name in chosen.with_:
         try:
@@ -59,6 +62,12 @@ def former_problem(planned: Planned, name: str) -> str:
 
 
 def _former(planned: Planned, path: Path, terms: Terms) -> FormerContest:
+    from judge.contest.earlier_contests import read_contest
+    from judge.contest_view.export import DOCUMENT
+    from judge.contest_view.joined import FormerContest
+    from judge.publish.manifest import MANIFEST, MAX_MANIFEST_BYTES
+    from judge.tournament.comparable import terms_difference
+
     contest = read_contest(path, [planned.store_url])
     game, own = contest.snapshot.policy.game.name, terms.policy.game.name
     if game != own:
@@ -95,6 +104,8 @@ def ratings_problems(planned: Planned, terms: Terms, agents: Collection[str] | N
 
 def export_problems(planned: Planned, terms: Terms, agents: Collection[str] | None = None) -> Iterator[str]:
     """See `ratings_problems`."""
+    from judge.transparency.keys import KEY_FILE
+
     for why in ratings_problems(planned, terms, agents):
         yield f"ratings will not be joined with former contests: {why}"
     if not (planned.folder / KEY_FILE).is_file():

@@ -1,8 +1,10 @@
 """Builds the record of a played game."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import judge
 from judge.base.text import printable
@@ -14,7 +16,9 @@ from judge.referee.clock import SeatClock
 from judge.referee.referee import Referee
 from judge.referee.side import Side
 from judge.sandbox.evidence import Evidence
-from judge.sandbox.folders import FolderKey
+
+if TYPE_CHECKING:
+    from judge.sandbox.folders import FolderKey
 
 NO_READINGS = (Evidence(), Evidence())
 

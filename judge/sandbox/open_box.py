@@ -1,24 +1,19 @@
 """Opens boxes and keepers of folders of each kind."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from judge.sandbox.box import Box, BoxKind, BoxPolicy, FolderKind, Limits, Tenant
-from judge.sandbox.folders import DIRECTORIES, Folder, Keeper, LocalKeeper
-from judge.sandbox.layout import PERSISTENT
-from judge.sandbox.runtimes import path_for
-
-
-def persistent_path(kind: BoxKind, runtime: str) -> str:
-    """Path of an agent's persistent folder: equal in every game, without spaces.
-
-    Relative in a process box, whose working directory changes.
-    """
-    path = PERSISTENT if kind == "docker" else f"../{DIRECTORIES[FolderKind.PERSISTENT]}"
-    return path_for(runtime, path)
+if TYPE_CHECKING:
+    from judge.sandbox.box import Box, BoxKind, BoxPolicy, Limits, Tenant
+    from judge.sandbox.folders import Folder, Keeper
 
 
 def open_keeper(kind: BoxKind, folders: Sequence[Folder], game_id: str, cores: Sequence[int]) -> Keeper:
     """Not yet created; it may run on `cores`."""
+    from judge.sandbox.folders import Keeper, LocalKeeper
+
     if not folders:
         return Keeper()
     if kind == "process":

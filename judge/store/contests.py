@@ -14,7 +14,6 @@ from itertools import takewhile
 from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
-from sqlalchemy.dialects.postgresql import insert as upsert
 
 from judge.base.errors import HostError, InputError
 from judge.contest_games import OPEN_STATES, AttemptState, GameState, Outcome, Pairing, ScheduledGame, schedule_digest
@@ -112,6 +111,8 @@ class Store(ContestStart, TakesOrders):
         """Copy a file into the database. Does nothing with SQLite."""
         if not self.keeps_files:
             return
+        from sqlalchemy.dialects.postgresql import insert as upsert
+
         with self._writing() as connection:
             values = {"contest": contest, "kind": kind, "digest": digest, "data": data}
             connection.execute(upsert(files).values(**values).on_conflict_do_nothing())

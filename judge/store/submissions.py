@@ -31,9 +31,9 @@ from judge.store.types import (
     TooMuchError,
     UnknownSubmissionError,
     Upload,
-    UploadLimits,
     UploadStep,
 )
+from judge.store.upload_limits import UploadLimits
 
 JUDGE = "judge"
 

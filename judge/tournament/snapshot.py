@@ -20,7 +20,6 @@ from judge.tournament.formats.ladder import Ladder, StartRating
 from judge.tournament.formats.round_robin import DoubleRoundRobin, RoundRobin
 from judge.tournament.points import Duel
 from judge.tournament.seeds import Freeze
-from judge.transparency.checkpoint import read_witness_key
 
 
 class FailuresPlan(FrozenModel):
@@ -42,6 +41,8 @@ class FreezeTerms(FrozenModel):
 
 
 def _line_of_witness(line: str) -> str:
+    from judge.transparency.checkpoint import read_witness_key
+
     try:
         read_witness_key(line)
     except InputError as error:
@@ -89,6 +90,8 @@ class SnapshotWitness(FrozenModel):
 
     @property
     def name(self) -> str:
+        from judge.transparency.checkpoint import read_witness_key
+
         return read_witness_key(self.key)[0]
 
     @property

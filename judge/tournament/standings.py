@@ -12,8 +12,6 @@ from typing import Annotated, NamedTuple
 from pydantic import AfterValidator
 
 from judge.base.parsing import FailFastTuple
-from judge.statistics.rating_model import BAYESELO_MODEL
-from judge.statistics.ratings import rate
 from judge.tournament.points import DECIMALS
 from judge.tournament.results import PlayedPairing, SideScore
 
@@ -106,6 +104,9 @@ class Records(dict[str, Record]):
     @cached_property
     def elo(self) -> Mapping[str, float]:
         """At the maximum of BayesElo's model; agents outside the largest pool are below it."""
+        from judge.statistics.rating_model import BAYESELO_MODEL
+        from judge.statistics.ratings import rate
+
         games = {id(game): game for record in self.values() for each in record.played for game in each.games}
         ratings = {rating.agent: rating for rating in rate(games.values(), BAYESELO_MODEL).ratings}
         return {

@@ -16,9 +16,9 @@ import pytest
 
 from judge.base.procfs import started_ticks
 from judge.contest.contest import Contest, open_store
-from judge.contest.executor import slots_on_host
 from judge.contest.plan import load_plan
 from judge.contest.run_lock import player_of
+from judge.contest.slots import slots_on_host
 from judge.cup.plan import load_cup
 from judge.host.build_images import build_images
 from judge.record.spec import RecordFile

@@ -19,7 +19,7 @@ from judge.cli.match import match
 from judge.cli.options import complete_agent, complete_policy
 from judge.cli.reference import reference
 from judge.games.types import Verdict
-from judge.host.house_agents import house_agent_names
+from judge.host.house_agent_names import house_agent_names
 from judge.record.policy import policy_names
 from judge.referee.blame import TABLE, BlameRow
 from judge.referee.verdict_help import FAULTS, RULED

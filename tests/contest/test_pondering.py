@@ -10,10 +10,11 @@ from judge.attacks.programs import build_attacks
 from judge.base.errors import InputError
 from judge.contest.begin import begin
 from judge.contest.contest import open_store
-from judge.contest.executor import LocalExecutor, slots_on_host
+from judge.contest.executor import LocalExecutor
 from judge.contest.host_setup import place_on_host
 from judge.contest.plan import load_plan
 from judge.contest.runner import ContestRunner, StopReason
+from judge.contest.slots import slots_on_host
 from judge.cup.plan import load_cup
 from judge.host.build_images import build_images
 from judge.play.venue import Slot

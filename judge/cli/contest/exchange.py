@@ -64,7 +64,7 @@ def import_contest(
     The folder gets a contest.toml, the openings and the unpacked programs. Settings without an equivalent are printed
     with field and advice, and kept as comments in contest.toml.
     """
-    from judge.catalog import MANAGERS
+    from judge.catalog.managers import MANAGERS
     from judge.contest.folders.imported import write_imported
 
     known = MANAGERS.entry(manager)
@@ -119,8 +119,7 @@ def compare(
     Its games are judged under the contest's rules and clocks. They are compared with the contest's finished games of
     the same agents, colours and opening.
     """
-    from judge.catalog import MANAGERS
-    from judge.catalog.managers import DifferenceKind
+    from judge.catalog.managers import MANAGERS, DifferenceKind
     from judge.contest.contest import opened_if_begun
     from judge.contest.plan import load_plan
     from judge.publish.export.manager_files import finished_contest, planned_contest

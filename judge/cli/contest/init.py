@@ -216,7 +216,6 @@ def init(
     With --closes or --authors it also makes the key, the announcement and the sign-in links. A judge serve then
     receives agents, starts the contest when submissions close, plays it and exports it.
     """
-    from judge.agents.agents import refuse_person
     from judge.cli.contest.init_options import InitOptions, ask_options, fair_games, local_zone, policy_of_game
     from judge.contest.plan import NAME, load_plan
     from judge.record.policy import load_policy
@@ -276,8 +275,11 @@ def init(
     path = folder / PLAN_FILE
     if path.exists():
         raise InputError(f"{path} exists: edit it, or use another name")
-    for each in agent or []:
-        refuse_person(each)
+    if agent:
+        from judge.agents.agents import refuse_person
+
+        for each in agent:
+            refuse_person(each)
     agents = [_agent_from_folder(each, folder) for each in agent or []]
     if names and not games and format_ == "round-robin":
         options = replace(options, games=fair_games(len(agents) + len(names)))
@@ -352,7 +354,7 @@ def _print_next_steps(path: Path, *, is_scheduled: bool) -> None:
 
 def _agent_from_folder(named: str, folder: Path) -> str:
     from judge.agents.agents import agent_not_found
-    from judge.host.house_agents import house_agent_names
+    from judge.host.house_agent_names import house_agent_names
 
     if named in house_agent_names():
         return named

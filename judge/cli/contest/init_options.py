@@ -122,6 +122,8 @@ def read_moment(key: str, text: str, zone: str) -> str:
 
 def policy_of_game(game: str) -> str:
     """The policy that judge recommends for a game, or the first of another package's game. Raises InputError."""
+    if game in GAMES.names() and (policy := game_entry(game).policy):
+        return policy
     games: dict[str, str] = {}
     for name in policy_names():
         found = load_policy(name).game.name

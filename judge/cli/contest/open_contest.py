@@ -12,12 +12,12 @@ from judge.cli.contest.init_options import EXPECTED_AGENTS
 from judge.cli.links import author_link, organiser_link
 from judge.cli.options import operator
 from judge.cli.submit import open_intake
-from judge.cli.tokens import make_tokens, note_lookalikes
+from judge.cli.tokens import note_lookalikes
 from judge.contest.estimate import longest_words, size_of
-from judge.contest.executor import slots_on_host
 from judge.contest.file_names import PLAN_FILE
 from judge.contest.folder_names import LINKS
 from judge.contest.plan import Planned
+from judge.contest.slots import slots_on_host
 from judge.store.tokens import TokenRole
 from judge.transparency.keys import KEY_FILE, make_key, public_pem
 
@@ -33,7 +33,7 @@ def make_ready_for_authors(planned: Planned, authors: Sequence[str], address: st
     directory = open_intake(planned.path)
     with closing(directory.tokens()) as tokens:
         lines = [f"organiser: {organiser_link(address, tokens.make('organiser', operator(), TokenRole.ORGANISER))}"]
-    lines += [f"{author}: {author_link(address, token)}" for author, token in make_tokens(directory, authors)]
+        lines += [f"{author}: {author_link(address, tokens.make(author, operator()))}" for author in authors]
     note_lookalikes(authors, directory)
     with os_errors_as(HostError, folder):
         create_private(folder / LINKS, "".join(f"{line}\n" for line in lines).encode())

@@ -33,8 +33,8 @@ def plan(
 ) -> None:
     """Print the number of games, how long they can take on this machine, and problems. Exits with 1 if any."""
     from judge.contest.estimate import estimate_contest
-    from judge.contest.executor import slots_on_host
     from judge.contest.plan import load_plan
+    from judge.contest.slots import slots_on_host
     from judge.publish.before_export import ratings_problems
 
     if (cup := cup_at(contest)) is not None:

@@ -129,7 +129,7 @@ def export(
     DEBUG lines and stderr are not published: they go to a separate directory for each agent, for its author.
     """
     from judge.api.contests import contest as contest_of
-    from judge.catalog import MANAGERS
+    from judge.catalog.managers import MANAGERS
     from judge.contest_games import GameState
     from judge.publish.export.export import refuse_withheld
     from judge.publish.export.manager_files import write_for_manager

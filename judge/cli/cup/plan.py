@@ -10,9 +10,9 @@ from judge.base.errors import HostError, InputError
 from judge.base.os_errors import os_errors_as
 from judge.base.text import duration, printable
 from judge.base.toml_files import toml_quoted
-from judge.contest.executor import slots_on_host
 from judge.contest.file_names import CUP_FILE
 from judge.contest.plan import NAME
+from judge.contest.slots import slots_on_host
 from judge.cup.announcement import ANNOUNCEMENT
 from judge.cup.plan import PlannedCup, load_cup
 from judge.cup.run import LeagueEstimate, cup_hours, estimate_cup

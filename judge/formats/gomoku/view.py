@@ -5,7 +5,6 @@ from dataclasses import replace
 from functools import lru_cache
 
 from judge.base.errors import InputError
-from judge.formats.gomoku.formats import GOMOKU_FORMATS
 from judge.formats.gomoku.record import FiveRecord
 from judge.formats.steps import ReplayStep, Stepped
 from judge.formats.views import BoardView, Mark, Surface, Token
@@ -77,6 +76,8 @@ def _run(own: set[Square], start: Square, dx: int, dy: int) -> list[Square]:
 
 def first_game(data: bytes, source: str) -> Stepped:
     """Raises InputError."""
+    from judge.formats.gomoku.formats import GOMOKU_FORMATS
+
     game = GOMOKU_FORMATS.read(data, source)[0]
     if not game.has_board:
         raise InputError(f"{source}: it holds results alone, no moves")

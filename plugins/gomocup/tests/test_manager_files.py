@@ -11,8 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from judge.base.errors import InputError
-from judge.catalog import MANAGERS
-from judge.catalog.managers import ContestComparison, DifferenceKind
+from judge.catalog.managers import MANAGERS, ContestComparison, DifferenceKind
 from judge.cli import app
 from judge.formats.gomoku.formats import GOMOKU_FORMATS
 from judge.formats.gomoku.piskvork import safe_name

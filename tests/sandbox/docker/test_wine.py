@@ -8,7 +8,7 @@ import pytest
 from judge.host.build_images import build_images
 from judge.sandbox.box import Channel, Limits
 from judge.sandbox.evidence import ProcessReport
-from judge.sandbox.open_box import persistent_path
+from judge.sandbox.layout import persistent_path
 from judge.sandbox.runtimes import path_for
 from tests import examples
 from tests.sandbox.conftest import ATTACH, PIPES, Lodge, of
