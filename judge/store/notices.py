@@ -279,9 +279,12 @@ class Notices(Queue[Notice], TakesOrders):
                     words = f"{rating} Elo, standard error {error}"
                     text = f"{agent} has its rating: {words}"
                     yield _Event(authors[agent], "rated", line.at, text, {"agent": agent, "rating": words})
-                case Disqualified(agent, why) | Withdrawn(agent, why) if agent in authors:
-                    text = cancellation(agent, why if isinstance(line.change, Disqualified) else None, why)
-                    yield _Event(authors[agent], line.event, line.at, text, {"agent": agent, "why": why})
+                case Disqualified(agent, why) if agent in authors:
+                    text, details = cancellation(agent, why, None), {"agent": agent, "why": why}
+                    yield _Event(authors[agent], "disqualified", line.at, text, details)
+                case Withdrawn(agent, why) if agent in authors:
+                    text, details = cancellation(agent, None, why), {"agent": agent, "why": why}
+                    yield _Event(authors[agent], "withdrawn", line.at, text, details)
 
     def _of_result(
         self, connection: Connection, number: int, line: JournalLine, authors: Mapping[str, str]
