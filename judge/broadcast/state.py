@@ -128,6 +128,8 @@ class Live:
     authors: Mapping[str, str] = field(default_factory=dict)
     games: dict[int, LiveGame] = field(default_factory=dict)
     """Running games by number."""
+    most_games: int = 0
+    """The most that have run at once."""
     last_games: list[LiveGame] = field(default_factory=list)
     """Games that have ended, oldest first."""
     ended: list[tuple[Ended, tuple[str, str]]] = field(default_factory=list)
@@ -190,6 +192,7 @@ class Live:
                 titles = (self.shown(event.first), self.shown(event.second))
                 authors = (self.authors.get(event.first, ""), self.authors.get(event.second, ""))
                 self.games[event.game] = LiveGame(event.game, event.attempt, names, titles, event.at, authors=authors)
+                self.most_games = max(self.most_games, len(self.games))
                 if self.state != "open":
                     self.state, self.reason = "open", ""
             case Playing():
@@ -226,13 +229,13 @@ class Live:
         """Scheduled games that have not begun."""
         return len(self._waiting)
 
-    def next_games(self, slots: int) -> Iterator[tuple[NextGame, float | None]]:
+    def next_games(self) -> Iterator[tuple[NextGame, float | None]]:
         """Next public games in schedule order, with the seconds until each may begin, if known."""
         mean_s = self._seconds / self._measured if self._measured else None
         first = self.withheld_from
         waiting = [number for number, game in sorted(self._waiting.items()) if first is None or game.round < first]
         for place, coming in enumerate(waiting[:MAX_NEXT_GAMES]):
-            wait_s = None if mean_s is None or not self.games else mean_s * (place // max(1, slots) + 0.5)
+            wait_s = None if mean_s is None or not self.games else mean_s * (place // self.most_games + 0.5)
             yield self._waiting[coming], wait_s
 
     def _wait(self, game: NextGame) -> None:

@@ -26,7 +26,7 @@ BY_AUTHOR = sentence("withdrawn by its author")
 
 
 def withdraw_agent(register: "Register", agent: str, author: str) -> None:
-    """Withdraw an author's agent, in a ladder also its entry. Raises NotNowError, UnknownSubmissionError."""
+    """Withdraw an author's agent, in a ladder also its entry. Raises NotNowError, NotFoundError."""
     form = _ladder_of(register)
     with register.change() as inner:
         if form is None and inner.has_begun():

@@ -19,11 +19,10 @@ from judge.store.queue import Queue
 from judge.store.tables import entries, practice_games, submissions
 from judge.store.types import (
     ENTERS,
+    NotFoundError,
     NotNowError,
     Private,
     TooMuchError,
-    UnknownPracticeGameError,
-    UnknownSubmissionError,
     wire_config,
 )
 
@@ -94,7 +93,7 @@ class PracticeGames(Queue[PracticeGame]):
     def ask(self, submission: int, author: str, wanted: int, per_day: int) -> list[PracticeGame]:
         """Add games, at most `per_day` in 24 hours.
 
-        Raises UnknownSubmissionError for another author's submission, NotNowError if it did not pass or has games left,
+        Raises NotFoundError for another author's submission, NotNowError if it did not pass or has games left,
         or TooMuchError.
         """
         with self._writing() as connection:
@@ -150,7 +149,7 @@ class PracticeGames(Queue[PracticeGame]):
         rows = connection.execute(mine.with_for_update()).all()
         row = next((row for row in rows if row.id == submission), None)
         if row is None:
-            raise UnknownSubmissionError(f"there is no submission {submission} in {self._contest!r}")
+            raise NotFoundError(f"there is no submission {submission} in {self._contest!r}")
         if row.state not in ENTERS:
             raise NotNowError(f"submission {submission} is {row.state}: only an agent that passed plays")
         return row
@@ -161,11 +160,11 @@ class PracticeGames(Queue[PracticeGame]):
         return [value_of(PracticeGame, row) for row in self._rows(query.order_by(practice_games.c.id.desc()))]
 
     def get(self, number: int, author: str) -> PracticeGame:
-        """Raises UnknownPracticeGameError."""
+        """Raises NotFoundError."""
         query = self._all().where(practice_games.c.author == author, practice_games.c.id == number)
         row = self._first(query) if 0 < number < 1 << 63 else None
         if row is None:
-            raise UnknownPracticeGameError(f"there is no practice game {number} in {self._contest!r}")
+            raise NotFoundError(f"there is no practice game {number} in {self._contest!r}")
         return value_of(PracticeGame, row)
 
     def is_due(self) -> bool:

@@ -24,8 +24,8 @@ from judge.store.types import (
     ENTERS,
     Change,
     EntryRow,
+    NotFoundError,
     Submission,
-    UnknownSubmissionError,
     UploadStep,
 )
 
@@ -37,7 +37,7 @@ class RegisterReader(ContestDatabase):
     """Queries of a contest's submissions."""
 
     def get(self, number: int, author: str | None = None) -> Submission:
-        """Raises UnknownSubmissionError if missing or not of `author`."""
+        """Raises NotFoundError if missing or not of `author`."""
         with self._reading() as connection:
             return value_of(Submission, self._row(connection, number, author))
 
@@ -168,5 +168,5 @@ class RegisterReader(ContestDatabase):
         query = self._all() if author is None else self._of(author)
         row = connection.execute(query.where(submissions.c.id == number)).first() if 0 < number < 1 << 63 else None
         if row is None:
-            raise UnknownSubmissionError(f"there is no submission {number} in {self._contest!r}")
+            raise NotFoundError(f"there is no submission {number} in {self._contest!r}")
         return row

@@ -25,11 +25,11 @@ from judge.store.tables import submission_journal, submission_steps, submissions
 from judge.store.types import (
     ENTERS,
     NameTakenError,
+    NotFoundError,
     NotNowError,
     ProcessingResult,
     Submission,
     TooMuchError,
-    UnknownSubmissionError,
     Upload,
     UploadStep,
 )
@@ -248,7 +248,7 @@ class Register(AgentNames, Queue[Submission], TakesOrders):
     def withdraw(self, number: int, who: str, why: str, author: str | None = None) -> Submission:
         """Withdraw a submission, also during processing. Can be repeated.
 
-        Raises UnknownSubmissionError unless it is `author`'s.
+        Raises NotFoundError unless it is `author`'s.
         """
         with self._writing() as connection:
             row = self._row(connection, number, author)
@@ -257,12 +257,12 @@ class Register(AgentNames, Queue[Submission], TakesOrders):
             return self._value(connection, number)
 
     def withdraw_versions(self, name: str, author: str, why: str) -> Sequence[int]:
-        """Withdraw an agent's submissions; return their numbers. Raises UnknownSubmissionError."""
+        """Withdraw an agent's submissions; return their numbers. Raises NotFoundError."""
         with self._writing() as connection:
             announced_row(connection, self._contest, locked=True)
             rows = connection.execute(self._called(author, name).order_by(submissions.c.id)).all()
             if not name or not rows:
-                raise UnknownSubmissionError(f"you have no agent {name[:80]!r} that takes part")
+                raise NotFoundError(f"you have no agent {name[:80]!r} that takes part")
             for row in rows:
                 if row.state in ENTERS or not value_of(Submission, row).is_over:
                     self._change(connection, row, SubmissionState.WITHDRAWN, why, who=author, due_at=None)
@@ -271,7 +271,7 @@ class Register(AgentNames, Queue[Submission], TakesOrders):
     def rename(self, name: str, author: str, title: str, *, joins_later: bool = False) -> None:
         """Set an agent's display name, also of later versions; empty: its name.
 
-        Raises NotNowError after the start unless `joins_later`, UnknownSubmissionError, NameTakenError if another agent
+        Raises NotNowError after the start unless `joins_later`, NotFoundError, NameTakenError if another agent
         has it.
         """
         with self._writing() as connection:
@@ -283,7 +283,7 @@ class Register(AgentNames, Queue[Submission], TakesOrders):
                 raise NameTakenError(f"another agent is called {title!r}: choose another name")
             of_agent = self._called(author, name)
             if not name or not count(connection, of_agent.where(submissions.c.agent.is_not(None))):
-                raise UnknownSubmissionError(f"you have no agent {name[:80]!r}")
+                raise NotFoundError(f"you have no agent {name[:80]!r}")
             rows = connection.execute(of_agent).all()
             connection.execute(
                 update(submissions).where(submissions.c.id.in_([row.id for row in rows])).values(title=title)

@@ -242,12 +242,8 @@ class Change:
     why: str
 
 
-class UnknownSubmissionError(InputError):
-    """No submission has this number."""
-
-
-class UnknownPracticeGameError(UnknownSubmissionError):
-    """No practice game has this number."""
+class NotFoundError(InputError):
+    """Nothing has this number or name."""
 
 
 class NotNowError(InputError):

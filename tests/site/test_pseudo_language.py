@@ -102,7 +102,7 @@ def written(language: Language, cup: Cup, tmp_path_factory: pytest.TempPathFacto
         live.apply(event)
     policy = file.record.spec.policy
     running, here = RunningPages(contest.name, policy, {}, Painter(policy)), PagePlace("live.html", language)
-    pages["live.html"] = running.all(live, 1, 2, here).data
+    pages["live.html"] = running.all(live, 1, here).data
     here = PagePlace("games/00002.html", language, [language])
     pages["games/00002.html"] = running.one(live.games[2], live, 1, here).data
     for path, data in {

@@ -11,7 +11,7 @@ from judge.contest_games import GameState
 from judge.store.files import Files
 from judge.store.practice_games import FORGOTTEN, PracticeGame, PracticeGames, PracticeResult
 from judge.store.submissions import Register
-from judge.store.types import NotNowError, TooMuchError, UnknownSubmissionError
+from judge.store.types import NotFoundError, NotNowError, TooMuchError
 from tests.store.conftest import Clock
 from tests.store.test_submissions import bad, good, upload
 
@@ -127,5 +127,5 @@ def test_author_has_a_daily_limit(register: Register, games: PracticeGames, cloc
     with pytest.raises(NotNowError, match="only an agent that passed"):
         games.ask(refused.id, "ada", 1, 5)
     for stranger in (number, 99):
-        with pytest.raises(UnknownSubmissionError):
+        with pytest.raises(NotFoundError):
             games.ask(stranger, "eve", 1, 5)

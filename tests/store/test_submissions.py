@@ -19,11 +19,11 @@ from judge.store.submissions import Register
 from judge.store.types import (
     ENTERS,
     NameTakenError,
+    NotFoundError,
     NotNowError,
     ProcessingResult,
     Submission,
     TooMuchError,
-    UnknownSubmissionError,
     Upload,
     UploadStep,
 )
@@ -267,9 +267,9 @@ def test_an_author_sees_and_ends_only_its_own(register: Register) -> None:
     through(register, good("eves"), "eve", "eves")
     assert [number] == [one.id for one in register.submissions("ada")]
     for asked in (number, 10**30, -1):
-        with pytest.raises(UnknownSubmissionError):
+        with pytest.raises(NotFoundError):
             register.get(asked, "eve")
-    with pytest.raises(UnknownSubmissionError):
+    with pytest.raises(NotFoundError):
         register.withdraw(number, "eve", "", "eve")
     assert SubmissionState.PASSED is register.get(number, "ada").state
 
@@ -286,7 +286,7 @@ def test_contests_in_one_database_know_nothing_of_each_other(register: Register,
     other = Register(url, "other cup")
     other._now = clock
     assert [] == other.submissions()
-    with pytest.raises(UnknownSubmissionError):
+    with pytest.raises(NotFoundError):
         other.get(number)
     assert SubmissionState.PASSED is through(other, good(), "eve").state
     other.close()

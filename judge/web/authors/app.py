@@ -25,7 +25,7 @@ from judge.notices.policy import parse_target
 from judge.notices.sender import new_secret
 from judge.site.game_files import public_record
 from judge.site.pages import asset
-from judge.store.types import NotNowError, TooMuchError, UnknownSubmissionError
+from judge.store.types import NotFoundError, NotNowError, TooMuchError
 from judge.submissions.service import check_title
 from judge.submissions.starters import starter_zip, starters_of
 from judge.tournament.snapshot import Snapshot, read_snapshot
@@ -126,10 +126,10 @@ class Own:
         return self.state.register.agents_of(self.author)
 
     def game(self, stem: str) -> PublishedGame:
-        """Raises UnknownSubmissionError."""
+        """Raises NotFoundError."""
         games = self.state.register.own_games(self.author, 1, int(stem))
         if not games or stem != games[0].stem:
-            raise UnknownSubmissionError("there is no such game")
+            raise NotFoundError("there is no such game")
         return games[0]
 
 
@@ -152,7 +152,7 @@ public = APIRouter(prefix=f"/{SITE.folder}")
 
 pages = APIRouter(
     prefix=f"/{SITE.folder}",
-    route_class=route_with_errors(_sign_in_page, UnauthorizedError, UnknownSubmissionError, RequestValidationError),
+    route_class=route_with_errors(_sign_in_page, UnauthorizedError, NotFoundError, RequestValidationError),
 )
 """In threads. The first matching path is called."""
 
@@ -205,7 +205,7 @@ def _unsubscribe_page(request: Request, state: str) -> Response:
 def starter(request: Request, name: StarterName) -> Response:
     """A starter of the contest's protocol."""
     if name not in starters_of(authors_site_of(request).state.directory.policy):
-        raise UnknownSubmissionError("there is no such starter")
+        raise NotFoundError("there is no such starter")
     return Response(starter_zip(name), media_type="application/zip", headers=attachment(f"{name}.zip"))
 
 
@@ -278,7 +278,7 @@ async def challenge(own: Signed) -> Response:
 
 def _challenge(own: Own, submission: str, opponent: str) -> None:
     if not re.fullmatch("[1-9][0-9]{0,17}", submission):
-        raise UnknownSubmissionError("there is no such submission")
+        raise NotFoundError("there is no such submission")
     ask_challenge(own.state, int(submission), own.author, opponent)
 
 
@@ -408,7 +408,7 @@ def private_game_page(own: Signed, stem: Stem) -> Response:
 def _game_page(own: Own, stem: str, attempt: int | None = None) -> Response:
     game, contest = own.game(stem), own.site.contest()
     if contest is None:
-        raise UnknownSubmissionError("the contest has not begun")
+        raise NotFoundError("the contest has not begun")
     place = SITE.place(own.request)
     return own.rendered(author_game_page(own.site.files, contest.snapshot, game, own.agents, attempt, place))
 
@@ -416,7 +416,7 @@ def _game_page(own: Own, stem: str, attempt: int | None = None) -> Response:
 @pages.get("/{path:path}")
 def nothing() -> Response:
     """Any other address."""
-    raise UnknownSubmissionError("there is no such page")
+    raise NotFoundError("there is no such page")
 
 
 def add_paths(app: FastAPI, site: AuthorsSite) -> None:

@@ -23,7 +23,7 @@ from judge.site.game_files import read_stored
 from judge.site.game_page import GamePageContext, game_page, large_record_page
 from judge.site.pages import PagePlace
 from judge.store.practice_games import PracticeGame
-from judge.store.types import UnknownSubmissionError
+from judge.store.types import NotFoundError
 from judge.submissions.service import IntakeDirectory
 from judge.tournament.snapshot import Snapshot
 from judge.web.intake.answers import practice_reason
@@ -48,9 +48,9 @@ class PrivateRecord:
     seats: Sequence[int]
 
     def private_file(self, seat: int, ending: str) -> RecordTask:
-        """A seat's private data. Raises UnknownSubmissionError; the task raises InputError for a damaged record."""
+        """A seat's private data. Raises NotFoundError; the task raises InputError for a damaged record."""
         if seat not in self.seats:
-            raise UnknownSubmissionError("no agent of yours had this seat")
+            raise NotFoundError("no agent of yours had this seat")
         return RecordTask(self.files, self.digest, private_bytes, (seat, ending))
 
     def page(
@@ -67,12 +67,12 @@ class PrivateRecord:
 def record_of_game(
     files: Path, game: PublishedGame, agents: Collection[str], attempt: int | None = None
 ) -> PrivateRecord:
-    """Of an author with these `agents`. Raises UnknownSubmissionError without a record."""
+    """Of an author with these `agents`. Raises NotFoundError without a record."""
     return PrivateRecord(files, _existing(game.record_of(attempt)), _own_seats(game, agents))
 
 
 def record_of_practice(directory: IntakeDirectory, game: PracticeGame) -> PrivateRecord:
-    """Raises UnknownSubmissionError without a record."""
+    """Raises NotFoundError without a record."""
     return PrivateRecord(directory.practice, _existing(game.record), [game.seat])
 
 
@@ -82,7 +82,7 @@ def _own_seats(game: PublishedGame, agents: Collection[str]) -> Sequence[int]:
 
 def _existing(digest: str | None) -> str:
     if digest is None:
-        raise UnknownSubmissionError("the game has no record")
+        raise NotFoundError("the game has no record")
     return digest
 
 

@@ -16,7 +16,7 @@ from judge.store.notices import Notices
 from judge.store.practice_games import PracticeGame, PracticeGames
 from judge.store.queries import Reader
 from judge.store.submissions import Register
-from judge.store.types import NotNowError, Submission, UnknownSubmissionError
+from judge.store.types import NotFoundError, NotNowError, Submission
 from judge.submissions.check import CheckReport
 from judge.submissions.service import IntakeDirectory
 from judge.tournament.formats.ladder import Ladder
@@ -300,9 +300,9 @@ def _is_running_ladder(directory: IntakeDirectory) -> bool:
 
 
 def stored_file(directory: IntakeDirectory, digest: str | None, what: str) -> bytes:
-    """A log or report. Raises UnknownSubmissionError, HostError."""
+    """A log or report. Raises NotFoundError, HostError."""
     if digest is None:
-        raise UnknownSubmissionError(f"the submission has no {what} yet: see its state")
+        raise NotFoundError(f"the submission has no {what} yet: see its state")
     try:
         return directory.files.path(digest).read_bytes()
     except OSError as error:

@@ -15,7 +15,7 @@ import judge
 from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
 from judge.base.parsing import complaint
-from judge.store.types import NameTakenError, NotNowError, TooMuchError, UnknownSubmissionError
+from judge.store.types import NameTakenError, NotFoundError, NotNowError, TooMuchError
 from judge.web.kit.answers import AsciiJSON, problem
 from judge.web.kit.health import StalledError
 from judge.web.schemas import Problem
@@ -58,7 +58,7 @@ class FormUploadError(InputError):
 _STATUS: dict[type[InputError], int] = {
     UnauthorizedError: 401,
     MayNotActError: 403,
-    UnknownSubmissionError: 404,
+    NotFoundError: 404,
     TooSlowError: 408,
     NameTakenError: 409,
     NotNowError: 409,

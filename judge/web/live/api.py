@@ -21,7 +21,7 @@ from judge.contest_view.documents import (
     standings_document,
 )
 from judge.contest_view.view import ContestView
-from judge.store.types import UnknownSubmissionError
+from judge.store.types import NotFoundError
 from judge.web.kit.errors import error_responses
 from judge.web.live.app import Site, answer, site_of
 
@@ -87,7 +87,7 @@ async def game(
 def _game(view: ContestView, number: int) -> object:
     found = next(games_after(view, number - 1), None)
     if found is None or found.number != number:
-        raise UnknownSubmissionError(f"there is no game {number}")
+        raise NotFoundError(f"there is no game {number}")
     return game_document(view, found)
 
 

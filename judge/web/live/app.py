@@ -20,7 +20,7 @@ from judge.contest.hosts import ContestHost
 from judge.contest.window_keeper import PlanFile
 from judge.contest_view.view import ContestView
 from judge.store.submission_queries import RegisterReader
-from judge.store.types import UnknownSubmissionError
+from judge.store.types import NotFoundError
 from judge.transparency.log import SignedLog
 from judge.web.kit.answers import attachment
 from judge.web.kit.connections import take_connection
@@ -156,7 +156,7 @@ Game = Annotated[int, Query(ge=0, le=1_000_000, description="Events of this game
 Moves = Annotated[bool, Query(description="False: no events within games.")]
 
 
-class NotBegunError(UnknownSubmissionError):
+class NotBegunError(NotFoundError):
     """There are no events yet."""
 
 
@@ -333,7 +333,7 @@ async def page(request: Request, site: Shown, path: Annotated[str, PathPart(max_
         )
         over = await site.final(request)
         draw = partial(pages.games.all, with_boards=with_boards, final=over, agent=followed)
-        running_games = await site.draw(request, lambda: draw(hub.live, hub.viewers, 1, place))
+        running_games = await site.draw(request, lambda: draw(hub.live, hub.viewers, place))
         return answer(request, running_games)
     number = place.path.partition("/")[2].partition(".")[0]
     running = hub.live.games.get(int(number)) if number.isascii() and number.isdigit() else None

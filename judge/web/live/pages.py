@@ -306,7 +306,7 @@ class LivePages:
     def final(self) -> ContestView | None:
         """None before the end."""
         live = self.hub.live
-        if live.games or next(live.next_games(1), None) is not None:
+        if live.games or next(live.next_games(), None) is not None:
             return None
         with self._lock:
             if self._edition is not None and self._edition.seq < live.seq:

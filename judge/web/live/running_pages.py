@@ -62,7 +62,6 @@ class RunningPages:
         self,
         live: Live,
         viewers: int,
-        slots: int,
         place: PagePlace,
         *,
         with_boards: bool = True,
@@ -71,7 +70,7 @@ class RunningPages:
     ) -> LivePage:
         """`final`: the finished contest. `agent`: only this one's games."""
         key = f"{place.file}?{with_boards}&{final is not None}&{live.agents.get(agent)}"
-        write = partial(self._all_running, live, viewers, slots, place, with_boards, final, agent)
+        write = partial(self._all_running, live, viewers, place, with_boards, final, agent)
         return self._cached(key, ".html", live.seq, write)
 
     def one(self, game: LiveGame, live: Live, viewers: int, place: PagePlace) -> LivePage:
@@ -94,7 +93,6 @@ class RunningPages:
         self,
         live: Live,
         viewers: int,
-        slots: int,
         place: PagePlace,
         with_boards: bool,
         final: ContestView | None,
@@ -103,7 +101,7 @@ class RunningPages:
         since = moment((self.now() - RESULT_S) * 1000)
         ended = [game for game in live.last_games if game.end and game.end.at >= since and game.game not in live.games]
         # Not more than are played at once: else short games fill a phone before the running ones.
-        ended = ended[-max(1, slots) :]
+        ended = ended[-max(1, live.most_games) :]
         followed = [game for game in (*live.games.values(), *ended) if not agent or agent in game.names]
         games = sorted((game for game in followed if game.is_playing), key=lambda game: game.game)
         self._boards = {game.game: self._boards[game.game] for game in games if game.game in self._boards}
@@ -114,7 +112,7 @@ class RunningPages:
             "has_rounds": self.has_rounds,
             "running": sum(game.end is None for game in games),
             "playing": sum(game.end is None and not game.is_decided for game in games),
-            "slots": slots,
+            "at_once": max(1, live.most_games),
             "prepared": [game for game in followed if not game.is_playing],
             "with_boards": with_boards,
             "games": [self._shown(game, live, language) for game in games] if with_boards else (),
@@ -139,9 +137,7 @@ class RunningPages:
             "shown": live.shown,
             "boards": self.boards,
             "ended": live.ended_by_agent.get(agent, ()) if agent else live.ended,
-            "upcoming": [
-                each for each in live.next_games(slots) if not agent or agent in (each[0].first, each[0].second)
-            ],
+            "upcoming": [each for each in live.next_games() if not agent or agent in (each[0].first, each[0].second)],
             "hosts": self.hosts(),
             "final": final,
         }

@@ -117,7 +117,7 @@ class StaticSite:
                 self._put(place.file, pages.games.one(game, live, 0, place).data)
             self._games.pop(game.stem, None)
         for place in pages.places(RUNNING):
-            self._put(place.file, pages.games.all(live, 0, 1, place, final=final).data)
+            self._put(place.file, pages.games.all(live, 0, place, final=final).data)
 
     def _put(self, path: str, data: bytes, *, is_always: bool = False) -> None:
         if not is_always and self._written.get(path) == data:

@@ -21,7 +21,7 @@ from judge.base.tree_tar import tree_chunks
 from judge.contest.settings import FINAL, TIMES, Settings, change_settings
 from judge.store.orders import OrganiserOrder, new_order_id
 from judge.store.tokens import TokenHolder, TokenRole
-from judge.store.types import UnknownSubmissionError
+from judge.store.types import NotFoundError
 from judge.web.intake.app import MAX_ID, Number, stored_file
 from judge.web.kit.answers import attachment, download
 from judge.web.kit.errors import MayNotActError, UnauthorizedError, route_with_errors, status_of
@@ -195,7 +195,7 @@ def exported(who: Someone, number: OrderId, part: Literal["public", "private"]) 
     if part == "private":
         who.check_may_act()
     if not _ORDER_ID.fullmatch(number):
-        raise UnknownSubmissionError("there is no such export")
+        raise NotFoundError("there is no such export")
     name = f"export-{number[:8]}-{part}"
     chunks = tree_chunks(export_of(who.console, number, part), name)
     return StreamingResponse(chunks, media_type="application/x-tar", headers=attachment(f"{name}.tar"))
@@ -305,7 +305,7 @@ def done(who: Someone, number: OrderId) -> Response:
         label = ACTIONS[pending.order.action].label
         return who.page("organiser_pending.html", {"pending": pending, "label": label})
     if found is None:
-        raise UnknownSubmissionError("there is no such order")
+        raise NotFoundError("there is no such order")
     action = found.order.action
     label = ACTIONS[action].label if action in ACTIONS else LABELS.get(action, action)
     return who.page("organiser_done.html", {"done": found, "label": label})
@@ -314,7 +314,7 @@ def done(who: Someone, number: OrderId) -> Response:
 @router.api_route("/{path:path}", methods=METHODS, include_in_schema=False)
 def nothing(_: Someone) -> Response:
     """Any other address."""
-    raise UnknownSubmissionError("there is no such page")
+    raise NotFoundError("there is no such page")
 
 
 def _order_of(sent: Mapping[str, str], who: TokenHolder) -> tuple[OrganiserOrder, int]:

@@ -15,7 +15,7 @@ from judge.contest.orders.order import Effect, Order
 from judge.publish.export.export import refuse_withheld
 from judge.publish.export.folder import write_export
 from judge.store.orders import Orders, OrganiserOrder
-from judge.store.types import UnknownSubmissionError
+from judge.store.types import NotFoundError
 from judge.transparency.keys import KEY_FILE
 from judge.web.organisers.console import Console, PublishPages
 
@@ -104,11 +104,11 @@ FILE_ORDERS: Mapping[str, type[FileOrder]] = {order.action: order for order in (
 
 
 def export_of(console: Console, number: str, part: str) -> Path:
-    """Directory of a part. Raises UnknownSubmissionError."""
+    """Directory of a part. Raises NotFoundError."""
     done = console.orders.get(number)
     directory = console.planned.folder / EXPORTS / number / part
     if done is None or done.order.action != "export" or not directory.is_dir():
-        raise UnknownSubmissionError("there is no such export")
+        raise NotFoundError("there is no such export")
     return directory
 
 

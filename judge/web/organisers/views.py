@@ -155,7 +155,7 @@ def authors(console: Console) -> Mapping[str, Any]:
 
 
 def submission(console: Console, number: int) -> Mapping[str, Any]:
-    """A submission and its history. Raises UnknownSubmissionError."""
+    """A submission and its history. Raises NotFoundError."""
     register = console.state.register
     found = register.get(number)
     shown = submission_values(console.state.directory, register, found, is_held=console.state.is_held(found.id))

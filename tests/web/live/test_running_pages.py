@@ -70,7 +70,7 @@ def test_script_that_has_the_boards_is_sent_none() -> None:
     for game, seq in ((1, 5), (2, 7)):
         live.apply(started(game, seq=seq - 1))
         live.apply(BEGAN.model_copy(update={"seq": seq, "game": game}))
-    whole, rest = (running_pages().all(live, 0, 2, ALL_GAMES, with_boards=each).data for each in (True, False))
+    whole, rest = (running_pages().all(live, 0, ALL_GAMES, with_boards=each).data for each in (True, False))
 
     # With the templates of coming games; each card has a board and a curve.
     assert (3, 6) == (whole.count(b"<article"), whole.count(b"</svg>"))
@@ -82,7 +82,7 @@ def test_game_that_is_prepared_is_next_and_has_no_card() -> None:
     live, cards = Live(), []
     for event in (started(1), BEGAN):
         live.apply(event)
-        page = running_pages().all(live, 0, 1, ALL_GAMES).data.decode()
+        page = running_pages().all(live, 0, ALL_GAMES).data.decode()
         shown, _, lists = page.partition("<template")
         following = lists[lists.index('id="next"') :]
         cards.append((shown.count("<article"), *re.findall(r'id="count">(.)', page), f"{FIRST}</bdi>" in following))
@@ -99,23 +99,26 @@ def test_ended_game_stays_for_ten_seconds_with_its_result(after_s: int, cards: i
     for event in (started(1), *events_of_record(GAME, 1), end):
         live.apply(event)
     now = datetime.fromisoformat(AT).timestamp() + after_s
-    page = running_pages(now=lambda: now).all(live, 0, 1, ALL_GAMES).data.decode().partition("<template")[0]
+    page = running_pages(now=lambda: now).all(live, 0, ALL_GAMES).data.decode().partition("<template")[0]
 
     assert cards == page.count("<article") == page.count("<b>1 : 0</b>") == page.count("A wins: five")
     assert 'data-clocks="- - -' in page or not cards
 
 
-@pytest.mark.parametrize(("slots", "cards"), [(1, ["00003"]), (2, ["00002", "00003"])])
-def test_no_more_ended_games_stay_than_are_played_at_once(slots: int, cards: list[str]) -> None:
+@pytest.mark.parametrize(("pairs", "cards"), [([(1,), (2,), (3,)], ["00003"]), ([(1, 2), (3,)], ["00002", "00003"])])
+def test_no_more_ended_games_stay_than_are_played_at_once(pairs: list[tuple[int, ...]], cards: list[str]) -> None:
     live = Live()
-    for number in (1, 2, 3):
-        end = Ended(
-            game=number, attempt=1, at=AT, verdict="win", winner=0, score="1 : 0", outcome="", record="", moves=9
-        )
-        for event in (started(number), *events_of_record(GAME, number), end):
-            live.apply(event)
+    for together in pairs:
+        for number in together:
+            live.apply(started(number))
+        for number in together:
+            end = Ended(
+                game=number, attempt=1, at=AT, verdict="win", winner=0, score="1 : 0", outcome="", record="", moves=9
+            )
+            for event in (*events_of_record(GAME, number), end):
+                live.apply(event)
     now = datetime.fromisoformat(AT).timestamp()
-    page = running_pages(now=lambda: now).all(live, 0, slots, ALL_GAMES).data.decode().partition("<template")[0]
+    page = running_pages(now=lambda: now).all(live, 0, ALL_GAMES).data.decode().partition("<template")[0]
 
     assert cards == re.findall(r'<h2><a href="games/(\d+)', page)
 
@@ -125,13 +128,13 @@ def test_game_whose_result_is_awaited_is_not_counted_as_running() -> None:
     for event in (started(1), *events_of_record(GAME, 1)):
         live.apply(event)
 
-    assert 'id="count">0<' in running_pages().all(live, 0, 1, ALL_GAMES).data.decode()
+    assert 'id="count">0<' in running_pages().all(live, 0, ALL_GAMES).data.decode()
 
 
 def test_pause_is_the_headline_and_says_when_the_contest_continues() -> None:
     live = Live()
     live.apply(StateChanged(at=AT, state="paused", reason="lunch until two"))
-    page = running_pages().all(live, 0, 1, ALL_GAMES).data.decode()
+    page = running_pages().all(live, 0, ALL_GAMES).data.decode()
 
     assert "<h1>The contest is paused</h1>" in page
     assert re.search(r"<b>.*lunch until two.*</b> It continues when the organiser resumes it", page)
@@ -144,7 +147,7 @@ def test_pause_has_the_moment_of_its_end_until_then(tmp_path: Path, resumes: int
     live = Live()
     live.apply(StateChanged(at=AT, state="paused", reason="lunch"))
 
-    assert words in running_pages(file=PlanFile(planned)).all(live, 0, 1, ALL_GAMES).data.decode()
+    assert words in running_pages(file=PlanFile(planned)).all(live, 0, ALL_GAMES).data.decode()
 
 
 def test_the_machines_of_a_contest_are_shown_if_there_are_several() -> None:
@@ -155,7 +158,7 @@ def test_the_machines_of_a_contest_are_shown_if_there_are_several() -> None:
 
     def page(*hosts: ContestHost) -> str:
         place = PagePlace("live.html", LANGUAGES[1], LANGUAGES)
-        return running_pages(hosts=lambda: hosts).all(Live(), 0, 1, place).data.decode()
+        return running_pages(hosts=lambda: hosts).all(Live(), 0, place).data.decode()
 
     alone, all_three = page(here), page(here, lost, other)
 
@@ -177,7 +180,7 @@ def test_followed_agent_has_its_last_five_results_newest_first() -> None:
         live.apply(started(game, first, second))
         result: dict[str, Any] = {"verdict": "win", "winner": 0, "score": "1 : 0", "moves": 9}
         live.apply(Ended(game=game, attempt=1, at=AT, outcome="", record="", **result))
-    page = running_pages().all(live, 0, 1, ALL_GAMES, agent="anna").data.decode()
+    page = running_pages().all(live, 0, ALL_GAMES, agent="anna").data.decode()
     results = page[page.index('id="ended"') : page.index('id="next"')]
 
     assert ["00008", "00007", "00006", "00005", "00004"] == re.findall(r'href="games/(\d+)\.html"', results)
@@ -202,7 +205,7 @@ def test_each_game_and_each_agent_is_shown_with_its_league() -> None:
     words = {"en": ("League 1", "League 2"), "cs": ("1. liga", "2. liga"), "zh": ("第 1 级联赛", "第 2 级联赛")}
     for language in LANGUAGES:
         pages = running_pages()
-        page = pages.all(live, 0, 1, PagePlace("live.html", language, LANGUAGES)).data.decode()
+        page = pages.all(live, 0, PagePlace("live.html", language, LANGUAGES)).data.decode()
         one = pages.one(live.games[1], live, 0, PagePlace("games/00001.html", language, LANGUAGES)).data.decode()
 
         shown = re.sub("data-stages='.*?'", "", page)
@@ -217,7 +220,7 @@ def test_standings_by_rating_show_the_rating() -> None:
     )
     live = Live(agents={"a": 1, "b": 2})
     live.apply(TableChanged(at=AT, lines=lines))
-    page = running_pages(has_rounds=False).all(live, 0, 1, ALL_GAMES)
+    page = running_pages(has_rounds=False).all(live, 0, ALL_GAMES)
     table = page.data.decode().split('id="table"')[1]
 
     assert ["1", "1712", "1", "3", "2", "1600", "2", "3"] == re.findall(r'<td class="num[^>]*>([^<]*)<', table)

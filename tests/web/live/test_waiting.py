@@ -178,7 +178,7 @@ def test_deadlines_are_shown_before_and_during_the_contest(tmp_path: Path, monke
             def page(path: str) -> str:
                 place = pages.place(path)
                 if place.path == "live.html":
-                    return pages.games.all(pages.hub.live, 0, 1, place).data.decode()
+                    return pages.games.all(pages.hub.live, 0, place).data.decode()
                 monkeypatch.setattr(pages, "_load_at", 0.0)  # else it is not read so soon again
                 return (pages.get(path) or pytest.fail(path)).data.decode()
 
