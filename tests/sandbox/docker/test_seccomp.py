@@ -266,6 +266,14 @@ def test_a_rule_has_one_condition_for_an_argument(name: str) -> None:
         assert len(set(arguments)) == len(arguments)
 
 
+def test_a_rule_is_about_the_first_argument_and_about_bits_that_are_not_set() -> None:
+    """As the Engine reads them: of MASKED_EQ `value` is the mask, `valueTwo` what is left of the argument."""
+    rules = list(seccomp.CallRule(calls=("a",), without=6).rules({"action": "x"}))
+    condition = {"index": 0, "value": 6, "valueTwo": 0, "op": "SCMP_CMP_MASKED_EQ"}
+
+    assert [{"names": ["a"], "action": "x", "args": [condition]}] == rules
+
+
 def test_a_contest_can_bring_its_own(tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
     own.write_text('extends = "native"\n[allow]\nfiles = ["splice2"]\n', encoding="utf-8")
