@@ -8,11 +8,11 @@ default:
 quickstart:
     ./scripts/quickstart
 
-# Format, lint, types, and the tests that need no Engine (90 seconds).
+# Format, lint, types, and the tests that need no Engine (75 seconds).
 fast *arguments:
     ./scripts/test --fast {{arguments}}
 
-# All checks and tests (18 minutes), or some: just test -k renju.
+# All checks and tests (16 minutes), or some: just test -k renju.
 test *arguments:
     ./scripts/test {{arguments}}
 
