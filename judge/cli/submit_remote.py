@@ -270,26 +270,26 @@ def _keep_receipt(sent: Received, file: Path, path: Path) -> None:
 
 
 def _followed(service: RemoteIntake, number: int, *, as_json: bool) -> tuple[dict[str, Any], Detail]:
-    told: list[UploadStep] = []
+    shown: list[UploadStep] = []
     waits_for = ""
 
-    def look() -> tuple[bytes, Detail]:
-        nonlocal told, waits_for
+    def ask_once() -> tuple[bytes, Detail]:
+        nonlocal shown, waits_for
         data = service.ask(f"/submissions/{number}")
         now = parse_json(Detail, data, f"{service.url}: not an answer of judge serve")
-        if now.steps[: len(told)] != told:
-            told = []
+        if now.steps[: len(shown)] != shown:
+            shown = []
         if not as_json:
-            for step in now.steps[len(told) :]:
+            for step in now.steps[len(shown) :]:
                 print(step_line(step), flush=True)
             if not now.is_over and now.why not in ("", waits_for):
                 note(f"judge: it waits: {printable(now.why, 400)}")
                 waits_for = now.why
-        told = now.steps
+        shown = now.steps
         return data, now
 
     later = f"submission {number} was received: check its state later"
-    data, ended = service.await_end(look, lambda found: found[1].is_over, later)
+    data, ended = service.await_end(ask_once, lambda found: found[1].is_over, later)
     return parse_json(dict[str, Any], data, service.url), ended
 
 

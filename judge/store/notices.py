@@ -268,10 +268,10 @@ class Notices(Queue[Notice], TakesOrders):
 
     def _of_lines(self, connection: Connection, lines: Sequence[tuple[int, JournalLine]]) -> Iterator[_Event]:
         kinds = Accepted | Disqualified | Withdrawn | Rated
-        told = [(number, line) for number, line in lines if isinstance(line.change, kinds)]
+        noted = [(number, line) for number, line in lines if isinstance(line.change, kinds)]
         register = RegisterReader.within(self._inside(connection), self._contest)
-        authors = register.authors_of_agents() if told else {}
-        for number, line in told:
+        authors = register.authors_of_agents() if noted else {}
+        for number, line in noted:
             match line.change:
                 case Accepted():
                     yield from self._of_result(connection, number, line, authors)
@@ -315,9 +315,9 @@ class Notices(Queue[Notice], TakesOrders):
             text += f"against {names[1 - seat]}: {row.reason}"
             yield _Event(authors[agent], RESULT, line.at, text, details)
             if self._is_third_failure(connection, agent, number):
-                told = {"agent": agent, "game": row.number, "failures": FAILURES_IN_A_ROW, "reason": row.reason}
+                noted = {"agent": agent, "game": row.number, "failures": FAILURES_IN_A_ROW, "reason": row.reason}
                 text = f"{agent} has failed by itself in {FAILURES_IN_A_ROW} games in a row, last in game {row.number}"
-                yield _Event(authors[agent], "failures", line.at, text, told)
+                yield _Event(authors[agent], "failures", line.at, text, noted)
 
     def _is_third_failure(self, connection: Connection, agent: str, line: int) -> bool:
         query = (
