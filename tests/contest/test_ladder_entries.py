@@ -1,5 +1,6 @@
 """Agents that enter a ladder: disqualified ones do not return by themselves, and new versions are limited by day."""
 
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -10,13 +11,19 @@ import pytest
 from judge.base.errors import InputError
 from judge.cli.submit import open_intake
 from judge.contest.admissions import enter_passed
+from judge.contest.folders.transfer import read_any
 from judge.contest_view.stored import StoredView
 from judge.journal.events import Disqualified, NotEntered
+from judge.record.spec import FolderRecord, GameSpec, RecordFile
+from judge.sandbox.archive import pack_folder
+from judge.sandbox.box import FolderKind
 from judge.store.orders import OrganiserOrder
+from judge.testing import Agent
 from judge.web.authors.ladder import ladder_values
 from tests.contest.giving import give, previewed
 from tests.contests import submit
-from tests.publish.cups import Cup, player
+from tests.publish import cups
+from tests.publish.cups import Cup, player, referee
 from tests.verify.second_opinion import accepted
 from tests.verify.test_ladder import joins
 
@@ -174,3 +181,22 @@ def test_authors_page_has_the_newest_version_only(tmp_path: Path) -> None:
         values = ladder_values(cup.contest.read(), own, (), 0)
         assert values is not None
         assert ["zoe.3"] == [each["participant"].name for each in values["agents"]]
+
+
+def test_other_contests_read_the_folders_of_agents_that_joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    learned = pack_folder({b"book": b"7,7"})
+
+    def learn(spec: GameSpec, agents: Sequence[Agent]) -> RecordFile:
+        file = referee(spec, agents)
+        folders = {FolderKind.PERSISTENT: FolderRecord(digest=learned.digest)}
+        seats = tuple(seat.model_copy(update={"folders": folders}) for seat in file.record.seats)
+        return file.model_copy(update={"record": file.record.model_copy(update={"seats": seats})})
+
+    with begun(tmp_path / "cup") as cup:
+        cup.contest.files.put(learned.data)
+        monkeypatch.setattr(cups, "referee", learn)
+        cup.play(12)
+        carried = read_any(cup.planned.folder, cup.planned)
+
+    assert "zoe" in {each.name for each in carried}
+    assert {learned} == {each.state for each in carried}

@@ -62,7 +62,7 @@ def _list(contest: Path, as_json: bool) -> None:
     planned = load_plan(contest)
     with opened_if_begun(planned) as found:
         if found is not None:
-            folders = left_by(found.store, found.snapshot, found.files)
+            folders = left_by(found)
         else:
             will = brought(planned)
             folders = [] if will is None else will.folders
@@ -82,8 +82,8 @@ def _export(directory: Path, contest: Path, force: bool) -> None:
     from judge.journal.events import FoldersTransferred, cut
 
     with alone(load_plan(contest)), contest_of(contest).opened() as found:
-        refuse_while_running(found.store, found.planned)
-        folders = left_by(found.store, found.snapshot, found.files)
+        refuse_while_running(found)
+        folders = left_by(found)
         write_folders(folders, directory, force)
         said = "; ".join(f"{each.name} {each.state.digest}" for each in folders) or "all are empty"
         found.store.remark(found.name, FoldersTransferred(cut(f"exported to {directory}: {said}")))

@@ -19,7 +19,6 @@ import re
 import shutil
 import stat
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -41,10 +40,9 @@ from judge.record.spec import read_record
 from judge.sandbox.archive import EMPTY, Archive, Capacity, UnkeptError, measure_folder, parse_folder
 from judge.sandbox.box import FolderKind
 from judge.store.files import Files
-from judge.tournament.snapshot import Snapshot, read_snapshot
 
 if TYPE_CHECKING:
-    from judge.store.queries import Reader
+    from judge.contest.contest import Contest
 
 IMPORTED = "folders.json"
 
@@ -207,11 +205,12 @@ def _imported(planned: Planned, path: Path) -> ImportedFolders:
 # --- export -----------------------------------------------------------------------------------------------------------
 
 
-def left_by(store: Reader, snapshot: Snapshot, files: Files) -> Sequence[AgentFolder]:
+def left_by(contest: Contest) -> Sequence[AgentFolder]:
     """The agents' current non-empty folders."""
+    files = contest.files
     found = []
-    for entry in snapshot.entries:
-        last = store.last_record(snapshot.name, entry.name, ALL_GAMES)
+    for entry in contest.snapshot.entries:
+        last = contest.store.last_record(contest.name, entry.name, ALL_GAMES)
         digest = entry.persistent or EMPTY.digest
         if last is not None:
             record, seat = last
@@ -225,26 +224,26 @@ def left_by(store: Reader, snapshot: Snapshot, files: Files) -> Sequence[AgentFo
     return found
 
 
-def refuse_while_running(store: Reader, planned: Planned) -> None:
+def refuse_while_running(contest: Contest) -> None:
     """Raises InputError while games run, because they change folders."""
-    running = store.counts(planned.name)[GameState.RUNNING]
+    running = contest.store.counts(contest.name)[GameState.RUNNING]
     if running:
         raise InputError(
-            f"{running} games of {planned.name} run, or were left by a judge that was killed: "
-            f"judge contest run {planned.path} finishes them"
+            f"{running} games of {contest.name} run, or were left by a judge that was killed: "
+            f"judge contest run {contest.planned.path} finishes them"
         )
 
 
 def _of_contest(path: Path, named: str) -> Sequence[AgentFolder]:
+    from judge.contest.contest import opened_if_begun
     from judge.contest.foreign_store import foreign
-    from judge.store.queries import Reader
 
     planned = load_plan(path)
     if not planned.has_no_store:
-        with closing(Reader(foreign(planned, [named]).store_url)) as store:
-            if planned.name in store.contest_names():
-                refuse_while_running(store, planned)
-                return left_by(store, read_snapshot(store.document(planned.name)), Files(planned.files))
+        with opened_if_begun(foreign(planned, [named])) as contest:
+            if contest is not None:
+                refuse_while_running(contest)
+                return left_by(contest)
     raise planned.not_begun()
 
 
