@@ -117,6 +117,9 @@ def missing_now(planned: PlannedCup) -> list[str]:
 
 POLL_INTERVAL_S = 0.5
 
+INTERRUPTED = frozenset({-signal.SIGINT, 128 + signal.SIGINT})
+"""Exit codes of an interrupted `judge contest run`: while it starts, and later."""
+
 
 class LeagueEnd(StrEnum):
     """How a league's run ended."""
@@ -214,10 +217,7 @@ class CupRun:
             planned = self._ready[name]
             if code and player_of(planned.folder) is not None:
                 continue  # judge serve started it at the same moment
-            if code == -signal.SIGINT and self._stop.is_set():
-                self.ends[name] = LeagueEnd.STOPPED  # before it had begun to play
-                self._report(f"{name}: {self.ends[name]}")
-            elif code:
+            if code and not (code in INTERRUPTED and self._stop.is_set()):
                 self.ends[name] = LeagueEnd.FAILED
                 lines = last_lines(planned)
                 self._report(f"{name}: failed: {lines[-1] if lines else 'no message'}")

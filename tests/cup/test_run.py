@@ -1,6 +1,8 @@
 """A cup's leagues are processes, which a signal can reach at any moment."""
 
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -10,18 +12,19 @@ from judge.cup.run import CupRun, LeagueEnd
 from tests.cup.test_plan import HEAD, ONE, plan
 
 
-@pytest.mark.parametrize("is_listed", [False, True])
+@pytest.mark.parametrize("moment", ["before it is listed", "before it receives signals", "after it receives signals"])
 def test_league_whose_start_is_interrupted_has_not_failed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_listed: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
-    """Before its process is listed, or before the process can receive the signal."""
     said: list[str] = []
     with CupRun(plan(tmp_path, HEAD + ONE), [], said.append) as cup:
 
         def interrupted(path: Path, arguments: list[str], *, dies_with_parent: bool) -> subprocess.Popen[bytes]:
             process = start_run(path, arguments, dies_with_parent=dies_with_parent)
-            if is_listed:
+            if moment != "before it is listed":
                 cup._processes["one"] = process
+            while moment == "after it receives signals" and blocks_interrupts(process.pid):
+                time.sleep(0.001)
             cup.stop()
             return process
 
@@ -30,3 +33,10 @@ def test_league_whose_start_is_interrupted_has_not_failed(
 
     assert {"one": LeagueEnd.STOPPED} == ends, said
     assert "one: stopped" == said[-1]
+
+
+def blocks_interrupts(pid: int) -> bool:
+    """Whether SIGINT waits until a process unblocks it."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    blocked = next(line.split()[1] for line in status.splitlines() if line.startswith("SigBlk:"))
+    return bool(int(blocked, 16) >> (signal.SIGINT - 1) & 1)
