@@ -173,6 +173,21 @@ def test_page_of_all_games_shows_boards_results_and_next_games(witness: Browser,
         assert "1" == witness.wait_for("document.getElementById('viewers').textContent")
 
 
+def test_page_that_is_opened_before_two_games_keeps_the_results_of_both(witness: Browser, tmp_path: Path) -> None:
+    over = "[...document.querySelectorAll('article.over')].map((board) => board.dataset.game).join()"
+    with watched(tmp_path, PAIR, games=4) as contest:
+        witness.visit(f"{contest.url}/live.html")
+        games = contest.play(), contest.play()
+        for *_, told in games:
+            tell(told)
+        witness.wait_for("!document.getElementById('next').textContent.includes('Game 2')")
+        for each in games:
+            contest.end(*each)
+        witness.wait_for(f"{over}.endsWith('2')")
+        assert "1,2" == witness.ask(over)
+        witness.leave()
+
+
 def test_followed_agent_has_a_page_of_its_games_with_and_without_scripts(witness: Browser, tmp_path: Path) -> None:
     cast = {name: STRONG_TO_WEAK[name] for name in ("anna", "bert", "-carl")}
     boards = "[...document.querySelectorAll('article.running')].map((board) => board.dataset.game).join()"

@@ -311,7 +311,7 @@
       for (const node of [...main.childNodes]) if (node !== boards) node.remove();
       boards.before(...parts.slice(0, at));
       boards.after(...parts.slice(at + 1));
-      boards.dataset.stages = parts[at].dataset.stages;
+      Object.assign(boards.dataset, parts[at].dataset);
       renewResults();
     }
     main.querySelectorAll(":scope > details").forEach((details, at) => (details.open = opened[at] ?? details.open));
