@@ -140,19 +140,19 @@ class RemoteIntake:
             raise HostError(f"{self.url}{path}: the challenge is missing")
         return chosen[0]
 
-    def await_end(self, look: Callable[[], Result], is_over: Callable[[Result], bool], what: str) -> Result:
-        """What `look` returns when it is over.
+    def await_end(self, request: Callable[[], Result], is_over: Callable[[Result], bool], later: str) -> Result:
+        """Repeat a request until its result is over; return this result.
 
-        Raises HostError after `MAX_TRIES` failures in a row, with `what` was received, and what the user can do.
+        Raises HostError after `MAX_TRIES` failures in a row. Its message ends with `later`: what the user can do.
         """
         failures = 0
         while True:
             try:
-                found, failures = look(), 0
+                found, failures = request(), 0
             except NoAnswerError as error:
                 failures += 1
                 if failures > MAX_TRIES:
-                    raise HostError(f"{error}; {what}") from None
+                    raise HostError(f"{error}; {later}") from None
                 time.sleep(error.wait_s)
                 continue
             if is_over(found):

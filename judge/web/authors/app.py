@@ -56,7 +56,7 @@ MAX_NOTICES = 50
 
 @dataclass(slots=True)
 class AuthorsSite:
-    """Shared state: `state` of the intake, `files` with records; `contest` with later entries."""
+    """Shared state: `state` of the intake, `files` with records; `watched` returns the contest with later entries."""
 
     state: AppState
     files: Path
