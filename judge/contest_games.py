@@ -333,6 +333,10 @@ class PublishedGame(ScheduledGame):
         """Path in an export of an uncounted attempt's record."""
         return f"records/{self.stem}.attempt-{attempt}.json"
 
+    def path_of(self, attempt: int | None) -> str:
+        """Path in an export of the result's record, or of an uncounted `attempt`'s."""
+        return self.record_path if attempt is None else self.attempt_path(attempt)
+
     def record_of(self, attempt: int | None) -> str | None:
         """Digest of the result's record, or of an uncounted `attempt`'s."""
         if attempt is None:

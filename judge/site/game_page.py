@@ -153,6 +153,7 @@ def game_pages(
         "here": "",
         "contest_name": context.contest,
         "game": context.game,
+        "record_path": context.game.record_path,
         "stage": context.stage,
         "has_rounds": context.has_rounds,
         "excluded": context.excluded,

@@ -45,6 +45,8 @@ class PrivateRecord:
 
     files: Path
     digest: str
+    path: str
+    """Of its public part, for commands."""
     seats: Sequence[int]
 
     def private_file(self, seat: int, ending: str) -> RecordTask:
@@ -54,26 +56,26 @@ class PrivateRecord:
         return RecordTask(self.files, self.digest, private_bytes, (seat, ending))
 
     def page(
-        self, context: GamePageContext, place: PagePlace, template: str, values: Mapping[str, Any], record: str = ""
+        self, context: GamePageContext, place: PagePlace, template: str, values: Mapping[str, Any], address: str
     ) -> RecordTask | bytes:
-        """Its page; of a large record the bytes of a page that links `record`, or else the public record."""
-        arguments = (tuple(self.seats), context, place.file, template, values)
+        """Its page; of a large record the bytes of a page that links the `address` of its public part."""
+        arguments = (tuple(self.seats), context, place.file, template, {**values, "record_path": self.path})
         task = RecordTask(self.files, self.digest, author_page, arguments)
         if task.record_bytes <= MAX_PAGE_RECORD_BYTES:
             return task
-        return large_record_page(place, context, task.record_bytes, record)
+        return large_record_page(place, context, task.record_bytes, address)
 
 
 def record_of_game(
     files: Path, game: PublishedGame, agents: Collection[str], attempt: int | None = None
 ) -> PrivateRecord:
     """Of an author with these `agents`. Raises NotFoundError without a record."""
-    return PrivateRecord(files, _existing(game.record_of(attempt)), _own_seats(game, agents))
+    return PrivateRecord(files, _existing(game.record_of(attempt)), game.path_of(attempt), _own_seats(game, agents))
 
 
 def record_of_practice(directory: IntakeDirectory, game: PracticeGame) -> PrivateRecord:
     """Raises NotFoundError without a record."""
-    return PrivateRecord(directory.practice, _existing(game.record), [game.seat])
+    return PrivateRecord(directory.practice, _existing(game.record), f"practice-{game.id:05d}.json", [game.seat])
 
 
 def _own_seats(game: PublishedGame, agents: Collection[str]) -> Sequence[int]:
@@ -102,7 +104,8 @@ def author_game_page(
     seats, has_rounds = (stems[game.first], stems[game.second]), contest.format.has_rounds
     context = GamePageContext(contest.shown_name, game, seats, titles=titles, has_rounds=has_rounds)
     values = {"has_authors": True, "attempt": attempt, "others": game.uncounted}
-    return record_of_game(files, game, agents, attempt).page(context, place, "author_game.html", values)
+    record = record_of_game(files, game, agents, attempt)
+    return record.page(context, place, "author_game.html", values, f"{place.top}{record.path}")
 
 
 def practice_page(directory: IntakeDirectory, game: PracticeGame, place: PagePlace, folder: str) -> RecordTask | bytes:
@@ -111,8 +114,8 @@ def practice_page(directory: IntakeDirectory, game: PracticeGame, place: PagePla
     practice = ScheduledGame(str(game.id), game.id, 0, 0, game.number, first, second, "", game.state, game.attempt)
     context = GamePageContext(directory.contest, PublishedGame.of(practice, None), ("", ""))
     values = {"has_authors": True, "submission": game.submission, "folder": folder}
-    record = f"{context.game.stem}.json"
-    return record_of_practice(directory, game).page(context, place, "author_practice.html", values, record)
+    address = f"{context.game.stem}.json"
+    return record_of_practice(directory, game).page(context, place, "author_practice.html", values, address)
 
 
 def practice_line(game: PracticeGame) -> Mapping[str, Any]:
@@ -176,7 +179,7 @@ def author_page(
         "logs": [log for seat in seats for log in move_logs(file, replay, seat)],
         "own": [_private_values(file, seat) for seat in seats],
         "faults": [
-            (case.name, _preformatted(case_lines(case, file.record, context.game.record_path)), fix_of(case.verdict))
+            (case.name, _preformatted(case_lines(case, file.record, more["record_path"])), fix_of(case.verdict))
             for case in cases_of(file.record, entries_for(file, seats))
         ],
     }

@@ -1,6 +1,7 @@
 """What an author sees, and that nobody else sees it."""
 
 import asyncio
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -114,6 +115,27 @@ def test_pages_link_to_practice_games_and_void_attempts(desk: Served, author: st
         *(f"games/{name}.html" for name in ("00002", "00002.attempt-2", "00001.attempt-1", "2.attempt-1")),
     ):
         assert 401 == desk.ask("GET", f"/author/{missing}", desk.tokens[author])[0], missing
+
+
+@pytest.mark.parametrize("is_large", [False, True])
+@pytest.mark.parametrize("path", ["games/00001", "games/00002.attempt-1", "practice/00001"])
+def test_page_names_and_links_the_record_that_it_shows(
+    desk: Served, monkeypatch: pytest.MonkeyPatch, path: str, is_large: bool
+) -> None:
+    if is_large:
+        monkeypatch.setattr("judge.web.authors.games.MAX_PAGE_RECORD_BYTES", 100)
+    page = desk.page(f"/author/{path}.html", "ada")
+    stem = path.rpartition("/")[2]
+    folder, name = ("", f"practice-{stem}.json") if "practice" in path else ("records/", f"{stem}.json")
+    links = re.findall(rf'href="((?:\.\./\.\./records/)?{re.escape(stem)}\.json)"', page)
+    status, headers, data = desk.ask("GET", urljoin(f"/author/{path}.html", links[0]), desk.tokens["ada"])
+    private = desk.ask("GET", f"/author/{path}.seat-{desk.seat('ada', path)}.json", desk.tokens["ada"])[2]
+
+    assert 200 == status
+    assert json.loads(private)["transcript_sha256"] == parse_json(RecordFile, data, name).record.transcript_sha256
+    assert headers.get("content-disposition", f'attachment; filename="{name}"').endswith(f'"{name}"')
+    assert {name, f"{folder}{name}"} >= {*re.findall(r"judge verify ([^\s<]+)", page)}
+    assert is_large or "judge verify" in page
 
 
 @pytest.mark.parametrize("author", AUTHORS)
