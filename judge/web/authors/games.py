@@ -41,7 +41,7 @@ LINE_CHARACTERS = 400
 
 @dataclass(frozen=True, slots=True)
 class PrivateRecord:
-    """A stored record, and the seats whose private data its reader may see."""
+    """A stored record. Its reader may see the private data of `seats`."""
 
     files: Path
     digest: str
@@ -58,7 +58,7 @@ class PrivateRecord:
     def page(
         self, context: GamePageContext, place: PagePlace, template: str, values: Mapping[str, Any], address: str
     ) -> RecordTask | bytes:
-        """Its page; of a large record the bytes of a page that links the `address` of its public part."""
+        """Its page; for a large record the bytes of a page that links its public part at `address`."""
         arguments = (tuple(self.seats), context, place.file, template, {**values, "record_path": self.path})
         task = RecordTask(self.files, self.digest, author_page, arguments)
         if task.record_bytes <= MAX_PAGE_RECORD_BYTES:
