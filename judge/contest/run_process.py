@@ -5,8 +5,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -70,24 +70,30 @@ def start_run(path: Path, arguments: Sequence[str] = (), *, dies_with_parent: bo
     """Start `judge contest run` in a new session, with `RUN_LOG` for its output. Raises HostError."""
     place = path.parent / RUN_LOG
     try:
-        with place.open("ab") as out, on_all_processors():
+        with place.open("ab") as out, on_all_processors(), _interrupts_blocked():
             return subprocess.Popen(
                 [sys.executable, "-m", "judge.cli", "contest", "run", str(path), *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=out,
                 start_new_session=True,
-                preexec_fn=partial(_begin_run, os.getpid() if dies_with_parent else None),
+                preexec_fn=partial(die_with_parent, os.getpid()) if dies_with_parent else None,
             )
     except OSError as error:
         raise HostError(f"{error.filename or place}: {error.strerror}: the contest was not started") from None
 
 
-def _begin_run(parent: int | None) -> None:
-    # Python answers Ctrl-C with exit code 1 until it has read its modules; the command unblocks it.
-    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    if parent is not None:
-        die_with_parent(parent)
+@contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """For this thread and processes that it starts.
+
+    Python answers Ctrl-C with exit code 1 until it has read its modules. `judge` unblocks it.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def last_words(planned: Planned) -> str:

@@ -1,11 +1,14 @@
 """The moments of a contest's file: read or refused, and what happens at them, once, whatever clocks do."""
 
 import os
+import signal
+import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -234,3 +237,22 @@ def test_contest_that_a_service_on_one_processor_starts_may_use_all(tmp_path: Pa
             assert given == os.sched_getaffinity(process.pid)
     finally:
         os.sched_setaffinity(0, given)
+
+
+def test_service_runs_no_python_code_in_a_fork_to_start_a_contest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another thread of it may have a lock at that moment, which nothing releases in the fork."""
+    given: list[object] = []
+    started = subprocess.Popen.__init__
+
+    def recorded(self: Any, *words: Any, **options: Any) -> None:
+        given.append(options.get("preexec_fn"))
+        started(self, *words, **options)
+
+    monkeypatch.setattr(subprocess.Popen, "__init__", recorded)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    with start_run(tmp_path / "contest.toml"):
+        assert before == signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+    assert [None] == given
