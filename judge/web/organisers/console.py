@@ -52,6 +52,7 @@ class Console:
     _opening: Lock = field(default_factory=Lock)
     _pending: dict[str, PendingOrder] = field(default_factory=dict)
     _starting: Lock = field(default_factory=Lock)
+    """Of changes of `_pending`."""
 
     def contest(self) -> Contest | None:
         """The contest; None before it begins."""
@@ -96,23 +97,26 @@ class Console:
             for number in failed[: max(0, len(failed) - MAX_FAILED_ORDERS)]:
                 del self._pending[number]
             self._pending[given.id] = PendingOrder(given)
-        try:
-            Thread(target=self._carry_out, args=(order,), name="order", daemon=True).start()
-        except RuntimeError as error:
-            del self._pending[given.id]
-            raise HostError(f"{error}: the order is not carried out") from None
+            try:
+                Thread(target=self._carry_out, args=(order,), name="order", daemon=True).start()
+            except RuntimeError as error:
+                del self._pending[given.id]
+                raise HostError(f"{error}: the order is not carried out") from None
 
     def _carry_out(self, order: Order[Any]) -> None:
-        given = order.given
+        given, problem = order.given, ""
         try:
             log_order(order.carry_out())
         except (InputError, HostError) as error:
-            self._pending[given.id] = PendingOrder(given, str(error))
+            problem = str(error)
         except Exception as error:  # noqa: BLE001 - the page must not wait for ever
             log.warning("order failed", action=given.action, error=repr(error))
-            self._pending[given.id] = PendingOrder(given, f"{type(error).__name__}: see the log of the service")
-        else:
-            del self._pending[given.id]
+            problem = f"{type(error).__name__}: see the log of the service"
+        with self._starting:
+            if problem:
+                self._pending[given.id] = PendingOrder(given, problem)
+            else:
+                del self._pending[given.id]
 
     def written(self, task: Callable[..., str], *given: Any) -> str:
         """Run a task in a separate process, for a started order. Raises its errors."""

@@ -18,7 +18,7 @@ from judge.publish.verify.export import verify_export
 from judge.store.types import Upload
 from judge.transparency.keys import load_key, public_pem
 from judge.web.organisers import views
-from judge.web.organisers.console import Console
+from judge.web.organisers.console import Console, PendingOrder
 from judge.web.player.host_check import HostCheck
 from judge.web.player.status import PlayerFiles, PlayerStatus
 from tests.broadcast.test_recorder import until
@@ -339,6 +339,28 @@ def test_an_export_answers_at_once_and_another_one_waits(small: Office, monkeypa
     assert b"another export is being written" in small.post(other)[2]
     may_go.set()
     assert "private for the authors; manifest" in small.done(headers["location"])
+
+
+def test_orders_that_end_wait_for_one_that_begins_and_reads_them(small: Office) -> None:
+    """Else a dictionary changes during the search for orders that are carried out."""
+    console, were_alone = small.console, list[bool]()
+
+    class Pending(dict[str, PendingOrder]):
+        def __setitem__(self, number: str, order: PendingOrder) -> None:
+            were_alone.append(console._starting.locked())
+            super().__setitem__(number, order)
+
+        def __delitem__(self, number: str) -> None:
+            were_alone.append(console._starting.locked())
+            super().__delitem__(number)
+
+    console._pending = Pending()
+    (small.cup.folder / "exports").write_text("a file is in the way")
+    _, headers, _ = small.post(small.form("export"))
+    assert "the export is not written" in small.done(headers["location"])
+    assert "published" in small.order("publish")
+
+    assert [True] * 4 == were_alone
 
 
 def files_below(directory: Path) -> dict[str, bytes]:
