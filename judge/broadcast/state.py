@@ -233,10 +233,10 @@ class Live:
         """Next public games in schedule order, with the seconds until each may begin, if known."""
         mean_s = self._seconds / self._measured if self._measured else None
         first = self.withheld_from
-        waiting = [number for number, game in sorted(self._waiting.items()) if first is None or game.round < first]
+        waiting = [game for _, game in sorted(self._waiting.items()) if first is None or game.round < first]
         for place, coming in enumerate(waiting[:MAX_NEXT_GAMES]):
             wait_s = None if mean_s is None or not self.games else mean_s * (place // self.most_games + 0.5)
-            yield self._waiting[coming], wait_s
+            yield coming, wait_s
 
     def _wait(self, game: NextGame) -> None:
         if self.out.isdisjoint((game.first, game.second)):

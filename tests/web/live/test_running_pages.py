@@ -105,6 +105,19 @@ def test_ended_game_stays_for_ten_seconds_with_its_result(after_s: int, cards: i
     assert 'data-clocks="- - -' in page or not cards
 
 
+def test_game_that_begins_while_the_next_games_are_read_is_one_of_them() -> None:
+    """A thread asks for them to find out whether the contest is over, while events are read."""
+    live = Live()
+    coming = tuple(NextGame(game=game, round=1, table=game, first=FIRST, second=SECOND) for game in (1, 2))
+    live.apply(Scheduled(at=AT, games=coming))
+    reading = live.next_games()
+    read = [next(reading)]
+    live.apply(started(2))
+
+    assert [*coming] == [game for game, _ in (*read, *reading)]
+    assert [coming[0]] == [game for game, _ in live.next_games()]
+
+
 @pytest.mark.parametrize(("pairs", "cards"), [([(1,), (2,), (3,)], ["00003"]), ([(1, 2), (3,)], ["00002", "00003"])])
 def test_no_more_ended_games_stay_than_are_played_at_once(pairs: list[tuple[int, ...]], cards: list[str]) -> None:
     live = Live()
