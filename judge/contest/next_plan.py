@@ -9,8 +9,10 @@ from judge.contest.opening_files import SHIPPED
 from judge.contest.plan import Planned
 from judge.contest.toml_edit import Document, edited, set_item, set_value
 
+_OPENINGS = ("openings", "file")
+
 PATH_KEYS = frozenset(
-    {("openings", "file"), ("folders", "from"), ("ratings", "with"), ("ratings", "from"), ("format", "skip", "ratings")}
+    {_OPENINGS, ("folders", "from"), ("ratings", "with"), ("ratings", "from"), ("format", "skip", "ratings")}
     | {("format", "skip", "above"), ("format", "seats", "previous")}
 )
 """Keys with paths relative to the file; also policy and agents have some."""
@@ -56,7 +58,7 @@ def next_text(
 
 def relocated(named: str, last: Path, folder: Path) -> str:
     """`named`, relative to `last`, as relative to `folder`."""
-    if not named or named.startswith(SHIPPED) or Path(named).is_absolute() or not (last / named).exists():
+    if not named or Path(named).is_absolute() or not (last / named).exists():
         return named
     return os.path.relpath((last / named).resolve(), folder.resolve())
 
@@ -78,6 +80,8 @@ def _move(document: Document, keys: Sequence[str], move: Callable[[str], str]) -
         if not isinstance(found, Mapping) or key not in found:
             return
         found = found[key]
+    if keys == _OPENINGS and str(found).startswith(SHIPPED):
+        return
     if isinstance(found, list):
         for at, named in enumerate(list(found)):
             if (moved := move(str(named))) != named:

@@ -21,7 +21,6 @@ from judge.contest.begin import announce
 from judge.contest.contest import has_begun, open_store
 from judge.contest.file_names import CUP_FILE, PLAN_FILE
 from judge.contest.next_plan import move_paths
-from judge.contest.opening_files import SHIPPED
 from judge.contest.plan import (
     NAME,
     AgentPlan,
@@ -300,8 +299,7 @@ _OPENINGS = TypeAdapter(tuple[OpeningField, ...])
 
 
 def _prefixed(path: str, prefix: str) -> str:
-    is_fixed = not path or path.startswith(SHIPPED) or Path(path).is_absolute()
-    return path if is_fixed else prefix + path
+    return path if not path or Path(path).is_absolute() else prefix + path
 
 
 def load_cup(path: Path) -> PlannedCup:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from judge.base.resources import POLICIES
-from judge.contest.next_plan import next_text, with_changes
+from judge.contest.next_plan import move_paths, next_text, relocated, with_changes
 from judge.contest.plan import Planned, load_plan
 from judge.contest.settings import _changed_text, settings_of
 
@@ -138,3 +138,21 @@ def test_a_change_replaces_that_of_the_same_key() -> None:
     assert ("clock.turn_ms=500", "clock.match_ms = 9", "memory=1") == with_changes(former, ["clock.turn_ms=500"])
     assert ("clock.turn_ms=300", "clock.match_ms=8", "memory=1") == with_changes(former, ["clock.match_ms=8"])
     assert (*former, "x=1") == with_changes(former, ["x=1"])
+
+
+def test_folder_may_be_called_as_shipped_openings(tmp_path: Path) -> None:
+    def document(folder: str) -> dict[str, object]:
+        agents, ratings = [{"path": f"{folder}judge:mine"}], {"with": [f"{folder}judge:last"], "from": ""}
+        return {
+            "policy": f"{folder}p.toml:fast",
+            "agents": agents,
+            "openings": {"file": "judge:swap"},
+            "ratings": ratings,
+        }
+
+    found = document("")
+    move_paths(found, lambda path: f"../{path}" if path else path)
+
+    assert document("../") == found
+    (tmp_path / "judge:last").mkdir()
+    assert "../judge:last" == relocated("judge:last", tmp_path, tmp_path / "next")
