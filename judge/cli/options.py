@@ -198,13 +198,20 @@ def required_reason(why: str) -> str:
 
 def checked_address(url: str) -> str:
     """An `--url` without a final slash. Raises InputError."""
-    try:
-        host = urlsplit(url).hostname if re.fullmatch(r"https?://[A-Za-z0-9\[][!-~]{0,200}", url) else None
-    except ValueError:  # such as http://[
-        host = None
-    if not host or set(url) & set("#?"):
+    if not _is_address(url):
         raise InputError(f"--url {printable(url, 60)}: not an address; write it as https://example.org/cup")
     return url.rstrip("/")
+
+
+def _is_address(url: str) -> bool:
+    if not re.fullmatch(r"https?://[A-Za-z0-9\[][!-~]{0,200}", url) or set(url) & set("#?"):
+        return False
+    try:
+        parts = urlsplit(url)
+        # Reading the port checks it; sockets encode the name.
+        return parts.port != 0 and bool((parts.hostname or "").encode("idna"))
+    except ValueError:  # such as http://[, or a name with an empty label
+        return False
 
 
 def operator() -> str:

@@ -16,7 +16,7 @@ from judge.base.resources import DEFAULT_POLICY
 from judge.cli import app
 from judge.cli.check import check
 from judge.cli.match import match
-from judge.cli.options import complete_agent, complete_policy
+from judge.cli.options import checked_address, complete_agent, complete_policy
 from judge.cli.reference import reference
 from judge.games.types import Verdict
 from judge.host.house_agent_names import house_agent_names
@@ -151,3 +151,20 @@ def test_match_and_check_have_the_same_default_policy() -> None:
     defaults = {signature(command).parameters["policy"].default for command in (match, check)}
 
     assert {DEFAULT_POLICY} == defaults
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("example.org", "ftp://example.org", "http://[", "https://example.org?a=b", "https://example.org/#token"),
+        *("https://example..org", f"https://{'a' * 64}.org", "https://example.org:99999", "https://example.org:http"),
+    ],
+)
+def test_address_to_which_nothing_connects_is_refused(url: str) -> None:
+    with pytest.raises(InputError, match="not an address; write it as"):
+        checked_address(url)
+
+
+@pytest.mark.parametrize("address", ["https://example.org/cup", "http://127.0.0.1:8080", "http://[::1]:8080/a/b"])
+def test_address_loses_its_final_slash(address: str) -> None:
+    assert address == checked_address(address) == checked_address(f"{address}/")
