@@ -18,7 +18,7 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -31,7 +31,6 @@ from judge.base.errors import HostError, InputError
 from judge.base.os_errors import os_errors_as
 from judge.base.owner import owned_directory
 from judge.base.parsing import Model
-from judge.base.text import sentence
 from judge.contest.file_names import PLAN_FILE
 from judge.contest.plan import Planned, load_plan
 from judge.contest_games import GameState
@@ -99,19 +98,6 @@ class ImportedFolders:
     def strangers(self, names: Sequence[str]) -> Sequence[str]:
         """Names without an agent in the contest."""
         return sorted({each.name for each in self.folders} - set(names))
-
-
-def folder_words(names: Sequence[str], begun: Collection[str], source: str, strangers: Sequence[str] = ()) -> str:
-    """Describe the initial folders; `begun`: agents with non-empty ones."""
-    if not source:
-        return sentence("the agents' persistent folders begin empty")
-    words = [sentence(f"the agents' persistent folders begin with those of {source}")]
-    words.append(", ".join(name for name in names if name in begun) or "none")
-    if empty := [name for name in names if name not in begun]:
-        words.append(sentence(f"empty: {', '.join(empty)}"))
-    if strangers:
-        words.append(sentence(f"without an agent here: {', '.join(strangers)}"))
-    return "; ".join(words)
 
 
 class _Import(Model):
