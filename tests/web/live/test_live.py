@@ -178,8 +178,8 @@ def test_page_that_is_opened_before_two_games_keeps_the_results_of_both(witness:
     with watched(tmp_path, PAIR, games=4) as contest:
         witness.visit(f"{contest.url}/live.html")
         games = contest.play(), contest.play()
-        for *_, told in games:
-            tell(told)
+        for *_, events in games:
+            tell(events)
         witness.wait_for("!document.getElementById('next').textContent.includes('Game 2')")
         for each in games:
             contest.end(*each)
