@@ -162,7 +162,9 @@ def criterion(name: str, agent: str, equal: list[str], met: Met) -> float | None
             return -own["charged_ms"] / own["replies"] if have_replied else 0
         case "rating":
             return ratings(met).get(agent)
-    return None  # Elo with intervals is not computed here
+        case "elo":  # the model with intervals is not computed here
+            return None
+    raise ValueError(f"unknown criterion {name!r}")
 
 
 def ratings(met: Met) -> dict[str, float]:

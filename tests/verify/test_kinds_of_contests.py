@@ -1,10 +1,12 @@
 """Contests of kinds that no other test exports: both verifiers and the independent reading accept each."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from judge.publish.verify.export import verify_export
+from judge.tournament.standings import CRITERIA
 from tests.contests import JOINING, LADDER, PAIR, SWISS, WITH_ZOE, Recipe, nothing
 from tests.publish.cups import crasher
 from tests.publish.public import change
@@ -12,10 +14,10 @@ from tests.verify.second_opinion import accepted
 
 DRAWN = {"drawn": nothing}
 
-MANY_CRITERIA = """\
+ALL_CRITERIA = f"""\
 name = "double-round-robin"
 games = 1
-ranking = ["points", "ratio", "koya", "buchholz", "rating", "time"]"""
+ranking = {json.dumps([*CRITERIA])}"""
 
 PONDERS = 'change = ["clock.ponder=true"]\n[slots]\ncores = 2'
 
@@ -26,8 +28,8 @@ CONTESTS = {
     ),
     # pydantic writes 0.00001 into contest.json, and the digest is over 1e-05.
     "small and large numbers": Recipe("numbers", PAIR, more="[failures]\nlimit = 0.00001\nafter = 99", options=DRAWN),
-    "many criteria and a disqualified agent": Recipe(
-        "ranked", form=MANY_CRITERIA, more="[failures]\nafter = 2\nlimit = 0.4"
+    "all criteria and a disqualified agent": Recipe(
+        "ranked", form=ALL_CRITERIA, more="[failures]\nafter = 2\nlimit = 0.4"
     ),
     "agents that ponder": Recipe("ponder", PAIR, more=PONDERS, options=DRAWN),
     "a season whose moment has passed": Recipe(
