@@ -17,6 +17,6 @@ def second_opinion(directory: Path, *key: Path) -> list[str]:
 def accepted(public: Public) -> VerificationReport:
     """The report of an export in which none of them finds a problem."""
     report = verify_export(public.directory, public.public_key)
-    assert [] == list(report.problems)
-    assert [] == second_opinion(public.directory, public.public_key)
+    found = [*report.problems, *second_opinion(public.directory, public.public_key)]
+    assert not found, "\n".join(found)
     return report
