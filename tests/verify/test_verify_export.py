@@ -129,10 +129,12 @@ def test_the_first_difference_of_a_table_is_named(table: bytes, expected: bytes,
 @pytest.mark.parametrize(
     ("table", "expected", "found"),
     [
-        (b"elo\r\n12.30000001\r\n", b"elo\r\n12.3\r\n", "line 2, column 1 is '12.30000001', expected '12.3'"),
-        (b'a\r\n""\r\n', b"a\r\n12.3\r\n", "line 2, column 1 is '', expected '12.3'"),
-        (b"a\r\n1\r\n", b"a\r\n1\r\n2\r\n", "found the end, expected line 3, column 1"),
-        (b"a,b\r\n", b"a\r\n1\r\n", "found line 1, column 2, expected line 2, column 1"),
+        (b"elo\r\n12.30000001\r\n", b"elo\r\n12.3\r\n", "line 2, elo is '12.30000001', expected '12.3'"),
+        (b'a,b\r\n1,""\r\n', b"a,b\r\n1,12.3\r\n", "line 2, b is '', expected '12.3'"),
+        (b"a\r\n1\r\n", b"a\r\n1\r\n2\r\n", "found the end, expected line 3, a"),
+        (b"a,b\r\n", b"a\r\n1\r\n", "found line 1, column 2, expected line 2, a"),
+        (b"a,x\r\n1,2\r\n", b"a,b\r\n1,2\r\n", "line 1, column 2 is 'x', expected 'b'"),
+        (b"a\r\n1,2\r\n", b"a\r\n1\r\n", "found line 2, column 2, expected the end"),
     ],
 )
 def test_the_first_difference_of_a_csv_is_named(table: bytes, expected: bytes, found: str) -> None:

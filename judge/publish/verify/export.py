@@ -374,9 +374,11 @@ def difference(name: str, table: bytes, expected: bytes) -> str:
 
 
 def _csv_values(data: bytes) -> Iterator[tuple[str, object]]:
+    heads: list[str] = []  # of the expected table, or the first line differs
     for line, row in enumerate(csv.reader(io.StringIO(data.decode(), newline=""), strict=True), 1):
         for column, cell in enumerate(row, 1):
-            yield f"line {line}, column {column}", cell
+            yield f"line {line}, {heads[column - 1] if column <= len(heads) else f'column {column}'}", cell
+        heads = heads or row
 
 
 def _json_values(data: bytes) -> Iterator[tuple[str, object]]:
