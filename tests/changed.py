@@ -1,6 +1,7 @@
 """`python -m tests.changed`: the tests that belong to the changes of the working tree, a path on each line.
 
-A changed package is tested by the tests that CONTRIBUTING.md names for it and for all packages that import it.
+A changed package is tested by the tests that CONTRIBUTING.md names for it and for all packages that import it, and by
+those of `OF_ALL`.
 """
 
 import re
@@ -9,6 +10,9 @@ from collections.abc import Iterable
 
 from tests.test_contributing import ROOT, package_rows
 from tests.test_house import MAY_IMPORT, package_name
+
+OF_ALL = ("tests/golden", "tests/test_docs.py", "tests/test_house.py", "tests/translations")
+"""They compare all packages with interfaces, reference pages, rules of the code and catalogues."""
 
 
 def main() -> None:
@@ -36,6 +40,8 @@ def tests_of(files: Iterable[str]) -> list[str]:
             found.add(match[0])
         elif name.endswith(".md"):
             found.add("tests/test_docs.py")
+    if packages:
+        found.update(OF_ALL)
     importers = packages
     while importers:
         packages = packages | importers
