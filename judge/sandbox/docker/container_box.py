@@ -48,7 +48,9 @@ SIGKILLED, JUDGE_GONE = 137, 0
 """Exit codes of PID 1."""
 
 EVENT_DELAY_S = 0.5
-"""Delay until the Engine has recorded who killed an ended container."""
+"""Delay until the Engine has recorded who killed or paused a container."""
+
+PAUSE_READINGS = 10
 
 OOM_TIMEOUT_S = 10.0
 
@@ -127,6 +129,14 @@ class Container(Generic[Process]):
     def thaw(self) -> None:
         self.freezer.thaw()
         self.is_thawed = True
+
+    def stays_paused(self) -> bool:
+        """Whether the Engine says so again and again: after a thaw it may say so until it has read the event."""
+        for _ in range(PAUSE_READINGS):
+            if not self.engine.state(self.id)["Paused"]:
+                return False
+            time.sleep(EVENT_DELAY_S / PAUSE_READINGS)
+        return True
 
     def stop(self) -> None:
         """Before its removal, because otherwise the Engine runs runc to kill it."""
@@ -336,7 +346,7 @@ class ContainerBox(Box, Generic[Process]):
             return True
         with suppress(HostError):
             if not container.groups or isinstance(container.freezer, EnginePause):
-                return container.is_thawed and bool(container.engine.state(container.id)["Paused"])
+                return container.is_thawed and container.stays_paused()
             return container.engine.count_events(container.id, "pause", time.time()) > 0
         return None
 
