@@ -2,6 +2,7 @@
 
 import gc
 import shutil
+import signal
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -123,24 +124,32 @@ def test_a_worker_that_joins_gets_a_waiting_game_at_once(
 
 
 @pytest.mark.docker
-def test_the_game_of_a_killed_worker_is_played_elsewhere_and_it_leaves_no_process(
-    cup: Cup, machines: Machines, cluster: Cluster
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGTERM, 0)])
+def test_the_game_of_an_ended_worker_is_played_elsewhere_and_it_leaves_no_process(
+    cup: Cup, machines: Machines, cluster: Cluster, number: int, code: int
 ) -> None:
     cup.store.schedule("cup", cup.games(1, 3))
     victim = machines.workers["w2"]
     its_children: list[int] = []
 
-    def kill() -> None:
+    def end() -> None:
         its_children.extend(children(victim.pid))
-        victim.kill()
-        victim.wait()
+        victim.send_signal(number)
+        assert code == victim.wait()
 
     cup.play_in_steps(
-        cluster, (lambda: cup.waiting() >= 3, kill), (lambda: "worker w2 is lost" in cup.journal(), cup.open_gate)
+        cluster, (lambda: cup.waiting() >= 3, end), (lambda: "worker w2 is lost" in cup.journal(), cup.open_gate)
     )
 
     cup.assert_played_once_without("w2")
     until(lambda: all(started_ticks(pid) is None for pid in its_children), "its processes end")
+
+
+def test_scheduler_ends_at_ctrl_c(machines: Machines) -> None:
+    machines.wait_for_scheduler()
+    assert machines.scheduler
+    machines.scheduler.send_signal(signal.SIGINT)
+    assert 0 == machines.scheduler.wait()
 
 
 def test_games_begun_by_a_lost_contest_host_are_replayed_by_the_next(
