@@ -24,9 +24,10 @@ from judge.agents.agents import stage_agent
 from judge.base.errors import HostError, InputError
 from judge.base.owner import Owner, directories
 from judge.base.resources import BUILD_DIRECTORY, DEFAULT_BASE
+from judge.cli.images import list_images, show
 from judge.games.types import Verdict
 from judge.host import compilers, house_agents
-from judge.host.build_images import build_images, build_recipes
+from judge.host.build_images import build_images, build_recipes, find_recipe
 from judge.host.build_ways import BuildOptions, EngineWay, choose_way, host_codename, remove_stages
 from judge.host.dockerfile import BUILDER
 from judge.host.root_tar import copy_layer, write_canonical
@@ -181,6 +182,21 @@ def test_build_by_hand_gives_the_same_files(engine: docker.DockerClient, tmp_pat
     assert built.content == write_canonical(tmp_path / "layer.tar", tmp_path / "canonical.tar")
     engine.images.remove(str(image.id))
     remove_stages(engine)
+
+
+def test_image_is_shown_as_it_is_and_as_it_would_be_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    list_images()
+    state, *_ = [line for line in capsys.readouterr().out.splitlines() if line.startswith("judge/native:1: current")]
+    show("native")
+    assert [state, *(f"  {package}" for package in find_built(find_recipe("native")).facts.packages)] == (
+        capsys.readouterr().out.splitlines()
+    )
+    show("native", dockerfile=True)
+    text = capsys.readouterr().out
+    show("native", context=tmp_path / "native")
+    assert text == (tmp_path / "native" / "Dockerfile").read_text()
+    with pytest.raises(InputError, match="name a new folder"):
+        show("native", context=tmp_path / "native")
 
 
 @evidence
