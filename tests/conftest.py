@@ -146,9 +146,11 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Browser]":
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Add a phase of a test to the file of durations that `scripts/test` names; `s` is in seconds."""
+    """Add a phase of a test, its seconds and its figures to the file of durations that `scripts/test` names."""
     if (path := os.environ.get("JUDGE_DURATIONS")) and "PYTEST_XDIST_WORKER" not in os.environ:
         line = {"test": report.nodeid, "phase": report.when, "result": report.outcome, "s": round(report.duration, 3)}
+        if report.when == "call" and (figures := [text for name, text in report.user_properties if name == "figure"]):
+            line["figures"] = figures
         with Path(path).open("a") as lines:
             lines.write(json.dumps(line) + "\n")
 

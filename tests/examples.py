@@ -1,7 +1,7 @@
 """How much a test tries in each lane of `scripts/test`."""
 
 import os
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable
 
 import pytest
 from _pytest.mark import ParameterSet
@@ -11,6 +11,9 @@ LANE = os.environ.get("JUDGE_TESTS", "full")
 
 FAST = LANE == "fast"
 EVIDENCE = LANE == "evidence"
+
+RecordFigure = Callable[[str, object], None]
+"""The type of the fixture `record_property`: a property `figure` is a sentence that `tests.figures` prints."""
 
 evidence = pytest.mark.skipif(not EVIDENCE, reason="./scripts/test --evidence runs it")
 

@@ -37,7 +37,7 @@ from judge.sandbox.machine.cgroup import parse_mounts
 from judge.sandbox.process.person_box import PersonBox
 from tests.attacks.games import compiled, new_cgroup
 from tests.attacks.weak_box import below, weak_boxes
-from tests.examples import evidence, sized
+from tests.examples import RecordFigure, evidence, sized
 from tests.patience import PATIENCE_S
 
 LATE_TURNS = sized(3, 50)
@@ -208,13 +208,15 @@ def crowd() -> Iterator[Crowd]:
         made.release()
 
 
-def test_memory_that_others_take_makes_no_loss_on_time(slot: Slot, correct: Path, crowd: Crowd) -> None:
+def test_memory_that_others_take_makes_no_loss_on_time(
+    slot: Slot, correct: Path, crowd: Crowd, record_property: RecordFigure
+) -> None:
     """Page faults wait in the kernel until somebody else gives memory back."""
     with LateTurns(slot, correct, ("stalled", "memory"), crowd.name, 64 * MIB) as agent:
         agent.greet(b"go\n")
         crowd.limit()
         found = agent.play(b"go\n", crowd.stall, crowd.release)
-        print(agent)  # noqa: T201 the figures of a long run
+        record_property("figure", str(agent))
 
     assert {"void: the host stalled": LATE_TURNS} == found
 
@@ -255,7 +257,9 @@ def slow_disk(folder: Path, program: Path) -> Iterator[tuple[Path, str]]:
         yield mounted, f"{os.major(number)}:{os.minor(number)}"
 
 
-def test_a_slow_disk_under_its_files_makes_no_loss_on_time(slot: Slot, correct: Path, tmp_path: Path) -> None:
+def test_a_slow_disk_under_its_files_makes_no_loss_on_time(
+    slot: Slot, correct: Path, tmp_path: Path, record_property: RecordFigure
+) -> None:
     """The kernel lets three reads a second through, the agent's and the probe's."""
     with (
         slow_disk(tmp_path, correct) as (disk, number),
@@ -267,7 +271,7 @@ def test_a_slow_disk_under_its_files_makes_no_loss_on_time(slot: Slot, correct: 
             limit_reads(group, number)
             stack.callback(limit_reads, group, number, 0)
         found = agent.play(b"go\n")
-        print(agent)  # noqa: T201 the figures of a long run
+        record_property("figure", str(agent))
 
     assert {"void: the host stalled": LATE_TURNS} == found
 
@@ -320,7 +324,9 @@ def drop_cache(path: Path) -> None:
 
 
 @pytest.mark.parametrize("attack", BY_STALLS)
-def test_an_agent_that_makes_its_own_stalls_earns_no_void(slot: Slot, attack: Attack) -> None:
+def test_an_agent_that_makes_its_own_stalls_earns_no_void(
+    slot: Slot, attack: Attack, record_property: RecordFigure
+) -> None:
     mode = attack.words[0]
     command = ("stalls", mode, str(TURN_NS // 1_000_000 + 60), NEARLY)
     programs = build_attacks()
@@ -329,7 +335,7 @@ def test_an_agent_that_makes_its_own_stalls_earns_no_void(slot: Slot, attack: At
             drop_cache(path)  # what it reads is then in its own memory; agents cannot drop pages
         agent.greet(b"START 40\n")
         found = agent.play(b"BEGIN\n")
-        print(agent)  # noqa: T201 the figures of a long run
+        record_property("figure", str(agent))
 
     assert {Verdict.TURN_TIME.value: LATE_TURNS} == found
     if mode == "thrash":

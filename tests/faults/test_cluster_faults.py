@@ -23,7 +23,7 @@ from judge.record.spec import RecordFile
 from tests.cluster.cables import Cable
 from tests.cluster.conftest import WORKERS
 from tests.cluster.machines import Cup, Machines, children, until
-from tests.examples import EVIDENCE, sized
+from tests.examples import EVIDENCE, RecordFigure, sized
 from tests.faults.test_contest_killed import seeded
 from tests.store.server import Server, running
 
@@ -179,7 +179,7 @@ def machines(joined: Machines, tmp_path: Path) -> Machines:
 @pytest.mark.filterwarnings("ignore:.*<ssl.SSLSocket:pytest.PytestUnraisableExceptionWarning")
 # dask leaves the socket of a handshake in which the scheduler was killed to Python.
 def test_no_fault_loses_a_game_or_counts_one_twice(
-    machines: Machines, cables: list[Cable], server: Server, tmp_path: Path
+    machines: Machines, cables: list[Cable], server: Server, tmp_path: Path, record_property: RecordFigure
 ) -> None:
     storm = Storm(seeded(), machines, cables, server)
     storm.files = {name: tmp_path / f"{name}.clock" for name in WORKERS}
@@ -201,7 +201,7 @@ def test_no_fault_loses_a_game_or_counts_one_twice(
         assert StopReason.FINISHED is end, cup.journal()[-2000:]
 
     results, scheduled = cup.store.results("cup"), len(cup.store.games("cup"))
-    print(f"faults: {dict(storm.happened)}; games: {scheduled}")  # noqa: T201 the outcome of a long run
+    record_property("figure", f"faults: {dict(storm.happened)}; games: {scheduled}")
     assert FAULTS == storm.happened.total()
     assert sorted(result.number for result in results) == list(range(1, scheduled + 1))
     for result in results:

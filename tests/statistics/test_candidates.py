@@ -8,7 +8,7 @@ import pytest
 from judge.statistics.match_estimate import MatchCounts, compare_candidates, estimate_match, p_value
 from judge.statistics.significance import SIGNIFICANCE, holm, student_tail
 from tests.contest.rounds import games
-from tests.examples import sized
+from tests.examples import RecordFigure, sized
 
 LISTS = sized(100, 5_000)
 
@@ -31,7 +31,9 @@ def test_games_without_the_base_do_not_matter() -> None:
 
 
 @pytest.mark.parametrize(("candidates", "pairs"), [(5, 20), (5, 100), (10, 200)])
-def test_of_all_lists_of_equals_one_in_twenty_has_a_finding(candidates: int, pairs: int) -> None:
+def test_of_all_lists_of_equals_one_in_twenty_has_a_finding(
+    candidates: int, pairs: int, record_property: RecordFigure
+) -> None:
     """Within 5 % of that, and what the number of lists leaves to chance."""
     chance = np.random.default_rng(3)
     wrong = 0
@@ -41,7 +43,7 @@ def test_of_all_lists_of_equals_one_in_twenty_has_a_finding(candidates: int, pai
         p_values = [p_value(each, estimate) for each in counts if (estimate := estimate_match(each))]
         wrong += min(holm(p_values)) <= SIGNIFICANCE
 
-    print(f"{candidates} candidates, {pairs} pairs: {wrong} of {LISTS}")  # noqa: T201 a figure to report
+    record_property("figure", f"{candidates} candidates, {pairs} pairs: {wrong} of {LISTS}")
     expected = 1 - (1 - SIGNIFICANCE / candidates) ** candidates
     of_chance = 3 * math.sqrt(expected * (1 - expected) / LISTS)
     assert wrong / LISTS <= 1.05 * SIGNIFICANCE + of_chance

@@ -9,7 +9,7 @@ import pytest
 from judge.contest_games import GameConditions, GameResult
 from judge.statistics.fairness import SCORE, TIME, FairnessTest, fairness_tests
 from judge.statistics.significance import chi_square_shift, variance_ratio_point, variance_ratio_tail
-from tests.examples import sized
+from tests.examples import RecordFigure, sized
 from tests.statistics.simulated_contests import play, play_pairs
 
 CONTESTS = sized(20, 1_000)
@@ -20,7 +20,7 @@ def of(tests: Sequence[FairnessTest], factor: str, response: str) -> FairnessTes
     return next(test for test in tests if (test.factor, test.response) == (factor, response))
 
 
-def test_an_agent_against_itself_gives_uniform_p_values() -> None:
+def test_an_agent_against_itself_gives_uniform_p_values(record_property: RecordFigure) -> None:
     """Kolmogorov's distance from uniform of each test's p-values, and how many fair contests are called unfair."""
     found: dict[tuple[str, str], list[float]] = {}
     called_unfair = 0
@@ -37,13 +37,13 @@ def test_an_agent_against_itself_gives_uniform_p_values() -> None:
         steps = np.arange(1, len(ordered) + 1) / len(ordered)
         distance = max(np.abs(steps - ordered).max(), np.abs(steps - 1 / len(ordered) - ordered).max())
         # Of 12 tests one is beyond this by chance in one of 200 runs; slots of a game that both play are no continuum.
-        print(f"{of_test}: {len(ordered)} p-values, distance {distance:.4f}")  # noqa: T201 a figure to report
+        record_property("figure", f"{of_test}: {len(ordered)} p-values, distance {distance:.4f}")
         assert distance < 2.0 / math.sqrt(len(ordered)), of_test
-    print(f"called unfair: {called_unfair} of {CONTESTS}")  # noqa: T201 a figure to report
+    record_property("figure", f"called unfair: {called_unfair} of {CONTESTS}")
     assert called_unfair <= 0.05 * CONTESTS + 3 * math.sqrt(0.05 * 0.95 * CONTESTS)
 
 
-def test_a_slot_that_is_1_percent_slower_is_found_in_2000_games() -> None:
+def test_a_slot_that_is_1_percent_slower_is_found_in_2000_games(record_property: RecordFigure) -> None:
     """By nine in ten contests at least, of agents that differ; and but for one in a hundred it is named."""
     hits, effects = 0, list[float]()
     for seed in range(POWERS):
@@ -54,7 +54,7 @@ def test_a_slot_that_is_1_percent_slower_is_found_in_2000_games() -> None:
         if test.has_effect and "host-0 2" == test.level and test.effect is not None:
             effects.append(test.effect)
 
-    print(f"found {hits} of {POWERS}, named {len(effects)}, {np.mean(effects):.4f}")  # noqa: T201 a figure to report
+    record_property("figure", f"found {hits} of {POWERS}, named {len(effects)}, {np.mean(effects):.4f}")
     assert hits >= 0.9 * POWERS - 2 * math.sqrt(0.09 * POWERS)
     assert len(effects) >= 0.99 * hits - 2 * math.sqrt(0.01 * POWERS)
     assert np.mean(effects) == pytest.approx(0.01, abs=0.001 + 0.006 / math.sqrt(len(effects)))

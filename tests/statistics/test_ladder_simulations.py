@@ -1,9 +1,5 @@
-"""Simulated ladders of the strengths of Gomocup's Fastgame 2026 (docs/performance.md).
+"""Simulated ladders of the strengths of Gomocup's Fastgame 2026 (docs/performance.md)."""
 
-`pytest -s` shows the figures.
-"""
-
-import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +12,7 @@ from judge.statistics.online_ratings import OnlineRatings, Prior
 from judge.statistics.scales import expected_score
 from judge.tournament.formats.ladder import Matchmaking
 from judge.tournament.matchmaker import LadderGames, next_pair
-from tests.examples import EVIDENCE, evidence, sized
+from tests.examples import EVIDENCE, RecordFigure, evidence, sized
 
 FASTGAME_2026 = (
     *(3161, 2971, 2965, 2790, 2637, 2584, 2380, 2374, 2345, 2220, 2099, 2057, 2022, 2002, 1985, 1964, 1926, 1892, 1889),
@@ -154,7 +150,9 @@ def strengths() -> Mapping[str, float]:
 
 
 @evidence
-def test_places_of_the_best_are_better_than_with_random_pairs(strengths: Mapping[str, float]) -> None:
+def test_places_of_the_best_are_better_than_with_random_pairs(
+    strengths: Mapping[str, float], record_property: RecordFigure
+) -> None:
     errors: dict[bool, list[float]] = {False: [], True: []}
     for seed in range(RUNS):
         for is_random, found in errors.items():
@@ -163,17 +161,17 @@ def test_places_of_the_best_are_better_than_with_random_pairs(strengths: Mapping
             found.append(top_error(ladder))
     chosen, random = (np.array(errors[is_random]) for is_random in (False, True))
     for name, each in (("chosen", chosen), ("random", random)):
-        report(f"top-error-{name} {each.mean():.3f} +- {each.std() / len(each) ** 0.5:.3f}")
+        record_property("figure", f"top-error-{name} {each.mean():.3f} +- {each.std() / len(each) ** 0.5:.3f}")
 
     assert chosen.mean() < random.mean()
     assert chosen.mean() <= 0.25
 
 
 @evidence
-def test_newcomer_is_soon_within_100_elo(strengths: Mapping[str, float]) -> None:
+def test_newcomer_is_soon_within_100_elo(strengths: Mapping[str, float], record_property: RecordFigure) -> None:
     """The number of its games after which its rating stays within 100 Elo of its strength, up to 200 games."""
     needed = [games_until_known(dict(strengths), seed) for seed in range(RUNS)]
-    report(f"newcomer-games median {np.median(needed)}, sorted {sorted(needed)}")
+    record_property("figure", f"newcomer-games median {np.median(needed)}, sorted {sorted(needed)}")
 
     assert np.median(needed) <= 60
 
@@ -223,13 +221,17 @@ FARMS = (Farm("honest"), Farm("boost"), Farm("sabotage"))
 
 @pytest.mark.slow
 @pytest.mark.parametrize("anchors", [ANCHORS, pytest.param((), marks=evidence)], ids=["anchors", "no-anchors"])
-def test_farm_of_clones_moves_no_rating_by_more_than_its_interval(anchors: Sequence[str]) -> None:
+def test_farm_of_clones_moves_no_rating_by_more_than_its_interval(
+    anchors: Sequence[str], record_property: RecordFigure
+) -> None:
     """Without limits of authors, the sabotage does. The largest shift is compared with the interval before."""
     farms = FARMS if EVIDENCE else FARMS[2:]
     shares = {farm: largest_shift(farm, Matchmaking(), anchors) for farm in farms}
     unlimited = largest_shift(farms[-1], NO_LIMITS, anchors)
     for farm, found in [*shares.items(), ("sabotage without limits", unlimited)]:
-        report(f"farm-shift {getattr(farm, 'kind', farm)}, {len(anchors)} anchors: {found:.2f} of the interval")
+        record_property(
+            "figure", f"farm-shift {getattr(farm, 'kind', farm)}, {len(anchors)} anchors: {found:.2f} of the interval"
+        )
 
     assert max(shares.values()) <= 1 < unlimited
 
@@ -251,7 +253,9 @@ def largest_shift(farm: Farm, rules: Matchmaking, anchors: Sequence[str]) -> flo
 
 @pytest.mark.slow
 @pytest.mark.parametrize("slots", [2, pytest.param(8, marks=evidence)])
-def test_slow_and_crashing_agents_cost_the_others_less_than_5_percent(slots: int) -> None:
+def test_slow_and_crashing_agents_cost_the_others_less_than_5_percent(
+    slots: int, record_property: RecordFigure
+) -> None:
     """The games of the slow agent last four times the usual time. No agent waits longer than three rounds of games."""
     usual, disturbed, unlimited = [], [], []
     for seed in range(RUNS):
@@ -261,7 +265,10 @@ def test_slow_and_crashing_agents_cost_the_others_less_than_5_percent(slots: int
     speeds = [float(np.mean([games for games, _ in each])) for each in (usual, disturbed, unlimited)]
     waits = max(wait for each in (usual, disturbed) for _, wait in each)
     lost, lost_before = 1 - speeds[1] / speeds[0], 1 - speeds[2] / speeds[0]
-    report(f"slow-agent {slots} slots: others lose {lost:.1%}, without limits {lost_before:.1%}; wait {waits:.2f}")
+    record_property(
+        "figure",
+        f"slow-agent {slots} slots: others lose {lost:.1%}, without limits {lost_before:.1%}; wait {waits:.2f}",
+    )
 
     assert lost < min(0.05, lost_before)
     assert waits <= 1
@@ -287,7 +294,3 @@ def timed_ladder(
     others = sum(ladder.finished[agent] for agent in strengths if agent not in ("20", "30"))
     longest = 3 * ladder.time / GAMES * len(strengths)
     return others / ladder.time, max(ladder.waits) / longest
-
-
-def report(line: str) -> None:
-    sys.stdout.write(line + "\n")

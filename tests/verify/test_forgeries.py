@@ -16,7 +16,7 @@ import pytest
 from judge.base.errors import InputError
 from judge.publish.verify.export import verify_export
 from judge.store.types import JournalLine
-from tests.examples import EVIDENCE, of_lanes, sized
+from tests.examples import EVIDENCE, RecordFigure, of_lanes, sized
 from tests.publish.public import Public
 from tests.verify import independent_reading
 from tests.verify.by_node import problems as problems_by_node
@@ -92,7 +92,9 @@ OF_FULL_LANE = {
 
 
 @pytest.mark.parametrize("kind", of_lanes(FORGERIES, OF_FULL_LANE))
-def test_a_forgery_is_found_by_whom_it_can_be(kind: str, contests: Contests, tmp_path: Path) -> None:
+def test_a_forgery_is_found_by_whom_it_can_be(
+    kind: str, contests: Contests, tmp_path: Path, record_property: RecordFigure
+) -> None:
     forgery = FORGERIES[kind]
     names = [name for name, form in FORMS.items() if forgery.suits(form)]
     of_kind, figures = max(1, math.ceil(COUNT / len(FORGERIES))), [0, 0, 0]
@@ -103,7 +105,7 @@ def test_a_forgery_is_found_by_whom_it_can_be(kind: str, contests: Contests, tmp
         chance = random.Random(f"{kind} {number}")
         found_by = tried(forgery, FORMS[name], contests[name], folder, chance)
         figures = [sum(pair) for pair in zip(figures, found_by, strict=True)]
-    print(f"{kind}: {of_kind} tried, found by {figures}, {forgery.found.name}")  # noqa: T201 a figure to report
+    record_property("figure", f"{kind}: {of_kind} tried, found by {figures}, {forgery.found.name}")
 
 
 def tried(

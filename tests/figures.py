@@ -1,0 +1,39 @@
+"""`python -m tests.figures`: what the last run of `scripts/test` measured.
+
+It prints how many cases of each test passed, and the figures that tests give. docs/enforcement.md and
+docs/performance.md show those of the evidence.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+DURATIONS = Path(__file__).parents[1] / ".build/durations.jsonl"
+
+
+def main() -> None:
+    """Print the figures."""
+    for line in figures_of(DURATIONS.read_text(encoding="utf-8").splitlines()):
+        print(line)  # noqa: T201
+
+
+def figures_of(lines: Iterable[str]) -> Iterator[str]:
+    """Sentences from the lines of the file of durations."""
+    tried: Counter[str] = Counter()
+    passed: Counter[str] = Counter()
+    figures = []
+    for line in lines:
+        phase = json.loads(line)
+        if phase["phase"] != "call" or phase["result"] == "skipped":
+            continue
+        function = phase["test"].partition("[")[0]
+        tried[function] += 1
+        passed[function] += phase["result"] == "passed"
+        figures += [f"{phase['test']}: {text}" for text in phase.get("figures", ())]
+    yield from (f"{function}: {passed[function]} of {count}" for function, count in tried.items() if count > 1)
+    yield from figures
+
+
+if __name__ == "__main__":
+    main()
