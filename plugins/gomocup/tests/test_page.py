@@ -1,6 +1,7 @@
 """The rating list of one contest: a page of its export that verifiers compute again."""
 
 import re
+from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -58,7 +59,7 @@ def test_forged_rating_is_a_problem(with_list: Public) -> None:
 
 
 def test_verifier_without_this_package_names_it(with_list: Public, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = registry.entry_points()
+    found = metadata.entry_points()
     own = SimpleNamespace(
         select=lambda group: (
             [point for point in found.select(group=group) if "gomocup" not in point.module]
@@ -67,7 +68,7 @@ def test_verifier_without_this_package_names_it(with_list: Public, monkeypatch: 
         )
     )
     with monkeypatch.context() as patch:
-        patch.setattr(registry, "entry_points", lambda: own)
+        patch.setattr(metadata, "entry_points", lambda: own)
         registry.forget()
         problems = list(verify_export(with_list.directory, with_list.public_key).problems)
     registry.forget()
