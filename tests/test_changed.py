@@ -1,4 +1,4 @@
-"""`scripts/test --changed` runs the tests of changed packages, of their importers, and of all packages."""
+"""`scripts/test --changed` runs the tests for changed packages, their importers, and public interfaces."""
 
 import pytest
 

@@ -503,7 +503,7 @@ def test_an_outsider_s_pause_is_known_and_the_judge_s_own_is_not_taken_for_one(
     guest: Guest, outsider: docker.DockerClient, variant: Variant
 ) -> None:
     (container,) = (outsider.containers.get(name) for name in containers_of_this_process(outsider))
-    for _ in range(3):  # the Engine may read its events late, and then call a container paused that has gone on
+    for _ in range(3):  # an Engine that reads its events late may report a resumed container as paused
         guest.freeze()
         assert guest.box.is_held() is False
         guest.box.thaw()

@@ -131,7 +131,7 @@ class Container(Generic[Process]):
         self.is_thawed = True
 
     def stays_paused(self) -> bool:
-        """Whether the Engine says so again and again: after a thaw it may say so until it has read the event."""
+        """Whether all readings agree. After a thaw, the Engine may report a pause until it has read its events."""
         for _ in range(PAUSE_READINGS):
             if not self.engine.state(self.id)["Paused"]:
                 return False

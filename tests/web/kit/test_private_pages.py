@@ -1,4 +1,4 @@
-"""The frame of the pages of authors and organisers, in an application of its own with pages for guests.
+"""The shared frame of private pages, in a separate application with pages for guests.
 
 The answers of all their addresses, also to forms of another site, are in tests/golden/access.txt.
 """
