@@ -12,11 +12,13 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from _pytest.compat import NOTSET
@@ -41,6 +43,19 @@ SOURCES = ("judge", "policies", "tests")
 """Folders of which a contest depends on any file."""
 
 
+@contextmanager
+def steady_clock(moment: datetime = datetime(2013, 3, 2, 18, tzinfo=UTC)) -> Iterator[None]:
+    """A second for each time that a store asks for, so that the draws of a contest are always the same."""
+
+    def now() -> str:
+        nonlocal moment
+        moment += timedelta(seconds=1)
+        return moment.isoformat(timespec="milliseconds")
+
+    with patch("judge.store.database.Database._stamp", lambda _: now()):
+        yield
+
+
 @dataclass(frozen=True)
 class Recipe:
     """How a contest begins, as `Cup`, what `happens` in it, and the pages of its export.
@@ -54,8 +69,6 @@ class Recipe:
     more: str = ""
     happens: Callable[[Cup], object] = Cup.play
     pages: PageOptions = ENGLISH
-    clock: Callable[[], AbstractContextManager[None]] = nullcontext
-    """Entered while it is played and exported."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """Other arguments of `Cup`."""
 
@@ -77,11 +90,11 @@ class Recipe:
         return f"{self.name}-{hashlib.sha256(json.dumps(words).encode()).hexdigest()[:8]}"
 
     def _play(self, folder: Path) -> None:
-        with self.clock(), Cup(folder, self.cast, self.form, self.more, **self.options) as cup:
+        with steady_clock(), Cup(folder, self.cast, self.form, self.more, **self.options) as cup:
             self.happens(cup)
 
     def _export(self, folder: Path) -> None:
-        with tempfile.TemporaryDirectory() as place, self.contest(Path(place)) as cup, self.clock():
+        with tempfile.TemporaryDirectory() as place, self.contest(Path(place)) as cup, steady_clock():
             cup.export(folder, pages=self.pages)
 
 

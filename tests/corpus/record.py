@@ -72,7 +72,7 @@ from tests.referee import test_fuzz
 from tests.referee.games import BLACK_ROW, WHITE_ROW, brain
 from tests.referee.test_fuzz import MISDEEDS, SPECS, Will
 from tests.verify import test_cups as cups
-from tests.verify.forger import FORMS, steady_clock
+from tests.verify.forger import FORMS
 from tests.verify.test_ladder import order
 
 RECORDS, OF_PART = 200, 20
@@ -316,7 +316,7 @@ def contest_parts() -> dict[str, dict[str, str]]:
 
 
 def _play(recipe: contests.Recipe, folder: Path) -> None:
-    replace(recipe, clock=steady_clock)._play(folder)
+    recipe._play(folder)
     make_key(folder / "organiser.key")
 
 
@@ -398,7 +398,7 @@ def _play_incidents(folder: Path, copy: Path | None = None) -> None:
             for number in (1, 2):
                 register.withdraw(number, "Olga", "neither plays")
 
-    with steady_clock(), Cup(folder, contests.PAIR, 'name = "round-robin"\ngames = 6', drawn=between) as cup:
+    with contests.steady_clock(), Cup(folder, contests.PAIR, 'name = "round-robin"\ngames = 6', drawn=between) as cup:
         incidents(cup)
     make_key((copy or folder) / "organiser.key")
 

@@ -429,8 +429,8 @@ def play(contest: Contest, cast: Cast, most: int = 1_000_000, void: Sequence[int
 
 
 def day_of(store: Store, name: str) -> str:
-    """The day of the first line of a contest's log, in UTC."""
-    return store.leaves(name, 0, 1)[0].at[:10]
+    """The day of the last line of a contest's journal, in UTC."""
+    return store.journal(name)[-1].at[:10]
 
 
 def where_and_when(spec: GameSpec, number: int, day: str) -> dict[str, Any]:

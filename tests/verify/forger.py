@@ -7,13 +7,10 @@ happens in it.
 import hashlib
 import json
 import random
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -31,7 +28,7 @@ from judge.testing import Agent
 from judge.tournament.snapshot import terms_digest
 from judge.transparency.merkle import Tree
 from tests.contest.cups import CHANCE as SECRET
-from tests.contests import Recipe, nothing
+from tests.contests import Recipe, nothing, steady_clock
 from tests.publish.cups import STRONG_TO_WEAK, Cast, Cup, Player, crasher, referee, where_and_when
 from tests.publish.public import Public, change, sign_again
 from tests.verify.log_forgeries import lines_of, with_event, write_log
@@ -63,7 +60,7 @@ class Form:
     def recipe(self) -> Recipe:
         """The contest that is forged."""
         options = {"drawn": nothing}
-        return Recipe("forged", self.cast, self.plan, self.more, happens, clock=steady_clock, options=options)
+        return Recipe("forged", self.cast, self.plan, self.more, happens, options=options)
 
 
 FORMS = {
@@ -85,19 +82,6 @@ FORMS = {
 
 VOID = 2
 """The game that is void once, before it is played."""
-
-
-@contextmanager
-def steady_clock(moment: datetime = datetime(2013, 3, 2, 18, tzinfo=UTC)) -> Iterator[None]:
-    """A second for every look at it."""
-
-    def now() -> str:
-        nonlocal moment
-        moment += timedelta(seconds=1)
-        return moment.isoformat(timespec="milliseconds")
-
-    with patch("judge.store.database.Database._stamp", lambda _: now()):
-        yield
 
 
 def hold(

@@ -26,7 +26,7 @@ from judge.publish.export.export import PageOptions
 from judge.publish.manifest import write_manifest
 from judge.store.contests import Store
 from judge.transparency.keys import make_key
-from tests.contests import nothing
+from tests.contests import nothing, steady_clock
 from tests.examples import evidence, of_lanes
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 from tests.publish.public import Public
@@ -34,7 +34,7 @@ from tests.site.browser import Browser
 from tests.verify import independent_reading
 from tests.verify.by_node import problems as problems_by_node
 from tests.verify.by_node import verify
-from tests.verify.forger import FORMS, Forger, hold, steady_clock
+from tests.verify.forger import FORMS, Forger, hold
 from tests.verify.forgeries import FORGERIES
 from tests.verify.second_opinion import second_opinion
 from tests.verify.test_second_verifier import said_by

@@ -33,7 +33,7 @@ CONTESTS = {
     ),
     "agents that ponder": Recipe("ponder", PAIR, more=PONDERS, options=DRAWN),
     "a season whose moment has passed": Recipe(
-        "past", form=f"{LADDER}\nends = 2026-01-01T00:00:00Z", more=JOINING.more, options=DRAWN
+        "past", form=f"{LADDER}\nends = 2013-01-01T00:00:00Z", more=JOINING.more, options=DRAWN
     ),
 }
 

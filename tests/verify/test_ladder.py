@@ -21,10 +21,9 @@ from judge.store.orders import OrganiserOrder
 from judge.store.submissions import Register
 from judge.tournament.ladder import LadderHistory, follow
 from tests.contest.giving import give, previewed
-from tests.contests import JOINING, LADDER, VERSIONS, nothing, submit
+from tests.contests import JOINING, LADDER, VERSIONS, nothing, steady_clock, submit
 from tests.publish.cups import STRONG_TO_WEAK, Cup, player
 from tests.publish.public import Public
-from tests.verify.forger import steady_clock
 from tests.verify.second_opinion import accepted
 
 FORM = LADDER

@@ -55,10 +55,9 @@ from judge.transparency.merkle import Tree
 from tests.calls import calls_of
 from tests.contest.cups import won_by
 from tests.contest.giving import give
-from tests.contests import nothing, submit
+from tests.contests import nothing, steady_clock, submit
 from tests.examples import EVIDENCE, of_lanes, sized
 from tests.publish.cups import Cast, Cup, player
-from tests.verify.forger import steady_clock
 from tests.verify.log_forgeries import with_event
 from tests.verify.test_ladder import order
 

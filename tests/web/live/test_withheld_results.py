@@ -33,11 +33,10 @@ from judge.web.live.static import StaticSite
 from tests.broadcast.logs import events, recorder
 from tests.contest.cups import CHANCE
 from tests.contest.giving import give
-from tests.contests import submit
+from tests.contests import steady_clock, submit
 from tests.examples import evidence, of_evidence
 from tests.publish.cups import ENGLISH, STRONG_TO_WEAK, Cast, Cup
 from tests.publish.public import Public
-from tests.verify.forger import steady_clock
 from tests.verify.log_forgeries import rewrite, with_event
 from tests.verify.second_opinion import accepted, second_opinion
 from tests.web.authors.desk import PATIENCE
