@@ -29,9 +29,10 @@ from tests.cli.conftest import Judge
 from tests.cli.contests import left, running, workers
 from tests.cli.running import box_of
 from tests.contest.racers import AT_ONCE, write_contest
-from tests.examples import sized
+from tests.examples import of_evidence, sized
 from tests.faults.lives import POINTS
 from tests.patience import PATIENCE_S
+from tests.store.server import database
 
 KILLS = sized(18, 50)
 GAMES_OF_A_TABLE = sized(2, 4)
@@ -41,6 +42,7 @@ name = "killed"
 policy = "gomocup-freestyle"
 change = [{AT_ONCE}]
 seed = 5
+store = "STORE"
 
 [format]
 name = "swiss"
@@ -170,11 +172,20 @@ def lives(tmp_path: Path) -> Iterator[Lives]:
             kill_marked(directory)  # as the next judge does, which some tests do not start
 
 
+@pytest.fixture(params=["sqlite", *of_evidence("postgresql")])
+def store(request: pytest.FixtureRequest) -> Iterator[str]:
+    with database(request.param) as url:
+        yield url
+
+
 @pytest.mark.long
-def test_kills_lose_nothing_and_count_nothing_twice(lives: Lives, tmp_path: Path) -> None:
+def test_kills_lose_nothing_and_count_nothing_twice(lives: Lives, tmp_path: Path, store: str) -> None:
     """Some lives end where something is half done, the others at a moment by chance or between two rounds."""
     chance = seeded()
-    undisturbed, killed = (write_contest(tmp_path / name, PLAN, SEVEN) for name in ("whole", "killed"))
+    undisturbed, killed = (
+        write_contest(tmp_path / name, PLAN.replace("STORE", url), SEVEN)
+        for name, url in (("whole", "sqlite:///contest.db"), ("killed", store))
+    )
     lives.begin(undisturbed)
     assert 0 == lives.end()
 
@@ -267,7 +278,7 @@ def _table(contest: Contest) -> list[tuple[object, ...]]:
 
 
 def test_workers_that_start_while_their_judge_is_killed_end(lives: Lives, tmp_path: Path) -> None:
-    contest = write_contest(tmp_path / "killed", PLAN, SEVEN)
+    contest = write_contest(tmp_path / "killed", PLAN.replace("STORE", "sqlite:///contest.db"), SEVEN)
     lives.begin(contest, "game is begun#2")
 
     assert -signal.SIGKILL == lives.end()

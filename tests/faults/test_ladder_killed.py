@@ -36,7 +36,7 @@ from tests.faults.test_contest_killed import (
     lives,
     seeded,
 )
-from tests.store.server import running
+from tests.store.server import database
 
 __all__ = ["lives"]
 
@@ -62,11 +62,8 @@ SUBMITTED = (("zoe", 2), ("yan", 0), ("zoe", 1), ("zoe", 0))
 
 @pytest.fixture(params=["postgresql", *of_evidence("sqlite")])
 def store(request: pytest.FixtureRequest) -> Iterator[str]:
-    if request.param == "sqlite":
-        yield "sqlite:///contest.db"
-        return
-    with running() as server:
-        yield server.url
+    with database(request.param) as url:
+        yield url
 
 
 @pytest.mark.long

@@ -37,6 +37,16 @@ def running(listen: str = "", port: int = 5432) -> Iterator["Server"]:
         found.remove()
 
 
+@contextmanager
+def database(kind: str) -> Iterator[str]:
+    """The address of a contest's store: `sqlite` is a file in its folder, `postgresql` a server of the test's own."""
+    if kind == "sqlite":
+        yield "sqlite:///contest.db"
+        return
+    with running() as server:
+        yield server.url
+
+
 def share_server() -> None:
     """Let all processes of a test run use one server. The process that calls this ends it."""
     if "PYTEST_XDIST_WORKER" not in os.environ:
