@@ -2,6 +2,7 @@
 
 import os
 import random
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,13 +12,16 @@ from sqlalchemy import create_engine, text
 
 from judge.base.errors import InputError
 from judge.contest.backup import back_up
-from judge.contest.backup_check import check_backup, read_manifest
+from judge.contest.backup_check import MANIFEST, check_backup, read_manifest
 from judge.contest.plan import load_plan
 from judge.contest.postgres_dump import load_dump
 from judge.contest.restore import restore
 from tests.examples import evidence
+from tests.faults.test_backup_killed import KILLS, SEED, calls_of, in_a_fork, left_in, temporary
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 from tests.store.server import running
+
+__all__ = ["temporary"]
 
 pytestmark = pytest.mark.slow
 
@@ -131,3 +135,30 @@ def test_many_warnings_of_pg_restore_do_not_stop_it(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     with pytest.raises(InputError, match="cannot read it: xxx"):
         load_dump(tmp_path / "cup.dump", tmp_path / "cup.db")
+
+
+@evidence
+def test_killed_backups_and_restores_of_a_dump_are_repeated(
+    cup: Cup, database: str, tmp_path: Path, temporary: Path
+) -> None:
+    path, target = dump(database, tmp_path / "cup.dump"), tmp_path / "backup"
+    calls = calls_of(lambda: back_up(cup.planned, tmp_path / "measured", dump=path))
+    moments, codes = random.Random(SEED), []
+    for _ in range(KILLS):
+        codes.append(in_a_fork(lambda: back_up(cup.planned, target, dump=path), moments.randint(1, calls)))
+        assert not (target / MANIFEST).exists() or read_manifest(target).games == 4
+    manifest = back_up(cup.planned, target, dump=path).manifest
+
+    folder = tmp_path / "restored"
+    calls = calls_of(lambda: restore(target, tmp_path / "once", sample=1, store=database))
+    for number in range(KILLS):
+        last = moments.randint(1, calls)
+        codes.append(in_a_fork(lambda: restore(target, folder, sample=1, store=database), last))
+        if folder.exists():
+            assert load_plan(folder).plan.store == database
+            folder.rename(tmp_path / f"complete-{number}")
+    assert {0, -signal.SIGKILL} >= {*codes}
+    assert codes.count(-signal.SIGKILL) > KILLS
+    assert manifest == restore(target, folder, store=database).manifest
+    assert [] == list(tmp_path.glob(".*.partial"))
+    assert [] == left_in(temporary)
