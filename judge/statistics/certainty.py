@@ -14,12 +14,10 @@ import numpy.typing as npt
 
 from judge.contest_games import GameResult
 from judge.statistics.bayeselo import PairResult, strengths_of, summed
-from judge.statistics.bradley_terry import Fit, Matrix, PairCounts, Vector
-from judge.statistics.draw_models import Davidson
+from judge.statistics.bradley_terry import MAX_LEAGUE_STEP, Davidson, Fit, Matrix, PairCounts, Vector, fit_leagues
 from judge.statistics.rating_model import BAYESELO_MODEL, RatingModel
 from judge.statistics.scales import CONFIDENCE_95, ELO, rounded, rounded_p
 from judge.statistics.significance import SIGNIFICANCE, holm, normal_tail
-from judge.statistics.simulated_fits import MAX_STEP, fit_leagues
 
 _MODEL = RatingModel(draws="davidson", advantage=0)
 
@@ -394,7 +392,7 @@ class _League:
             counts = wins, none, losses
             slope, information = (of(at, *counts)[0] for of in (likelihood.slope, likelihood.information))
             step, c = np.linalg.solve(information, np.stack([slope, lead_of], axis=1)).T
-            at = fit_leagues(likelihood, at[0], *counts) if abs(step).max() > MAX_STEP else at + step
+            at = fit_leagues(likelihood, at[0], *counts) if abs(step).max() > MAX_LEAGUE_STEP else at + step
             lead = at[0, first] - np.delete(at[0, :-2], first).max()
             if lead < _NEARLY_FIRST:
                 at = fit_leagues(likelihood, at[0], *counts)

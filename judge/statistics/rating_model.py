@@ -15,7 +15,7 @@ class RatingModel(FrozenModel):
     advantage: float | None = None
     """First-move advantage; None: estimated."""
     draws: Literal["rao-kupper", "davidson"] = "rao-kupper"
-    """Draw model (`judge.statistics.draw_models`)."""
+    """Draw model (`judge.statistics.bradley_terry`)."""
     draw_elo: float | None = Field(default=None, ge=0)
     """Draw margin of the Rao-Kupper model; None: estimated."""
     mean: float = 0

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from judge.contest_games import GameResult
 from judge.games.types import Verdict
-from judge.statistics.draw_models import RaoKupper
+from judge.statistics.bradley_terry import RaoKupper
 from judge.statistics.online_ratings import OnlineRatings, Prior
 from judge.statistics.scales import ELO
 from tests.statistics.full_fits import Game, full_fit, rate_online
