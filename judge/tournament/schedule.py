@@ -10,14 +10,13 @@ from judge.contest_games import GameResult, Pairing, ScheduledGame
 from judge.games.types import Opening
 from judge.record.seeds import Key, Seed
 from judge.record.spec import GameSpec
-from judge.tournament.crosstable import Crosstable, crosstable
 from judge.tournament.openings import schedule, turns_of
 from judge.tournament.pairings import Competitor, opening_number, seats
 from judge.tournament.points import Scoring, points_table, score
 from judge.tournament.results import PlayedPairing, failure_shares, without
 from judge.tournament.seeds import commitment_to, contest_key, game_seed
 from judge.tournament.snapshot import Snapshot
-from judge.tournament.standings import CRITERIA, TableLine, records_of, standings
+from judge.tournament.standings import CRITERIA, Crosstable, TableLine, crosstable, records_of, standings
 
 
 @dataclass(frozen=True, slots=True)

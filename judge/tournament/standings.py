@@ -1,6 +1,7 @@
-"""The table of a contest. Each criterion applies to agents that are equal in earlier ones.
+"""The table of a contest, and its crosstable.
 
-Agents equal in all criteria share a place.
+Each criterion of the table applies to agents that are equal in earlier ones. Agents equal in all criteria share a
+place.
 """
 
 import math
@@ -324,3 +325,38 @@ def standings(tiers: Tiers, records: Records, values: Values) -> list[TableLine]
             for agent in tier
         ]
     return lines
+
+
+MAX_CROSSTABLE_AGENTS = 500
+"""With more agents an export has no crosstable; the table of pairs has the same numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The row agent's result against the column agent."""
+
+    points: float
+    done: SideScore
+
+
+Crosstable = Mapping[str, Mapping[str, Cell]]
+"""Cells of the agents that met, by row and column, both in the order of the standings."""
+
+
+def crosstable(agents: Iterable[str], played: Iterable[PlayedPairing]) -> Crosstable:
+    """The table in the order of `agents`."""
+    places = {agent: place for place, agent in enumerate(agents)}
+    met: dict[str, dict[str, list[PlayedPairing]]] = {agent: {} for agent in places}
+    for each in played:
+        first, second = each.pairing.first, each.pairing.second
+        if second is not None and first in met and second in met:
+            met[first].setdefault(second, []).append(each)
+            met[second].setdefault(first, []).append(each)
+    return {
+        row: {
+            column: Cell(record.points, record.done)
+            for column in sorted(of_row, key=places.__getitem__)
+            for record in [Record(row, of_row[column])]
+        }
+        for row, of_row in met.items()
+    }
