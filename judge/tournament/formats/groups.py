@@ -13,18 +13,40 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from judge.base.parsing import FailFastTuple
+from judge.base.parsing import FailFastTuple, FrozenModel
 from judge.base.text import sentence
 from judge.contest_games import Pairing
 from judge.record.seeds import Seed
 from judge.tournament.formats.base import Pair, SkippingFormat, ranked, ranked_by
 from judge.tournament.formats.round_robin import berger
 from judge.tournament.pairings import Competitor, Rounds, by_seed
-from judge.tournament.promotion import Seats, promoted_count
 from judge.tournament.results import PlayedPairing
 from judge.tournament.standings import Ranking, Tiers, Values
 
 FINAL = "final"
+
+
+class Seats(FrozenModel):
+    """The agents of the first league at its start."""
+
+    previous: str = Field(default="", max_length=1000)
+    """Last year's contest or its export, relative to this file: all but the last agents of its first league."""
+    down: int | None = Field(default=None, ge=0)
+    """Number of last agents without a seat; by default `promoted`."""
+    successors: Mapping[str, str] = {}
+    """New versions that keep a seat, by the name of the former version."""
+    agents: FailFastTuple[str] = ()
+    """Seats given by hand. In a contest that has begun: all seats."""
+
+    @model_validator(mode="after")
+    def _has_seats(self) -> Self:
+        if not self.previous and not self.agents:
+            raise ValueError("no seats: name last year's contest in previous, or set agents")
+        if len(set(self.agents)) < len(self.agents):
+            raise ValueError("agents names an agent twice: leave one out")
+        if self.successors and not self.previous:
+            raise ValueError("successors need previous: last year's contest")
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,3 +333,19 @@ def cut(entries: Sequence[Competitor], sizes: Sequence[int]) -> list[list[Compet
             leagues.append(list(entries[start : start + size]))
         start += size
     return leagues
+
+
+def promoted_count(order: Sequence[str], count: int, new: Collection[str]) -> int:
+    """`count`, or more if all agents up to a later place are `new`."""
+    old = (place for place, agent in enumerate(order) if agent not in new)
+    return max(count, next(old, len(order)))
+
+
+def seated(previous: Sequence[str], down: int, entries: Collection[str], successors: Mapping[str, str]) -> list[str]:
+    """Agents of a league at its start: those of `previous`, without the last `down` places.
+
+    `previous` is last year's final order, disqualified agents last. `successors` is as in `Seats`. Seats
+    of agents that do not enter stay empty.
+    """
+    kept = previous[: max(0, len(previous) - down)]
+    return [agent for agent in (successors.get(former, former) for former in kept) if agent in entries]
