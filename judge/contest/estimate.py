@@ -29,8 +29,7 @@ from judge.tournament.formats.round_robin import DoubleRoundRobin
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.openings import turns_of
 from judge.tournament.pairings import Competitor
-from judge.tournament.points import points_table
-from judge.tournament.results import PlayedPairing
+from judge.tournament.results import PlayedPairing, points_table
 from judge.tournament.skipped_pairs import SourcedRating
 
 if TYPE_CHECKING:

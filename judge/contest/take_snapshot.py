@@ -24,7 +24,7 @@ from judge.store.contests import Store
 from judge.store.files import Files
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.ladder import Ladder
-from judge.tournament.points import points_table
+from judge.tournament.results import points_table
 from judge.tournament.snapshot import (
     Freeze,
     Snapshot,

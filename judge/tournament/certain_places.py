@@ -15,8 +15,7 @@ from judge.statistics.certainty import (
     pair_results,
     reversed_games,
 )
-from judge.tournament.points import DECIMALS, PointsTable
-from judge.tournament.results import PlayedPairing, without
+from judge.tournament.results import DECIMALS, PlayedPairing, PointsTable, without
 from judge.tournament.schedule import Table
 from judge.tournament.standings import TableLine
 

@@ -12,8 +12,7 @@ from judge.record.seeds import Key, Seed
 from judge.record.spec import GameSpec
 from judge.tournament.openings import schedule, turns_of
 from judge.tournament.pairings import Competitor, opening_number, seats
-from judge.tournament.points import Scoring, points_table, score
-from judge.tournament.results import PlayedPairing, failure_shares, without
+from judge.tournament.results import PlayedPairing, Scoring, failure_shares, points_table, score, without
 from judge.tournament.snapshot import Snapshot, commitment_to, contest_key, game_seed
 from judge.tournament.standings import CRITERIA, Crosstable, TableLine, crosstable, records_of, standings
 

@@ -30,7 +30,7 @@ from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.groups import Groups, Leagues
 from judge.tournament.formats.ladder import Ladder, StartRating
 from judge.tournament.formats.round_robin import DoubleRoundRobin, RoundRobin
-from judge.tournament.points import Duel
+from judge.tournament.results import Duel
 
 
 class Freeze(FrozenModel):

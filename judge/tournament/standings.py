@@ -13,8 +13,7 @@ from typing import Annotated, NamedTuple
 from pydantic import AfterValidator
 
 from judge.base.parsing import FailFastTuple
-from judge.tournament.points import DECIMALS
-from judge.tournament.results import PlayedPairing, SideScore
+from judge.tournament.results import DECIMALS, PlayedPairing, SideScore
 
 Tiers = list[list[str]]
 """Agents of an inner list share a place."""

@@ -23,7 +23,7 @@ from judge.tournament.formats.groups import Groups, Leagues
 from judge.tournament.formats.knockout import Knockout
 from judge.tournament.formats.round_robin import DoubleRoundRobin, Gauntlet, RoundRobin
 from judge.tournament.formats.swiss import Swiss
-from judge.tournament.points import Duel
+from judge.tournament.results import Duel
 from judge.tournament.snapshot import FailuresPlan
 from tests.contest.cups import (
     COMMITTED,

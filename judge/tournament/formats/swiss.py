@@ -22,8 +22,7 @@ from judge.contest_games import Pairing
 from judge.record.seeds import Seed, numbers
 from judge.tournament.formats.base import TournamentFormat, Withdrawal
 from judge.tournament.pairings import Competitor, Rounds, by_seed, next_number
-from judge.tournament.points import DECIMALS
-from judge.tournament.results import PlayedPairing
+from judge.tournament.results import DECIMALS, PlayedPairing
 from judge.tournament.standings import BY_SWISS_POINTS, Ranking
 
 Cost = tuple[int, ...]
