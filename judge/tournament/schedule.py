@@ -10,8 +10,8 @@ from judge.contest_games import GameResult, Pairing, ScheduledGame
 from judge.games.types import Opening
 from judge.record.seeds import Key, Seed
 from judge.record.spec import GameSpec
+from judge.tournament.formats.base import Competitor
 from judge.tournament.openings import schedule, turns_of
-from judge.tournament.pairings import Competitor, opening_number, seats
 from judge.tournament.results import PlayedPairing, Scoring, failure_shares, points_table, score, without
 from judge.tournament.snapshot import Snapshot, commitment_to, contest_key, game_seed
 from judge.tournament.standings import CRITERIA, Crosstable, TableLine, crosstable, records_of, standings
@@ -190,3 +190,18 @@ def _fixed_seed(snapshot: Snapshot, round_number: int, table: int, game: int) ->
     """Differs per contest; below 2**53 for JSON."""
     text = f"{snapshot.name} {snapshot.seed} {round_number} {table} {game}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6])
+
+
+def seats(pairing: Pairing, game: int) -> tuple[str, str]:
+    """Agents of seats 0 and 1 in a game (from 0). Raises ValueError for a bye."""
+    if pairing.second is None:
+        raise ValueError("a bye has no games")
+    return (pairing.second, pairing.first) if game % 2 else (pairing.first, pairing.second)
+
+
+def opening_number(pairing: Pairing, game: int, games: int) -> int:
+    """The opening's number from 0, for `judge.tournament.openings.schedule`.
+
+    Two consecutive games share one, also across meetings. All pairings use the same openings.
+    """
+    return (pairing.meeting * games + game) // 2

@@ -13,7 +13,7 @@ from judge.contest_games import Pairing
 from judge.statistics.online_ratings import OnlineRatings, Prior
 from judge.tournament.formats.ladder import Matchmaking
 from judge.tournament.matchmaker import LadderGames, next_pair
-from judge.tournament.pairings import opening_number
+from judge.tournament.schedule import opening_number
 from tests.examples import examples, sized
 
 RULES = st.builds(

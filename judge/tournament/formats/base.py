@@ -1,7 +1,8 @@
-"""A format: its options, and the next pairings from entries and results."""
+"""A format: its options, and the next pairings from entries and results, with agents' ids."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from pydantic import Field
@@ -9,12 +10,57 @@ from pydantic import Field
 from judge.base.parsing import FrozenModel
 from judge.contest_games import Pairing
 from judge.record.seeds import Seed
-from judge.tournament.pairings import Competitor, Rounds
 from judge.tournament.results import PlayedPairing, without
 from judge.tournament.skipped_pairs import Skip
 from judge.tournament.standings import BY_POINTS, Ranking, Tiers, Values, compared, records_of, tiers_of
 
 Withdrawal = Literal["refused", "annuls", "keeps"]
+
+
+@dataclass(frozen=True, slots=True)
+class Competitor:
+    """`seed` is the unique rank before play, 1 for the best.
+
+    An inactive one is disqualified: not paired, and its results do not count.
+    """
+
+    id: str
+    seed: int
+    active: bool = True
+
+
+def by_seed(entries: Iterable[Competitor]) -> list[Competitor]:
+    """Entries, best first."""
+    return sorted(entries, key=lambda entry: entry.seed)
+
+
+def next_number(pairings: Iterable[Pairing]) -> int:
+    """Number of the next round."""
+    return max((pairing.round for pairing in pairings), default=0) + 1
+
+
+class Rounds:
+    """Pairings of rounds, to which rounds are added."""
+
+    def __init__(self, earlier: Iterable[Pairing]) -> None:
+        self.pairings = list(earlier)
+        self.next_number = next_number(self.pairings)
+        self._last = {each.agents: each for each in sorted(self.pairings, key=lambda pairing: pairing.round)}
+
+    def add(self, pairs: Iterable[tuple[str, str | None, str]]) -> list[Pairing]:
+        """A round of (first, second, group) on tables from 1; repeated pairings change seats."""
+        tables: list[Pairing] = []
+        for table, (first, second, group) in enumerate(pairs, 1):
+            pairing = Pairing(first, second, self.next_number, table, group=group)
+            before = self._last.get(pairing.agents)
+            if before is not None and second is not None:
+                seats = (second, first) if before.first == first else (first, second)
+                pairing = replace(pairing, first=seats[0], second=seats[1], meeting=before.meeting + 1)
+            tables.append(pairing)
+        self._last |= {pairing.agents: pairing for pairing in tables}
+        self.pairings += tables
+        self.next_number += 1
+        return tables
 
 
 class TournamentFormat(FrozenModel, ABC):

@@ -17,9 +17,8 @@ from judge.base.parsing import FailFastTuple, FrozenModel
 from judge.base.text import sentence
 from judge.contest_games import Pairing
 from judge.record.seeds import Seed
-from judge.tournament.formats.base import Pair, SkippingFormat, ranked, ranked_by
+from judge.tournament.formats.base import Competitor, Pair, Rounds, SkippingFormat, by_seed, ranked, ranked_by
 from judge.tournament.formats.round_robin import berger
-from judge.tournament.pairings import Competitor, Rounds, by_seed
 from judge.tournament.results import PlayedPairing
 from judge.tournament.standings import Ranking, Tiers, Values
 

@@ -9,8 +9,7 @@ from pydantic import Field
 from judge.base.text import sentence
 from judge.contest_games import Pairing
 from judge.record.seeds import Seed
-from judge.tournament.formats.base import TournamentFormat
-from judge.tournament.pairings import Competitor, Rounds, by_seed
+from judge.tournament.formats.base import Competitor, Rounds, TournamentFormat, by_seed
 from judge.tournament.results import PlayedPairing
 from judge.tournament.standings import Tiers
 

@@ -10,8 +10,7 @@ from judge.base.parsing import FrozenModel, StrictDatetime
 from judge.base.text import sentence
 from judge.contest_games import Pairing
 from judge.record.seeds import Seed
-from judge.tournament.formats.base import TournamentFormat, Withdrawal
-from judge.tournament.pairings import Competitor
+from judge.tournament.formats.base import Competitor, TournamentFormat, Withdrawal
 from judge.tournament.results import PlayedPairing
 from judge.tournament.standings import Ranking
 

@@ -7,8 +7,7 @@ from pydantic import Field
 
 from judge.contest_games import Pairing
 from judge.record.seeds import Seed
-from judge.tournament.formats.base import Pair, SkippingFormat, TournamentFormat, remaining
-from judge.tournament.pairings import Competitor, by_seed
+from judge.tournament.formats.base import Competitor, Pair, SkippingFormat, TournamentFormat, by_seed, remaining
 from judge.tournament.results import PlayedPairing
 
 

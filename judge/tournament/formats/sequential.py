@@ -14,8 +14,7 @@ from judge.contest_games import GameContent, GameResult, Pairing, without_copied
 from judge.record.seeds import Seed
 from judge.statistics.match_estimate import MatchCounts
 from judge.statistics.sprt import Sprt, SprtDecision, SprtState
-from judge.tournament.formats.base import TournamentFormat
-from judge.tournament.pairings import Competitor, Rounds, by_seed
+from judge.tournament.formats.base import Competitor, Rounds, TournamentFormat, by_seed
 from judge.tournament.results import PlayedPairing
 
 

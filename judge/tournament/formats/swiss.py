@@ -20,8 +20,7 @@ from pydantic import Field
 
 from judge.contest_games import Pairing
 from judge.record.seeds import Seed, numbers
-from judge.tournament.formats.base import TournamentFormat, Withdrawal
-from judge.tournament.pairings import Competitor, Rounds, by_seed, next_number
+from judge.tournament.formats.base import Competitor, Rounds, TournamentFormat, Withdrawal, by_seed, next_number
 from judge.tournament.results import DECIMALS, PlayedPairing
 from judge.tournament.standings import BY_SWISS_POINTS, Ranking
 

@@ -9,8 +9,8 @@ from pydantic import ValidationError
 
 from judge.contest_games import GameResult, Pairing
 from judge.games.types import Verdict
+from judge.tournament.formats.base import Competitor
 from judge.tournament.formats.groups import Groups, Leagues, deal_into_groups
-from judge.tournament.pairings import Competitor
 from judge.tournament.results import PlayedPairing
 from tests.contest.rounds import entries, everything_is_drawn, of_round, play_out
 
