@@ -22,9 +22,6 @@ from judge.tournament.formats.ladder import Ladder
 from judge.tournament.matchmaker import LadderGames, next_pair
 from judge.tournament.snapshot import Snapshot, SnapshotEntry, start_rating
 
-FindResult = Callable[[str, int], GameResult]
-"""Result of an accepted attempt of a game."""
-
 
 class _NoRatings(OnlineRatings):
     """Computes nothing."""
@@ -49,13 +46,14 @@ class LadderHistory:
         self,
         snapshot: Snapshot,
         seed: Seed,
-        result_of: FindResult,
+        result_of: Callable[[str, int], GameResult],
         entry_of: Callable[[str], SnapshotEntry],
         *,
         has_stored_ratings: bool = False,
     ) -> None:
         """Start with the agents of a ladder's document, without those that `entry_of` returns for later lines.
-        Agents with kept folders have one open game at most. `has_stored_ratings`: `restore` follows.
+        Agents with kept folders have one open game at most. `result_of`: the result of an accepted attempt of a game.
+        `has_stored_ratings`: `restore` follows.
 
         Raises TypeError for another format.
         """
@@ -74,7 +72,8 @@ class LadderHistory:
         self.games = LadderGames(rules)
         self._new_ratings: type[OnlineRatings] = _NoRatings if has_stored_ratings else OnlineRatings
         self.ratings = self._new_ratings()
-        self._priors: dict[str, Prior] = {}
+        self.priors: dict[str, Prior] = {}
+        """Ratings before the first games."""
         self._out: set[str] = set()
         self._drawn: list[tuple[str, str]] = []
         self._ids: dict[str, int] = {}
@@ -87,30 +86,23 @@ class LadderHistory:
     def admit(self, entry: SnapshotEntry) -> None:
         """Add an agent. Raises KeyError for a version of an unknown agent."""
         form, name = self._form, entry.name
-        anchor = form.anchors.get(name)
-        start = start_rating(form, entry)
         prior = self._unknown
-        if anchor is not None:
-            prior = Prior(anchor, 0)
-        elif start is not None:
+        if name in form.anchors:
+            prior = Prior(form.anchors[name], 0)
+        elif (start := start_rating(form, entry)) is not None:
             prior = Prior(start.rating, start.deviation)
         elif entry.parent:
             prior = self.ratings.version_prior(entry.parent, form.version_deviation)
-        self._priors[entry.name] = prior
-        self.ratings.admit(entry.name, prior)
-        self.games.admit(entry.name, str(entry.author or ""), anchor=anchor is not None)
-
-    @property
-    def priors(self) -> Mapping[str, Prior]:
-        """Ratings before the first games."""
-        return self._priors
+        self.priors[name] = prior
+        self.ratings.admit(name, prior)
+        self.games.admit(name, str(entry.author or ""), anchor=name in form.anchors)
 
     def restore(self, ratings: OnlineRatings, priors: Mapping[str, Prior]) -> None:
         """Set the ratings after the lines so far. Raises ValueError for other agents."""
-        if ratings.agents != self.ratings.agents or priors.keys() != self._priors.keys():
+        if ratings.agents != self.ratings.agents or priors.keys() != self.priors.keys():
             raise ValueError("the ratings are of other agents")
         self._new_ratings = OnlineRatings
-        self.ratings, self._priors = ratings, dict(priors)
+        self.ratings, self.priors = ratings, dict(priors)
 
     def next(self) -> Pairing | None:
         """None at the end, or if no pair is allowed now."""
@@ -139,7 +131,11 @@ class LadderHistory:
             case Disqualified(agent):
                 self._remove(agent)
             case Accepted(game, attempt) if game in self._ids:
-                self._finish(self._ids[game], game, attempt)
+                at = self._ids[game]
+                self.games.finish(*self._drawn[at])
+                result = self._results[at] = self._result_of(game, attempt)
+                if self._out.isdisjoint(result.agents):
+                    self.ratings.add_result(result)
             case Voided(game) | Abandoned(game) if game in self._ids:
                 self._wait_again(self._ids[game])
             case Annulled(game) if game in self._ids:
@@ -151,18 +147,12 @@ class LadderHistory:
                 self._wait_again(at)
         self._log.apply(event)
 
-    def _finish(self, at: int, game: str, attempt: int) -> None:
-        self.games.finish(*self._drawn[at])
-        result = self._results[at] = self._result_of(game, attempt)
-        if self._out.isdisjoint(result.agents):
-            self.ratings.add_result(result)
-
     def _wait_again(self, at: int) -> None:
         if not self._out.isdisjoint(self._drawn[at]):  # cancelled
             self.games.finish(*self._drawn[at])
 
     def _remove(self, agent: str) -> None:
-        if agent not in self._priors or agent in self._out:
+        if agent not in self.priors or agent in self._out:
             return
         self.games.withdraw(agent)
         for game, at in self._ids.items():
@@ -174,10 +164,9 @@ class LadderHistory:
 
     def _rate_again(self) -> None:
         self.ratings = self._new_ratings()
-        for agent, prior in self._priors.items():
+        for agent, prior in self.priors.items():
             self.ratings.admit(agent, prior)
-        for at in sorted(self._results):
-            result = self._results[at]
+        for _, result in sorted(self._results.items()):
             if self._out.isdisjoint(result.agents):
                 self.ratings.count_result(result)
         self.ratings.refit()

@@ -16,15 +16,16 @@ from judge.tournament.standings import Tiers
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """A pairing of the bracket; None: free place.
-
-    `is_decided` is False until all replays have ended.
-    """
+    """A pairing of the bracket; None: free place."""
 
     top: Competitor | None
     bottom: Competitor | None
     winner: Competitor | None
-    is_decided: bool
+
+    @property
+    def open_pair(self) -> tuple[Competitor, Competitor] | None:
+        """Both agents until all replays have ended."""
+        return (self.top, self.bottom) if self.top and self.bottom and not self.winner else None
 
 
 class Knockout(TournamentFormat):
@@ -51,8 +52,8 @@ class Knockout(TournamentFormat):
         for stage in self.stages(entries, played):
             pairs = []
             for table, tie in enumerate(stage):
-                if tie.top and tie.bottom and not tie.is_decided:
-                    better, worse = by_seed([tie.top, tie.bottom])
+                if tie.open_pair:
+                    better, worse = by_seed(tie.open_pair)
                     pairs.append((better.id, worse.id, "") if table % 2 == 0 else (worse.id, better.id, ""))
             if pairs:
                 return Rounds(earlier).add(pairs)
@@ -63,8 +64,8 @@ class Knockout(TournamentFormat):
         stages, met = self.stages(entries, played), {each.pairing.agents for each in played}
         if not stages:
             return 0
-        left = [tie for tie in stages[-1] if tie.top and tie.bottom and not tie.is_decided]
-        drawn = sum(frozenset({tie.top.id, tie.bottom.id}) in met for tie in left if tie.top and tie.bottom)
+        left = [tie.open_pair for tie in stages[-1] if tie.open_pair]
+        drawn = sum(frozenset({top.id, bottom.id}) in met for top, bottom in left)
         out = sum(tie.winner is not None and not tie.winner.active for tie in stages[-1])
         return max(0, len(left) - drawn + len(stages[-1]) - 1 - out)
 
@@ -75,12 +76,10 @@ class Knockout(TournamentFormat):
             meetings.setdefault(each.pairing.agents, []).append(each)
         standing = bracket(by_seed(entries))
         stages: list[list[Tie]] = []
-        while len(standing) > 1 and all(tie.is_decided for tie in (stages[-1] if stages else [])):
-            stage = [
-                self._tie(top, bottom, meetings) for top, bottom in zip(standing[::2], standing[1::2], strict=True)
-            ]
-            stages.append(stage)
-            standing = [tie.winner for tie in stage]
+        while len(standing) > 1 and not any(tie.open_pair for stage in stages[-1:] for tie in stage):
+            pairs = zip(standing[::2], standing[1::2], strict=True)
+            stages.append([self._tie(top, bottom, meetings) for top, bottom in pairs])
+            standing = [tie.winner for tie in stages[-1]]
         return stages
 
     def order(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Tiers:
@@ -88,7 +87,7 @@ class Knockout(TournamentFormat):
         reached = {entry.id: 0 for entry in entries}
         for number, stage in enumerate(self.stages(entries, played), 1):
             for tie in stage:
-                if tie.is_decided and tie.winner is not None:
+                if tie.winner is not None:
                     reached[tie.winner.id] = number
         return [
             sorted(agent for agent in reached if reached[agent] == stage)
@@ -99,18 +98,16 @@ class Knockout(TournamentFormat):
         self, top: Competitor | None, bottom: Competitor | None, meetings: dict[frozenset[str], list[PlayedPairing]]
     ) -> Tie:
         if top is None or bottom is None:
-            return Tie(top, bottom, top or bottom, is_decided=True)
+            return Tie(top, bottom, top or bottom)
         met = meetings.get(frozenset({top.id, bottom.id}), [])
         for each in met:
             lead = each.points_of(top.id) - each.points_of(bottom.id)
             if lead:
-                return Tie(top, bottom, top if lead > 0 else bottom, is_decided=True)
+                return Tie(top, bottom, top if lead > 0 else bottom)
         better, worse = by_seed([top, bottom])
         if not (top.active and bottom.active):
-            return Tie(top, bottom, better if better.active else worse, is_decided=True)
-        if len(met) > self.replays:
-            return Tie(top, bottom, better, is_decided=True)
-        return Tie(top, bottom, None, is_decided=False)
+            return Tie(top, bottom, better if better.active else worse)
+        return Tie(top, bottom, better if len(met) > self.replays else None)
 
 
 def bracket(agents: Sequence[Competitor]) -> list[Competitor | None]:
