@@ -75,11 +75,10 @@ class LadderHistory:
         self.priors: dict[str, Prior] = {}
         """Ratings before the first games."""
         self._out: set[str] = set()
-        self._drawn: list[tuple[str, str]] = []
-        self._ids: dict[str, int] = {}
-        """Place in `_drawn` by game id."""
+        self._drawn: dict[str, tuple[str, str]] = {}
+        """Agents by game id."""
         self._log = ContestState()
-        self._results: dict[int, GameResult] = {}
+        self._results: dict[str, GameResult] = {}
         for entry in snapshot.entries:
             self.admit(entry)
 
@@ -113,13 +112,12 @@ class LadderHistory:
     @property
     def drawn(self) -> int:
         """Number of drawn games."""
-        return len(self._drawn)
+        return self.games.drawn
 
     def draw(self, pairing: Pairing, game: ScheduledGame) -> None:
         """Count a scheduled game."""
         self.games.draw(pairing)
-        self._ids[game.id] = len(self._drawn)
-        self._drawn.append(game.agents)
+        self._drawn[game.id] = game.agents
 
     def take(self, event: Event) -> None:
         """Take an event that schedules no game."""
@@ -130,35 +128,33 @@ class LadderHistory:
                 self.games.withdraw(agent)
             case Disqualified(agent):
                 self._remove(agent)
-            case Accepted(game, attempt) if game in self._ids:
-                at = self._ids[game]
-                self.games.finish(*self._drawn[at])
-                result = self._results[at] = self._result_of(game, attempt)
+            case Accepted(game, attempt) if game in self._drawn:
+                self.games.finish(*self._drawn[game])
+                result = self._results[game] = self._result_of(game, attempt)
                 if self._out.isdisjoint(result.agents):
                     self.ratings.add_result(result)
-            case Voided(game) | Abandoned(game) if game in self._ids:
-                self._wait_again(self._ids[game])
-            case Annulled(game) if game in self._ids:
-                at = self._ids[game]
+            case Voided(game) | Abandoned(game) if game in self._drawn:
+                self._wait_again(game)
+            case Annulled(game) if game in self._drawn:
                 if self._log.games[game].running is None:
-                    del self._results[at]
-                    self.games.reopen(*self._drawn[at])
+                    del self._results[game]
+                    self.games.reopen(*self._drawn[game])
                     self._rate_again()
-                self._wait_again(at)
+                self._wait_again(game)
         self._log.apply(event)
 
-    def _wait_again(self, at: int) -> None:
-        if not self._out.isdisjoint(self._drawn[at]):  # cancelled
-            self.games.finish(*self._drawn[at])
+    def _wait_again(self, game: str) -> None:
+        if not self._out.isdisjoint(self._drawn[game]):  # cancelled
+            self.games.finish(*self._drawn[game])
 
     def _remove(self, agent: str) -> None:
         if agent not in self.priors or agent in self._out:
             return
         self.games.withdraw(agent)
-        for game, at in self._ids.items():
-            is_waiting = self._log.games[game].running is None and at not in self._results
-            if is_waiting and agent in self._drawn[at] and self._out.isdisjoint(self._drawn[at]):
-                self.games.finish(*self._drawn[at])
+        for game, agents in self._drawn.items():
+            is_waiting = self._log.games[game].running is None and game not in self._results
+            if is_waiting and agent in agents and self._out.isdisjoint(agents):
+                self.games.finish(*agents)
         self._out.add(agent)
         self._rate_again()
 
@@ -166,8 +162,9 @@ class LadderHistory:
         self.ratings = self._new_ratings()
         for agent, prior in self.priors.items():
             self.ratings.admit(agent, prior)
-        for _, result in sorted(self._results.items()):
-            if self._out.isdisjoint(result.agents):
+        for game in self._drawn:
+            result = self._results.get(game)
+            if result is not None and self._out.isdisjoint(result.agents):
                 self.ratings.count_result(result)
         self.ratings.refit()
 
