@@ -169,10 +169,8 @@ class SkippingFormat(TournamentFormat):
     def without_skipped(self, rounds: Sequence[Sequence[Pair]], group: str = "") -> list[list[Pair]]:
         """Rounds of a group without skipped pairs."""
         skip = self.skip
-        if skip is None:
-            return [list(pairs) for pairs in rounds]
         return [
-            [(first, second) for first, second in pairs if not skip.leaves_out(first.id, second.id, group)]
+            [pair for pair in pairs if skip is None or not skip.leaves_out(pair[0].id, pair[1].id, group)]
             for pairs in rounds
         ]
 

@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import accumulate, pairwise, zip_longest
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
@@ -57,7 +57,7 @@ class Group:
 
     def remaining_pairs(self, cycles: int, played: Sequence[PlayedPairing]) -> list[list[Pair]]:
         """The remaining rounds."""
-        met = Counter(each.pairing.agents for each in played if each.pairing.group == self.name)
+        met = Counter(each.pairing.agents for each in self.played_in(played))
         rounds: list[list[Pair]] = []
         for pairs in berger(by_seed(self.members), cycles):
             rounds.append([])
@@ -68,17 +68,13 @@ class Group:
                     rounds[-1].append((first, second))
         return rounds
 
-    def order(self, played: Sequence[PlayedPairing], ranking: Ranking) -> Tiers:
-        """Its members, best first."""
-        return ranked(self.members, self.played_in(played), ranking)
-
-    def compared(self, played: Sequence[PlayedPairing], ranking: Ranking) -> Values:
-        """Its members' values of the criteria."""
-        return ranked_by(self.members, self.played_in(played), ranking)
-
     def played_in(self, played: Sequence[PlayedPairing]) -> list[PlayedPairing]:
         """Its pairings."""
         return [each for each in played if each.pairing.group == self.name]
+
+    def order(self, played: Sequence[PlayedPairing], ranking: Ranking) -> Tiers:
+        """Its members, best first."""
+        return ranked(self.members, self.played_in(played), ranking)
 
     def best(
         self, played: Sequence[PlayedPairing], ranking: Ranking, count: int, above: str, new: Collection[str] = ()
@@ -180,7 +176,7 @@ class _Staged(SkippingFormat):
         values = dict(ranked_by(entries, [], self.ranking))
         for stage in self.reached(entries, played):
             for group in stage:
-                values |= group.compared(played, self.ranking)
+                values |= ranked_by(group.members, group.played_in(played), self.ranking)
         return values
 
     def _remaining_pairs(
@@ -291,11 +287,7 @@ class Leagues(_Staged):
         if number == 0:
             return None
         name = str(number)
-        new = (
-            {entry.id for entry in entries if not self.skip.rating_of(entry.id)}
-            if self.promotes_new and self.skip
-            else ()
-        )
+        new = {entry.id for entry in entries if self.promotes_new and self.skip and not self.skip.rating_of(entry.id)}
         risen = stages[-1][0].best(played, self.ranking, self.promoted, name, new) if stages else []
         return [Group(name, (*drawn[number - 1], *risen))]
 
@@ -325,13 +317,8 @@ def deal_into_groups(entries: Sequence[Competitor], groups: int) -> list[list[Co
 
 def cut(entries: Sequence[Competitor], sizes: Sequence[int]) -> list[list[Competitor]]:
     """Leagues of `sizes` and one of the rest."""
-    leagues: list[list[Competitor]] = []
-    start = 0
-    for size in [*sizes, len(entries)]:
-        if start < len(entries):
-            leagues.append(list(entries[start : start + size]))
-        start += size
-    return leagues
+    bounds = [*accumulate(sizes, initial=0), len(entries)]
+    return [list(entries[start:end]) for start, end in pairwise(bounds) if start < len(entries)]
 
 
 def promoted_count(order: Sequence[str], count: int, new: Collection[str]) -> int:

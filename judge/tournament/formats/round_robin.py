@@ -33,7 +33,7 @@ class DoubleRoundRobin(SkippingFormat):
 
     def next(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
         """All rounds of the Berger tables."""
-        return RoundRobin(games=self.games, cycles=2, skip=self.skip).next(entries, played, seed)
+        return remaining(self.without_skipped(berger(by_seed(entries), 2)), played)
 
     def last_round(self, agents: int) -> int:
         return 2 * (agents - 1 + agents % 2)
