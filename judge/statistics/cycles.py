@@ -19,8 +19,8 @@ from itertools import combinations
 import numpy as np
 
 from judge.contest_games import GameResult
-from judge.statistics.bradley_terry import Fit, Matrix
-from judge.statistics.ratings import fit_games
+from judge.statistics.bradley_terry import Fit, Matrix, PairCounts
+from judge.statistics.rating_model import DEFAULT_MODEL
 from judge.statistics.scales import ELO, rounded_p
 from judge.statistics.significance import SIGNIFICANCE, chi_square_tail, holm, normal_tail
 
@@ -52,7 +52,7 @@ class RatingsCheck:
 
 def check_ratings(results: Iterable[GameResult]) -> RatingsCheck:
     """Compare results with ratings fitted to them."""
-    fit = fit_games(results)
+    fit = Fit(PairCounts.of(results), DEFAULT_MODEL)
     tally, names = fit.tally, list(fit.tally.place)
     if not names:
         return RatingsCheck(0.0, 0, 1.0, ())

@@ -28,5 +28,7 @@ class RatingModel(FrozenModel):
         return self
 
 
+DEFAULT_MODEL = RatingModel()
+
 BAYESELO_MODEL = RatingModel(advantage=0, draw_elo=0.01, mean=1600)
 """The model of `judge.statistics.bayeselo`."""
