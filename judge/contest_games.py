@@ -251,12 +251,10 @@ def copies(results: Iterable[GameResult]) -> Mapping[int, int]:
 
 def without_copies(results: Iterable[GameResult]) -> list[GameResult]:
     """The results as evidence: programs without chance repeat a game, which shows nothing new."""
-    seen: set[GameContent] = set()
+    seen: set[GameContent | None] = set()
     found = []
     for game in results:
-        if (content := game.content) is None:
-            found.append(game)
-        elif content not in seen:
+        if (content := game.content) is None or content not in seen:
             seen.add(content)
             found.append(game)
     return found

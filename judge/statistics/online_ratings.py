@@ -50,6 +50,19 @@ class OnlineRating:
         return CONFIDENCE_95 * self.deviation
 
 
+@dataclass(frozen=True, slots=True)
+class _Games:
+    first: np.ndarray[tuple[int], np.dtype[np.intp]]
+    second: np.ndarray[tuple[int], np.dtype[np.intp]]
+    wins: Vector
+    draws: Vector
+    losses: Vector
+
+    def leads(self, at: Vector) -> Vector:
+        leads: Vector = at[self.first] - at[self.second] + at[0]
+        return leads
+
+
 class OnlineRatings:
     """Each agent has a place, from 0 in the order of admission."""
 
@@ -201,18 +214,13 @@ class OnlineRatings:
             self._fit_draws(games)
             if abs(self._draw - before) <= _CLOSE:
                 break
-        _, bend = self._slopes(self._leads(games, self._at), wins, draws, losses)
+        _, bend = self._slopes(games.leads(self._at), wins, draws, losses)
         self._covariance[: self._size, : self._size] = self._inverse(games, bend)
 
     def _grow(self) -> None:
-        size = 2 * len(self._at)
-        for name in ("_at", "_mean", "_variance"):
-            longer = np.zeros(size)
-            longer[: self._size] = getattr(self, name)[: self._size]
-            setattr(self, name, longer)
-        larger = np.zeros((size, size))
-        larger[: self._size, : self._size] = self._covariance[: self._size, : self._size]
-        self._covariance = larger
+        size = len(self._at)
+        for name in ("_at", "_mean", "_variance", "_covariance"):
+            setattr(self, name, np.pad(getattr(self, name), (0, size)))
 
     def _solve(self, lead: float, variance: float, wins: Vector, draws: Vector, losses: Vector) -> tuple[float, float]:
         low, high, move = -1.0, 1.0, 0.0
@@ -236,11 +244,7 @@ class OnlineRatings:
 
     # --- exact fit -------------------------------------------------------------------------------------------------
 
-    def _leads(self, games: "_Games", at: Vector) -> Vector:
-        leads: Vector = at[games.first] - at[games.second] + at[0]
-        return leads
-
-    def _climb(self, games: "_Games") -> None:
+    def _climb(self, games: _Games) -> None:
         size = self._size
         at, covariance, last = self._at[:size].copy(), self._covariance[:size, :size], float("inf")
         gradient, bend = self._gradient(games, at)
@@ -266,8 +270,8 @@ class OnlineRatings:
             at, gradient = moved, ahead
         self._at[:size] = at
 
-    def _gradient(self, games: "_Games", at: Vector) -> tuple[Vector, Vector]:
-        slope, bend = self._slopes(self._leads(games, at), games.wins, games.draws, games.losses)
+    def _gradient(self, games: _Games, at: Vector) -> tuple[Vector, Vector]:
+        slope, bend = self._slopes(games.leads(at), games.wins, games.draws, games.losses)
         size = self._size
         gradient: Vector = np.zeros(size)
         gradient += np.bincount(games.first, slope, size)
@@ -279,7 +283,7 @@ class OnlineRatings:
         gradient[~is_free] = 0.0
         return gradient, bend
 
-    def _inverse(self, games: "_Games", bend: Vector) -> Matrix:
+    def _inverse(self, games: _Games, bend: Vector) -> Matrix:
         size, first, second = self._size, games.first, games.second
         advantage = np.zeros_like(first)
         curvature = np.zeros(size * size)
@@ -297,11 +301,11 @@ class OnlineRatings:
         result[among_free] = inverse(square)
         return result
 
-    def _fit_draws(self, games: "_Games") -> None:
+    def _fit_draws(self, games: _Games) -> None:
         drawn = float(np.add.accumulate(games.draws)[-1])
         if not drawn:
             return
-        u = np.append(self._leads(games, self._at), 0.0)
+        u = np.append(games.leads(self._at), 0.0)
         wins, losses = np.append(games.wins, _PRIOR_DRAWS / 2), np.append(games.losses, _PRIOR_DRAWS / 2)
         draws = np.append(games.draws, 0.0)
         if not self._draw:
@@ -329,12 +333,3 @@ def _ending(result: GameResult) -> int | None:
     if result.is_draw:
         return 1
     return None if result.winner is None else 2 * (result.winner != result.first)
-
-
-@dataclass(frozen=True, slots=True)
-class _Games:
-    first: np.ndarray[tuple[int], np.dtype[np.intp]]
-    second: np.ndarray[tuple[int], np.dtype[np.intp]]
-    wins: Vector
-    draws: Vector
-    losses: Vector
