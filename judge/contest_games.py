@@ -202,7 +202,6 @@ class GameResult(NamedTuple):
 
     @property
     def winning_seat(self) -> int | None:
-        """The winner's seat."""
         return None if self.winner is None else int(self.winner != self.first)
 
     @property
@@ -308,7 +307,6 @@ class PublishedGame(ScheduledGame):
 
     @classmethod
     def of(cls, game: ScheduledGame, result: GameResult | None, uncounted: Sequence[Attempt] = ()) -> "PublishedGame":
-        """A game with its result and other attempts."""
         scheduled = {name: getattr(game, name) for name in _SCHEDULED}
         return cls(**scheduled, result=result, uncounted=tuple(uncounted))
 

@@ -111,11 +111,9 @@ class LadderHistory:
 
     @property
     def drawn(self) -> int:
-        """Number of drawn games."""
         return self.games.drawn
 
     def draw(self, pairing: Pairing, game: ScheduledGame) -> None:
-        """Count a scheduled game."""
         self.games.draw(pairing)
         self._drawn[game.id] = game.agents
 

@@ -1,5 +1,6 @@
 """The next pair of a ladder (docs/decisions/0013-matchmaking-of-ladders.md)."""
 
+from collections import Counter
 from enum import IntEnum
 from math import ceil
 
@@ -52,9 +53,9 @@ class LadderGames:
         self._names: list[str] = []
         self._places: dict[str, int] = {}
         self._authors: dict[str, int] = {}
-        self._meetings: dict[tuple[int, int], int] = {}
-        self._last_first: dict[tuple[int, int], int] = {}
-        self._open_pairs: dict[tuple[int, int], int] = {}
+        self._meetings: dict[tuple[int, int], tuple[int, int]] = {}
+        """Number of games, and the first seat's agent in the last one."""
+        self._open_pairs = Counter[tuple[int, int]]()
         self._table: npt.NDArray[np.int64] = np.zeros((len(_Row), 16), dtype=np.int64)
         self._against: npt.NDArray[np.int32] = np.zeros((16, 16), dtype=np.int32)
         """Games per agent and author of the opponent."""
@@ -164,41 +165,39 @@ class LadderGames:
             author = self._table[_Row.AUTHOR, opponent]
             if author >= 0:
                 self._against[agent, author] += 1
-        self._meetings[pair] = self._meetings.get(pair, 0) + 1
-        self._last_first[pair] = first
-        self._open_pairs[pair] = self._open_pairs.get(pair, 0) + 1
+        self._meetings[pair] = self.meetings(pair)[0] + 1, first
+        self._open_pairs[pair] += 1
         if not self.period_left:
             self._begin_period()
 
     def finish(self, first: str, second: str) -> None:
         """Count an open game as finished. Raises ValueError if it is not open."""
-        places = self._places[first], self._places[second]
+        places = [self._places[first], self._places[second]]
         pair = _pair(*places)
         if pair not in self._open_pairs:
             raise ValueError(f"{first} and {second} have no open game")
-        self._table[_Row.OPEN, list(places)] -= 1
-        self._table[_Row.OPEN_TIME, list(places)] += self.drawn
+        self._table[_Row.OPEN, places] -= 1
+        self._table[_Row.OPEN_TIME, places] += self.drawn
         self._open_pairs[pair] -= 1
         if not self._open_pairs[pair]:
             del self._open_pairs[pair]
 
     def reopen(self, first: str, second: str) -> None:
         """Count a finished game as open: its result was withdrawn."""
-        places = self._places[first], self._places[second]
-        self._table[_Row.OPEN, list(places)] += 1
-        self._table[_Row.OPEN_TIME, list(places)] -= self.drawn
-        self._open_pairs[_pair(*places)] = self._open_pairs.get(_pair(*places), 0) + 1
+        places = [self._places[first], self._places[second]]
+        self._table[_Row.OPEN, places] += 1
+        self._table[_Row.OPEN_TIME, places] -= self.drawn
+        self._open_pairs[_pair(*places)] += 1
 
     def meetings(self, pair: tuple[int, int]) -> tuple[int, int | None]:
         """A pair's number of games, and the first seat's agent in the last one. The lower place is first."""
-        return self._meetings.get(pair, 0), self._last_first.get(pair)
+        return self._meetings.get(pair, (0, None))
 
     def first_seat_surplus(self, place: int) -> int:
         """How many more first seats than second ones an agent had."""
         return int(2 * self._table[_Row.FIRST_SEATS, place] - self._table[_Row.GAMES, place])
 
     def open_in(self, low: Places, high: Places) -> Vector:
-        """Open games of each pair."""
         count = len(self._names)
         keys = np.array(sorted(a * count + b for a, b in self._open_pairs), dtype=np.intp)
         if not len(keys):

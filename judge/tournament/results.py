@@ -66,7 +66,6 @@ class SideScore:
         self.charged_ms += game.charged_ms[seat]
 
     def add(self, other: "SideScore") -> None:
-        """Add another pairing's results."""
         self.wins += other.wins
         self.draws += other.draws
         self.losses += other.losses
@@ -139,7 +138,6 @@ class PointsTable:
         return max(max(points) for points in self.by_word.values())
 
     def of(self, game: GameResult) -> Points:
-        """Points of both seats."""
         outcome = self.read(game)
         points = None if outcome is None else self.by_word.get(outcome.word)
         if outcome is None or points is None:

@@ -72,7 +72,6 @@ class Tournament:
         return self.snapshot.format.next(self.entries(out), self.played(earlier, results), seed)
 
     def goes_on(self, earlier: Sequence[Pairing], results: Iterable[GameResult], out: Collection[str] = ()) -> bool:
-        """Whether games follow after all of `earlier`."""
         seed = self.seed if self.seed is not None else 0
         return self.snapshot.format.goes_on(self.entries(out), self.played(earlier, results), seed)
 

@@ -183,13 +183,11 @@ class Snapshot(FrozenModel):
         return self
 
     def policy_of(self, first: str, second: str) -> Policy:
-        """The policy of a game, with the clocks of its agents."""
         clocks = self.clocks.get(first, ""), self.clocks.get(second, "")
         return self.policy.with_clocks(*clocks) if any(clocks) else self.policy
 
     @property
     def shown_name(self) -> str:
-        """The title, or else the name."""
         return self.title or self.name
 
     @property
@@ -274,17 +272,8 @@ def refuse_many_entries(form: AnyFormat, count: int, source: str) -> None:
     """Raises InputError for more entries or pairings than the format allows."""
     if count > form.agents[1]:
         raise InputError(f"{source}: {count} entries, but a contest of format {form.name} has at most {form.agents[1]}")
-    sizes: Iterable[int] = ()
-    if isinstance(form, RoundRobin | DoubleRoundRobin):
-        sizes = (count,)
-    elif isinstance(form, Groups):
-        final = min(form.groups * form.promoted, count)
-        sizes = (*(-(-count // form.groups),) * min(form.groups, count), final)
-    elif isinstance(form, Leagues):
-        sizes = (*form.sizes, max(0, count - sum(form.sizes)))
-        sizes = [min(size + form.promoted, count) for size in sizes]
-    cycles = getattr(form, "cycles", 1)
-    if getattr(form, "groups", 1) > count or cycles * sum(size * (size - 1) // 2 for size in sizes) > MAX_PAIRINGS:
+    _, most = _pairing_counts(form, count)
+    if getattr(form, "groups", 1) > count or most > MAX_PAIRINGS:
         raise InputError(
             f"{source}: format: more groups than the {count} agents, or more than {MAX_PAIRINGS} pairings; "
             "use fewer groups and cycles"
@@ -298,16 +287,26 @@ _MAX_SKIPPED = 20
 
 def refuse_missing_pairings(form: AnyFormat, count: int, found: int, source: str) -> None:
     """Raises InputError if the first draw of `count` entries has many more pairings than were `found`."""
-    sizes: Iterable[int] = ()
-    if isinstance(form, RoundRobin | DoubleRoundRobin):
-        sizes = (count,)
-    elif isinstance(form, Groups):
-        sizes = (count // form.groups,) * form.groups
-    elif isinstance(form, Leagues):
-        sizes = (max(0, count - sum(form.sizes)),)
-    drawn = getattr(form, "cycles", 1) * sum(size * (size - 1) // 2 for size in sizes)
+    drawn, _ = _pairing_counts(form, count)
     if drawn > found * (1 if skip_of(form) is None else _MAX_SKIPPED) + _MAX_MISSING_PAIRINGS:
         raise InputError(f"{source}: the format draws {drawn} pairings at the start, but there are {found}")
+
+
+def _pairing_counts(form: AnyFormat, count: int) -> tuple[int, int]:
+    """Of a format with round robins: least number at the start, most in all stages. Of other formats: 0."""
+    least: Iterable[int] = ()
+    most: Iterable[int] = ()
+    if isinstance(form, RoundRobin | DoubleRoundRobin):
+        least = most = (count,)
+    elif isinstance(form, Groups):
+        groups, final = min(form.groups, count), min(form.groups * form.promoted, count)
+        least = (count // form.groups,) * groups
+        most = (*(-(-count // form.groups),) * groups, final)
+    elif isinstance(form, Leagues):
+        sizes = (*form.sizes, max(0, count - sum(form.sizes)))
+        least, most = sizes[-1:], [min(size + form.promoted, count) for size in sizes]
+    cycles = getattr(form, "cycles", 1)
+    return cycles * sum(n * (n - 1) // 2 for n in least), cycles * sum(n * (n - 1) // 2 for n in most)
 
 
 def terms_digest(document: str) -> str:

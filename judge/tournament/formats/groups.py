@@ -56,7 +56,6 @@ class Group:
     members: tuple[Competitor, ...]
 
     def remaining_pairs(self, cycles: int, played: Sequence[PlayedPairing]) -> list[list[Pair]]:
-        """The remaining rounds."""
         met = Counter(each.pairing.agents for each in self.played_in(played))
         rounds: list[list[Pair]] = []
         for pairs in berger(by_seed(self.members), cycles):
@@ -69,11 +68,9 @@ class Group:
         return rounds
 
     def played_in(self, played: Sequence[PlayedPairing]) -> list[PlayedPairing]:
-        """Its pairings."""
         return [each for each in played if each.pairing.group == self.name]
 
     def order(self, played: Sequence[PlayedPairing], ranking: Ranking) -> Tiers:
-        """Its members, best first."""
         return ranked(self.members, self.played_in(played), ranking)
 
     def best(
@@ -211,13 +208,11 @@ class Groups(_Staged):
         return frozenset(_letter(number) for number in range(self.groups))
 
     def stage_name(self, group: str) -> str:
-        """Groups have letters."""
         return sentence("Final") if group == FINAL else sentence(f"Group {group}")
 
     def stage_after(
         self, stages: Sequence[list[Group]], entries: Sequence[Competitor], played: Sequence[PlayedPairing]
     ) -> list[Group] | None:
-        """The groups, then the final."""
         if not stages:
             return [
                 Group(_letter(number), tuple(members))
@@ -281,7 +276,6 @@ class Leagues(_Staged):
     def stage_after(
         self, stages: Sequence[list[Group]], entries: Sequence[Competitor], played: Sequence[PlayedPairing]
     ) -> list[Group] | None:
-        """The next higher league."""
         drawn = self.leagues(entries)
         number = len(drawn) - len(stages)
         if number == 0:
@@ -292,7 +286,6 @@ class Leagues(_Staged):
         return [Group(name, (*drawn[number - 1], *risen))]
 
     def stage_name(self, group: str) -> str:
-        """Leagues have numbers, 1 for the first."""
         return sentence(f"League {group}")
 
     def groups_now(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Mapping[str, str]:

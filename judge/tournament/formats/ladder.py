@@ -95,7 +95,6 @@ class Ladder(TournamentFormat):
         return rounded_rating(found.rating, deviation)
 
     def next(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
-        """Empty, without rounds."""
         return []
 
     def goes_on(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> bool:
@@ -105,7 +104,6 @@ class Ladder(TournamentFormat):
         return can_pair and len(played) < self.total_games
 
     def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:
-        """The other games of the season."""
         return self.total_games - len(played) if self.goes_on(entries, played, 0) else 0
 
 

@@ -19,7 +19,6 @@ class RoundRobin(SkippingFormat):
     """Number of times that agents meet, with seats changed."""
 
     def next(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
-        """All rounds of the Berger tables."""
         return remaining(self.without_skipped(berger(by_seed(entries), self.cycles)), played)
 
     def last_round(self, agents: int) -> int:
@@ -32,7 +31,6 @@ class DoubleRoundRobin(SkippingFormat):
     name: Literal["double-round-robin"] = "double-round-robin"
 
     def next(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
-        """All rounds of the Berger tables."""
         return remaining(self.without_skipped(berger(by_seed(entries), 2)), played)
 
     def last_round(self, agents: int) -> int:
@@ -47,7 +45,6 @@ class Gauntlet(TournamentFormat):
     """Number of challengers: the first seeds."""
 
     def next(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
-        """All meetings of the challengers."""
         return remaining(gauntlet(by_seed(entries), self.challengers), played)
 
     def last_round(self, agents: int) -> int:
