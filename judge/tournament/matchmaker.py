@@ -276,10 +276,9 @@ def _best_pair(
 ) -> tuple[int, int] | None:
     if not len(agents) or not len(opponents):
         return None
-    pairs = _Neighbours(ratings.ratings, agents, opponents)
     width = games.rules.neighbours
     while True:
-        low, high = pairs.within(width)
+        low, high = _neighbours(ratings.ratings, agents, opponents, width)
         allowed = games.allowed(low, high)
         low, high = low[allowed], high[allowed]
         if len(low):
@@ -295,28 +294,21 @@ def _best_pair(
     return first, second
 
 
-class _Neighbours:
-    def __init__(self, ratings: Vector, agents: Places, opponents: Places) -> None:
-        self._opponents = opponents[np.argsort(ratings[opponents], kind="stable")]
-        self._agents = agents
-        self._is_one_set = np.array_equal(agents, opponents)
-        if self._is_one_set:
-            self._agents = self._opponents
-            self._middle: Places = np.arange(len(agents)) + 1
-        else:
-            self._middle = np.searchsorted(ratings[self._opponents], ratings[agents])
-
-    def within(self, width: int) -> tuple[Places, Places]:
-        width = min(width, len(self._opponents))
-        # Within one set, the weaker side has the same pairs. The agent itself is in neither list.
-        steps = np.arange(0 if self._is_one_set else -width, width + (not self._is_one_set))
-        at = self._middle[:, None] + steps
-        inside = (at >= 0) & (at < len(self._opponents))
-        first = np.broadcast_to(self._agents[:, None], at.shape)[inside]
-        second = self._opponents[at[inside]]
-        distinct = first != second
-        first, second = first[distinct], second[distinct]
-        return np.minimum(first, second), np.maximum(first, second)
+def _neighbours(ratings: Vector, agents: Places, opponents: Places, width: int) -> tuple[Places, Places]:
+    """Pairs of agents with at most `width` stronger and `width` weaker opponents each."""
+    ordered = opponents[np.argsort(ratings[opponents], kind="stable")]
+    is_one_set = np.array_equal(agents, opponents)
+    agents = ordered if is_one_set else agents
+    middle = np.arange(len(agents)) + 1 if is_one_set else np.searchsorted(ratings[ordered], ratings[agents])
+    width = min(width, len(ordered))
+    # Within one set, the weaker side has the same pairs. The agent itself is in neither list.
+    at = middle[:, None] + np.arange(0 if is_one_set else -width, width + (not is_one_set))
+    inside = (at >= 0) & (at < len(ordered))
+    first = np.broadcast_to(agents[:, None], at.shape)[inside]
+    second = ordered[at[inside]]
+    distinct = first != second
+    first, second = first[distinct], second[distinct]
+    return np.minimum(first, second), np.maximum(first, second)
 
 
 def _values(ratings: OnlineRatings, games: LadderGames, low: Places, high: Places) -> Vector:
