@@ -16,8 +16,7 @@ from judge.contest_games import GameResult
 from judge.statistics.bayeselo import PairResult, strengths_of, summed
 from judge.statistics.bradley_terry import MAX_LEAGUE_STEP, Davidson, Fit, Matrix, PairCounts, Vector, fit_leagues
 from judge.statistics.rating_model import BAYESELO_MODEL, RatingModel
-from judge.statistics.scales import CONFIDENCE_95, ELO, rounded, rounded_p
-from judge.statistics.significance import SIGNIFICANCE, holm, normal_tail
+from judge.statistics.scales import CONFIDENCE_95, ELO, SIGNIFICANCE, holm, normal_tail, rounded, rounded_p
 
 _MODEL = RatingModel(draws="davidson", advantage=0)
 

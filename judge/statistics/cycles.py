@@ -21,8 +21,7 @@ import numpy as np
 from judge.contest_games import GameResult
 from judge.statistics.bradley_terry import Fit, Matrix, PairCounts
 from judge.statistics.rating_model import DEFAULT_MODEL
-from judge.statistics.scales import ELO, rounded_p
-from judge.statistics.significance import SIGNIFICANCE, chi_square_tail, holm, normal_tail
+from judge.statistics.scales import ELO, SIGNIFICANCE, chi_square_tail, holm, normal_tail, rounded_p
 
 MAX_AGENTS = 100
 """Agents in the search for rings, those with the most games."""

@@ -31,11 +31,11 @@ import numpy as np
 import numpy.typing as npt
 
 from judge.contest_games import GameConditions, GameResult
-from judge.statistics.scales import rounded
-from judge.statistics.significance import (
+from judge.statistics.scales import (
     SIGNIFICANCE,
     chi_square_shift,
     holm,
+    rounded,
     variance_ratio_point,
     variance_ratio_tail,
 )

@@ -22,8 +22,16 @@ from typing import Self
 
 from judge.base.errors import InputError
 from judge.contest_games import GameResult
-from judge.statistics.scales import CONFIDENCE_95, NORMAL, NORMALIZED_ELO, elo_of_score, rounded_p
-from judge.statistics.significance import SIGNIFICANCE, holm, student_tail
+from judge.statistics.scales import (
+    CONFIDENCE_95,
+    NORMAL,
+    NORMALIZED_ELO,
+    SIGNIFICANCE,
+    elo_of_score,
+    holm,
+    rounded_p,
+    student_tail,
+)
 
 GAME_SCORES = (0.0, 0.5, 1.0)
 """Scores of a game: lost, drawn, won."""
