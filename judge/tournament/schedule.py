@@ -159,11 +159,12 @@ class Tournament:
         """The standings; disqualified agents are last, in order of entry."""
         entries = self.entries(out)
         form = self.snapshot.format
-        tiers = [[agent for agent in tier if agent not in out] for tier in form.order(entries, played)]
+        order, values = form.rank(entries, played)
+        tiers = [[agent for agent in tier if agent not in out] for tier in order]
         tiers = [tier for tier in (*tiers, [entry.id for entry in entries if not entry.active]) if tier]
         counted = without(played, out)
         records = records_of([entry.id for entry in entries], counted)
-        lines = standings(tiers, records, form.compared(entries, played))
+        lines = standings(tiers, records, values)
         return Table(tuple(form.ranking), tuple(lines), crosstable([line.agent for line in lines], counted))
 
     def failed(self, results: Sequence[GameResult], out: Collection[str] = ()) -> Mapping[str, float]:

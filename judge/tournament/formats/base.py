@@ -129,29 +129,19 @@ class TournamentFormat(FrozenModel, ABC):
         """Each agent's current or first group."""
         return {}
 
-    def order(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Tiers:
-        """All entries, best first."""
-        return ranked(entries, played, self.ranking)
-
-    def compared(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Values:
-        """Values of the criteria by entry."""
-        return ranked_by(entries, played, self.ranking)
+    def rank(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> tuple[Tiers, Values]:
+        """All entries, best first, and their values of the criteria."""
+        return rank(entries, played, self.ranking)
 
 
-def ranked(entries: Sequence[Competitor], played: Sequence[PlayedPairing], ranking: Ranking) -> Tiers:
-    """Entries in order, disqualified ones last and without their games."""
+def rank(entries: Sequence[Competitor], played: Sequence[PlayedPairing], ranking: Ranking) -> tuple[Tiers, Values]:
+    """Entries in order, disqualified ones last and without their games, and their values of the criteria."""
+    active = [entry.id for entry in entries if entry.active]
     out = sorted(entry.id for entry in entries if not entry.active)
-    values = ranked_by(entries, played, ranking)
-    tiers = tiers_of({agent: found for agent, found in values.items() if agent not in out})
-    return [*tiers, out] if out else tiers
-
-
-def ranked_by(entries: Sequence[Competitor], played: Sequence[PlayedPairing], ranking: Ranking) -> Values:
-    """The values that `ranked` compares."""
-    out = [entry.id for entry in entries if not entry.active]
-    others = [entry.id for entry in entries if entry.active]
-    records = records_of([*others, *out], without(played, out))
-    return {**compared(out, records, ranking), **compared(others, records, ranking)}
+    records = records_of([*active, *out], without(played, out))
+    values = compared(active, records, ranking)
+    tiers = tiers_of(values)
+    return [*tiers, out] if out else tiers, {**compared(out, records, ranking), **values}
 
 
 Pair = tuple[Competitor, Competitor]

@@ -17,7 +17,7 @@ from judge.base.parsing import FailFastTuple, FrozenModel
 from judge.base.text import sentence
 from judge.contest_games import Pairing
 from judge.record.seeds import Seed
-from judge.tournament.formats.base import Competitor, Pair, Rounds, SkippingFormat, by_seed, ranked, ranked_by
+from judge.tournament.formats.base import Competitor, Pair, Rounds, SkippingFormat, by_seed, rank
 from judge.tournament.formats.round_robin import berger
 from judge.tournament.results import PlayedPairing
 from judge.tournament.standings import Ranking, Tiers, Values
@@ -70,8 +70,8 @@ class Group:
     def played_in(self, played: Sequence[PlayedPairing]) -> list[PlayedPairing]:
         return [each for each in played if each.pairing.group == self.name]
 
-    def order(self, played: Sequence[PlayedPairing], ranking: Ranking) -> Tiers:
-        return ranked(self.members, self.played_in(played), ranking)
+    def rank(self, played: Sequence[PlayedPairing], ranking: Ranking) -> tuple[Tiers, Values]:
+        return rank(self.members, self.played_in(played), ranking)
 
     def best(
         self, played: Sequence[PlayedPairing], ranking: Ranking, count: int, above: str, new: Collection[str] = ()
@@ -84,7 +84,8 @@ class Group:
         """
         there = {agent for each in played if each.pairing.group == above for agent in each.pairing.agents}
         entry = {entry.id: entry for entry in self.members}
-        ordered = [member for tier in self.order(played, ranking) for member in by_seed(entry[agent] for agent in tier)]
+        tiers, _ = self.rank(played, ranking)
+        ordered = [member for tier in tiers for member in by_seed(entry[agent] for agent in tier)]
         promoted = [member for member in ordered if member.id in there]
         others = [member for member in ordered if member.active and member.id not in there]
         if new and promoted:
@@ -156,25 +157,22 @@ class _Staged(SkippingFormat):
     def yet_to_play(self, stages: Sequence[list[Group]], entries: Sequence[Competitor]) -> Tiers:
         return []
 
-    def order(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Tiers:
+    def rank(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> tuple[Tiers, Values]:
         stages = self.reached(entries, played)
         tiers = self.yet_to_play(stages, entries)
         listed = {agent for tier in tiers for agent in tier}
-        for stage in reversed(stages):
-            orders = [group.order(played, self.ranking) for group in stage]
-            for equal in zip_longest(*orders, fillvalue=()):
+        ranks = [[group.rank(played, self.ranking) for group in stage] for stage in stages]
+        for stage in reversed(ranks):
+            for equal in zip_longest(*(of_group for of_group, _ in stage), fillvalue=()):
                 tier = sorted({agent for agents in equal for agent in agents} - listed)
                 listed.update(tier)
                 tiers += [tier] if tier else []
         rest = sorted({entry.id for entry in entries} - listed)
-        return [*tiers, rest] if rest else tiers
-
-    def compared(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Values:
-        values = dict(ranked_by(entries, [], self.ranking))
-        for stage in self.reached(entries, played):
-            for group in stage:
-                values |= ranked_by(group.members, group.played_in(played), self.ranking)
-        return values
+        values = dict(rank(entries, [], self.ranking)[1])
+        for stage in ranks:
+            for _, of_group in stage:
+                values |= of_group
+        return [*tiers, rest] if rest else tiers, values
 
     def _remaining_pairs(
         self, stage: Sequence[Group], played: Sequence[PlayedPairing]

@@ -11,7 +11,7 @@ from judge.contest_games import Pairing
 from judge.record.seeds import Seed
 from judge.tournament.formats.base import Competitor, Rounds, TournamentFormat, by_seed
 from judge.tournament.results import PlayedPairing
-from judge.tournament.standings import Tiers
+from judge.tournament.standings import Tiers, Values
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +82,18 @@ class Knockout(TournamentFormat):
             standing = [tie.winner for tie in stages[-1]]
         return stages
 
-    def order(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Tiers:
+    def rank(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> tuple[Tiers, Values]:
         """Entries by stage, with shared places."""
         reached = {entry.id: 0 for entry in entries}
         for number, stage in enumerate(self.stages(entries, played), 1):
             for tie in stage:
                 if tie.winner is not None:
                     reached[tie.winner.id] = number
+        _, values = super().rank(entries, played)
         return [
             sorted(agent for agent in reached if reached[agent] == stage)
             for stage in sorted(set(reached.values()), reverse=True)
-        ]
+        ], values
 
     def _tie(
         self, top: Competitor | None, bottom: Competitor | None, meetings: dict[frozenset[str], list[PlayedPairing]]
