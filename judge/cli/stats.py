@@ -164,7 +164,7 @@ def _pairs(path: Path) -> tuple[Sequence[PairResult], Sequence[str]]:
 
 
 def _anchors(words: list[str]) -> dict[str, float]:
-    from judge.tournament.formats.ladder import MAX_RATING
+    from judge.tournament.skipped_pairs import MAX_RATING
 
     anchors: dict[str, float] = {}
     for word in words:

@@ -5,16 +5,7 @@ from statistics import fmean
 
 from judge.contest_games import GameResult, Pairing, ScheduledGame
 from judge.journal.codec import Event
-from judge.journal.events import (
-    Abandoned,
-    Accepted,
-    Annulled,
-    Disqualified,
-    Entered,
-    Scheduled,
-    Voided,
-    Withdrawn,
-)
+from judge.journal.events import Abandoned, Accepted, Annulled, Disqualified, Entered, Scheduled, Voided, Withdrawn
 from judge.journal.state import ContestState
 from judge.record.seeds import Seed
 from judge.statistics.online_ratings import OnlineRatings, Prior

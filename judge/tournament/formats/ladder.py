@@ -12,10 +12,10 @@ from judge.contest_games import Pairing
 from judge.record.seeds import Seed
 from judge.tournament.formats.base import Competitor, TournamentFormat, Withdrawal
 from judge.tournament.results import PlayedPairing
+from judge.tournament.skipped_pairs import MAX_RATING
 from judge.tournament.standings import Ranking
 
 MAX_DEVIATION = 2000
-MAX_RATING = 100_000
 
 Elo = Annotated[float, Field(ge=-MAX_RATING, le=MAX_RATING, allow_inf_nan=False)]
 
