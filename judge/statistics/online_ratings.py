@@ -94,10 +94,6 @@ class OnlineRatings:
         """Covariance of the ratings by place, in squared logistic units."""
         return self._covariance[1 : self._size, 1 : self._size]
 
-    def place(self, agent: str) -> int:
-        """The agent's place. Raises KeyError if it was not admitted."""
-        return self._places[agent]
-
     def rating(self, agent: str) -> OnlineRating:
         """The agent's rating. Raises KeyError if it was not admitted."""
         at = self._places[agent] + 1

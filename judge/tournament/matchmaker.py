@@ -299,7 +299,7 @@ def _neighbours(ratings: Vector, agents: Places, opponents: Places, width: int) 
     ordered = opponents[np.argsort(ratings[opponents], kind="stable")]
     is_one_set = np.array_equal(agents, opponents)
     agents = ordered if is_one_set else agents
-    middle = np.arange(len(agents)) + 1 if is_one_set else np.searchsorted(ratings[ordered], ratings[agents])
+    middle: Places = np.arange(len(agents)) + 1 if is_one_set else np.searchsorted(ratings[ordered], ratings[agents])
     width = min(width, len(ordered))
     # Within one set, the weaker side has the same pairs. The agent itself is in neither list.
     at = middle[:, None] + np.arange(0 if is_one_set else -width, width + (not is_one_set))
