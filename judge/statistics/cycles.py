@@ -72,11 +72,9 @@ def _residuals(fit: Fit, agents: int) -> tuple[Matrix, Matrix, Matrix]:
     variance = games * (won + drawn / 4 - (won + drawn / 2) ** 2)
     bend = games * fit.slopes_of_score()
     off_of, bend_of, variance_of = (np.zeros((agents, agents)) for _ in range(3))
-    np.add.at(off_of, (tally.first, tally.second), score - expected)
-    np.subtract.at(off_of, (tally.second, tally.first), score - expected)
-    for table, values in ((bend_of, bend), (variance_of, variance)):
-        np.add.at(table, (tally.first, tally.second), values)
-        np.add.at(table, (tally.second, tally.first), values)
+    for table, values, sign in ((off_of, score - expected, -1), (bend_of, bend, 1), (variance_of, variance, 1)):
+        table[tally.first, tally.second] += values
+        table[tally.second, tally.first] += sign * values
     return off_of, bend_of, variance_of
 
 
