@@ -210,7 +210,7 @@ class OnlineRatings:
             self._fit_draws(games)
             if abs(self._draw - before) <= _CLOSE:
                 break
-        _, bend = self._slopes(games.leads(self._at), wins, draws, losses)
+        *_, bend = self._slopes(games.leads(self._at), wins, draws, losses)
         self._covariance[: self._size, : self._size] = self._inverse(games, bend)
 
     def _grow(self) -> None:
@@ -221,7 +221,7 @@ class OnlineRatings:
     def _solve(self, lead: float, variance: float, wins: Vector, draws: Vector, losses: Vector) -> tuple[float, float]:
         low, high, move = -1.0, 1.0, 0.0
         for _ in range(_MAX_STEPS):
-            slope, bend = self._slopes(np.array([lead + variance * move]), wins, draws, losses)
+            slope, _, bend = self._slopes(np.array([lead + variance * move]), wins, draws, losses)
             miss = move - float(slope[0])
             low, high = (low, move) if miss > 0 else (move, high)
             step = miss / (1 + variance * float(bend[0]))
@@ -231,12 +231,12 @@ class OnlineRatings:
             move = nearer if low < nearer < high else (low + high) / 2
         return move, float(bend[0])
 
-    def _slopes(self, u: Vector, wins: Vector, draws: Vector, losses: Vector) -> tuple[Vector, Vector]:
+    def _slopes(self, u: Vector, wins: Vector, draws: Vector, losses: Vector) -> tuple[Vector, Vector, Vector]:
+        """Slopes by the leads, and by minus the draw parameter (without the part of draws alone); curvature."""
         short_of_win, short_of_loss = share(self._draw - u), share(self._draw + u)
-        for_first, for_second = wins + draws, losses + draws
-        slope = for_first * short_of_win - for_second * short_of_loss
-        bend = for_first * short_of_win * (1 - short_of_win) + for_second * short_of_loss * (1 - short_of_loss)
-        return slope, bend
+        for_first, for_second = (wins + draws) * short_of_win, (losses + draws) * short_of_loss
+        bend = for_first * (1 - short_of_win) + for_second * (1 - short_of_loss)
+        return for_first - for_second, for_first + for_second, bend
 
     # --- exact fit -------------------------------------------------------------------------------------------------
 
@@ -267,7 +267,7 @@ class OnlineRatings:
         self._at[:size] = at
 
     def _gradient(self, games: _Games, at: Vector) -> tuple[Vector, Vector]:
-        slope, bend = self._slopes(games.leads(at), games.wins, games.draws, games.losses)
+        slope, _, bend = self._slopes(games.leads(at), games.wins, games.draws, games.losses)
         size = self._size
         gradient: Vector = np.zeros(size)
         gradient += np.bincount(games.first, slope, size)
@@ -308,21 +308,15 @@ class OnlineRatings:
             portion = min(drawn / float(np.add.accumulate(wins + draws + losses)[-1]), 0.9)
             self._draw = float(log((1 + portion) / (1 - portion)))
         for _ in range(_MAX_STEPS):
-            slope, bend = self._draw_slopes(u, wins, draws, losses, drawn)
-            step = max(slope / bend, -self._draw / 2)
+            _, by_draw, bend = self._slopes(u, wins, draws, losses)
+            grown = float(exp(self._draw))
+            twice_sinh = grown - 1 / grown
+            slope = 2 * drawn * grown / twice_sinh - float(np.add.accumulate(by_draw)[-1])
+            curvature = float(np.add.accumulate(bend)[-1]) + 4 * drawn / (twice_sinh * twice_sinh)
+            step = max(slope / curvature, -self._draw / 2)
             self._draw += step
             if abs(step) <= _CLOSE / 10:
                 break
-
-    def _draw_slopes(self, u: Vector, wins: Vector, draws: Vector, losses: Vector, drawn: float) -> tuple[float, float]:
-        d = self._draw
-        a, b = share(d - u), share(d + u)
-        by_game = (wins + draws) * a + (losses + draws) * b
-        bend = (wins + draws) * a * (1 - a) + (losses + draws) * b * (1 - b)
-        grown = float(exp(d))
-        twice_sinh = grown - 1 / grown
-        slope_d = 2 * drawn * grown / twice_sinh - float(np.add.accumulate(by_game)[-1])
-        return slope_d, float(np.add.accumulate(bend)[-1]) + 4 * drawn / (twice_sinh * twice_sinh)
 
 
 def _ending(result: GameResult) -> int | None:

@@ -48,16 +48,13 @@ class Knockout(TournamentFormat):
 
     def next(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
         """The first undecided stage's pairings; replays are a separate round."""
-        earlier = [each.pairing for each in played]
-        for stage in self.stages(entries, played):
-            pairs = []
+        pairs = []
+        for stage in self.stages(entries, played)[-1:]:
             for table, tie in enumerate(stage):
                 if tie.open_pair:
                     better, worse = by_seed(tie.open_pair)
                     pairs.append((better.id, worse.id, "") if table % 2 == 0 else (worse.id, better.id, ""))
-            if pairs:
-                return Rounds(earlier).add(pairs)
-        return []
+        return Rounds(each.pairing for each in played).add(pairs)
 
     def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:
         """Without replays: undrawn pairings of the last known and later stages."""
@@ -89,11 +86,11 @@ class Knockout(TournamentFormat):
             for tie in stage:
                 if tie.winner is not None:
                     reached[tie.winner.id] = number
-        _, values = super().rank(entries, played)
-        return [
+        tiers = [
             sorted(agent for agent in reached if reached[agent] == stage)
             for stage in sorted(set(reached.values()), reverse=True)
-        ], values
+        ]
+        return tiers, super().rank(entries, played)[1]
 
     def _tie(
         self, top: Competitor | None, bottom: Competitor | None, meetings: dict[frozenset[str], list[PlayedPairing]]
