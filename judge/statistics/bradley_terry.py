@@ -185,8 +185,9 @@ class PairCounts:
         first, second = np.array(places, dtype=np.intp).reshape(-1, 2).T
         wins, draws, losses = np.array([scores[pair] for pair in pairs], dtype=np.float64).reshape(-1, 3).T
         seats = np.concatenate([first, second])
-        games_of = np.bincount(seats, np.tile(wins + draws + losses, 2), len(place))
-        scores_of = np.bincount(seats, np.concatenate([wins + draws / 2, losses + draws / 2]), len(place))
+        games_of, scores_of = np.zeros(len(place)), np.zeros(len(place))
+        np.add.at(games_of, seats, np.tile(wins + draws + losses, 2))
+        np.add.at(scores_of, seats, np.concatenate([wins + draws / 2, losses + draws / 2]))
         return cls(place, first, second, wins, draws, losses, games_of, scores_of)
 
 
