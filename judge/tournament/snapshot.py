@@ -191,6 +191,11 @@ class Snapshot(FrozenModel):
         return self.title or self.name
 
     @property
+    def has_openings(self) -> bool:
+        """Whether games begin after set moves."""
+        return any(self.openings)
+
+    @property
     def hides_openings(self) -> bool:
         """Whether openings are secret until the end."""
         return self.commitment is not None and self.shuffle
