@@ -125,51 +125,53 @@ class StageCertainty:
             yield sentence(
                 f"The games do not separate {first} and {second}: each is the stronger one with a probability of 50 %."
             )
-        elif number > 1 and max(chances) - min(chances) < _EQUAL_CHANCE:
+            return
+        if number > 1 and max(chances) - min(chances) < _EQUAL_CHANCE:
             chance = round(100 * sum(chances) / number)
             yield sentence(
                 f"The games do not separate them: each is the strongest agent with a probability of about {chance} %."
             )
-        else:
-            yield sentence(f"{first} is the strongest agent with a probability of {chance} %.")
-            if chance >= _LIKELY_PERCENT:
-                yield sentence("This probability is for the first place alone.")
-                if found.certain or not found.known:
-                    yield _WHOLE
-            if found.gap <= -_EQUAL_ELO:
-                yield sentence(f"By rating {second} is above {first}.")
-            elif found.further_share is None:
-                yield sentence(f"The games do not show a difference between {first} and {second}.")
-            elif found.further_share:
-                yield self._further_sentence(found.further_share)
-
-    def _further_sentence(self, share: float) -> str:
-        rounds = 0 if self.copies else math.ceil(share * self.rounds)
-        games = math.ceil(share * (len(self.games) - self.copies))
-        if (rounds or games) and share <= _MAX_TIMES:
+            return
+        yield sentence(f"{first} is the strongest agent with a probability of {chance} %.")
+        if chance >= _LIKELY_PERCENT:
+            yield sentence("This probability is for the first place alone.")
+            if found.certain or not found.known:
+                yield _WHOLE
+        if found.gap <= -_EQUAL_ELO:
+            yield sentence(f"By rating {second} is above {first}.")
+            return
+        if found.further_share is None:
+            yield sentence(f"The games do not show a difference between {first} and {second}.")
+            return
+        if not found.further_share:
+            return
+        rounds = 0 if self.copies else math.ceil(found.further_share * self.rounds)
+        games = math.ceil(found.further_share * (len(self.games) - self.copies))
+        if (rounds or games) and found.further_share <= _MAX_TIMES:
             if self.copies and games == 1:
-                return sentence(
+                yield sentence(
                     "One more game that is no copy would separate first and second with a probability of 80 %."
                 )
-            if self.copies:
-                return sentence(
+            elif self.copies:
+                yield sentence(
                     f"{games} more games that are no copies would separate first and second with a probability of 80 %."
                 )
-            if not self.rounds and games == 1:
-                return sentence("One more game would separate first and second with a probability of 80 %.")
-            if not self.rounds:
-                return sentence(f"{games} more games would separate first and second with a probability of 80 %.")
-            if rounds == 1:
-                return sentence("One more round would separate first and second with a probability of 80 %.")
-            return sentence(f"{rounds} more rounds would separate first and second with a probability of 80 %.")
-        times = math.ceil(1 + share)
+            elif not self.rounds and games == 1:
+                yield sentence("One more game would separate first and second with a probability of 80 %.")
+            elif not self.rounds:
+                yield sentence(f"{games} more games would separate first and second with a probability of 80 %.")
+            elif rounds == 1:
+                yield sentence("One more round would separate first and second with a probability of 80 %.")
+            else:
+                yield sentence(f"{rounds} more rounds would separate first and second with a probability of 80 %.")
+            return
+        times = math.ceil(1 + found.further_share)
         if self.copies:
-            return sentence(
+            yield sentence(
                 f"It takes {times} times as many different games to separate the first two with a probability of 80 %."
             )
-        return sentence(
-            f"It takes {times} times as many games to separate first and second with a probability of 80 %."
-        )
+            return
+        yield sentence(f"It takes {times} times as many games to separate first and second with a probability of 80 %.")
 
 
 def certain_places(
