@@ -165,7 +165,7 @@ class LadderGames:
             author = self._table[_Row.AUTHOR, opponent]
             if author >= 0:
                 self._against[agent, author] += 1
-        self._meetings[pair] = self.meetings(pair)[0] + 1, first
+        self._meetings[pair] = self._meetings.get(pair, (0, first))[0] + 1, first
         self._open_pairs[pair] += 1
         if not self.period_left:
             self._begin_period()
@@ -189,13 +189,20 @@ class LadderGames:
         self._table[_Row.OPEN_TIME, places] -= self.drawn
         self._open_pairs[_pair(*places)] += 1
 
-    def meetings(self, pair: tuple[int, int]) -> tuple[int, int | None]:
-        """A pair's number of games, and the first seat's agent in the last one. The lower place is first."""
-        return self._meetings.get(pair, (0, None))
+    def pairing(self, pair: tuple[int, int], seed: Seed) -> Pairing:
+        """The next game of a pair, the lower place first.
 
-    def first_seat_surplus(self, place: int) -> int:
-        """How many more first seats than second ones an agent had."""
-        return int(2 * self._table[_Row.FIRST_SEATS, place] - self._table[_Row.GAMES, place])
+        `meeting` is the number of the pair's earlier games, the table the game's number from 1.
+        """
+        meetings, last_first = self._meetings.get(pair, (0, None))
+        if last_first is None:
+            # How many more first seats than second ones each agent had.
+            one, other = (2 * self._table[_Row.FIRST_SEATS, each] - self._table[_Row.GAMES, each] for each in pair)
+            at = int(one > other) if one != other else numbers(seed, "seats", self.drawn).randrange(2)
+        else:
+            at = int(last_first == pair[0])
+        first, second = self.name(pair[at]), self.name(pair[1 - at])
+        return Pairing(first, second, 1, self.drawn + 1, meeting=meetings)
 
     def open_in(self, low: Places, high: Places) -> Vector:
         count = len(self._names)
@@ -245,10 +252,7 @@ class LadderGames:
 
 
 def next_pair(ratings: OnlineRatings, games: LadderGames, seed: Seed) -> Pairing | None:
-    """The next game, or None if no pair is allowed now.
-
-    `meeting` is the number of the pair's earlier games, the table the game's number from 1.
-    """
+    """The next game, or None if no pair is allowed now."""
     rules = games.rules
     can_play = games.is_free
     missing = games.missing
@@ -263,7 +267,7 @@ def next_pair(ratings: OnlineRatings, games: LadderGames, seed: Seed) -> Pairing
         for kind in [anchors, opponents] if is_anchor_due else [opponents, anchors]:
             pair = _best_pair(ratings, games, np.flatnonzero(agents), np.flatnonzero(kind), seed)
             if pair is not None:
-                return _seated(games, pair, seed)
+                return games.pairing(pair, seed)
     return None
 
 
@@ -320,15 +324,3 @@ def _values(ratings: OnlineRatings, games: LadderGames, low: Places, high: Place
     x = 2 * p * (1 - p) * variance
     gain: Vector = log(1 + x / (1 + games.open_in(low, high) * x))
     return gain * 2 / (1 + exp(_NORMAL_SLOPE * lead / np.sqrt(variance)))
-
-
-def _seated(games: LadderGames, pair: tuple[int, int], seed: Seed) -> Pairing:
-    meetings, last_first = games.meetings(pair)
-    if last_first is None:
-        surplus = games.first_seat_surplus(pair[0]) - games.first_seat_surplus(pair[1])
-        at = int(surplus > 0) if surplus else numbers(seed, "seats", games.drawn).randrange(2)
-        first = pair[at]
-    else:
-        first = pair[0] + pair[1] - last_first
-    second = pair[0] + pair[1] - first
-    return Pairing(games.name(first), games.name(second), 1, games.drawn + 1, meeting=meetings)
