@@ -1,4 +1,4 @@
-"""Formats whose rounds are known at the start: round robins (Berger tables, FIDE Handbook C.05, annex 1), gauntlets."""
+"""Formats with known rounds: round robins (Berger tables, FIDE Handbook C.05, annex 1), gauntlets."""
 
 from collections.abc import Sequence
 from typing import Literal
