@@ -202,7 +202,6 @@ class GameResult(NamedTuple):
 
     @property
     def winning_seat(self) -> int | None:
-        """The winner's seat."""
         return None if self.winner is None else int(self.winner != self.first)
 
     @property
@@ -251,12 +250,10 @@ def copies(results: Iterable[GameResult]) -> Mapping[int, int]:
 
 def without_copies(results: Iterable[GameResult]) -> list[GameResult]:
     """The results as evidence: programs without chance repeat a game, which shows nothing new."""
-    seen: set[GameContent] = set()
+    seen: set[GameContent | None] = set()
     found = []
     for game in results:
-        if (content := game.content) is None:
-            found.append(game)
-        elif content not in seen:
+        if (content := game.content) is None or content not in seen:
             seen.add(content)
             found.append(game)
     return found
@@ -310,7 +307,6 @@ class PublishedGame(ScheduledGame):
 
     @classmethod
     def of(cls, game: ScheduledGame, result: GameResult | None, uncounted: Sequence[Attempt] = ()) -> "PublishedGame":
-        """A game with its result and other attempts."""
         scheduled = {name: getattr(game, name) for name in _SCHEDULED}
         return cls(**scheduled, result=result, uncounted=tuple(uncounted))
 

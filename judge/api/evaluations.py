@@ -39,7 +39,7 @@ from judge.record.policy import Policy
 from judge.record.spec import GameSpec, SeatSpec, write_record
 from judge.referee.setup import check_playable
 from judge.sandbox.machine.cores import Tell
-from judge.statistics.paired_scores import PairedScores
+from judge.statistics.sprt import PairedScores
 from judge.transparency.keys import load_key
 
 EVALUATIONS = "evaluations"

@@ -14,7 +14,7 @@ from judge.terminal.output import fail, note, print_json, print_notice
 
 if TYPE_CHECKING:
     from judge.contest.evaluation import StopRule
-    from judge.statistics.paired_scores import PairedScores
+    from judge.statistics.sprt import PairedScores
 
 EXAMPLES = """
 Examples:

@@ -70,7 +70,7 @@ def stats(
     from judge.statistics.rating_model import RatingModel
     from judge.statistics.ratings import join_contests
     from judge.terminal.contest_tables import print_certainty
-    from judge.tournament.comparable import terms_difference
+    from judge.tournament.snapshot import terms_difference
 
     if certainty:
         if contests is None or len(contests) != 1 or anchor or against is not None:
@@ -164,7 +164,7 @@ def _pairs(path: Path) -> tuple[Sequence[PairResult], Sequence[str]]:
 
 
 def _anchors(words: list[str]) -> dict[str, float]:
-    from judge.tournament.formats.ladder import MAX_RATING
+    from judge.tournament.skipped_pairs import MAX_RATING
 
     anchors: dict[str, float] = {}
     for word in words:

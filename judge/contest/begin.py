@@ -11,7 +11,7 @@ from judge.contest.plan import Planned
 from judge.journal.events import FoldersTransferred, Moment, StartRatingsRead, StartTimeReached, cut
 from judge.store.contests import Store
 from judge.store.types import EntryRow
-from judge.tournament.seeds import commitment_to, new_secret
+from judge.tournament.snapshot import commitment_to, new_secret
 
 
 def why_not_yet(store: Store, planned: Planned) -> str:

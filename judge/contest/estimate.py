@@ -22,15 +22,13 @@ from judge.contest_games import Pairing
 from judge.host.house_agent_names import house_agent_names
 from judge.record.policy import ClockPolicy, Policy, shortest_turn_ms
 from judge.tournament.formats import AnyFormat
-from judge.tournament.formats.base import skip_of
+from judge.tournament.formats.base import Competitor, skip_of
 from judge.tournament.formats.groups import Leagues
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.formats.round_robin import DoubleRoundRobin
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.openings import turns_of
-from judge.tournament.pairings import Competitor
-from judge.tournament.points import points_table
-from judge.tournament.results import PlayedPairing
+from judge.tournament.results import PlayedPairing, points_table
 from judge.tournament.skipped_pairs import SourcedRating
 
 if TYPE_CHECKING:

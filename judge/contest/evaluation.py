@@ -21,8 +21,7 @@ from judge.record.policy import Policy
 from judge.record.seeds import Key, derived
 from judge.record.spec import GameSpec, OpeningField, SeatSpec
 from judge.sandbox.box import BoxKind
-from judge.statistics.paired_scores import PairedScores
-from judge.statistics.sprt import Sprt, SprtDecision
+from judge.statistics.sprt import PairedScores, Sprt, SprtDecision
 from judge.tournament.openings import schedule, turns_of
 
 POOL_FILE, FROZEN_FILE = "pool.toml", "pool.json"
@@ -188,7 +187,7 @@ class Evaluation(FrozenModel):
     rule: StopRule
     games: FailFastTuple[Digest]
     counts: FailFastTuple[int]
-    """See `judge.statistics.paired_scores.PairedScores`."""
+    """See `judge.statistics.sprt.PairedScores`."""
     score: float
     """Score per game, 0 to 1; with a parent, the difference."""
     low: float

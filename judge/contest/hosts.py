@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from judge.base.text import sentence
 from judge.contest_games import AttemptState
 from judge.journal.events import WorkerBarred, WorkerJoined, WorkerLost
-from judge.statistics.significance import SIGNIFICANCE, holm, hypergeometric_tail
+from judge.statistics.scales import SIGNIFICANCE, holm, hypergeometric_tail
 from judge.store.queries import Reader
 
 if TYPE_CHECKING:

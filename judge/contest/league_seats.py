@@ -8,9 +8,8 @@ from judge.base.text import quote, suggest
 from judge.contest.plan import Planned
 from judge.contest.skip_ratings import Agents, refuse_strangers, with_ratings
 from judge.tournament.formats import AnyFormat
-from judge.tournament.formats.groups import Leagues
+from judge.tournament.formats.groups import Leagues, seated
 from judge.tournament.formats.ladder import Ladder
-from judge.tournament.promotion import seated
 
 
 def resolved_format(planned: Planned, agents: Agents) -> AnyFormat:

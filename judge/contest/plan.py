@@ -30,7 +30,7 @@ from judge.submissions.intake import IntakePolicy
 from judge.submissions.windows import Windows, aware_moment
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.ladder import Elo, Ladder
-from judge.tournament.points import Duel
+from judge.tournament.results import Duel
 from judge.tournament.snapshot import FailuresPlan, FreezeTerms, WitnessKey, refuse_clocks
 
 if TYPE_CHECKING:

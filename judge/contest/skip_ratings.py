@@ -11,8 +11,7 @@ from judge.base.text import printable, quote, sentence, suggest
 from judge.base.text_files import decode_file
 from judge.contest.plan import Planned
 from judge.tournament.formats import AnyFormat
-from judge.tournament.formats.base import skip_of
-from judge.tournament.pairings import Competitor
+from judge.tournament.formats.base import Competitor, skip_of
 from judge.tournament.skipped_pairs import MAX_RATING, SourcedRating, league_ratings
 
 MAX_CSV_BYTES, MAX_CSV_LINES = 1 << 20, 50_000

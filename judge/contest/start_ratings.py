@@ -11,9 +11,8 @@ from judge.contest.plan import Planned
 from judge.contest.skip_ratings import Agents
 from judge.contest_view.view import ContestView
 from judge.statistics.online_ratings import OnlineRating, OnlineRatings, Prior
-from judge.tournament.comparable import terms_difference
 from judge.tournament.formats.ladder import Ladder, rounded_rating
-from judge.tournament.snapshot import newest_versions
+from judge.tournament.snapshot import newest_versions, terms_difference
 
 
 def with_start_ratings(planned: Planned, chosen: Ladder, agents: Agents) -> Ladder:

@@ -24,13 +24,15 @@ from judge.store.contests import Store
 from judge.store.files import Files
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.ladder import Ladder
-from judge.tournament.points import points_table
-from judge.tournament.seeds import Freeze, commitment_to, contest_key
+from judge.tournament.results import points_table
 from judge.tournament.snapshot import (
+    Freeze,
     Snapshot,
     SnapshotEntry,
     SnapshotImage,
     SnapshotWitness,
+    commitment_to,
+    contest_key,
     ranks_of,
     refuse_many_entries,
     terms_digest,

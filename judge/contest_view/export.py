@@ -22,8 +22,7 @@ from judge.contest_view.view import ContestView
 from judge.record.seeds import Key
 from judge.store.types import JournalLine
 from judge.tournament.schedule import Tournament
-from judge.tournament.seeds import commitment_to
-from judge.tournament.snapshot import Snapshot, read_snapshot, refuse_missing_pairings
+from judge.tournament.snapshot import Snapshot, commitment_to, read_snapshot, refuse_missing_pairings
 
 DOCUMENT, CHANCE = "contest.json", "chance.json"
 

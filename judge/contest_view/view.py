@@ -35,8 +35,7 @@ from judge.statistics.sprt import SprtState
 from judge.store.types import JournalLine, state_after
 from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.sequential import Sequential
-from judge.tournament.points import PointsTable, points_table
-from judge.tournament.results import PlayedPairing, without
+from judge.tournament.results import PlayedPairing, PointsTable, points_table, without
 from judge.tournament.schedule import PendingPairing, Table, Tournament
 from judge.tournament.snapshot import Snapshot
 from judge.tournament.standings import TableLine

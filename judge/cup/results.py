@@ -15,7 +15,7 @@ from judge.contest_view.export import load_claimed
 from judge.contest_view.view import ContestView
 from judge.cup.plan import LEAGUE_NAME, Cup, League, PlannedCup
 from judge.tournament.formats.base import skip_of
-from judge.tournament.promotion import promoted_count
+from judge.tournament.formats.groups import promoted_count
 from judge.tournament.snapshot import Snapshot
 from judge.tournament.standings import TableLine
 

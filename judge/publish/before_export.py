@@ -16,7 +16,7 @@ from judge.contest.plan import Planned
 if TYPE_CHECKING:
     from judge.contest_view.joined import FormerContest, Joined
     from judge.contest_view.view import ContestView
-    from judge.tournament.comparable import Terms
+    from judge.tournament.snapshot import Terms
 
 
 def read_joined(planned: Planned, terms: Terms) -> tuple[Joined | None, Sequence[str]]:
@@ -66,7 +66,7 @@ def _former(planned: Planned, path: Path, terms: Terms) -> FormerContest:
     from judge.contest_view.export import DOCUMENT
     from judge.contest_view.joined import FormerContest
     from judge.publish.manifest import MANIFEST, MAX_MANIFEST_BYTES
-    from judge.tournament.comparable import terms_difference
+    from judge.tournament.snapshot import terms_difference
 
     contest = read_contest(path, [planned.store_url])
     game, own = contest.snapshot.policy.game.name, terms.policy.game.name

@@ -25,9 +25,8 @@ from judge.contest_view.export import (
 )
 from judge.contest_view.view import ContestView
 from judge.statistics.ratings import Rating, Version
-from judge.tournament.crosstable import MAX_CROSSTABLE_AGENTS
 from judge.tournament.standings import COLUMNS as STANDINGS_COLUMNS
-from judge.tournament.standings import TableLine
+from judge.tournament.standings import MAX_CROSSTABLE_AGENTS, TableLine
 
 MAX_CELL_CHARACTERS = 10_000
 """Characters; spreadsheets allow 32,767."""

@@ -1,7 +1,18 @@
 """The Bradley-Terry model with draws and a first-move advantage, fitted to games by maximum likelihood.
 
-The log-likelihood (`judge.statistics.draw_models`) is concave, so Newton's method finds its one maximum. The curvature
-there gives the covariance.
+Two models have the probabilities of win, draw and loss of the first seat. With u its lead in logistic units (rating
+difference plus first-move advantage) and d the draw parameter:
+
+- **Rao and Kupper** (Ties in Paired-Comparison Experiments, 1967; BayesElo): a lead within the margin d > 0 only
+  draws. P(win) = 1 / (1 + exp(d - u)), P(loss) = 1 / (1 + exp(d + u)), P(draw) = P(win) P(loss) (exp(2 d) - 1).
+  Between equals tanh(d / 2) of the games are drawn. No draws: d = 0.
+- **Davidson** (On Extending the Bradley-Terry Model to Accommodate Ties, 1970; Ordo): P(draw) is the geometric mean
+  of P(win) and P(loss), times exp(d). P(win) : P(draw) : P(loss) = exp(u / 2) : exp(d) : exp(-u / 2). Between equals
+  exp(d) / (2 + exp(d)) of the games are drawn. No draws: d = minus infinity. It is an exponential family: its
+  curvature is minus the covariance of the counts, so only sums of wins, draws and losses matter.
+
+Both log-likelihoods are concave in (u, d), so Newton's method finds their one maximum. The curvature there gives the
+covariance.
 
 A prior keeps everything finite. Each agent has `prior_draws` virtual draws (two, as in BayesElo), distributed over its
 opponents like its games. They affect ratings only. An estimated advantage or draw parameter has as many virtual games
@@ -17,20 +28,130 @@ import numpy as np
 import numpy.typing as npt
 
 from judge.contest_games import GameResult
-from judge.statistics.draw_models import Davidson, DrawModel, RaoKupper, log_share
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.scales import ELO, rounded
 
 Vector = npt.NDArray[np.float64]
 Matrix = npt.NDArray[np.float64]
-Tables = npt.NDArray[np.float64]
-"""A matrix per league."""
 Places = npt.NDArray[np.intp]
+Slopes = tuple[Vector, Vector]
+Bends = tuple[Vector, Vector, Vector]
 
 _CLOSE = 1e-9
 """Minimum step: two millionths of an Elo."""
 
 _MAX_STEPS = 200
+
+_CLOSE_LEAGUES = 1e-5
+"""Largest change of a rating in the last step of `fit_leagues`, in logistic units."""
+
+MAX_LEAGUE_STEP = 1.0
+"""Largest change of a rating in one step of `fit_leagues`, in logistic units."""
+
+_RIDGE = 1e-9
+"""Far from the maximum the information would be singular."""
+
+_SHARED_STEPS = 40
+"""Steps with the start's information; then each league has its own."""
+
+_MAX_LEAGUE_STEPS = 100
+
+
+class RaoKupper:
+    """Draws within the margin d.
+
+    Arrays have one element per ordered pair: games of the first seat. Where `d` is an array, they may have a row per
+    league.
+    """
+
+    NO_DRAWS = 0.0
+
+    def height(self, u: Vector, d: float, wins: Vector, draws: Vector, losses: Vector) -> float:
+        """Log-likelihood; minus infinity for an impossible d."""
+        height = ((wins + draws) * log_share(u - d)).sum() + ((losses + draws) * log_share(-u - d)).sum()
+        if draws.any():
+            if d <= 0:
+                return -math.inf
+            height += draws.sum() * math.log(math.expm1(2 * d))
+        return float(height)
+
+    def slopes(self, u: Vector, d: float | Vector, wins: Vector, draws: Vector, losses: Vector) -> Slopes:
+        """Derivatives of each pair's `height` by u and d."""
+        for_first, for_second = (wins + draws) * share(d - u), (losses + draws) * share(d + u)
+        return for_first - for_second, 2 * draws / -np.expm1(-2 * _margin(d)) - for_first - for_second
+
+    def bends(self, u: Vector, d: float | Vector, wins: Vector, draws: Vector, losses: Vector) -> Bends:
+        """Second derivatives, by u twice, by u and d, and by d twice."""
+        short_of_win, short_of_loss = share(d - u), share(d + u)
+        win_bend = (wins + draws) * short_of_win * (1 - short_of_win)
+        loss_bend = (losses + draws) * short_of_loss * (1 - short_of_loss)
+        both = win_bend + loss_bend
+        return -both, win_bend - loss_bend, -both - draws / np.sinh(_margin(d)) ** 2
+
+    def chances(self, u: Vector, d: float | Vector) -> tuple[Vector, Vector, Vector]:
+        """Probabilities of win, draw and loss."""
+        won, lost = share(u - d), share(-u - d)
+        return won, 1 - won - lost, lost
+
+    def start(self, share: float) -> float:
+        """d for this share of draws between equals, 0 < `share` < 1."""
+        return 2 * math.atanh(share)
+
+    def share(self, d: float) -> float:
+        """Share of draws between equals."""
+        return math.tanh(d / 2)
+
+
+class Davidson:
+    """Draws in proportion to the geometric mean of win and loss. Methods as of `RaoKupper`."""
+
+    NO_DRAWS = -math.inf
+
+    def height(self, u: Vector, d: float, wins: Vector, draws: Vector, losses: Vector) -> float:
+        logarithm = np.logaddexp(np.logaddexp(u / 2, -u / 2), d)
+        total = ((wins - losses) * u / 2 - (wins + draws + losses) * logarithm).sum()
+        return float(total + (d * draws.sum() if draws.any() else 0.0))
+
+    def slopes(self, u: Vector, d: float | Vector, wins: Vector, draws: Vector, losses: Vector) -> Slopes:
+        games = wins + draws + losses
+        won, drawn, lost = self.chances(u, d)
+        return (wins - losses - games * (won - lost)) / 2, draws - games * drawn
+
+    def bends(self, u: Vector, d: float | Vector, wins: Vector, draws: Vector, losses: Vector) -> Bends:
+        games = wins + draws + losses
+        won, drawn, lost = self.chances(u, d)
+        lead = (won - lost) / 2
+        return -games * ((won + lost) / 4 - lead**2), games * drawn * lead, -games * drawn * (1 - drawn)
+
+    def chances(self, u: Vector, d: float | Vector) -> tuple[Vector, Vector, Vector]:
+        # Relative to the stronger side's share: nothing overflows.
+        root = np.exp(-abs(u) / 2)
+        weak, drawn = root * root, np.exp(d) * root
+        total = 1 + drawn + weak
+        strong, drawn, weak = 1 / total, drawn / total, weak / total
+        leads = u > 0
+        return np.where(leads, strong, weak), drawn, np.where(leads, weak, strong)
+
+    def start(self, share: float) -> float:
+        return math.log(2 * share / (1 - share))
+
+    def share(self, d: float) -> float:
+        return float(share(d - math.log(2)))
+
+
+def _margin(d: float | Vector) -> Vector:
+    """Without a margin there are no draws, and their derivatives are 0."""
+    return np.where(np.asarray(d) > 0, d, np.inf)
+
+
+def share(x: Vector | float) -> Vector:
+    """The logistic function."""
+    return np.exp(log_share(x))
+
+
+def log_share(x: Vector | float) -> Vector:
+    """Logarithm of `share`, for any x."""
+    return -np.logaddexp(0, -np.asarray(x, dtype=np.float64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +173,7 @@ class PairCounts:
         ends: dict[tuple[str, str], list[int]] = {}
         for game in games:
             if game.is_draw or game.winner is not None:
-                won = game.scores[0]
-                ends.setdefault(game.agents, [0, 0, 0])[0 if won == 1 else 2 if won == 0 else 1] += 1
+                ends.setdefault(game.agents, [0, 0, 0])[(1, 0.5, 0).index(game.scores[0])] += 1
         return cls.of_scores(ends)
 
     @classmethod
@@ -88,7 +208,7 @@ class Likelihood:
         # Distributed like games.
         shares = 1 / tally.games[tally.first] + 1 / tally.games[tally.second]
         self.prior: Vector = model.prior_draws / 2 * self.games * shares
-        self.draws: DrawModel = Davidson() if model.draws == "davidson" else RaoKupper()
+        self.draws: RaoKupper | Davidson = Davidson() if model.draws == "davidson" else RaoKupper()
         self.anchor: Matrix = np.zeros((self.agents, self.agents))
         """Covariance of a random shift of each pool. Games do not determine its mean, so the information needs it."""
         for pool in self.pools:
@@ -135,7 +255,7 @@ class Likelihood:
         slope[:, -1] = by_d.sum(axis=1) + self.draws.slopes(*self._equals(d))[1][:, 0]
         return np.where(self.moves(at), slope, 0.0)
 
-    def information(self, at: Matrix, wins: Matrix, draws: Matrix, losses: Matrix) -> Tables:
+    def information(self, at: Matrix, wins: Matrix, draws: Matrix, losses: Matrix) -> Matrix:
         """Minus the second derivatives, with the anchor; given coordinates have the unit matrix."""
         lead, u, d = self._leads(at)
         uu, ud, dd = self.draws.bends(u, d, wins, draws, losses)
@@ -244,3 +364,37 @@ def _pools(tally: PairCounts) -> list[list[int]]:
 
     graph: nx.Graph[int] = nx.Graph(zip(tally.first.tolist(), tally.second.tolist(), strict=True))
     return sorted(map(sorted, nx.connected_components(graph)), key=lambda pool: (-len(pool), pool))
+
+
+def fit_leagues(likelihood: Likelihood, start: Vector, wins: Matrix, draws: Matrix, losses: Matrix) -> Matrix:
+    """Fit many leagues with the same pairs, such as simulated ones: the points of the maxima, from the point `start`.
+
+    Counts have a row per league. Newton's limited step converges from any start for Davidson's model.
+    """
+    counts = wins, draws, losses
+    at = likelihood.start(start[:-2], start[-1], draws)
+    inverse = np.linalg.inv(_ridged(likelihood, start[None], wins[:1], draws[:1], losses[:1])[0])
+    going = np.arange(len(wins))
+    for number in range(_MAX_LEAGUE_STEPS):
+        here = at[going], *(each[going] for each in counts)
+        slope = likelihood.slope(*here)
+        close = _CLOSE_LEAGUES
+        if number < _SHARED_STEPS:
+            # These steps converge linearly.
+            step: Matrix = slope @ inverse
+            close /= 100
+        else:
+            step = np.linalg.solve(_ridged(likelihood, *here), slope[..., None])[..., 0].astype(np.float64)
+        largest = abs(step).max(axis=1)
+        step *= np.minimum(1, MAX_LEAGUE_STEP / np.maximum(largest, _CLOSE_LEAGUES))[:, None]
+        at[going] += step
+        going = going[largest > close]
+        if not len(going):
+            break
+    return at
+
+
+def _ridged(likelihood: Likelihood, at: Matrix, wins: Matrix, draws: Matrix, losses: Matrix) -> Matrix:
+    ridge = np.full(at.shape[1], _RIDGE)
+    ridge[-2:] = 0
+    return likelihood.information(at, wins, draws, losses) + np.diag(ridge)

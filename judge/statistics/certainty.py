@@ -14,12 +14,9 @@ import numpy.typing as npt
 
 from judge.contest_games import GameResult
 from judge.statistics.bayeselo import PairResult, strengths_of, summed
-from judge.statistics.bradley_terry import Fit, Matrix, PairCounts, Vector
-from judge.statistics.draw_models import Davidson
+from judge.statistics.bradley_terry import MAX_LEAGUE_STEP, Davidson, Fit, Matrix, PairCounts, Vector, fit_leagues
 from judge.statistics.rating_model import BAYESELO_MODEL, RatingModel
-from judge.statistics.scales import CONFIDENCE_95, ELO, rounded, rounded_p
-from judge.statistics.significance import SIGNIFICANCE, holm, normal_tail
-from judge.statistics.simulated_fits import MAX_STEP, fit_leagues
+from judge.statistics.scales import CONFIDENCE_95, ELO, SIGNIFICANCE, holm, normal_tail, rounded, rounded_p
 
 _MODEL = RatingModel(draws="davidson", advantage=0)
 
@@ -230,6 +227,10 @@ class _League:
         diagonal = np.diag(self.fit.covariance)
         self.variance: Matrix = diagonal[:, None] + diagonal - 2 * self.fit.covariance
         np.fill_diagonal(self.variance, val=1)
+        self.leads: Matrix = self.fit.ratings[:, None] - self.fit.ratings
+        won, drawn, _ = self.fit.chances()
+        self.scores, self.expected = tally.wins + tally.draws / 2, won + drawn / 2
+        self.deviances = _deviance(self.games, self.scores, self.expected)
         self.random = np.random.default_rng(_SEED)
 
     def certainty(self, places: Mapping[str, int]) -> Certainty:
@@ -241,8 +242,9 @@ class _League:
         p = (1 + int(((simulated > deviance) | is_equal).sum())) / (1 + len(simulated))
         drawn = self._drawn_ratings()
         if self.is_running:
-            above, above_phi = (self._separated_at_any_time(of) for of in (1.0, phi))
-            limit = any_time_reach(phi * self.variance, self.comparable.sum() / 2)
+            limits = [any_time_reach(of * self.variance, self.comparable.sum() / 2) for of in (1.0, phi)]
+            above, above_phi = (self.comparable & (self.leads > each) for each in limits)
+            limit = limits[1]
         else:
             maximum = _maximum_quantile(drawn, self.variance, self.comparable)
             limit = maximum * np.sqrt(phi * self.variance)
@@ -294,14 +296,14 @@ class _League:
                     break
 
     def _lead(self, one: int, other: int) -> tuple[float, float]:
-        return float(self.fit.ratings[one] - self.fit.ratings[other]), math.sqrt(self.variance[one, other])
+        return float(self.leads[one, other]), math.sqrt(self.variance[one, other])
 
     def _deviances(self) -> tuple[float, Vector]:
         chances = np.stack(self.fit.chances(), axis=-1)
         chances /= chances.sum(axis=-1, keepdims=True)
         # Pages of a running contest are written again and again.
         most = 0 if self.is_running else _SIMULATED_PAIRS
-        contests = _limited(most // len(self.games), _SIMULATIONS)
+        contests = int(np.clip(most // len(self.games), *_SIMULATIONS))
         at_once = max(1, _SIMULATED_PAIRS // len(self.games))
         simulated = []
         for begin in range(0, contests, at_once):
@@ -311,30 +313,22 @@ class _League:
             at = fit_leagues(self.likelihood, self.fit.at, wins, draws, losses)
             won, drawn, _ = self.likelihood.chances(at)
             simulated.append(_deviance(self.games, wins + draws / 2, won + drawn / 2).sum(axis=1))
-        return float(self._pair_deviances().sum()), np.concatenate(simulated)
-
-    def _pair_deviances(self) -> Vector:
-        won, drawn, _ = self.fit.chances()
-        return _deviance(self.games, self.tally.wins + self.tally.draws / 2, won + drawn / 2)
+        return float(self.deviances.sum()), np.concatenate(simulated)
 
     def _drawn_ratings(self) -> Matrix:
         """A row per agent. Only differences within a pool are meaningful."""
         root = np.linalg.cholesky(self.fit.covariance + self.likelihood.anchor)
         agents = len(self.names)
-        return root @ self.random.standard_normal((agents, _limited(_DRAWN_PAIRS // agents**2, _DRAWN_RATINGS)))
+        drawn = int(np.clip(_DRAWN_PAIRS // agents**2, *_DRAWN_RATINGS))
+        return root @ self.random.standard_normal((agents, drawn))
 
     def _separated(self, drawn: Matrix, maximum: float, phi: float) -> Truth:
-        lead = (self.fit.ratings[:, None] - self.fit.ratings) / np.sqrt(phi * self.variance)
+        lead = self.leads / np.sqrt(phi * self.variance)
         tested = self.comparable.copy()
         while (found := tested & (lead > maximum)).any():
             tested &= ~found
             maximum = _maximum_quantile(drawn, self.variance, tested)
         return self.comparable & ~tested
-
-    def _separated_at_any_time(self, phi: float) -> Truth:
-        limit = any_time_reach(phi * self.variance, self.comparable.sum() / 2)
-        above: Truth = self.comparable & (self.fit.ratings[:, None] - self.fit.ratings > limit)
-        return above
 
     def _conclusions(self, order: Sequence[int], above: Truth, phi: float) -> Conclusions:
         close = 0
@@ -394,7 +388,7 @@ class _League:
             counts = wins, none, losses
             slope, information = (of(at, *counts)[0] for of in (likelihood.slope, likelihood.information))
             step, c = np.linalg.solve(information, np.stack([slope, lead_of], axis=1)).T
-            at = fit_leagues(likelihood, at[0], *counts) if abs(step).max() > MAX_STEP else at + step
+            at = fit_leagues(likelihood, at[0], *counts) if abs(step).max() > MAX_LEAGUE_STEP else at + step
             lead = at[0, first] - np.delete(at[0, :-2], first).max()
             if lead < _NEARLY_FIRST:
                 at = fit_leagues(likelihood, at[0], *counts)
@@ -421,26 +415,16 @@ class _League:
     def _unusual(self) -> tuple[UnusualPair, ...]:
         if len(self.games) < len(self.names):
             return ()
-        tally = self.tally
-        won, drawn, _ = self.fit.chances()
-        adjusted = holm([2 * normal_tail(math.sqrt(each)) for each in self._pair_deviances()])
         found = []
-        for pair, p in enumerate(adjusted):
+        for pair, p in enumerate(holm([2 * normal_tail(math.sqrt(each)) for each in self.deviances])):
             if p <= SIGNIFICANCE:
                 games = float(self.games[pair])
-                score, expected = (
-                    float(tally.wins[pair] + tally.draws[pair] / 2),
-                    games * float((won + drawn / 2)[pair]),
-                )
-                one, other = self.names[tally.first[pair]], self.names[tally.second[pair]]
+                score, expected = float(self.scores[pair]), games * float(self.expected[pair])
+                one, other = self.names[self.tally.first[pair]], self.names[self.tally.second[pair]]
                 if score < expected:
                     one, other, score, expected = other, one, games - score, games - expected
                 found.append(UnusualPair(one, other, int(games), score, expected, p))
         return tuple(sorted(found, key=lambda each: (rounded_p(each.p), each.agent, each.opponent)))
-
-
-def _limited(number: int, limits: tuple[int, int]) -> int:
-    return min(max(number, limits[0]), limits[1])
 
 
 def _rated_places(ratings: Mapping[str, float]) -> Mapping[str, int]:
@@ -475,6 +459,5 @@ def _maximum_quantile(drawn: Matrix, variance: Matrix, tested: Truth) -> float:
 
 
 def _ranges(above: Truth) -> list[tuple[int, int]]:
-    agents = len(above)
-    better, worse = above.sum(axis=0), above.sum(axis=1)
-    return [(1 + int(better[at]), agents - int(worse[at])) for at in range(agents)]
+    better, worse = above.sum(axis=0).tolist(), above.sum(axis=1).tolist()
+    return [(1 + above_it, len(above) - below_it) for above_it, below_it in zip(better, worse, strict=True)]

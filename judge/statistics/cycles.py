@@ -19,10 +19,9 @@ from itertools import combinations
 import numpy as np
 
 from judge.contest_games import GameResult
-from judge.statistics.bradley_terry import Fit, Matrix
-from judge.statistics.ratings import fit_games
-from judge.statistics.scales import ELO, rounded_p
-from judge.statistics.significance import SIGNIFICANCE, chi_square_tail, holm, normal_tail
+from judge.statistics.bradley_terry import Fit, Matrix, PairCounts
+from judge.statistics.rating_model import DEFAULT_MODEL
+from judge.statistics.scales import ELO, SIGNIFICANCE, chi_square_tail, holm, normal_tail, rounded_p
 
 MAX_AGENTS = 100
 """Agents in the search for rings, those with the most games."""
@@ -52,7 +51,7 @@ class RatingsCheck:
 
 def check_ratings(results: Iterable[GameResult]) -> RatingsCheck:
     """Compare results with ratings fitted to them."""
-    fit = fit_games(results)
+    fit = Fit(PairCounts.of(results), DEFAULT_MODEL)
     tally, names = fit.tally, list(fit.tally.place)
     if not names:
         return RatingsCheck(0.0, 0, 1.0, ())
@@ -73,11 +72,9 @@ def _residuals(fit: Fit, agents: int) -> tuple[Matrix, Matrix, Matrix]:
     variance = games * (won + drawn / 4 - (won + drawn / 2) ** 2)
     bend = games * fit.slopes_of_score()
     off_of, bend_of, variance_of = (np.zeros((agents, agents)) for _ in range(3))
-    np.add.at(off_of, (tally.first, tally.second), score - expected)
-    np.subtract.at(off_of, (tally.second, tally.first), score - expected)
-    for table, values in ((bend_of, bend), (variance_of, variance)):
-        np.add.at(table, (tally.first, tally.second), values)
-        np.add.at(table, (tally.second, tally.first), values)
+    for table, values, sign in ((off_of, score - expected, -1), (bend_of, bend, 1), (variance_of, variance, 1)):
+        table[tally.first, tally.second] += values
+        table[tally.second, tally.first] += sign * values
     return off_of, bend_of, variance_of
 
 

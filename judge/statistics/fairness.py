@@ -23,19 +23,19 @@ Results are assumed independent given the model. Deterministic agents that repea
 """
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from judge.contest_games import GameConditions, GameResult
-from judge.statistics.scales import rounded
-from judge.statistics.significance import (
+from judge.statistics.scales import (
     SIGNIFICANCE,
     chi_square_shift,
     holm,
+    rounded,
     variance_ratio_point,
     variance_ratio_tail,
 )
@@ -72,13 +72,13 @@ class FairnessTest:
     response: str
     levels: int
     games: int
-    p: float | None
-    adjusted: float | None
-    level: str
-    effect: float | None
-    low: float | None
-    high: float | None
-    found: float | None
+    p: float | None = None
+    adjusted: float | None = None
+    level: str = ""
+    effect: float | None = None
+    low: float | None = None
+    high: float | None = None
+    found: float | None = None
     why: str = ""
 
     @property
@@ -92,18 +92,15 @@ def fairness_tests(results: Sequence[GameResult], conditions: Sequence[GameCondi
     if not results:
         return []
     games = _Games(results, conditions)
-    names = _levels(games.slots), _levels(games.hosts), _levels(games.hours)
     tests = []
-    for response in (SCORE, TIME):
-        sign = -1.0 if response == SCORE else 1.0
-        values = games.scores if response == SCORE else games.times
-        for factor, levels in zip(LEVELS, names, strict=True):
-            tests.append(_test_levels(factor, response, games, values, sign, levels))
-        for factor, numbers in zip(NUMBERS, (games.order, games.neighbours), strict=True):
-            tests.append(_test_number(factor, response, games, values, sign, numbers))
-    everywhere = np.ones(len(results))
-    tests.append(_test_number(SEAT, SCORE, games, games.scores, -1.0, everywhere, intercept=False))
-    tests.append(_test_number(SEAT, TIME, games, games.leads, -1.0, everywhere, intercept=False))
+    for response in (_Response(games, SCORE, games.scores, -1.0), _Response(games, TIME, games.times, 1.0)):
+        for factor, (levels, codes) in zip(LEVELS, games.levels, strict=True):
+            tests.append(_test_levels(factor, response, levels, codes))
+        for factor, numbers in zip(NUMBERS, games.numbers, strict=True):
+            tests.append(_test_number(factor, response, numbers))
+    for name, values in ((SCORE, games.scores), (TIME, games.leads)):
+        response = _Response(games, name, values, -1.0, of_seats=True)
+        tests.append(_test_number(SEAT, response, np.ones(len(results))))
     adjusted = iter(holm([test.p for test in tests if test.p is not None]))
     return [test if test.p is None else replace(test, adjusted=next(adjusted)) for test in tests]
 
@@ -121,13 +118,15 @@ class _Games:
         logs = np.array([[_log_time(result, seat) for seat in (0, 1)] for result in results]).reshape(-1, 2)
         self.times: Vector = logs.mean(axis=1)
         self.leads: Vector = logs[:, 0] - logs[:, 1]
-        self.hosts = [each.host for each in conditions]
-        self.slots = [f"{each.host} {each.slot}".strip() for each in conditions]
-        self.hours = [each.hour for each in conditions]
+        self.levels = [
+            _levels([f"{each.host} {each.slot}".strip() for each in conditions]),
+            _levels([each.host for each in conditions]),
+            _levels([each.hour for each in conditions]),
+        ]
         _, places = np.unique(np.array([each.began for each in conditions]), return_inverse=True)
         # From 0 to 1; games with equal starts share a place.
-        self.order: Vector = places / max(1, places.max(initial=0))
-        self.neighbours = _neighbours(conditions)
+        order: Vector = places / max(1, places.max(initial=0))
+        self.numbers = order, _neighbours(conditions)
 
 
 def _log_time(result: GameResult, seat: int) -> float:
@@ -150,56 +149,51 @@ def _neighbours(conditions: Sequence[GameConditions]) -> Vector:
 
 
 def _levels(names: Sequence[str]) -> tuple[list[str], Codes]:
-    counts: dict[str, int] = {}
-    for name in names:
-        counts[name] = counts.get(name, 0) + 1
+    counts = Counter(names)
     kept = sorted(name for name, count in counts.items() if count >= MIN_GAMES)
     levels = [*kept, OTHERS] if len(kept) < len(counts) else kept
     place = {name: at for at, name in enumerate(kept)}
     return levels, np.array([place.get(name, len(kept)) for name in names], dtype=np.intp)
 
 
-class _Sweep(ABC):
+@dataclass(frozen=True, slots=True)
+class _Sweep:
+    """Eliminates `rank` unknowns from a column."""
+
     rank: int
+    left_of: Callable[[Vector], Vector]
 
     def __call__(self, column: Vector) -> Vector:
         """Exactly zero where only rounding errors are left."""
         left = self.left_of(column)
         return left if float(left @ left) > 1e-12 * float(column @ column) else np.zeros(len(column))
 
-    @abstractmethod
-    def left_of(self, column: Vector) -> Vector: ...
 
-
-class _OfPairs(_Sweep):
+def _sweep_pairs(pair: Codes, side: Vector) -> _Sweep:
     """One unknown per block or pair; `side` is its sign in each game, or 0."""
+    counts = np.bincount(pair, side**2)
 
-    def __init__(self, pair: Codes, side: Vector) -> None:
-        self._pair, self._side = pair, side
-        self._counts = np.bincount(pair, side**2)
-        self.rank = int((self._counts > 0).sum())
-
-    def left_of(self, column: Vector) -> Vector:
-        means = np.bincount(self._pair, self._side * column) / np.maximum(1.0, self._counts)
-        left: Vector = column - self._side * means[self._pair]
+    def left_of(column: Vector) -> Vector:
+        means = np.bincount(pair, side * column) / np.maximum(1.0, counts)
+        left: Vector = column - side * means[pair]
         return left
 
+    return _Sweep(int((counts > 0).sum()), left_of)
 
-class _OfAgents(_Sweep):
-    def __init__(self, agents: int, first: Codes, second: Codes, sign: float) -> None:
-        self._agents, self._first, self._second, self._sign = agents, first, second, sign
-        normal = np.zeros((agents, agents))
-        for one, own in ((first, 1.0), (second, sign)):
-            for other, its in ((first, 1.0), (second, sign)):
-                normal += own * its * np.bincount(one * agents + other, minlength=agents**2).reshape(agents, agents)
-        self._inverse: Matrix = np.linalg.pinv(normal, rcond=1e-10, hermitian=True).astype(np.float64)
-        self.rank = round(float(np.trace(self._inverse @ normal)))
 
-    def left_of(self, column: Vector) -> Vector:
-        sums = [np.bincount(agents, column, self._agents) for agents in (self._first, self._second)]
-        parts = self._inverse @ (sums[0] + self._sign * sums[1])
-        left: Vector = column - parts[self._first] - self._sign * parts[self._second]
+def _sweep_agents(agents: int, first: Codes, second: Codes, sign: float) -> _Sweep:
+    normal = np.zeros((agents, agents))
+    for one, own in ((first, 1.0), (second, sign)):
+        for other, its in ((first, 1.0), (second, sign)):
+            normal += own * its * np.bincount(one * agents + other, minlength=agents**2).reshape(agents, agents)
+    inverse: Matrix = np.linalg.pinv(normal, rcond=1e-10, hermitian=True).astype(np.float64)
+
+    def left_of(column: Vector) -> Vector:
+        parts = inverse @ (np.bincount(first, column, agents) + sign * np.bincount(second, column, agents))
+        left: Vector = column - parts[first] - sign * parts[second]
         return left
+
+    return _Sweep(round(float(np.trace(inverse @ normal))), left_of)
 
 
 _LEAST_LEFT, _LEAST_SHARE = 2 * MIN_GAMES, 1 / 3
@@ -217,12 +211,23 @@ def _sweep_of(games: _Games, used: npt.NDArray[np.bool_], sign: float, *, of_sea
     low, high, count = np.minimum(first, second), np.maximum(first, second), len(first)
     blocks, block = np.unique(first * games.agents + second, return_inverse=True)
     if not of_seats and _leaves_enough(len(blocks), count):
-        return _OfPairs(block, np.ones(count))
+        return _sweep_pairs(block, np.ones(count))
     pairs, pair = np.unique(low * games.agents + high, return_inverse=True)
     if _leaves_enough(len(pairs), count):
         # A difference changes its sign with the seats; against itself it is 0.
-        return _OfPairs(pair, np.sign(second - first).astype(np.float64) if sign < 0 else np.ones(count))
-    return _OfAgents(games.agents, first, second, sign)
+        return _sweep_pairs(pair, np.sign(second - first).astype(np.float64) if sign < 0 else np.ones(count))
+    return _sweep_agents(games.agents, first, second, sign)
+
+
+class _Response:
+    """The values of games, without the parts of pairs or agents."""
+
+    def __init__(self, games: _Games, name: str, values: Vector, sign: float, *, of_seats: bool = False) -> None:
+        self.name, self.of_seats = name, of_seats
+        self.used = np.isfinite(values)
+        self.games = int(self.used.sum())
+        self.sweep = _sweep_of(games, self.used, sign, of_seats=of_seats)
+        self.values = self.sweep(values[self.used])
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,13 +243,13 @@ class _Fitted:
         return float(weights @ self.coefficients), math.sqrt(degrees * ratio * max(0.0, variance))
 
 
-def _fit(sweep: _Sweep, columns: Sequence[Vector], values: Vector) -> _Fitted:
-    matrix: Matrix = np.array(columns).reshape(len(columns), len(values))
+def _fit(response: _Response, columns: Sequence[Vector]) -> _Fitted:
+    matrix: Matrix = np.array(columns).reshape(len(columns), response.games)
     normal = matrix @ matrix.T
     inverse: Matrix = np.linalg.pinv(normal, rcond=1e-10, hermitian=True).astype(np.float64)
-    coefficients = inverse @ (matrix @ values)
-    residuals = values - coefficients @ matrix
-    rank = sweep.rank + round(float(np.trace(inverse @ normal)))
+    coefficients = inverse @ (matrix @ response.values)
+    residuals = response.values - coefficients @ matrix
+    rank = response.sweep.rank + round(float(np.trace(inverse @ normal)))
     return _Fitted(coefficients, inverse, float(residuals @ residuals), rank)
 
 
@@ -264,22 +269,16 @@ _TESTS = 12
 """Two responses times six factors."""
 
 
-def _test_levels(
-    factor: str, response: str, games: _Games, values: Vector, sign: float, names: tuple[list[str], Codes]
-) -> FairnessTest:
-    levels, codes = names
-    used = np.isfinite(values)
-    count = int(used.sum())
-    sweep, here = _sweep_of(games, used, sign, of_seats=False), codes[used]
-    swept = sweep(values[used])
+def _test_levels(factor: str, response: _Response, levels: Sequence[str], codes: Codes) -> FairnessTest:
+    count, sweep, here = response.games, response.sweep, codes[response.used]
     columns = [sweep((here == level).astype(np.float64)) for level in range(len(levels))]
-    without, fitted = _fit(sweep, [sweep(np.ones(count))], swept), _fit(sweep, columns, swept)
+    without, fitted = _fit(response, [sweep(np.ones(count))]), _fit(response, columns)
     of_level = np.bincount(here, minlength=len(levels))
     # For a level of average frequency, within the blocks.
     spread = sum(float(column @ column) for column in columns) / max(1, len(levels))
     p, found, why = _compare(without, fitted, count, spread)
     if p is None:
-        return _unmade(factor, response, len(levels), count, why)
+        return FairnessTest(factor, response.name, len(levels), count, why=why)
     effects = fitted.coefficients
     # Compared with the mean of all other games.
     others = (of_level @ effects - of_level * effects) / np.maximum(1, count - of_level)
@@ -288,44 +287,32 @@ def _test_levels(
     weights = -of_level / max(1, count - of_level[most])
     weights[most] = 1.0
     off_by = fitted.off(weights, fitted.rank - without.rank, count - fitted.rank)
-    sizes = _sizes(response, *off_by, found)
-    return FairnessTest(factor, response, len(levels), count, p, None, levels[most], *sizes)
+    sizes = _sizes(response.name, *off_by, found)
+    return FairnessTest(factor, response.name, len(levels), count, p, None, levels[most], *sizes)
 
 
-def _test_number(
-    factor: str,
-    response: str,
-    games: _Games,
-    values: Vector,
-    sign: float,
-    numbers: Vector,
-    *,
-    intercept: bool = True,
-) -> FairnessTest:
-    used = np.isfinite(values)
-    count = int(used.sum())
-    sweep, here = _sweep_of(games, used, sign, of_seats=not intercept), numbers[used]
-    swept, column = sweep(values[used]), sweep(here)
-    before = [sweep(np.ones(count))] if intercept else []
-    without, fitted = _fit(sweep, before, swept), _fit(sweep, [*before, column], swept)
-    if intercept and count:  # What the advantage does not explain.
-        column = column - (before[0] @ column / max(1e-300, float(before[0] @ before[0]))) * before[0]
+def _test_number(factor: str, response: _Response, numbers: Vector) -> FairnessTest:
+    count, sweep, here = response.games, response.sweep, numbers[response.used]
+    column = sweep(here)
+    advantage = [] if response.of_seats else [sweep(np.ones(count))]
+    without, fitted = _fit(response, advantage), _fit(response, [*advantage, column])
+    if advantage and count:  # What the advantage does not explain.
+        known = advantage[0]
+        column = column - (known @ column / max(1e-300, float(known @ known))) * known
     squares = float((column**2).sum())
-    different = squares**2 / max(float((column**4).sum()), 1e-300) if intercept else count
-    extent = 1.0 if not intercept else float(np.ptp(here)) if count else 0.0
+    different, extent = float(count), 1.0
+    if not response.of_seats:
+        different = squares**2 / max(float((column**4).sum()), 1e-300)
+        extent = float(np.ptp(here)) if count else 0.0
     p, found, why = _compare(without, fitted, count, squares / extent**2 if extent else 0.0)
     if p is not None and different < DIFFERENT:
         p, why = None, ALIKE
     if p is None:
-        return _unmade(factor, response, 1, count, why)
+        return FairnessTest(factor, response.name, 1, count, why=why)
     weights = np.zeros(len(fitted.coefficients))
     weights[-1] = extent
-    sizes = _sizes(response, *fitted.off(weights, 1, count - fitted.rank), found)
-    return FairnessTest(factor, response, 1, count, p, None, "", *sizes)
-
-
-def _unmade(factor: str, response: str, levels: int, games: int, why: str) -> FairnessTest:
-    return FairnessTest(factor, response, levels, games, None, None, "", None, None, None, None, why)
+    sizes = _sizes(response.name, *fitted.off(weights, 1, count - fitted.rank), found)
+    return FairnessTest(factor, response.name, 1, count, p, None, "", *sizes)
 
 
 _MOST = 50.0

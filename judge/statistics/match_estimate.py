@@ -22,8 +22,16 @@ from typing import Self
 
 from judge.base.errors import InputError
 from judge.contest_games import GameResult
-from judge.statistics.scales import CONFIDENCE_95, NORMAL, NORMALIZED_ELO, elo_of_score, rounded_p
-from judge.statistics.significance import SIGNIFICANCE, holm, student_tail
+from judge.statistics.scales import (
+    CONFIDENCE_95,
+    NORMAL,
+    NORMALIZED_ELO,
+    SIGNIFICANCE,
+    elo_of_score,
+    holm,
+    rounded_p,
+    student_tail,
+)
 
 GAME_SCORES = (0.0, 0.5, 1.0)
 """Scores of a game: lost, drawn, won."""
@@ -147,17 +155,15 @@ def estimate_match(counts: MatchCounts) -> MatchEstimate | None:
     n = counts.total
     if not n:
         return None
-    score, squares = _mean(counts.counts, counts.scores)
-    variance = squares / n
+    score, low, high = interval_of_mean(counts.counts, counts.scores)
     games = n * (2 if counts.are_pairs else 1)
     draws = None if counts.games is None else counts.games[1] / sum(counts.games)
     if max(counts.counts) == n:
-        low, high = _ends_of_one_kind(score, n, 0, 1)
         normalized = Interval(0.0 if score == 0.5 else None, None, None)
         los = _los_of_one_kind(score, n)
     else:
+        variance = _mean(counts.counts, counts.scores)[1] / n
         error = math.sqrt(variance / n)
-        low, high = score - CONFIDENCE_95 * error, score + CONFIDENCE_95 * error
         unit = NORMALIZED_ELO / math.sqrt(variance * games / n)
         middle, reach = (score - 0.5) * unit, CONFIDENCE_95 * error * unit
         normalized = Interval(middle, middle - reach, middle + reach)
@@ -171,7 +177,8 @@ def interval_of_mean(counts: Sequence[int], scores: Sequence[float]) -> tuple[fl
     n = sum(counts)
     mean, squares = _mean(counts, scores)
     if max(counts) == n:
-        return mean, *_ends_of_one_kind(mean, n, scores[0], scores[-1])
+        certain = _TAIL ** (1 / n)
+        return mean, certain * mean + (1 - certain) * scores[0], certain * mean + (1 - certain) * scores[-1]
     reach = CONFIDENCE_95 * math.sqrt(squares / n / n)
     return mean, max(mean - reach, scores[0]), min(mean + reach, scores[-1])
 
@@ -180,11 +187,6 @@ def _mean(counts: Sequence[int], scores: Sequence[float]) -> tuple[float, float]
     """The mean, and the sum of the squares around it."""
     mean = sum(count * of for count, of in zip(counts, scores, strict=True)) / sum(counts)
     return mean, sum(count * (of - mean) ** 2 for count, of in zip(counts, scores, strict=True))
-
-
-def _ends_of_one_kind(score: float, n: int, worst: float, best: float) -> tuple[float, float]:
-    certain = _TAIL ** (1 / n)
-    return certain * score + (1 - certain) * worst, certain * score + (1 - certain) * best
 
 
 def _los_of_one_kind(score: float, n: int) -> float:

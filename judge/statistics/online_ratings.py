@@ -50,6 +50,19 @@ class OnlineRating:
         return CONFIDENCE_95 * self.deviation
 
 
+@dataclass(frozen=True, slots=True)
+class _Games:
+    first: np.ndarray[tuple[int], np.dtype[np.intp]]
+    second: np.ndarray[tuple[int], np.dtype[np.intp]]
+    wins: Vector
+    draws: Vector
+    losses: Vector
+
+    def leads(self, at: Vector) -> Vector:
+        leads: Vector = at[self.first] - at[self.second] + at[0]
+        return leads
+
+
 class OnlineRatings:
     """Each agent has a place, from 0 in the order of admission."""
 
@@ -80,10 +93,6 @@ class OnlineRatings:
     def covariance(self) -> Matrix:
         """Covariance of the ratings by place, in squared logistic units."""
         return self._covariance[1 : self._size, 1 : self._size]
-
-    def place(self, agent: str) -> int:
-        """The agent's place. Raises KeyError if it was not admitted."""
-        return self._places[agent]
 
     def rating(self, agent: str) -> OnlineRating:
         """The agent's rating. Raises KeyError if it was not admitted."""
@@ -201,23 +210,18 @@ class OnlineRatings:
             self._fit_draws(games)
             if abs(self._draw - before) <= _CLOSE:
                 break
-        _, bend = self._slopes(self._leads(games, self._at), wins, draws, losses)
+        *_, bend = self._slopes(games.leads(self._at), wins, draws, losses)
         self._covariance[: self._size, : self._size] = self._inverse(games, bend)
 
     def _grow(self) -> None:
-        size = 2 * len(self._at)
-        for name in ("_at", "_mean", "_variance"):
-            longer = np.zeros(size)
-            longer[: self._size] = getattr(self, name)[: self._size]
-            setattr(self, name, longer)
-        larger = np.zeros((size, size))
-        larger[: self._size, : self._size] = self._covariance[: self._size, : self._size]
-        self._covariance = larger
+        size = len(self._at)
+        for name in ("_at", "_mean", "_variance", "_covariance"):
+            setattr(self, name, np.pad(getattr(self, name), (0, size)))
 
     def _solve(self, lead: float, variance: float, wins: Vector, draws: Vector, losses: Vector) -> tuple[float, float]:
         low, high, move = -1.0, 1.0, 0.0
         for _ in range(_MAX_STEPS):
-            slope, bend = self._slopes(np.array([lead + variance * move]), wins, draws, losses)
+            slope, _, bend = self._slopes(np.array([lead + variance * move]), wins, draws, losses)
             miss = move - float(slope[0])
             low, high = (low, move) if miss > 0 else (move, high)
             step = miss / (1 + variance * float(bend[0]))
@@ -227,20 +231,16 @@ class OnlineRatings:
             move = nearer if low < nearer < high else (low + high) / 2
         return move, float(bend[0])
 
-    def _slopes(self, u: Vector, wins: Vector, draws: Vector, losses: Vector) -> tuple[Vector, Vector]:
+    def _slopes(self, u: Vector, wins: Vector, draws: Vector, losses: Vector) -> tuple[Vector, Vector, Vector]:
+        """Slopes by the leads, and by minus the draw parameter (without the part of draws alone); curvature."""
         short_of_win, short_of_loss = share(self._draw - u), share(self._draw + u)
-        for_first, for_second = wins + draws, losses + draws
-        slope = for_first * short_of_win - for_second * short_of_loss
-        bend = for_first * short_of_win * (1 - short_of_win) + for_second * short_of_loss * (1 - short_of_loss)
-        return slope, bend
+        for_first, for_second = (wins + draws) * short_of_win, (losses + draws) * short_of_loss
+        bend = for_first * (1 - short_of_win) + for_second * (1 - short_of_loss)
+        return for_first - for_second, for_first + for_second, bend
 
     # --- exact fit -------------------------------------------------------------------------------------------------
 
-    def _leads(self, games: "_Games", at: Vector) -> Vector:
-        leads: Vector = at[games.first] - at[games.second] + at[0]
-        return leads
-
-    def _climb(self, games: "_Games") -> None:
+    def _climb(self, games: _Games) -> None:
         size = self._size
         at, covariance, last = self._at[:size].copy(), self._covariance[:size, :size], float("inf")
         gradient, bend = self._gradient(games, at)
@@ -266,8 +266,8 @@ class OnlineRatings:
             at, gradient = moved, ahead
         self._at[:size] = at
 
-    def _gradient(self, games: "_Games", at: Vector) -> tuple[Vector, Vector]:
-        slope, bend = self._slopes(self._leads(games, at), games.wins, games.draws, games.losses)
+    def _gradient(self, games: _Games, at: Vector) -> tuple[Vector, Vector]:
+        slope, _, bend = self._slopes(games.leads(at), games.wins, games.draws, games.losses)
         size = self._size
         gradient: Vector = np.zeros(size)
         gradient += np.bincount(games.first, slope, size)
@@ -279,7 +279,7 @@ class OnlineRatings:
         gradient[~is_free] = 0.0
         return gradient, bend
 
-    def _inverse(self, games: "_Games", bend: Vector) -> Matrix:
+    def _inverse(self, games: _Games, bend: Vector) -> Matrix:
         size, first, second = self._size, games.first, games.second
         advantage = np.zeros_like(first)
         curvature = np.zeros(size * size)
@@ -297,44 +297,29 @@ class OnlineRatings:
         result[among_free] = inverse(square)
         return result
 
-    def _fit_draws(self, games: "_Games") -> None:
+    def _fit_draws(self, games: _Games) -> None:
         drawn = float(np.add.accumulate(games.draws)[-1])
         if not drawn:
             return
-        u = np.append(self._leads(games, self._at), 0.0)
+        u = np.append(games.leads(self._at), 0.0)
         wins, losses = np.append(games.wins, _PRIOR_DRAWS / 2), np.append(games.losses, _PRIOR_DRAWS / 2)
         draws = np.append(games.draws, 0.0)
         if not self._draw:
             portion = min(drawn / float(np.add.accumulate(wins + draws + losses)[-1]), 0.9)
             self._draw = float(log((1 + portion) / (1 - portion)))
         for _ in range(_MAX_STEPS):
-            slope, bend = self._draw_slopes(u, wins, draws, losses, drawn)
-            step = max(slope / bend, -self._draw / 2)
+            _, by_draw, bend = self._slopes(u, wins, draws, losses)
+            grown = float(exp(self._draw))
+            twice_sinh = grown - 1 / grown
+            slope = 2 * drawn * grown / twice_sinh - float(np.add.accumulate(by_draw)[-1])
+            curvature = float(np.add.accumulate(bend)[-1]) + 4 * drawn / (twice_sinh * twice_sinh)
+            step = max(slope / curvature, -self._draw / 2)
             self._draw += step
             if abs(step) <= _CLOSE / 10:
                 break
-
-    def _draw_slopes(self, u: Vector, wins: Vector, draws: Vector, losses: Vector, drawn: float) -> tuple[float, float]:
-        d = self._draw
-        a, b = share(d - u), share(d + u)
-        by_game = (wins + draws) * a + (losses + draws) * b
-        bend = (wins + draws) * a * (1 - a) + (losses + draws) * b * (1 - b)
-        grown = float(exp(d))
-        twice_sinh = grown - 1 / grown
-        slope_d = 2 * drawn * grown / twice_sinh - float(np.add.accumulate(by_game)[-1])
-        return slope_d, float(np.add.accumulate(bend)[-1]) + 4 * drawn / (twice_sinh * twice_sinh)
 
 
 def _ending(result: GameResult) -> int | None:
     if result.is_draw:
         return 1
     return None if result.winner is None else 2 * (result.winner != result.first)
-
-
-@dataclass(frozen=True, slots=True)
-class _Games:
-    first: np.ndarray[tuple[int], np.dtype[np.intp]]
-    second: np.ndarray[tuple[int], np.dtype[np.intp]]
-    wins: Vector
-    draws: Vector
-    losses: Vector

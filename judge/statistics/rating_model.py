@@ -15,7 +15,7 @@ class RatingModel(FrozenModel):
     advantage: float | None = None
     """First-move advantage; None: estimated."""
     draws: Literal["rao-kupper", "davidson"] = "rao-kupper"
-    """Draw model (`judge.statistics.draw_models`)."""
+    """Draw model (`judge.statistics.bradley_terry`)."""
     draw_elo: float | None = Field(default=None, ge=0)
     """Draw margin of the Rao-Kupper model; None: estimated."""
     mean: float = 0
@@ -27,6 +27,8 @@ class RatingModel(FrozenModel):
             raise ValueError("draw_elo is the draw margin of Rao and Kupper's model: remove it for Davidson's model")
         return self
 
+
+DEFAULT_MODEL = RatingModel()
 
 BAYESELO_MODEL = RatingModel(advantage=0, draw_elo=0.01, mean=1600)
 """The model of `judge.statistics.bayeselo`."""

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge.base.errors import InputError
 from judge.contest_games import MOVES_DIGITS, GameResult, without_copies
-from judge.statistics.rating_model import RatingModel
+from judge.statistics.rating_model import DEFAULT_MODEL, RatingModel
 from judge.statistics.scales import CONFIDENCE_95, ELO
 
 if TYPE_CHECKING:
@@ -84,10 +84,9 @@ class RatingList:
         raise KeyError(agent)
 
 
-def rate(results: Iterable[GameResult], model: RatingModel | None = None) -> RatingList:
+def rate(results: Iterable[GameResult], model: RatingModel = DEFAULT_MODEL) -> RatingList:
     """Ignores games that both lost by faults."""
-    model = model or RatingModel()
-    fit = fit_games(results, model)
+    fit = _fit_games(results, model)
     tally, names = fit.tally, list(fit.tally.place)
     low_open, high_open = _open_ends(fit)
     ratings = []
@@ -117,10 +116,9 @@ def rate(results: Iterable[GameResult], model: RatingModel | None = None) -> Rat
     )
 
 
-def lower_ends(results: Iterable[GameResult], model: RatingModel | None = None) -> Mapping[str, float]:
+def lower_ends(results: Iterable[GameResult], model: RatingModel) -> Mapping[str, float]:
     """Rating minus half of the 95 % interval, also where only the prior limits it."""
-    model = model or RatingModel()
-    fit = fit_games(results, model)
+    fit = _fit_games(results, model)
     return {
         agent: (float(fit.ratings[at]) - CONFIDENCE_95 * math.sqrt(fit.covariance[at, at])) * ELO + model.mean
         for agent, at in fit.tally.place.items()
@@ -129,17 +127,14 @@ def lower_ends(results: Iterable[GameResult], model: RatingModel | None = None) 
 
 def _estimate(value: float, error: float, ends: tuple[bool, bool]) -> Estimate:
     reach = CONFIDENCE_95 * error
-    low, high = (
-        end * ELO if has_end else None for end, has_end in zip((value - reach, value + reach), ends, strict=True)
-    )
-    return Estimate(value * ELO, error * ELO, low, high)
+    low, high = (value - reach) * ELO, (value + reach) * ELO
+    return Estimate(value * ELO, error * ELO, low if ends[0] else None, high if ends[1] else None)
 
 
-def fit_games(results: Iterable[GameResult], model: RatingModel | None = None) -> Fit:
-    """The model fitted to the games that count."""
+def _fit_games(results: Iterable[GameResult], model: RatingModel) -> Fit:
     from judge.statistics.bradley_terry import Fit, PairCounts
 
-    return Fit(PairCounts.of(results), model or RatingModel())
+    return Fit(PairCounts.of(results), model)
 
 
 def _open_ends(fit: Fit) -> tuple[set[int], set[int]]:
@@ -212,7 +207,7 @@ class JoinedRatings:
 
 
 def join_contests(
-    contests: Sequence[RatedContest], anchors: Mapping[str, float], model: RatingModel | None = None
+    contests: Sequence[RatedContest], anchors: Mapping[str, float], model: RatingModel = DEFAULT_MODEL
 ) -> JoinedRatings:
     """Raises InputError if an anchor has not played or names several programs."""
     ordered = [

@@ -10,8 +10,7 @@ from rich.text import Text
 from judge.base.text import printable
 from judge.contest_view.view import ContestView
 from judge.terminal.output import interval, make_table, print_table, width_of
-from judge.tournament.crosstable import Cell, Crosstable
-from judge.tournament.standings import SHOWN_COLUMNS, TableLine
+from judge.tournament.standings import SHOWN_COLUMNS, Cell, Crosstable, TableLine
 
 if TYPE_CHECKING:
     from judge.statistics.certainty import Certainty

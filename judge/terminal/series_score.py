@@ -35,6 +35,6 @@ class SeriesScore:
         """The first agent's share of points and its 95 % interval."""
         if not self.counted:
             return None
-        from judge.statistics.significance import wilson_interval
+        from judge.statistics.scales import wilson_interval
 
         return wilson_interval(sum(self.counted), len(self.counted))

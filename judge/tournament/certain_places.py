@@ -7,16 +7,8 @@ from dataclasses import dataclass, replace
 
 from judge.base.text import sentence
 from judge.contest_games import GameResult, without_copies
-from judge.statistics.certainty import (
-    MAX_RIVALS,
-    Certainty,
-    Reversal,
-    assess_places,
-    pair_results,
-    reversed_games,
-)
-from judge.tournament.points import DECIMALS, PointsTable
-from judge.tournament.results import PlayedPairing, without
+from judge.statistics.certainty import MAX_RIVALS, Certainty, Reversal, assess_places, pair_results, reversed_games
+from judge.tournament.results import DECIMALS, PlayedPairing, PointsTable, without
 from judge.tournament.schedule import Table
 from judge.tournament.standings import TableLine
 

@@ -5,25 +5,13 @@ from statistics import fmean
 
 from judge.contest_games import GameResult, Pairing, ScheduledGame
 from judge.journal.codec import Event
-from judge.journal.events import (
-    Abandoned,
-    Accepted,
-    Annulled,
-    Disqualified,
-    Entered,
-    Scheduled,
-    Voided,
-    Withdrawn,
-)
+from judge.journal.events import Abandoned, Accepted, Annulled, Disqualified, Entered, Scheduled, Voided, Withdrawn
 from judge.journal.state import ContestState
 from judge.record.seeds import Seed
 from judge.statistics.online_ratings import OnlineRatings, Prior
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.matchmaker import LadderGames, next_pair
 from judge.tournament.snapshot import Snapshot, SnapshotEntry, start_rating
-
-FindResult = Callable[[str, int], GameResult]
-"""Result of an accepted attempt of a game."""
 
 
 class _NoRatings(OnlineRatings):
@@ -49,13 +37,14 @@ class LadderHistory:
         self,
         snapshot: Snapshot,
         seed: Seed,
-        result_of: FindResult,
+        result_of: Callable[[str, int], GameResult],
         entry_of: Callable[[str], SnapshotEntry],
         *,
         has_stored_ratings: bool = False,
     ) -> None:
         """Start with the agents of a ladder's document, without those that `entry_of` returns for later lines.
-        Agents with kept folders have one open game at most. `has_stored_ratings`: `restore` follows.
+        Agents with kept folders have one open game at most. `result_of`: the result of an accepted attempt of a game.
+        `has_stored_ratings`: `restore` follows.
 
         Raises TypeError for another format.
         """
@@ -74,43 +63,36 @@ class LadderHistory:
         self.games = LadderGames(rules)
         self._new_ratings: type[OnlineRatings] = _NoRatings if has_stored_ratings else OnlineRatings
         self.ratings = self._new_ratings()
-        self._priors: dict[str, Prior] = {}
+        self.priors: dict[str, Prior] = {}
+        """Ratings before the first games."""
         self._out: set[str] = set()
-        self._drawn: list[tuple[str, str]] = []
-        self._ids: dict[str, int] = {}
-        """Place in `_drawn` by game id."""
+        self._drawn: dict[str, tuple[str, str]] = {}
+        """Agents by game id."""
         self._log = ContestState()
-        self._results: dict[int, GameResult] = {}
+        self._results: dict[str, GameResult] = {}
         for entry in snapshot.entries:
             self.admit(entry)
 
     def admit(self, entry: SnapshotEntry) -> None:
         """Add an agent. Raises KeyError for a version of an unknown agent."""
         form, name = self._form, entry.name
-        anchor = form.anchors.get(name)
-        start = start_rating(form, entry)
         prior = self._unknown
-        if anchor is not None:
-            prior = Prior(anchor, 0)
-        elif start is not None:
+        if name in form.anchors:
+            prior = Prior(form.anchors[name], 0)
+        elif (start := start_rating(form, entry)) is not None:
             prior = Prior(start.rating, start.deviation)
         elif entry.parent:
             prior = self.ratings.version_prior(entry.parent, form.version_deviation)
-        self._priors[entry.name] = prior
-        self.ratings.admit(entry.name, prior)
-        self.games.admit(entry.name, str(entry.author or ""), anchor=anchor is not None)
-
-    @property
-    def priors(self) -> Mapping[str, Prior]:
-        """Ratings before the first games."""
-        return self._priors
+        self.priors[name] = prior
+        self.ratings.admit(name, prior)
+        self.games.admit(name, str(entry.author or ""), anchor=name in form.anchors)
 
     def restore(self, ratings: OnlineRatings, priors: Mapping[str, Prior]) -> None:
         """Set the ratings after the lines so far. Raises ValueError for other agents."""
-        if ratings.agents != self.ratings.agents or priors.keys() != self._priors.keys():
+        if ratings.agents != self.ratings.agents or priors.keys() != self.priors.keys():
             raise ValueError("the ratings are of other agents")
         self._new_ratings = OnlineRatings
-        self.ratings, self._priors = ratings, dict(priors)
+        self.ratings, self.priors = ratings, dict(priors)
 
     def next(self) -> Pairing | None:
         """None at the end, or if no pair is allowed now."""
@@ -120,14 +102,11 @@ class LadderHistory:
 
     @property
     def drawn(self) -> int:
-        """Number of drawn games."""
-        return len(self._drawn)
+        return self.games.drawn
 
     def draw(self, pairing: Pairing, game: ScheduledGame) -> None:
-        """Count a scheduled game."""
         self.games.draw(pairing)
-        self._ids[game.id] = len(self._drawn)
-        self._drawn.append(game.agents)
+        self._drawn[game.id] = game.agents
 
     def take(self, event: Event) -> None:
         """Take an event that schedules no game."""
@@ -138,47 +117,43 @@ class LadderHistory:
                 self.games.withdraw(agent)
             case Disqualified(agent):
                 self._remove(agent)
-            case Accepted(game, attempt) if game in self._ids:
-                self._finish(self._ids[game], game, attempt)
-            case Voided(game) | Abandoned(game) if game in self._ids:
-                self._wait_again(self._ids[game])
-            case Annulled(game) if game in self._ids:
-                at = self._ids[game]
+            case Accepted(game, attempt) if game in self._drawn:
+                self.games.finish(*self._drawn[game])
+                result = self._results[game] = self._result_of(game, attempt)
+                if self._out.isdisjoint(result.agents):
+                    self.ratings.add_result(result)
+            case Voided(game) | Abandoned(game) if game in self._drawn:
+                self._wait_again(game)
+            case Annulled(game) if game in self._drawn:
                 if self._log.games[game].running is None:
-                    del self._results[at]
-                    self.games.reopen(*self._drawn[at])
+                    del self._results[game]
+                    self.games.reopen(*self._drawn[game])
                     self._rate_again()
-                self._wait_again(at)
+                self._wait_again(game)
         self._log.apply(event)
 
-    def _finish(self, at: int, game: str, attempt: int) -> None:
-        self.games.finish(*self._drawn[at])
-        result = self._results[at] = self._result_of(game, attempt)
-        if self._out.isdisjoint(result.agents):
-            self.ratings.add_result(result)
-
-    def _wait_again(self, at: int) -> None:
-        if not self._out.isdisjoint(self._drawn[at]):  # cancelled
-            self.games.finish(*self._drawn[at])
+    def _wait_again(self, game: str) -> None:
+        if not self._out.isdisjoint(self._drawn[game]):  # cancelled
+            self.games.finish(*self._drawn[game])
 
     def _remove(self, agent: str) -> None:
-        if agent not in self._priors or agent in self._out:
+        if agent not in self.priors or agent in self._out:
             return
         self.games.withdraw(agent)
-        for game, at in self._ids.items():
-            is_waiting = self._log.games[game].running is None and at not in self._results
-            if is_waiting and agent in self._drawn[at] and self._out.isdisjoint(self._drawn[at]):
-                self.games.finish(*self._drawn[at])
+        for game, agents in self._drawn.items():
+            is_waiting = self._log.games[game].running is None and game not in self._results
+            if is_waiting and agent in agents and self._out.isdisjoint(agents):
+                self.games.finish(*agents)
         self._out.add(agent)
         self._rate_again()
 
     def _rate_again(self) -> None:
         self.ratings = self._new_ratings()
-        for agent, prior in self._priors.items():
+        for agent, prior in self.priors.items():
             self.ratings.admit(agent, prior)
-        for at in sorted(self._results):
-            result = self._results[at]
-            if self._out.isdisjoint(result.agents):
+        for game in self._drawn:
+            result = self._results.get(game)
+            if result is not None and self._out.isdisjoint(result.agents):
                 self.ratings.count_result(result)
         self.ratings.refit()
 

@@ -1,5 +1,6 @@
 """The next pair of a ladder (docs/decisions/0013-matchmaking-of-ladders.md)."""
 
+from collections import Counter
 from enum import IntEnum
 from math import ceil
 
@@ -52,9 +53,9 @@ class LadderGames:
         self._names: list[str] = []
         self._places: dict[str, int] = {}
         self._authors: dict[str, int] = {}
-        self._meetings: dict[tuple[int, int], int] = {}
-        self._last_first: dict[tuple[int, int], int] = {}
-        self._open_pairs: dict[tuple[int, int], int] = {}
+        self._meetings: dict[tuple[int, int], tuple[int, int]] = {}
+        """Number of games, and the first seat's agent in the last one."""
+        self._open_pairs = Counter[tuple[int, int]]()
         self._table: npt.NDArray[np.int64] = np.zeros((len(_Row), 16), dtype=np.int64)
         self._against: npt.NDArray[np.int32] = np.zeros((16, 16), dtype=np.int32)
         """Games per agent and author of the opponent."""
@@ -164,41 +165,46 @@ class LadderGames:
             author = self._table[_Row.AUTHOR, opponent]
             if author >= 0:
                 self._against[agent, author] += 1
-        self._meetings[pair] = self._meetings.get(pair, 0) + 1
-        self._last_first[pair] = first
-        self._open_pairs[pair] = self._open_pairs.get(pair, 0) + 1
+        self._meetings[pair] = self._meetings.get(pair, (0, first))[0] + 1, first
+        self._open_pairs[pair] += 1
         if not self.period_left:
             self._begin_period()
 
     def finish(self, first: str, second: str) -> None:
         """Count an open game as finished. Raises ValueError if it is not open."""
-        places = self._places[first], self._places[second]
+        places = [self._places[first], self._places[second]]
         pair = _pair(*places)
         if pair not in self._open_pairs:
             raise ValueError(f"{first} and {second} have no open game")
-        self._table[_Row.OPEN, list(places)] -= 1
-        self._table[_Row.OPEN_TIME, list(places)] += self.drawn
+        self._table[_Row.OPEN, places] -= 1
+        self._table[_Row.OPEN_TIME, places] += self.drawn
         self._open_pairs[pair] -= 1
         if not self._open_pairs[pair]:
             del self._open_pairs[pair]
 
     def reopen(self, first: str, second: str) -> None:
         """Count a finished game as open: its result was withdrawn."""
-        places = self._places[first], self._places[second]
-        self._table[_Row.OPEN, list(places)] += 1
-        self._table[_Row.OPEN_TIME, list(places)] -= self.drawn
-        self._open_pairs[_pair(*places)] = self._open_pairs.get(_pair(*places), 0) + 1
+        places = [self._places[first], self._places[second]]
+        self._table[_Row.OPEN, places] += 1
+        self._table[_Row.OPEN_TIME, places] -= self.drawn
+        self._open_pairs[_pair(*places)] += 1
 
-    def meetings(self, pair: tuple[int, int]) -> tuple[int, int | None]:
-        """A pair's number of games, and the first seat's agent in the last one. The lower place is first."""
-        return self._meetings.get(pair, 0), self._last_first.get(pair)
+    def pairing(self, pair: tuple[int, int], seed: Seed) -> Pairing:
+        """The next game of a pair, the lower place first.
 
-    def first_seat_surplus(self, place: int) -> int:
-        """How many more first seats than second ones an agent had."""
-        return int(2 * self._table[_Row.FIRST_SEATS, place] - self._table[_Row.GAMES, place])
+        `meeting` is the number of the pair's earlier games, the table the game's number from 1.
+        """
+        meetings, last_first = self._meetings.get(pair, (0, None))
+        if last_first is None:
+            # How many more first seats than second ones each agent had.
+            one, other = (2 * self._table[_Row.FIRST_SEATS, each] - self._table[_Row.GAMES, each] for each in pair)
+            at = int(one > other) if one != other else numbers(seed, "seats", self.drawn).randrange(2)
+        else:
+            at = int(last_first == pair[0])
+        first, second = self.name(pair[at]), self.name(pair[1 - at])
+        return Pairing(first, second, 1, self.drawn + 1, meeting=meetings)
 
     def open_in(self, low: Places, high: Places) -> Vector:
-        """Open games of each pair."""
         count = len(self._names)
         keys = np.array(sorted(a * count + b for a, b in self._open_pairs), dtype=np.intp)
         if not len(keys):
@@ -246,10 +252,7 @@ class LadderGames:
 
 
 def next_pair(ratings: OnlineRatings, games: LadderGames, seed: Seed) -> Pairing | None:
-    """The next game, or None if no pair is allowed now.
-
-    `meeting` is the number of the pair's earlier games, the table the game's number from 1.
-    """
+    """The next game, or None if no pair is allowed now."""
     rules = games.rules
     can_play = games.is_free
     missing = games.missing
@@ -264,7 +267,7 @@ def next_pair(ratings: OnlineRatings, games: LadderGames, seed: Seed) -> Pairing
         for kind in [anchors, opponents] if is_anchor_due else [opponents, anchors]:
             pair = _best_pair(ratings, games, np.flatnonzero(agents), np.flatnonzero(kind), seed)
             if pair is not None:
-                return _seated(games, pair, seed)
+                return games.pairing(pair, seed)
     return None
 
 
@@ -277,10 +280,9 @@ def _best_pair(
 ) -> tuple[int, int] | None:
     if not len(agents) or not len(opponents):
         return None
-    pairs = _Neighbours(ratings.ratings, agents, opponents)
     width = games.rules.neighbours
     while True:
-        low, high = pairs.within(width)
+        low, high = _neighbours(ratings.ratings, agents, opponents, width)
         allowed = games.allowed(low, high)
         low, high = low[allowed], high[allowed]
         if len(low):
@@ -296,28 +298,21 @@ def _best_pair(
     return first, second
 
 
-class _Neighbours:
-    def __init__(self, ratings: Vector, agents: Places, opponents: Places) -> None:
-        self._opponents = opponents[np.argsort(ratings[opponents], kind="stable")]
-        self._agents = agents
-        self._is_one_set = np.array_equal(agents, opponents)
-        if self._is_one_set:
-            self._agents = self._opponents
-            self._middle: Places = np.arange(len(agents)) + 1
-        else:
-            self._middle = np.searchsorted(ratings[self._opponents], ratings[agents])
-
-    def within(self, width: int) -> tuple[Places, Places]:
-        width = min(width, len(self._opponents))
-        # Within one set, the weaker side has the same pairs. The agent itself is in neither list.
-        steps = np.arange(0 if self._is_one_set else -width, width + (not self._is_one_set))
-        at = self._middle[:, None] + steps
-        inside = (at >= 0) & (at < len(self._opponents))
-        first = np.broadcast_to(self._agents[:, None], at.shape)[inside]
-        second = self._opponents[at[inside]]
-        distinct = first != second
-        first, second = first[distinct], second[distinct]
-        return np.minimum(first, second), np.maximum(first, second)
+def _neighbours(ratings: Vector, agents: Places, opponents: Places, width: int) -> tuple[Places, Places]:
+    """Pairs of agents with at most `width` stronger and `width` weaker opponents each."""
+    ordered = opponents[np.argsort(ratings[opponents], kind="stable")]
+    is_one_set = np.array_equal(agents, opponents)
+    agents = ordered if is_one_set else agents
+    middle: Places = np.arange(len(agents)) + 1 if is_one_set else np.searchsorted(ratings[ordered], ratings[agents])
+    width = min(width, len(ordered))
+    # Within one set, the weaker side has the same pairs. The agent itself is in neither list.
+    at = middle[:, None] + np.arange(0 if is_one_set else -width, width + (not is_one_set))
+    inside = (at >= 0) & (at < len(ordered))
+    first = np.broadcast_to(agents[:, None], at.shape)[inside]
+    second = ordered[at[inside]]
+    distinct = first != second
+    first, second = first[distinct], second[distinct]
+    return np.minimum(first, second), np.maximum(first, second)
 
 
 def _values(ratings: OnlineRatings, games: LadderGames, low: Places, high: Places) -> Vector:
@@ -329,15 +324,3 @@ def _values(ratings: OnlineRatings, games: LadderGames, low: Places, high: Place
     x = 2 * p * (1 - p) * variance
     gain: Vector = log(1 + x / (1 + games.open_in(low, high) * x))
     return gain * 2 / (1 + exp(_NORMAL_SLOPE * lead / np.sqrt(variance)))
-
-
-def _seated(games: LadderGames, pair: tuple[int, int], seed: Seed) -> Pairing:
-    meetings, last_first = games.meetings(pair)
-    if last_first is None:
-        surplus = games.first_seat_surplus(pair[0]) - games.first_seat_surplus(pair[1])
-        at = int(surplus > 0) if surplus else numbers(seed, "seats", games.drawn).randrange(2)
-        first = pair[at]
-    else:
-        first = pair[0] + pair[1] - last_first
-    second = pair[0] + pair[1] - first
-    return Pairing(games.name(first), games.name(second), 1, games.drawn + 1, meeting=meetings)

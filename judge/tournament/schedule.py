@@ -10,14 +10,11 @@ from judge.contest_games import GameResult, Pairing, ScheduledGame
 from judge.games.types import Opening
 from judge.record.seeds import Key, Seed
 from judge.record.spec import GameSpec
-from judge.tournament.crosstable import Crosstable, crosstable
+from judge.tournament.formats.base import Competitor
 from judge.tournament.openings import schedule, turns_of
-from judge.tournament.pairings import Competitor, opening_number, seats
-from judge.tournament.points import Scoring, points_table, score
-from judge.tournament.results import PlayedPairing, failure_shares, without
-from judge.tournament.seeds import commitment_to, contest_key, game_seed
-from judge.tournament.snapshot import Snapshot
-from judge.tournament.standings import CRITERIA, TableLine, records_of, standings
+from judge.tournament.results import PlayedPairing, Scoring, failure_shares, points_table, score, without
+from judge.tournament.snapshot import Snapshot, commitment_to, contest_key, game_seed
+from judge.tournament.standings import Crosstable, TableLine, crosstable, records_of, standings
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +35,7 @@ class Table:
 
     @property
     def is_by_rating(self) -> bool:
-        return any(CRITERIA[name].is_rating for name in self.ranking[:1])
+        return self.ranking[:1] in (("elo",), ("rating",))
 
 
 class Tournament:
@@ -75,7 +72,6 @@ class Tournament:
         return self.snapshot.format.next(self.entries(out), self.played(earlier, results), seed)
 
     def goes_on(self, earlier: Sequence[Pairing], results: Iterable[GameResult], out: Collection[str] = ()) -> bool:
-        """Whether games follow after all of `earlier`."""
         seed = self.seed if self.seed is not None else 0
         return self.snapshot.format.goes_on(self.entries(out), self.played(earlier, results), seed)
 
@@ -99,12 +95,24 @@ class Tournament:
                     yield pairing, game, before * games + game + 1
 
     def _game(self, pairing: Pairing, game: int, number: int) -> ScheduledGame:
-        spec = self.spec(pairing, game, number)
-        # The id is public before the game: a hidden opening could be guessed from it.
-        told = spec.model_copy(update={"opening": ()}) if self.snapshot.hides_openings else spec
+        """Without folder states. A commitment replaces the seed, as each attempt has its own; unknown openings are left
+        out.
+        """
+        snapshot = self.snapshot
+        possible = self._openings(pairing, game)
         first, second = seats(pairing, game)
+        spec = GameSpec(
+            seats=(self._entries[first].seat, self._entries[second].seat),
+            policy=snapshot.policy_of(first, second),
+            opening=possible[0] if len(possible) == 1 else (),
+            seed=snapshot.commitment or _fixed_seed(snapshot, pairing.round, pairing.table, game),
+            number=number,
+            box=snapshot.box,
+        )
+        # The id is public before the game: a hidden opening could be guessed from it.
+        public = spec.model_copy(update={"opening": ()}) if snapshot.hides_openings else spec
         return ScheduledGame(
-            id=told.id_as_read,
+            id=public.id_as_read,
             number=number,
             round=pairing.round,
             table=pairing.table,
@@ -112,23 +120,6 @@ class Tournament:
             first=first,
             second=second,
             spec=spec.model_dump_json(),
-        )
-
-    def spec(self, pairing: Pairing, game: int, number: int) -> GameSpec:
-        """A game's spec without folder states.
-
-        With a commitment, it replaces the seed, as each attempt has its own; unknown openings are left out.
-        """
-        snapshot = self.snapshot
-        possible = self._openings(pairing, game)
-        first, second = seats(pairing, game)
-        return GameSpec(
-            seats=(self._entries[first].seat, self._entries[second].seat),
-            policy=snapshot.policy_of(first, second),
-            opening=possible[0] if len(possible) == 1 else (),
-            seed=snapshot.commitment or _fixed_seed(snapshot, pairing.round, pairing.table, game),
-            number=number,
-            box=snapshot.box,
         )
 
     def seed_of(self, game: ScheduledGame, attempt: int) -> Seed | None:
@@ -145,8 +136,9 @@ class Tournament:
         snapshot = self.snapshot
         number = opening_number(pairing, game, snapshot.format.games)
         if snapshot.hides_openings and self.seed is None:
-            pass_, count = number // len(snapshot.openings), len(snapshot.openings)
-            return [schedule(snapshot.openings, pass_ * count + place, None, self._turns) for place in range(count)]
+            count = len(snapshot.openings)
+            start = number // count * count
+            return [schedule(snapshot.openings, pair, None, self._turns) for pair in range(start, start + count)]
         seed = self.seed if snapshot.shuffle else None
         return [schedule(snapshot.openings, number, seed, self._turns)]
 
@@ -161,26 +153,25 @@ class Tournament:
     def stages(self, played: Sequence[PlayedPairing], out: Collection[str] = ()) -> Mapping[str, str]:
         """Current group or league by agent."""
         form = self.snapshot.format
-        groups = form.groups_now(self.entries(out), played)
-        return {agent: form.stage_name(group) for agent, group in groups.items()}
+        return {agent: form.stage_name(group) for agent, group in form.groups_now(self.entries(out), played).items()}
 
     def table(self, played: Sequence[PlayedPairing], out: Collection[str] = ()) -> Table:
         """The standings; disqualified agents are last, in order of entry."""
         entries = self.entries(out)
         form = self.snapshot.format
-        order = form.order(entries, played)
+        order, values = form.rank(entries, played)
         tiers = [[agent for agent in tier if agent not in out] for tier in order]
         tiers = [tier for tier in (*tiers, [entry.id for entry in entries if not entry.active]) if tier]
         counted = without(played, out)
         records = records_of([entry.id for entry in entries], counted)
-        lines = standings(tiers, records, form.compared(entries, played))
+        lines = standings(tiers, records, values)
         return Table(tuple(form.ranking), tuple(lines), crosstable([line.agent for line in lines], counted))
 
     def failed(self, results: Sequence[GameResult], out: Collection[str] = ()) -> Mapping[str, float]:
         """Agents to disqualify, with their shares of failures."""
-        failures = self.snapshot.failures
-        shares = failure_shares(results, failures.after)
-        return {agent: share for agent, share in shares.items() if share > failures.limit and agent not in out}
+        terms = self.snapshot.failures
+        shares = failure_shares(results, terms.after)
+        return {agent: share for agent, share in shares.items() if share > terms.limit and agent not in out}
 
 
 def bare(spec: GameSpec) -> GameSpec:
@@ -193,3 +184,18 @@ def _fixed_seed(snapshot: Snapshot, round_number: int, table: int, game: int) ->
     """Differs per contest; below 2**53 for JSON."""
     text = f"{snapshot.name} {snapshot.seed} {round_number} {table} {game}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6])
+
+
+def seats(pairing: Pairing, game: int) -> tuple[str, str]:
+    """Agents of seats 0 and 1 in a game (from 0). Raises ValueError for a bye."""
+    if pairing.second is None:
+        raise ValueError("a bye has no games")
+    return (pairing.second, pairing.first) if game % 2 else (pairing.first, pairing.second)
+
+
+def opening_number(pairing: Pairing, game: int, games: int) -> int:
+    """The opening's number from 0, for `judge.tournament.openings.schedule`.
+
+    Two consecutive games share one, also across meetings. All pairings use the same openings.
+    """
+    return (pairing.meeting * games + game) // 2

@@ -9,16 +9,14 @@ from pydantic import Field, StringConstraints, model_validator
 from judge.base.errors import InputError
 from judge.base.parsing import FailFastTuple, FrozenModel
 
-RatingTable = Mapping[str, float]
-"""Elo by agent, best first, without disqualified agents."""
-
 
 @dataclass(frozen=True, slots=True)
 class PreviousTable:
     """Final table of an earlier league, and a phrase for it."""
 
     source: str
-    ratings: RatingTable
+    ratings: Mapping[str, float]
+    """Elo by agent, best first, without disqualified agents."""
 
 
 MAX_RATING = 100_000
@@ -100,11 +98,11 @@ def league_ratings(
             reasons[agent] = f"Elo {elo} in {table.source}, shifted by {shift:+d} as {link}"
 
     def rated(agent: str) -> SourcedRating:
-        if agent in scale:
-            if agent in updated:
-                return SourcedRating(rating=0, reason=f"updated since {own.source}")
-            return SourcedRating(rating=max(0, scale[agent]), reason=reasons[agent])
-        return SourcedRating(rating=0, reason=f"new: not ranked in {' or '.join(table.source for table in tables)}")
+        if agent not in scale:
+            return SourcedRating(rating=0, reason=f"new: not ranked in {' or '.join(table.source for table in tables)}")
+        if agent in updated:
+            return SourcedRating(rating=0, reason=f"updated since {own.source}")
+        return SourcedRating(rating=max(0, scale[agent]), reason=reasons[agent])
 
     return {agent: rated(agent) for agent in agents}
 

@@ -1,25 +1,46 @@
-"""All terms of a contest. It never changes; playing and verification use nothing else."""
+"""All terms of a contest. They never change; playing and verification use nothing else.
+
+A contest's chance is a secret of 256 bits, committed to before the first game and revealed after the last. The
+commitment is the SHA-256 of the secret, stored in the document. The contest's key (`contest_key`) is derived from the
+secret, the entries and the log's first checkpoint after lock-in (docs/decisions/0009-log-and-witnesses.md). Derived
+from the key (`judge.record.seeds`):
+
+- drawn ranks: `"seeds"`; lots of a Swiss: `"swiss"`;
+- the order of shuffled openings in the n-th pass, from 0: `n`;
+- the seed of a game: `"game", round, table, game, attempt`.
+"""
 
 import hashlib
 import json
-from collections.abc import Container, Iterable, Mapping
+import secrets
+from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Protocol, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
 from judge.base.errors import InputError
 from judge.base.parsing import FailFastTuple, FrozenModel, StrictDatetime, canonical_json, parse_json
+from judge.games import new_game
 from judge.record.policy import AgentClocks, Policy
-from judge.record.seeds import Key, Seed, numbers
+from judge.record.seeds import Key, Seed, derived, numbers
 from judge.record.spec import BoxKind, OpeningField, SeatSpec
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.groups import Groups, Leagues
 from judge.tournament.formats.ladder import Ladder, StartRating
 from judge.tournament.formats.round_robin import DoubleRoundRobin, RoundRobin
-from judge.tournament.points import Duel
-from judge.tournament.seeds import Freeze
+from judge.tournament.results import Duel
+
+
+class Freeze(FrozenModel):
+    """First checkpoint of a contest's log after lock-in, before any draw."""
+
+    leaves: int = Field(ge=1)
+    root: Key
+    """SHA-256."""
+    entries: Key
+    """SHA-256 of terms (`terms_digest`)."""
 
 
 class FailuresPlan(FrozenModel):
@@ -130,7 +151,7 @@ class Snapshot(FrozenModel):
     seed: int | None = None
     """A fixed seed, which makes all chance predictable; None: `commitment` is used."""
     commitment: Key | None = None
-    """To the secret of all chance (`judge.tournament.seeds`)."""
+    """To the secret of all chance (`commitment_to`)."""
     freeze: Freeze | None = None
     """The log at lock-in, which contributes to chance; None in versions without logs."""
     witnesses: FailFastTuple[SnapshotWitness] = ()
@@ -162,13 +183,11 @@ class Snapshot(FrozenModel):
         return self
 
     def policy_of(self, first: str, second: str) -> Policy:
-        """The policy of a game, with the clocks of its agents."""
         clocks = self.clocks.get(first, ""), self.clocks.get(second, "")
         return self.policy.with_clocks(*clocks) if any(clocks) else self.policy
 
     @property
     def shown_name(self) -> str:
-        """The title, or else the name."""
         return self.title or self.name
 
     @property
@@ -258,17 +277,8 @@ def refuse_many_entries(form: AnyFormat, count: int, source: str) -> None:
     """Raises InputError for more entries or pairings than the format allows."""
     if count > form.agents[1]:
         raise InputError(f"{source}: {count} entries, but a contest of format {form.name} has at most {form.agents[1]}")
-    sizes: Iterable[int] = ()
-    if isinstance(form, RoundRobin | DoubleRoundRobin):
-        sizes = (count,)
-    elif isinstance(form, Groups):
-        final = min(form.groups * form.promoted, count)
-        sizes = (*(-(-count // form.groups),) * min(form.groups, count), final)
-    elif isinstance(form, Leagues):
-        sizes = (*form.sizes, max(0, count - sum(form.sizes)))
-        sizes = [min(size + form.promoted, count) for size in sizes]
-    cycles = getattr(form, "cycles", 1)
-    if getattr(form, "groups", 1) > count or cycles * sum(size * (size - 1) // 2 for size in sizes) > MAX_PAIRINGS:
+    _, most = _pairing_counts(form, count)
+    if getattr(form, "groups", 1) > count or most > MAX_PAIRINGS:
         raise InputError(
             f"{source}: format: more groups than the {count} agents, or more than {MAX_PAIRINGS} pairings; "
             "use fewer groups and cycles"
@@ -282,16 +292,26 @@ _MAX_SKIPPED = 20
 
 def refuse_missing_pairings(form: AnyFormat, count: int, found: int, source: str) -> None:
     """Raises InputError if the first draw of `count` entries has many more pairings than were `found`."""
-    sizes: Iterable[int] = ()
-    if isinstance(form, RoundRobin | DoubleRoundRobin):
-        sizes = (count,)
-    elif isinstance(form, Groups):
-        sizes = (count // form.groups,) * form.groups
-    elif isinstance(form, Leagues):
-        sizes = (max(0, count - sum(form.sizes)),)
-    drawn = getattr(form, "cycles", 1) * sum(size * (size - 1) // 2 for size in sizes)
+    drawn, _ = _pairing_counts(form, count)
     if drawn > found * (1 if skip_of(form) is None else _MAX_SKIPPED) + _MAX_MISSING_PAIRINGS:
         raise InputError(f"{source}: the format draws {drawn} pairings at the start, but there are {found}")
+
+
+def _pairing_counts(form: AnyFormat, count: int) -> tuple[int, int]:
+    """Of a format with round robins: least number at the start, most in all stages. Of other formats: 0."""
+    least: Iterable[int] = ()
+    most: Iterable[int] = ()
+    if isinstance(form, RoundRobin | DoubleRoundRobin):
+        least = most = (count,)
+    elif isinstance(form, Groups):
+        groups, final = min(form.groups, count), min(form.groups * form.promoted, count)
+        least = (count // form.groups,) * groups
+        most = (*(-(-count // form.groups),) * groups, final)
+    elif isinstance(form, Leagues):
+        sizes = (*form.sizes, max(0, count - sum(form.sizes)))
+        least, most = sizes[-1:], [min(size + form.promoted, count) for size in sizes]
+    cycles = getattr(form, "cycles", 1)
+    return cycles * sum(n * (n - 1) // 2 for n in least), cycles * sum(n * (n - 1) // 2 for n in most)
 
 
 def terms_digest(document: str) -> str:
@@ -310,3 +330,64 @@ def ranks_of(count: int, seeding: Literal["listed", "drawn"], seed: Seed) -> lis
     if seeding == "drawn":
         numbers(seed, "seeds").shuffle(ranks)
     return ranks
+
+
+def new_secret() -> Key:
+    """A random secret."""
+    return secrets.token_hex(32)
+
+
+def commitment_to(secret: Key) -> str:
+    """The commitment to a secret."""
+    return hashlib.sha256(bytes.fromhex(secret)).hexdigest()
+
+
+def contest_key(secret: Key, name: str, freeze: Freeze | None = None) -> Key:
+    """A contest's key. `freeze` None: a version without logs."""
+    if freeze is None:
+        return derived(secret, "contest", name)
+    return derived(secret, "draw", name, freeze.entries, freeze.leaves, freeze.root)
+
+
+def game_seed(key: Key, round_: int, table: int, game: int, attempt: int) -> Seed:
+    """An attempt's seed."""
+    return derived(key, "game", round_, table, game, attempt)
+
+
+class Terms(Protocol):
+    """Rules and clocks of a contest, planned or locked in."""
+
+    @property
+    def policy(self) -> Policy: ...
+
+    @property
+    def clocks(self) -> Mapping[str, str]:
+        """Of single agents."""
+
+
+def terms_difference(one: Terms, other: Terms) -> str:
+    """The difference, such as `clock.turn_ms is 200 and 1500`; empty if they may be rated together."""
+    clocks = [", ".join(f"{name} {clock}" for name, clock in sorted(terms.clocks.items())) for terms in (one, other)]
+    differs = [f"clocks is {clocks[0] or 'empty'} and {clocks[1] or 'empty'}"] if clocks[0] != clocks[1] else []
+    return ", ".join([*_differences(one.policy, other.policy), *differs])
+
+
+def _differences(one: Policy, other: Policy) -> Iterator[str]:
+    if one.game.name != other.game.name:
+        yield f"the game is {one.game.name} and {other.game.name}"
+        return
+    facts, others = (new_game(policy.game.name, policy.game.options).describe() for policy in (one, other))
+    for key in sorted(facts.keys() | others.keys()):
+        if facts.get(key) != others.get(key):
+            yield f"game.options.{key} is {facts.get(key)} and {others.get(key)}"
+    has_control = one.clock.control is not None or other.clock.control is not None
+    if has_control and one.clock.notation != other.clock.notation:
+        yield f"clock.control is {one.clock.notation} and {other.clock.notation}"
+    for key in () if has_control else ("turn_ms", "match_ms"):
+        first, second = (getattr(policy.clock, key) for policy in (one, other))
+        if first != second:
+            yield f"clock.{key} is {first} and {second}"
+    if one.limits.memory_bytes != other.limits.memory_bytes:
+        yield f"limits.memory_bytes is {one.limits.memory_bytes} and {other.limits.memory_bytes}"
+    if one.box.freeze != other.box.freeze:
+        yield f"box.freeze is {one.box.freeze} and {other.box.freeze}"

@@ -1,19 +1,19 @@
-"""The table of a contest. Each criterion applies to agents that are equal in earlier ones.
+"""The table of a contest, and its crosstable.
 
-Agents equal in all criteria share a place.
+Each criterion of the table applies to agents that are equal in earlier ones. Agents equal in all criteria share a
+place.
 """
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Annotated, NamedTuple
+from typing import Annotated, NamedTuple, Self
 
 from pydantic import AfterValidator
 
 from judge.base.parsing import FailFastTuple
-from judge.tournament.points import DECIMALS
-from judge.tournament.results import PlayedPairing, SideScore
+from judge.tournament.results import DECIMALS, PlayedPairing, SideScore
 
 Tiers = list[list[str]]
 """Agents of an inner list share a place."""
@@ -147,22 +147,15 @@ class Criterion(NamedTuple):
     head: str
     meaning: str
 
-    @property
-    def is_rating(self) -> bool:
-        return self.values in (_elo, _rating)
+    @classmethod
+    def of_each(cls, value: Callable[[Records, Record], float], head: str, meaning: str) -> Self:
+        """A criterion whose value does not depend on the other equal agents."""
+        return cls(lambda records, equal: {agent: value(records, records[agent]) for agent in equal}, head, meaning)
 
 
-def _points(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
-    return {agent: records[agent].points for agent in equal}
-
-
-def _wins(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
-    return {agent: records[agent].done.wins for agent in equal}
-
-
-def _ratio(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
+def _ratio(_: Records, record: Record) -> float:
     """As in Piskvork: 1e-8 keeps it finite and ranks 5:0 above 4:0."""
-    return {agent: (records[agent].done.wins + 1e-8) / (records[agent].done.losses + 1e-8) for agent in equal}
+    return (record.done.wins + 1e-8) / (record.done.losses + 1e-8)
 
 
 def _direct(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
@@ -179,35 +172,22 @@ def _direct(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
     return points
 
 
-def _sonneborn_berger(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
-    return {
-        agent: sum(
-            each.side_of(agent).score * records[opponent].points for each, opponent in records[agent].opponents()
-        )
-        for agent in equal
-    }
+def _sonneborn_berger(records: Records, record: Record) -> float:
+    return sum(each.side_of(record.agent).score * records[opponent].points for each, opponent in record.opponents())
 
 
-def _buchholz(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
+def _buchholz(records: Records, record: Record) -> float:
     """A bye counts as an equal opponent (FIDE since 2023)."""
-    return {
-        agent: sum(records[opponent].points for _, opponent in records[agent].opponents())
-        + records[agent].byes * records[agent].points
-        for agent in equal
-    }
+    return sum(records[opponent].points for _, opponent in record.opponents()) + record.byes * record.points
 
 
-def _koya(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
+def _koya(records: Records, record: Record) -> float:
     """FIDE C.07, Koya system."""
 
-    def has_half(agent: str) -> bool:
-        total = sum(sum(each.points) for each in records[agent].played)
-        return 2 * records[agent].points >= _rounded(total)
+    def has_half(other: Record) -> bool:
+        return 2 * other.points >= _rounded(sum(sum(each.points) for each in other.played))
 
-    return {
-        agent: sum(each.points_of(agent) for each, opponent in records[agent].opponents() if has_half(opponent))
-        for agent in equal
-    }
+    return sum(each.points_of(record.agent) for each, opponent in record.opponents() if has_half(records[opponent]))
 
 
 def _time(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
@@ -216,10 +196,6 @@ def _time(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
     if not all(side.replies for side in done.values()):
         return dict.fromkeys(equal, 0.0)
     return {agent: -side.charged_ms / side.replies for agent, side in done.items()}
-
-
-def _elo(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
-    return {agent: records.elo[agent] for agent in equal}
 
 
 def _rating(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
@@ -242,17 +218,23 @@ _POOLS_APART = 1e5
 """More Elo than any difference within a pool."""
 
 CRITERIA: Mapping[str, Criterion] = {
-    "points": Criterion(_points, "Points there", "points in the stage that the agent has reached"),
-    "wins": Criterion(_wins, "Won there", "games won in the stage that the agent has reached"),
-    "ratio": Criterion(_ratio, "Ratio", "games won divided by games lost"),
+    "points": Criterion.of_each(
+        lambda _, record: record.points, "Points there", "points in the stage that the agent has reached"
+    ),
+    "wins": Criterion.of_each(
+        lambda _, record: record.done.wins, "Won there", "games won in the stage that the agent has reached"
+    ),
+    "ratio": Criterion.of_each(_ratio, "Ratio", "games won divided by games lost"),
     "direct": Criterion(_direct, "Direct", "points in the games among the tied agents"),
-    "sonneborn-berger": Criterion(
+    "sonneborn-berger": Criterion.of_each(
         _sonneborn_berger, "SB", "Sonneborn-Berger: the points of each opponent times the score against it"
     ),
-    "buchholz": Criterion(_buchholz, "Buchholz", "the points of all opponents"),
-    "koya": Criterion(_koya, "Koya", "points against opponents with at least half of the points"),
+    "buchholz": Criterion.of_each(_buchholz, "Buchholz", "the points of all opponents"),
+    "koya": Criterion.of_each(_koya, "Koya", "points against opponents with at least half of the points"),
     "time": Criterion(_time, "Time", "milliseconds per answer, as a negative number"),
-    "elo": Criterion(_elo, "Elo", "the rating at the maximum of BayesElo's model"),
+    "elo": Criterion.of_each(
+        lambda records, record: records.elo[record.agent], "Elo", "the rating at the maximum of BayesElo's model"
+    ),
     "rating": Criterion(_rating, "Rating", "the rating that BayesElo computes from all games"),
 }
 """Points and wins are shown as criteria only if there are stages."""
@@ -290,8 +272,8 @@ def compared(agents: Iterable[str], records: Records, ranking: Ranking) -> Value
     values: dict[str, tuple[float, ...]] = dict.fromkeys(agents, ())
     for name in ranking:
         for equal in _equal(values):
-            asked = CRITERIA[name].values(records, equal)
-            values |= {agent: (*values[agent], _rounded(asked[agent])) for agent in equal}
+            found = CRITERIA[name].values(records, equal)
+            values |= {agent: (*values[agent], _rounded(found[agent])) for agent in equal}
     return values
 
 
@@ -311,16 +293,41 @@ def standings(tiers: Tiers, records: Records, values: Values) -> list[TableLine]
     """The table's lines."""
     lines: list[TableLine] = []
     for tier in tiers:
-        place = len(lines) + 1
-        lines += [
-            TableLine(
-                place=place,
-                agent=agent,
-                points=records[agent].points,
-                byes=records[agent].byes,
-                done=records[agent].done,
-                values=values[agent],
-            )
-            for agent in tier
-        ]
+        place, equal = len(lines) + 1, [records[agent] for agent in tier]
+        lines += [TableLine(place, each.agent, each.points, each.byes, each.done, values[each.agent]) for each in equal]
     return lines
+
+
+MAX_CROSSTABLE_AGENTS = 500
+"""With more agents an export has no crosstable; the table of pairs has the same numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The row agent's result against the column agent."""
+
+    points: float
+    done: SideScore
+
+
+Crosstable = Mapping[str, Mapping[str, Cell]]
+"""Cells of the agents that met, by row and column, both in the order of the standings."""
+
+
+def crosstable(agents: Iterable[str], played: Iterable[PlayedPairing]) -> Crosstable:
+    """The table in the order of `agents`."""
+    places = {agent: place for place, agent in enumerate(agents)}
+    met: dict[str, dict[str, list[PlayedPairing]]] = {agent: {} for agent in places}
+    for each in played:
+        first, second = each.pairing.first, each.pairing.second
+        if second is not None and first in met and second in met:
+            met[first].setdefault(second, []).append(each)
+            met[second].setdefault(first, []).append(each)
+    return {
+        row: {
+            column: Cell(record.points, record.done)
+            for column in sorted(of_row, key=places.__getitem__)
+            for record in [Record(row, of_row[column])]
+        }
+        for row, of_row in met.items()
+    }

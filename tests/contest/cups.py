@@ -16,8 +16,7 @@ from judge.record.spec import SeatSpec
 from judge.store.contests import Store
 from judge.store.types import EntryRow
 from judge.tournament.formats import AnyFormat
-from judge.tournament.seeds import commitment_to
-from judge.tournament.snapshot import FailuresPlan, Snapshot, SnapshotEntry
+from judge.tournament.snapshot import FailuresPlan, Snapshot, SnapshotEntry, commitment_to
 
 POLICY = load_policy("gomocup-standard")
 

@@ -6,8 +6,8 @@ from judge.contest_games import GameResult, Pairing
 from judge.games.types import Verdict
 from judge.statistics.sprt import SprtDecision
 from judge.tournament.formats import TournamentFormat
+from judge.tournament.formats.base import Competitor
 from judge.tournament.formats.sequential import Sequential
-from judge.tournament.pairings import Competitor
 from judge.tournament.results import PlayedPairing
 
 Points = tuple[float, float]

@@ -8,8 +8,7 @@ from judge.contest.evaluation import Pool, StopRule, evaluate, evaluation_of, se
 from judge.contest_games import Outcome, SeatOutcome
 from judge.record.policy import load_policy
 from judge.record.spec import GameSpec, SeatSpec
-from judge.statistics.paired_scores import PairedScores
-from judge.statistics.sprt import Sprt
+from judge.statistics.sprt import PairedScores, Sprt
 
 POLICY = load_policy("gomocup-freestyle:fast")
 

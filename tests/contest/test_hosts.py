@@ -11,7 +11,7 @@ from judge.contest.hosts import contest_hosts
 from judge.contest_games import ScheduledGame
 from judge.journal.events import WorkerBarred, WorkerJoined, WorkerLost, WorkerNoted
 from judge.statistics.fairness import FairnessTest
-from judge.statistics.significance import hypergeometric_tail
+from judge.statistics.scales import hypergeometric_tail
 from judge.store.contests import Store
 from judge.store.tables import attempts
 from judge.store.types import EntryRow

@@ -8,9 +8,8 @@ from judge.base.errors import InputError
 from judge.contest.league_seats import resolved_format
 from judge.contest.plan import load_plan
 from judge.contest.schedule_next import Scheduler
-from judge.tournament.formats.groups import Leagues
+from judge.tournament.formats.groups import Leagues, Seats
 from judge.tournament.formats.round_robin import RoundRobin
-from judge.tournament.promotion import Seats
 from judge.tournament.skipped_pairs import Skip, SourcedRating
 from tests.contest.cups import better_seed, cup, play
 from tests.contest.test_skip_ratings import earlier

@@ -12,11 +12,10 @@ from judge.journal.events import Paused, Resumed
 from judge.statistics.sprt import Sprt, SprtDecision
 from judge.store.contests import Store
 from judge.tournament.formats import AnyFormat
-from judge.tournament.formats.gauntlet import Gauntlet
 from judge.tournament.formats.groups import Groups
 from judge.tournament.formats.knockout import Knockout
 from judge.tournament.formats.ladder import Ladder
-from judge.tournament.formats.round_robin import DoubleRoundRobin, RoundRobin
+from judge.tournament.formats.round_robin import DoubleRoundRobin, Gauntlet, RoundRobin
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.formats.swiss import Swiss
 from tests.contest.cups import COMMITTED, cup, enter, play, reopen, scheduled, snapshot, won_by

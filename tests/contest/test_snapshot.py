@@ -21,8 +21,7 @@ from judge.journal.events import SubmissionState
 from judge.sandbox.docker.images import find_runtime
 from judge.store.types import ProcessingResult, Upload
 from judge.tournament.formats.ladder import Ladder
-from judge.tournament.seeds import commitment_to, contest_key
-from judge.tournament.snapshot import Snapshot, ranks_of, read_snapshot
+from judge.tournament.snapshot import Snapshot, commitment_to, contest_key, ranks_of, read_snapshot
 from tests.contest.cups import CHANCE
 
 PLAN = """

@@ -126,7 +126,7 @@ def test_an_agent_of_the_last_season_joins_later_at_its_last_rating(tmp_path: Pa
         submit(cup, "yan", "kim")
         cup.play(3)
         history = history_of(cup)
-        priors = {name: history._priors[name] for name in ("zoe", "yan")}
+        priors = {name: history.priors[name] for name in ("zoe", "yan")}
         assert priors == {"zoe": Prior(1712.25, 70.5), "yan": Prior(1433, 208.81)}
         entries = cup.contest.snapshot.by_name()
         assert entries["zoe"].start == StartRating(rating=1712.25, deviation=70.5)

@@ -23,7 +23,7 @@ from judge.journal.events import Announced, ImagesChanged
 from judge.publish.export.export import PageOptions, publish
 from judge.publish.verify.export import VerificationReport, verify_export
 from judge.store.contests import Store
-from judge.tournament.seeds import commitment_to
+from judge.tournament.snapshot import commitment_to
 from judge.transparency.checkpoint import ED25519, Checkpoint, verifier_key
 from judge.transparency.keys import KEY_FILE, load_key, make_key
 from judge.transparency.log import ContestLog, SignedLog

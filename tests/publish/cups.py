@@ -32,8 +32,14 @@ from judge.referee.setup import build_referee
 from judge.store.contests import Store
 from judge.store.types import EntryRow
 from judge.testing import Act, Agent, Do, Say, World, dies, exits
-from judge.tournament.seeds import commitment_to
-from judge.tournament.snapshot import Snapshot, SnapshotEntry, SnapshotImage, SnapshotWitness, terms_digest
+from judge.tournament.snapshot import (
+    Snapshot,
+    SnapshotEntry,
+    SnapshotImage,
+    SnapshotWitness,
+    commitment_to,
+    terms_digest,
+)
 from judge.transparency.keys import make_key
 from tests.contest.cups import CHANCE
 from tests.publish.public import Public

@@ -20,7 +20,7 @@ from judge.publish.verify.export import VerificationReport, verify_export
 from judge.record.seeds import derived
 from judge.record.spec import GameSpec
 from judge.store.contests import Store
-from judge.tournament.seeds import commitment_to, contest_key, game_seed
+from judge.tournament.snapshot import commitment_to, contest_key, game_seed
 from tests.contest.cups import CHANCE
 from tests.contests import Recipe
 from tests.publish.cups import STRONG_TO_WEAK, Cup, player

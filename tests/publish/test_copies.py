@@ -15,8 +15,8 @@ from judge.record.spec import read_record
 from judge.statistics.ratings import join_contests, rate
 from judge.statistics.sprt import Sprt, SprtDecision
 from judge.testing import Agent
+from judge.tournament.formats.base import Competitor
 from judge.tournament.formats.sequential import Sequential
-from judge.tournament.pairings import Competitor
 from judge.tournament.results import PlayedPairing
 from tests.contests import Recipe
 from tests.publish.cups import Cast, Cup, Player, player

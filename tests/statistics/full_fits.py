@@ -1,11 +1,11 @@
-"""A full fit of the model of `judge.statistics.online_ratings`, with LAPACK and `judge.statistics.draw_models`."""
+"""A full fit of the model of `judge.statistics.online_ratings`, with LAPACK and `judge.statistics.bradley_terry`."""
 
 from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from judge.statistics.draw_models import RaoKupper
+from judge.statistics.bradley_terry import RaoKupper
 from judge.statistics.online_ratings import OnlineRatings, Prior
 from judge.statistics.scales import ELO
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from judge.statistics.match_estimate import MatchCounts, compare_candidates, estimate_match, p_value
-from judge.statistics.significance import SIGNIFICANCE, holm, student_tail
+from judge.statistics.scales import SIGNIFICANCE, holm, student_tail
 from tests.contest.rounds import games
 from tests.examples import RecordFigure, sized
 

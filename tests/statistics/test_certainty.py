@@ -10,11 +10,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from judge.statistics.bayeselo import PairResult
-from judge.statistics.bradley_terry import Fit, Likelihood, PairCounts, Vector
+from judge.statistics.bradley_terry import Fit, Likelihood, PairCounts, Vector, fit_leagues
 from judge.statistics.certainty import Certainty, assess_places, pair_results, reversed_games
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.scales import ELO
-from judge.statistics.simulated_fits import fit_leagues
 from tests.contest.rounds import games
 from tests.examples import examples, sized
 

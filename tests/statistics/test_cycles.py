@@ -7,7 +7,7 @@ import pytest
 
 from judge.contest_games import GameResult
 from judge.statistics.cycles import check_ratings
-from judge.statistics.significance import chi_square_tail, holm, normal_tail
+from judge.statistics.scales import chi_square_tail, holm, normal_tail
 from tests.contest.rounds import games
 
 

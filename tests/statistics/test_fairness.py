@@ -8,7 +8,7 @@ import pytest
 
 from judge.contest_games import GameConditions, GameResult
 from judge.statistics.fairness import SCORE, TIME, FairnessTest, fairness_tests
-from judge.statistics.significance import chi_square_shift, variance_ratio_point, variance_ratio_tail
+from judge.statistics.scales import chi_square_shift, variance_ratio_point, variance_ratio_tail
 from tests.examples import RecordFigure, sized
 from tests.statistics.simulated_contests import play, play_pairs
 

@@ -120,7 +120,7 @@ class Ladder:
         self.games.finish(first, second)
         for agent in (first, second):
             self.finished[agent] += 1
-            if not self.games.open_games[self.ratings.place(agent)]:
+            if not self.games.open_games[self.ratings.agents.index(agent)]:
                 self._free_since[agent] = self.time
         if self.is_expected:
             self.ratings.add_expected(first, second, score)
@@ -184,7 +184,7 @@ def games_until_known(strengths: dict[str, float], seed: int) -> int:
     ladder.play(GAMES)
     strengths[newcomer] = strength
     ladder.admit(newcomer)
-    place = ladder.ratings.place(newcomer)
+    place = ladder.ratings.agents.index(newcomer)
     errors: list[float] = []
     while len(errors) < NEWCOMER_GAMES:
         ladder.play(1)

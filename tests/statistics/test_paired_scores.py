@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from judge.statistics.match_estimate import MatchCounts, estimate_match
-from judge.statistics.paired_scores import DIFFERENCES, PairedScores
 from judge.statistics.scales import expected_score
-from judge.statistics.sprt import Sprt, SprtDecision
+from judge.statistics.sprt import DIFFERENCES, PairedScores, Sprt, SprtDecision
 
 SCORES = [0.0, 0.25, 0.5, 0.5, 0.75, 0.75, 1.0, 1.0]
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.statistics import portable_math
-from judge.statistics.draw_models import share
+from judge.statistics.bradley_terry import share
 from judge.statistics.online_ratings import _ELO
 from judge.statistics.scales import ELO
 

@@ -6,8 +6,8 @@ import pytest
 from rich.console import Console
 
 from judge.terminal.contest_tables import print_crosstable
-from judge.tournament.crosstable import Cell, Crosstable
 from judge.tournament.results import SideScore
+from judge.tournament.standings import Cell, Crosstable
 
 AGENTS = 16
 NAMES = [f"agent-{number}" for number in range(1, AGENTS + 1)]

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from judge.catalog.files import steps_of
 from judge.formats.gomoku.view import bare_stones_view
-from judge.statistics.significance import wilson_interval
+from judge.statistics.scales import wilson_interval
 from judge.terminal.browse import step_screen
 from judge.terminal.output import styled
 from judge.terminal.screen import MoveShown, Screen, SeatShown, score_words

@@ -11,8 +11,7 @@ from judge.record.policy import load_policy
 from judge.statistics.bayeselo import PairResult
 from judge.statistics.certainty import Reversal, assess_places
 from judge.tournament.certain_places import StageCertainty, certain_places
-from judge.tournament.points import points_table
-from judge.tournament.results import PlayedPairing
+from judge.tournament.results import PlayedPairing, points_table
 from judge.tournament.schedule import Table
 from judge.tournament.standings import compared, records_of, standings, tiers_of
 from tests.contest.rounds import games

@@ -7,7 +7,7 @@ import pytest
 
 from judge.record.policy import Policy, load_policy
 from judge.submissions.practice import with_shorter_games
-from judge.tournament.comparable import terms_difference
+from judge.tournament.snapshot import terms_difference
 
 
 class _Terms(NamedTuple):

@@ -13,7 +13,7 @@ from judge.contest_games import Pairing
 from judge.statistics.online_ratings import OnlineRatings, Prior
 from judge.tournament.formats.ladder import Matchmaking
 from judge.tournament.matchmaker import LadderGames, next_pair
-from judge.tournament.pairings import opening_number
+from judge.tournament.schedule import opening_number
 from tests.examples import examples, sized
 
 RULES = st.builds(
@@ -140,7 +140,7 @@ class Field:
         missing = self.games.missing
         is_late = 0 < self.games.period_left <= self.games.owed.sum()
         chosen = missing > 0 if is_late else self.games.has_share
-        agents = [agent for agent in self.active - self.anchors if chosen[self.ratings.place(agent)]]
+        agents = [agent for agent in self.active - self.anchors if chosen[self.ratings.agents.index(agent)]]
         possible = any(self.is_allowed(agent, anchor) for agent in agents for anchor in self.anchors)
         if is_due and possible:
             assert pairing.agents & self.anchors

@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.contest_games import Pairing
-from judge.tournament.pairings import Rounds, opening_number, seats
+from judge.tournament.formats.base import Rounds
+from judge.tournament.schedule import opening_number, seats
 
 
 def games_of(pairing: Pairing, games: int) -> list[tuple[str, str, int]]:

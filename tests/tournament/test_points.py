@@ -6,15 +6,7 @@ from judge.base.errors import InputError
 from judge.contest_games import GameResult, Pairing
 from judge.games.types import Verdict
 from judge.record.policy import Policy, load_policy, policy_names, variants_of
-from judge.tournament.points import (
-    VERDICT_POINTS,
-    Duel,
-    PointsTable,
-    Scoring,
-    missing_words,
-    points_table,
-    score,
-)
+from judge.tournament.results import VERDICT_POINTS, Duel, PointsTable, Scoring, missing_words, points_table, score
 from tests.contest.rounds import game, games
 
 ALL_POLICIES = [

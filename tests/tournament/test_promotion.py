@@ -2,7 +2,7 @@
 
 import pytest
 
-from judge.tournament.promotion import promoted_count, seated
+from judge.tournament.formats.groups import promoted_count, seated
 
 
 @pytest.mark.parametrize(

@@ -19,12 +19,11 @@ from judge.games.gomoku.opening import symmetries
 from judge.record.spec import GameSpec
 from judge.store.contests import Store
 from judge.tournament.formats import AnyFormat
-from judge.tournament.formats.gauntlet import Gauntlet
 from judge.tournament.formats.groups import Groups, Leagues
 from judge.tournament.formats.knockout import Knockout
-from judge.tournament.formats.round_robin import DoubleRoundRobin, RoundRobin
+from judge.tournament.formats.round_robin import DoubleRoundRobin, Gauntlet, RoundRobin
 from judge.tournament.formats.swiss import Swiss
-from judge.tournament.points import Duel
+from judge.tournament.results import Duel
 from judge.tournament.snapshot import FailuresPlan
 from tests.contest.cups import (
     COMMITTED,

@@ -10,16 +10,16 @@ from pydantic import TypeAdapter, ValidationError
 from judge.contest_games import GameResult, Pairing
 from judge.games.types import Verdict
 from judge.record.policy import load_policy
-from judge.tournament.crosstable import Cell, crosstable
-from judge.tournament.points import Duel, Scoring, points_table, score
-from judge.tournament.results import PlayedPairing, SideScore
+from judge.tournament.results import Duel, PlayedPairing, Scoring, SideScore, points_table, score
 from judge.tournament.standings import (
     BY_POINTS,
     BY_SWISS_POINTS,
+    Cell,
     Ranking,
     TableLine,
     Tiers,
     compared,
+    crosstable,
     records_of,
     standings,
     tiers_of,

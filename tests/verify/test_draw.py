@@ -16,7 +16,7 @@ from judge.publish.verify.sample import Sample
 from judge.store.contests import Store
 from judge.store.submissions import Register
 from judge.store.types import JournalLine, ProcessingResult, Upload
-from judge.tournament.seeds import Freeze, commitment_to, contest_key
+from judge.tournament.snapshot import Freeze, commitment_to, contest_key
 from judge.transparency.checkpoint import read_checkpoint
 from judge.transparency.keys import fingerprint, make_key
 from tests.contest.cups import CHANCE

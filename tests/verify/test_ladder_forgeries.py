@@ -299,7 +299,7 @@ class LateResults(Late):
             self._rate_late(each)
         # Agents must not seem busy, so only the rating is late.
         if isinstance(event, Accepted) and self.drawn >= self.start:
-            self.games.finish(*self._drawn[self._ids[event.game]])
+            self.games.finish(*self._drawn[event.game])
             self._waiting.append((self.drawn + self.draws, event))
         else:
             LadderHistory.take(self, event)
@@ -313,7 +313,7 @@ class LateResults(Late):
         self._waiting.remove(waiting)
         event = waiting[1]
         assert isinstance(event, Accepted)
-        self.games.reopen(*self._drawn[self._ids[event.game]])
+        self.games.reopen(*self._drawn[event.game])
         LadderHistory.take(self, event)
 
 
@@ -332,9 +332,9 @@ class OtherPriors(Forged):
 
     def admit(self, entry: SnapshotEntry) -> None:
         super().admit(entry)
-        right = self._priors[entry.name]
-        self._priors[entry.name] = self.forged_prior(entry, right)
-        if self._priors[entry.name] != right:
+        right = self.priors[entry.name]
+        self.priors[entry.name] = self.forged_prior(entry, right)
+        if self.priors[entry.name] != right:
             self._rate_again()
 
 

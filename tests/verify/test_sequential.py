@@ -12,8 +12,8 @@ from judge.contest_games import GameResult, Pairing
 from judge.publish.verify.export import verify_export
 from judge.publish.verify.schedule import pairing_problems
 from judge.record.seeds import Seed
+from judge.tournament.formats.base import Competitor
 from judge.tournament.formats.sequential import Sequential
-from judge.tournament.pairings import Competitor
 from judge.tournament.results import PlayedPairing
 from tests.contest.cups import won_by
 from tests.contest.rounds import decided_after

@@ -50,8 +50,7 @@ from judge.publish.verify.schedule import pairing_problems
 from judge.publish.verify.witnesses import Witnessed, read_witness_keys, witness_problems
 from judge.statistics.fairness import FairnessTest
 from judge.store.types import cancellation
-from judge.tournament.seeds import Freeze
-from judge.tournament.snapshot import ranks_of
+from judge.tournament.snapshot import Freeze, ranks_of
 from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, read_checkpoint
 from judge.transparency.log import LOG
 from judge.transparency.receipt import Receipt, read_receipt

@@ -10,8 +10,8 @@ from judge.journal.codec import UnknownLine, kind_of
 from judge.journal.events import Accepted, Annulled, Disqualified, Entered, Scheduled, Withdrawn
 from judge.publish.verify.records import Outcomes, result_of
 from judge.store.types import JournalLine
+from judge.tournament.formats.base import by_seed
 from judge.tournament.formats.sequential import Sequential
-from judge.tournament.pairings import by_seed
 
 
 def pairing_problems(contest: ContestView, log: Sequence[JournalLine], outcomes: Outcomes) -> Iterator[str]:

@@ -6,11 +6,10 @@ from typing import Annotated, get_args
 from pydantic import Field
 
 from judge.tournament.formats.base import TournamentFormat
-from judge.tournament.formats.gauntlet import Gauntlet
 from judge.tournament.formats.groups import Groups, Leagues
 from judge.tournament.formats.knockout import Knockout
 from judge.tournament.formats.ladder import Ladder
-from judge.tournament.formats.round_robin import DoubleRoundRobin, RoundRobin
+from judge.tournament.formats.round_robin import DoubleRoundRobin, Gauntlet, RoundRobin
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.formats.swiss import Swiss
 

@@ -1,7 +1,8 @@
-"""A format: its options, and the next pairings from entries and results."""
+"""A format: its options, and the next pairings from entries and results, with agents' ids."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from pydantic import Field
@@ -9,12 +10,57 @@ from pydantic import Field
 from judge.base.parsing import FrozenModel
 from judge.contest_games import Pairing
 from judge.record.seeds import Seed
-from judge.tournament.pairings import Competitor, Rounds
 from judge.tournament.results import PlayedPairing, without
 from judge.tournament.skipped_pairs import Skip
 from judge.tournament.standings import BY_POINTS, Ranking, Tiers, Values, compared, records_of, tiers_of
 
 Withdrawal = Literal["refused", "annuls", "keeps"]
+
+
+@dataclass(frozen=True, slots=True)
+class Competitor:
+    """`seed` is the unique rank before play, 1 for the best.
+
+    An inactive one is disqualified: not paired, and its results do not count.
+    """
+
+    id: str
+    seed: int
+    active: bool = True
+
+
+def by_seed(entries: Iterable[Competitor]) -> list[Competitor]:
+    """Entries, best first."""
+    return sorted(entries, key=lambda entry: entry.seed)
+
+
+def next_number(pairings: Iterable[Pairing]) -> int:
+    """Number of the next round."""
+    return max((pairing.round for pairing in pairings), default=0) + 1
+
+
+class Rounds:
+    """Pairings of rounds, to which rounds are added."""
+
+    def __init__(self, earlier: Iterable[Pairing]) -> None:
+        self.pairings = list(earlier)
+        self.next_number = next_number(self.pairings)
+        self._last = {each.agents: each for each in sorted(self.pairings, key=lambda pairing: pairing.round)}
+
+    def add(self, pairs: Iterable[tuple[str, str | None, str]]) -> list[Pairing]:
+        """A round of (first, second, group) on tables from 1; repeated pairings change seats."""
+        tables: list[Pairing] = []
+        for table, (first, second, group) in enumerate(pairs, 1):
+            pairing = Pairing(first, second, self.next_number, table, group=group)
+            before = self._last.get(pairing.agents)
+            if before is not None and second is not None:
+                seats = (second, first) if before.first == first else (first, second)
+                pairing = replace(pairing, first=seats[0], second=seats[1], meeting=before.meeting + 1)
+            tables.append(pairing)
+        self._last |= {pairing.agents: pairing for pairing in tables}
+        self.pairings += tables
+        self.next_number += 1
+        return tables
 
 
 class TournamentFormat(FrozenModel, ABC):
@@ -83,29 +129,19 @@ class TournamentFormat(FrozenModel, ABC):
         """Each agent's current or first group."""
         return {}
 
-    def order(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Tiers:
-        """All entries, best first."""
-        return ranked(entries, played, self.ranking)
-
-    def compared(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Values:
-        """Values of the criteria by entry."""
-        return ranked_by(entries, played, self.ranking)
+    def rank(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> tuple[Tiers, Values]:
+        """All entries, best first, and their values of the criteria."""
+        return rank(entries, played, self.ranking)
 
 
-def ranked(entries: Sequence[Competitor], played: Sequence[PlayedPairing], ranking: Ranking) -> Tiers:
-    """Entries in order, disqualified ones last and without their games."""
+def rank(entries: Sequence[Competitor], played: Sequence[PlayedPairing], ranking: Ranking) -> tuple[Tiers, Values]:
+    """Entries in order, disqualified ones last and without their games, and their values of the criteria."""
+    active = [entry.id for entry in entries if entry.active]
     out = sorted(entry.id for entry in entries if not entry.active)
-    values = ranked_by(entries, played, ranking)
-    tiers = tiers_of({agent: found for agent, found in values.items() if agent not in out})
-    return [*tiers, out] if out else tiers
-
-
-def ranked_by(entries: Sequence[Competitor], played: Sequence[PlayedPairing], ranking: Ranking) -> Values:
-    """The values that `ranked` compares."""
-    out = [entry.id for entry in entries if not entry.active]
-    others = [entry.id for entry in entries if entry.active]
-    records = records_of([*others, *out], without(played, out))
-    return {**compared(out, records, ranking), **compared(others, records, ranking)}
+    records = records_of([*active, *out], without(played, out))
+    values = compared(active, records, ranking)
+    tiers = tiers_of(values)
+    return [*tiers, out] if out else tiers, {**compared(out, records, ranking), **values}
 
 
 Pair = tuple[Competitor, Competitor]
@@ -123,10 +159,8 @@ class SkippingFormat(TournamentFormat):
     def without_skipped(self, rounds: Sequence[Sequence[Pair]], group: str = "") -> list[list[Pair]]:
         """Rounds of a group without skipped pairs."""
         skip = self.skip
-        if skip is None:
-            return [list(pairs) for pairs in rounds]
         return [
-            [(first, second) for first, second in pairs if not skip.leaves_out(first.id, second.id, group)]
+            [pair for pair in pairs if skip is None or not skip.leaves_out(pair[0].id, pair[1].id, group)]
             for pairs in rounds
         ]
 

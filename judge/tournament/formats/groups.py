@@ -8,23 +8,44 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import accumulate, pairwise, zip_longest
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from judge.base.parsing import FailFastTuple
+from judge.base.parsing import FailFastTuple, FrozenModel
 from judge.base.text import sentence
 from judge.contest_games import Pairing
 from judge.record.seeds import Seed
-from judge.tournament.formats.base import Pair, SkippingFormat, ranked, ranked_by
+from judge.tournament.formats.base import Competitor, Pair, Rounds, SkippingFormat, by_seed, rank
 from judge.tournament.formats.round_robin import berger
-from judge.tournament.pairings import Competitor, Rounds, by_seed
-from judge.tournament.promotion import Seats, promoted_count
 from judge.tournament.results import PlayedPairing
 from judge.tournament.standings import Ranking, Tiers, Values
 
 FINAL = "final"
+
+
+class Seats(FrozenModel):
+    """The agents of the first league at its start."""
+
+    previous: str = Field(default="", max_length=1000)
+    """Last year's contest or its export, relative to this file: all but the last agents of its first league."""
+    down: int | None = Field(default=None, ge=0)
+    """Number of last agents without a seat; by default `promoted`."""
+    successors: Mapping[str, str] = {}
+    """New versions that keep a seat, by the name of the former version."""
+    agents: FailFastTuple[str] = ()
+    """Seats given by hand. In a contest that has begun: all seats."""
+
+    @model_validator(mode="after")
+    def _has_seats(self) -> Self:
+        if not self.previous and not self.agents:
+            raise ValueError("no seats: name last year's contest in previous, or set agents")
+        if len(set(self.agents)) < len(self.agents):
+            raise ValueError("agents names an agent twice: leave one out")
+        if self.successors and not self.previous:
+            raise ValueError("successors need previous: last year's contest")
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +56,7 @@ class Group:
     members: tuple[Competitor, ...]
 
     def remaining_pairs(self, cycles: int, played: Sequence[PlayedPairing]) -> list[list[Pair]]:
-        """The remaining rounds."""
-        met = Counter(each.pairing.agents for each in played if each.pairing.group == self.name)
+        met = Counter(each.pairing.agents for each in self.played_in(played))
         rounds: list[list[Pair]] = []
         for pairs in berger(by_seed(self.members), cycles):
             rounds.append([])
@@ -47,17 +67,11 @@ class Group:
                     rounds[-1].append((first, second))
         return rounds
 
-    def order(self, played: Sequence[PlayedPairing], ranking: Ranking) -> Tiers:
-        """Its members, best first."""
-        return ranked(self.members, self.played_in(played), ranking)
-
-    def compared(self, played: Sequence[PlayedPairing], ranking: Ranking) -> Values:
-        """Its members' values of the criteria."""
-        return ranked_by(self.members, self.played_in(played), ranking)
-
     def played_in(self, played: Sequence[PlayedPairing]) -> list[PlayedPairing]:
-        """Its pairings."""
         return [each for each in played if each.pairing.group == self.name]
+
+    def rank(self, played: Sequence[PlayedPairing], ranking: Ranking) -> tuple[Tiers, Values]:
+        return rank(self.members, self.played_in(played), ranking)
 
     def best(
         self, played: Sequence[PlayedPairing], ranking: Ranking, count: int, above: str, new: Collection[str] = ()
@@ -70,7 +84,8 @@ class Group:
         """
         there = {agent for each in played if each.pairing.group == above for agent in each.pairing.agents}
         entry = {entry.id: entry for entry in self.members}
-        ordered = [member for tier in self.order(played, ranking) for member in by_seed(entry[agent] for agent in tier)]
+        tiers, _ = self.rank(played, ranking)
+        ordered = [member for tier in tiers for member in by_seed(entry[agent] for agent in tier)]
         promoted = [member for member in ordered if member.id in there]
         others = [member for member in ordered if member.active and member.id not in there]
         if new and promoted:
@@ -142,25 +157,22 @@ class _Staged(SkippingFormat):
     def yet_to_play(self, stages: Sequence[list[Group]], entries: Sequence[Competitor]) -> Tiers:
         return []
 
-    def order(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Tiers:
+    def rank(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> tuple[Tiers, Values]:
         stages = self.reached(entries, played)
         tiers = self.yet_to_play(stages, entries)
         listed = {agent for tier in tiers for agent in tier}
-        for stage in reversed(stages):
-            orders = [group.order(played, self.ranking) for group in stage]
-            for equal in zip_longest(*orders, fillvalue=()):
+        ranks = [[group.rank(played, self.ranking) for group in stage] for stage in stages]
+        for stage in reversed(ranks):
+            for equal in zip_longest(*(of_group for of_group, _ in stage), fillvalue=()):
                 tier = sorted({agent for agents in equal for agent in agents} - listed)
                 listed.update(tier)
                 tiers += [tier] if tier else []
         rest = sorted({entry.id for entry in entries} - listed)
-        return [*tiers, rest] if rest else tiers
-
-    def compared(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Values:
-        values = dict(ranked_by(entries, [], self.ranking))
-        for stage in self.reached(entries, played):
-            for group in stage:
-                values |= group.compared(played, self.ranking)
-        return values
+        values = dict(rank(entries, [], self.ranking)[1])
+        for stage in ranks:
+            for _, of_group in stage:
+                values |= of_group
+        return [*tiers, rest] if rest else tiers, values
 
     def _remaining_pairs(
         self, stage: Sequence[Group], played: Sequence[PlayedPairing]
@@ -194,13 +206,11 @@ class Groups(_Staged):
         return frozenset(_letter(number) for number in range(self.groups))
 
     def stage_name(self, group: str) -> str:
-        """Groups have letters."""
         return sentence("Final") if group == FINAL else sentence(f"Group {group}")
 
     def stage_after(
         self, stages: Sequence[list[Group]], entries: Sequence[Competitor], played: Sequence[PlayedPairing]
     ) -> list[Group] | None:
-        """The groups, then the final."""
         if not stages:
             return [
                 Group(_letter(number), tuple(members))
@@ -264,22 +274,16 @@ class Leagues(_Staged):
     def stage_after(
         self, stages: Sequence[list[Group]], entries: Sequence[Competitor], played: Sequence[PlayedPairing]
     ) -> list[Group] | None:
-        """The next higher league."""
         drawn = self.leagues(entries)
         number = len(drawn) - len(stages)
         if number == 0:
             return None
         name = str(number)
-        new = (
-            {entry.id for entry in entries if not self.skip.rating_of(entry.id)}
-            if self.promotes_new and self.skip
-            else ()
-        )
+        new = {entry.id for entry in entries if self.promotes_new and self.skip and not self.skip.rating_of(entry.id)}
         risen = stages[-1][0].best(played, self.ranking, self.promoted, name, new) if stages else []
         return [Group(name, (*drawn[number - 1], *risen))]
 
     def stage_name(self, group: str) -> str:
-        """Leagues have numbers, 1 for the first."""
         return sentence(f"League {group}")
 
     def groups_now(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Mapping[str, str]:
@@ -304,10 +308,21 @@ def deal_into_groups(entries: Sequence[Competitor], groups: int) -> list[list[Co
 
 def cut(entries: Sequence[Competitor], sizes: Sequence[int]) -> list[list[Competitor]]:
     """Leagues of `sizes` and one of the rest."""
-    leagues: list[list[Competitor]] = []
-    start = 0
-    for size in [*sizes, len(entries)]:
-        if start < len(entries):
-            leagues.append(list(entries[start : start + size]))
-        start += size
-    return leagues
+    bounds = [*accumulate(sizes, initial=0), len(entries)]
+    return [list(entries[start:end]) for start, end in pairwise(bounds) if start < len(entries)]
+
+
+def promoted_count(order: Sequence[str], count: int, new: Collection[str]) -> int:
+    """`count`, or more if all agents up to a later place are `new`."""
+    old = (place for place, agent in enumerate(order) if agent not in new)
+    return max(count, next(old, len(order)))
+
+
+def seated(previous: Sequence[str], down: int, entries: Collection[str], successors: Mapping[str, str]) -> list[str]:
+    """Agents of a league at its start: those of `previous`, without the last `down` places.
+
+    `previous` is last year's final order, disqualified agents last. `successors` is as in `Seats`. Seats
+    of agents that do not enter stay empty.
+    """
+    kept = previous[: max(0, len(previous) - down)]
+    return [agent for agent in (successors.get(former, former) for former in kept) if agent in entries]

@@ -9,23 +9,23 @@ from pydantic import Field
 from judge.base.text import sentence
 from judge.contest_games import Pairing
 from judge.record.seeds import Seed
-from judge.tournament.formats.base import TournamentFormat
-from judge.tournament.pairings import Competitor, Rounds, by_seed
+from judge.tournament.formats.base import Competitor, Rounds, TournamentFormat, by_seed
 from judge.tournament.results import PlayedPairing
-from judge.tournament.standings import Tiers
+from judge.tournament.standings import Tiers, Values
 
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """A pairing of the bracket; None: free place.
-
-    `is_decided` is False until all replays have ended.
-    """
+    """A pairing of the bracket; None: free place."""
 
     top: Competitor | None
     bottom: Competitor | None
     winner: Competitor | None
-    is_decided: bool
+
+    @property
+    def open_pair(self) -> tuple[Competitor, Competitor] | None:
+        """Both agents until all replays have ended."""
+        return (self.top, self.bottom) if self.top and self.bottom and not self.winner else None
 
 
 class Knockout(TournamentFormat):
@@ -48,24 +48,21 @@ class Knockout(TournamentFormat):
 
     def next(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
         """The first undecided stage's pairings; replays are a separate round."""
-        earlier = [each.pairing for each in played]
-        for stage in self.stages(entries, played):
-            pairs = []
+        pairs = []
+        for stage in self.stages(entries, played)[-1:]:
             for table, tie in enumerate(stage):
-                if tie.top and tie.bottom and not tie.is_decided:
-                    better, worse = by_seed([tie.top, tie.bottom])
+                if tie.open_pair:
+                    better, worse = by_seed(tie.open_pair)
                     pairs.append((better.id, worse.id, "") if table % 2 == 0 else (worse.id, better.id, ""))
-            if pairs:
-                return Rounds(earlier).add(pairs)
-        return []
+        return Rounds(each.pairing for each in played).add(pairs)
 
     def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:
         """Without replays: undrawn pairings of the last known and later stages."""
         stages, met = self.stages(entries, played), {each.pairing.agents for each in played}
         if not stages:
             return 0
-        left = [tie for tie in stages[-1] if tie.top and tie.bottom and not tie.is_decided]
-        drawn = sum(frozenset({tie.top.id, tie.bottom.id}) in met for tie in left if tie.top and tie.bottom)
+        left = [tie.open_pair for tie in stages[-1] if tie.open_pair]
+        drawn = sum(frozenset({top.id, bottom.id}) in met for top, bottom in left)
         out = sum(tie.winner is not None and not tie.winner.active for tie in stages[-1])
         return max(0, len(left) - drawn + len(stages[-1]) - 1 - out)
 
@@ -76,42 +73,39 @@ class Knockout(TournamentFormat):
             meetings.setdefault(each.pairing.agents, []).append(each)
         standing = bracket(by_seed(entries))
         stages: list[list[Tie]] = []
-        while len(standing) > 1 and all(tie.is_decided for tie in (stages[-1] if stages else [])):
-            stage = [
-                self._tie(top, bottom, meetings) for top, bottom in zip(standing[::2], standing[1::2], strict=True)
-            ]
-            stages.append(stage)
-            standing = [tie.winner for tie in stage]
+        while len(standing) > 1 and not any(tie.open_pair for stage in stages[-1:] for tie in stage):
+            pairs = zip(standing[::2], standing[1::2], strict=True)
+            stages.append([self._tie(top, bottom, meetings) for top, bottom in pairs])
+            standing = [tie.winner for tie in stages[-1]]
         return stages
 
-    def order(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Tiers:
+    def rank(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> tuple[Tiers, Values]:
         """Entries by stage, with shared places."""
         reached = {entry.id: 0 for entry in entries}
         for number, stage in enumerate(self.stages(entries, played), 1):
             for tie in stage:
-                if tie.is_decided and tie.winner is not None:
+                if tie.winner is not None:
                     reached[tie.winner.id] = number
-        return [
+        tiers = [
             sorted(agent for agent in reached if reached[agent] == stage)
             for stage in sorted(set(reached.values()), reverse=True)
         ]
+        return tiers, super().rank(entries, played)[1]
 
     def _tie(
         self, top: Competitor | None, bottom: Competitor | None, meetings: dict[frozenset[str], list[PlayedPairing]]
     ) -> Tie:
         if top is None or bottom is None:
-            return Tie(top, bottom, top or bottom, is_decided=True)
+            return Tie(top, bottom, top or bottom)
         met = meetings.get(frozenset({top.id, bottom.id}), [])
         for each in met:
             lead = each.points_of(top.id) - each.points_of(bottom.id)
             if lead:
-                return Tie(top, bottom, top if lead > 0 else bottom, is_decided=True)
+                return Tie(top, bottom, top if lead > 0 else bottom)
         better, worse = by_seed([top, bottom])
         if not (top.active and bottom.active):
-            return Tie(top, bottom, better if better.active else worse, is_decided=True)
-        if len(met) > self.replays:
-            return Tie(top, bottom, better, is_decided=True)
-        return Tie(top, bottom, None, is_decided=False)
+            return Tie(top, bottom, better if better.active else worse)
+        return Tie(top, bottom, better if len(met) > self.replays else None)
 
 
 def bracket(agents: Sequence[Competitor]) -> list[Competitor | None]:

@@ -10,13 +10,12 @@ from judge.base.parsing import FrozenModel, StrictDatetime
 from judge.base.text import sentence
 from judge.contest_games import Pairing
 from judge.record.seeds import Seed
-from judge.tournament.formats.base import TournamentFormat, Withdrawal
-from judge.tournament.pairings import Competitor
+from judge.tournament.formats.base import Competitor, TournamentFormat, Withdrawal
 from judge.tournament.results import PlayedPairing
+from judge.tournament.skipped_pairs import MAX_RATING
 from judge.tournament.standings import Ranking
 
 MAX_DEVIATION = 2000
-MAX_RATING = 100_000
 
 Elo = Annotated[float, Field(ge=-MAX_RATING, le=MAX_RATING, allow_inf_nan=False)]
 
@@ -96,7 +95,6 @@ class Ladder(TournamentFormat):
         return rounded_rating(found.rating, deviation)
 
     def next(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
-        """Empty, without rounds."""
         return []
 
     def goes_on(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> bool:
@@ -106,7 +104,6 @@ class Ladder(TournamentFormat):
         return can_pair and len(played) < self.total_games
 
     def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:
-        """The other games of the season."""
         return self.total_games - len(played) if self.goes_on(entries, played, 0) else 0
 
 

@@ -1,4 +1,4 @@
-"""Round robin in the rounds of the Berger tables (FIDE Handbook C.05, annex 1)."""
+"""Formats with known rounds: round robins (Berger tables, FIDE Handbook C.05, annex 1), gauntlets."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -7,8 +7,7 @@ from pydantic import Field
 
 from judge.contest_games import Pairing
 from judge.record.seeds import Seed
-from judge.tournament.formats.base import Pair, SkippingFormat, remaining
-from judge.tournament.pairings import Competitor, by_seed
+from judge.tournament.formats.base import Competitor, Pair, SkippingFormat, TournamentFormat, by_seed, remaining
 from judge.tournament.results import PlayedPairing
 
 
@@ -20,7 +19,6 @@ class RoundRobin(SkippingFormat):
     """Number of times that agents meet, with seats changed."""
 
     def next(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
-        """All rounds of the Berger tables."""
         return remaining(self.without_skipped(berger(by_seed(entries), self.cycles)), played)
 
     def last_round(self, agents: int) -> int:
@@ -33,11 +31,28 @@ class DoubleRoundRobin(SkippingFormat):
     name: Literal["double-round-robin"] = "double-round-robin"
 
     def next(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
-        """All rounds of the Berger tables."""
-        return RoundRobin(games=self.games, cycles=2, skip=self.skip).next(entries, played, seed)
+        return remaining(self.without_skipped(berger(by_seed(entries), 2)), played)
 
     def last_round(self, agents: int) -> int:
         return 2 * (agents - 1 + agents % 2)
+
+
+class Gauntlet(TournamentFormat):
+    """One agent, or a few challengers, meet all others. Challengers do not meet each other."""
+
+    name: Literal["gauntlet"] = "gauntlet"
+    challengers: int = Field(default=1, ge=1)
+    """Number of challengers: the first seeds."""
+
+    def next(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
+        return remaining(gauntlet(by_seed(entries), self.challengers), played)
+
+    def last_round(self, agents: int) -> int:
+        return max(self.challengers, agents - self.challengers)
+
+    def base(self, entries: Sequence[Competitor]) -> str | None:
+        """The challenger if there is only one."""
+        return by_seed(entries)[0].id if self.challengers == 1 else None
 
 
 def berger(agents: Sequence[Competitor], cycles: int = 1) -> list[list[Pair]]:
@@ -62,3 +77,18 @@ def berger(agents: Sequence[Competitor], cycles: int = 1) -> list[list[Pair]]:
 
 def _turned(pair: tuple[int, int], times: int) -> tuple[int, int]:
     return pair[::-1] if times % 2 else pair
+
+
+def gauntlet(agents: Sequence[Competitor], challengers: int) -> list[list[Pair]]:
+    """Rounds of pairs (first, second); challengers alternate seats."""
+    running, others = agents[:challengers], agents[challengers:]
+    length = max(len(running), len(others)) if others else 0
+    rounds: list[list[Pair]] = []
+    for number in range(length):
+        meetings = [
+            (challenger, others[(number + place) % length])
+            for place, challenger in enumerate(running)
+            if (number + place) % length < len(others)
+        ]
+        rounds.append([(one, other) if number % 2 == 0 else (other, one) for one, other in meetings])
+    return rounds

@@ -14,8 +14,7 @@ from judge.contest_games import GameContent, GameResult, Pairing, without_copied
 from judge.record.seeds import Seed
 from judge.statistics.match_estimate import MatchCounts
 from judge.statistics.sprt import Sprt, SprtDecision, SprtState
-from judge.tournament.formats.base import TournamentFormat
-from judge.tournament.pairings import Competitor, Rounds, by_seed
+from judge.tournament.formats.base import Competitor, Rounds, TournamentFormat, by_seed
 from judge.tournament.results import PlayedPairing
 
 
@@ -54,7 +53,6 @@ class Sequential(TournamentFormat):
         return False
 
     def next(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
-        """At most one pairing."""
         if len(entries) != 2:
             return []
         last = max((each.pairing for each in played), key=lambda pairing: pairing.round, default=None)
@@ -64,13 +62,11 @@ class Sequential(TournamentFormat):
         return [following] if self.state(entries, played).decision is SprtDecision.GO_ON else []
 
     def pairing_after(self, entries: Sequence[Competitor], last: Pairing | None) -> Pairing:
-        """The pairing after `last`."""
         first, second = by_seed(entries)
         (pairing,) = Rounds([] if last is None else [last]).add([(first.id, second.id, "")])
         return pairing
 
     def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:
-        """The test may end after any pairing."""
         return 0
 
     def base(self, entries: Sequence[Competitor]) -> str | None:

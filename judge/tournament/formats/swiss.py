@@ -11,6 +11,7 @@ A round is the matching of least cost. Costs are compared in this order, so late
 6. within a group the first of the upper half meets the first of the lower half, and so on; across groups, neighbours.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -20,10 +21,8 @@ from pydantic import Field
 
 from judge.contest_games import Pairing
 from judge.record.seeds import Seed, numbers
-from judge.tournament.formats.base import TournamentFormat, Withdrawal
-from judge.tournament.pairings import Competitor, Rounds, by_seed, next_number
-from judge.tournament.points import DECIMALS
-from judge.tournament.results import PlayedPairing
+from judge.tournament.formats.base import Competitor, Rounds, TournamentFormat, Withdrawal, by_seed, next_number
+from judge.tournament.results import DECIMALS, PlayedPairing
 from judge.tournament.standings import BY_SWISS_POINTS, Ranking
 
 Cost = tuple[int, ...]
@@ -78,19 +77,16 @@ class _Standing:
 class _Field:
     def __init__(self, active: Sequence[Competitor], played: Sequence[PlayedPairing], *, has_seats: bool) -> None:
         self._has_seats = has_seats
-        self._met: dict[frozenset[str], int] = {}
-        for each in played:
-            agents = each.pairing.agents
-            self._met[agents] = self._met.get(agents, 0) + 1
+        self._met = Counter(each.pairing.agents for each in played)
         scores = _scores(played)
         floats = _last_floats(played)
-        ordered = sorted(active, key=lambda entry: (-scores.get(entry.id, 0.0), entry.seed))
-        levels = sorted({scores.get(entry.id, 0.0) for entry in active}, reverse=True)
+        ordered = sorted(active, key=lambda entry: (-scores[entry.id], entry.seed))
+        levels = sorted({scores[entry.id] for entry in active}, reverse=True)
         self._sizes = [0] * len(levels)
         pairings = sorted((each.pairing for each in played), key=lambda pairing: pairing.round)
         self.standings: list[_Standing] = []
         for place, entry in enumerate(ordered):
-            group = levels.index(scores.get(entry.id, 0.0))
+            group = levels.index(scores[entry.id])
             seats = [
                 int(pairing.first != entry.id)
                 for pairing in pairings
@@ -140,14 +136,13 @@ class _Field:
             apart = other.place - one.place
         else:
             apart = other.place_in_group - one.place_in_group - self._sizes[one.group] // 2
-        again = self._met.get(frozenset({one.id, other.id}), 0)
+        again = self._met[frozenset({one.id, other.id})]
         return again, beyond, distance**2, unease, floats_again, apart**2
 
     def _bye_cost(self, one: _Standing) -> Cost:
-        again = self._met.get(frozenset({one.id}), 0)
         distance = len(self._sizes) - 1 - one.group
         last = len(self.standings) - 1 - one.place
-        return again, 0, distance**2, 0, int(one.floated == 1), last**2
+        return self._met[frozenset({one.id})], 0, distance**2, 0, int(one.floated == 1), last**2
 
     def _unease(self, first: _Standing, second: _Standing) -> tuple[int, int, int]:
         if not self._has_seats:
@@ -167,11 +162,11 @@ def _weights(costs: dict[tuple[int, int], Cost], agents: int) -> dict[tuple[int,
     return {pair: sum(part * unit for part, unit in zip(cost, units, strict=True)) for pair, cost in costs.items()}
 
 
-def _scores(played: Sequence[PlayedPairing]) -> dict[str, float]:
-    sums: dict[str, float] = {}
+def _scores(played: Sequence[PlayedPairing]) -> defaultdict[str, float]:
+    sums: defaultdict[str, float] = defaultdict(float)
     for each in played:
         for agent in each.pairing.agents:
-            sums[agent] = round(sums.get(agent, 0.0) + each.points_of(agent), DECIMALS)
+            sums[agent] = round(sums[agent] + each.points_of(agent), DECIMALS)
     return sums
 
 
@@ -179,14 +174,11 @@ def _last_floats(played: Sequence[PlayedPairing]) -> dict[str, int]:
     last = next_number(each.pairing for each in played) - 1
     before = _scores([each for each in played if each.pairing.round < last])
     floats: dict[str, int] = {}
-    for each in played:
-        pairing = each.pairing
-        if pairing.round != last:
-            continue
+    for pairing in [each.pairing for each in played if each.pairing.round == last]:
         if pairing.second is None:
             floats[pairing.first] = 1
             continue
-        lead = before.get(pairing.first, 0.0) - before.get(pairing.second, 0.0)
+        lead = before[pairing.first] - before[pairing.second]
         floats[pairing.first] = (lead > 0) - (lead < 0)
         floats[pairing.second] = -floats[pairing.first]
     return floats

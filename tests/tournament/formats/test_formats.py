@@ -45,7 +45,7 @@ def test_every_format_ends_and_ranks_every_agent_once(name: str, count: int) -> 
     assert (least <= count <= most) == bool(played)
     tables = [(each.pairing.round, each.pairing.table) for each in played]
     assert len(tables) == len(set(tables))
-    listed = [agent for tier in chosen.order(agents, played) for agent in tier]
+    listed = [agent for tier in chosen.rank(agents, played)[0] for agent in tier]
     assert sorted(entry.id for entry in agents) == sorted(listed)
 
 

@@ -9,8 +9,8 @@ from pydantic import ValidationError
 
 from judge.contest_games import GameResult, Pairing
 from judge.games.types import Verdict
+from judge.tournament.formats.base import Competitor
 from judge.tournament.formats.groups import Groups, Leagues, deal_into_groups
-from judge.tournament.pairings import Competitor
 from judge.tournament.results import PlayedPairing
 from tests.contest.rounds import entries, everything_is_drawn, of_round, play_out
 
@@ -34,7 +34,7 @@ def test_the_best_of_each_group_play_the_final() -> None:
     assert 3 * 15 + 15 == len(played)
     # Groups play at the same time: five rounds of nine pairings, then five of three.
     assert [9] * 5 + [3] * 5 == [len(of_round(played, number)) for number in range(1, 11)]
-    order = Groups(groups=3, promoted=2).order(entries(18), played)
+    order = Groups(groups=3, promoted=2).rank(entries(18), played)[0]
     assert ["1", "2", "3", "4", "5", "6"] == [agent for tier in order[:6] for agent in tier]
     assert [["7", "8", "9"], ["10", "11", "12"], ["13", "14", "15"], ["16", "17", "18"]] == order[6:]
 
@@ -57,7 +57,7 @@ def test_the_lowest_league_plays_first_and_its_best_move_up() -> None:
     assert {"7", "8", "9", "10", "11"} == members(played, "3")
     assert {"4", "5", "6", "7", "8"} == members(played, "2")
     assert {"1", "2", "3", "4", "5"} == members(played, "1")
-    assert [[str(seed)] for seed in range(1, 13)] == leagues.order(entries(12), played)
+    assert [[str(seed)] for seed in range(1, 13)] == leagues.rank(entries(12), played)[0]
 
 
 def test_agent_is_compared_by_its_results_in_place() -> None:
@@ -65,7 +65,7 @@ def test_agent_is_compared_by_its_results_in_place() -> None:
     leagues = Leagues(sizes=(3, 3, 3), promoted=2, ranking=("points", "direct"))
     played = [each for each in play_out(leagues, entries(12)) if each.pairing.group in "34"]
 
-    values = leagues.compared(entries(12), played)
+    values = leagues.rank(entries(12), played)[1]
 
     assert {"9": 4, "10": 2, "11": 0, "12": 0} == {agent: values[agent][0] for agent in ("9", "10", "11", "12")}
     assert (0, 0) == values["1"]
@@ -76,12 +76,12 @@ def test_agent_seeded_into_a_higher_league_ranks_above_those_who_play() -> None:
     leagues = Leagues(sizes=(3, 3, 3), promoted=2)
     played = [each for each in play_out(leagues, entries(12)) if each.pairing.group == "4"]
 
-    above, rest = leagues.order(entries(12), played[:1])[:3], leagues.order(entries(12), played[:1])[3:]
+    above, rest = leagues.rank(entries(12), played[:1])[0][:3], leagues.rank(entries(12), played[:1])[0][3:]
 
     assert [["1", "2", "3"], ["4", "5", "6"], ["7", "8", "9"]] == above
     assert {"10", "11", "12"} == {agent for tier in rest for agent in tier}
     risen = ["10", "11"]
-    assert [[*risen, "7", "8", "9"], ["12"]] == leagues.order(entries(12), played)[2:]
+    assert [[*risen, "7", "8", "9"], ["12"]] == leagues.rank(entries(12), played)[0][2:]
 
 
 @settings(deadline=None)
@@ -96,11 +96,11 @@ def test_only_the_group_winner_is_promoted(count: int, promoted: int, chance: ra
     for group in first:
         rising = {entry.id for entry in final[0].members if entry in group.members}
         staying = {entry.id for entry in group.members} - rising
-        place = {agent: number for number, tier in enumerate(group.order(played, chosen.ranking)) for agent in tier}
+        place = {agent: number for number, tier in enumerate(group.rank(played, chosen.ranking)[0]) for agent in tier}
         assert min(promoted, len(group.members)) == len(rising)
         assert all(place[up] <= place[down] for up in rising for down in staying)
     assert sorted(entry.id for entry in agents) == sorted(
-        agent for tier in chosen.order(agents, played) for agent in tier
+        agent for tier in chosen.rank(agents, played)[0] for agent in tier
     )
 
 
@@ -152,8 +152,8 @@ def test_losses_of_a_disqualified_agent_promote_no_other() -> None:
     without_8 = [*entries(7), Competitor("8", 8, active=False)]
     group_a, with_all = (chosen.stages(agents, played)[0][0] for agents in (without_8, entries(8)))
 
-    assert [["5", "8"], ["1", "4"]] == with_all.order(played, ("points",))
-    assert [["1", "4", "5"], ["8"]] == group_a.order(played, ("points",))
+    assert [["5", "8"], ["1", "4"]] == with_all.rank(played, ("points",))[0]
+    assert [["1", "4", "5"], ["8"]] == group_a.rank(played, ("points",))[0]
     assert ["1"] == [entry.id for entry in group_a.best(played, ("points",), 1, "final")]
     # 5 was promoted and has played there: it stays.
     assert ["5"] == [entry.id for entry in group_a.best(whole, ("points",), 1, "final")]

@@ -18,7 +18,7 @@ def test_the_best_two_meet_in_the_final() -> None:
     assert ["1-8", "5-4", "2-7", "6-3"] == of_round(played, 1)
     assert ["1-4", "3-2"] == of_round(played, 2)
     assert ["1-2"] == of_round(played, 3)
-    assert [["1"], ["2"], ["3", "4"], ["5", "6", "7", "8"]] == Knockout().order(entries(8), played)
+    assert [["1"], ["2"], ["3", "4"], ["5", "6", "7", "8"]] == Knockout().rank(entries(8), played)[0]
 
 
 def test_first_seeds_rest_where_agents_are_missing() -> None:
@@ -42,7 +42,7 @@ def test_one_pairing_less_than_agents_is_decided(count: int, chance: random.Rand
 
     assert max(count - 1, 0) == len(played)
     assert len(losers) == len(set(losers))
-    winners = [tier for tier in Knockout().order(agents, played) if not set(tier) & set(losers)]
+    winners = [tier for tier in Knockout().rank(agents, played)[0] if not set(tier) & set(losers)]
     assert [1] * bool(count) == [len(tier) for tier in winners]
 
 
@@ -51,7 +51,7 @@ def test_tied_pairing_is_replayed_and_then_the_better_seed_advances(replays: int
     played = play_out(Knockout(replays=replays), entries(4), everything_is_drawn)
 
     assert 3 * (1 + replays) == len(played)
-    assert "1" == Knockout(replays=replays).order(entries(4), played)[0][0]
+    assert "1" == Knockout(replays=replays).rank(entries(4), played)[0][0][0]
 
 
 def test_replay_changes_seats_and_is_a_separate_round() -> None:
@@ -70,4 +70,4 @@ def test_withdrawn_agent_loses_its_next_pairing_without_a_game() -> None:
     before = play_out(Knockout(), entries(4))[:2]
 
     assert [] == Knockout().next(entries(4, out=[1]), before, 0)
-    assert [["2"], ["1"], ["3", "4"]] == Knockout().order(entries(4, out=[1]), before)
+    assert [["2"], ["1"], ["3", "4"]] == Knockout().rank(entries(4, out=[1]), before)[0]

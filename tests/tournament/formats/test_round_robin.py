@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.tournament.formats.gauntlet import Gauntlet
-from judge.tournament.formats.round_robin import DoubleRoundRobin, RoundRobin
+from judge.tournament.formats.round_robin import DoubleRoundRobin, Gauntlet, RoundRobin
 from tests.contest.rounds import entries, leans, of_round, play_out
 from tests.examples import examples
 
