@@ -15,7 +15,7 @@ from judge.play.pulse import PAUSE_NS, Pulse
 from judge.play.stopped_boxes import StoppedBoxes
 from judge.play.wait_meter import WaitMeter
 from judge.record.transcript import Entry, EntryKind, Transcript
-from judge.referee.wire import MemoryUse, RanOn
+from judge.referee.requests import MemoryUse, RanOn
 from judge.sandbox.box import NO_FREEZER, Box, Channel, EventSource, Limits
 from judge.sandbox.evidence import Evidence, ProcessReport
 from judge.sandbox.host_activity.core_use import CoreUse

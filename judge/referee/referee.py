@@ -63,6 +63,7 @@ from judge.referee.requests import (
     Measure,
     Mute,
     NoteFailure,
+    RanOn,
     ReadMemory,
     ReadStoppedCpu,
     Requests,
@@ -71,7 +72,6 @@ from judge.referee.requests import (
     WriteInput,
 )
 from judge.referee.side import Dialogue, FaultError, Ply, SeatState, Side
-from judge.referee.wire import RanOn
 from judge.sandbox.box import Limits
 from judge.sandbox.evidence import Evidence
 

@@ -26,8 +26,8 @@ from judge.contest.plan import load_plan
 from judge.contest.schedule_next import Scheduler
 from judge.record.spec import GameSpec, Placement, RecordFile
 from judge.record.transcript import seal
-from judge.referee.drive import drive
 from judge.referee.make_record import Circumstances, RefereedGame, record_of
+from judge.referee.requests import drive
 from judge.referee.setup import build_referee
 from judge.store.tokens import Tokens
 from judge.testing import Act, Agent, Say, World
