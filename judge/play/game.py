@@ -21,10 +21,10 @@ from judge.record.spec import FolderRecord, GameRecord, GameSpec, Placement, Rec
 from judge.record.transcript import SealedTranscript, Transcript, mark_private, seal
 from judge.referee.blame import Cause, Void, judge_failure
 from judge.referee.make_record import NO_READINGS, Circumstances, RefereedGame, record_of
-from judge.referee.observer import AnswerObserver
 from judge.referee.referee import Referee
 from judge.referee.requests import drive
 from judge.referee.setup import build_referee, check_playable
+from judge.referee.side import AnswerObserver
 from judge.sandbox.box import ENGINE_FREEZER, NO_FREEZER, Box, BoxPolicy, ImageFacts, Tenant
 from judge.sandbox.folders import FolderKey, Keeper
 from judge.sandbox.host_activity.core_use import CoreUse
