@@ -298,7 +298,7 @@ class GomokuEntry(GameEntry):
     def openings(self, options: Mapping[str, Any]) -> Openings:
         """Offsets or squares, or the games of a file."""
         from judge.catalog.gomoku_openings import split_openings
-        from judge.games.gomoku.opening import symmetries
+        from judge.games.gomoku.options import symmetries
         from judge.games.gomoku.positions import EXAMPLE, parse_opening
 
         board = self.new(options).describe()

@@ -9,8 +9,15 @@ from typing import Any, Self
 from judge.base.errors import InputError
 from judge.base.text import quote, sentence
 from judge.games.gomoku.board import GomokuBoard
-from judge.games.gomoku.opening import FIFTH_AT, STEPS, distance_from_centre, events_of, requests_of, symmetric_squares
-from judge.games.gomoku.options import GomokuOptions
+from judge.games.gomoku.options import (
+    FIFTH_AT,
+    STEPS,
+    GomokuOptions,
+    distance_from_centre,
+    events_of,
+    requests_of,
+    symmetric_squares,
+)
 from judge.games.gomoku.renju import foul
 from judge.games.gomoku.requests import (
     BLACK,
