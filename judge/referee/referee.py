@@ -13,19 +13,7 @@ from collections.abc import Callable, Sequence
 
 from judge.base.errors import HostError
 from judge.base.text import mib, sentence
-from judge.games.types import (
-    FAILURES,
-    NATURE,
-    SEATS,
-    AgentFault,
-    End,
-    Event,
-    Game,
-    Reply,
-    Request,
-    Verdict,
-    faults_of,
-)
+from judge.games.types import FAILURES, NATURE, SEATS, AgentFault, End, Event, Game, Reply, Request, Verdict, faults_of
 from judge.protocols.types import (
     AgentProtocol,
     Alarm,

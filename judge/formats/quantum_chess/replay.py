@@ -26,15 +26,7 @@ from judge.games.quantum_chess.board import (
     quantum_pieces,
 )
 from judge.games.quantum_chess.game import QuantumChessOptions
-from judge.games.quantum_chess.words import (
-    MOVED,
-    SELECTED,
-    Moved,
-    OnSquare,
-    Selected,
-    announcement,
-    read_square,
-)
+from judge.games.quantum_chess.words import MOVED, SELECTED, Moved, OnSquare, Selected, announcement, read_square
 from judge.games.types import NATURE, AgentFault, Drawn, Event, Reply, ReplyKind, Request, Verdict, decided
 from judge.referee.setup import chance_from_seed
 

@@ -9,15 +9,7 @@ from typing import Any, Self
 from judge.base.errors import InputError
 from judge.base.text import quote, sentence
 from judge.games.gomoku.board import GomokuBoard
-from judge.games.gomoku.options import (
-    FIFTH_AT,
-    STEPS,
-    GomokuOptions,
-    distance_from_centre,
-    events_of,
-    requests_of,
-    symmetric_squares,
-)
+from judge.games.gomoku.options import FIFTH_AT, STEPS, GomokuOptions, events_of, requests_of, symmetric_squares
 from judge.games.gomoku.renju import foul
 from judge.games.gomoku.requests import (
     BLACK,
@@ -37,7 +29,7 @@ from judge.games.gomoku.requests import (
     Swap,
     say_square,
 )
-from judge.games.gomoku.rules import Rule, WinningRow, winning_row
+from judge.games.gomoku.rules import Rule, winning_row
 from judge.games.types import AgentFault, Decision, End, Event, Reply, ReplyKind, Request, RuleResult, Verdict
 
 
@@ -266,9 +258,8 @@ class Gomoku:
 
     def _objection_to_laying(self, stone: Stone) -> str | None:
         reach = len(self._board.stones)
-        if not self.options.lays_as_renju:
-            return None
-        if distance_from_centre(stone.x, stone.y, self.width, self.height) <= reach:
+        distance = max(abs(stone.x - self.width // 2), abs(stone.y - self.height // 2))
+        if distance <= reach or not self.options.lays_as_renju:
             return None
         side = 2 * reach + 1
         return sentence(f"{say_square(stone.x, stone.y)} is outside the middle {side}x{side} squares")
@@ -315,7 +306,9 @@ class Gomoku:
         row = winning_row(board.cells, board.stride, at, self.rule)
         if row is not None:
             if not self.options.continuous:
-                self._end = RuleResult(Verdict.WIN, self._seat(row.colour), self._say_row(row))
+                first, last = board.say(row.first), board.say(row.last)
+                reason = sentence(f"{row.length} in a row, {first} to {last}")
+                self._end = RuleResult(Verdict.WIN, self._seat(row.colour), reason)
                 return
             self._points[row.colour] += 1
             for index in range(row.first, row.last + 1, row.step):
@@ -335,10 +328,6 @@ class Gomoku:
             self._end = RuleResult(Verdict.DRAW, None, sentence("the board is full"))
         else:
             self._end = RuleResult(Verdict.DRAW, None, sentence(f"{self._drawn_at} stones and no winner"))
-
-    def _say_row(self, row: WinningRow) -> str:
-        first, last = self._board.say(row.first), self._board.say(row.last)
-        return sentence(f"{row.length} in a row, {first} to {last}")
 
 
 _ANSWERS: Mapping[tuple[type[Request], type[Decision]], Callable[[Gomoku, Any, Any], Sequence[Event]]] = {

@@ -65,10 +65,6 @@ class Geometry(StrEnum):
     """First stone in the centre, second within 3x3, third within 5x5."""
     FREE = "free"
 
-    @classmethod
-    def of(cls, rule: Rule) -> Self:
-        return cls("renju" if rule is Rule.RENJU else "free")
-
 
 class Step(NamedTuple):
     """A step of the table."""
@@ -130,9 +126,8 @@ class GomokuOptions(FrozenModel):
 
     @property
     def lays_as_renju(self) -> bool:
-        if self.swap not in (SwapRule.FIRST, SwapRule.THIRD):
-            return False
-        return (self.geometry or Geometry.of(self.rule)) is Geometry.RENJU
+        is_renju = self.rule is Rule.RENJU if self.geometry is None else self.geometry is Geometry.RENJU
+        return is_renju and self.swap in (SwapRule.FIRST, SwapRule.THIRD)
 
     @model_validator(mode="before")
     @classmethod
@@ -174,11 +169,6 @@ def requests_of(swap: SwapRule, fifths: int) -> frozenset[type[Request]]:
 def events_of(swap: SwapRule) -> frozenset[type[Event]]:
     """Possible events."""
     return frozenset({StonePlaced, ColoursSettled} if STEPS[swap] else {StonePlaced})
-
-
-def distance_from_centre(x: int, y: int, width: int, height: int) -> int:
-    """Distance along the longer axis."""
-    return max(abs(x - width // 2), abs(y - height // 2))
 
 
 def symmetric_squares(square: Square, stones: Sequence[Placed], width: int, height: int) -> set[Square]:
