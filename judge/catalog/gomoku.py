@@ -6,13 +6,15 @@ A person types a square as on the board (`h8`) or as in protocols (`7,7`).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
+from judge.base.errors import InputError
 from judge.base.text import quote, sentence
-from judge.catalog.entry import GameEntry, Openings, Partner, Question, Questions
+from judge.catalog.entry import GameEntry, Openings, Partner, Question, Questions, one_per_line
 from judge.games import GameRules
 from judge.games.gomoku import Gomoku, Rule
 from judge.games.gomoku.positions import positions, squares_of
@@ -41,6 +43,9 @@ if TYPE_CHECKING:
     from judge.formats.registry import FileFormats
     from judge.formats.steps import Stepped
     from judge.formats.views import BoardView
+
+HEAD_LINES = 50
+"""Of a file of openings, to recognise its format."""
 
 _SQUARE = re.compile(r"[\s;]*(?:([a-zA-Z]{1,2}[0-9]{1,2})|([0-9]{1,3})\s*[,\s]\s*([0-9]{1,3}))[\s;]*")
 
@@ -291,13 +296,12 @@ class GomokuEntry(GameEntry):
 
     def read_log(self, data: bytes, source: str) -> Stepped:
         """The first game of a file."""
-        from judge.formats.gomoku.view import first_game
+        from judge.formats.gomoku.formats import first_game
 
         return first_game(data, source)
 
     def openings(self, options: Mapping[str, Any]) -> Openings:
         """Offsets or squares, or the games of a file."""
-        from judge.catalog.gomoku_openings import split_openings
         from judge.games.gomoku.options import symmetries
         from judge.games.gomoku.positions import EXAMPLE, parse_opening
 
@@ -307,7 +311,7 @@ class GomokuEntry(GameEntry):
             lambda text: parse_opening(text, width, height, rule, continuous=board["continuous"]),
             EXAMPLE,
             symmetries(width, height),
-            split_openings,
+            _split_openings,
         )
 
     def unsuited(self, agent: str, options: Mapping[str, Any]) -> str:
@@ -329,6 +333,37 @@ class GomokuEntry(GameEntry):
 
     def questions(self, options: Mapping[str, Any]) -> Questions:
         return questions(self, options)
+
+
+def _split_openings(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Openings as squares: one per line, or the games of a PSQ, SGF or PGN file, with the number of line or game.
+
+    A game's opening is its stones that are marked as opening, else all of its stones. Raises InputError.
+    """
+    from judge.formats.gomoku.formats import GOMOKU_FORMATS
+    from judge.formats.registry import MAX_FILE_BYTES
+
+    every = (line.rstrip("\r\n") for line in lines)
+    read = list(islice(every, HEAD_LINES))
+    start = _encoded(read)
+    formats = (GOMOKU_FORMATS.by_name[name] for name in ("psq", "sgf", "pgn"))
+    form = next((form for form in formats if form.looks_like(start)), None)
+    if form is None:
+        yield from one_per_line(chain(read, every))
+        return
+    size = len(start)
+    for line in every:
+        read.append(line)
+        size += len(line) + 1
+        if size > MAX_FILE_BYTES:
+            raise InputError(f"games of more than {MAX_FILE_BYTES} bytes; split the file")
+    for number, game in enumerate(form.read(_encoded(read), "games"), 1):
+        stones = game.moves[: game.opening] if game.opening else game.moves
+        yield number, "".join(square_name(x, y) for x, y, _ in stones)
+
+
+def _encoded(lines: Iterable[str]) -> bytes:
+    return "\n".join(lines).encode("utf-8", "surrogateescape")
 
 
 _TWO_RULES = ("house-strong", "house-python", "house-java")
