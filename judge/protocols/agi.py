@@ -80,7 +80,6 @@ INFO_KEYS = frozenset({b"DEPTH", b"PV", b"SCORE", b"NPS", b"SEARCH", b"WIN", b"L
 
 VALUE_CHARACTERS = 2 * SIDE * SIDE
 
-
 _ANSWER = re.compile(rb"(CHANGE|(?:[0-9A-F]{2}){1,225})(?:\s+PONDER(?:\s+(.*))?)?", re.IGNORECASE)
 
 
