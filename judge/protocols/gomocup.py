@@ -57,8 +57,6 @@ from judge.protocols.gomocup_words import (
     parse_about,
     say_squares,
     squares_in,
-    start_line,
-    suggested,
 )
 from judge.protocols.lines import LineReader, discarded
 from judge.protocols.types import (
@@ -140,8 +138,11 @@ class Gomocup:
             case Ask(PlaceStone() | LayStones() | AnswerSwap() as request, clock):
                 self._clock = clock
                 return self._ask(request)
-            case Open():
-                return self._open(stimulus)
+            case Open(game=game, limits=limits):
+                width, height = game["width"], game["height"]
+                self._start_line = f"START {width}" if width == height else f"RECTSTART {width},{height}"
+                self._info_lines = info_lines(game, limits, self._options)
+                return self._start()
             case Alarm(clock):
                 self._clock = clock
                 return self._alarm()
@@ -150,11 +151,6 @@ class Gomocup:
                 return [self._say("END"), Await(Wait.CLOSE)]
             case _:
                 raise TypeError(f"the Gomocup protocol has no words for {stimulus!r}")
-
-    def _open(self, stimulus: Open) -> Sequence[Effect]:
-        self._start_line = start_line(stimulus.game)
-        self._info_lines = info_lines(stimulus.game, stimulus.limits, self._options)
-        return self._start()
 
     def _start(self) -> list[Effect]:
         self._lines.begin()
@@ -170,7 +166,11 @@ class Gomocup:
         self._complaint = ""
         self._suggested_count = 0
         self._laid = []
-        return [*effects, *(self._put_position() if isinstance(request, PlaceStone) else self._ask_swap2())]
+        if isinstance(request, PlaceStone):
+            return [*effects, *self._put_position()]
+        rows = [f"{x},{y}" for x, y, _ in request.stones]
+        lines = [self._time_left(), "SWAP2BOARD", *rows, "DONE"]
+        return [*effects, *self._command(GomocupPhase.SWAPPING, Wait.TURN, *lines)]
 
     def _alarm(self) -> Sequence[Effect]:
         if self._phase is GomocupPhase.GREETING:
@@ -218,10 +218,6 @@ class Gomocup:
 
     def _restart(self) -> list[Effect]:
         return self._command(GomocupPhase.RESTARTING, Wait.START, "RESTART")
-
-    def _ask_swap2(self) -> list[Effect]:
-        rows = [f"{x},{y}" for x, y, _ in self._request.stones]
-        return self._command(GomocupPhase.SWAPPING, Wait.TURN, self._time_left(), "SWAP2BOARD", *rows, "DONE")
 
     def _command(self, phase: GomocupPhase, wait: Wait, *lines: str) -> list[Effect]:
         self._phase, self._doubt = phase, None
@@ -332,14 +328,14 @@ class Gomocup:
 
     def _suggested(self, rest: bytes) -> Sequence[Effect]:
         # Gomoku AI protocol, SUGGEST: in a tournament always the suggested move.
-        stone = suggested(rest)
         self._doubt = None
-        if stone is None:
+        if classify(rest)[0] is not GomocupWord.MOVE:
             return self._mangled(b"SUGGEST " + rest)
         if self._suggested_count >= MAX_SUGGESTIONS:
             return [Note(f"ignored: {self._said[:80]!r}, more than {MAX_SUGGESTIONS} suggestions to one request")]
         self._suggested_count += 1
-        return [self._say(f"PLAY {stone.x},{stone.y}"), Await(Wait.TURN)]
+        ((x, y),) = squares_in(rest)
+        return [self._say(f"PLAY {x},{y}"), Await(Wait.TURN)]
 
     def _move_refused(self, _rest: bytes) -> Sequence[Effect]:
         taken = self._excused() if self._answers_info else self._doubted()
