@@ -20,10 +20,10 @@ from judge.record.bounds import MIN_COUNT_BYTES, STDERR_BYTES
 from judge.record.spec import FolderRecord, GameRecord, GameSpec, Placement, RecordFile
 from judge.record.transcript import SealedTranscript, Transcript, mark_private, seal
 from judge.referee.blame import Cause, Void, judge_failure
+from judge.referee.observer import AnswerObserver
 from judge.referee.referee import Referee
 from judge.referee.requests import drive
 from judge.referee.setup import build_referee, check_playable
-from judge.referee.side import AnswerObserver
 from judge.referee.verify import NO_READINGS, record_of
 from judge.sandbox.box import ENGINE_FREEZER, NO_FREEZER, Box, BoxPolicy, ImageFacts, Tenant
 from judge.sandbox.folders import FolderKey, Keeper

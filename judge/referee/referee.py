@@ -40,6 +40,7 @@ from judge.record.policy import BytesPolicy, ClockPolicy
 from judge.record.transcript import Entry, EntryKind, decode_number
 from judge.referee.blame import LATE_OR_DEAD, Cause, Void, judge, judge_start
 from judge.referee.clock import MS, SeatClock
+from judge.referee.observer import Observer
 from judge.referee.requests import (
     FREEZE,
     READ_PENDING,
@@ -58,7 +59,7 @@ from judge.referee.requests import (
     Start,
     WriteInput,
 )
-from judge.referee.side import Dialogue, FaultError, Observer, Ply, SeatState, Side
+from judge.referee.side import Dialogue, FaultError, Ply, SeatState, Side
 from judge.sandbox.box import Limits
 from judge.sandbox.evidence import Evidence
 

@@ -12,9 +12,9 @@ from judge.record.policy import Policy
 from judge.record.seeds import Seed, numbers
 from judge.record.spec import GameSpec, RecordFile, SeatSpec
 from judge.record.transcript import unseal
+from judge.referee.observer import Observer
 from judge.referee.referee import Referee
 from judge.referee.replay import Replay, rejoined
-from judge.referee.side import Observer
 from judge.sandbox.layout import persistent_path
 
 

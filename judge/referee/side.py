@@ -1,11 +1,11 @@
-"""The referee's state of one seat and of a conversation with it, and what a viewer sees of them."""
+"""The referee's state of one seat and of a conversation with it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
-from judge.games.types import AgentFault, Event, Reply, Verdict
+from judge.games.types import AgentFault, Reply, Verdict
 from judge.protocols.types import AgentProtocol, Clock, Note, Open, Wait
 from judge.record.bounds import MIN_COUNT_BYTES
 from judge.record.transcript import Entry, EntryKind, decode_number
@@ -46,35 +46,6 @@ class Ply(NamedTuple):
     search: Mapping[str, str]
     memory_bytes: int | None
     reply: Reply
-
-
-class Observer:
-    """Sees what the referee and the protocols exchange; each method may be overridden."""
-
-    def see_request(self, seat: int, clock: Clock) -> None:
-        """The seat is asked; `clock` is the one sent to it."""
-
-    def see_event(self, seat: int, event: Event) -> None:
-        """The seat's protocol receives an event of the game."""
-
-    def see_search(self, seat: int, values: Mapping[str, str]) -> None:
-        """The agent reports figures of its search."""
-
-    def see_note(self, seat: int, note: Note) -> None:
-        """A message of the agent, or of the judge on it."""
-
-    def see_answer(self, ply: Ply) -> None:
-        """The game has not yet applied it."""
-
-
-class AnswerObserver(Observer):
-    """Passes answers on."""
-
-    def __init__(self, watch: Callable[[Ply], None]) -> None:
-        self._watch = watch
-
-    def see_answer(self, ply: Ply) -> None:
-        self._watch(ply)
 
 
 class SeatState(StrEnum):

@@ -10,9 +10,10 @@ from judge.games.types import Event
 from judge.protocols.types import Clock, Note
 from judge.record.spec import GameSpec
 from judge.record.transcript import Entry
+from judge.referee.observer import Observer
 from judge.referee.replay import Replay
 from judge.referee.setup import build_referee
-from judge.referee.side import Observer, Ply
+from judge.referee.side import Ply
 
 MS = 1_000_000
 

@@ -37,9 +37,9 @@ from judge.protocols.time_control import TimeControl
 from judge.protocols.types import Open, SeatLimits
 from judge.record.policy import BytesPolicy, ClockPolicy
 from judge.record.transcript import EntryKind
+from judge.referee.observer import Observer
 from judge.referee.referee import Referee
 from judge.referee.requests import drive
-from judge.referee.side import Observer
 from judge.testing import Act, Agent, Say, World, exits
 
 RANDOM = "random_logs"
