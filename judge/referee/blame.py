@@ -209,13 +209,9 @@ _KERNEL_USE = Evidence(kernel_peak_bytes=40 << 20, kernel_limit_bytes=27 << 20)
 _KILLED = Evidence(oom_kills=1, memory_peak_bytes=400 << 20, memory_cap_bytes=400 << 20)
 
 
-def _one(cause: Cause) -> frozenset[Cause]:
-    return frozenset({cause})
-
-
 TABLE: tuple[BlameRow, ...] = (
     BlameRow(
-        _one(Cause.HOST),
+        frozenset({Cause.HOST}),
         _always,
         Verdict.VOID,
         lambda evidence: evidence.detail,
@@ -223,7 +219,7 @@ TABLE: tuple[BlameRow, ...] = (
         Evidence(detail="the Engine does not answer; see that it runs"),
     ),
     BlameRow(
-        _one(Cause.JUDGE),
+        frozenset({Cause.JUDGE}),
         _always,
         Verdict.VOID,
         lambda evidence: sentence(
@@ -261,7 +257,7 @@ TABLE: tuple[BlameRow, ...] = (
         _KILLED,
     ),
     BlameRow(
-        _one(Cause.MEMORY),
+        frozenset({Cause.MEMORY}),
         _always,
         Verdict.MEMORY,
         _memory_words,
@@ -269,7 +265,7 @@ TABLE: tuple[BlameRow, ...] = (
         _KILLED,
     ),
     BlameRow(
-        _one(Cause.KERNEL_MEMORY),
+        frozenset({Cause.KERNEL_MEMORY}),
         _always,
         Verdict.MEMORY,
         _kernel_memory_words,
@@ -277,7 +273,7 @@ TABLE: tuple[BlameRow, ...] = (
         _KERNEL_USE,
     ),
     *(
-        BlameRow(_one(cause), _always, Verdict.OUTPUT, _bytes_words(words), when, Evidence(bytes_read=1 << 21))
+        BlameRow(frozenset({cause}), _always, Verdict.OUTPUT, _bytes_words(words), when, Evidence(bytes_read=1 << 21))
         for cause, (words, when) in _BYTES_WORDS.items()
     ),
     BlameRow(
@@ -317,7 +313,7 @@ TABLE: tuple[BlameRow, ...] = (
         _OVERRUN.model_copy(update={"stalled_share": 0.62, "slept_share": 0.7}),
     ),
     *(
-        BlameRow(_one(cause), _always, Verdict(cause.value), _time_words(words), when, _OVERRUN)
+        BlameRow(frozenset({cause}), _always, Verdict(cause.value), _time_words(words), when, _OVERRUN)
         for cause, (words, when) in _TIME_WORDS.items()
     ),
     BlameRow(
@@ -329,7 +325,7 @@ TABLE: tuple[BlameRow, ...] = (
         Evidence(report=ProcessReport("removed")),
     ),
     BlameRow(
-        _one(Cause.RAN_ON),
+        frozenset({Cause.RAN_ON}),
         _always,
         Verdict.TURN_TIME,
         _ran_on_words,
@@ -341,7 +337,7 @@ TABLE: tuple[BlameRow, ...] = (
         Evidence(ran_on_ms=1000.2, ran_on_cpu_ms=998.7),
     ),
     BlameRow(
-        _one(Cause.DEATH),
+        frozenset({Cause.DEATH}),
         _reported("exec-failed"),
         Verdict.CRASH,
         lambda evidence: sentence(f"could not be run: {os.strerror(_number_of(evidence))}"),
@@ -349,7 +345,7 @@ TABLE: tuple[BlameRow, ...] = (
         Evidence(report=ProcessReport("exec-failed", 2)),
     ),
     BlameRow(
-        _one(Cause.DEATH),
+        frozenset({Cause.DEATH}),
         _reported("exited"),
         Verdict.CRASH,
         lambda evidence: sentence(f"exited with code {_number_of(evidence)} before the game was over"),
@@ -357,7 +353,7 @@ TABLE: tuple[BlameRow, ...] = (
         Evidence(report=ProcessReport("exited", 3)),
     ),
     BlameRow(
-        _one(Cause.DEATH),
+        frozenset({Cause.DEATH}),
         _reported("signalled"),
         Verdict.CRASH,
         lambda evidence: sentence(f"was ended by signal {_signal_words(_number_of(evidence))}"),
@@ -365,7 +361,7 @@ TABLE: tuple[BlameRow, ...] = (
         Evidence(report=ProcessReport("signalled", 11)),
     ),
     BlameRow(
-        _one(Cause.DEATH),
+        frozenset({Cause.DEATH}),
         _reported("lost"),
         Verdict.CRASH,
         lambda _: sentence(
@@ -377,7 +373,7 @@ TABLE: tuple[BlameRow, ...] = (
         Evidence(report=ProcessReport("lost")),
     ),
     BlameRow(
-        _one(Cause.DEATH),
+        frozenset({Cause.DEATH}),
         _always,
         Verdict.CRASH,
         lambda _: sentence("closed its stdout before the game was over"),

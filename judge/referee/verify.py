@@ -32,7 +32,7 @@ from judge.record.transcript import EntryKind, SealedTranscript
 from judge.referee.blame import Void
 from judge.referee.clock import MS, SeatClock
 from judge.referee.referee import Referee
-from judge.referee.replay import Replay, replaying
+from judge.referee.replay import replaying
 from judge.referee.setup import replay_of
 from judge.referee.side import Side
 from judge.sandbox.evidence import Evidence
@@ -266,7 +266,8 @@ def void_problems(file: RecordFile) -> Iterator[str]:
         with replaying(replay):
             end = replay.finish()
     except InputError as error:
-        if not _breaks_off(replay) and referee.game.end is None:
+        was_played = any(entry.kind in (EntryKind.WROTE, EntryKind.READ) and entry.data for entry in replay.unused)
+        if was_played and referee.game.end is None:
             yield f"void, but its transcript continues after the end: {error}"
     # The last answer may have arrived when the host failed, and is not a ply then.
     replayed = plies_of(referee)
@@ -281,11 +282,6 @@ def void_problems(file: RecordFile) -> Iterator[str]:
             yield f"reason: the replay gives {end.reason!r:.200}, the record has {record.reason!r:.200}"
     elif end is not None:
         yield f"void, but the replay gives {verdict_of(end)}"
-
-
-def _breaks_off(replay: Replay) -> bool:
-    """Whether no agent's input or output follows the last used entry."""
-    return not any(entry.kind in (EntryKind.WROTE, EntryKind.READ) and entry.data for entry in replay.unused)
 
 
 def _seat_problems(file: RecordFile, seat: int, side: Side) -> Iterator[str]:
@@ -344,8 +340,10 @@ def _measurement_problems(file: RecordFile) -> Iterator[str]:
     """Measurements of a record that are impossible, with their fields."""
     record = file.record
     placement = record.placement
-    measured: list[tuple[str, float | None]] = [("judge_late_ms", record.judge_late_ms)]
-    measured.append(("placement.thaw_ms", placement.thaw_ms))
+    measured: list[tuple[str, float | None]] = [
+        ("judge_late_ms", record.judge_late_ms),
+        ("placement.thaw_ms", placement.thaw_ms),
+    ]
     for number, seat in enumerate(record.seats):
         values = (seat.charged_ms, seat.lingered_ms, seat.lingered_cpu_ms, seat.cpu_ms, seat.memory_peak_bytes)
         names = ("charged_ms", "lingered_ms", "lingered_cpu_ms", "cpu_ms", "memory_peak_bytes")
