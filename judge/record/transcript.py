@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import groupby, islice
 from pathlib import Path
-from typing import IO, Annotated, Any, NamedTuple
+from typing import IO, Annotated, NamedTuple
 
 from pydantic import ConfigDict, Field
 
@@ -101,7 +101,6 @@ Seat = Annotated[int, Field(ge=-128, lt=128)]
 Length = Annotated[int, Field(ge=0, lt=1 << 32)]
 Latin1 = Annotated[str, Field(pattern="^[\\x00-\\xff]*$")]
 """Bytes, one character per byte."""
-Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 Withheld = Length | tuple[Length, Latin1]
 """Length, and line ends unless these are one line feed; needed to count output in a replay."""
@@ -119,7 +118,7 @@ class Block(Model):
 
     entries: Annotated[list[_SealedEntry], Field(fail_fast=True)]
     private: Annotated[list[Latin1], Field(fail_fast=True)] | None
-    private_sha256: Sha256
+    private_sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
 class SealedTranscript(Model):
@@ -226,7 +225,13 @@ def seal(entries: Iterable[Entry]) -> SealedTranscript:
     chain = hashlib.sha256()
     rest = iter(entries)
     while some := list(islice(rest, BLOCK_ENTRIES)):
-        block = _block(some)
+        private = [entry.data.decode("latin-1") for entry in some if entry.private]
+        texts = (_withheld(entry) if entry.private else entry.data.decode("latin-1") for entry in some)
+        block = Block(
+            entries=[(entry.ns, entry.seat, entry.kind, text) for entry, text in zip(some, texts, strict=True)],
+            private=private,
+            private_sha256=_private_digest(private),
+        )
         chain.update(_digest_and_entries(block)[0] + bytes.fromhex(block.private_sha256))
         blocks.append(block)
     return SealedTranscript(sha256=chain.hexdigest(), blocks=blocks)
@@ -323,23 +328,6 @@ class _Runs:
             self._left -= len(part)
 
 
-def _block(entries: Sequence[Entry]) -> Block:
-    private = [entry.data.decode("latin-1") for entry in entries if entry.private]
-    return Block(
-        entries=[
-            (
-                entry.ns,
-                entry.seat,
-                entry.kind,
-                _withheld(entry) if entry.private else entry.data.decode("latin-1"),
-            )
-            for entry in entries
-        ],
-        private=private,
-        private_sha256=_private_digest(private),
-    )
-
-
 def _withheld(entry: Entry) -> Withheld:
     ends = entry.data.translate(None, _NO_ENDS) if entry.kind is EntryKind.READ else b"\n"
     return len(entry.data) if ends == b"\n" else (len(entry.data), ends.decode())
@@ -382,6 +370,6 @@ def _digest_and_entries(block: Block) -> tuple[bytes, list[Entry]]:
 def _private_digest(texts: Sequence[str]) -> str:
     digest = hashlib.sha256()
     for text in texts:
-        data: Any = text.encode("latin-1")
+        data = text.encode("latin-1")
         digest.update(len(data).to_bytes(4, "little") + data)
     return digest.hexdigest()

@@ -157,7 +157,10 @@ class QuantumChess:
         """
         told: dict[str, Any] = {"variant": self.options.variant.value}
         if self.options.position:
-            told["board"] = [_public(piece) for piece in self.options.position]
+            told["board"] = [
+                piece.model_dump() | {"types": [UNKNOWN if kind.startswith(HIDDEN) else kind for kind in piece.types]}
+                for piece in self.options.position
+            ]
             told["played"] = list(self.options.played)
         return told
 
@@ -345,8 +348,3 @@ class QuantumChess:
     def _finish(self, end: End, words: str) -> None:
         self._end = end
         self._words = words
-
-
-def _public(piece: PlacedPiece) -> dict[str, Any]:
-    types = [UNKNOWN if kind.startswith(HIDDEN) else kind for kind in piece.types]
-    return piece.model_dump() | {"types": types}
