@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
@@ -53,9 +52,7 @@ _SQUARE = re.compile(r"[\s;]*(?:([a-zA-Z]{1,2}[0-9]{1,2})|([0-9]{1,3})\s*[,\s]\s
 class GomokuWords(PersonWords):
     """Texts for five in a row."""
 
-    speaks = frozenset(
-        {PlaceStone, LayStones, AnswerSwap, OfferFifths, ChooseFifth, StonePlaced, ColoursSettled},
-    )
+    speaks = frozenset({PlaceStone, LayStones, AnswerSwap, OfferFifths, ChooseFifth, StonePlaced, ColoursSettled})
 
     def question(self, request: Request, typed: int = 0) -> str:  # noqa: ARG002 answers are sent one by one
         match request:
@@ -276,9 +273,11 @@ class GomokuEntry(GameEntry):
         return _goal(Rule(game["rule"]), is_continuous=game["continuous"])
 
     def view(self, game: Game, seat: int | None = None) -> BoardView:  # noqa: ARG002 nothing is hidden
+        from judge.formats.gomoku.view import stones_view
+
         if not isinstance(game, Gomoku):
             raise TypeError(f"not a game of five in a row: {game!r}")
-        return _painter()(game)
+        return stones_view(game)
 
     def public(self, game: Game) -> BoardView:
         return self.view(game)
@@ -368,13 +367,6 @@ def _encoded(lines: Iterable[str]) -> bytes:
 
 _TWO_RULES = ("house-strong", "house-python", "house-java")
 _NO_SWAPS = ("house-instant", "house-stamp")
-
-
-@cache
-def _painter() -> Callable[[Gomoku], BoardView]:
-    from judge.formats.gomoku.view import stones_view
-
-    return stones_view
 
 
 ENTRY = GomokuEntry()

@@ -97,11 +97,10 @@ class StrategoWords(PersonWords):
         return 0 if isinstance(request, SetupRow) else 2
 
     def strict(self, game: Game) -> Game:
-        if not isinstance(game, Stratego):
-            raise TypeError(f"not a game of Stratego: {game!r}")
+        stratego = _stratego(game)
         strict = {"tolerate_illegal": False, "tolerate_unreadable": False}
-        game.options = game.options.model_copy(update=strict)
-        return game
+        stratego.options = stratego.options.model_copy(update=strict)
+        return stratego
 
 
 def _read_half_move(text: str) -> Reply:

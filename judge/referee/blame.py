@@ -87,10 +87,7 @@ def _stalled(evidence: Evidence, starved_share: float) -> bool:
 
 
 def _stalls_of(evidence: Evidence) -> list[tuple[float | None, float | None]]:
-    return [
-        (evidence.stalled_share, evidence.slept_share),
-        (evidence.game_stalled_share, evidence.game_slept_share),
-    ]
+    return [(evidence.stalled_share, evidence.slept_share), (evidence.game_stalled_share, evidence.game_slept_share)]
 
 
 def _reported(*kinds: str) -> Callable[[Evidence, float], bool]:
