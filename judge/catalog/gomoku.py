@@ -169,10 +169,8 @@ def questions(rules: GameRules, options: Mapping[str, Any]) -> Questions:
         # One turn if the answer is forced, or in an opening, where many agents use all their time.
         turns = 1 if answers or len(stones) <= MAX_OPENING_STONES else 2
         wanted = tuple(Stone(*at) for at in answers)
-        what = position.what or position.stones
-        asked.append(Question(position.check, what, stones, turns=turns, answers=wanted))
-    middle = squares_of("h8h9i9g7j8f8k9i8h7h6i10", width, height)
-    hard = Question("stop", opening=middle)
+        asked.append(Question(position.check, position.what or position.stones, stones, turns=turns, answers=wanted))
+    hard = Question("stop", opening=squares_of("h8h9i9g7j8f8k9i8h7h6i10", width, height))
     return Questions(asked, answer_harmlessly, name_stone, PLAIN, hard, _mistakes(width, height))
 
 

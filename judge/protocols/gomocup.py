@@ -323,8 +323,7 @@ class Gomocup:
 
     def _mangled(self, rest: bytes) -> Sequence[Effect]:
         self._phase = GomocupPhase.IDLE
-        said = decode(rest[:200])
-        return [Answer(Reply(ReplyKind.UNREADABLE, said, complaint=self._complaint))]
+        return [Answer(Reply(ReplyKind.UNREADABLE, decode(rest[:200]), complaint=self._complaint))]
 
     def _suggested(self, rest: bytes) -> Sequence[Effect]:
         # Gomoku AI protocol, SUGGEST: in a tournament always the suggested move.
@@ -338,8 +337,7 @@ class Gomocup:
         return [self._say(f"PLAY {x},{y}"), Await(Wait.TURN)]
 
     def _move_refused(self, _rest: bytes) -> Sequence[Effect]:
-        taken = self._excused() if self._answers_info else self._doubted()
-        return taken or self._refused(self._said)
+        return (self._excused() if self._answers_info else self._doubted()) or self._refused(self._said)
 
     def _refused(self, said: str) -> Sequence[Effect]:
         self._phase = GomocupPhase.IDLE
@@ -351,12 +349,10 @@ class Gomocup:
     def _set_stones(self, rest: bytes) -> Sequence[Effect]:
         squares = squares_in(rest)
         stays = len(squares) == 1 and isinstance(self._request, AnswerSwap)
-        stones = Stone(*squares[0]) if stays else Stones(squares)
-        return self._answered(stones, say_squares(squares, rest))
+        return self._answered(Stone(*squares[0]) if stays else Stones(squares), say_squares(squares, rest))
 
     def _swap2_refused(self, _rest: bytes, way: Way = Way.RESTART) -> Sequence[Effect]:
-        doubted = self._doubted() if self._answers_info else ()
-        return doubted or self._do_without_swap2(self._said, way)
+        return (self._answers_info and self._doubted()) or self._do_without_swap2(self._said, way)
 
     def _do_without_swap2(self, said: str, way: Way) -> Sequence[Effect]:
         # Gomoku AI protocol, UNKNOWN: the manager tries a mandatory command. Each unread line of the optional one may

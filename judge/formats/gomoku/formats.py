@@ -64,8 +64,7 @@ def read_rec(data: bytes, source: str = "rec") -> FiveRecord:
     lines = split_lines(decode_file(data, source))
     if len(lines) < 2:
         raise InputError(f"{source}, line {len(lines) + 1}: the names of black and white come first")
-    laying = Laying(SIDE, SIDE, source, lambda x, y: f"{x},{y}")
-    moves, opening = read_moves(lines[2:], 0, laying)
+    moves, opening = read_moves(lines[2:], 0, Laying(SIDE, SIDE, source, lambda x, y: f"{x},{y}"))
     rest = lines[2 + len(moves) :]
     if len(rest) > 1 or not all(is_code(text) for _, text in rest):
         number, text = rest[0]

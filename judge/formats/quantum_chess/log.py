@@ -298,8 +298,7 @@ def _is_quantum_start(board: Mapping[tuple[int, int], PlacedPiece]) -> bool:
     pools = {colour: dict(POOL) for colour in COLOURS}
     for piece in pieces:
         there = board[piece.x, piece.y]
-        first = piece.types[0].value
-        if (there.colour, there.types[0]) != (COLOURS[piece.colour], first):
+        if (there.colour, there.types[0]) != (COLOURS[piece.colour], piece.types[0].value):
             return False
         if piece.current is not PieceType.KING:
             hidden = there.types[1].removeprefix(HIDDEN)
@@ -344,25 +343,22 @@ def first_board(options: QuantumChessOptions, chance: Callable[[Request], Reply]
 def chess_view(game: QuantumChess, seat: int | None = None) -> BoardView:
     """Both types of undecided pieces. Hidden types are hidden from both seats."""
     names = tuple(map(str, range(SIZE)))
-    shows_all = seat is None
-    tokens = {(piece.x, piece.y): _piece(piece, shows_all) for piece in game.board.pieces}
+    tokens = {(piece.x, piece.y): _piece(piece, shows_all=seat is None) for piece in game.board.pieces}
     return BoardView(Surface.CHEQUERED, names, names, tokens, ("white", "black"))
 
 
-def _piece(piece: Piece, shows_all: bool) -> Token:
+def _piece(piece: Piece, *, shows_all: bool) -> Token:
     faces = tuple(
         Face(kind.value if shown or shows_all else UNKNOWN, not shown)
         for kind, shown in zip(piece.types, piece.shown, strict=True)
     )
     if len(set(faces)) == 1 and not faces[0].is_hidden:
         return Token(piece.colour, faces=faces[:1], shows=0)
-    shows = None if piece.current is None else piece.index
-    return Token(piece.colour, faces=faces, shows=shows)
+    return Token(piece.colour, faces=faces, shows=None if piece.current is None else piece.index)
 
 
 def qchess_steps(log: QchessLog) -> Stepped:
     """Raises InputError if the log contradicts the rules."""
     replayed = replay_qchess_log(log)
-    answers = (answered.reply for answered in replayed.answers)
-    steps = play_steps(QuantumChess(replayed.game.options), answers, chess_view)
+    steps = play_steps(QuantumChess(replayed.game.options), (each.reply for each in replayed.answers), chess_view)
     return Stepped("quantum-chess", log.names, steps, replayed.game.result(log.names) or "unfinished")

@@ -262,8 +262,7 @@ def log_answers(log: StrategoLog, game: Stratego) -> Iterator[Reply | AgentFault
 def _answer_of(log: StrategoLog, line: HalfMoveLine, options: StrategoOptions) -> Reply | AgentFault:
     is_last = line is log.half_moves[-1]
     if not line.text and is_last and log.reason != UNINTELLIGIBLE:
-        died = log.reason.startswith("SIGPIPE")
-        verdict = Verdict.CRASH if died else Verdict.TURN_TIME
+        verdict = Verdict.CRASH if log.reason.startswith("SIGPIPE") else Verdict.TURN_TIME
         return AgentFault(verdict, line.seat, f"the log has no reply: {quote(log.reason, 200)}")
     outcome = _OUTCOME.fullmatch(line.text)
     reply = read_reply(line.text if outcome is None else outcome[1])

@@ -88,8 +88,7 @@ class Gomoku:
 
     @property
     def longest(self) -> int:
-        sizes = [self.width * self.height, *(size * size for size in self._sizes)]
-        return max(sizes) + OPENING_ANSWERS
+        return max([self.width * self.height, *(size * size for size in self._sizes)]) + OPENING_ANSWERS
 
     def renegotiate(self) -> bool:
         """To the next board size that holds the opening."""
@@ -221,8 +220,7 @@ class Gomoku:
         if objection is not None:
             return self._illegal(request, objection)
         self._play(stone.x, stone.y, WHITE)
-        placed = StonePlaced(None, stone.x, stone.y, WHITE, request.seat)
-        return (placed, self._settle(1 - request.seat))
+        return (StonePlaced(None, stone.x, stone.y, WHITE, request.seat), self._settle(1 - request.seat))
 
     def _take_black(self, request: AnswerSwap, _swap: Swap) -> Sequence[Event]:
         return (self._settle(request.seat),)

@@ -113,16 +113,14 @@ class GomokuOptions(FrozenModel):
         """The opening is centred."""
         across, down = size // 2 - self.width // 2, size // 2 - self.height // 2
         opening = tuple((x + across, y + down) for x, y in self.opening)
-        changes = {"width": size, "height": size, "opening": opening}
-        return self.model_validate(self.model_dump() | changes)
+        return self.model_validate(self.model_dump() | {"width": size, "height": size, "opening": opening})
 
     @property
     def drawn_at(self) -> int:
         squares = self.width * self.height
         if self.draw_at is not None:
             return min(squares, self.draw_at)
-        has_rest = self.rule is Rule.RENJU and squares > 2 * RENJU_REST
-        return squares - RENJU_REST if has_rest else squares
+        return squares - RENJU_REST if self.rule is Rule.RENJU and squares > 2 * RENJU_REST else squares
 
     @property
     def lays_as_renju(self) -> bool:

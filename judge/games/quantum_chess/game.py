@@ -97,8 +97,7 @@ class QuantumChessOptions(FrozenModel):
             if self.played or self.turn != "white":
                 raise ValueError("turn and played need a position; add the position")
             return self
-        squares = {(piece.x, piece.y) for piece in self.position}
-        if len(squares) < len(self.position):
+        if len({(piece.x, piece.y) for piece in self.position}) < len(self.position):
             raise ValueError("two pieces of the position are on one square")
         return self
 
@@ -338,8 +337,7 @@ class QuantumChess:
         return (TurnLost(seat, words),)
 
     def _lose(self, verdict: Verdict, words: str) -> Sequence[Event]:
-        fault = AgentFault(verdict, self._turn, words)
-        self._finish(fault, f"{COLOURS[self._turn]} {words}")
+        self._finish(AgentFault(verdict, self._turn, words), f"{COLOURS[self._turn]} {words}")
         return ()
 
     def _draw_game(self, reason: str) -> None:

@@ -175,8 +175,9 @@ class Stratego:
         decision, said = reply.decision, reply.said
         if reply.kind is ReplyKind.RESIGNED:
             self.reason = SURRENDERED
-            fault = no_decision(self.seat, reply, "a move")
-            return self._end_by_move("SURRENDER OK", fault, "SURRENDER", is_move=False)
+            return self._end_by_move(
+                "SURRENDER OK", no_decision(self.seat, reply, "a move"), "SURRENDER", is_move=False
+            )
         if reply.kind is not ReplyKind.DECIDED:
             return self._take_unreadable(reply)
         if isinstance(decision, Move):
@@ -272,8 +273,7 @@ class Stratego:
         if self.options.tolerate_unreadable:
             return self._go_on(text)
         self.reason = UNINTELLIGIBLE
-        fault = no_decision(self.seat, reply, "a move")
-        return self._end_by_move(text, fault, "ILLEGAL", is_move=False)
+        return self._end_by_move(text, no_decision(self.seat, reply, "a move"), "ILLEGAL", is_move=False)
 
     def _go_on(self, text: str, clash: Clash | None = None) -> Sequence[Event]:
         confirmed = self._note_half_move(text)
