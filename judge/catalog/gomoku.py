@@ -179,33 +179,32 @@ def _mistakes(width: int, height: int) -> Mapping[str, Mapping[str, Callable[[De
         return lambda decision: Stone(*change(decision.x, decision.y)) if isinstance(decision, Stone) else decision
 
     largest = sentence(f"the largest are {width - 1},{height - 1}")
-    gomocup = {
-        sentence(f"its answers count from 1: column and row count from 0, {largest}"): corrected(
-            lambda x, y: (x - 1, y - 1)
-        ),
-        sentence("its answers have x and y exchanged: x is the column and comes first"): corrected(lambda x, y: (y, x)),
-        sentence(
-            "its answers have x and y exchanged and count from 1: the column comes first, and both count from 0"
-        ): corrected(lambda x, y: (y - 1, x - 1)),
-        sentence(
-            "its answers count rows from the other side of the board: the row of a move is numbered as in TURN and "
-            "BOARD"
-        ): corrected(lambda x, y: (x, height - 1 - y)),
+    changes: Mapping[str, Mapping[str, Callable[[int, int], Square]]] = {
+        "gomocup": {
+            sentence(f"its answers count from 1: column and row count from 0, {largest}"): lambda x, y: (x - 1, y - 1),
+            sentence("its answers have x and y exchanged: x is the column and comes first"): lambda x, y: (y, x),
+            sentence(
+                "its answers have x and y exchanged and count from 1: the column comes first, and both count from 0"
+            ): lambda x, y: (y - 1, x - 1),
+            sentence(
+                "its answers count rows from the other side of the board: the row of a move is numbered as in TURN and "
+                "BOARD"
+            ): lambda x, y: (x, height - 1 - y),
+        },
+        "agi": {
+            sentence("its answers have row and column exchanged: the row (0 to E) comes first"): lambda x, y: (y, x),
+            sentence(
+                "its answers have row and column exchanged: the row (0 to E) comes first, then the column (1 to F)"
+            ): lambda x, y: (y - 1, x + 1),
+            sentence("its columns count from 0: columns are 1 to F, rows 0 to E"): lambda x, y: (x + 1, y),
+            sentence("its rows count from 1: rows are 0 to E, columns 1 to F"): lambda x, y: (x, y - 1),
+            sentence("its answers count rows from the bottom: row 0 is at the top"): lambda x, y: (x, height - 1 - y),
+        },
     }
-    agi = {
-        sentence("its answers have row and column exchanged: the row (0 to E) comes first"): corrected(
-            lambda x, y: (y, x)
-        ),
-        sentence("its answers have row and column exchanged: the row (0 to E) comes first, then the column (1 to F)"): (
-            corrected(lambda x, y: (y - 1, x + 1))
-        ),
-        sentence("its columns count from 0: columns are 1 to F, rows 0 to E"): corrected(lambda x, y: (x + 1, y)),
-        sentence("its rows count from 1: rows are 0 to E, columns 1 to F"): corrected(lambda x, y: (x, y - 1)),
-        sentence("its answers count rows from the bottom: row 0 is at the top"): corrected(
-            lambda x, y: (x, height - 1 - y)
-        ),
+    return {
+        protocol: {advice: corrected(change) for advice, change in of_protocol.items()}
+        for protocol, of_protocol in changes.items()
     }
-    return {"gomocup": gomocup, "agi": agi}
 
 
 def name_stone(decision: Decision) -> str:

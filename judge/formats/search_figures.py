@@ -19,16 +19,10 @@ _FIGURE = re.compile(
     re.IGNORECASE,
 )
 _KEYS = {
-    "evaluation": "evaluation",
-    "eval": "evaluation",
-    "ev": "evaluation",
-    "score": "evaluation",
+    **dict.fromkeys(("evaluation", "eval", "ev", "score"), "evaluation"),
     "depth": "depth",
-    "nodes": "nodes",
-    "node": "nodes",
-    "n": "nodes",
-    "nps": "per_second",
-    "speed": "per_second",
+    **dict.fromkeys(("nodes", "node", "n"), "nodes"),
+    **dict.fromkeys(("nps", "speed"), "per_second"),
     "n/ms": "per_ms",
 }
 _FACTORS = {"k": 1e3, "m": 1e6, "g": 1e9, "b": 1e9}

@@ -112,20 +112,21 @@ class Wire(Protocol):
 
 
 @dataclass(slots=True)
-class Start:
-    """Let an agent run for the first time. Answer: the start of its time."""
+class SeatRequest:
+    """What concerns one agent."""
 
     seat: int
+
+
+class Start(SeatRequest):
+    """Let an agent run for the first time. Answer: the start of its time."""
 
     def carry_out(self, wire: Wire) -> int:
         return wire.start(self.seat)
 
 
-@dataclass(slots=True)
-class Restart:
+class Restart(SeatRequest):
     """Start an agent again, in a new box. Answer: the start of its time."""
-
-    seat: int
 
     def carry_out(self, wire: Wire) -> int:
         return wire.restart(self.seat)
@@ -142,21 +143,15 @@ class WriteInput:
         wire.write_input(self.seat, self.data)
 
 
-@dataclass(slots=True)
-class Thaw:
+class Thaw(SeatRequest):
     """Let a frozen agent run. Answer: the start of its clock."""
-
-    seat: int
 
     def carry_out(self, wire: Wire) -> int:
         return wire.thaw(self.seat)
 
 
-@dataclass(slots=True)
-class Freeze:
+class Freeze(SeatRequest):
     """Stop an agent, which `AwaitStopped` confirms. Answer: its memory in bytes; None: unknown."""
-
-    seat: int
 
     def carry_out(self, wire: Wire) -> int | None:
         return wire.freeze(self.seat)
@@ -205,11 +200,8 @@ class AwaitEvent:
         return wire.await_event(self.until_ns)
 
 
-@dataclass(slots=True)
-class Measure:
+class Measure(SeatRequest):
     """Readings for a verdict (Evidence): its box, the use of its cores by others, and whether it was paused."""
-
-    seat: int
 
     def carry_out(self, wire: Wire) -> Evidence:
         return wire.measure(self.seat)
@@ -226,21 +218,15 @@ class ReadMemory:
         return wire.read_memory(self.seat, self.limit_bytes)
 
 
-@dataclass(slots=True)
-class Mute:
+class Mute(SeatRequest):
     """Stop reading an agent."""
-
-    seat: int
 
     def carry_out(self, wire: Wire) -> None:
         wire.mute(self.seat)
 
 
-@dataclass(slots=True)
-class Kill:
+class Kill(SeatRequest):
     """Kill an agent."""
-
-    seat: int
 
     def carry_out(self, wire: Wire) -> None:
         wire.kill(self.seat)

@@ -107,9 +107,7 @@ class ContradictionError(InputError):
 
 
 _FAULT_WORDS = {
-    Verdict.START_TIME: "TIMEOUT",
-    Verdict.TURN_TIME: "TIMEOUT",
-    Verdict.MATCH_TIME: "TIMEOUT",
+    **dict.fromkeys((Verdict.START_TIME, Verdict.TURN_TIME, Verdict.MATCH_TIME), "TIMEOUT"),
     Verdict.RESIGNED: "terminated",
 }
 _GONE = "UNRESPONSIVE"
