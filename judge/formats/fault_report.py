@@ -10,10 +10,9 @@ from judge.base.text import decode, mib, printable
 from judge.games.types import SEATS, Verdict
 from judge.record.spec import ClockRecord, GameRecord, RecordFile
 from judge.record.transcript import Entry, EntryKind, decode_number, unseal
-from judge.referee.blame import TABLE, BlameRow, Evidence
+from judge.referee.blame import RULED, TABLE, BlameRow, Evidence
 from judge.referee.clock import SYNC_MS
 from judge.referee.referee import RAN_ON_MS, STILL_MS
-from judge.referee.verdict_help import RULED
 
 MS = 1_000_000
 
