@@ -11,10 +11,8 @@ from judge.games.types import SEATS, Verdict
 from judge.record.spec import ClockRecord, GameRecord, RecordFile
 from judge.record.transcript import Entry, EntryKind, decode_number, unseal
 from judge.referee.blame import RULED, TABLE, BlameRow, Evidence
-from judge.referee.clock import SYNC_MS
+from judge.referee.clock import MS, SYNC_MS
 from judge.referee.referee import RAN_ON_MS, STILL_MS
-
-MS = 1_000_000
 
 STDERR_BYTES = 2000
 

@@ -251,7 +251,7 @@ class Gomocup:
         self._said, self._rest = decode(line[:200]).strip(), rest
         if word is GomocupWord.ERROR:
             self._complaint = self._said
-        step = STEPS[self._phase].get(word)
+        step = STEPS.get((self._phase, word))
         if step is not None:
             return step(self, rest)
         if word is GomocupWord.MESSAGE:
@@ -383,46 +383,32 @@ class Gomocup:
         return Write((self._end.join(lines) + self._end).encode())
 
 
-STEPS: dict[GomocupPhase, dict[GomocupWord, Callable[[Gomocup, bytes], Sequence[Effect]]]] = {
-    GomocupPhase.STARTING: {
-        GomocupWord.OK: Gomocup._started,
-        GomocupWord.ERROR: Gomocup._start_refused,
-        GomocupWord.UNKNOWN: Gomocup._start_refused,
-    },
-    GomocupPhase.GREETING: {
-        GomocupWord.UNKNOWN: Gomocup._about_unknown,
-        GomocupWord.ERROR: Gomocup._about_unknown,
-        GomocupWord.OK: Gomocup._acknowledged,
-        GomocupWord.TEXT: Gomocup._about,
-    },
-    GomocupPhase.RESTARTING: {
-        GomocupWord.OK: Gomocup._restarted,
-        GomocupWord.ERROR: Gomocup._restart_refused,
-        GomocupWord.UNKNOWN: Gomocup._restart_refused,
-    },
-    GomocupPhase.TAKING_BACK: {
-        GomocupWord.OK: Gomocup._took_back,
-        GomocupWord.ERROR: Gomocup._takeback_refused,
-        GomocupWord.UNKNOWN: Gomocup._takeback_refused,
-    },
-    GomocupPhase.SWAPPING: {
-        GomocupWord.MOVE: Gomocup._set_stones,
-        GomocupWord.SQUARES: Gomocup._set_stones,
-        GomocupWord.SWAP: Gomocup._swapped,
-        GomocupWord.MANGLED: Gomocup._mangled,
-        GomocupWord.ERROR: Gomocup._swap2_refused,
-        GomocupWord.UNKNOWN: partial(Gomocup._swap2_refused, way=Way.THINK),
-    },
-    GomocupPhase.THINKING: {
-        GomocupWord.MOVE: Gomocup._moved,
-        GomocupWord.SQUARES: Gomocup._set_stones,
-        GomocupWord.MANGLED: Gomocup._mangled,
-        GomocupWord.SUGGEST: Gomocup._suggested,
-        GomocupWord.ERROR: Gomocup._move_refused,
-        GomocupWord.UNKNOWN: Gomocup._move_refused,
-    },
-    GomocupPhase.IDLE: {},
-    GomocupPhase.ENDING: {},
+STEPS: dict[tuple[GomocupPhase, GomocupWord], Callable[[Gomocup, bytes], Sequence[Effect]]] = {
+    (GomocupPhase.STARTING, GomocupWord.OK): Gomocup._started,
+    (GomocupPhase.STARTING, GomocupWord.ERROR): Gomocup._start_refused,
+    (GomocupPhase.STARTING, GomocupWord.UNKNOWN): Gomocup._start_refused,
+    (GomocupPhase.GREETING, GomocupWord.UNKNOWN): Gomocup._about_unknown,
+    (GomocupPhase.GREETING, GomocupWord.ERROR): Gomocup._about_unknown,
+    (GomocupPhase.GREETING, GomocupWord.OK): Gomocup._acknowledged,
+    (GomocupPhase.GREETING, GomocupWord.TEXT): Gomocup._about,
+    (GomocupPhase.RESTARTING, GomocupWord.OK): Gomocup._restarted,
+    (GomocupPhase.RESTARTING, GomocupWord.ERROR): Gomocup._restart_refused,
+    (GomocupPhase.RESTARTING, GomocupWord.UNKNOWN): Gomocup._restart_refused,
+    (GomocupPhase.TAKING_BACK, GomocupWord.OK): Gomocup._took_back,
+    (GomocupPhase.TAKING_BACK, GomocupWord.ERROR): Gomocup._takeback_refused,
+    (GomocupPhase.TAKING_BACK, GomocupWord.UNKNOWN): Gomocup._takeback_refused,
+    (GomocupPhase.SWAPPING, GomocupWord.MOVE): Gomocup._set_stones,
+    (GomocupPhase.SWAPPING, GomocupWord.SQUARES): Gomocup._set_stones,
+    (GomocupPhase.SWAPPING, GomocupWord.SWAP): Gomocup._swapped,
+    (GomocupPhase.SWAPPING, GomocupWord.MANGLED): Gomocup._mangled,
+    (GomocupPhase.SWAPPING, GomocupWord.ERROR): Gomocup._swap2_refused,
+    (GomocupPhase.SWAPPING, GomocupWord.UNKNOWN): partial(Gomocup._swap2_refused, way=Way.THINK),
+    (GomocupPhase.THINKING, GomocupWord.MOVE): Gomocup._moved,
+    (GomocupPhase.THINKING, GomocupWord.SQUARES): Gomocup._set_stones,
+    (GomocupPhase.THINKING, GomocupWord.MANGLED): Gomocup._mangled,
+    (GomocupPhase.THINKING, GomocupWord.SUGGEST): Gomocup._suggested,
+    (GomocupPhase.THINKING, GomocupWord.ERROR): Gomocup._move_refused,
+    (GomocupPhase.THINKING, GomocupWord.UNKNOWN): Gomocup._move_refused,
 }
 
 
