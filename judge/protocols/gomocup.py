@@ -120,7 +120,6 @@ class Gomocup:
         """UNKNOWN and ERROR lines before the answer to ABOUT."""
         self._answers_info = False
         self._said = ""
-        self._rest = b""
         self._complaint = ""
         self._board = BrainBoard()
         self._laid: list[Placed] = []
@@ -248,7 +247,7 @@ class Gomocup:
 
     def _line(self, line: bytes) -> Sequence[Effect]:
         word, rest = classify(line)
-        self._said, self._rest = decode(line[:200]).strip(), rest
+        self._said = decode(line[:200]).strip()
         if word is GomocupWord.ERROR:
             self._complaint = self._said
         step = STEPS.get((self._phase, word))
