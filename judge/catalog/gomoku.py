@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from judge.base.errors import InputError
 from judge.base.text import quote, sentence
 from judge.catalog.entry import GameEntry, Openings, Partner, Question, Questions, one_per_line
-from judge.games import GameRules
 from judge.games.gomoku import Gomoku, Rule
 from judge.games.gomoku.positions import positions, squares_of
 from judge.games.gomoku.requests import (
@@ -142,36 +141,7 @@ _DETAILS: Mapping[Rule, str] = {
 }
 
 
-def _goal(rule: Rule, *, is_continuous: bool) -> Sequence[str]:
-    stones = _LINES[rule]
-    if is_continuous:
-        first = sentence(f"Each player who lines up {stones} without a gap, straight or diagonally, scores a point.")
-        last = [sentence("The board is played full, and more points win.")]
-    else:
-        first = sentence(f"The first player who lines up {stones} without a gap, straight or diagonally, wins.")
-        last = []
-    return [first, *filter(None, [_DETAILS.get(rule)]), *last]
-
-
 PLAIN = {"swap": "none", "fifths": 1}
-
-
-def questions(rules: GameRules, options: Mapping[str, Any]) -> Questions:
-    """Commands, then positions."""
-    game = rules.new({**options, **PLAIN}).describe()
-    width, height = game["width"], game["height"]
-    asked = [
-        Question("begin", sentence("an empty board"), seat=0, turns=2),
-        Question("turn", sentence("the opponent began"), seat=1),
-    ]
-    for position in positions(game["rule"], width, height):
-        stones, answers = (squares_of(text, width, height) for text in (position.stones, position.answers))
-        # One turn if the answer is forced, or in an opening, where many agents use all their time.
-        turns = 1 if answers or len(stones) <= MAX_OPENING_STONES else 2
-        wanted = tuple(Stone(*at) for at in answers)
-        asked.append(Question(position.check, position.what or position.stones, stones, turns=turns, answers=wanted))
-    hard = Question("stop", opening=squares_of("h8h9i9g7j8f8k9i8h7h6i10", width, height))
-    return Questions(asked, answer_harmlessly, name_stone, PLAIN, hard, _mistakes(width, height))
 
 
 def _mistakes(width: int, height: int) -> Mapping[str, Mapping[str, Callable[[Decision], Decision]]]:
@@ -267,7 +237,13 @@ class GomokuEntry(GameEntry):
 
     def goal(self, options: Mapping[str, Any]) -> Sequence[str]:
         game = self.new(options).describe()
-        return _goal(Rule(game["rule"]), is_continuous=game["continuous"])
+        rule = Rule(game["rule"])
+        stones, details = _LINES[rule], [_DETAILS[rule]] if rule in _DETAILS else []
+        if not game["continuous"]:
+            first = sentence(f"The first player who lines up {stones} without a gap, straight or diagonally, wins.")
+            return [first, *details]
+        first = sentence(f"Each player who lines up {stones} without a gap, straight or diagonally, scores a point.")
+        return [first, *details, sentence("The board is played full, and more points win.")]
 
     def view(self, game: Game, seat: int | None = None) -> BoardView:  # noqa: ARG002 nothing is hidden
         from judge.formats.gomoku.view import stones_view
@@ -328,7 +304,21 @@ class GomokuEntry(GameEntry):
         return GomokuWords()
 
     def questions(self, options: Mapping[str, Any]) -> Questions:
-        return questions(self, options)
+        """Commands, then positions."""
+        game = self.new({**options, **PLAIN}).describe()
+        width, height = game["width"], game["height"]
+        asked = [
+            Question("begin", sentence("an empty board"), seat=0, turns=2),
+            Question("turn", sentence("the opponent began"), seat=1),
+        ]
+        for position in positions(game["rule"], width, height):
+            stones, answers = (squares_of(text, width, height) for text in (position.stones, position.answers))
+            # One turn if the answer is forced, or in an opening, where many agents use all their time.
+            turns = 1 if answers or len(stones) <= MAX_OPENING_STONES else 2
+            wanted, what = tuple(Stone(*at) for at in answers), position.what or position.stones
+            asked.append(Question(position.check, what, stones, turns=turns, answers=wanted))
+        hard = Question("stop", opening=squares_of("h8h9i9g7j8f8k9i8h7h6i10", width, height))
+        return Questions(asked, answer_harmlessly, name_stone, PLAIN, hard, _mistakes(width, height))
 
 
 def _split_openings(lines: Iterable[str]) -> Iterator[tuple[int, str]]:

@@ -278,7 +278,7 @@ def mark_private(entries: Iterable[Entry], is_private: Callable[[int, bytes], bo
 
     Mixed chunks are split; the parts keep their time. `entries` is iterated three times.
     """
-    runs = [_Runs(_privacy_runs(entries, seat, is_private)) for seat in SEATS]
+    runs = [_Runs(entries, seat, is_private) for seat in SEATS]
     for entry in entries:
         if entry.kind is EntryKind.STDERR:
             yield entry._replace(private=True)
@@ -286,14 +286,6 @@ def mark_private(entries: Iterable[Entry], is_private: Callable[[int, bytes], bo
             yield from runs[entry.seat].cut(entry)
         else:
             yield entry
-
-
-def _privacy_runs(
-    entries: Iterable[Entry], seat: int, is_private: Callable[[int, bytes], bool]
-) -> Iterator[tuple[int, bool]]:
-    """Consecutive bytes of a seat's stdout: their number, and whether they are private."""
-    for private, lines in groupby(_lines(entries, seat), lambda line: is_private(seat, line.rstrip(b"\r\n"))):
-        yield sum(map(len, lines)), private
 
 
 def _lines(entries: Iterable[Entry], seat: int) -> Iterator[bytes]:
@@ -313,8 +305,10 @@ def _lines(entries: Iterable[Entry], seat: int) -> Iterator[bytes]:
 
 
 class _Runs:
-    def __init__(self, runs: Iterator[tuple[int, bool]]) -> None:
-        self._runs = runs
+    def __init__(self, entries: Iterable[Entry], seat: int, is_private: Callable[[int, bytes], bool]) -> None:
+        groups = groupby(_lines(entries, seat), lambda line: is_private(seat, line.rstrip(b"\r\n")))
+        self._runs = ((sum(map(len, lines)), private) for private, lines in groups)
+        """Consecutive bytes of a seat's stdout: their number, and whether they are private."""
         self._left, self._private = 0, False
 
     def cut(self, entry: Entry) -> Iterator[Entry]:
