@@ -139,9 +139,8 @@ class _Attempt:
     def run(self) -> None:
         """Every error but that of a closed stdout gives an end, which a later error does not change."""
         slot, shelf = self._venue.slot, self._venue.shelf
-        with closing(
-            open_keeper(self._spec.box, self._folders, self._spec.id, slot.judge_cores or slot.cores)
-        ) as keeper:
+        cores = slot.judge_cores or slot.cores
+        with closing(open_keeper(self._spec.box, self._folders, self._spec.id, cores)) as keeper:
             try:
                 keeper.make()
                 self._play_in_boxes(keeper)

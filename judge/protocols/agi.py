@@ -210,7 +210,10 @@ class Agi:
             case Tell():
                 return ()
             case Ponder():
-                return self._ponder()
+                if self._is_pondering or not self._ponders or self._about.get("ponder") != "true":
+                    return ()
+                self._is_pondering = True
+                return [self._say(*self._set_position(), "GO PONDER")]
             case Open(game=game, limits=limits):
                 self._ponders = limits.ponder
                 return self._open(game)
@@ -236,12 +239,6 @@ class Agi:
         self._phase = AgiPhase.SYNCING
         self._stones = [(x, y) for x, y, _ in request.stones]
         return [self._say(*self._stop_pondering(), "ISREADY"), Await(Wait.SYNC)]
-
-    def _ponder(self) -> Sequence[Effect]:
-        if self._is_pondering or not self._ponders or self._about.get("ponder") != "true":
-            return ()
-        self._is_pondering = True
-        return [self._say(*self._set_position(), "GO PONDER")]
 
     def _stop_pondering(self) -> Sequence[str]:
         was_pondering, self._is_pondering = self._is_pondering, False

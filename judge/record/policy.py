@@ -150,9 +150,8 @@ class ClockPolicy(FrozenModel):
 
     def with_turn(self, turn_ms: int, tolerance_ms: int) -> Self:
         """With another limit of an answer."""
-        return self.with_controls(lambda each: each.with_turn(turn_ms)).model_copy(
-            update={"tolerance_ms": tolerance_ms}
-        )
+        changed = self.with_controls(lambda each: each.with_turn(turn_ms))
+        return changed.model_copy(update={"tolerance_ms": tolerance_ms})
 
 
 def _limits_of(controls: tuple[TimeControl, TimeControl]) -> dict[str, int]:
