@@ -175,9 +175,8 @@ class Stratego:
         decision, said = reply.decision, reply.said
         if reply.kind is ReplyKind.RESIGNED:
             self.reason = SURRENDERED
-            return self._end_by_move(
-                "SURRENDER OK", no_decision(self.seat, reply, "a move"), "SURRENDER", is_move=False
-            )
+            fault = no_decision(self.seat, reply, "a move")
+            return self._end_by_move("SURRENDER OK", fault, "SURRENDER", is_move=False)
         if reply.kind is not ReplyKind.DECIDED:
             return self._take_unreadable(reply)
         if isinstance(decision, Move):
