@@ -83,11 +83,7 @@ TRANSITIONS: Mapping[SeatState, Mapping[SeatState, str]] = {
         SeatState.EXITED: "exit",
         SeatState.KILLED: _LIMIT,
     },
-    SeatState.OUT: {
-        SeatState.CLOSING: "goodbye",
-        SeatState.EXITED: "exit",
-        SeatState.KILLED: _LIMIT,
-    },
+    SeatState.OUT: {SeatState.CLOSING: "goodbye", SeatState.EXITED: "exit", SeatState.KILLED: _LIMIT},
     SeatState.CLOSING: {SeatState.EXITED: "exit", SeatState.KILLED: "its time is over"},
     SeatState.EXITED: {SeatState.ASKED: "restart", SeatState.KILLED: _LIMIT},
     SeatState.KILLED: {SeatState.ASKED: "restart"},
