@@ -36,8 +36,9 @@ LARGEST = len(LETTERS)
 
 OPENING_MOVE = "opening move"
 
-_SUFFIXES = {
-    **dict.fromkeys(("", Verdict.WIN), ""),
+_SUFFIXES: dict[str, str] = {
+    "": "",
+    Verdict.WIN: "",
     **dict.fromkeys((Verdict.START_TIME, Verdict.TURN_TIME, Verdict.MATCH_TIME), "T"),
     Verdict.RESIGNED: "R",
 }
