@@ -39,6 +39,7 @@ class RecordBounds:
     """Maximum sizes of one game."""
 
     plies: int
+    entries: int
     record_bytes: int
     memory_bytes: int
 
@@ -59,4 +60,4 @@ def bounds(longest: int | None, game_bytes: int) -> RecordBounds:
         + PLY_BYTES * plies
         + REST_BYTES
     )
-    return RecordBounds(plies, record, JUDGE_MEMORY + 2 * text + ENTRY_MEMORY * entries + 2 * record)
+    return RecordBounds(plies, entries, record, JUDGE_MEMORY + 2 * text + ENTRY_MEMORY * entries + 2 * record)
