@@ -155,15 +155,8 @@ class _Reader:
         if self._opening is None:
             raise self._wrong(1, "not a Quantum Chess log; the first line is `# Log starts` and a date")
         started, is_short = self._opening
-        return QchessLog(
-            started,
-            (self._names["white"], self._names["black"]),
-            tuple(self._board),
-            tuple(self._events),
-            self._result,
-            self._is_closed,
-            is_short,
-        )
+        names, board, events = (self._names["white"], self._names["black"]), tuple(self._board), tuple(self._events)
+        return QchessLog(started, names, board, events, self._result, self._is_closed, is_short)
 
     def _take_said(self, said: Logged) -> None:
         if self._result is not None:
@@ -204,11 +197,6 @@ def qchess_options(log: QchessLog) -> dict[str, Any]:
     first = SELECTED.fullmatch(log.events[0].text) or MOVED.fullmatch(log.events[0].text) if log.events else None
     mover = board.get((int(first[1]), int(first[2]))) if first else None
     return {"position": [piece.model_dump() for piece in log.board], "turn": "white" if mover is None else mover.colour}
-
-
-def replay_qchess_log(log: QchessLog, source: str = "log") -> "ReplayedLog":
-    """Raises as `ReplayedLog`."""
-    return ReplayedLog(log, source, qchess_options(log))
 
 
 class ReplayedLog:
@@ -285,6 +273,11 @@ class ReplayedLog:
 
     def _wrong(self, said: Logged, what: str) -> InputError:
         return InputError(f"{self._source}, line {said.line}: {quote(said.text)}: {what}")
+
+
+def replay_qchess_log(log: QchessLog, source: str = "log") -> ReplayedLog:
+    """Raises as `ReplayedLog`."""
+    return ReplayedLog(log, source, qchess_options(log))
 
 
 def _quoted(text: str) -> str:
