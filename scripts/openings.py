@@ -17,7 +17,7 @@ from typing import Self
 
 from judge.base.resources import BUILD_DIRECTORY
 from judge.games.gomoku.game import Gomoku
-from judge.games.gomoku.opening import symmetries
+from judge.games.gomoku.options import symmetries
 from judge.games.gomoku.requests import Square, Stone
 from judge.games.types import Verdict, decided
 

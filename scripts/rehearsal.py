@@ -29,7 +29,7 @@ from judge.broadcast.log import LOG_FILE
 from judge.contest.plan import load_plan
 from judge.contest_games import GameState
 from judge.record.policy import load_policy
-from judge.referee.verdict_help import RULED
+from judge.referee.blame import RULED
 from judge.store.queries import Reader
 
 DIVISOR = 100

@@ -231,8 +231,8 @@ def test_verdicts_on_agents_and_voids_come_from_the_blame_table_and_the_games() 
         "AgentFault": {
             "games",
             "referee/blame.py",
-            "formats/quantum_chess/replay.py",
-            "formats/stratego/replay.py",
+            "formats/quantum_chess/log.py",
+            "formats/stratego/log.py",
         },
     }
 

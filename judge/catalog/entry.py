@@ -131,12 +131,7 @@ class GameEntry(GameRules):
         """The game's file formats; None: only records."""
         return None
 
-    def write_pgn(
-        self,
-        replay: Stepped,  # noqa: ARG002 optional
-        event: str,  # noqa: ARG002
-        round_name: str,  # noqa: ARG002
-    ) -> bytes | None:
+    def write_pgn(self, replay: Stepped, event: str, round_name: str) -> bytes | None:  # noqa: ARG002 optional
         """A record for an export's PGN, with its tags Event and Round; None: only names and result."""
         return None
 

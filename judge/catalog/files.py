@@ -57,8 +57,7 @@ def read_games(path: Path, encoding: str = "") -> FileContent:
         raise InputError(f"{path}: neither a record (.json) nor a game in a known format: {'; '.join(endings)}")
     entry, formats = found
     note = f"{path}: read as {GUESS}, because it names no encoding and is not UTF-8; if names are wrong, use --encoding"
-    games = formats.read(data, str(path))
-    return FileContent(entry, formats, games, note if formats.guesses_encoding(data) else "")
+    return FileContent(entry, formats, formats.read(data, str(path)), note if formats.guesses_encoding(data) else "")
 
 
 def recognise(data: bytes) -> tuple[GameEntry, FileFormats[Any]] | None:

@@ -6,14 +6,14 @@ A person types a square as on the board (`h8`) or as in protocols (`7,7`).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
+from judge.base.errors import InputError
 from judge.base.text import quote, sentence
-from judge.catalog.entry import GameEntry, Openings, Partner, Question, Questions
-from judge.games import GameRules
+from judge.catalog.entry import GameEntry, Openings, Partner, Question, Questions, one_per_line
 from judge.games.gomoku import Gomoku, Rule
 from judge.games.gomoku.positions import positions, squares_of
 from judge.games.gomoku.requests import (
@@ -42,15 +42,16 @@ if TYPE_CHECKING:
     from judge.formats.steps import Stepped
     from judge.formats.views import BoardView
 
+HEAD_LINES = 50
+"""Of a file of openings, to recognise its format."""
+
 _SQUARE = re.compile(r"[\s;]*(?:([a-zA-Z]{1,2}[0-9]{1,2})|([0-9]{1,3})\s*[,\s]\s*([0-9]{1,3}))[\s;]*")
 
 
 class GomokuWords(PersonWords):
     """Texts for five in a row."""
 
-    speaks = frozenset(
-        {PlaceStone, LayStones, AnswerSwap, OfferFifths, ChooseFifth, StonePlaced, ColoursSettled},
-    )
+    speaks = frozenset({PlaceStone, LayStones, AnswerSwap, OfferFifths, ChooseFifth, StonePlaced, ColoursSettled})
 
     def question(self, request: Request, typed: int = 0) -> str:  # noqa: ARG002 answers are sent one by one
         match request:
@@ -140,38 +141,7 @@ _DETAILS: Mapping[Rule, str] = {
 }
 
 
-def _goal(rule: Rule, *, is_continuous: bool) -> Sequence[str]:
-    stones = _LINES[rule]
-    if is_continuous:
-        first = sentence(f"Each player who lines up {stones} without a gap, straight or diagonally, scores a point.")
-        last = [sentence("The board is played full, and more points win.")]
-    else:
-        first = sentence(f"The first player who lines up {stones} without a gap, straight or diagonally, wins.")
-        last = []
-    return [first, *filter(None, [_DETAILS.get(rule)]), *last]
-
-
 PLAIN = {"swap": "none", "fifths": 1}
-
-
-def questions(rules: GameRules, options: Mapping[str, Any]) -> Questions:
-    """Commands, then positions."""
-    game = rules.new({**options, **PLAIN}).describe()
-    width, height = game["width"], game["height"]
-    asked = [
-        Question("begin", sentence("an empty board"), seat=0, turns=2),
-        Question("turn", sentence("the opponent began"), seat=1),
-    ]
-    for position in positions(game["rule"], width, height):
-        stones, answers = (squares_of(text, width, height) for text in (position.stones, position.answers))
-        # One turn if the answer is forced, or in an opening, where many agents use all their time.
-        turns = 1 if answers or len(stones) <= MAX_OPENING_STONES else 2
-        wanted = tuple(Stone(*at) for at in answers)
-        what = position.what or position.stones
-        asked.append(Question(position.check, what, stones, turns=turns, answers=wanted))
-    middle = squares_of("h8h9i9g7j8f8k9i8h7h6i10", width, height)
-    hard = Question("stop", opening=middle)
-    return Questions(asked, answer_harmlessly, name_stone, PLAIN, hard, _mistakes(width, height))
 
 
 def _mistakes(width: int, height: int) -> Mapping[str, Mapping[str, Callable[[Decision], Decision]]]:
@@ -179,33 +149,32 @@ def _mistakes(width: int, height: int) -> Mapping[str, Mapping[str, Callable[[De
         return lambda decision: Stone(*change(decision.x, decision.y)) if isinstance(decision, Stone) else decision
 
     largest = sentence(f"the largest are {width - 1},{height - 1}")
-    gomocup = {
-        sentence(f"its answers count from 1: column and row count from 0, {largest}"): corrected(
-            lambda x, y: (x - 1, y - 1)
-        ),
-        sentence("its answers have x and y exchanged: x is the column and comes first"): corrected(lambda x, y: (y, x)),
-        sentence(
-            "its answers have x and y exchanged and count from 1: the column comes first, and both count from 0"
-        ): corrected(lambda x, y: (y - 1, x - 1)),
-        sentence(
-            "its answers count rows from the other side of the board: the row of a move is numbered as in TURN and "
-            "BOARD"
-        ): corrected(lambda x, y: (x, height - 1 - y)),
+    changes: Mapping[str, Mapping[str, Callable[[int, int], Square]]] = {
+        "gomocup": {
+            sentence(f"its answers count from 1: column and row count from 0, {largest}"): lambda x, y: (x - 1, y - 1),
+            sentence("its answers have x and y exchanged: x is the column and comes first"): lambda x, y: (y, x),
+            sentence(
+                "its answers have x and y exchanged and count from 1: the column comes first, and both count from 0"
+            ): lambda x, y: (y - 1, x - 1),
+            sentence(
+                "its answers count rows from the other side of the board: the row of a move is numbered as in TURN and "
+                "BOARD"
+            ): lambda x, y: (x, height - 1 - y),
+        },
+        "agi": {
+            sentence("its answers have row and column exchanged: the row (0 to E) comes first"): lambda x, y: (y, x),
+            sentence(
+                "its answers have row and column exchanged: the row (0 to E) comes first, then the column (1 to F)"
+            ): lambda x, y: (y - 1, x + 1),
+            sentence("its columns count from 0: columns are 1 to F, rows 0 to E"): lambda x, y: (x + 1, y),
+            sentence("its rows count from 1: rows are 0 to E, columns 1 to F"): lambda x, y: (x, y - 1),
+            sentence("its answers count rows from the bottom: row 0 is at the top"): lambda x, y: (x, height - 1 - y),
+        },
     }
-    agi = {
-        sentence("its answers have row and column exchanged: the row (0 to E) comes first"): corrected(
-            lambda x, y: (y, x)
-        ),
-        sentence("its answers have row and column exchanged: the row (0 to E) comes first, then the column (1 to F)"): (
-            corrected(lambda x, y: (y - 1, x + 1))
-        ),
-        sentence("its columns count from 0: columns are 1 to F, rows 0 to E"): corrected(lambda x, y: (x + 1, y)),
-        sentence("its rows count from 1: rows are 0 to E, columns 1 to F"): corrected(lambda x, y: (x, y - 1)),
-        sentence("its answers count rows from the bottom: row 0 is at the top"): corrected(
-            lambda x, y: (x, height - 1 - y)
-        ),
+    return {
+        protocol: {advice: corrected(change) for advice, change in of_protocol.items()}
+        for protocol, of_protocol in changes.items()
     }
-    return {"gomocup": gomocup, "agi": agi}
 
 
 def name_stone(decision: Decision) -> str:
@@ -268,12 +237,20 @@ class GomokuEntry(GameEntry):
 
     def goal(self, options: Mapping[str, Any]) -> Sequence[str]:
         game = self.new(options).describe()
-        return _goal(Rule(game["rule"]), is_continuous=game["continuous"])
+        rule = Rule(game["rule"])
+        stones, details = _LINES[rule], [_DETAILS[rule]] if rule in _DETAILS else []
+        if not game["continuous"]:
+            first = sentence(f"The first player who lines up {stones} without a gap, straight or diagonally, wins.")
+            return [first, *details]
+        first = sentence(f"Each player who lines up {stones} without a gap, straight or diagonally, scores a point.")
+        return [first, *details, sentence("The board is played full, and more points win.")]
 
     def view(self, game: Game, seat: int | None = None) -> BoardView:  # noqa: ARG002 nothing is hidden
+        from judge.formats.gomoku.view import stones_view
+
         if not isinstance(game, Gomoku):
             raise TypeError(f"not a game of five in a row: {game!r}")
-        return _painter()(game)
+        return stones_view(game)
 
     def public(self, game: Game) -> BoardView:
         return self.view(game)
@@ -291,14 +268,13 @@ class GomokuEntry(GameEntry):
 
     def read_log(self, data: bytes, source: str) -> Stepped:
         """The first game of a file."""
-        from judge.formats.gomoku.view import first_game
+        from judge.formats.gomoku.formats import first_game
 
         return first_game(data, source)
 
     def openings(self, options: Mapping[str, Any]) -> Openings:
         """Offsets or squares, or the games of a file."""
-        from judge.catalog.gomoku_openings import split_openings
-        from judge.games.gomoku.opening import symmetries
+        from judge.games.gomoku.options import symmetries
         from judge.games.gomoku.positions import EXAMPLE, parse_opening
 
         board = self.new(options).describe()
@@ -307,7 +283,7 @@ class GomokuEntry(GameEntry):
             lambda text: parse_opening(text, width, height, rule, continuous=board["continuous"]),
             EXAMPLE,
             symmetries(width, height),
-            split_openings,
+            _split_openings,
         )
 
     def unsuited(self, agent: str, options: Mapping[str, Any]) -> str:
@@ -328,18 +304,56 @@ class GomokuEntry(GameEntry):
         return GomokuWords()
 
     def questions(self, options: Mapping[str, Any]) -> Questions:
-        return questions(self, options)
+        """Commands, then positions."""
+        game = self.new({**options, **PLAIN}).describe()
+        width, height = game["width"], game["height"]
+        asked = [
+            Question("begin", sentence("an empty board"), seat=0, turns=2),
+            Question("turn", sentence("the opponent began"), seat=1),
+        ]
+        for position in positions(game["rule"], width, height):
+            stones, answers = (squares_of(text, width, height) for text in (position.stones, position.answers))
+            # One turn if the answer is forced, or in an opening, where many agents use all their time.
+            turns = 1 if answers or len(stones) <= MAX_OPENING_STONES else 2
+            wanted, what = tuple(Stone(*at) for at in answers), position.what or position.stones
+            asked.append(Question(position.check, what, stones, turns=turns, answers=wanted))
+        hard = Question("stop", opening=squares_of("h8h9i9g7j8f8k9i8h7h6i10", width, height))
+        return Questions(asked, answer_harmlessly, name_stone, PLAIN, hard, _mistakes(width, height))
+
+
+def _split_openings(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Openings as squares: one per line, or the games of a PSQ, SGF or PGN file, with the number of line or game.
+
+    A game's opening is its stones that are marked as opening, else all of its stones. Raises InputError.
+    """
+    from judge.formats.gomoku.formats import GOMOKU_FORMATS
+    from judge.formats.registry import MAX_FILE_BYTES
+
+    every = (line.rstrip("\r\n") for line in lines)
+    read = list(islice(every, HEAD_LINES))
+    start = _encoded(read)
+    formats = (GOMOKU_FORMATS.by_name[name] for name in ("psq", "sgf", "pgn"))
+    form = next((form for form in formats if form.looks_like(start)), None)
+    if form is None:
+        yield from one_per_line(chain(read, every))
+        return
+    size = len(start)
+    for line in every:
+        read.append(line)
+        size += len(line) + 1
+        if size > MAX_FILE_BYTES:
+            raise InputError(f"games of more than {MAX_FILE_BYTES} bytes; split the file")
+    for number, game in enumerate(form.read(_encoded(read), "games"), 1):
+        stones = game.moves[: game.opening] if game.opening else game.moves
+        yield number, "".join(square_name(x, y) for x, y, _ in stones)
+
+
+def _encoded(lines: Iterable[str]) -> bytes:
+    return "\n".join(lines).encode("utf-8", "surrogateescape")
 
 
 _TWO_RULES = ("house-strong", "house-python", "house-java")
 _NO_SWAPS = ("house-instant", "house-stamp")
-
-
-@cache
-def _painter() -> Callable[[Gomoku], BoardView]:
-    from judge.formats.gomoku.view import stones_view
-
-    return stones_view
 
 
 ENTRY = GomokuEntry()

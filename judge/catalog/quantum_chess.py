@@ -92,7 +92,7 @@ class QuantumChessEntry(GameEntry):
         ]
 
     def view(self, game: Game, seat: int | None = None) -> BoardView:
-        from judge.formats.quantum_chess.replay import chess_view
+        from judge.formats.quantum_chess.log import chess_view
 
         if not isinstance(game, QuantumChess):
             raise TypeError(f"not a game of Quantum Chess: {game!r}")
@@ -103,8 +103,7 @@ class QuantumChessEntry(GameEntry):
         return self.view(game, 0)
 
     def formats(self) -> FileFormats[QchessLog]:
-        from judge.formats.quantum_chess.log import read_log, write_log
-        from judge.formats.quantum_chess.replay import qchess_log
+        from judge.formats.quantum_chess.log import qchess_log, read_log, write_log
         from judge.formats.registry import FileFormat, FileFormats
 
         log = FileFormat(
@@ -118,14 +117,12 @@ class QuantumChessEntry(GameEntry):
 
     def read_log(self, data: bytes, source: str) -> Stepped:
         """Random results are in the log."""
-        from judge.formats.quantum_chess.log import read_log
-        from judge.formats.quantum_chess.replay import qchess_steps
+        from judge.formats.quantum_chess.log import qchess_steps, read_log
 
         return qchess_steps(read_log(data, source))
 
     def replay_log(self, data: bytes, source: str) -> str:
-        from judge.formats.quantum_chess.log import read_log
-        from judge.formats.quantum_chess.replay import replay_qchess_log
+        from judge.formats.quantum_chess.log import read_log, replay_qchess_log
 
         log = read_log(data, source)
         return f"quantum chess, {replay_qchess_log(log).game.result(log.names) or 'unfinished'}"

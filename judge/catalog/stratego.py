@@ -28,6 +28,7 @@ from judge.games.stratego.types import (
     SetupRow,
     Started,
     read_reply,
+    read_result,
     write_move,
 )
 from judge.games.types import SEATS, Event, Game, Reply, Request, decided
@@ -96,11 +97,10 @@ class StrategoWords(PersonWords):
         return 0 if isinstance(request, SetupRow) else 2
 
     def strict(self, game: Game) -> Game:
-        if not isinstance(game, Stratego):
-            raise TypeError(f"not a game of Stratego: {game!r}")
+        stratego = _stratego(game)
         strict = {"tolerate_illegal": False, "tolerate_unreadable": False}
-        game.options = game.options.model_copy(update=strict)
-        return game
+        stratego.options = stratego.options.model_copy(update=strict)
+        return stratego
 
 
 def _read_half_move(text: str) -> Reply:
@@ -147,7 +147,7 @@ class StrategoEntry(GameEntry):
         return [sentence("The player who captures the opponent's flag wins."), *filter(None, [last])]
 
     def view(self, game: Game, seat: int | None = None) -> BoardView:
-        from judge.formats.stratego.replay import stratego_view
+        from judge.formats.stratego.log import stratego_view
 
         return stratego_view(_stratego(game), seat)
 
@@ -166,8 +166,7 @@ class StrategoEntry(GameEntry):
     def formats(self) -> FileFormats[bytes]:
         """A game is its log's bytes."""
         from judge.formats.registry import FileFormat, FileFormats
-        from judge.formats.stratego.log import read_log
-        from judge.formats.stratego.replay import log_of_record
+        from judge.formats.stratego.log import log_of_record, read_log
 
         def read(data: bytes, source: str) -> Sequence[bytes]:
             read_log(data, source)
@@ -177,14 +176,12 @@ class StrategoEntry(GameEntry):
         return FileFormats(log_of_record, {"log": log})
 
     def read_log(self, data: bytes, source: str) -> Stepped:
-        from judge.formats.stratego.log import read_log
-        from judge.formats.stratego.replay import stratego_steps
+        from judge.formats.stratego.log import read_log, stratego_steps
 
         return stratego_steps(read_log(data, source))
 
     def replay_log(self, data: bytes, source: str) -> str:
-        from judge.formats.stratego.log import read_log
-        from judge.formats.stratego.replay import rules_of
+        from judge.formats.stratego.log import read_log, rules_of
 
         log = read_log(data, source)
         rules, game = rules_of(log)
@@ -227,8 +224,6 @@ def _stratego(game: Game) -> Stratego:
 
 
 def _read_result(text: str) -> ResultWord | None:
-    from judge.formats.stratego.log import read_result
-
     line = read_result(text)
     if line is None:
         return None

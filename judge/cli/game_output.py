@@ -12,7 +12,7 @@ from judge.formats.outcome import record_outcome
 from judge.formats.steps import Stepped
 from judge.games.types import Verdict
 from judge.record.spec import RecordFile
-from judge.referee.verdict_help import fix_of
+from judge.referee.blame import fix_of
 from judge.terminal.board_text import board_lines
 
 MAX_COLUMNS = 10_000

@@ -163,8 +163,7 @@ def verdicts() -> None:
 
 def reference() -> Iterator[str]:
     """Yield the lines of docs/verdicts.md."""
-    from judge.referee.blame import TABLE
-    from judge.referee.verdict_help import FAULTS, RULED
+    from judge.referee.blame import FAULTS, RULED, TABLE
 
     yield "# Verdicts"
     yield ""

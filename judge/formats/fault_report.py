@@ -10,12 +10,9 @@ from judge.base.text import decode, mib, printable
 from judge.games.types import SEATS, Verdict
 from judge.record.spec import ClockRecord, GameRecord, RecordFile
 from judge.record.transcript import Entry, EntryKind, decode_number, unseal
-from judge.referee.blame import TABLE, BlameRow, Evidence
-from judge.referee.clock import SYNC_MS
+from judge.referee.blame import RULED, TABLE, BlameRow, Evidence
+from judge.referee.clock import MS, SYNC_MS
 from judge.referee.referee import RAN_ON_MS, STILL_MS
-from judge.referee.verdict_help import RULED
-
-MS = 1_000_000
 
 STDERR_BYTES = 2000
 
@@ -131,18 +128,17 @@ def _last(entries: Sequence[Entry], holds: Callable[[Entry], bool]) -> int:
 
 
 def _clock(record: GameRecord, seat: int, evidence: Evidence | None) -> tuple[float | None, int | None]:
-    clock = record.spec.policy.clock
-    if evidence is not None and evidence.lingered_cpu_ms is not None:
-        return evidence.lingered_cpu_ms, STILL_MS
-    if evidence is not None and evidence.stopped_cpu_ms is not None:
-        return evidence.stopped_cpu_ms, RAN_ON_MS
-    if evidence is not None and evidence.ran_on_cpu_ms is not None:
-        return evidence.ran_on_cpu_ms, RAN_ON_MS
-    if evidence is not None and evidence.ran_on_ms is not None:
-        return evidence.ran_on_ms, STILL_MS
     if evidence is not None:
+        for used_ms, limit_ms in (
+            (evidence.lingered_cpu_ms, STILL_MS),
+            (evidence.stopped_cpu_ms, RAN_ON_MS),
+            (evidence.ran_on_cpu_ms, RAN_ON_MS),
+            (evidence.ran_on_ms, STILL_MS),
+        ):
+            if used_ms is not None:
+                return used_ms, limit_ms
         return evidence.charged_ms, evidence.allowed_ms
-    plies = [ply for ply in record.plies if ply.seat == seat]
+    plies, clock = [ply for ply in record.plies if ply.seat == seat], record.spec.policy.clock
     turn_ms = clock.controls[seat].turn_limit_ms
     allowed = None if turn_ms is None else turn_ms + clock.tolerance_ms
     return (plies[-1].ms, allowed) if plies else (None, None)
@@ -161,11 +157,7 @@ _KEYS: Mapping[Verdict, tuple[str, ...]] = {
     Verdict.START_TIME: ("clock.start_ms",),
     Verdict.TURN_TIME: ("clock.turn_ms", "clock.tolerance_ms"),
     Verdict.MATCH_TIME: ("clock.match_ms", "clock.tolerance_ms"),
-    Verdict.MEMORY: (
-        "limits.memory_bytes",
-        "folders.temporary_bytes",
-        "folders.persistent_bytes",
-    ),
+    Verdict.MEMORY: ("limits.memory_bytes", "folders.temporary_bytes", "folders.persistent_bytes"),
     Verdict.OUTPUT: ("bytes.game_bytes",),
     Verdict.VOID: ("clock.starved_share", "attempts"),
     Verdict.ILLEGAL: ("game.name", "game.options"),

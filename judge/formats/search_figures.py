@@ -19,16 +19,10 @@ _FIGURE = re.compile(
     re.IGNORECASE,
 )
 _KEYS = {
-    "evaluation": "evaluation",
-    "eval": "evaluation",
-    "ev": "evaluation",
-    "score": "evaluation",
+    **dict.fromkeys(("evaluation", "eval", "ev", "score"), "evaluation"),
     "depth": "depth",
-    "nodes": "nodes",
-    "node": "nodes",
-    "n": "nodes",
-    "nps": "per_second",
-    "speed": "per_second",
+    **dict.fromkeys(("nodes", "node", "n"), "nodes"),
+    **dict.fromkeys(("nps", "speed"), "per_second"),
     "n/ms": "per_ms",
 }
 _FACTORS = {"k": 1e3, "m": 1e6, "g": 1e9, "b": 1e9}
@@ -110,7 +104,7 @@ def evaluate_game(moves: Iterable[tuple[int, float | None]], winner: int | None)
         first, second = views
         if first is None or second is None:
             continue
-        joint = _joint(first, second)
+        joint = 0.0 if first * second <= 0 else min(first, second, key=abs)
         turn = max(joint - lowest if joint > 0 > lowest else 0.0, highest - joint if joint < 0 < highest else 0.0)
         if turn > swing:
             swing, turned_at = turn, number
@@ -119,9 +113,3 @@ def evaluate_game(moves: Iterable[tuple[int, float | None]], winner: int | None)
             is_ahead = joint > 0 if winner == 0 else joint < 0
             decided_at = (number if decided_at is None else decided_at) if is_ahead else None
     return EvaluatedGame(swing, turned_at, decided_at)
-
-
-def _joint(first: float, second: float) -> float:
-    if first * second <= 0:
-        return 0.0
-    return min(first, second, key=abs)

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from judge.base.errors import InputError
-from judge.games.types import SEATS
 from judge.record.spec import FolderRecord, GameSpec
 from judge.sandbox.archive import Archive
 from judge.sandbox.box import FolderKind
@@ -27,12 +26,13 @@ class Shelf(Protocol):
 
 def folders_of(spec: GameSpec, shelf: Shelf | None) -> list[Folder]:
     """The kept folders with contents. Raises InputError if a state is missing or too large."""
-    return [
-        _folder(spec, seat, kind, digest, shelf)
-        for seat in SEATS
-        if (kept := spec.seats[seat].folders)
-        for kind, digest in kept.digests.items()
-    ]
+    folders = []
+    for seat, choice in enumerate(spec.seats):
+        for kind, digest in (choice.folders.digests if choice.folders else {}).items():
+            if shelf is None:
+                raise InputError(f"{choice.name} has a {kind} folder, and no folder store is available")
+            folders.append(kept_folder(spec, seat, kind, shelf.get(seat, digest)))
+    return folders
 
 
 def store_states(
@@ -51,36 +51,21 @@ def store_states(
     return records
 
 
-def _folder(spec: GameSpec, seat: int, kind: FolderKind, digest: str, shelf: Shelf | None) -> Folder:
-    if shelf is None:
-        raise InputError(f"{spec.seats[seat].name} has a {kind} folder, and no folder store is available")
-    return kept_folder(spec, seat, kind, shelf.get(seat, digest))
-
-
 def kept_folder(spec: GameSpec, seat: int, kind: FolderKind, start: Archive) -> Folder:
     """A folder of a seat that begins with `start`. Raises InputError if the seat or the policy does not permit it."""
     who, limits, kept = spec.seats[seat].name, spec.policy.enforced(), spec.seats[seat].folders
     if kept is None:
         raise InputError(f"{who} has a {kind} folder, and the game keeps no folders")
-    is_temporary = kind is FolderKind.TEMPORARY
-    size, inodes = (
-        (limits.temporary_bytes, limits.temporary_inodes)
-        if is_temporary
-        else (limits.persistent_bytes, limits.persistent_inodes)
-    )
+    if kind is FolderKind.TEMPORARY:
+        name, size, inodes = kept.name, limits.temporary_bytes, limits.temporary_inodes
+    else:
+        name, size, inodes = ".", limits.persistent_bytes, limits.persistent_inodes
     if not size:
         raise InputError(f"{who} has a {kind} folder, which policy {spec.policy.name} does not offer")
-    folder = Folder(
-        seat=seat,
-        kind=kind,
-        name=kept.name if is_temporary else ".",
-        size_bytes=size,
-        inodes=inodes,
-        start=start,
-    )
-    if not folder.start.fits(folder.room):
+    folder = Folder(seat=seat, kind=kind, name=name, size_bytes=size, inodes=inodes, start=start)
+    if not start.fits(folder.room):
         raise InputError(
-            f"the {kind} folder of {who} takes {folder.start.size_bytes} bytes and {folder.start.inodes} files and "
+            f"the {kind} folder of {who} takes {start.size_bytes} bytes and {start.inodes} files and "
             f"directories, more than policy {spec.policy.name} allows: raise folders.{kind}_bytes and "
             f"folders.{kind}_inodes, or start without the folder"
         )

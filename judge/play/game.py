@@ -20,11 +20,11 @@ from judge.record.bounds import MIN_COUNT_BYTES, STDERR_BYTES
 from judge.record.spec import FolderRecord, GameRecord, GameSpec, Placement, RecordFile
 from judge.record.transcript import SealedTranscript, Transcript, mark_private, seal
 from judge.referee.blame import Cause, Void, judge_failure
-from judge.referee.drive import drive
-from judge.referee.make_record import NO_READINGS, Circumstances, RefereedGame, record_of
 from judge.referee.observer import AnswerObserver
 from judge.referee.referee import Referee
+from judge.referee.requests import drive
 from judge.referee.setup import build_referee, check_playable
+from judge.referee.verify import NO_READINGS, record_of
 from judge.sandbox.box import ENGINE_FREEZER, NO_FREEZER, Box, BoxPolicy, ImageFacts, Tenant
 from judge.sandbox.folders import FolderKey, Keeper
 from judge.sandbox.host_activity.core_use import CoreUse
@@ -115,23 +115,25 @@ class _Attempt:
         slot = self._venue.slot
         return record_of(
             self._spec,
-            RefereedGame(self.end, self._referee, self._readings, self._lingered_s or (0.0, 0.0), self._kept),
-            Circumstances(
-                attempt=attempt,
-                started_at=self._started_at.isoformat(timespec="seconds"),
-                judge_late_ms=round(self._late_ns / 1e6, 3),
-                placement=Placement(
-                    box=self._box_names,
-                    judge_cores=slot.judge_cores,
-                    slot_cores=slot.cores,
-                    seat_cores=self._seat_cores,
-                    freezer=self._freezer,
-                    thaw_ms=round(self._thaw_ns / 1e6, 3) if self._freezer == ENGINE_FREEZER else 0.0,
-                    host=slot.host,
-                    images=self._images,
-                ),
-                transcript=transcript,
+            self.end,
+            self._referee,
+            attempt=attempt,
+            started_at=self._started_at.isoformat(timespec="seconds"),
+            placement=Placement(
+                box=self._box_names,
+                judge_cores=slot.judge_cores,
+                slot_cores=slot.cores,
+                seat_cores=self._seat_cores,
+                freezer=self._freezer,
+                thaw_ms=round(self._thaw_ns / 1e6, 3) if self._freezer == ENGINE_FREEZER else 0.0,
+                host=slot.host,
+                images=self._images,
             ),
+            transcript=transcript,
+            readings=self._readings,
+            lingered_s=self._lingered_s or (0.0, 0.0),
+            folders=self._kept,
+            judge_late_ms=round(self._late_ns / 1e6, 3),
         )
 
     def run(self) -> None:

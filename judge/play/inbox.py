@@ -38,9 +38,25 @@ class Inbox:
     def add(self, now: int, seat: int, kind: EntryKind, data: bytes) -> None:
         if kind is EntryKind.READ and self._is_unended(seat, data):
             return
-        kept = self._bounded(seat, data) if kind is EntryKind.STDERR else data
-        if kept or not data:
-            self._add(now, seat, kind, kept)
+        if kind is EntryKind.STDERR:
+            kept = data[: max(0, self._stderr_room[seat])]
+            self._stderr_room[seat] -= max(len(kept), self._least_bytes)
+            if data and not kept:
+                return
+            data = kept
+        unended = self._unended[seat]
+        if unended and kind is not EntryKind.STDERR:
+            if kind is EntryKind.READ and data:
+                data = bytes(unended) + data
+            else:
+                self._news.append(Entry(now, seat, EntryKind.READ, bytes(unended)))
+            unended.clear()
+        last = self._news[-1] if self._news else None
+        if data and last and last.data and (now, seat, kind) == last[:3] and kind is EntryKind.READ:
+            # One read per seat and moment: `judge.referee.replay` joins the parts of a chunk by time.
+            self._news[-1] = last._replace(data=last.data + data)
+        else:
+            self._news.append(Entry(now, seat, kind, data))
 
     def end_lines(self) -> None:
         for seat in SEATS:
@@ -63,23 +79,3 @@ class Inbox:
             return False
         unended += data
         return True
-
-    def _add(self, now: int, seat: int, kind: EntryKind, data: bytes) -> None:
-        unended = self._unended[seat]
-        if unended and kind is not EntryKind.STDERR:
-            if kind is EntryKind.READ and data:
-                data = bytes(unended) + data
-            else:
-                self._news.append(Entry(now, seat, EntryKind.READ, bytes(unended)))
-            unended.clear()
-        last = self._news[-1] if self._news else None
-        if data and last and last.data and (now, seat, kind) == last[:3] and kind is EntryKind.READ:
-            # One read per seat and moment: `judge.referee.replay` joins the parts of a chunk by time.
-            self._news[-1] = last._replace(data=last.data + data)
-            return
-        self._news.append(Entry(now, seat, kind, data))
-
-    def _bounded(self, seat: int, data: bytes) -> bytes:
-        kept = data[: max(0, self._stderr_room[seat])]
-        self._stderr_room[seat] -= max(len(kept), self._least_bytes)
-        return kept

@@ -15,7 +15,7 @@ from judge.play.pulse import PAUSE_NS, Pulse
 from judge.play.stopped_boxes import StoppedBoxes
 from judge.play.wait_meter import WaitMeter
 from judge.record.transcript import Entry, EntryKind, Transcript
-from judge.referee.wire import MemoryUse, RanOn
+from judge.referee.requests import MemoryUse, RanOn
 from judge.sandbox.box import NO_FREEZER, Box, Channel, EventSource, Limits
 from judge.sandbox.evidence import Evidence, ProcessReport
 from judge.sandbox.host_activity.core_use import CoreUse
@@ -371,7 +371,9 @@ class LiveWire:
         if now - self._ran_at >= PAUSE_NS:
             self._note_pauses(now)
         if source.ended:
-            self._unwatch_ended(seat)
+            for other_fd, (owner, other) in list(self._sources.items()):
+                if owner == seat and other.ended:
+                    self._unwatch(other_fd)
         elif not chunks and mask & _BROKEN and not mask & select.EPOLLPRI:
             self._unwatch(fd)  # it would be reported repeatedly
         for channel, data in chunks:
@@ -404,11 +406,6 @@ class LiveWire:
             raise HostError(
                 f"The kernel does not let this user watch more pipes: {error.strerror}: see fs.epoll.max_user_watches"
             ) from error
-
-    def _unwatch_ended(self, seat: int) -> None:
-        for fd, (owner, source) in list(self._sources.items()):
-            if owner == seat and source.ended:
-                self._unwatch(fd)
 
     def _unwatch(self, fd: int) -> None:
         if self._sources.pop(fd, None) is not None:

@@ -8,8 +8,8 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 PERIOD_NS = 50_000_000
@@ -85,14 +85,14 @@ class _Shared:
         self._pulse: Pulse | None = None
         self._users = self._process = 0
 
-    def take(self) -> Pulse:
+    def __enter__(self) -> Pulse:
         with self._lock:
             if self._pulse is None or self._process != os.getpid():
                 self._pulse, self._users, self._process = Pulse(), 0, os.getpid()
             self._users += 1
             return self._pulse
 
-    def put(self) -> None:
+    def __exit__(self, *_: object) -> None:
         with self._lock:
             self._users -= 1
             if self._users == 0 and self._pulse is not None:
@@ -103,14 +103,9 @@ class _Shared:
 _SHARED = _Shared()
 
 
-@contextmanager
-def pulse() -> Iterator[Pulse]:
+def pulse() -> AbstractContextManager[Pulse]:
     """The pulse of this process, shared by its games."""
-    taken = _SHARED.take()
-    try:
-        yield taken
-    finally:
-        _SHARED.put()
+    return _SHARED
 
 
 def _suspended_ns() -> int:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator, MutableSequence, Sequence
 
 from judge.record.transcript import EntryKind, Transcript
-from judge.referee.wire import RanOn, StoppedCpu
+from judge.referee.requests import RanOn, StoppedCpu
 from judge.sandbox.box import NO_FREEZER, Box
 
 _AT_ONCE_NS = 1_000_000

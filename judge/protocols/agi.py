@@ -2,8 +2,8 @@
 
 Source: docs/agi.md, our reading of the AGI draft of 2016.
 
-An engine is in one of the phases below. `_STEPS` maps a phase and a word to the next step. Other words are
-ignored with a note.
+An engine is in one of the phases below. `Agi._line` has the step of each phase and keyword. Other lines are ignored
+with a note.
 
     phase      what the judge waits for         left by
     GREETING   AGIOK to AGI                     AGIOK: the options, the rules and ISREADY follow
@@ -18,7 +18,7 @@ are discarded.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, ClassVar, Literal
 
@@ -33,23 +33,13 @@ from judge.games.gomoku.requests import (
     OfferFifths,
     PlaceStone,
     Square,
+    Stone,
     StonePlaced,
+    Stones,
     StonesRequest,
+    Swap,
 )
-from judge.games.types import Event, Request
-from judge.protocols.agi_words import (
-    CHANGES,
-    ID_KEYS,
-    INFO_KEYS,
-    OPTION_KEYS,
-    RULES,
-    AgiWord,
-    by_keyword,
-    classify,
-    objection,
-    read_answer,
-    write_squares,
-)
+from judge.games.types import Event, Reply, ReplyKind, Request, decided
 from judge.protocols.checks import BLOCK, END, ENDING, GAMES, MEMORY, OPENING, QUIET, RULE, START, TIME, WIN, Check
 from judge.protocols.entry import ProtocolEntry
 from judge.protocols.lines import LineReader, discarded
@@ -75,6 +65,85 @@ from judge.protocols.types import (
     WakeAt,
     Write,
 )
+
+SIDE = 15
+"""One hexadecimal digit per coordinate (AGI draft, II)."""
+
+RULES = {"renju": "FORBIDDEN", "freestyle": "UNFORBIDDEN", "standard": "UNFORBIDDEN"}
+"""There is no word for exactly five: a contest informs its authors."""
+
+CHANGES = {"none": "", "first": "FIRSTCHANGE", "third": "THIRDCHANGE"}
+
+ID_KEYS = frozenset({b"NAME", b"AUTHOR"})
+OPTION_KEYS = frozenset({b"OWNBOOK", b"PONDER"})
+INFO_KEYS = frozenset({b"DEPTH", b"PV", b"SCORE", b"NPS", b"SEARCH", b"WIN", b"LOSE"})
+
+VALUE_CHARACTERS = 2 * SIDE * SIDE
+
+_ANSWER = re.compile(rb"(CHANGE|(?:[0-9A-F]{2}){1,225})(?:\s+PONDER(?:\s+(.*))?)?", re.IGNORECASE)
+
+
+def by_keyword(text: bytes, keys: Collection[bytes]) -> tuple[dict[str, str], str]:
+    """Text after each of `keys`, by lower-case keyword, and the text before the first.
+
+    Only a keyword's first use counts: a program may be called `No Name`.
+    """
+    before: list[bytes] = []
+    said: dict[bytes, list[bytes]] = {}
+    words = before
+    for word in text.split():
+        key = word.upper()
+        if key in keys and key not in said:
+            words = said[key] = []
+        else:
+            words.append(word)
+    values = {decode(key).lower(): _joined(words) for key, words in said.items()}
+    return values, _joined(before)
+
+
+def read_answer(text: bytes) -> tuple[Reply, str]:
+    """Reply after BESTMOVE and the text of PONDER."""
+    match = _ANSWER.fullmatch(text)
+    if match is None:
+        return Reply(ReplyKind.UNREADABLE, decode(text[:200])), ""
+    ponder = _joined((match[2] or b"").split())
+    if match[1].upper() == b"CHANGE":
+        return decided(Swap(), "SWAP"), ponder
+    squares = read_squares(match[1])
+    said = " ".join(f"{x},{y}" for x, y in squares)
+    decision = Stone(*squares[0]) if len(squares) == 1 else Stones(squares)
+    return Reply(ReplyKind.DECIDED, said, decision, spoken=f"BESTMOVE {decode(match[1])}"), ponder
+
+
+def write_squares(squares: Iterable[Square]) -> str:
+    """`7879` for (7, 7), (8, 7): row 0-E from the top, then column 1-F from the left (AGI draft, II)."""
+    return "".join(f"{y:X}{x + 1:X}" for x, y in squares)
+
+
+def read_squares(digits: bytes) -> tuple[Square, ...]:
+    """Invert `write_squares`; accepts squares off the board."""
+    values = [int(digits[at : at + 1], 16) for at in range(len(digits))]
+    return tuple((column - 1, row) for row, column in zip(values[::2], values[1::2], strict=True))
+
+
+def _joined(words: Iterable[bytes]) -> str:
+    return decode(b" ".join(words))[:VALUE_CHARACTERS]
+
+
+def objection(game: Mapping[str, Any]) -> str | None:
+    """Why AGI cannot express this game, or None."""
+    width, height, swap = game["width"], game["height"], game.get("swap", "none")
+    if (width, height) != (SIDE, SIDE):
+        return f"can only name the squares of a {SIDE}x{SIDE} board, not of {width}x{height}"
+    if game.get("other_sizes"):
+        return f"has boards of {SIDE}x{SIDE} only, but this game may continue with another size"
+    if game["rule"] not in RULES:
+        return f"has no words for the rule {game['rule']}, only for {', '.join(RULES)}"
+    if game.get("continuous", False):
+        return "cannot play on after a five (continuous)"
+    if swap not in CHANGES:
+        return f"has no words for the swap {swap}, only for {', '.join(CHANGES)}"
+    return None
 
 
 class AgiOptions(FrozenModel):
@@ -141,7 +210,10 @@ class Agi:
             case Tell():
                 return ()
             case Ponder():
-                return self._ponder()
+                if self._is_pondering or not self._ponders or self._about.get("ponder") != "true":
+                    return ()
+                self._is_pondering = True
+                return [self._say(*self._set_position(), "GO PONDER")]
             case Open(game=game, limits=limits):
                 self._ponders = limits.ponder
                 return self._open(game)
@@ -168,12 +240,6 @@ class Agi:
         self._stones = [(x, y) for x, y, _ in request.stones]
         return [self._say(*self._stop_pondering(), "ISREADY"), Await(Wait.SYNC)]
 
-    def _ponder(self) -> Sequence[Effect]:
-        if self._is_pondering or not self._ponders or self._about.get("ponder") != "true":
-            return ()
-        self._is_pondering = True
-        return [self._say(*self._set_position(), "GO PONDER")]
-
     def _stop_pondering(self) -> Sequence[str]:
         was_pondering, self._is_pondering = self._is_pondering, False
         return ["STOP"] if was_pondering else []
@@ -195,48 +261,39 @@ class Agi:
         return effects
 
     def _line(self, line: bytes) -> Sequence[Effect]:
-        word, rest = classify(line)
-        step = _STEPS[self._phase].get(word)
-        return [Note(sentence(f"ignored: {decode(line[:80])!r}"))] if step is None else step(self, rest)
+        keyword, *more = line.strip().split(None, 1)
+        rest = more[0] if more else b""
+        match self._phase, keyword.upper():
+            case AgiPhase.THINKING, b"INFO":
+                values, unknown = by_keyword(rest, INFO_KEYS)
+                found: list[Effect] = [Search(values)] if values else []
+                return [*found, Note(f"INFO {unknown[:80]!r}")] if unknown else found
+            case AgiPhase.THINKING, b"BESTMOVE":
+                self._phase = AgiPhase.IDLE
+                reply, ponder = read_answer(rest)
+                return [Search({"ponder": ponder}), Answer(reply)] if ponder else [Answer(reply)]
+            case AgiPhase.SYNCING, b"READYOK":
+                return self._think()
+            case AgiPhase.GREETING, b"ID":
+                self._about |= by_keyword(rest, ID_KEYS)[0]
+                return ()
+            case AgiPhase.GREETING, b"OPTION":
+                options, _ = by_keyword(rest, OPTION_KEYS)
+                self._about |= {key: value.lower() for key, value in options.items()}
+                return ()
+            case AgiPhase.GREETING, b"AGIOK":
+                self._phase = AgiPhase.OPENING
+                return [self._say(*self._set_options(), self._set_rule(), "ISREADY"), Await(Wait.START)]
+            case AgiPhase.OPENING, b"READYOK":
+                self._phase = AgiPhase.IDLE
+                return [Ready(self._about)]
+            case _:
+                return [Note(sentence(f"ignored: {decode(line[:80])!r}"))]
 
-    def _named(self, rest: bytes) -> Sequence[Effect]:
-        values, _ = by_keyword(rest, ID_KEYS)
-        self._about |= values
-        return ()
-
-    def _announced(self, rest: bytes) -> Sequence[Effect]:
-        values, _ = by_keyword(rest, OPTION_KEYS)
-        self._about |= {key: value.lower() for key, value in values.items()}
-        return ()
-
-    def _greeted(self, _rest: bytes) -> Sequence[Effect]:
-        self._phase = AgiPhase.OPENING
-        return [self._say(*self._set_options(), self._set_rule(), "ISREADY"), Await(Wait.START)]
-
-    def _opened(self, _rest: bytes) -> Sequence[Effect]:
-        self._phase = AgiPhase.IDLE
-        return [Ready(self._about)]
-
-    def _synced(self, _rest: bytes) -> Sequence[Effect]:
-        request = self._asked
+    def _think(self) -> Sequence[Effect]:
         self._phase = AgiPhase.THINKING
-        effects: list[Effect] = [self._say(*self._set_position(), _go(request, self._clock)), Await(Wait.TURN)]
-        if self._options.stop_before_ms:
-            effects.append(WakeAt(self._options.stop_before_ms))
-        return effects
-
-    def _searched(self, rest: bytes) -> Sequence[Effect]:
-        values, unknown = by_keyword(rest, INFO_KEYS)
-        effects: list[Effect] = [Search(values)] if values else []
-        if unknown:
-            effects.append(Note(f"INFO {unknown[:80]!r}"))
-        return effects
-
-    def _decided(self, rest: bytes) -> Sequence[Effect]:
-        self._phase = AgiPhase.IDLE
-        reply, ponder = read_answer(rest)
-        effects: list[Effect] = [Search({"ponder": ponder})] if ponder else []
-        return [*effects, Answer(reply)]
+        asked: list[Effect] = [self._say(*self._set_position(), _go(self._asked, self._clock)), Await(Wait.TURN)]
+        return [*asked, WakeAt(self._options.stop_before_ms)] if self._options.stop_before_ms else asked
 
     def _say(self, *lines: str) -> Write:
         return Write((self._end.join(lines) + self._end).encode())
@@ -278,20 +335,12 @@ def _go(request: StonesRequest, clock: Clock) -> str:
             return f"GO {time}"
 
 
-_STEPS: dict[AgiPhase, dict[AgiWord, Callable[[Agi, bytes], Sequence[Effect]]]] = {
-    AgiPhase.GREETING: {AgiWord.ID: Agi._named, AgiWord.OPTION: Agi._announced, AgiWord.AGIOK: Agi._greeted},
-    AgiPhase.OPENING: {AgiWord.READYOK: Agi._opened},
-    AgiPhase.SYNCING: {AgiWord.READYOK: Agi._synced},
-    AgiPhase.THINKING: {AgiWord.INFO: Agi._searched, AgiWord.BESTMOVE: Agi._decided},
-}
-
-
-_ANSWER = re.compile(r"(?i)\W*(?:best ?move|move)?\W*\b([0-9a-e])[ :]?([1-9a-f])\b(?:\s+[a-z_]{2,}.*|\W*)")
+_PROBABLE_ANSWER = re.compile(r"(?i)\W*(?:best ?move|move)?\W*\b([0-9a-e])[ :]?([1-9a-f])\b(?:\s+[a-z_]{2,}.*|\W*)")
 _BEST_MOVE = re.compile(r"(?i)best ?move")
 
 
 def _probable_answer(said: str) -> str:
-    if found := _ANSWER.fullmatch(said):
+    if found := _PROBABLE_ANSWER.fullmatch(said):
         is_clear = found[1].isdigit() or _BEST_MOVE.search(said)
         return f"BESTMOVE {found[1]}{found[2]}".upper() if is_clear else ""
     x, y = intended_square(_BEST_MOVE.sub("", said)) or (15, 15)

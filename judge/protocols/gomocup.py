@@ -57,8 +57,6 @@ from judge.protocols.gomocup_words import (
     parse_about,
     say_squares,
     squares_in,
-    start_line,
-    suggested,
 )
 from judge.protocols.lines import LineReader, discarded
 from judge.protocols.types import (
@@ -122,7 +120,6 @@ class Gomocup:
         """UNKNOWN and ERROR lines before the answer to ABOUT."""
         self._answers_info = False
         self._said = ""
-        self._rest = b""
         self._complaint = ""
         self._board = BrainBoard()
         self._laid: list[Placed] = []
@@ -140,8 +137,11 @@ class Gomocup:
             case Ask(PlaceStone() | LayStones() | AnswerSwap() as request, clock):
                 self._clock = clock
                 return self._ask(request)
-            case Open():
-                return self._open(stimulus)
+            case Open(game=game, limits=limits):
+                width, height = game["width"], game["height"]
+                self._start_line = f"START {width}" if width == height else f"RECTSTART {width},{height}"
+                self._info_lines = info_lines(game, limits, self._options)
+                return self._start()
             case Alarm(clock):
                 self._clock = clock
                 return self._alarm()
@@ -150,11 +150,6 @@ class Gomocup:
                 return [self._say("END"), Await(Wait.CLOSE)]
             case _:
                 raise TypeError(f"the Gomocup protocol has no words for {stimulus!r}")
-
-    def _open(self, stimulus: Open) -> Sequence[Effect]:
-        self._start_line = start_line(stimulus.game)
-        self._info_lines = info_lines(stimulus.game, stimulus.limits, self._options)
-        return self._start()
 
     def _start(self) -> list[Effect]:
         self._lines.begin()
@@ -170,7 +165,11 @@ class Gomocup:
         self._complaint = ""
         self._suggested_count = 0
         self._laid = []
-        return [*effects, *(self._put_position() if isinstance(request, PlaceStone) else self._ask_swap2())]
+        if isinstance(request, PlaceStone):
+            return [*effects, *self._put_position()]
+        rows = [f"{x},{y}" for x, y, _ in request.stones]
+        lines = [self._time_left(), "SWAP2BOARD", *rows, "DONE"]
+        return [*effects, *self._command(GomocupPhase.SWAPPING, Wait.TURN, *lines)]
 
     def _alarm(self) -> Sequence[Effect]:
         if self._phase is GomocupPhase.GREETING:
@@ -219,10 +218,6 @@ class Gomocup:
     def _restart(self) -> list[Effect]:
         return self._command(GomocupPhase.RESTARTING, Wait.START, "RESTART")
 
-    def _ask_swap2(self) -> list[Effect]:
-        rows = [f"{x},{y}" for x, y, _ in self._request.stones]
-        return self._command(GomocupPhase.SWAPPING, Wait.TURN, self._time_left(), "SWAP2BOARD", *rows, "DONE")
-
     def _command(self, phase: GomocupPhase, wait: Wait, *lines: str) -> list[Effect]:
         self._phase, self._doubt = phase, None
         return [self._say(*lines), Await(wait)]
@@ -252,10 +247,10 @@ class Gomocup:
 
     def _line(self, line: bytes) -> Sequence[Effect]:
         word, rest = classify(line)
-        self._said, self._rest = decode(line[:200]).strip(), rest
+        self._said = decode(line[:200]).strip()
         if word is GomocupWord.ERROR:
             self._complaint = self._said
-        step = STEPS[self._phase].get(word)
+        step = STEPS.get((self._phase, word))
         if step is not None:
             return step(self, rest)
         if word is GomocupWord.MESSAGE:
@@ -327,23 +322,21 @@ class Gomocup:
 
     def _mangled(self, rest: bytes) -> Sequence[Effect]:
         self._phase = GomocupPhase.IDLE
-        said = decode(rest[:200])
-        return [Answer(Reply(ReplyKind.UNREADABLE, said, complaint=self._complaint))]
+        return [Answer(Reply(ReplyKind.UNREADABLE, decode(rest[:200]), complaint=self._complaint))]
 
     def _suggested(self, rest: bytes) -> Sequence[Effect]:
         # Gomoku AI protocol, SUGGEST: in a tournament always the suggested move.
-        stone = suggested(rest)
         self._doubt = None
-        if stone is None:
+        if classify(rest)[0] is not GomocupWord.MOVE:
             return self._mangled(b"SUGGEST " + rest)
         if self._suggested_count >= MAX_SUGGESTIONS:
             return [Note(f"ignored: {self._said[:80]!r}, more than {MAX_SUGGESTIONS} suggestions to one request")]
         self._suggested_count += 1
-        return [self._say(f"PLAY {stone.x},{stone.y}"), Await(Wait.TURN)]
+        ((x, y),) = squares_in(rest)
+        return [self._say(f"PLAY {x},{y}"), Await(Wait.TURN)]
 
     def _move_refused(self, _rest: bytes) -> Sequence[Effect]:
-        taken = self._excused() if self._answers_info else self._doubted()
-        return taken or self._refused(self._said)
+        return (self._excused() if self._answers_info else self._doubted()) or self._refused(self._said)
 
     def _refused(self, said: str) -> Sequence[Effect]:
         self._phase = GomocupPhase.IDLE
@@ -355,12 +348,10 @@ class Gomocup:
     def _set_stones(self, rest: bytes) -> Sequence[Effect]:
         squares = squares_in(rest)
         stays = len(squares) == 1 and isinstance(self._request, AnswerSwap)
-        stones = Stone(*squares[0]) if stays else Stones(squares)
-        return self._answered(stones, say_squares(squares, rest))
+        return self._answered(Stone(*squares[0]) if stays else Stones(squares), say_squares(squares, rest))
 
     def _swap2_refused(self, _rest: bytes, way: Way = Way.RESTART) -> Sequence[Effect]:
-        doubted = self._doubted() if self._answers_info else ()
-        return doubted or self._do_without_swap2(self._said, way)
+        return (self._answers_info and self._doubted()) or self._do_without_swap2(self._said, way)
 
     def _do_without_swap2(self, said: str, way: Way) -> Sequence[Effect]:
         # Gomoku AI protocol, UNKNOWN: the manager tries a mandatory command. Each unread line of the optional one may
@@ -391,46 +382,32 @@ class Gomocup:
         return Write((self._end.join(lines) + self._end).encode())
 
 
-STEPS: dict[GomocupPhase, dict[GomocupWord, Callable[[Gomocup, bytes], Sequence[Effect]]]] = {
-    GomocupPhase.STARTING: {
-        GomocupWord.OK: Gomocup._started,
-        GomocupWord.ERROR: Gomocup._start_refused,
-        GomocupWord.UNKNOWN: Gomocup._start_refused,
-    },
-    GomocupPhase.GREETING: {
-        GomocupWord.UNKNOWN: Gomocup._about_unknown,
-        GomocupWord.ERROR: Gomocup._about_unknown,
-        GomocupWord.OK: Gomocup._acknowledged,
-        GomocupWord.TEXT: Gomocup._about,
-    },
-    GomocupPhase.RESTARTING: {
-        GomocupWord.OK: Gomocup._restarted,
-        GomocupWord.ERROR: Gomocup._restart_refused,
-        GomocupWord.UNKNOWN: Gomocup._restart_refused,
-    },
-    GomocupPhase.TAKING_BACK: {
-        GomocupWord.OK: Gomocup._took_back,
-        GomocupWord.ERROR: Gomocup._takeback_refused,
-        GomocupWord.UNKNOWN: Gomocup._takeback_refused,
-    },
-    GomocupPhase.SWAPPING: {
-        GomocupWord.MOVE: Gomocup._set_stones,
-        GomocupWord.SQUARES: Gomocup._set_stones,
-        GomocupWord.SWAP: Gomocup._swapped,
-        GomocupWord.MANGLED: Gomocup._mangled,
-        GomocupWord.ERROR: Gomocup._swap2_refused,
-        GomocupWord.UNKNOWN: partial(Gomocup._swap2_refused, way=Way.THINK),
-    },
-    GomocupPhase.THINKING: {
-        GomocupWord.MOVE: Gomocup._moved,
-        GomocupWord.SQUARES: Gomocup._set_stones,
-        GomocupWord.MANGLED: Gomocup._mangled,
-        GomocupWord.SUGGEST: Gomocup._suggested,
-        GomocupWord.ERROR: Gomocup._move_refused,
-        GomocupWord.UNKNOWN: Gomocup._move_refused,
-    },
-    GomocupPhase.IDLE: {},
-    GomocupPhase.ENDING: {},
+STEPS: dict[tuple[GomocupPhase, GomocupWord], Callable[[Gomocup, bytes], Sequence[Effect]]] = {
+    (GomocupPhase.STARTING, GomocupWord.OK): Gomocup._started,
+    (GomocupPhase.STARTING, GomocupWord.ERROR): Gomocup._start_refused,
+    (GomocupPhase.STARTING, GomocupWord.UNKNOWN): Gomocup._start_refused,
+    (GomocupPhase.GREETING, GomocupWord.UNKNOWN): Gomocup._about_unknown,
+    (GomocupPhase.GREETING, GomocupWord.ERROR): Gomocup._about_unknown,
+    (GomocupPhase.GREETING, GomocupWord.OK): Gomocup._acknowledged,
+    (GomocupPhase.GREETING, GomocupWord.TEXT): Gomocup._about,
+    (GomocupPhase.RESTARTING, GomocupWord.OK): Gomocup._restarted,
+    (GomocupPhase.RESTARTING, GomocupWord.ERROR): Gomocup._restart_refused,
+    (GomocupPhase.RESTARTING, GomocupWord.UNKNOWN): Gomocup._restart_refused,
+    (GomocupPhase.TAKING_BACK, GomocupWord.OK): Gomocup._took_back,
+    (GomocupPhase.TAKING_BACK, GomocupWord.ERROR): Gomocup._takeback_refused,
+    (GomocupPhase.TAKING_BACK, GomocupWord.UNKNOWN): Gomocup._takeback_refused,
+    (GomocupPhase.SWAPPING, GomocupWord.MOVE): Gomocup._set_stones,
+    (GomocupPhase.SWAPPING, GomocupWord.SQUARES): Gomocup._set_stones,
+    (GomocupPhase.SWAPPING, GomocupWord.SWAP): Gomocup._swapped,
+    (GomocupPhase.SWAPPING, GomocupWord.MANGLED): Gomocup._mangled,
+    (GomocupPhase.SWAPPING, GomocupWord.ERROR): Gomocup._swap2_refused,
+    (GomocupPhase.SWAPPING, GomocupWord.UNKNOWN): partial(Gomocup._swap2_refused, way=Way.THINK),
+    (GomocupPhase.THINKING, GomocupWord.MOVE): Gomocup._moved,
+    (GomocupPhase.THINKING, GomocupWord.SQUARES): Gomocup._set_stones,
+    (GomocupPhase.THINKING, GomocupWord.MANGLED): Gomocup._mangled,
+    (GomocupPhase.THINKING, GomocupWord.SUGGEST): Gomocup._suggested,
+    (GomocupPhase.THINKING, GomocupWord.ERROR): Gomocup._move_refused,
+    (GomocupPhase.THINKING, GomocupWord.UNKNOWN): Gomocup._move_refused,
 }
 
 

@@ -4,7 +4,6 @@ from collections.abc import Collection, Sequence
 from enum import StrEnum
 
 from judge.games.gomoku.requests import BLACK, Placed, Square
-from judge.protocols.gomocup_words import board_rows
 
 
 class Way(StrEnum):
@@ -64,7 +63,9 @@ class BrainBoard:
             self._known.append((x, y, 1 - own))
             return [f"TURN {x},{y}"]
         self._known = list(stones)
-        return ["BOARD", *board_rows(stones, own, dead), "DONE"]
+        # 1 own, 2 opponent, 3 dead.
+        rows = [f"{x},{y},{3 if (x, y) in dead else 1 if colour == own else 2}" for x, y, colour in stones]
+        return ["BOARD", *rows, "DONE"]
 
     def _play_as(self, own: int) -> None:
         if own != self._own:

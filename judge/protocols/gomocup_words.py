@@ -1,7 +1,7 @@
 """The words of the Gomocup protocol."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -9,12 +9,11 @@ from pydantic import Field, StringConstraints
 
 from judge.base.parsing import FrozenModel
 from judge.base.text import decode
-from judge.games.gomoku.requests import RULE_BITS, Placed, Square, Stone
+from judge.games.gomoku.requests import RULE_BITS, Square
+from judge.games.gomoku.rules import CONTINUOUS_BIT
 from judge.protocols.types import SeatLimits
 
 INT32_MAX = 2147483647
-
-CONTINUOUS = 2
 
 FAR_DIGITS = 9
 FAR = 10**FAR_DIGITS
@@ -94,11 +93,6 @@ def squares_in(text: bytes) -> tuple[Square, ...]:
     return tuple(zip(numbers[::2], numbers[1::2], strict=True))
 
 
-def suggested(rest: bytes) -> Stone | None:
-    """Square after SUGGEST, or None."""
-    return Stone(*squares_in(rest)[0]) if _MOVE.fullmatch(rest) else None
-
-
 def say_squares(squares: Sequence[Square], line: bytes = b"") -> str:
     """`7,7 8,8`, or the start of a `line` with longer numbers."""
     if len(line) > FAR_DIGITS and any(abs(number) == FAR for square in squares for number in square):
@@ -120,15 +114,9 @@ def is_private(line: bytes) -> bool:
     return _DEBUG.match(line) is not None
 
 
-def start_line(game: Mapping[str, Any]) -> str:
-    """START for a square board, else RECTSTART."""
-    width, height = game["width"], game["height"]
-    return f"START {width}" if width == height else f"RECTSTART {width},{height}"
-
-
 def info_lines(game: Mapping[str, Any], limits: SeatLimits, options: GomocupOptions) -> list[str]:
     """INFO in the order of "Nový protokol", keys in lower case."""
-    rule = RULE_BITS[game["rule"]] + (CONTINUOUS if game.get("continuous") else 0)
+    rule = RULE_BITS[game["rule"]] + (CONTINUOUS_BIT if game.get("continuous") else 0)
     values: list[tuple[str, object]] = [
         ("timeout_turn", min(limits.control.announced_turn_ms, INT32_MAX)),
         ("timeout_match", min(limits.control.total_ms or 0, INT32_MAX)),
@@ -141,11 +129,6 @@ def info_lines(game: Mapping[str, Any], limits: SeatLimits, options: GomocupOpti
         values.append(("folder", limits.folder))
     values += options.info.items()
     return [f"INFO {key} {value}" for key, value in values]
-
-
-def board_rows(stones: Sequence[Placed], own: int, dead: Collection[Square] = ()) -> list[str]:
-    """In play order: 1 `own` colour, 2 opponent, 3 dead."""
-    return [f"{x},{y},{3 if (x, y) in dead else 1 if colour == own else 2}" for x, y, colour in stones]
 
 
 def objection(game: Mapping[str, Any]) -> str | None:

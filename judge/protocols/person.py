@@ -1,15 +1,9 @@
 """A person at a seat, in the game's words (`judge.games.person`).
 
-After an unreadable line the reason is shown and the person is asked again.
-
-    phase     what the manager waits for     left by
-    IDLE      nothing                        a request
-    ASKED     a line that can be read        that line
-    ENDING    nothing                        -
+After an unreadable line the reason is shown and the person is asked again. Lines without a request are discarded.
 """
 
 from collections.abc import Sequence
-from enum import StrEnum
 
 from judge.base.parsing import FrozenModel
 from judge.games.person import PersonWords, UnclearError
@@ -47,14 +41,6 @@ class PersonOptions(FrozenModel):
     """The policy's limits apply to the person's turns."""
 
 
-class PersonPhase(StrEnum):
-    """See the module."""
-
-    IDLE = "idle"
-    ASKED = "asked"
-    ENDING = "ending"
-
-
 class Person:
     """The judge's side."""
 
@@ -62,7 +48,6 @@ class Person:
         self._words = words
         self._complained = 0
         self._lines = LineReader(LINE_BYTES)
-        self._phase = PersonPhase.IDLE
         self._names = ("", "")
         self._request: Request | None = None
         self._turn = Wait.TURN if options.clock else Wait.PERSON
@@ -78,14 +63,13 @@ class Person:
             case Tell(event):
                 return [_say(self._words.tell(event, self._names))]
             case Ask(request):
-                self._phase, self._request = PersonPhase.ASKED, request
-                self._complained = 0
+                self._request, self._complained = request, 0
                 return [_say(f"? {self._words.question(request)}"), Await(self._turn)]
             case Open(names=names, seat=seat):
                 self._names = names
                 return [_say(f"{names[seat]} - {names[1 - seat]}"), Ready()]
             case Close(result):
-                self._phase = PersonPhase.ENDING
+                self._request = None
                 return [_say(f"the game is over {result}".rstrip()), Await(Wait.CLOSE)]
             case Ponder() | Alarm():
                 return ()
@@ -94,7 +78,7 @@ class Person:
         effects: list[Effect] = []
         for line in self._lines.feed(data):
             text = line.decode("latin-1")
-            if self._phase is not PersonPhase.ASKED or self._request is None:
+            if self._request is None:
                 effects.append(Note(f"discarded: {text[:80]!a} was typed before it was asked for"))
                 continue
             try:
@@ -104,7 +88,7 @@ class Person:
                 if self._complained <= MAX_COMPLAINTS:
                     effects.append(_say(f"! {error}"))
                 continue
-            self._phase = PersonPhase.IDLE
+            self._request = None
             effects.append(Answer(reply))
         return effects
 

@@ -15,7 +15,7 @@ An opponent's name is sent as one word of at most 127 bytes.
 
 import re
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import ClassVar, Literal
 
@@ -24,7 +24,7 @@ from pydantic import Field
 from judge.base.parsing import FrozenModel
 from judge.base.text import sentence
 from judge.games.stratego.types import COLOURS, Confirmed, HalfMove, SetUpRow, SetupRow, Started, one_word, read_reply
-from judge.games.types import Event, Reply, Request, decided
+from judge.games.types import Event, Request, decided
 from judge.protocols.entry import ProtocolEntry
 from judge.protocols.lines import LineReader
 from judge.protocols.squares import intended_square
@@ -93,8 +93,9 @@ class StrategoProtocol:
                 return self._ask(StrategoPhase.SETTING_UP, Wait.ROW, greeting)
             case Tell(Started()):
                 return [_line("START")]
-            case Open():
-                return self._open(stimulus)
+            case Open(seat=seat, game=game, names=names):
+                self._greeting = f"{COLOURS[seat]} {one_word(names[1 - seat])} {game['width']} {game['height']}"
+                return [Ready()]
             case Close(result):
                 self._phase = StrategoPhase.ENDING
                 return [_line(f"QUIT {result}".rstrip()), Await(Wait.CLOSE)]
@@ -102,12 +103,6 @@ class StrategoProtocol:
                 return ()
             case _:
                 raise TypeError(f"the Stratego protocol has no words for {stimulus!r}")
-
-    def _open(self, stimulus: Open) -> Sequence[Effect]:
-        opponent = one_word(stimulus.names[1 - stimulus.seat])
-        size = f"{stimulus.game['width']} {stimulus.game['height']}"
-        self._greeting = f"{COLOURS[stimulus.seat]} {opponent} {size}"
-        return [Ready()]
 
     def _ask(self, phase: StrategoPhase, wait: Wait, said: list[Effect]) -> Sequence[Effect]:
         self._phase = phase
@@ -120,39 +115,22 @@ class StrategoProtocol:
             return ()
         self._lines.extend(lines)
         effects: list[Effect] = []
-        if len(self._lines) > self._options.lines_ahead:
-            effects += self._drop()
+        while len(self._lines) > self._options.lines_ahead:
+            self._lines.pop()
+            if not self._has_dropped:
+                effects.append(Note(f"dropped: lines beyond the {self._options.lines_ahead} that may be sent ahead"))
+            self._has_dropped = True
         if self._lines and self._phase is not StrategoPhase.IDLE:
             effects.append(self._answer())
         return effects
 
-    def _drop(self) -> Sequence[Effect]:
-        while len(self._lines) > self._options.lines_ahead:
-            self._lines.pop()
-        if self._has_dropped:
-            return ()
-        self._has_dropped = True
-        return [Note(f"dropped: lines beyond the {self._options.lines_ahead} that may be sent ahead")]
-
     def _answer(self) -> Answer:
-        line = self._lines.popleft()
+        said = self._lines.popleft().decode("latin-1")
         if self._options.carriage_return == "strip":
-            line = line.removesuffix(b"\r")
-        step = _STEPS[self._phase]
+            said = said.removesuffix("\r")
+        is_row = self._phase is StrategoPhase.SETTING_UP
         self._phase = StrategoPhase.IDLE
-        return Answer(step(self, line.decode("latin-1")))
-
-    def _row(self, said: str) -> Reply:
-        return decided(SetUpRow(said), said)
-
-    def _half_move(self, said: str) -> Reply:
-        return read_reply(said, self._options.line_bytes)
-
-
-_STEPS: dict[StrategoPhase, Callable[[StrategoProtocol, str], Reply]] = {
-    StrategoPhase.SETTING_UP: StrategoProtocol._row,
-    StrategoPhase.MOVING: StrategoProtocol._half_move,
-}
+        return Answer(decided(SetUpRow(said), said) if is_row else read_reply(said, self._options.line_bytes))
 
 
 def _line(text: str) -> Write:

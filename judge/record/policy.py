@@ -285,8 +285,7 @@ class Policy(FrozenModel):
 
     def bounds(self) -> RecordBounds:
         """Raises InputError if the game is unknown."""
-        longest = new_game(self.game.name, self.game.options).longest
-        return bounds(longest, self.bytes.game_bytes)
+        return bounds(new_game(self.game.name, self.game.options).longest, self.bytes.game_bytes)
 
     def enforced(self) -> Limits:
         """The limits of a box, including its folders."""
@@ -437,8 +436,7 @@ def _override(document: dict[str, Any], override: str, option: str) -> str:
     keys = path.strip().split(".")
     if not separator or not all(keys):
         raise InputError(f"{option} {override!r}: write section.key=value, such as clock.turn_ms=1000")
-    is_control = keys == ["clock", "control"] or (keys == ["clock"] and not re.fullmatch(r"[\s\d.]+|\{.*\}", text))
-    if is_control:
+    if keys == ["clock", "control"] or (keys == ["clock"] and not re.fullmatch(r"[\s\d.]+|\{.*\}", text)):
         _merge(document, {"clock": {"control": text.strip().strip("\"'")}})
         return "clock.control"
     if keys[0] == "clock" and keys[-1] in _LIMITS and "control" in document.get("clock", {}):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import groupby, islice
 from pathlib import Path
-from typing import IO, Annotated, Any, NamedTuple
+from typing import IO, Annotated, NamedTuple
 
 from pydantic import ConfigDict, Field
 
@@ -58,11 +58,11 @@ class EntryKind(StrEnum):
     OVERSLEPT = "Z"
     """An idle judge woke up late at a deadline; nanoseconds in digits."""
     RAN_ON = "O"
-    """After its turn: `judge.referee.wire.RanOn` as JSON."""
+    """After its turn: `judge.referee.requests.RanOn` as JSON."""
     STOPPED_CPU = "U"
-    """Of a stopped box: `judge.referee.wire.StoppedCpu` as JSON."""
+    """Of a stopped box: `judge.referee.requests.StoppedCpu` as JSON."""
     MEMORY = "B"
-    """Above the limit: `judge.referee.wire.MemoryUse` as JSON."""
+    """Above the limit: `judge.referee.requests.MemoryUse` as JSON."""
     KERNEL = "N"
     """The kernel's memory for the agent is above its limit; bytes in digits."""
 
@@ -101,7 +101,6 @@ Seat = Annotated[int, Field(ge=-128, lt=128)]
 Length = Annotated[int, Field(ge=0, lt=1 << 32)]
 Latin1 = Annotated[str, Field(pattern="^[\\x00-\\xff]*$")]
 """Bytes, one character per byte."""
-Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 Withheld = Length | tuple[Length, Latin1]
 """Length, and line ends unless these are one line feed; needed to count output in a replay."""
@@ -119,7 +118,7 @@ class Block(Model):
 
     entries: Annotated[list[_SealedEntry], Field(fail_fast=True)]
     private: Annotated[list[Latin1], Field(fail_fast=True)] | None
-    private_sha256: Sha256
+    private_sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
 class SealedTranscript(Model):
@@ -226,7 +225,13 @@ def seal(entries: Iterable[Entry]) -> SealedTranscript:
     chain = hashlib.sha256()
     rest = iter(entries)
     while some := list(islice(rest, BLOCK_ENTRIES)):
-        block = _block(some)
+        private = [entry.data.decode("latin-1") for entry in some if entry.private]
+        texts = (_withheld(entry) if entry.private else entry.data.decode("latin-1") for entry in some)
+        block = Block(
+            entries=[(entry.ns, entry.seat, entry.kind, text) for entry, text in zip(some, texts, strict=True)],
+            private=private,
+            private_sha256=_private_digest(private),
+        )
         chain.update(_digest_and_entries(block)[0] + bytes.fromhex(block.private_sha256))
         blocks.append(block)
     return SealedTranscript(sha256=chain.hexdigest(), blocks=blocks)
@@ -273,7 +278,7 @@ def mark_private(entries: Iterable[Entry], is_private: Callable[[int, bytes], bo
 
     Mixed chunks are split; the parts keep their time. `entries` is iterated three times.
     """
-    runs = [_Runs(_privacy_runs(entries, seat, is_private)) for seat in SEATS]
+    runs = [_Runs(entries, seat, is_private) for seat in SEATS]
     for entry in entries:
         if entry.kind is EntryKind.STDERR:
             yield entry._replace(private=True)
@@ -281,14 +286,6 @@ def mark_private(entries: Iterable[Entry], is_private: Callable[[int, bytes], bo
             yield from runs[entry.seat].cut(entry)
         else:
             yield entry
-
-
-def _privacy_runs(
-    entries: Iterable[Entry], seat: int, is_private: Callable[[int, bytes], bool]
-) -> Iterator[tuple[int, bool]]:
-    """Consecutive bytes of a seat's stdout: their number, and whether they are private."""
-    for private, lines in groupby(_lines(entries, seat), lambda line: is_private(seat, line.rstrip(b"\r\n"))):
-        yield sum(map(len, lines)), private
 
 
 def _lines(entries: Iterable[Entry], seat: int) -> Iterator[bytes]:
@@ -308,8 +305,10 @@ def _lines(entries: Iterable[Entry], seat: int) -> Iterator[bytes]:
 
 
 class _Runs:
-    def __init__(self, runs: Iterator[tuple[int, bool]]) -> None:
-        self._runs = runs
+    def __init__(self, entries: Iterable[Entry], seat: int, is_private: Callable[[int, bytes], bool]) -> None:
+        groups = groupby(_lines(entries, seat), lambda line: is_private(seat, line.rstrip(b"\r\n")))
+        self._runs = ((sum(map(len, lines)), private) for private, lines in groups)
+        """Consecutive bytes of a seat's stdout: their number, and whether they are private."""
         self._left, self._private = 0, False
 
     def cut(self, entry: Entry) -> Iterator[Entry]:
@@ -321,23 +320,6 @@ class _Runs:
             yield entry._replace(data=part, private=self._private)
             at += len(part)
             self._left -= len(part)
-
-
-def _block(entries: Sequence[Entry]) -> Block:
-    private = [entry.data.decode("latin-1") for entry in entries if entry.private]
-    return Block(
-        entries=[
-            (
-                entry.ns,
-                entry.seat,
-                entry.kind,
-                _withheld(entry) if entry.private else entry.data.decode("latin-1"),
-            )
-            for entry in entries
-        ],
-        private=private,
-        private_sha256=_private_digest(private),
-    )
 
 
 def _withheld(entry: Entry) -> Withheld:
@@ -382,6 +364,6 @@ def _digest_and_entries(block: Block) -> tuple[bytes, list[Entry]]:
 def _private_digest(texts: Sequence[str]) -> str:
     digest = hashlib.sha256()
     for text in texts:
-        data: Any = text.encode("latin-1")
+        data = text.encode("latin-1")
         digest.update(len(data).to_bytes(4, "little") + data)
     return digest.hexdigest()

@@ -1,11 +1,12 @@
 """The blame table: maps (cause, evidence) to a verdict for every game that the rules did not end.
 
-Rows are in order of precedence; the first match decides. See decisions 0004 and 0005.
+Rows are in order of precedence; the first match decides. See decisions 0004 and 0005. Texts explain each verdict to
+authors and organisers.
 """
 
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -87,10 +88,7 @@ def _stalled(evidence: Evidence, starved_share: float) -> bool:
 
 
 def _stalls_of(evidence: Evidence) -> list[tuple[float | None, float | None]]:
-    return [
-        (evidence.stalled_share, evidence.slept_share),
-        (evidence.game_stalled_share, evidence.game_slept_share),
-    ]
+    return [(evidence.stalled_share, evidence.slept_share), (evidence.game_stalled_share, evidence.game_slept_share)]
 
 
 def _reported(*kinds: str) -> Callable[[Evidence, float], bool]:
@@ -209,13 +207,9 @@ _KERNEL_USE = Evidence(kernel_peak_bytes=40 << 20, kernel_limit_bytes=27 << 20)
 _KILLED = Evidence(oom_kills=1, memory_peak_bytes=400 << 20, memory_cap_bytes=400 << 20)
 
 
-def _one(cause: Cause) -> frozenset[Cause]:
-    return frozenset({cause})
-
-
 TABLE: tuple[BlameRow, ...] = (
     BlameRow(
-        _one(Cause.HOST),
+        frozenset({Cause.HOST}),
         _always,
         Verdict.VOID,
         lambda evidence: evidence.detail,
@@ -223,7 +217,7 @@ TABLE: tuple[BlameRow, ...] = (
         Evidence(detail="the Engine does not answer; see that it runs"),
     ),
     BlameRow(
-        _one(Cause.JUDGE),
+        frozenset({Cause.JUDGE}),
         _always,
         Verdict.VOID,
         lambda evidence: sentence(
@@ -261,7 +255,7 @@ TABLE: tuple[BlameRow, ...] = (
         _KILLED,
     ),
     BlameRow(
-        _one(Cause.MEMORY),
+        frozenset({Cause.MEMORY}),
         _always,
         Verdict.MEMORY,
         _memory_words,
@@ -269,7 +263,7 @@ TABLE: tuple[BlameRow, ...] = (
         _KILLED,
     ),
     BlameRow(
-        _one(Cause.KERNEL_MEMORY),
+        frozenset({Cause.KERNEL_MEMORY}),
         _always,
         Verdict.MEMORY,
         _kernel_memory_words,
@@ -277,7 +271,7 @@ TABLE: tuple[BlameRow, ...] = (
         _KERNEL_USE,
     ),
     *(
-        BlameRow(_one(cause), _always, Verdict.OUTPUT, _bytes_words(words), when, Evidence(bytes_read=1 << 21))
+        BlameRow(frozenset({cause}), _always, Verdict.OUTPUT, _bytes_words(words), when, Evidence(bytes_read=1 << 21))
         for cause, (words, when) in _BYTES_WORDS.items()
     ),
     BlameRow(
@@ -317,7 +311,7 @@ TABLE: tuple[BlameRow, ...] = (
         _OVERRUN.model_copy(update={"stalled_share": 0.62, "slept_share": 0.7}),
     ),
     *(
-        BlameRow(_one(cause), _always, Verdict(cause.value), _time_words(words), when, _OVERRUN)
+        BlameRow(frozenset({cause}), _always, Verdict(cause.value), _time_words(words), when, _OVERRUN)
         for cause, (words, when) in _TIME_WORDS.items()
     ),
     BlameRow(
@@ -329,7 +323,7 @@ TABLE: tuple[BlameRow, ...] = (
         Evidence(report=ProcessReport("removed")),
     ),
     BlameRow(
-        _one(Cause.RAN_ON),
+        frozenset({Cause.RAN_ON}),
         _always,
         Verdict.TURN_TIME,
         _ran_on_words,
@@ -341,7 +335,7 @@ TABLE: tuple[BlameRow, ...] = (
         Evidence(ran_on_ms=1000.2, ran_on_cpu_ms=998.7),
     ),
     BlameRow(
-        _one(Cause.DEATH),
+        frozenset({Cause.DEATH}),
         _reported("exec-failed"),
         Verdict.CRASH,
         lambda evidence: sentence(f"could not be run: {os.strerror(_number_of(evidence))}"),
@@ -349,7 +343,7 @@ TABLE: tuple[BlameRow, ...] = (
         Evidence(report=ProcessReport("exec-failed", 2)),
     ),
     BlameRow(
-        _one(Cause.DEATH),
+        frozenset({Cause.DEATH}),
         _reported("exited"),
         Verdict.CRASH,
         lambda evidence: sentence(f"exited with code {_number_of(evidence)} before the game was over"),
@@ -357,7 +351,7 @@ TABLE: tuple[BlameRow, ...] = (
         Evidence(report=ProcessReport("exited", 3)),
     ),
     BlameRow(
-        _one(Cause.DEATH),
+        frozenset({Cause.DEATH}),
         _reported("signalled"),
         Verdict.CRASH,
         lambda evidence: sentence(f"was ended by signal {_signal_words(_number_of(evidence))}"),
@@ -365,7 +359,7 @@ TABLE: tuple[BlameRow, ...] = (
         Evidence(report=ProcessReport("signalled", 11)),
     ),
     BlameRow(
-        _one(Cause.DEATH),
+        frozenset({Cause.DEATH}),
         _reported("lost"),
         Verdict.CRASH,
         lambda _: sentence(
@@ -377,7 +371,7 @@ TABLE: tuple[BlameRow, ...] = (
         Evidence(report=ProcessReport("lost")),
     ),
     BlameRow(
-        _one(Cause.DEATH),
+        frozenset({Cause.DEATH}),
         _always,
         Verdict.CRASH,
         lambda _: sentence("closed its stdout before the game was over"),
@@ -418,3 +412,54 @@ def _signal_words(number: int) -> str:
         return f"{number} ({signal.Signals(number).name})"
     except ValueError:
         return str(number)
+
+
+RULED: Mapping[Verdict, tuple[str, str]] = {
+    Verdict.WIN: ("A player has won by the rules.", ""),
+    Verdict.DRAW: ("The game is drawn by the rules, or it is over without a winner.", ""),
+    Verdict.FOUL: (
+        "A player made a move that loses by the rules, such as a forbidden move of renju.",
+        sentence("Your program uses other rules than the contest."),
+    ),
+    Verdict.ILLEGAL: (
+        "The answer is readable but not allowed: an occupied square, a wrong count, a piece that cannot go there.",
+        sentence(
+            "Compare the request and your reply in the record, and check your board after a restart or an opening."
+        ),
+    ),
+    Verdict.UNREADABLE: (
+        "The answer cannot be parsed: `8,8,1`, half a move, words after a move.",
+        sentence("Print exactly the answers of the protocol, one per line, and nothing else on stdout."),
+    ),
+    Verdict.RESIGNED: ("The agent gave up with the protocol's word for it.", ""),
+    Verdict.REFUSED: (
+        "The agent answered a mandatory command, such as the start, with ERROR or UNKNOWN.",
+        sentence("Support the board sizes, rules and commands of the contest; see its policy."),
+    ),
+}
+"""(meaning, advice) of verdicts of the game or the protocol."""
+
+FAULTS: Mapping[Verdict, str] = {
+    Verdict.START_TIME: sentence("Answer the first command at once and load tables afterwards; see `clock.start_ms`."),
+    Verdict.TURN_TIME: sentence(
+        "Leave a margin, check the clock more often, and flush your output after every line, because the judge cannot "
+        "see an answer in a buffer. See `clock.turn_ms` and `clock.tolerance_ms`. You are frozen after your answer: "
+        "start no long system call that cannot be interrupted."
+    ),
+    Verdict.MATCH_TIME: sentence("Divide your time: INFO time_left gives the remaining time before each move."),
+    Verdict.MEMORY: sentence(
+        "All processes and threads, shared memory, and the files in the agent's folders count. Choose the size of "
+        "tables by INFO max_memory and leave room. See `limits.memory_bytes`."
+    ),
+    Verdict.OUTPUT: sentence("Print less, and print debug output on stderr. See `[bytes]`."),
+    Verdict.CRASH: sentence("The record's evidence has the exit code or signal, and stderr is stored for you."),
+    Verdict.VOID: sentence(
+        "The judge or its host is at fault: the game is not scored and is played again. Organisers: the reason "
+        "includes the fix."
+    ),
+}
+
+
+def fix_of(verdict: Verdict) -> str:
+    """Return advice on a verdict, or ""."""
+    return FAULTS.get(verdict) or RULED.get(verdict, ("", ""))[1]

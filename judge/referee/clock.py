@@ -82,7 +82,6 @@ class SeatClock:
         self.answers = 0
 
     def _begin(self, at: int) -> None:
-        """Begin a period."""
         self._at, self._period = at, self.control.periods[at]
         self._main_ns += self._period.time_ms * MS
         self._answers = self._period.answers

@@ -13,19 +13,7 @@ from collections.abc import Callable, Sequence
 
 from judge.base.errors import HostError
 from judge.base.text import mib, sentence
-from judge.games.types import (
-    FAILURES,
-    NATURE,
-    SEATS,
-    AgentFault,
-    End,
-    Event,
-    Game,
-    Reply,
-    Request,
-    Verdict,
-    faults_of,
-)
+from judge.games.types import FAILURES, NATURE, SEATS, AgentFault, End, Event, Game, Reply, Request, Verdict, faults_of
 from judge.protocols.types import (
     AgentProtocol,
     Alarm,
@@ -63,6 +51,7 @@ from judge.referee.requests import (
     Measure,
     Mute,
     NoteFailure,
+    RanOn,
     ReadMemory,
     ReadStoppedCpu,
     Requests,
@@ -71,7 +60,6 @@ from judge.referee.requests import (
     WriteInput,
 )
 from judge.referee.side import Dialogue, FaultError, Ply, SeatState, Side
-from judge.referee.wire import RanOn
 from judge.sandbox.box import Limits
 from judge.sandbox.evidence import Evidence
 
@@ -91,12 +79,6 @@ below it `STILL_MS` does not apply.
 """
 RAN_ON_MEAN_PART = 4
 """Part of `RAN_ON_MS` for the mean of all turns, if their sum is above it: 5 ms."""
-
-_CAUSE_OF_LATENESS = {
-    Verdict.START_TIME: Cause.START_TIME,
-    Verdict.TURN_TIME: Cause.TURN_TIME,
-    Verdict.MATCH_TIME: Cause.MATCH_TIME,
-}
 
 
 class Referee:
@@ -194,11 +176,12 @@ class Referee:
         yield from self._prepare(seat)
         if cause := side.find_cause():
             raise self._faulted(seat, cause)
-        if self._ponders:
-            yield from self._let_ponder(1 - seat)
+        other = self.sides[1 - seat]
+        if self._ponders and other.opening.limits.ponder and other.state is SeatState.STOPPED:
+            yield from self._feed_idle(1 - seat, Ponder(other.clock.shown(), side.clock.shown()))
         charged_ns, clock = side.clock.charged_ns, side.clock.shown()
         self._observer.see_request(seat, clock)
-        end, talk = yield from self._converse(seat, Ask(request, clock, self.sides[1 - seat].clock.shown()))
+        end, talk = yield from self._converse(seat, Ask(request, clock, other.clock.shown()))
         if not isinstance(end, Answer):
             raise TypeError(f"{type(side.protocol).__name__} ended a request with {end!r}")
         if used_ns := (yield ReadStoppedCpu(1 - seat, seat)):
@@ -210,11 +193,6 @@ class Referee:
         self.plies.append(ply)
         self._observer.see_answer(ply)
         self._judge_stopped(1 - seat, side.clock.charged_ns - first_ns)
-
-    def _let_ponder(self, seat: int) -> Requests[None]:
-        side = self.sides[seat]
-        if side.opening.limits.ponder and side.state is SeatState.STOPPED:
-            yield from self._feed_idle(seat, Ponder(side.clock.shown(), self.sides[1 - seat].clock.shown()))
 
     def _open(self, seat: int) -> Requests[None]:
         side = self.sides[seat]
@@ -231,16 +209,13 @@ class Referee:
                 self._give_back(seat, talk, used_ns, charged_ns)
             self._judge_stopped(1 - seat, side.clock.charged_ns - charged_ns)
         elif self.game.renegotiate():
-            yield from self._reopen()
+            yield from self._close()
+            self._unopened = list(SEATS)
+            for each in self.sides:
+                each.opening.game = self.game.describe()
+                each.renew()
         else:
             yield from self._forfeit(judge_start(seat, end.reply))
-
-    def _reopen(self) -> Requests[None]:
-        yield from self._close()
-        self._unopened = list(SEATS)
-        for side in self.sides:
-            side.opening.game = self.game.describe()
-            side.renew()
 
     def _prepare(self, seat: int) -> Requests[None]:
         """Before a seat's own time: its opponent is stopped, and all output is read."""
@@ -552,7 +527,7 @@ class Referee:
     # --- faults -------------------------------------------------------------------------------------------------------
 
     def _late(self, seat: int, talk: Dialogue, now: int) -> FaultError:
-        return self._faulted(seat, _CAUSE_OF_LATENESS[talk.deadline.missed or Verdict.TURN_TIME], talk, now)
+        return self._faulted(seat, Cause((talk.deadline.missed or Verdict.TURN_TIME).value), talk, now)
 
     def _faulted(self, seat: int, cause: Cause, talk: Dialogue | None = None, now: int = 0) -> FaultError:
         """The seat's time in `talk` is charged up to `now`."""

@@ -10,11 +10,9 @@ from judge.base.text import printable
 from judge.games.types import NATURE, SEATS, End
 from judge.record.transcript import Entry, EntryKind, decode_memory, decode_number
 from judge.referee.blame import Void
-from judge.referee.drive import UnansweredError, drive
 from judge.referee.referee import Referee
-from judge.referee.requests import Request
+from judge.referee.requests import MemoryUse, RanOn, Request, StoppedCpu, UnansweredError, drive
 from judge.referee.side import SeatStateError
-from judge.referee.wire import MemoryUse, RanOn, StoppedCpu
 from judge.sandbox.evidence import Evidence, ProcessReport
 
 

@@ -75,37 +75,27 @@ def chance_from_seed(seed: Seed) -> Callable[[Request], Reply]:
 
 
 def _protocol(spec: GameSpec, seat: int, game: Game) -> AgentProtocol:
-    choice = spec.seats[seat]
-    options = spec.policy.protocol.get(choice.protocol, {}) | choice.protocol_options
-    rules = GAMES.entry(spec.policy.game.name)
+    choice, policy = spec.seats[seat], spec.policy
+
+    def refusal(why: str) -> InputError:
+        return InputError(f"{choice.name} speaks {choice.protocol}, which {why}; choose another policy or agent")
+
+    rules = GAMES.entry(policy.game.name)
     if why := not_carried(choice.protocol, rules):
-        raise InputError(
-            f"{choice.name} speaks {choice.protocol}, which {why} (policy {spec.policy.name}); "
-            "choose another policy or agent"
-        )
+        raise refusal(f"{why} (policy {policy.name})")
+    options = policy.protocol.get(choice.protocol, {}) | choice.protocol_options
     protocol = new_protocol(choice.protocol, options, rules)
-    unspoken = (game.requests | game.events) - protocol.speaks - {Chance}
-    if unspoken:
+    if unspoken := (game.requests | game.events) - protocol.speaks - {Chance}:
         names = ", ".join(sorted(kind.__name__ for kind in unspoken))
-        raise InputError(
-            f"{choice.name} speaks {choice.protocol}, which has no commands for {names} "
-            f"of {spec.policy.game.name}; choose another policy or agent"
-        )
-    objection = protocol_entry(choice.protocol).objection(game.describe())
-    if objection is not None:
-        raise InputError(
-            f"{choice.name} speaks {choice.protocol}, which {objection} "
-            f"({spec.policy.game.name}, policy {spec.policy.name}); choose another policy or agent"
-        )
+        raise refusal(f"has no commands for {names} of {policy.game.name}")
+    if (objection := protocol_entry(choice.protocol).objection(game.describe())) is not None:
+        raise refusal(f"{objection} ({policy.game.name}, policy {policy.name})")
     return protocol
 
 
 def _opening(spec: GameSpec, seat: int, game: Game, path: str | None) -> Open:
-    clock = spec.policy.clock
-    has_commands = protocol_entry(spec.seats[seat].protocol).has_ponder_commands
-    names = (spec.seats[0].name, spec.seats[1].name)
-    runtime = spec.seats[seat].runtime
-    folder = (path or persistent_path(spec.box, runtime)) if spec.policy.folders.persistent else None
-    memory_bytes = spec.policy.limits.memory_bytes
-    limits = SeatLimits(clock.controls[seat], memory_bytes, folder, clock.ponder and has_commands)
-    return Open(seat, game.describe(), names, limits)
+    choice, policy, clock = spec.seats[seat], spec.policy, spec.policy.clock
+    folder = (path or persistent_path(spec.box, choice.runtime)) if policy.folders.persistent else None
+    ponders = clock.ponder and protocol_entry(choice.protocol).has_ponder_commands
+    limits = SeatLimits(clock.controls[seat], policy.limits.memory_bytes, folder, ponders)
+    return Open(seat, game.describe(), (spec.seats[0].name, spec.seats[1].name), limits)

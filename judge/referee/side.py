@@ -11,7 +11,7 @@ from judge.record.bounds import MIN_COUNT_BYTES
 from judge.record.transcript import Entry, EntryKind, decode_number
 from judge.referee.blame import Cause
 from judge.referee.clock import MS, Deadline, SeatClock
-from judge.referee.wire import RanOn
+from judge.referee.requests import RanOn
 from judge.sandbox.evidence import Evidence, ProcessReport
 
 TURNS = (Wait.TURN, Wait.ROW, Wait.PERSON, Wait.SYNC)
@@ -83,11 +83,7 @@ TRANSITIONS: Mapping[SeatState, Mapping[SeatState, str]] = {
         SeatState.EXITED: "exit",
         SeatState.KILLED: _LIMIT,
     },
-    SeatState.OUT: {
-        SeatState.CLOSING: "goodbye",
-        SeatState.EXITED: "exit",
-        SeatState.KILLED: _LIMIT,
-    },
+    SeatState.OUT: {SeatState.CLOSING: "goodbye", SeatState.EXITED: "exit", SeatState.KILLED: _LIMIT},
     SeatState.CLOSING: {SeatState.EXITED: "exit", SeatState.KILLED: "its time is over"},
     SeatState.EXITED: {SeatState.ASKED: "restart", SeatState.KILLED: _LIMIT},
     SeatState.KILLED: {SeatState.ASKED: "restart"},

@@ -1,28 +1,172 @@
-"""`verify`: the same referee on the recorded reads must write the same bytes and reach the same end."""
+"""The record of a game, and its verification: the same referee on the recorded reads must write the same bytes and
+reach the same end.
+"""
+
+from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
+import judge
 from judge.base.errors import InputError
-from judge.games.types import SEATS, Verdict
-from judge.record.spec import GameRecord, RecordFile
-from judge.record.transcript import EntryKind
-from judge.referee.blame import Void
-from judge.referee.make_record import (
-    plies_of,
-    replayed_fields,
-    result_line_of,
-    verdict_of,
-    winner_of,
+from judge.base.text import printable
+from judge.games.types import SEATS, AgentFault, BothAtFault, End, RuleResult, Verdict
+from judge.record.spec import (
+    ClockRecord,
+    FolderRecord,
+    GameRecord,
+    GameSpec,
+    Placement,
+    PlyRecord,
+    RecordFile,
+    SeatRecord,
 )
-from judge.referee.replay import Replay, replaying
+from judge.record.transcript import EntryKind, SealedTranscript
+from judge.referee.blame import Void
+from judge.referee.clock import MS, SeatClock
+from judge.referee.referee import Referee
+from judge.referee.replay import replaying
 from judge.referee.setup import replay_of
 from judge.referee.side import Side
+from judge.sandbox.evidence import Evidence
+
+if TYPE_CHECKING:
+    from judge.sandbox.folders import FolderKey
+
+NO_READINGS = (Evidence(), Evidence())
+
+
+_UNPLAYED: Mapping[str, Any] = {
+    "fault": None,
+    "evidence": None,
+    "why": "",
+    "about": {},
+    "charged_ms": 0.0,
+    "notes": (),
+}
+
+
+def record_of(
+    spec: GameSpec,
+    end: End | Void,
+    referee: Referee | None,
+    *,
+    started_at: str,
+    placement: Placement,
+    transcript: SealedTranscript,
+    attempt: int = 1,
+    readings: tuple[Evidence, Evidence] = NO_READINGS,
+    lingered_s: Sequence[float] = (0.0, 0.0),
+    folders: Mapping[FolderKey, FolderRecord] = MappingProxyType({}),
+    judge_late_ms: float = 0.0,
+) -> GameRecord:
+    """The record of a played game. `referee` is None if it never began; `readings` and `lingered_s` are by seat."""
+
+    def seat_record(seat: int) -> SeatRecord:
+        side, kept = None if referee is None else referee.sides[seat], spec.seats[seat].folders
+        cpu_ns = readings[seat].cpu_ns
+        return SeatRecord(
+            **(_UNPLAYED if side is None else replayed_fields(spec, side)),
+            name=spec.seats[seat].name,
+            memory_peak_bytes=readings[seat].memory_peak_bytes,
+            cpu_ms=None if cpu_ns is None else cpu_ns // MS,
+            lingered_ms=round(lingered_s[seat] * 1000 + (0 if side is None else side.lingered_ns / MS), 3),
+            folders={
+                kind: folders.get((seat, kind), FolderRecord(digest=start))
+                for kind, start in (kept.digests if kept else {}).items()
+            },
+        )
+
+    return GameRecord(
+        judge=judge.__version__,
+        id=spec.id,
+        attempt=attempt,
+        spec=spec,
+        verdict=verdict_of(end),
+        winner=winner_of(end),
+        reason=end.reason,
+        result=result_line_of(referee),
+        seats=(seat_record(0), seat_record(1)),
+        plies=plies_of(referee),
+        started_at=started_at,
+        seconds=transcript.seconds,
+        placement=placement,
+        unclosed="" if referee is None else referee.unclosed,
+        judge_late_ms=judge_late_ms,
+        transcript_sha256=transcript.sha256,
+    )
+
+
+def verdict_of(end: End | Void) -> Verdict:
+    """The verdict of a game's end."""
+    return Verdict.VOID if isinstance(end, Void) else end.verdict
+
+
+def winner_of(end: End | Void) -> int | None:
+    """The winning seat, or None."""
+    match end:
+        case Void() | BothAtFault():
+            return None
+        case AgentFault(seat=seat):
+            return 1 - seat
+        case RuleResult(winner=winner):
+            return winner
+
+
+def plies_of(referee: Referee | None) -> tuple[PlyRecord, ...]:
+    """The answers of a game; empty if it never began."""
+    return tuple(
+        PlyRecord(
+            seat=ply.seat,
+            said=ply.said,
+            ms=round(ply.charged_ns / 1e6, 3),
+            search=dict(ply.search),
+            memory_bytes=ply.memory_bytes,
+        )
+        for ply in (referee.plies if referee is not None else ())
+    )
+
+
+def result_line_of(referee: Referee | None) -> str:
+    """The result line in the usual manager's format, or ""."""
+    if referee is None or referee.game.end is None:
+        return ""
+    return referee.game.result(referee.sides[0].opening.names)
+
+
+def replayed_fields(spec: GameSpec, side: Side) -> dict[str, Any]:
+    """The fields of a `SeatRecord` that a replay also gives."""
+    fault, clock = side.fault, side.clock
+    return {
+        "fault": None if fault is None else fault.verdict,
+        "evidence": side.evidence,
+        "why": "" if fault is None else fault.reason,
+        "about": dict(side.about),
+        "charged_ms": round(clock.charged_ns / 1e6, 3),
+        "lingered_cpu_ms": round(side.lingered_cpu_ns / 1e6, 3),
+        "clock": None if spec.policy.clock.control is None else _clock_record(clock),
+        "notes": tuple(printable(note.text, None) for note in side.notes if not note.private),
+    }
+
+
+def _clock_record(clock: SeatClock) -> ClockRecord:
+    shown, left_ns = clock.shown(), clock.left_ns()
+    return ClockRecord(
+        control=str(clock.control),
+        answers=clock.answers,
+        added_ms=round(clock.added_ns / 1e6, 3),
+        left_ms=None if left_ns is None else round(left_ns / 1e6, 3),
+        moves_to_go=shown.moves_to_go,
+        periods_left=shown.periods_left,
+    )
+
 
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3}([0-9]{3})?)?\+00:00")
 
@@ -122,7 +266,8 @@ def void_problems(file: RecordFile) -> Iterator[str]:
         with replaying(replay):
             end = replay.finish()
     except InputError as error:
-        if not _breaks_off(replay) and referee.game.end is None:
+        was_played = any(entry.kind in (EntryKind.WROTE, EntryKind.READ) and entry.data for entry in replay.unused)
+        if was_played and referee.game.end is None:
             yield f"void, but its transcript continues after the end: {error}"
     # The last answer may have arrived when the host failed, and is not a ply then.
     replayed = plies_of(referee)
@@ -137,11 +282,6 @@ def void_problems(file: RecordFile) -> Iterator[str]:
             yield f"reason: the replay gives {end.reason!r:.200}, the record has {record.reason!r:.200}"
     elif end is not None:
         yield f"void, but the replay gives {verdict_of(end)}"
-
-
-def _breaks_off(replay: Replay) -> bool:
-    """Whether no agent's input or output follows the last used entry."""
-    return not any(entry.kind in (EntryKind.WROTE, EntryKind.READ) and entry.data for entry in replay.unused)
 
 
 def _seat_problems(file: RecordFile, seat: int, side: Side) -> Iterator[str]:
@@ -200,8 +340,10 @@ def _measurement_problems(file: RecordFile) -> Iterator[str]:
     """Measurements of a record that are impossible, with their fields."""
     record = file.record
     placement = record.placement
-    measured: list[tuple[str, float | None]] = [("judge_late_ms", record.judge_late_ms)]
-    measured.append(("placement.thaw_ms", placement.thaw_ms))
+    measured: list[tuple[str, float | None]] = [
+        ("judge_late_ms", record.judge_late_ms),
+        ("placement.thaw_ms", placement.thaw_ms),
+    ]
     for number, seat in enumerate(record.seats):
         values = (seat.charged_ms, seat.lingered_ms, seat.lingered_cpu_ms, seat.cpu_ms, seat.memory_peak_bytes)
         names = ("charged_ms", "lingered_ms", "lingered_cpu_ms", "cpu_ms", "memory_peak_bytes")

@@ -13,12 +13,11 @@ from judge.games.types import End, Verdict
 from judge.record.spec import GameSpec, SeatSpec
 from judge.record.transcript import Entry, EntryKind, Transcript, seal, unseal
 from judge.referee.blame import Void
-from judge.referee.drive import drive
-from judge.referee.make_record import plies_of, verdict_of, winner_of
 from judge.referee.referee import Referee
 from judge.referee.replay import Replay
+from judge.referee.requests import MemoryUse, RanOn, StoppedCpu, drive
 from judge.referee.setup import build_referee
-from judge.referee.wire import MemoryUse, RanOn, StoppedCpu
+from judge.referee.verify import plies_of, verdict_of, winner_of
 from judge.sandbox.evidence import Evidence, ProcessReport
 
 MS = 1_000_000
@@ -85,7 +84,7 @@ class Body:
 
 
 class World:
-    """Implements `judge.referee.wire.Wire`.
+    """Implements `judge.referee.requests.Wire`.
 
     Attributes set readings for a verdict, CPU use after freezing, and failures. `bodies` has each agent's input,
     `entries` the transcript.

@@ -26,9 +26,9 @@ from judge.contest.plan import load_plan
 from judge.contest.schedule_next import Scheduler
 from judge.record.spec import GameSpec, Placement, RecordFile
 from judge.record.transcript import seal
-from judge.referee.drive import drive
-from judge.referee.make_record import Circumstances, RefereedGame, record_of
+from judge.referee.requests import drive
 from judge.referee.setup import build_referee
+from judge.referee.verify import record_of
 from judge.store.tokens import Tokens
 from judge.testing import Act, Agent, Say, World
 from scripts.benchmarks.live_stage import until
@@ -339,13 +339,15 @@ def _record(spec: GameSpec, world: World) -> RecordFile:
     referee = build_referee(spec)
     end = drive(referee.requests(), world)
     sealed = seal(world.entries)
-    circumstances = Circumstances(
-        attempt=1,
+    made = record_of(
+        spec,
+        end,
+        referee,
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
         placement=Placement(box=("world", "world"), judge_cores=(), slot_cores=()),
         transcript=sealed,
     )
-    return RecordFile(record=record_of(spec, RefereedGame(end, referee), circumstances), transcript=sealed)
+    return RecordFile(record=made, transcript=sealed)
 
 
 def _script(row: int, text_bytes: int) -> Agent:

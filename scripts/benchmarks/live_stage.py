@@ -29,7 +29,7 @@ from judge.contest.plan import Planned, load_plan
 from judge.contest_games import ScheduledGame
 from judge.record.spec import GameSpec
 from judge.record.transcript import Entry, Transcript, unpack_entries
-from judge.referee.drive import drive
+from judge.referee.requests import drive
 from judge.referee.setup import build_referee
 from judge.testing import Act, Agent, Say, World
 from scripts.benchmarks.measuring import GOMOKU

@@ -20,7 +20,7 @@ from judge.base.errors import HostError
 from judge.play.venue import Slot
 from judge.record.policy import Policy
 from judge.record.transcript import EntryKind
-from judge.referee.wire import RanOn, StoppedCpu
+from judge.referee.requests import RanOn, StoppedCpu
 from judge.sandbox.box import Box, BoxKind, BoxPolicy, Limits, Tenant
 from judge.sandbox.docker.hardening import INIT_USER
 from judge.sandbox.docker.kept import KEPT

@@ -21,8 +21,7 @@ from judge.cli.reference import reference
 from judge.games.types import Verdict
 from judge.host.house_agent_names import house_agent_names
 from judge.record.policy import policy_names
-from judge.referee.blame import TABLE, BlameRow
-from judge.referee.verdict_help import FAULTS, RULED
+from judge.referee.blame import FAULTS, RULED, TABLE, BlameRow
 from tests.cli.conftest import Judge
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

@@ -18,8 +18,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from judge.formats.quantum_chess.log import Logged, QchessLog, read_log, write_log
-from judge.formats.quantum_chess.replay import ReplayedLog, announcements, first_board, qchess_options
+from judge.formats.quantum_chess.log import (
+    Logged,
+    QchessLog,
+    ReplayedLog,
+    announcements,
+    first_board,
+    qchess_options,
+    read_log,
+    write_log,
+)
 from judge.games.quantum_chess import QuantumChess
 from judge.games.quantum_chess.board import COLOURS
 from judge.games.quantum_chess.words import MOVED, Destination, Selection
@@ -29,9 +37,9 @@ from judge.protocols.time_control import TimeControl
 from judge.protocols.types import Open, SeatLimits
 from judge.record.policy import BytesPolicy, ClockPolicy
 from judge.record.transcript import EntryKind
-from judge.referee.drive import drive
 from judge.referee.observer import Observer
 from judge.referee.referee import Referee
+from judge.referee.requests import drive
 from judge.testing import Act, Agent, Say, World, exits
 
 RANDOM = "random_logs"

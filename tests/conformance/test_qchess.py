@@ -5,8 +5,7 @@ Where ours differs on purpose it does so by a rule (`reproduces`), and nothing e
 
 import pytest
 
-from judge.formats.quantum_chess.log import QchessLog, read_log, write_log
-from judge.formats.quantum_chess.replay import qchess_options, replay_qchess_log
+from judge.formats.quantum_chess.log import QchessLog, qchess_options, read_log, replay_qchess_log, write_log
 from judge.games.quantum_chess import ContradictionError, QuantumChess
 from judge.games.quantum_chess.board import COLOURS
 from judge.protocols.qchess import Qchess, QchessOptions

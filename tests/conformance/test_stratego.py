@@ -7,8 +7,7 @@ import re
 
 import pytest
 
-from judge.formats.stratego.log import read_log, write_log
-from judge.formats.stratego.replay import replay_stratego_log
+from judge.formats.stratego.log import read_log, replay_stratego_log, write_log
 from judge.games.types import AgentFault, Verdict
 from tests.conformance.stratego_driver import DATA, Pieces, Recording, Replayed, drive, read_set
 

@@ -50,8 +50,7 @@ from judge.record.policy import load_policy
 from judge.record.spec import GameSpec, KeptFolders, Placement, RecordFile
 from judge.record.transcript import mark_private, seal
 from judge.referee.blame import Cause, judge_failure
-from judge.referee.make_record import Circumstances, RefereedGame, record_of
-from judge.referee.verify import verify
+from judge.referee.verify import record_of, verify
 from judge.sandbox.evidence import Evidence
 from judge.store.contests import Store
 from judge.store.types import (
@@ -228,8 +227,9 @@ def _file(spec: GameSpec, end: Any, referee: Any, entries: Sequence[Any]) -> Rec
     sealed = seal(mark_private(entries, lambda seat, line: tests[seat](line)))
     cores = ((1,), (2,)) if spec.policy.clock.ponder else ()
     place = Placement(box=("world", "world"), judge_cores=(), slot_cores=(1, 2), seat_cores=cores)
-    happened = Circumstances(1, "2013-03-01T20:00:00+00:00", place, sealed)
-    return RecordFile(record=record_of(spec, RefereedGame(end, referee), happened), transcript=sealed)
+    at = "2013-03-01T20:00:00+00:00"
+    made = record_of(spec, end, referee, started_at=at, placement=place, transcript=sealed)
+    return RecordFile(record=made, transcript=sealed)
 
 
 # --- contests --------------------------------------------------------------------------------------------------------

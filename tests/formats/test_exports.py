@@ -5,10 +5,10 @@ from judge.catalog.files import steps_of
 from judge.formats.gomoku.piskvork import BY_FAULT
 from judge.formats.gomoku.record import five_of
 from judge.formats.quantum_chess.log import read_log as read_qchess_log
-from judge.formats.quantum_chess.replay import replay_qchess_log
-from judge.formats.stratego.log import read_log, read_result
-from judge.formats.stratego.replay import replay_stratego_log, rules_of
+from judge.formats.quantum_chess.log import replay_qchess_log
+from judge.formats.stratego.log import read_log, replay_stratego_log, rules_of
 from judge.games.stratego import Stratego
+from judge.games.stratego.types import read_result
 from judge.games.types import Verdict
 from judge.protocols import PERSON
 from judge.record.spec import GameSpec, RecordFile

@@ -14,7 +14,7 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.games.gomoku import Gomoku
-from judge.games.gomoku.opening import symmetric_squares
+from judge.games.gomoku.options import symmetric_squares
 from judge.games.gomoku.requests import (
     AnswerSwap,
     ChooseFifth,

@@ -10,7 +10,7 @@ import pytest
 
 from judge.play.live_wire import LiveWire
 from judge.record.transcript import Entry, EntryKind, Transcript
-from judge.referee.wire import RanOn
+from judge.referee.requests import RanOn
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
 from judge.sandbox.evidence import Evidence
 from judge.sandbox.host_activity.stall_probe import STALL_NS

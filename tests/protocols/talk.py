@@ -19,7 +19,7 @@ from typing import Any
 
 from judge.games.gomoku import requests as gomoku
 from judge.games.types import Event, Request
-from judge.protocols.agi_words import read_squares
+from judge.protocols.agi import read_squares
 from judge.protocols.types import AgentProtocol, Ask, Clock, Close, Open, Ponder, Stimulus, Tell
 from judge.testing import Conversation
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from judge.games.gomoku.requests import LayStones, Square, Stone, Stones, StonesRequest, Swap
 from judge.games.types import Decision, ReplyKind, Request
 from judge.protocols import protocol_entry
-from judge.protocols.agi import Agi, AgiOptions
-from judge.protocols.agi_words import by_keyword, objection, read_answer, read_squares, write_squares
+from judge.protocols.agi import Agi, AgiOptions, by_keyword, objection, read_answer, read_squares, write_squares
 from judge.protocols.time_control import UNLIMITED_MS, TimeControl
 from judge.protocols.types import (
     Answer,

@@ -24,11 +24,11 @@ from judge.protocols import protocol_entry
 from judge.publish.export.export import PageOptions, publish
 from judge.record.spec import FolderRecord, GameSpec, Placement, RecordFile, SeatSpec
 from judge.record.transcript import EntryKind, mark_private, seal, unseal
-from judge.referee.drive import drive
-from judge.referee.make_record import plies_of
 from judge.referee.referee import Referee
 from judge.referee.replay import Replay, rejoined
+from judge.referee.requests import drive
 from judge.referee.setup import build_referee
+from judge.referee.verify import plies_of
 from judge.store.contests import Store
 from judge.store.types import EntryRow
 from judge.testing import Act, Agent, Do, Say, World, dies, exits

@@ -9,10 +9,8 @@ from judge.record.policy import Policy
 from judge.record.spec import GameRecord, GameSpec, Placement, RecordFile
 from judge.record.transcript import Entry, SealedTranscript, mark_private, seal
 from judge.referee.blame import Void
-from judge.referee.make_record import Circumstances, record_of
-from judge.referee.make_record import RefereedGame as RecordedGame
 from judge.referee.referee import Referee
-from judge.referee.verify import verify
+from judge.referee.verify import record_of, verify
 from judge.sandbox.evidence import Evidence
 from judge.testing import MS, Act, Agent, Say, ScriptedGame, World, exits, scripted_seats
 
@@ -152,5 +150,5 @@ def a_record(
     place: Placement = WORLD,
 ) -> GameRecord:
     """The record of a game."""
-    happened = Circumstances(1, "2013-03-01T20:00:00+00:00", place, transcript)
-    return record_of(game_spec, RecordedGame(end, referee), happened)
+    at = "2013-03-01T20:00:00+00:00"
+    return record_of(game_spec, end, referee, started_at=at, placement=place, transcript=transcript)

@@ -10,8 +10,8 @@ from judge.base.errors import InputError
 from judge.games.types import Verdict
 from judge.record.policy import load_policy
 from judge.record.spec import GameSpec
-from judge.referee.make_record import plies_of
 from judge.referee.setup import check_playable
+from judge.referee.verify import plies_of
 from judge.testing import Act, Agent, Say, World, exits, scripted_seats
 from tests.referee.games import BLACK_ROW, Game, brain
 

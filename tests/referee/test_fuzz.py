@@ -20,7 +20,7 @@ from judge.protocols import PROTOCOLS
 from judge.record.policy import load_policy, policy_names, variants_of
 from judge.record.spec import GameSpec, RecordFile, public_part
 from judge.record.transcript import EntryKind
-from judge.referee.drive import drive
+from judge.referee.requests import drive
 from judge.referee.setup import build_referee, check_playable
 from judge.referee.verify import verify
 from judge.sandbox.evidence import Evidence

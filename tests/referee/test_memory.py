@@ -13,9 +13,9 @@ from judge.games.types import Verdict
 from judge.play.live_wire import LiveWire
 from judge.record.spec import RecordFile
 from judge.record.transcript import EntryKind, Transcript, unseal
+from judge.referee.requests import MemoryUse
 from judge.referee.side import BEYOND_MEMORY
 from judge.referee.verify import verify
-from judge.referee.wire import MemoryUse
 from judge.sandbox.box import Limits
 from judge.sandbox.evidence import Evidence
 from judge.sandbox.process.process_box import IdleMeter

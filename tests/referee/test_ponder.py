@@ -16,8 +16,8 @@ from judge.play.venue import Slot, Venue
 from judge.record.policy import load_policy
 from judge.record.spec import GameSpec, RecordFile, SeatSpec
 from judge.record.transcript import EntryKind, unseal
-from judge.referee.drive import drive
 from judge.referee.observer import AnswerObserver
+from judge.referee.requests import drive
 from judge.referee.setup import build_referee
 from judge.referee.side import Ply
 from judge.referee.verify import verify

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from judge.catalog.files import steps_of
-from judge.formats.quantum_chess.log import read_log, write_log
-from judge.formats.quantum_chess.replay import qchess_log, replay_qchess_log
+from judge.formats.quantum_chess.log import qchess_log, read_log, replay_qchess_log, write_log
 from judge.record.policy import load_policy
 from judge.record.spec import GameSpec
 from judge.record.transcript import EntryKind

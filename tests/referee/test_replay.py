@@ -5,8 +5,8 @@ import pytest
 from judge.base.errors import InputError
 from judge.record.transcript import Entry, EntryKind
 from judge.referee.replay import Replay, replaying
+from judge.referee.requests import MemoryUse, RanOn, StoppedCpu
 from judge.referee.setup import build_referee
-from judge.referee.wire import MemoryUse, RanOn, StoppedCpu
 from judge.testing import Do, World
 from tests.examples import sized
 from tests.hostile import assert_bounded

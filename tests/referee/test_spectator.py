@@ -6,11 +6,11 @@ import pytest
 
 from judge.record.spec import GameSpec
 from judge.record.transcript import SPILL_BYTES, Entry, EntryKind, Transcript, unpack_entries
-from judge.referee.make_record import plies_of
 from judge.referee.replay import Replay
 from judge.referee.setup import build_referee
 from judge.referee.side import Ply
 from judge.referee.steps import FollowedGame, SeatViews
+from judge.referee.verify import plies_of
 from judge.testing import Say, ScriptedGame, World
 from tests.games.stratego_positions import FULL_BLUE, FULL_RED
 from tests.hostile import assert_bounded

@@ -7,8 +7,8 @@ import pytest
 from judge.formats.fault_report import cases
 from judge.games.types import FAILURES, Verdict
 from judge.record.transcript import Entry, EntryKind, unseal
+from judge.referee.requests import RanOn
 from judge.referee.verify import verify
-from judge.referee.wire import RanOn
 from judge.sandbox.evidence import Evidence, ProcessReport
 from judge.testing import MS, Act, Do, Say, World, exits
 from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, resealed, spec

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from judge.catalog.files import steps_of
-from judge.formats.stratego.log import read_log, write_log
-from judge.formats.stratego.replay import log_of_record, replay_stratego_log
+from judge.formats.stratego.log import log_of_record, read_log, replay_stratego_log, write_log
 from judge.games.stratego import Stratego
 from judge.games.types import BothAtFault, Verdict
 from judge.record.policy import Policy, load_policy

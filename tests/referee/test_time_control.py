@@ -18,7 +18,7 @@ from judge.protocols.types import AgentProtocol, Ask, Clock, Effect, Open, Stimu
 from judge.record.policy import ClockPolicy, Policy, load_policy
 from judge.record.spec import ClockRecord, GameSpec, RecordFile
 from judge.referee.clock import MS, PAID, SeatClock
-from judge.referee.drive import drive
+from judge.referee.requests import drive
 from judge.referee.setup import build_referee
 from judge.referee.verify import verify
 from judge.testing import Act, Agent, Say, World

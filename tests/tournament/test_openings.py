@@ -20,7 +20,7 @@ from judge.catalog.entry import Openings
 from judge.contest import opening_files
 from judge.contest.opening_files import read_openings
 from judge.games.gomoku import Rule
-from judge.games.gomoku.opening import symmetries
+from judge.games.gomoku.options import symmetries
 from judge.games.gomoku.positions import parse_opening
 from judge.games.gomoku.requests import Square, square_name
 from judge.tournament.openings import schedule

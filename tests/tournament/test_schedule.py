@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from judge.contest.contest import Contest
 from judge.contest.schedule_next import Scheduler
 from judge.contest_games import GameState, Outcome, ScheduledGame
-from judge.games.gomoku.opening import symmetries
+from judge.games.gomoku.options import symmetries
 from judge.record.spec import GameSpec
 from judge.store.contests import Store
 from judge.tournament.formats import AnyFormat

@@ -10,8 +10,7 @@ from judge.formats.outcome import outcome_sentence
 from judge.games.types import Verdict
 from judge.protocols import PROTOCOLS, protocol_entry
 from judge.protocols.checks import ASKED, CHECKS
-from judge.referee.blame import TABLE
-from judge.referee.verdict_help import FAULTS, RULED
+from judge.referee.blame import FAULTS, RULED, TABLE
 from judge.site.pages import MAX_SENTENCE_CHARACTERS
 from judge.translations.language import CODES, ENGLISH, language
 from judge.translations.sentences import SENTENCE

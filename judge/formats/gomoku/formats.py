@@ -31,8 +31,10 @@ from judge.formats.gomoku.piskvork import (
 from judge.formats.gomoku.psq import looks_like_psq, read_psq, write_psq, write_psq_gomocupjudge
 from judge.formats.gomoku.record import FiveRecord, Laying, five_of, need_board
 from judge.formats.gomoku.sgf import read_sgf, write_sgf
+from judge.formats.gomoku.view import bare_stones_view
 from judge.formats.registry import HEAD_BYTES, FileFormat, FileFormats
 from judge.formats.sgf import looks_like_sgf, sgf_encoding
+from judge.formats.steps import ReplayStep, Stepped
 
 SIDE = 20
 
@@ -62,8 +64,7 @@ def read_rec(data: bytes, source: str = "rec") -> FiveRecord:
     lines = split_lines(decode_file(data, source))
     if len(lines) < 2:
         raise InputError(f"{source}, line {len(lines) + 1}: the names of black and white come first")
-    laying = Laying(SIDE, SIDE, source, lambda x, y: f"{x},{y}")
-    moves, opening = read_moves(lines[2:], 0, laying)
+    moves, opening = read_moves(lines[2:], 0, Laying(SIDE, SIDE, source, lambda x, y: f"{x},{y}"))
     rest = lines[2 + len(moves) :]
     if len(rest) > 1 or not all(is_code(text) for _, text in rest):
         number, text = rest[0]
@@ -101,3 +102,20 @@ GOMOKU_FORMATS = FileFormats(
     names_of=lambda game: game.names or (),
     guesses_encoding=_guesses_encoding,
 )
+
+
+def first_game(data: bytes, source: str) -> Stepped:
+    """The steps of a file's first game. Raises InputError."""
+    game = GOMOKU_FORMATS.read(data, source)[0]
+    if not game.has_board:
+        raise InputError(f"{source}: it holds results alone, no moves")
+    stones = [(x, y, number & 1) for number, (x, y, _) in enumerate(game.moves)]
+    steps = [ReplayStep(bare_stones_view(game.width, game.height, []))]
+    for number, (x, y, ms) in enumerate(game.moves, 1):
+        view = bare_stones_view(game.width, game.height, stones[:number])
+        steps.append(ReplayStep(view.since(steps[-1].view), (number - 1) & 1, f"{x},{y}", float(ms)))
+    names = game.names or ("black", "white")
+    won = {"black": f"{names[0]} wins", "white": f"{names[1]} wins", "draw": "drawn"}
+    result = won.get(game.outcome, "no result")
+    said = f"{result} ({game.verdict})" if game.verdict else result
+    return Stepped(f"{game.width}x{game.height}", names, steps, said)

@@ -20,22 +20,10 @@ MAX_NAME_CHARACTERS = 100
 BY_RULES, BY_TIME, BY_FAULT, UNKNOWN = 0, 15, -2, -1
 
 _CODES = {
-    Verdict.WIN: BY_RULES,
-    Verdict.DRAW: BY_RULES,
-    Verdict.FOUL: BY_RULES,
-    Verdict.START_TIME: BY_TIME,
-    Verdict.TURN_TIME: BY_TIME,
-    Verdict.MATCH_TIME: BY_TIME,
-    Verdict.ILLEGAL: BY_FAULT,
-    Verdict.UNREADABLE: BY_FAULT,
-    # Code 0 promises a row of five.
-    Verdict.RESIGNED: BY_FAULT,
-    Verdict.MEMORY: BY_FAULT,
-    Verdict.OUTPUT: BY_FAULT,
-    Verdict.CRASH: BY_FAULT,
-    Verdict.REFUSED: BY_FAULT,
-    Verdict.VOID: UNKNOWN,
+    **dict.fromkeys((Verdict.WIN, Verdict.DRAW, Verdict.FOUL), BY_RULES),
+    **dict.fromkeys((Verdict.START_TIME, Verdict.TURN_TIME, Verdict.MATCH_TIME), BY_TIME),
 }
+"""Other verdicts are faults, also a resignation: code 0 promises a row of five."""
 
 Line = tuple[int, str]
 
@@ -84,7 +72,7 @@ def code_of(record: FiveRecord) -> int:
     if not record.outcome or record.verdict == Verdict.VOID:
         return UNKNOWN
     if record.verdict:
-        code = _CODES[Verdict(record.verdict)]
+        code = _CODES.get(Verdict(record.verdict), BY_FAULT)
     else:
         code = BY_RULES if record.outcome == outcome_on_board(record) else BY_FAULT
     is_unlike = code != BY_RULES and record.outcome != _winner_if_to_move_lost(record)

@@ -85,8 +85,7 @@ def read_psq(data: bytes, source: str = "psq") -> FiveRecord:
         raise InputError(f"{source}, line {number}: no header; write it such as Piskvorky 15x15, 11:11, 0")
     width, height, started = int(header[1]), int(header[2]), int(header[3])
     lines, is_illegal = _without_illegal_end(lines)
-    laying = Laying(width, height, source, lambda x, y: f"{x + 1},{y + 1}")
-    moves, opening = read_moves(lines, 1, laying)
+    moves, opening = read_moves(lines, 1, Laying(width, height, source, lambda x, y: f"{x + 1},{y + 1}"))
     names, code, footer = _read_end(lines[len(moves) :], source)
     if names is not None and started == 1:
         names = (names[1], names[0])

@@ -19,7 +19,7 @@ from judge.games.gomoku.board import GomokuBoard
 from judge.games.gomoku.requests import RULE_BITS, Square
 from judge.games.gomoku.rules import winning_row
 from judge.games.types import Verdict
-from judge.referee.make_record import winner_of
+from judge.referee.verify import winner_of
 
 Move = tuple[int, int, int]
 """x and y from 0, and milliseconds (0 for a stone of the opening)."""

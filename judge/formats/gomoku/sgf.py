@@ -36,13 +36,11 @@ LARGEST = len(LETTERS)
 
 OPENING_MOVE = "opening move"
 
-_SUFFIXES = {
+_SUFFIXES: dict[str, str] = {
     "": "",
     Verdict.WIN: "",
+    **dict.fromkeys((Verdict.START_TIME, Verdict.TURN_TIME, Verdict.MATCH_TIME), "T"),
     Verdict.RESIGNED: "R",
-    Verdict.START_TIME: "T",
-    Verdict.TURN_TIME: "T",
-    Verdict.MATCH_TIME: "T",
 }
 
 _VERDICTS = {"R": Verdict.RESIGNED, "T": Verdict.TURN_TIME}

@@ -1,12 +1,9 @@
-"""Board views and steps of five-in-a-row games."""
+"""Board views of five-in-a-row games."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from judge.base.errors import InputError
-from judge.formats.gomoku.record import FiveRecord
-from judge.formats.steps import ReplayStep, Stepped
 from judge.formats.views import BoardView, Mark, Surface, Token
 from judge.games.gomoku import Gomoku
 from judge.games.gomoku.requests import COLOURS, Placed, Square, square_name
@@ -16,22 +13,18 @@ from judge.games.types import SEATS, RuleResult, Verdict
 def stones_view(game: Gomoku) -> BoardView:
     """Numbered stones; winning row and offered fifth stones are marked."""
     marks = {**dict.fromkeys(game.offers, Mark.OFFER), **_winning_row(game)}
-    return _view(game.width, game.height, game.stones, game.dead, (game.black, 1 - game.black), marks)
+    return bare_stones_view(game.width, game.height, game.stones, game.dead, (game.black, 1 - game.black), marks)
 
 
-def bare_stones_view(width: int, height: int, stones: Sequence[Placed]) -> BoardView:
-    """Stones in play order, without rules."""
-    return _view(width, height, stones, (), SEATS, {})
-
-
-def _view(
+def bare_stones_view(
     width: int,
     height: int,
     stones: Sequence[Placed],
-    dead: Collection[Square],
-    seats: tuple[int, int],
-    marks: Mapping[Square, Mark],
+    dead: Collection[Square] = (),
+    seats: tuple[int, int] = SEATS,
+    marks: Mapping[Square, Mark] | None = None,
 ) -> BoardView:
+    """Stones in play order, without rules."""
     tokens = {(x, y): _stone(colour, number) for number, (x, y, colour) in enumerate(stones, 1)}
     for square in dead:
         tokens[square] = replace(tokens[square], is_dead=True)
@@ -41,7 +34,7 @@ def _view(
         tokens,
         (COLOURS[0], COLOURS[1]),
         seats,
-        marks=marks,
+        marks=marks or {},
         caption=f"{len(stones)}. {square_name(*stones[-1][:2])}" if stones else "",
     )
 
@@ -72,26 +65,3 @@ def _run(own: set[Square], start: Square, dx: int, dy: int) -> list[Square]:
             run.append((x, y))
             x, y = x + sign * dx, y + sign * dy
     return run
-
-
-def first_game(data: bytes, source: str) -> Stepped:
-    """Raises InputError."""
-    from judge.formats.gomoku.formats import GOMOKU_FORMATS
-
-    game = GOMOKU_FORMATS.read(data, source)[0]
-    if not game.has_board:
-        raise InputError(f"{source}: it holds results alone, no moves")
-    return _steps_of(game)
-
-
-def _steps_of(game: FiveRecord) -> Stepped:
-    stones = [(x, y, number & 1) for number, (x, y, _) in enumerate(game.moves)]
-    steps = [ReplayStep(bare_stones_view(game.width, game.height, []))]
-    for number, (x, y, ms) in enumerate(game.moves, 1):
-        view = bare_stones_view(game.width, game.height, stones[:number])
-        steps.append(ReplayStep(view.since(steps[-1].view), (number - 1) & 1, f"{x},{y}", float(ms)))
-    names = game.names or ("black", "white")
-    won = {"black": f"{names[0]} wins", "white": f"{names[1]} wins", "draw": "drawn"}
-    result = won.get(game.outcome, "no result")
-    said = f"{result} ({game.verdict})" if game.verdict else result
-    return Stepped(f"{game.width}x{game.height}", names, steps, said)

@@ -16,7 +16,9 @@ class GomokuBoard:
         self.width = width
         self.height = height
         self.stride = width + 2
-        self.cells = _empty_cells(width, height)
+        edge, end_row = bytes([EDGE]), bytes([EDGE]) * self.stride
+        row = edge + bytes([EMPTY]) * width + edge
+        self.cells = bytearray(end_row + row * height + end_row)
         self.stones: list[Placed] = []
         self.dead: set[Square] = set()
 
@@ -38,7 +40,8 @@ class GomokuBoard:
         if not (0 <= x < self.width and 0 <= y < self.height):
             return sentence(f"{say_square(x, y)} is off the {self.width}x{self.height} board")
         if self.cells[self.index(x, y)]:
-            number, colour = self._who_took(x, y)
+            stones = enumerate(self.stones, 1)
+            number, colour = next((number, stone[2]) for number, stone in stones if stone[:2] == (x, y))
             return sentence(f"{say_square(x, y)} is taken by stone {number} ({COLOURS[colour]})")
         return None
 
@@ -55,13 +58,3 @@ class GomokuBoard:
 
     def say(self, at: int) -> str:
         return square_name(*self.square(at))
-
-    def _who_took(self, x: int, y: int) -> tuple[int, int]:
-        return next((number, stone[2]) for number, stone in enumerate(self.stones, 1) if stone[:2] == (x, y))
-
-
-def _empty_cells(width: int, height: int) -> bytearray:
-    edge = bytes([EDGE])
-    end_row = edge * (width + 2)
-    row = edge + bytes([EMPTY]) * width + edge
-    return bytearray(end_row + row * height + end_row)

@@ -9,8 +9,7 @@ from typing import Any, Self
 from judge.base.errors import InputError
 from judge.base.text import quote, sentence
 from judge.games.gomoku.board import GomokuBoard
-from judge.games.gomoku.opening import FIFTH_AT, STEPS, distance_from_centre, events_of, requests_of, symmetric_squares
-from judge.games.gomoku.options import GomokuOptions
+from judge.games.gomoku.options import FIFTH_AT, STEPS, GomokuOptions, events_of, requests_of, symmetric_squares
 from judge.games.gomoku.renju import foul
 from judge.games.gomoku.requests import (
     BLACK,
@@ -30,7 +29,7 @@ from judge.games.gomoku.requests import (
     Swap,
     say_square,
 )
-from judge.games.gomoku.rules import Rule, WinningRow, winning_row
+from judge.games.gomoku.rules import Rule, winning_row
 from judge.games.types import AgentFault, Decision, End, Event, Reply, ReplyKind, Request, RuleResult, Verdict
 
 
@@ -89,8 +88,7 @@ class Gomoku:
 
     @property
     def longest(self) -> int:
-        sizes = [self.width * self.height, *(size * size for size in self._sizes)]
-        return max(sizes) + OPENING_ANSWERS
+        return max([self.width * self.height, *(size * size for size in self._sizes)]) + OPENING_ANSWERS
 
     def renegotiate(self) -> bool:
         """To the next board size that holds the opening."""
@@ -222,8 +220,7 @@ class Gomoku:
         if objection is not None:
             return self._illegal(request, objection)
         self._play(stone.x, stone.y, WHITE)
-        placed = StonePlaced(None, stone.x, stone.y, WHITE, request.seat)
-        return (placed, self._settle(1 - request.seat))
+        return (StonePlaced(None, stone.x, stone.y, WHITE, request.seat), self._settle(1 - request.seat))
 
     def _take_black(self, request: AnswerSwap, _swap: Swap) -> Sequence[Event]:
         return (self._settle(request.seat),)
@@ -259,9 +256,8 @@ class Gomoku:
 
     def _objection_to_laying(self, stone: Stone) -> str | None:
         reach = len(self._board.stones)
-        if not self.options.lays_as_renju:
-            return None
-        if distance_from_centre(stone.x, stone.y, self.width, self.height) <= reach:
+        distance = max(abs(stone.x - self.width // 2), abs(stone.y - self.height // 2))
+        if distance <= reach or not self.options.lays_as_renju:
             return None
         side = 2 * reach + 1
         return sentence(f"{say_square(stone.x, stone.y)} is outside the middle {side}x{side} squares")
@@ -308,7 +304,9 @@ class Gomoku:
         row = winning_row(board.cells, board.stride, at, self.rule)
         if row is not None:
             if not self.options.continuous:
-                self._end = RuleResult(Verdict.WIN, self._seat(row.colour), self._say_row(row))
+                first, last = board.say(row.first), board.say(row.last)
+                reason = sentence(f"{row.length} in a row, {first} to {last}")
+                self._end = RuleResult(Verdict.WIN, self._seat(row.colour), reason)
                 return
             self._points[row.colour] += 1
             for index in range(row.first, row.last + 1, row.step):
@@ -328,10 +326,6 @@ class Gomoku:
             self._end = RuleResult(Verdict.DRAW, None, sentence("the board is full"))
         else:
             self._end = RuleResult(Verdict.DRAW, None, sentence(f"{self._drawn_at} stones and no winner"))
-
-    def _say_row(self, row: WinningRow) -> str:
-        first, last = self._board.say(row.first), self._board.say(row.last)
-        return sentence(f"{row.length} in a row, {first} to {last}")
 
 
 _ANSWERS: Mapping[tuple[type[Request], type[Decision]], Callable[[Gomoku, Any, Any], Sequence[Event]]] = {

@@ -1,18 +1,87 @@
-"""Options of a game of five in a row: board, rule, opening and swaps."""
+"""Options of a game of five in a row: board, rule, and its opening: first stones, swaps, and offers of a fifth stone.
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Self
+The table gives the step for each number of stones. Fifth stones are offered afterwards, at four stones.
+
+    swap    stones  to act            answer                                      then
+    none    -       -                 -                                           settled from the start
+    first   0       seat 0            lays a stone                                1
+            1       seat 1            a stone: stays white; swap: takes black     settled
+    third   0 1 2   seat 0            lays a stone                                1 2 3
+            3       seat 1            as above                                    settled
+    swap2   0       seat 0            lays three stones at once                   3
+            3       seat 1            as above, or adds two stones                settled, or 5
+            5       seat 0            as above                                    settled
+
+Sources: Gomoku AI protocol, SWAP2BOARD (swap2); AGI draft, SETRULE, with the opening rules of the renju federation
+(first, third, fifths): docs/agi.md.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from typing import Annotated, Any, NamedTuple, Self
 
 from pydantic import Field, StrictBool, StrictInt, model_validator
 
 from judge.base.parsing import FrozenModel, parse
-from judge.games.gomoku.opening import FIFTH_AT, STEPS, Geometry, SwapRule
+from judge.games.gomoku.requests import (
+    AnswerSwap,
+    ChooseFifth,
+    ColoursSettled,
+    LayStones,
+    OfferFifths,
+    Placed,
+    PlaceStone,
+    Square,
+    StonePlaced,
+)
 from judge.games.gomoku.rules import CONTINUOUS_BIT, Rule, rule_of_bits
+from judge.games.types import Event, Request
 
 SMALLEST, LARGEST = 5, 60
 """Room for five stones, and two-digit names."""
 
+RENJU_REST = 25
+"""Free squares at which Gomocup's managers draw renju."""
+
 Side = Annotated[StrictInt, Field(ge=SMALLEST, le=LARGEST)]
+
+
+class SwapRule(StrEnum):
+    """Which seat may choose its colour, and when."""
+
+    NONE = "none"
+    FIRST = "first"
+    """After the first stone (`FIRSTCHANGE` of AGI)."""
+    THIRD = "third"
+    """After three stones of one seat (`THIRDCHANGE` of AGI)."""
+    SWAP2 = "swap2"
+    """Gomocup's `SWAP2BOARD`: after three stones, or after two more."""
+
+
+class Geometry(StrEnum):
+    """Allowed squares before a swap."""
+
+    RENJU = "renju"
+    """First stone in the centre, second within 3x3, third within 5x5."""
+    FREE = "free"
+
+
+class Step(NamedTuple):
+    """A step of the table."""
+
+    seat: int
+    lays: int = 0
+    adds: int = 0
+
+
+STEPS: Mapping[SwapRule, Mapping[int, Step]] = {
+    SwapRule.NONE: {},
+    SwapRule.FIRST: {0: Step(0, lays=1), 1: Step(1)},
+    SwapRule.THIRD: {0: Step(0, lays=1), 1: Step(0, lays=1), 2: Step(0, lays=1), 3: Step(1)},
+    SwapRule.SWAP2: {0: Step(0, lays=3), 3: Step(1, adds=2), 5: Step(0)},
+}
+
+FIFTH_AT = 4
 
 
 class GomokuOptions(FrozenModel):
@@ -44,22 +113,19 @@ class GomokuOptions(FrozenModel):
         """The opening is centred."""
         across, down = size // 2 - self.width // 2, size // 2 - self.height // 2
         opening = tuple((x + across, y + down) for x, y in self.opening)
-        changes = {"width": size, "height": size, "opening": opening}
-        return self.model_validate(self.model_dump() | changes)
+        return self.model_validate(self.model_dump() | {"width": size, "height": size, "opening": opening})
 
     @property
     def drawn_at(self) -> int:
         squares = self.width * self.height
         if self.draw_at is not None:
             return min(squares, self.draw_at)
-        has_rest = self.rule is Rule.RENJU and squares > 2 * RENJU_REST
-        return squares - RENJU_REST if has_rest else squares
+        return squares - RENJU_REST if self.rule is Rule.RENJU and squares > 2 * RENJU_REST else squares
 
     @property
     def lays_as_renju(self) -> bool:
-        if self.swap not in (SwapRule.FIRST, SwapRule.THIRD):
-            return False
-        return (self.geometry or Geometry.of(self.rule)) is Geometry.RENJU
+        is_renju = self.rule is Rule.RENJU if self.geometry is None else self.geometry is Geometry.RENJU
+        return is_renju and self.swap in (SwapRule.FIRST, SwapRule.THIRD)
 
     @model_validator(mode="before")
     @classmethod
@@ -87,5 +153,45 @@ class GomokuOptions(FrozenModel):
         return self
 
 
-RENJU_REST = 25
-"""Free squares at which Gomocup's managers draw renju."""
+Turn = Callable[[int, int], Square]
+
+
+def requests_of(swap: SwapRule, fifths: int) -> frozenset[type[Request]]:
+    """Possible requests."""
+    kinds: set[type[Request]] = {PlaceStone}
+    for step in STEPS[swap].values():
+        kinds.add(AnswerSwap if not step.lays else LayStones if step.lays > 1 else PlaceStone)
+    return frozenset(kinds | {OfferFifths, ChooseFifth} if fifths > 1 else kinds)
+
+
+def events_of(swap: SwapRule) -> frozenset[type[Event]]:
+    """Possible events."""
+    return frozenset({StonePlaced, ColoursSettled} if STEPS[swap] else {StonePlaced})
+
+
+def symmetric_squares(square: Square, stones: Sequence[Placed], width: int, height: int) -> set[Square]:
+    """Images under the symmetries that keep `stones` with their colours."""
+    whole = set(stones)
+    return {
+        turn(*square)
+        for turn in symmetries(width, height)
+        if {(*turn(x, y), colour) for x, y, colour in stones} == whole
+    }
+
+
+def symmetries(width: int, height: int) -> Sequence[Turn]:
+    """Of a board. Identity first."""
+    right, bottom = width - 1, height - 1
+    mirrors: list[Turn] = [
+        lambda x, y: (x, y),
+        lambda x, y: (right - x, y),
+        lambda x, y: (x, bottom - y),
+        lambda x, y: (right - x, bottom - y),
+    ]
+    diagonals: list[Turn] = [
+        lambda x, y: (y, x),
+        lambda x, y: (right - y, x),
+        lambda x, y: (y, bottom - x),
+        lambda x, y: (right - y, bottom - x),
+    ]
+    return mirrors + diagonals if width == height else mirrors

@@ -216,8 +216,8 @@ class ChessBoard:
         if ahead and piece.y == PAWN_ROW[piece.colour]:
             beyond = (x, y + _FORWARD[piece.colour])
             ahead += [beyond] if beyond not in self._at else []
-        sides = ((x - 1, y), (x + 1, y))
-        return ahead + [square for square in sides if self._is_enemy(piece, square)]
+        sides = [(side, self._at.get(side)) for side in ((x - 1, y), (x + 1, y))]
+        return ahead + [side for side, there in sides if there is not None and there.colour != piece.colour]
 
     def _slide(self, piece: Piece, dx: int, dy: int) -> Iterable[Square]:
         square = (piece.x + dx, piece.y + dy)
@@ -230,10 +230,6 @@ class ChessBoard:
     def _may_land(self, piece: Piece, square: Square) -> bool:
         there = self._at.get(square)
         return _is_on_board(*square) and (there is None or there.colour != piece.colour)
-
-    def _is_enemy(self, piece: Piece, square: Square) -> bool:
-        there = self._at.get(square)
-        return there is not None and there.colour != piece.colour
 
 
 def _is_on_board(x: int, y: int) -> bool:

@@ -97,8 +97,7 @@ class QuantumChessOptions(FrozenModel):
             if self.played or self.turn != "white":
                 raise ValueError("turn and played need a position; add the position")
             return self
-        squares = {(piece.x, piece.y) for piece in self.position}
-        if len(squares) < len(self.position):
+        if len({(piece.x, piece.y) for piece in self.position}) < len(self.position):
             raise ValueError("two pieces of the position are on one square")
         return self
 
@@ -108,9 +107,7 @@ class ContradictionError(InputError):
 
 
 _FAULT_WORDS = {
-    Verdict.START_TIME: "TIMEOUT",
-    Verdict.TURN_TIME: "TIMEOUT",
-    Verdict.MATCH_TIME: "TIMEOUT",
+    **dict.fromkeys((Verdict.START_TIME, Verdict.TURN_TIME, Verdict.MATCH_TIME), "TIMEOUT"),
     Verdict.RESIGNED: "terminated",
 }
 _GONE = "UNRESPONSIVE"
@@ -157,7 +154,10 @@ class QuantumChess:
         """
         told: dict[str, Any] = {"variant": self.options.variant.value}
         if self.options.position:
-            told["board"] = [_public(piece) for piece in self.options.position]
+            told["board"] = [
+                piece.model_dump() | {"types": [UNKNOWN if kind.startswith(HIDDEN) else kind for kind in piece.types]}
+                for piece in self.options.position
+            ]
             told["played"] = list(self.options.played)
         return told
 
@@ -335,8 +335,7 @@ class QuantumChess:
         return (TurnLost(seat, words),)
 
     def _lose(self, verdict: Verdict, words: str) -> Sequence[Event]:
-        fault = AgentFault(verdict, self._turn, words)
-        self._finish(fault, f"{COLOURS[self._turn]} {words}")
+        self._finish(AgentFault(verdict, self._turn, words), f"{COLOURS[self._turn]} {words}")
         return ()
 
     def _draw_game(self, reason: str) -> None:
@@ -345,8 +344,3 @@ class QuantumChess:
     def _finish(self, end: End, words: str) -> None:
         self._end = end
         self._words = words
-
-
-def _public(piece: PlacedPiece) -> dict[str, Any]:
-    types = [UNKNOWN if kind.startswith(HIDDEN) else kind for kind in piece.types]
-    return piece.model_dump() | {"types": types}

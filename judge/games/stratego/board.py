@@ -235,19 +235,17 @@ class SetupPhase:
             raise TypeError(f"stratego asked for a Row, not for a {type(row).__name__}")
         else:
             self._rows.append(row.pieces)
-            if len(self._rows) == SETUP_ROWS:
-                self._judge()
+            if len(self._rows) < SETUP_ROWS:
+                return
+            objection = self._board.set_up(self.seat, self._rows, self._partial)
+            if objection is not None:
+                self.fail(AgentFault(Verdict.ILLEGAL, self.seat, sentence(f"bad set-up: {objection}")))
+            else:
+                self._settle(self.seat)
 
     def fail(self, fault: AgentFault) -> None:
         self.faults[fault.seat] = fault
         self._settle(fault.seat)
-
-    def _judge(self) -> None:
-        objection = self._board.set_up(self.seat, self._rows, self._partial)
-        if objection is not None:
-            self.fail(AgentFault(Verdict.ILLEGAL, self.seat, sentence(f"bad set-up: {objection}")))
-        else:
-            self._settle(self.seat)
 
     def _settle(self, seat: int) -> None:
         self.placed[seat] = self._board.rows_of(seat)

@@ -156,7 +156,9 @@ class Stratego:
             return ()
         fault = self.setup.fault
         if fault is None:
-            return self._start()
+            self.turn, self.seat = 1, RED
+            self._begin_half_move()
+            return (Started(RED),)
         self.seat = self.setup.seat
         offender = None if isinstance(fault, BothAtFault) else fault.seat
         whose = "BOTH players" if offender is None else COLOURS[offender]
@@ -169,16 +171,12 @@ class Stratego:
             self._finish_on_turn(fault, offender)
         return ()
 
-    def _start(self) -> Sequence[Event]:
-        self.turn = 1
-        self.seat = RED
-        self._begin_half_move()
-        return (Started(RED),)
-
     def _take_half_move(self, reply: Reply) -> Sequence[Event]:
         decision, said = reply.decision, reply.said
         if reply.kind is ReplyKind.RESIGNED:
-            return self._resign(reply)
+            self.reason = SURRENDERED
+            fault = no_decision(self.seat, reply, "a move")
+            return self._end_by_move("SURRENDER OK", fault, "SURRENDER", is_move=False)
         if reply.kind is not ReplyKind.DECIDED:
             return self._take_unreadable(reply)
         if isinstance(decision, Move):
@@ -221,7 +219,10 @@ class Stratego:
     def _fight(self, text: str, clash: Clash, attacker: str, defender: str, start: int, at: int) -> Sequence[Event]:
         board, seat = self._board, self.seat
         if clash is Clash.FLAG:
-            return self._capture_flag(text, attacker)
+            self.reason = "Captured the flag"
+            won = RuleResult(Verdict.WIN, seat, sentence(f"{COLOURS[seat]} captured the flag"))
+            ranks = f" {attacker} F" if self.options.flag_word == "KILLS" else ""
+            return self._end_by_move(f"{text} {self.options.flag_word}{ranks}", won, "VICTORY")
         if clash is not Clash.DIES:
             board.remove(1 - seat, at)
         if clash is Clash.KILLS:
@@ -231,13 +232,6 @@ class Stratego:
         is_bomb = clash is Clash.BOTH_DIE and defender == "B"
         word = self.options.bomb_word if is_bomb else _WORDS[clash]
         return self._go_on(f"{text} {word} {attacker} {defender}", clash)
-
-    def _capture_flag(self, text: str, attacker: str) -> Sequence[Event]:
-        seat, word = self.seat, self.options.flag_word
-        self.reason = "Captured the flag"
-        won = RuleResult(Verdict.WIN, seat, sentence(f"{COLOURS[seat]} captured the flag"))
-        ranks = f" {attacker} F" if word == "KILLS" else ""
-        return self._end_by_move(f"{text} {word}{ranks}", won, "VICTORY")
 
     def _take_no_move(self, reply: Reply) -> Sequence[Event]:
         rule = self.options.no_move
@@ -278,13 +272,7 @@ class Stratego:
         if self.options.tolerate_unreadable:
             return self._go_on(text)
         self.reason = UNINTELLIGIBLE
-        fault = no_decision(self.seat, reply, "a move")
-        return self._end_by_move(text, fault, "ILLEGAL", is_move=False)
-
-    def _resign(self, reply: Reply) -> Sequence[Event]:
-        self.reason = SURRENDERED
-        fault = no_decision(self.seat, reply, "a move")
-        return self._end_by_move("SURRENDER OK", fault, "SURRENDER", is_move=False)
+        return self._end_by_move(text, no_decision(self.seat, reply, "a move"), "ILLEGAL", is_move=False)
 
     def _go_on(self, text: str, clash: Clash | None = None) -> Sequence[Event]:
         confirmed = self._note_half_move(text)

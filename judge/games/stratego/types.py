@@ -154,3 +154,33 @@ def write_move(move: Move) -> str:
 def _steps(text: str) -> int:
     match = _NUMBER.match(text)
     return 0 if match is None else max(INT_MIN, min(INT_MAX, int(match[0])))
+
+
+class ResultLine(NamedTuple):
+    """The last line of a log and of the manager's stdout. `colour` is RED, BLUE or BOTH."""
+
+    name: str
+    colour: str
+    outcome: str
+    turn: int
+    red_value: int
+    blue_value: int
+
+    @property
+    def points_word(self) -> str:
+        """Row of the policy's points; BOTH_ILLEGAL only for two bad set-ups."""
+        if self.colour == "BOTH":
+            return "BOTH_ILLEGAL"
+        # In 2011 also a single bad set-up, with the offender's name.
+        return "ILLEGAL" if self.outcome == "BOTH_ILLEGAL" else self.outcome
+
+
+_RESULT = re.compile(r"(\S+) (RED|BLUE|BOTH) ([A-Z_]+) ([0-9]{1,9}) ([0-9]{1,9}) ([0-9]{1,9})")
+
+
+def read_result(line: str) -> ResultLine | None:
+    """None if `line` has another form."""
+    match = _RESULT.fullmatch(line)
+    if match is None:
+        return None
+    return ResultLine(match[1], match[2], match[3], int(match[4]), int(match[5]), int(match[6]))

@@ -18,7 +18,7 @@ from judge.formats.steps import Stepped
 from judge.publish.redaction import entries_for, private_part
 from judge.record.spec import RecordFile, public_part
 from judge.record.transcript import EntryKind, unseal
-from judge.referee.verdict_help import fix_of
+from judge.referee.blame import fix_of
 from judge.site.game_files import read_stored
 from judge.site.game_page import GamePageContext, game_page, large_record_page
 from judge.site.pages import PagePlace

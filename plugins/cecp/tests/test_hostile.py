@@ -16,8 +16,7 @@ from judge.protocols.time_control import TimeControl
 from judge.protocols.types import Answer, Ask, Bytes, Note, Open, SeatLimits, Write
 from judge.record.spec import Placement, RecordFile
 from judge.record.transcript import seal
-from judge.referee.make_record import Circumstances, RefereedGame, record_of
-from judge.referee.verify import verify
+from judge.referee.verify import record_of, verify
 from judge.testing import Act, Agent, Say, ScriptedGame, World
 
 LINES = (
@@ -84,8 +83,8 @@ def test_no_output_of_an_engine_harms_its_opponent_or_the_record(
     assert game.verdict in (Verdict.WIN, Verdict.DRAW) or 1 - seat == game.winner
     sealed = seal(game.world.entries)
     placement = Placement(box=("world", "world"), judge_cores=(), slot_cores=())
-    circumstances = Circumstances(1, "2026-01-01T00:00:00+00:00", placement, sealed)
-    made = record_of(played, RefereedGame(game.end, game.referee), circumstances)
+    at = "2026-01-01T00:00:00+00:00"
+    made = record_of(played, game.end, game.referee, started_at=at, placement=placement, transcript=sealed)
     file = RecordFile.model_validate_json(RecordFile(record=made, transcript=sealed).to_json())
     assert [] == list(verify(file).problems)
     texts = [file.record.reason, *(text for each in file.record.seats for text in (each.why, *each.notes))]

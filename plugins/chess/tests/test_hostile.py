@@ -31,8 +31,7 @@ from judge.protocols.types import Answer, Ask, Bytes, Open, Search, SeatLimits
 from judge.record.policy import Policy
 from judge.record.spec import GameSpec, Placement, RecordFile
 from judge.record.transcript import seal
-from judge.referee.make_record import Circumstances, RefereedGame, record_of
-from judge.referee.verify import verify
+from judge.referee.verify import record_of, verify
 from judge.testing import Act, Agent, Say, ScriptedGame, World, scripted_seats
 
 CONTROLS = ("5", "5+0.1", "5d1", "10/5", "5|3x1", "5|10/3", "@1")
@@ -82,8 +81,9 @@ def spec(control: str = "5", *, ponder: bool = False, **options: Any) -> GameSpe
 def record(game: ScriptedGame, played: GameSpec) -> RecordFile:
     sealed = seal(game.world.entries)
     placement = CORES if played.policy.clock.ponder else CORES.model_copy(update={"slot_cores": (), "seat_cores": ()})
-    circumstances = Circumstances(1, "2026-01-01T00:00:00+00:00", placement, sealed)
-    return RecordFile(record=record_of(played, RefereedGame(game.end, game.referee), circumstances), transcript=sealed)
+    at = "2026-01-01T00:00:00+00:00"
+    made = record_of(played, game.end, game.referee, started_at=at, placement=placement, transcript=sealed)
+    return RecordFile(record=made, transcript=sealed)
 
 
 @settings(deadline=None)

@@ -25,8 +25,7 @@ from judge.protocols.types import Answer, Bytes, Clock, Open, SeatLimits
 from judge.record.policy import Policy
 from judge.record.spec import GameSpec, Placement, RecordFile
 from judge.record.transcript import seal
-from judge.referee.make_record import Circumstances, RefereedGame, record_of
-from judge.referee.verify import verify
+from judge.referee.verify import record_of, verify
 from judge.testing import Act, Agent, Say, ScriptedGame, World, scripted_seats
 
 CONTROLS = ("5", "5+0.1", "5d1", "10/5", "5|3x1", "5|10/3", "@1")
@@ -73,8 +72,9 @@ def spec(control: str, **options: Any) -> GameSpec:
 def record(game: ScriptedGame, played: GameSpec) -> RecordFile:
     sealed = seal(game.world.entries)
     placement = Placement(box=("world", "world"), judge_cores=(), slot_cores=())
-    circumstances = Circumstances(1, "2026-01-01T00:00:00+00:00", placement, sealed)
-    return RecordFile(record=record_of(played, RefereedGame(game.end, game.referee), circumstances), transcript=sealed)
+    at = "2026-01-01T00:00:00+00:00"
+    made = record_of(played, game.end, game.referee, started_at=at, placement=placement, transcript=sealed)
+    return RecordFile(record=made, transcript=sealed)
 
 
 def player(first: str) -> Agent:

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.base.errors import InputError
-from judge.formats.quantum_chess.log import QchessLog, read_log, write_log
-from judge.formats.quantum_chess.replay import qchess_options, replay_qchess_log
+from judge.formats.quantum_chess.log import QchessLog, qchess_options, read_log, replay_qchess_log, write_log
 from judge.games.quantum_chess import QuantumChess
 from judge.games.quantum_chess.words import OnSquare
 from judge.games.types import NATURE, AgentFault, Chance, Drawn, Event, Reply, ReplyKind, Verdict, decided

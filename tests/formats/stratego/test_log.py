@@ -5,9 +5,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.base.errors import InputError
-from judge.formats.stratego.log import one_printable_line, read_log, read_result, write_log
-from judge.formats.stratego.replay import replay_stratego_log, stratego_options
+from judge.formats.stratego.log import (
+    one_printable_line,
+    read_log,
+    replay_stratego_log,
+    stratego_options,
+    write_log,
+)
 from judge.games.stratego import RULES
+from judge.games.stratego.types import read_result
 from judge.games.types import AgentFault, Verdict
 from tests.examples import examples
 from tests.games.stratego_positions import blue, new, red, say, set_up, toss
