@@ -28,7 +28,7 @@ MAX_WORD_BYTES = 4096
 MAX_OPTIONS = 100
 """Engine options in an agent.toml."""
 MAX_OPTION_NAME = 100
-_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
+NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 
 
 def _option_name(name: str) -> str:
@@ -181,7 +181,7 @@ def refuse_misnamed_manifest(source: Path) -> None:
 
 def is_name(text: str) -> bool:
     """Whether an agent name is valid."""
-    return _NAME.fullmatch(text) is not None
+    return NAME.fullmatch(text) is not None
 
 
 def fit_name(text: str) -> str:
