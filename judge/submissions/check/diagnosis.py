@@ -28,10 +28,9 @@ from judge.protocols.squares import intended_square
 from judge.record.policy import Policy
 from judge.sandbox.docker.images import runtimes_providing
 from judge.submissions.check.answer_forms import NO_SQUARE, form_advice, other_form
-from judge.submissions.check.causes import CAUSES, DENIED, MISSING, THREADS
+from judge.submissions.check.causes import CAUSES, DENIED, MISSING, THREADS, headline
 from judge.submissions.check.runner import CHATTER, IGNORED, RecordedTalk
 from judge.submissions.check.start_faults import CASE, other_name, pointers_of, processor_advice, why_not_started
-from judge.submissions.check.tracebacks import headline
 
 BUSY_SHARE = 0.2
 """Share of the waiting time, running or runnable, from which an agent is busy."""
