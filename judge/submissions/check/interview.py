@@ -128,7 +128,7 @@ def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
     """
     before = len(examinee.talks)
     results = QuestionResults()
-    questions, plain = examinee.questions.asked, examinee.questions.plain
+    questions = examinee.questions.asked
     left = list(questions)
     has_refused = False
     chosen = soon(policy)
@@ -146,7 +146,7 @@ def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
     while left and len(results.stopped) < MAX_FAULTS:
         # A failure costs a whole wait.
         batch = left if len(results.late) < MAX_FAULTS else left[:1]
-        talk = examinee.ask(batch, chosen, options=plain)
+        talk = examinee.ask(batch, chosen)
         is_short, chosen = chosen != policy, policy
         is_late = talk.side.fault in (Verdict.START_TIME, *_TIMES)
         is_misread = is_late and has_misread_form(talk)
@@ -168,7 +168,7 @@ def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
             continue
         left = left[left.index(question) + 1 :]
         if talk.answers and talk.answers[0].question != question:
-            alone = examinee.ask([question], soon(policy) if is_misread else policy, options=plain)
+            alone = examinee.ask([question], soon(policy) if is_misread else policy)
             if not alone.has_stopped:
                 examinee.talks.remove(talk)
                 results.add(alone)
@@ -198,16 +198,9 @@ def _other_ending(
 ) -> Diagnosis | None:
     other = "lf" if ending == "crlf" else "crlf"
     once = replace(question, turns=1)
-    again = examinee.ask(
-        [once], _hasty(policy), options=examinee.questions.plain, protocol_options={"line_ending": other}
-    )
-    examinee.talks.remove(again)
-    if not _has_answered(again):
-        return None
-    # The first conversation was longer.
-    control = examinee.ask([once], _hasty(policy), options=examinee.questions.plain)
-    examinee.talks.remove(control)
-    if _has_answered(control):
+    again = examinee.ask([once], _hasty(policy), is_trial=True, protocol_options={"line_ending": other})
+    # Both ask alone: the first conversation was longer.
+    if not _has_answered(again) or _has_answered(examinee.ask([once], _hasty(policy), is_trial=True)):
         return None
     examinee.line_ending = other
     first = talk.side.why or next((_say_fault(answer) for answer in talk.answers if answer.fault is not None), "")
@@ -250,7 +243,7 @@ def _ask_late_faults_again(examinee: Examinee, results: QuestionResults, policy:
             if answer.question == talk.answers[0].question:
                 failed_checks.add(name)
                 continue
-            alone = examinee.ask([answer.question], policy, options=examinee.questions.plain)
+            alone = examinee.ask([answer.question], policy)
             if alone.has_stopped or any(one.fault for one in alone.answers):
                 failed_checks.add(name)
                 continue
@@ -342,8 +335,7 @@ def _concern_of(answer: ProbeAnswer) -> str:
 
 
 def _say_fault(answer: ProbeAnswer) -> str:
-    reason = answer.fault.reason if answer.fault else ""
-    return f"{answer.question.what}: {reason}"
+    return f"{answer.question.what}: {answer.fault.reason if answer.fault else ''}"
 
 
 def _fix_of(answer: ProbeAnswer, protocol: str) -> str:
@@ -360,8 +352,7 @@ def time_of(results: QuestionResults, told: Policy) -> Iterator[Finding]:
     if late:
         yield failed("time", late[0].evidence, late[0].fix)
     elif slowest > limit_ms:
-        what = sentence(f"its limit was {limit_ms} ms a turn, and it took {slowest:.0f} ms")
-        yield warned("time", what)
+        yield warned("time", sentence(f"its limit was {limit_ms} ms a turn, and it took {slowest:.0f} ms"))
     elif results.turns_ms:
         yield passed("time", turns_text(results.turns_ms, limit_ms))
 
@@ -381,7 +372,7 @@ def opening_of(examinee: Examinee, policy: Policy) -> Iterator[Finding]:
     faults, complaints = [], []
     for seat in (0, 1):
         question = Question("opening", sentence(f"seat {seat}"), seat=seat, turns=4)
-        talk = examinee.ask([question], policy)
+        talk = examinee.ask([question], policy, is_plain=False)
         if talk.has_stopped:
             faults.append(diagnose(talk))
         faults += [
@@ -392,8 +383,7 @@ def opening_of(examinee: Examinee, policy: Policy) -> Iterator[Finding]:
         complaints += [line[:200] for line in talk.errors if line.upper().startswith("ERROR")][:1]
     said = sentence(f"it reports what it cannot do: {complaints[0]!r}") if complaints else ""
     if faults:
-        what = "; ".join(fault.evidence for fault in faults)
-        yield failed("opening", what, said or faults[0].fix)
+        yield failed("opening", "; ".join(fault.evidence for fault in faults), said or faults[0].fix)
     elif said:
         yield warned("opening", sentence(f"both seats were played, but {said}"))
     else:
@@ -409,10 +399,9 @@ def output_of(results: QuestionResults) -> Iterator[Finding]:
 
 def quiet_of(examinee: Examinee, results: QuestionResults, policy: Policy) -> Iterator[Finding]:
     """Output after answers, without freezing."""
-    box = policy.box.model_copy(update={"freeze": "none"})
-    loose = policy.model_copy(update={"box": box})
+    loose = policy.model_copy(update={"box": policy.box.model_copy(update={"freeze": "none"})})
     question = replace(results.sound, check="quiet", turns=2)
-    talk = examinee.ask([question], loose, options=examinee.questions.plain, pause_s=PAUSE_S)
+    talk = examinee.ask([question], loose, pause_s=PAUSE_S)
     if talk.has_stopped:
         diagnosis = diagnose(talk)
         name = _AT_FAULT.get(talk.side.fault or Verdict.OUTPUT, "quiet")
@@ -434,9 +423,7 @@ def start_of(examinee: Examinee, talk: RecordedTalk, policy: Policy) -> Diagnosi
     if found.fix != WAITS:
         return found
     command = (*_ONE_LINE, *examinee.agent.seat(examinee.policy).command)
-    again = examinee.ask(examinee.questions.asked[:1], soon(policy), options=examinee.questions.plain, command=command)
-    examinee.talks.remove(again)
-    said = again.last_line
+    said = examinee.ask(examinee.questions.asked[:1], soon(policy), is_trial=True, command=command).last_line
     if not said:
         return found
     ended = sentence(f"when its input ended after the first line, it wrote {said!r}")
@@ -448,9 +435,7 @@ def flush_of(examinee: Examinee, results: QuestionResults, policy: Policy) -> It
     python, *words = examinee.agent.seat(examinee.policy).command
     if not python.startswith("python") or "-u" in words:
         return
-    once = soon(policy)
-    talk = examinee.ask([results.sound], once, options=examinee.questions.plain, command=(python, "-E", *words))
-    examinee.talks.remove(talk)
+    talk = examinee.ask([results.sound], soon(policy), is_trial=True, command=(python, "-E", *words))
     if late := unflushed(talk):
         what = sentence(f"it works here because Python runs unbuffered; elsewhere it writes {late!r} only at its end")
         yield warned("start", what, _FLUSH_PYTHON)
@@ -462,9 +447,7 @@ def ending_of(examinee: Examinee, results: QuestionResults, policy: Policy, endi
         return
     chosen = examinee.agent.manifest.line_ending
     other = "lf" if ending == "crlf" else "crlf"
-    talk = examinee.ask(
-        [results.sound], _hasty(policy), options=examinee.questions.plain, protocol_options={"line_ending": other}
-    )
+    talk = examinee.ask([results.sound], _hasty(policy), protocol_options={"line_ending": other})
     if talk.side.fault is None and all(answer.fault is None for answer in talk.answers):
         yield passed("line-ending", "both")
     elif chosen is not None:
@@ -477,19 +460,18 @@ def ending_of(examinee: Examinee, results: QuestionResults, policy: Policy, endi
 
 def stop_of(examinee: Examinee, policy: Policy) -> Iterator[Finding]:
     """Check STOP during a long turn."""
-    clock = policy.clock.with_controls(TimeControl.per_answer)
-    before = clock.turn_ms + clock.tolerance_ms - STOP_AFTER_MS
-    stopping = policy.model_copy(update={"clock": clock, "protocol": _stopping(policy, before)})
     hard = examinee.questions.hard
     if hard is None:
         return
-    talk = examinee.ask([hard], stopping, options=examinee.questions.plain)
+    clock = policy.clock.with_controls(TimeControl.per_answer)
+    before = clock.turn_ms + clock.tolerance_ms - STOP_AFTER_MS
+    stopping = policy.model_copy(update={"clock": clock, "protocol": _stopping(policy, before)})
+    talk = examinee.ask([hard], stopping)
     took = sum(talk.turns_ms)
     if talk.has_stopped:
         yield failed("stop", talk.side.why)
     elif not talk.wrote(b"STOP"):
         yield passed("stop", sentence(f"it answered before STOP, after {took:.0f} ms"))
-    elif took > STOP_AFTER_MS + HURRY_MS:
-        yield warned("stop", sentence(f"it answered {took - STOP_AFTER_MS:.0f} ms after STOP"))
     else:
-        yield passed("stop", sentence(f"it answered {took - STOP_AFTER_MS:.0f} ms after STOP"))
+        what = sentence(f"it answered {took - STOP_AFTER_MS:.0f} ms after STOP")
+        yield warned("stop", what) if took > STOP_AFTER_MS + HURRY_MS else passed("stop", what)
