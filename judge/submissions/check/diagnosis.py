@@ -104,7 +104,7 @@ def diagnose(talk: RecordedTalk) -> Diagnosis:
     """Explain the agent's fault."""
     side = talk.side
     fault = side.fault
-    if fault in (Verdict.START_TIME, Verdict.TURN_TIME, Verdict.MATCH_TIME):
+    if talk.is_late:
         return _silence(talk)
     said = [side.why]
     error = headline(talk.complaints) if fault is Verdict.CRASH else ""
@@ -118,7 +118,7 @@ def diagnose(talk: RecordedTalk) -> Diagnosis:
         said.append(sentence(f"its last words on stdout: {_last(talk.printed)}"))
     if talk.complaints and not error:
         said.append(sentence(f"its last words on stderr: {_last(talk.complaints)}"))
-    protocol = talk.record.spec.seats[talk.seat].protocol
+    protocol = talk.seat_spec.protocol
     is_ended = side.why.startswith("exited with code 0")
     fix = _ENDED if is_ended else "" if fault is None else fix_for(fault, side.why, protocol)
     quoted = _QUOTED.match(side.why)
@@ -135,10 +135,10 @@ def diagnose(talk: RecordedTalk) -> Diagnosis:
 def _repeating(talk: RecordedTalk) -> str:
     names = {path.name for path in talk.program.iterdir()}
     own = names - {MANIFEST}
-    seat = talk.record.spec.seats[talk.seat]
+    name = talk.seat_spec.name
     # A build adds the manifest.
-    is_alone = len(own) == 1 and (names == own or {Path(name).stem for name in own} == {seat.name})
-    agent = own.pop() if is_alone else seat.name
+    is_alone = len(own) == 1 and (names == own or {Path(each).stem for each in own} == {name})
+    agent = own.pop() if is_alone else name
     return f"judge check ./{quoted(agent)} --policy {quoted(talk.record.spec.policy.name)} --keep conversations"
 
 
@@ -177,7 +177,7 @@ def _cause(talk: RecordedTalk) -> str:
     why, policy = talk.side.why, talk.record.spec.policy
     if why.startswith("could not be run: "):
         is_denied = os.strerror(errno.EACCES) in why
-        if fault := why_not_started(talk.program, _first_word(talk), is_denied=is_denied):
+        if fault := why_not_started(talk.program, talk.seat_spec.command[0], is_denied=is_denied):
             return fault
     if fault := _signal_cause(why, talk):
         return fault
@@ -245,10 +245,6 @@ def _named_otherwise(program: Path, said: str) -> str:
     return ""
 
 
-def _first_word(talk: RecordedTalk) -> str:
-    return talk.record.spec.seats[talk.seat].command[0]
-
-
 def _signal_cause(why: str, talk: RecordedTalk) -> str:
     found = _SIGNAL.search(why)
     limits = talk.record.spec.policy.enforced()
@@ -270,7 +266,7 @@ def _signal_cause(why: str, talk: RecordedTalk) -> str:
 
 
 def _foreign_library(talk: RecordedTalk, said: str) -> str:
-    if talk.record.spec.seats[talk.seat].runtime != MONO:
+    if talk.seat_spec.runtime != MONO:
         return ""
     beside = (path for path in sorted(talk.program.rglob("*")) if path.is_file() and path.suffix.lower() == ".dll")
     named = ((path.name, read_pe(path)) for path in beside if path.name in said)
@@ -278,7 +274,7 @@ def _foreign_library(talk: RecordedTalk, said: str) -> str:
 
 
 def _interpreter(talk: RecordedTalk) -> str:
-    word = _first_word(talk)
+    word = talk.seat_spec.command[0]
     try:
         with (talk.program / word).open("rb") as file:
             words = decode(first_line(file.read(200))).removeprefix("#!").split()
@@ -305,19 +301,16 @@ def _late_answer(last_words: bytes) -> str:
     return next((line[:60] for line in lines if line and not CHATTER.match(line)), "")
 
 
-def _has_other_words(talk: RecordedTalk) -> bool:
+def _ignored_words(talk: RecordedTalk) -> str | None:
+    """The line that the judge ignored last, if it was no message."""
     note = talk.side.notes[-1] if talk.side.notes else ""
-    return note.startswith(IGNORED) and not CHATTER.match(note.removeprefix(IGNORED).strip("'\""))
-
-
-def _ignored_line(talk: RecordedTalk) -> str:
-    ignored = talk.side.notes[-1].removeprefix(IGNORED).strip("'\"")
-    return next((line for line in reversed(talk.printed) if line.startswith(ignored[:20])), ignored)
+    words = note.removeprefix(IGNORED).strip("'\"")
+    return words if note.startswith(IGNORED) and not CHATTER.match(words) else None
 
 
 def has_misread_form(talk: RecordedTalk) -> bool:
     """Whether a late agent waits after an invalid answer."""
-    return not (talk.errors or talk.unfinished) and _has_other_words(talk) and not was_busy(talk)
+    return not (talk.errors or talk.unfinished) and _ignored_words(talk) is not None and not was_busy(talk)
 
 
 def was_busy(talk: RecordedTalk) -> bool:
@@ -331,8 +324,7 @@ def was_busy(talk: RecordedTalk) -> bool:
 
 def unflushed(talk: RecordedTalk) -> str:
     """Output that only a late agent's end flushed."""
-    is_late = talk.side.fault in (Verdict.START_TIME, Verdict.TURN_TIME, Verdict.MATCH_TIME)
-    return _late_answer(talk.last_words) if is_late and not was_busy(talk) else ""
+    return _late_answer(talk.last_words) if talk.is_late and not was_busy(talk) else ""
 
 
 def _cpu_ms(talk: RecordedTalk) -> float | None:
@@ -370,11 +362,13 @@ def _silence(talk: RecordedTalk) -> Diagnosis:
     if was_busy(talk):
         return diagnosis(_THINKS)
     late = _late_answer(talk.last_words)
-    if _has_other_words(talk) and (not late or late in talk.printed):
-        protocol = talk.record.spec.seats[talk.seat].protocol
-        advice = form_advice(_ignored_line(talk), talk.awaited, protocol)
+    ignored = _ignored_words(talk)
+    if ignored is not None and (not late or late in talk.printed):
+        protocol = talk.seat_spec.protocol
+        line = next((line for line in reversed(talk.printed) if line.startswith(ignored[:20])), ignored)
+        advice = form_advice(line, talk.awaited, protocol)
         other = sentence(f"its output is not an answer to {talk.awaited!r}: answer as protocol {protocol} requires")
-        if advice == NO_SQUARE or intended_square(_ignored_line(talk)):
+        if advice == NO_SQUARE or intended_square(line):
             return diagnosis(advice or other)
         return diagnosis(advice or other, sentence("or name its own protocol in agent.toml"))
     if late:

@@ -23,7 +23,7 @@ from judge.submissions.check.diagnosis import (
 )
 from judge.submissions.check.probe_game import ProbeAnswer
 from judge.submissions.check.report import Finding, Grade, failed, passed, turns_text, warned
-from judge.submissions.check.runner import Examinee, RecordedTalk
+from judge.submissions.check.runner import LATE, Examinee, RecordedTalk
 
 HURRY_MS = 1000
 """Announced turn limit, to test that it is read."""
@@ -36,7 +36,6 @@ SOON_MS = 2000
 
 HASTY_MS = 3000
 
-_TIMES = (Verdict.TURN_TIME, Verdict.MATCH_TIME)
 _AT_FAULT = {
     Verdict.START_TIME: "start",
     Verdict.TURN_TIME: "time",
@@ -44,7 +43,7 @@ _AT_FAULT = {
     Verdict.MEMORY: "memory",
 }
 _NOT_UNDERSTOOD = (Verdict.REFUSED, Verdict.UNREADABLE)
-_UNHEARD = (*_TIMES, Verdict.CRASH)
+_UNHEARD = LATE | {Verdict.CRASH}
 """Faults of an agent that misses a command's end."""
 _NAMES = {"crlf": "CR LF", "lf": sentence("LF alone")}
 _WELL_ALONE = sentence(
@@ -148,7 +147,7 @@ def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
         batch = left if len(results.late) < MAX_FAULTS else left[:1]
         talk = examinee.ask(batch, chosen)
         is_short, chosen = chosen != policy, policy
-        is_late = talk.side.fault in (Verdict.START_TIME, *_TIMES)
+        is_late = talk.is_late
         is_misread = is_late and has_misread_form(talk)
         if is_short and is_late and not is_misread:
             examinee.talks.remove(talk)
@@ -175,8 +174,7 @@ def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
                 results.late.append(_only_late(talk, question, fault))
                 continue
             talk, fault = alone, alone.side.fault or fault
-        is_thinking = is_late and was_busy(talk)
-        is_heard = bool(results.stopped) or is_misread or is_thinking
+        is_heard = bool(results.stopped) or is_misread or (is_late and was_busy(talk))
         if not is_heard and fault in _UNHEARD and begins_again(question, talk):
             continue
         results.stopped.append((question, fault, diagnose(talk)))
@@ -225,9 +223,9 @@ def _hasty(policy: Policy) -> Policy:
 def _only_late(talk: RecordedTalk, question: Question, fault: Verdict) -> Finding:
     name = {Verdict.MEMORY: "memory", Verdict.OUTPUT: "quiet"}.get(fault, question.check)
     fix = ""
-    if talk.awaited == "RESTART" and fault in (Verdict.START_TIME, *_TIMES):
+    if talk.awaited == "RESTART" and talk.is_late:
         name, fix = "restart", _RESTART
-    elif fault in _TIMES:
+    elif fault in LATE:
         name = "time"
     seen = diagnose(talk)
     return warned(name, f"{seen.evidence}; {_WELL_ALONE}", fix or seen.fix, seen.stderr)
@@ -346,7 +344,7 @@ def _fix_of(answer: ProbeAnswer, protocol: str) -> str:
 
 def time_of(results: QuestionResults, told: Policy) -> Iterator[Finding]:
     """Compare turns with the announced limit. Only the policy's own limit fails."""
-    late = [diagnosis for _, verdict, diagnosis in results.stopped if verdict in _TIMES]
+    late = [diagnosis for _, verdict, diagnosis in results.stopped if verdict in LATE]
     limit_ms = told.clock.answer_ms
     slowest = max(results.turns_ms, default=0.0)
     if late:

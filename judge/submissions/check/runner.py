@@ -29,11 +29,7 @@ from judge.submissions.check.report import CheckReport
 
 LATE = frozenset({Verdict.TURN_TIME, Verdict.MATCH_TIME})
 NEVER_MS = 1 << 40
-_WRONGS = frozenset(
-    {Verdict.START_TIME, Verdict.TURN_TIME, Verdict.MATCH_TIME, Verdict.MEMORY, Verdict.OUTPUT, Verdict.CRASH}
-)
-
-
+_WRONGS = LATE | {Verdict.START_TIME, Verdict.MEMORY, Verdict.OUTPUT, Verdict.CRASH}
 _LINE_CHARACTERS = 200
 MAX_STDERR_LINES = 12
 """Maximum number of stderr lines in a report."""
@@ -67,6 +63,15 @@ class RecordedTalk:
     @property
     def side(self) -> SeatRecord:
         return self.record.seats[self.seat]
+
+    @property
+    def seat_spec(self) -> SeatSpec:
+        return self.record.spec.seats[self.seat]
+
+    @property
+    def is_late(self) -> bool:
+        """Whether it exceeded a time limit."""
+        return self.side.fault in LATE | {Verdict.START_TIME}
 
     @property
     def has_stopped(self) -> bool:

@@ -10,6 +10,7 @@ from judge.agents.agents import Agent
 from judge.agents.manifest import AgentManifest
 from judge.base.durable_files import write_durably
 from judge.base.errors import InputError
+from judge.base.os_errors import os_errors_as
 from judge.base.text import file_word, mib, quote, sentence
 from judge.base.toml_files import toml_value
 from judge.catalog.files import write_exports
@@ -157,8 +158,8 @@ def _examined(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
     is_asked = bool(examinee.questions.asked)
     found = list(_talked_to(examinee, names)) if is_asked else []
     yield from found
-    stopped = any(talk.has_stopped for talk in examinee.talks)
-    if not stopped and not any(finding.grade is Grade.FAIL and finding.check != "line-ending" for finding in found):
+    has_stopped = any(talk.has_stopped for talk in examinee.talks)
+    if not has_stopped and not any(finding.grade is Grade.FAIL and finding.check != "line-ending" for finding in found):
         has_game_clock = examinee.policy.clock.control is not None
         policy = hurried(examinee.policy) if is_asked and not has_game_clock else examinee.policy
         talks = [examinee.play(seat, policy) for seat in SEATS]
@@ -264,16 +265,15 @@ def _memory(examinee: Examinee) -> Iterator[Finding]:
         if talk.side.fault is Verdict.MEMORY:
             yield failed("memory", f"{talk.side.why}; {parts}")
             return
-    peaks = [talk.side.memory_peak_bytes or 0 for talk in examinee.talks]
-    peak = max(peaks)
+    peak = max(talk.side.memory_peak_bytes or 0 for talk in examinee.talks)
     if not peak:
         return
     what = f"{sentence(f'at most {mib(peak)} of {mib(cap)}')}; {parts}"
     notes = [note for talk in examinee.talks for note in talk.side.notes if note.startswith(BEYOND_MEMORY)]
     if notes:
         yield warned("memory", f"{what}; {notes[-1]}")
-        return
-    yield warned("memory", what) if peak > FULL_SHARE * cap else passed("memory", what)
+    else:
+        yield warned("memory", what) if peak > FULL_SHARE * cap else passed("memory", what)
 
 
 def _end(examinee: Examinee) -> Iterator[Finding]:
@@ -294,21 +294,17 @@ class TalkFolder(CheckObserver):
         """Create the folder. Raises InputError."""
         self._folder = folder
         self._count = 0
-        try:
+        with os_errors_as(InputError, f"--keep {folder}"):
             folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"--keep {folder}: {error.strerror}") from None
 
     def keep(self, talk: RecordedTalk, check: str) -> None:
         """Write a conversation and a game's record. Raises InputError."""
         self._count += 1
         names = "-".join(file_word(seat.name) for seat in talk.record.seats)
         path = self._folder / f"{self._count:02}-{check}-{names}"
-        try:
+        with os_errors_as(InputError, f"--keep {self._folder}"):
             write_durably(path.with_name(f"{path.name}.txt"), ("\n".join(talk.dialogue) + "\n").encode())
             if talk.question is None:
                 record = path.with_name(f"{path.name}.json")
                 write_durably(record, talk.file.to_json())
                 write_exports(talk.file, record)
-        except OSError as error:
-            raise InputError(f"--keep {self._folder}: {error.strerror}") from None
