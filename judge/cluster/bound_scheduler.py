@@ -4,9 +4,9 @@ A connection with a worker's certificate may send only `_CALLS` and `_STREAMED`,
 """
 
 import asyncio
-import ipaddress
 from collections import Counter
 from collections.abc import Mapping
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Annotated, Any, Literal
 
 from distributed import Scheduler
@@ -256,7 +256,7 @@ class BoundScheduler(Scheduler):
         if _is_registering(message):
             if message.get("name") != worker:
                 return {}, f"its certificate is not of {printable(str(message.get('name')), 80)}"
-            if _is_ip(worker) and not _is_same(worker, source):
+            if (ip := _ip_of(worker)) is not None and ip != _ip_of(source):
                 return {}, f"it calls from {source} with the file of {worker}: invite that address, or a host name"
             if (host := _host_of(address)) != source:
                 return {}, f"it calls from {source} and listens on {printable(host, 80)}: give --listen the former"
@@ -297,14 +297,9 @@ def _host_of(address: str) -> str:
     return host if 0 < port < 1 << 16 and parse_address(address)[0] == "tls" else ""
 
 
-def _is_ip(text: str) -> bool:
+def _ip_of(text: str) -> IPv4Address | IPv6Address | None:
+    """Without its interface; None for a name."""
     try:
-        ipaddress.ip_address(text)
+        return ip_address(text.partition("%")[0])
     except ValueError:
-        return False
-    return True
-
-
-def _is_same(one: str, other: str) -> bool:
-    plain = [each.partition("%")[0] for each in (one, other)]
-    return _is_ip(plain[1]) and ipaddress.ip_address(plain[0]) == ipaddress.ip_address(plain[1])
+        return None

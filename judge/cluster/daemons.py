@@ -124,13 +124,9 @@ async def _worker(machine: Machine, scheduler: Address, listen: Address | None, 
         )
         _answer_only(worker, ASKED_OF_WORKER)
         refusals = refusals + 1 if await _is_refused(worker, stopped) else 0
+        interval_s = min(MAX_RETRY_INTERVAL_S, RETRY_INTERVAL_S * 2 ** min(refusals, 16))
         with suppress(TimeoutError):
-            await asyncio.wait_for(stopped.wait(), retry_interval_s(refusals))
-
-
-def retry_interval_s(refusals: int) -> float:
-    """Pause after this number of refusals in a row."""
-    return float(min(MAX_RETRY_INTERVAL_S, RETRY_INTERVAL_S * 2 ** min(refusals, 16)))
+            await asyncio.wait_for(stopped.wait(), interval_s)
 
 
 def _answer_only(server: Server, names: frozenset[str]) -> None:
