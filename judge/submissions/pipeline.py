@@ -21,8 +21,7 @@ from typing import Protocol
 
 from judge.agents.agents import Agent, nothing_plays, stage_agent
 from judge.agents.builds import is_built
-from judge.agents.foreign import INFO, brains_of
-from judge.agents.manifest import MANIFEST, derived_name, fit_name, is_name, manifest_text
+from judge.agents.manifest import INFO, MANIFEST, brains_of, derived_name, fit_name, is_name, manifest_text
 from judge.agents.programs import PREFIX, brain_name, kind_of
 from judge.agents.store import AgentStore
 from judge.base.errors import HostError, InputError, NotReadyError

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 from judge.agents.builds import AT, SCRIPTS, Build, Sources, build_for
-from judge.agents.foreign import INFO, brains_of, info_words
-from judge.agents.manifest import MANIFEST, read_sent_manifest, refuse_misnamed_manifest
+from judge.agents.manifest import INFO, MANIFEST, brains_of, info_words, read_sent_manifest, refuse_misnamed_manifest
 from judge.base.bookkeeping import is_bookkeeping
 from judge.base.errors import HostError
 from judge.base.os_errors import os_errors_as

@@ -14,8 +14,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from shlex import quote as quoted
 
-from judge.agents.foreign import MONO
-from judge.agents.manifest import MANIFEST
+from judge.agents.manifest import MANIFEST, MONO
 from judge.agents.program_files import folded, similar_path
 from judge.agents.programs import read_pe
 from judge.agents.python_version import first_line

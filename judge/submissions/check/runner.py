@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.agents.agents import Agent, stage_agent
-from judge.agents.foreign import WINE
+from judge.agents.manifest import WINE
 from judge.agents.programs import read_pe
 from judge.base.errors import HostError, InputError, JudgeError
 from judge.base.text import decode, printable_lines
