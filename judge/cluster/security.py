@@ -54,7 +54,14 @@ def make_keys(folder: Path, hosts: Sequence[str], days: int) -> list[Path]:
     with os_errors_as(InputError, folder):
         authority, key = load_authority(folder, AUTHORITY, days)
         load_authority(folder, WORKERS, days)
-        return [_make_host(folder, host, authority, key, days) for host in hosts]
+        for host in hosts:
+            certificate, host_key = issue(host, authority, key, days)
+            (folder / host).mkdir(mode=0o700)
+            create_private(folder / host / KEY, private_pem(host_key))
+            (folder / host / CERTIFICATE).write_bytes(certificate.public_bytes(Encoding.PEM))
+            for name in (AUTHORITY, WORKERS):
+                (folder / host / name).write_bytes((folder / name).read_bytes())
+    return [folder / host for host in hosts]
 
 
 def check_host(host: str) -> str:
@@ -117,19 +124,6 @@ def issue(
         .sign(authority_key, hashes.SHA256())
     )
     return certificate, key
-
-
-def _make_host(
-    authorities: Path, host: str, authority: x509.Certificate, authority_key: ec.EllipticCurvePrivateKey, days: int
-) -> Path:
-    certificate, key = issue(host, authority, authority_key, days)
-    folder = authorities / host
-    folder.mkdir(mode=0o700)
-    create_private(folder / KEY, private_pem(key))
-    (folder / CERTIFICATE).write_bytes(certificate.public_bytes(Encoding.PEM))
-    for name in (AUTHORITY, WORKERS):
-        (folder / name).write_bytes((authorities / name).read_bytes())
-    return folder
 
 
 def _begun(

@@ -123,16 +123,9 @@ Processor = Callable[[UploadJob, OnStep], UploadOutcome]
 
 
 def process_upload(
-    job: UploadJob,
-    on_step: OnStep = lambda _step: None,
-    *,
-    limits: IntakeLimits,
-    workplace: Workplace,
+    job: UploadJob, on_step: OnStep = lambda _step: None, *, limits: IntakeLimits, workplace: Workplace
 ) -> UploadOutcome:
-    """Make an agent of an upload.
-
-    Raises HostError if the host failed, NotReadyError if it lacks something.
-    """
+    """Make an agent of an upload. Raises HostError if the host failed, NotReadyError if it lacks something."""
     with owned_directory() as room, closing(LimitedProcess(limits.read_s)) as reader:
         pipeline = _UploadPipeline(job, on_step, limits, workplace, room, reader)
         try:

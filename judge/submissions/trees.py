@@ -85,10 +85,7 @@ def run_task(
     limits: IntakeLimits,
     host: TaskHost,
 ) -> tuple[CommandResult, str]:
-    """Run `NAME_in_box.py` in a box and store its tree at `target`. The text: why the tree is refused.
-
-    Raises HostError if the host fails.
-    """
+    """Run `NAME_in_box.py` and store its tree at `target`. The text: why it is refused. Raises HostError."""
     part = limits.unpack if name == "unpack" else limits.build
     job = {**job, "bounds": limits.tree.model_dump()}
     with (

@@ -1,4 +1,4 @@
-"""Explains a fault and how to fix it.
+"""Explains a fault or a wrong answer, and how to fix it.
 
 A silent process that used no CPU and answers only at its end did not flush its output. One that used the CPU thinks too
 long. Any other waits for input, mostly because it missed a line end.
@@ -9,10 +9,11 @@ import errno
 import os
 import re
 import signal
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from shlex import quote as quoted
+from shlex import quote as shell_quoted
 
 from judge.agents.manifest import MANIFEST, MONO
 from judge.agents.program_files import folded, similar_path
@@ -20,14 +21,14 @@ from judge.agents.programs import read_pe
 from judge.agents.python_version import first_line
 from judge.base.bookkeeping import own_paths
 from judge.base.durable_files import is_directory, is_file
-from judge.base.text import decode, printable, sentence
-from judge.games.types import Verdict
+from judge.base.text import decode, printable, quote, sentence
+from judge.games.types import Decision, Verdict
 from judge.protocols import protocol_entry
 from judge.protocols.squares import intended_square
 from judge.record.policy import Policy
 from judge.sandbox.docker.images import runtimes_providing
-from judge.submissions.check.answer_forms import NO_SQUARE, form_advice, other_form
 from judge.submissions.check.causes import CAUSES, DENIED, MISSING, THREADS, headline
+from judge.submissions.check.probe_game import ProbeAnswer
 from judge.submissions.check.runner import CHATTER, IGNORED, RecordedTalk
 from judge.submissions.check.start_faults import CASE, other_name, pointers_of, processor_advice, why_not_started
 
@@ -86,6 +87,12 @@ _SEND_FILE = sentence(
 _OFF_BOARD = re.compile(r"(-?\b\d+),(-?\d+)\b.* is off the (\d+)x(\d+) board")
 _TAKEN = re.compile(r"\b(\d+),(\d+)(?: \(\w+\))? is taken\b")
 _QUOTED = re.compile(r"'(.+?)' cannot be read")
+_NO_MOVE = re.compile(r"(?i)\W*(?:none|null|nil|nan|undefined)\W*")
+_TRAILING = re.compile(r"\s*(\d{1,2}\s*,\s*\d{1,2})(?!\d)(.+)", re.DOTALL)
+_PAIR_FORM = "column,row"
+_BARE_NUMBER = re.compile(r"\s*(\d{1,4})\s*")
+_STDERR = sentence("print other text on stderr")
+NO_SQUARE = sentence("its search found no square: when no square is good enough, answer any empty square")
 _DLL = re.compile(r"Library (\S+) \(which is needed by .*\) not found")
 
 
@@ -138,7 +145,8 @@ def _repeating(talk: RecordedTalk) -> str:
     # A build adds the manifest.
     is_alone = len(own) == 1 and (names == own or {Path(each).stem for each in own} == {name})
     agent = own.pop() if is_alone else name
-    return f"judge check ./{quoted(agent)} --policy {quoted(talk.record.spec.policy.name)} --keep conversations"
+    policy = shell_quoted(talk.record.spec.policy.name)
+    return f"judge check ./{shell_quoted(agent)} --policy {policy} --keep conversations"
 
 
 def fix_for(verdict: Verdict, said: str, protocol: str, form: str = "") -> str:
@@ -374,3 +382,67 @@ def _silence(talk: RecordedTalk) -> Diagnosis:
         used.append(sentence(f"at the end of the game it wrote {late!r}: it did not flush its output"))
         return diagnosis(FLUSH)
     return diagnosis(WAITS)
+
+
+# --- wrong answers ---------------------------------------------------------------------------------------------------
+
+
+def form_advice(said: str, awaited: str, protocol: str) -> str:
+    """Explain a wrong answer to the command `awaited` by the protocol's form; empty without a known form."""
+    expected = _expected(awaited, protocol)
+    if not expected:
+        return ""
+    wrote = quote(said, 60)
+    if not expected.startswith(_PAIR_FORM):
+        meant = protocol_entry(protocol).probable_answer(said) if expected == _expected("", protocol) else ""
+        form = sentence(f"it wrote {wrote}; the protocol {protocol} expects here: {expected}")
+        probably = sentence(f"it probably means {meant}")
+        if meant and meant != said.strip():
+            return f"{form}; {probably}"
+        return form if any(letter.isdigit() for letter in said) else f"{form}; {_STDERR}"
+    if _NO_MOVE.fullmatch(said):
+        return NO_SQUARE
+    if found := _TRAILING.fullmatch(said):
+        return sentence(
+            f"{wrote} has {quote(found[2].strip(), 40)} after the move: write only {_pair(found[1])} on the line"
+        )
+    if found := _BARE_NUMBER.fullmatch(said):
+        return sentence(f"{wrote} is one number, not a move: answer with {expected}")
+    square = intended_square(said)
+    if square is None:
+        return sentence(f"{wrote} is not a move: answer with {expected}")
+    x, y = square
+    return sentence(f"{wrote} is not a move: answer with column and row from 0, alone on the line: {x},{y}")
+
+
+def _pair(text: str) -> str:
+    return "".join(text.split())
+
+
+def other_form(said: str, awaited: str, protocol: str) -> str:
+    """`form_advice`, empty if the protocol has answers as `column,row`."""
+    return "" if _expected(awaited, protocol).startswith(_PAIR_FORM) else form_advice(said, awaited, protocol)
+
+
+def _expected(awaited: str, protocol: str) -> str:
+    forms = protocol_entry(protocol).answer_forms
+    word = awaited.split(" ", 1)[0].split(",", 1)[0]
+    return forms.get(word, forms.get("", ""))
+
+
+def coordinate_advice(answers: Sequence[ProbeAnswer], mistakes: Mapping[str, Callable[[Decision], Decision]]) -> str:
+    """Name the systematic mistake that explains most wrong answers; empty if none does.
+
+    It explains an answer if undoing it gives a wanted one. Correct answers count against it.
+    """
+    best, most = "", 1
+    for advice, undo in mistakes.items():
+        score = 0
+        for answer in answers:
+            if answer.decision is None or not answer.question.answers:
+                continue
+            explained = undo(answer.decision) in answer.question.answers
+            score += explained - answer.is_right if explained != answer.is_right else 0
+        if score > most:
+            best, most = advice, score
+    return best

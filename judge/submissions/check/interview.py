@@ -11,12 +11,13 @@ from judge.protocols import protocol_entry
 from judge.protocols.squares import intended_square
 from judge.protocols.time_control import TimeControl
 from judge.record.policy import Policy
-from judge.submissions.check.answer_forms import coordinate_advice, form_advice
 from judge.submissions.check.diagnosis import (
     WAITS,
     Diagnosis,
+    coordinate_advice,
     diagnose,
     fix_for,
+    form_advice,
     has_misread_form,
     unflushed,
     was_busy,
@@ -259,11 +260,6 @@ def has_opening(policy: Policy) -> bool:
         return False
     game = entry.new(policy.game.options).describe()
     return any(game.get(key, value) != value for key, value in asked.plain.items())
-
-
-def sends_stop(policy: Policy, protocol: str) -> bool:
-    """Whether agents are sent STOP."""
-    return bool(policy.protocol.get(protocol, {}).get("stop_before_ms"))
 
 
 # --- findings --------------------------------------------------------------------------------------------------------

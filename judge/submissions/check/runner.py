@@ -34,7 +34,6 @@ _LINE_CHARACTERS = 200
 MAX_STDERR_LINES = 12
 """Maximum number of stderr lines in a report."""
 
-
 IGNORED = "ignored: "
 _OF_MONO = "mono_thread_internal_set_priority:"
 """Mono writes it on stdout in every box."""

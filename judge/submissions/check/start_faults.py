@@ -7,7 +7,7 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from judge.agents.builds import MAKEFILES, is_built
+from judge.agents.builds import KINDS, is_built
 from judge.agents.program_files import similar_path
 from judge.agents.programs import read_elf
 from judge.agents.python_version import first_line
@@ -142,7 +142,7 @@ def _missing_file(program: Path, word: str) -> str:
     if similar := similar_path(program, word.removeprefix("./")):
         return sentence(f"there is no {name} in the agent, but {printable(similar, 60)}: {CASE}")
     near = nearest(name, names)
-    if any((program / makefile).is_file() for makefile in MAKEFILES):
+    if any((program / makefile).is_file() for makefile in KINDS["make"]):
         return sentence(f"{name} is not built: run make first (judge submit builds it)")
     if near:
         return sentence(f"there is no {name} in the agent: did you mean {printable(near[0], 60)}?")

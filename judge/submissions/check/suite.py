@@ -34,7 +34,6 @@ from judge.submissions.check.interview import (
     output_of,
     quiet_of,
     restart_of,
-    sends_stop,
     start_of,
     stop_of,
     time_of,
@@ -127,10 +126,11 @@ def checks_of(examinee: Examinee) -> Sequence[Check]:
     """Checks in report order: the protocol's, general ones, the game's."""
     policy, protocol = examinee.policy, examinee.protocol
     questions = examinee.questions.asked
+    sends_stop = bool(policy.protocol.get(protocol, {}).get("stop_before_ms"))
     table = {
         check.name: check
         for check in protocol_entry(protocol).checks
-        if (check.name != "opening" or has_opening(policy)) and (check.name != "stop" or sends_stop(policy, protocol))
+        if (check.name != "opening" or has_opening(policy)) and (check.name != "stop" or sends_stop)
     }
     for check in (*CHECKS, *(ASKED if questions else ())):
         table.setdefault(check.name, check)
