@@ -127,10 +127,10 @@ def stage_agent(named: str, staging: Path) -> Agent:
     """
     manifest, source = manifest_of(named)
     brains = brains_of(source)
+    program = new_directory(staging, manifest.name)
     if is_directory(source):
-        program = copy_directory(source, new_directory(staging, manifest.name))
+        copy_directory(source, program)
     else:
-        program = new_directory(staging, manifest.name)
         copy_file(source, program / source.name, is_executable=True)
     return Agent(manifest, program, program_digest(program), brains)
 

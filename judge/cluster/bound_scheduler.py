@@ -6,7 +6,6 @@ A connection with a worker's certificate may send only `_CALLS` and `_STREAMED`,
 import asyncio
 from collections import Counter
 from collections.abc import Mapping
-from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Annotated, Any, Literal
 
 from distributed import Scheduler
@@ -23,6 +22,7 @@ from judge.base.text import printable
 from judge.cluster.bounded_messages import MAX_MESSAGE_BYTES, expect_answers, worker_of
 from judge.cluster.messages import MAX_MOVES_BYTES, PieceOfMoves, topic_of
 from judge.cluster.roster import MAX_SLOTS, slots_in
+from judge.cluster.security import ip_of
 from judge.cluster.tasks import SLOT
 
 MAX_CONNECTIONS_PER_WORKER = 16
@@ -256,7 +256,7 @@ class BoundScheduler(Scheduler):
         if _is_registering(message):
             if message.get("name") != worker:
                 return {}, f"its certificate is not of {printable(str(message.get('name')), 80)}"
-            if (ip := _ip_of(worker)) is not None and ip != _ip_of(source):
+            if (ip := ip_of(worker)) is not None and ip != ip_of(source.partition("%")[0]):
                 return {}, f"it calls from {source} with the file of {worker}: invite that address, or a host name"
             if (host := _host_of(address)) != source:
                 return {}, f"it calls from {source} and listens on {printable(host, 80)}: give --listen the former"
@@ -295,11 +295,3 @@ def _host_of(address: str) -> str:
     except ValueError:
         return ""
     return host if 0 < port < 1 << 16 and parse_address(address)[0] == "tls" else ""
-
-
-def _ip_of(text: str) -> IPv4Address | IPv6Address | None:
-    """Without its interface; None for a name."""
-    try:
-        return ip_address(text.partition("%")[0])
-    except ValueError:
-        return None
