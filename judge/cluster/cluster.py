@@ -120,8 +120,9 @@ class Cluster:
         self._failed: dict[str, set[str]] = {}
         """Workers whose attempts had no result, by game."""
         self._news: SimpleQueue[Callable[[], None]] = SimpleQueue()
-        """Calls for this thread, of other threads."""
-        self._over: list[EndedAttempt] = []
+        """Calls that other threads leave for `wait`."""
+        self._finished: list[EndedAttempt] = []
+        """Returned by the next `wait`."""
         self._looked = -POLL_INTERVAL_S
         self._scheduler = ""
         self._moves = LiveMoves()
@@ -162,12 +163,12 @@ class Cluster:
     def wait(self, timeout_s: float) -> list[EndedAttempt]:
         self._look()
         with suppress(Empty):
-            self._news.get(timeout=0 if self._over else timeout_s)()
+            self._news.get(timeout=0 if self._finished else timeout_s)()
             while True:
                 self._news.get_nowait()()
         self._give_waiting()
-        over, self._over = self._over, []
-        return over
+        finished, self._finished = self._finished, []
+        return finished
 
     def kill(self) -> list[ScheduledGame]:
         """End all games and return them. An unreachable worker ends its game by itself."""
@@ -343,7 +344,7 @@ class Cluster:
         if isinstance(answer, EndedAttempt):
             self._forget_task(self._attempts.pop(attempt.job.game.id))
             self._count_result(attempt, worker, has_score=answer.has_score)
-            self._over.append(replace(answer, host=worker.name))
+            self._finished.append(replace(answer, host=worker.name))
         elif isinstance(answer, Broken):
             self._count_result(attempt, worker, has_score=False)
             self._end(attempt, HostError(answer.why), worker.name)
@@ -387,7 +388,7 @@ class Cluster:
 
     def _end(self, attempt: _Attempt, error: HostError, host: str) -> None:
         self._forget_task(self._attempts.pop(attempt.job.game.id))
-        self._over.append(EndedAttempt(attempt.job.game, error=error, host=host))
+        self._finished.append(EndedAttempt(attempt.job.game, error=error, host=host))
 
     def _send(self, attempt: _Attempt, lacks: Lacks, worker: WorkerFound) -> None:
         programs = attempt.job.programs

@@ -321,23 +321,11 @@ def process_claimed(
 
 def _kept(files: Files, outcome: UploadOutcome) -> ProcessingResult:
     agent, report = outcome.agent, outcome.report
-    described = (
-        None
-        if agent is None
-        else {
-            "manifest": agent.manifest.model_dump(mode="json"),
-            "executables": agent.executables,
-            "own_name": agent.own_name,
-            "program": agent.program.name,
-            "runtime_image": outcome.runtime_image,
-            "origin": asdict(outcome.origin),
-        }
-    )
     return ProcessingResult(
         refusal=outcome.refusal,
         name="" if agent is None else agent.manifest.name,
         digest=None if agent is None else agent.digest,
-        agent=None if described is None else json.dumps(described),
+        agent=None if agent is None else _described(agent, outcome),
         log=files.put(outcome.log.encode("utf-8", "backslashreplace")),
         report=None if report is None else files.put(report.model_dump_json().encode()),
         title=_fit_title(outcome.title),
@@ -349,6 +337,19 @@ def _fit_title(text: str) -> str:
         return check_title(text[:MAX_TITLE_CHARACTERS])
     except InputError:
         return ""
+
+
+def _described(agent: Agent, outcome: UploadOutcome) -> str:
+    return json.dumps(
+        {
+            "manifest": agent.manifest.model_dump(mode="json"),
+            "executables": agent.executables,
+            "own_name": agent.own_name,
+            "program": agent.program.name,
+            "runtime_image": outcome.runtime_image,
+            "origin": asdict(outcome.origin),
+        }
+    )
 
 
 def agent_of(directory: IntakeDirectory, submission: Submission) -> Agent:

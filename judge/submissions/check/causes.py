@@ -134,10 +134,9 @@ _WHAT = re.compile(r"^what\(\):\s*(.*)$")
 
 def headline(lines: Sequence[str]) -> str:
     """Such as `IndexError: list index out of range in main.py, line 23`, or empty."""
-    for read in (_rust, _go, _java, _assertion, _thrown, _node, _python):
-        if found := read(lines):
-            return found
-    return ""
+    stripped = [line.strip() for line in lines]
+    readers = (_rust, _go, _java, _assertion, _thrown, _node, _python)
+    return next(filter(None, (read(stripped) for read in readers)), "")
 
 
 def _at(error: str, place: re.Match[str] | None) -> str:
@@ -145,21 +144,21 @@ def _at(error: str, place: re.Match[str] | None) -> str:
 
 
 def _first(pattern: re.Pattern[str], lines: Sequence[str]) -> re.Match[str] | None:
-    return next((found for line in lines if (found := pattern.match(line.strip()))), None)
+    return next((found for line in lines if (found := pattern.match(line))), None)
 
 
 def _python(lines: Sequence[str]) -> str:
-    errors = [number for number, line in enumerate(lines) if _PYTHON_ERROR.match(line.strip())]
+    errors = [number for number, line in enumerate(lines) if _PYTHON_ERROR.match(line)]
     if not errors:
         return ""
-    places = [found for line in lines[: errors[-1]] if (found := _PYTHON_PLACE.match(line.strip()))]
+    places = [found for line in lines[: errors[-1]] if (found := _PYTHON_PLACE.match(line))]
     own = [place for place in places if not place[1].startswith(("/", "<"))] or places
-    return _at(lines[errors[-1]].strip(), own[-1]) if places else ""
+    return _at(lines[errors[-1]], own[-1]) if places else ""
 
 
 def _java(lines: Sequence[str]) -> str:
     for number, line in enumerate(lines):
-        if (error := _JAVA_ERROR.match(line.strip())) and (place := _first(_JAVA_PLACE, lines[number + 1 :])):
+        if (error := _JAVA_ERROR.match(line)) and (place := _first(_JAVA_PLACE, lines[number + 1 :])):
             return _at(error[1], place)
     return ""
 
@@ -171,8 +170,8 @@ def _go(lines: Sequence[str]) -> str:
 
 def _rust(lines: Sequence[str]) -> str:
     for number, line in enumerate(lines):
-        if found := _RUST_ERROR.match(line.strip()):
-            said = found[1] or (lines[number + 1].strip() if number + 1 < len(lines) else "")
+        if found := _RUST_ERROR.match(line):
+            said = found[1] or (lines[number + 1] if number + 1 < len(lines) else "")
             return f"panic: {said} in {found[2]}, line {found[3]}"
     return ""
 
