@@ -18,11 +18,11 @@ from judge.base.logs import get_logger
 from judge.base.owner import owned_directory
 from judge.base.text import printable
 from judge.cluster.bound_scheduler import BoundScheduler
+from judge.cluster.bounded_messages import TASKS, refuse_pickles
 from judge.cluster.connection import NO_PAGES, settle
 from judge.cluster.machine import Machine
 from judge.cluster.security import Address
 from judge.cluster.tasks import SLOT, AtMachine
-from judge.cluster.unpickling import TASKS, refuse_pickles
 from judge.sandbox.docker.reaper import reap
 
 ASKED_OF_BOTH = frozenset({"connection_stream", "gather", "identity"})

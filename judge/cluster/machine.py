@@ -19,6 +19,7 @@ from judge.base.logs import get_logger
 from judge.base.os_errors import os_errors_as
 from judge.base.owner import owned_directory
 from judge.base.resources import POLICIES, code_parts
+from judge.cluster.bounded_messages import own_pickles
 from judge.cluster.live_moves import GameClient, relay_moves
 from judge.cluster.messages import (
     Answer,
@@ -33,7 +34,6 @@ from judge.cluster.messages import (
     Stopped,
     Unfit,
 )
-from judge.cluster.unpickling import own_pickles
 from judge.contest.attempts import Job, describe_loss
 from judge.contest.executor import LocalExecutor
 from judge.host.image_files import ID, import_image, refuse_unlike
