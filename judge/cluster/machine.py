@@ -72,11 +72,7 @@ class Arrivals:
         """Add a piece; return the file's size. Ignores damaged or misplaced pieces. Raises HostError."""
         parcel = piece.parcel
         path = self._path(parcel)
-        with (
-            os_errors_as(HostError, path, ": make room there"),
-            locked(self._folder / "lock"),
-            path.open("ab") as file,
-        ):
+        with os_errors_as(HostError, path, ": make room there"), locked(self._folder / "lock"), path.open("ab") as file:
             there = file.tell()
             is_whole = hashlib.sha256(data).hexdigest() == piece.digest
             if not data or piece.begin != there or there + len(data) > parcel.size or not is_whole:

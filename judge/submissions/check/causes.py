@@ -60,10 +60,7 @@ CAUSES = (
         r"cannot execute: required file not found",
         sentence("a program that it starts lacks its loader or interpreter here: link it statically"),
     ),
-    (
-        r"(?:timerfd_create|signalfd|timer_create)\b.*Function not implemented",
-        _NO_TIMERS,
-    ),
+    (r"(?:timerfd_create|signalfd|timer_create)\b.*Function not implemented", _NO_TIMERS),
     (
         r"Read-only file system|\bEROFS\b",
         sentence("its own files are read-only: write to the current directory, or to /tmp"),

@@ -130,9 +130,11 @@ def diagnose(talk: RecordedTalk) -> Diagnosis:
     quoted = _QUOTED.match(side.why)
     answer = quoted[1] if quoted else talk.last_line
     if answer and fault in (Verdict.UNREADABLE, Verdict.ILLEGAL):
-        advice = form_advice if fault is Verdict.UNREADABLE else other_form
-        form = advice(answer, talk.awaited, protocol)
-        fix = form if fault is Verdict.UNREADABLE else "; ".join(filter(None, (fix, form)))
+        form = form_advice(answer, talk.awaited, protocol)
+        if fault is Verdict.UNREADABLE:
+            fix = form
+        elif not _expected(talk.awaited, protocol).startswith(_PAIR_FORM):
+            fix = "; ".join(filter(None, (fix, form)))
     if fault is Verdict.CRASH and not is_ended:
         fix = sentence(f"fix the crash; this repeats it, with the conversation in a folder: {_repeating(talk)}")
     return Diagnosis("; ".join(said), _cause(talk) or fix, talk.stderr_end)
@@ -339,7 +341,7 @@ def _cpu_ms(talk: RecordedTalk) -> float | None:
     evidence = talk.side.evidence
     if evidence is None or evidence.cpu_ms is None:
         return None
-    return max(0.0, min(evidence.cpu_ms - talk.awake_before_ms, evidence.charged_ms))
+    return max(0.0, min(evidence.cpu_ms - sum(talk.wakes_ms[:-1]), evidence.charged_ms))
 
 
 def _silence(talk: RecordedTalk) -> Diagnosis:
@@ -417,11 +419,6 @@ def form_advice(said: str, awaited: str, protocol: str) -> str:
 
 def _pair(text: str) -> str:
     return "".join(text.split())
-
-
-def other_form(said: str, awaited: str, protocol: str) -> str:
-    """`form_advice`, empty if the protocol has answers as `column,row`."""
-    return "" if _expected(awaited, protocol).startswith(_PAIR_FORM) else form_advice(said, awaited, protocol)
 
 
 def _expected(awaited: str, protocol: str) -> str:

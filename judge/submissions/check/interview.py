@@ -290,11 +290,7 @@ def answers_of(
 
 
 def _answers(
-    name: str,
-    answers: Sequence[ProbeAnswer],
-    crashed: Sequence[Diagnosis],
-    questions: Questions,
-    protocol: str,
+    name: str, answers: Sequence[ProbeAnswer], crashed: Sequence[Diagnosis], questions: Questions, protocol: str
 ) -> Iterator[Finding]:
     faults = [answer for answer in answers if answer.fault is not None]
     weak = [answer for answer in answers if not answer.is_right]

@@ -122,18 +122,9 @@ class RecordedTalk:
         words = commands[-1:] or lines[-1:]
         return decode(words[0]) if words else ""
 
-    @property
-    def awake_before_ms(self) -> float:
-        """Awake time before the judged wait, an upper bound of the agent's CPU time."""
-        return sum(self._wakes[:-1])
-
-    @property
-    def awake_ms(self) -> float:
-        """Up to the farewell or fault."""
-        return sum(self._wakes)
-
     @cached_property
-    def _wakes(self) -> Sequence[float]:
+    def wakes_ms(self) -> Sequence[float]:
+        """Awake times up to the farewell or fault; the last one is the judged wait. Upper bounds of CPU time."""
         wakes: list[float] = []
         since_ns = -1
         for entry in self._entries:
@@ -390,7 +381,7 @@ class Examinee:
         talk = RecordedTalk(file, seat, self.agent.program)
         if interviews:
             talk = replace(talk, answers=tuple(interviews[-1].answers), question=interviews[-1].question)
-        self._spent_ms += talk.awake_ms
+        self._spent_ms += sum(talk.wakes_ms)
         self.observer.keep(talk, name)
         is_late = talk.side.fault in LATE and spec.policy != whole.policy
         if is_late or self._spent_ms >= self.seconds * 1000:
