@@ -272,20 +272,19 @@ def manifest_of_program(source: Path) -> AgentManifest:
     name = fit_name(source.stem)
     with source.open("rb") as stream:
         head = stream.read(128)
-    fields: dict[str, Any] = {"name": name, "command": (f"./{source.name}",)}
     if (windows := read_pe(source)) is not None:
-        if windows.is_dotnet:
-            return AgentManifest(**fields | {"command": (MONO, source.name), "runtime": MONO})
-        width_of(source)
-        return AgentManifest(**fields | {"command": (WINE, source.name), "runtime": WINE})
+        if not windows.is_dotnet:
+            width_of(source)
+        launcher = MONO if windows.is_dotnet else WINE
+        return AgentManifest(name=name, command=(launcher, source.name), runtime=launcher)
     if source.suffix == ".py" or b"python" in first_line(head):
         python, *options = python_words(source)
         runtime = PYTHON_2 if python == "python2" else "python"
-        return AgentManifest(**fields | {"command": (python, *options, source.name), "runtime": runtime})
+        return AgentManifest(name=name, command=(python, *options, source.name), runtime=runtime)
     if source.suffix == ".jar" and head[:4] == b"PK\x03\x04":
-        return AgentManifest(**fields | {"command": ("java", "-jar", source.name), "runtime": "java"})
+        return AgentManifest(name=name, command=("java", "-jar", source.name), runtime="java")
     if head[:4] == b"\x7fELF":
-        return AgentManifest(**fields)
+        return AgentManifest(name=name, command=(f"./{source.name}",))
     if language := language_of(source):
         raise InputError(sentence(f"{source}: {language}: {NOT_BUILT}"))
     if source.name == MANIFEST:
