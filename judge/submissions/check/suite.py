@@ -22,22 +22,8 @@ from judge.record.policy import Policy
 from judge.referee.side import BEYOND_MEMORY
 from judge.sandbox.box import BoxKind
 from judge.sandbox.docker.kept import KEPT
+from judge.submissions.check import interview
 from judge.submissions.check.diagnosis import diagnose
-from judge.submissions.check.interview import (
-    answers_of,
-    ask_all,
-    ending_of,
-    flush_of,
-    has_opening,
-    hurried,
-    opening_of,
-    output_of,
-    quiet_of,
-    restart_of,
-    start_of,
-    stop_of,
-    time_of,
-)
 from judge.submissions.check.report import (
     CheckReport,
     Finding,
@@ -130,7 +116,7 @@ def checks_of(examinee: Examinee) -> Sequence[Check]:
     table = {
         check.name: check
         for check in protocol_entry(protocol).checks
-        if (check.name != "opening" or has_opening(policy)) and (check.name != "stop" or sends_stop)
+        if (check.name != "opening" or interview.has_opening(policy)) and (check.name != "stop" or sends_stop)
     }
     for check in (*CHECKS, *(ASKED if questions else ())):
         table.setdefault(check.name, check)
@@ -161,7 +147,7 @@ def _examined(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
     has_stopped = any(talk.has_stopped for talk in examinee.talks)
     if not has_stopped and not any(finding.grade is Grade.FAIL and finding.check != "line-ending" for finding in found):
         has_game_clock = examinee.policy.clock.control is not None
-        policy = hurried(examinee.policy) if is_asked and not has_game_clock else examinee.policy
+        policy = interview.hurried(examinee.policy) if is_asked and not has_game_clock else examinee.policy
         talks = [examinee.play(seat, policy) for seat in SEATS]
         for talk, name in zip(talks, ("game-first", "game-second"), strict=True):
             if talk.side.fault is None:
@@ -186,18 +172,18 @@ def _examined(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
 
 
 def _talked_to(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
-    policy = hurried(examinee.policy)
+    policy = interview.hurried(examinee.policy)
     options = protocol_entry(examinee.protocol).options
     given = examinee.policy.protocol.get(examinee.protocol, {})
     own = examinee.agent.seat(examinee.policy).protocol_options
     # agent.toml overrides the policy. Empty if the protocol has only one.
     ending = str(getattr(options(**(given | own)), "line_ending", ""))
-    results = ask_all(examinee, policy, ending)
+    results = interview.ask_all(examinee, policy, ending)
     if results.ending is not None:
         yield failed("line-ending", results.ending.evidence, results.ending.fix)
     first = results.talks[0]
     if not first.got_ready:
-        diagnosis = start_of(examinee, first, policy)
+        diagnosis = interview.start_of(examinee, first, policy)
         evidence, fix = diagnosis.evidence, diagnosis.fix
         if examinee.has_window:
             evidence, fix = f"{evidence}; {_WINDOW}", f"{fix}; {_NO_WINDOW}"
@@ -211,21 +197,21 @@ def _talked_to(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
         yield passed("about", ", ".join(map(" ".join, first.side.about.items())))
     elif "about" in names:
         yield warned("about", sentence("it gave no description of itself"))
-    yield from answers_of(results, sorted(names), examinee.questions, examinee.protocol)
+    yield from interview.answers_of(results, sorted(names), examinee.questions, examinee.protocol)
     if "restart" in names:
-        yield from restart_of(results)
-    yield from time_of(results, policy)
-    yield from output_of(results)
+        yield from interview.restart_of(results)
+    yield from interview.time_of(results, policy)
+    yield from interview.output_of(results)
     if results.stopped:
         return
     if "opening" in names:
-        yield from opening_of(examinee, policy)
+        yield from interview.opening_of(examinee, policy)
     if "stop" in names:
-        yield from stop_of(examinee, examinee.policy)
-    yield from quiet_of(examinee, results, policy)
-    yield from flush_of(examinee, results, policy)
+        yield from interview.stop_of(examinee, examinee.policy)
+    yield from interview.quiet_of(examinee, results, policy)
+    yield from interview.flush_of(examinee, results, policy)
     if ending and results.ending is None:
-        yield from ending_of(examinee, results, policy, ending)
+        yield from interview.ending_of(examinee, results, policy, ending)
 
 
 def _started(examinee: Examinee, talk: RecordedTalk) -> Finding:
