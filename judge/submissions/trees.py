@@ -42,7 +42,7 @@ SHARED = (
     "submissions/python_syntax.py",
 )
 INPUT = "input"
-ENVIRONMENT = (("SOURCE_DATE_EPOCH", "1700000000"), ("PYTHONHASHSEED", "0"), ("TZ", "UTC"))
+BUILD_ENVIRONMENT = (("SOURCE_DATE_EPOCH", "1700000000"), ("PYTHONHASHSEED", "0"), ("TZ", "UTC"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def run_task(
             output_bytes=limits.tree.stream_bytes,
             stderr_bytes=part.log_bytes,
             log_bytes=part.kept_log_bytes,
-            environment=ENVIRONMENT,
+            environment=BUILD_ENVIRONMENT if name == "build" else (),
             cores=host.cores,
             runs_scratch=recipes()[image].runs_built,
         )
