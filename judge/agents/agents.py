@@ -9,8 +9,20 @@ from pathlib import Path
 from typing import Any
 
 from judge.agents.builds import NOT_BUILT, language_of
-from judge.agents.foreign import ARCHIVES, INFO, MONO, WINE, brains_of, manifest_of_program, read_info
-from judge.agents.manifest import MANIFEST, AgentManifest, fit_name, read_manifest, refuse_misnamed_manifest
+from judge.agents.manifest import (
+    ARCHIVES,
+    INFO,
+    MANIFEST,
+    MONO,
+    WINE,
+    AgentManifest,
+    brains_of,
+    fit_name,
+    manifest_of_program,
+    read_info,
+    read_manifest,
+    refuse_misnamed_manifest,
+)
 from judge.agents.program_files import copy_directory, copy_file, new_directory, program_digest, similar_path
 from judge.agents.programs import PREFIX, brain_name, choose_executable, own_name, playable, read_pe, width_of
 from judge.base.bookkeeping import own_paths
@@ -115,10 +127,10 @@ def stage_agent(named: str, staging: Path) -> Agent:
     """
     manifest, source = manifest_of(named)
     brains = brains_of(source)
+    program = new_directory(staging, manifest.name)
     if is_directory(source):
-        program = copy_directory(source, new_directory(staging, manifest.name))
+        copy_directory(source, program)
     else:
-        program = new_directory(staging, manifest.name)
         copy_file(source, program / source.name, is_executable=True)
     return Agent(manifest, program, program_digest(program), brains)
 

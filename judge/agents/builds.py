@@ -22,7 +22,6 @@ AT = f"{HOME}/tree"
 """Fixed, because compilers store it in their output."""
 
 SCRIPTS = IMAGES / "toolchain" / "build"
-COMMON_SCRIPT = SCRIPTS / "common"
 
 KINDS = {
     "c": (".c",),
@@ -41,7 +40,6 @@ KINDS = {
     "javascript": (".js", ".mjs"),
 }
 """Build files and endings of sources that select a build."""
-MAKEFILES = KINDS["make"]
 
 LANGUAGES_NOT_BUILT = {
     "F#": (".fs", ".fsproj"),
@@ -99,7 +97,7 @@ class Build:
 
     def __str__(self) -> str:
         """All that determines the build, on one line."""
-        digest = hashlib.sha256(COMMON_SCRIPT.read_bytes() + self.script.read_bytes()).hexdigest()
+        digest = hashlib.sha256((SCRIPTS / "common").read_bytes() + self.script.read_bytes()).hexdigest()
         words = {"kind": self.kind, "program": self.program, "main": self.main, "flags": self.flags}
         return json.dumps({**words, "name": self.name, "missing": self.missing, "script": digest})
 

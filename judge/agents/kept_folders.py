@@ -13,7 +13,7 @@ resets it.
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -24,6 +24,7 @@ from judge.base.durable_files import sync, write_durably
 from judge.base.errors import HostError, InputError
 from judge.base.locks import try_lock_directory
 from judge.base.logs import get_logger
+from judge.base.os_errors import os_errors_as
 from judge.base.parsing import Model
 from judge.record.spec import RecordFile, read_record, write_record
 from judge.sandbox.archive import EMPTY, Archive, UnkeptError, measure_folder
@@ -73,10 +74,8 @@ class FolderStore:
     def _lock(self, owner: str) -> IO[bytes]:
         """Closing the returned file releases the lock."""
         directory = self._directory / owner
-        try:
+        with os_errors_as(InputError, directory):
             file = try_lock_directory(directory)
-        except OSError as error:
-            raise InputError(f"{directory}: {error.strerror}") from None
         if file is None:
             raise InputError(
                 f"{directory}: another judge plays this agent with the same folders; wait for it, "
@@ -84,12 +83,8 @@ class FolderStore:
             )
         return file
 
-    @contextmanager
-    def _writing(self, owner: str) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise HostError(f"{self._directory / owner}: the folders could not be stored: {error.strerror}") from error
+    def _writing(self, owner: str) -> AbstractContextManager[None]:
+        return os_errors_as(HostError, f"{self._directory / owner}: the folders could not be stored")
 
     def head(self, owner: str, kind: FolderKind) -> str:
         """A folder's current digest. Raises InputError for damaged heads."""

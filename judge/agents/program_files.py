@@ -72,7 +72,7 @@ def new_directory(staging: Path, name: str) -> Path:
     return path
 
 
-def copy_directory(source: Path, target: Path) -> Path:
+def copy_directory(source: Path, target: Path) -> None:
     """Raises InputError for special files, and for too many."""
     total = 0
     for count, path in enumerate(_files(source)):
@@ -90,7 +90,6 @@ def copy_directory(source: Path, target: Path) -> Path:
     for path in target.rglob("*"):
         if path.is_dir():
             path.chmod(0o755)
-    return target
 
 
 def copy_file(source: Path, target: Path, *, is_executable: bool) -> None:

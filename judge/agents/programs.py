@@ -137,9 +137,6 @@ def width_of(path: Path) -> int:
 _NOT_RUN = (b"\x01\x00", b"\x00\x01", b"\x04\x00", b"\x00\x04")
 """Object files and core dumps, in both byte orders."""
 
-LFS_POINTER = b"version https://git-lfs.github.com/spec/"
-MAX_LFS_POINTER_BYTES = 1024
-
 
 class ProgramKind(IntEnum):
     """An archive's smallest one plays."""
@@ -176,15 +173,6 @@ def needs_executable_bit(path: Path) -> bool:
     with path.open("rb") as stream:
         head = stream.read(4)
     return head == _ELF or head[:2] == b"#!"
-
-
-def is_lfs_pointer(path: Path) -> bool:
-    """Whether a file is a Git LFS pointer."""
-    try:
-        with path.open("rb") as stream:
-            return stream.read(len(LFS_POINTER)) == LFS_POINTER
-    except OSError:
-        return False
 
 
 def playable(paths: Sequence[Path]) -> list[Path]:

@@ -64,7 +64,8 @@ class AgentStore:
                 if program_digest(path) == digest:
                     return path
                 _remove(path)
-            with self._new() as new:
+            with tempfile.TemporaryDirectory(prefix=_NEW, dir=self._directory) as outer:
+                new = Path(outer, "tree")
                 shutil.copytree(program, new)
                 self._add(new, path)
         return path
@@ -75,7 +76,8 @@ class AgentStore:
         with self._writing():
             if path.is_dir():
                 return path
-            with self._new() as new:
+            with tempfile.TemporaryDirectory(prefix=_NEW, dir=self._directory) as outer:
+                new = Path(outer, "tree")
                 _unpack(packed, new)
                 if program_digest(new) != digest:
                     raise InputError(f"the files that came for the agent {digest[:12]} are not its own")
@@ -107,15 +109,6 @@ class AgentStore:
             raise HostError(
                 f"{self._directory}: {reason}; the agent was not stored: make room there, and try again"
             ) from error
-
-    @contextmanager
-    def _new(self) -> Iterator[Path]:
-        """Removed at the end if it still exists."""
-        outer = Path(tempfile.mkdtemp(prefix=_NEW, dir=self._directory))
-        try:
-            yield outer / "tree"
-        finally:
-            _remove(outer)
 
     def _add(self, new: Path, path: Path) -> None:
         """Agents run as other users. Directories stay writable, so that their owner can remove them."""

@@ -216,8 +216,8 @@ def _here(contest: Contest, slots: Sequence[Slot], notify: Tell) -> Executor:
 
 
 def _elsewhere(contest: Contest, scheduler: str, keys: Path | None) -> Executor:
+    from judge.cluster.bounded_messages import VALUES, refuse_pickles
     from judge.cluster.cluster import open_cluster
-    from judge.cluster.unpickling import VALUES, refuse_pickles
     from judge.contest.host_setup import KEEPER
 
     refuse_pickles(VALUES, except_here=True)  # dask reads in its own threads

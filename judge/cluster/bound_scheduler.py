@@ -4,7 +4,6 @@ A connection with a worker's certificate may send only `_CALLS` and `_STREAMED`,
 """
 
 import asyncio
-import ipaddress
 from collections import Counter
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -23,6 +22,7 @@ from judge.base.text import printable
 from judge.cluster.bounded_messages import MAX_MESSAGE_BYTES, expect_answers, worker_of
 from judge.cluster.messages import MAX_MOVES_BYTES, PieceOfMoves, topic_of
 from judge.cluster.roster import MAX_SLOTS, slots_in
+from judge.cluster.security import ip_of
 from judge.cluster.tasks import SLOT
 
 MAX_CONNECTIONS_PER_WORKER = 16
@@ -256,7 +256,7 @@ class BoundScheduler(Scheduler):
         if _is_registering(message):
             if message.get("name") != worker:
                 return {}, f"its certificate is not of {printable(str(message.get('name')), 80)}"
-            if _is_ip(worker) and not _is_same(worker, source):
+            if (ip := ip_of(worker)) is not None and ip != ip_of(source.partition("%")[0]):
                 return {}, f"it calls from {source} with the file of {worker}: invite that address, or a host name"
             if (host := _host_of(address)) != source:
                 return {}, f"it calls from {source} and listens on {printable(host, 80)}: give --listen the former"
@@ -295,16 +295,3 @@ def _host_of(address: str) -> str:
     except ValueError:
         return ""
     return host if 0 < port < 1 << 16 and parse_address(address)[0] == "tls" else ""
-
-
-def _is_ip(text: str) -> bool:
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _is_same(one: str, other: str) -> bool:
-    plain = [each.partition("%")[0] for each in (one, other)]
-    return _is_ip(plain[1]) and ipaddress.ip_address(plain[0]) == ipaddress.ip_address(plain[1])

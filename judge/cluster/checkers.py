@@ -16,9 +16,9 @@ from distributed import Future as Task
 from judge.base.errors import InputError
 from judge.base.parsing import parse_json
 from judge.base.worker_processes import Worker, WorkerLostError
+from judge.cluster.bounded_messages import own_pickles
 from judge.cluster.connection import SchedulerConnection
 from judge.cluster.messages import Answer, Played, read_answer
-from judge.cluster.unpickling import own_pickles
 from judge.contest.attempts import EndedAttempt, Job, outcome_and_record
 from judge.play.folders import kept_folder
 from judge.record.bounds import MAX_RECORD_BYTES

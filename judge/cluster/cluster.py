@@ -4,10 +4,11 @@
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future as Check
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic
@@ -26,7 +27,7 @@ from judge.cluster.messages import MAX_ANSWER_BYTES, Answer, Broken, Lacks, Orde
 from judge.cluster.roster import Roster, WorkerFound
 from judge.cluster.security import Address, parse_address, security_of
 from judge.cluster.tasks import SLOT, play
-from judge.cluster.transfers import MAX_TRIES, Parcels, TransferDelay, TransferEnd, Transfers
+from judge.cluster.transfers import MAX_TRIES, Parcels, TransferEnd, Transfers
 from judge.contest.attempts import EndedAttempt, Job
 from judge.contest.estimate import longest_game_s
 from judge.contest.host_setup import KEEPER
@@ -99,23 +100,6 @@ class _Attempt:
         return order.model_dump_json().encode()
 
 
-@dataclass(frozen=True, slots=True)
-class _Answered:
-    attempt: _Attempt
-    task: Future[Any]
-
-
-@dataclass(frozen=True, slots=True)
-class _Checked:
-    attempt: _Attempt
-    task: Future[Any]
-    check: Check[EndedAttempt | Answer]
-    worker: WorkerFound
-
-
-_News = TransferEnd | TransferDelay | _Answered | _Checked
-
-
 def needed_images(spec: GameSpec, images: Mapping[str, ImageFacts]) -> Mapping[str, ImageFacts]:
     """Those of the contest's `images` that a game needs."""
     needed = {KEEPER, *(seat.runtime for seat in spec.seats)}
@@ -128,32 +112,30 @@ class Cluster:
     host = slot = ""
     """Not known before a worker gets the game."""
 
-    def __init__(
-        self,
-        address: Address,
-        security: Security,
-        parcels: Parcels,
-        store: Store,
-        contest: str,
-    ) -> None:
-        """Raises HostError if the scheduler does not answer.
-
-        `close` also closes `parcels`.
-        """
+    def __init__(self, address: Address, security: Security, parcels: Parcels, store: Store, contest: str) -> None:
+        """`close` also closes `parcels`. Raises HostError if the scheduler does not answer."""
         self._parcels = parcels
         self._store = store
         self._attempts: dict[str, _Attempt] = {}
         self._failed: dict[str, set[str]] = {}
         """Workers whose attempts had no result, by game."""
-        self._news: SimpleQueue[_News] = SimpleQueue()
-        """Of other threads."""
+        self._news: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        """Calls that other threads leave for `wait`."""
+        self._finished: list[EndedAttempt] = []
+        """Returned by the next `wait`."""
         self._looked = -POLL_INTERVAL_S
         self._scheduler = ""
         self._moves = LiveMoves()
         self._connection = SchedulerConnection(address, security, self._moves)
         self._roster = Roster(store, contest)
         self._checkers = Checkers(self._connection)
-        self._transfers = Transfers(self._connection, self._roster, parcels, self._news)
+        self._transfers = Transfers(
+            self._connection,
+            self._roster,
+            parcels,
+            lambda end: self._news.put(partial(self._sent, end)),
+            lambda why: self._news.put(partial(self._roster.note, why)),
+        )
 
     @property
     def free(self) -> int:
@@ -179,25 +161,14 @@ class Cluster:
         self._give(attempt)
 
     def wait(self, timeout_s: float) -> list[EndedAttempt]:
-        found = self._look()
+        self._look()
         with suppress(Empty):
-            found += self._react(self._news.get(timeout=0 if found else timeout_s))
+            self._news.get(timeout=0 if self._finished else timeout_s)()
             while True:
-                found += self._react(self._news.get_nowait())
+                self._news.get_nowait()()
         self._give_waiting()
-        return found
-
-    def _react(self, news: "_News") -> list[EndedAttempt]:
-        match news:
-            case TransferEnd():
-                self._sent(news)
-            case TransferDelay(why):
-                self._roster.note(why)
-            case _Answered(attempt, task):
-                return self._ended(attempt, task)
-            case _Checked(attempt, task, check, worker):
-                return self._checked(attempt, task, check, worker)
-        return []
+        finished, self._finished = self._finished, []
+        return finished
 
     def kill(self) -> list[ScheduledGame]:
         """End all games and return them. An unreachable worker ends its game by itself."""
@@ -217,15 +188,15 @@ class Cluster:
         usable = self._roster.usable - self._transfers.receivers(self._parcels.images)
         return {address: max(0, self._roster.workers[address].slots - taken[address]) for address in sorted(usable)}
 
-    def _look(self) -> list[EndedAttempt]:
+    def _look(self) -> None:
         if monotonic() - self._looked < POLL_INTERVAL_S:
-            return []
+            return
         self._looked = monotonic()
         self._connection.reconnect()
         try:
             identity = self._connection.ask("identity", n_workers=-1)
         except (OSError, TimeoutError):
-            return []
+            return
         if identity["id"] != self._scheduler or any(
             attempt.task and attempt.task.cancelled() for attempt in self._all()
         ):
@@ -236,19 +207,17 @@ class Cluster:
             for attempt in self._all():
                 self._take_back(attempt)
         self._roster.meet(identity["workers"])
-        ended: list[EndedAttempt] = []
         for attempt in self._all():
             if attempt.worker and attempt.worker not in self._roster.workers:
                 self._roster.note(f"{attempt}, of worker {attempt.placed_at} starts again")
                 self._take_back(attempt)
             elif attempt.task is not None and attempt.is_overdue():
-                ended += self._overdue(attempt, attempt.task)
+                self._overdue(attempt, attempt.task)
         self._give_waiting()
-        return ended
 
-    def _overdue(self, attempt: _Attempt, task: Future[Any]) -> list[EndedAttempt]:
+    def _overdue(self, attempt: _Attempt, task: Future[Any]) -> None:
         if not self._is_current(attempt, task) or attempt.is_checked or not attempt.is_overdue():
-            return []
+            return
         worker = self._roster.workers.get(attempt.worker)
         why = f"{attempt}: no answer came within {attempt.longest_s:.0f} s"
         if worker is not None:
@@ -256,10 +225,10 @@ class Cluster:
         attempt.overdue += 1
         if attempt.overdue >= OVERDUE:
             why = f"no answer came within {attempt.longest_s:.0f} s from any of {attempt.overdue} workers"
-            return self._end(attempt, HostError(why), worker.name if worker else "")
+            self._end(attempt, HostError(why), worker.name if worker else "")
+            return
         self._roster.note(f"{why}; another worker plays it")
         self._give(attempt)
-        return []
 
     def _all(self) -> list[_Attempt]:
         return [attempt for attempt in self._attempts.values() if not attempt.is_checked]
@@ -319,54 +288,51 @@ class Cluster:
         attempt.task = None
 
     def _await(self, attempt: _Attempt, task: Future[Any]) -> None:
-        task.add_done_callback(lambda _: self._news.put(_Answered(attempt, task)))
+        task.add_done_callback(lambda _: self._news.put(partial(self._ended, attempt, task)))
 
     def _is_current(self, attempt: _Attempt, task: Future[Any]) -> bool:
         return self._attempts.get(attempt.job.game.id) is attempt and attempt.task is task
 
-    def _ended(self, attempt: _Attempt, task: Future[Any]) -> list[EndedAttempt]:
+    def _ended(self, attempt: _Attempt, task: Future[Any]) -> None:
         if not self._is_current(attempt, task) or attempt.is_checked or task.cancelled():
-            return []
+            return
         worker = self._roster.workers.get(attempt.worker)
         if task.status == "error":
             if worker is not None:
                 attempt.avoided.add(worker.name)
                 self._count_result(attempt, worker, has_score=False)
-            return self._refuse(
-                attempt, None, "its workers were lost, have no judge or another version, or are hostile"
-            )
-        if worker is None:
+            self._refuse(attempt, None, "its workers were lost, have no judge or another version, or are hostile")
+        elif worker is None:
             self._give(attempt)
-            return []
-        attempt.is_checked = True
-        elapsed_s = monotonic() - attempt.given_at
-        check = self._checkers.check(task, attempt.max_answer, attempt.job, elapsed_s)
-        check.add_done_callback(lambda _: self._news.put(_Checked(attempt, task, check, worker)))
-        return []
+        else:
+            attempt.is_checked = True
+            elapsed_s = monotonic() - attempt.given_at
+            check = self._checkers.check(task, attempt.max_answer, attempt.job, elapsed_s)
+            check.add_done_callback(lambda _: self._news.put(partial(self._checked, attempt, task, check, worker)))
 
     def _checked(
         self, attempt: _Attempt, task: Future[Any], check: Check[EndedAttempt | Answer], worker: WorkerFound
-    ) -> list[EndedAttempt]:
+    ) -> None:
         if not self._is_current(attempt, task):
-            return []
+            return
         attempt.is_checked = False
         if task.cancelled():
-            return []
+            return
         try:
             if self._roster.is_distrusted(worker):
                 raise InputError("an answer of this worker was refused before")
-            return self._apply(attempt, check.result(), worker)
+            self._apply(attempt, check.result(), worker)
         except CancelledError:
-            return []
+            return
         except InputError as error:
-            return self._refuse(attempt, worker, str(error))
+            self._refuse(attempt, worker, str(error))
         except Exception as error:  # noqa: BLE001 - whatever a hostile worker makes dask stumble over
             if not isinstance(error, OSError | TimeoutError) and self._has_scheduler():
-                return self._refuse(attempt, worker, f"it cannot be read: {error!r:.200}")
-            if attempt.is_overdue():
-                return self._overdue(attempt, task)
-            self._await(attempt, task)
-            return []
+                self._refuse(attempt, worker, f"it cannot be read: {error!r:.200}")
+            elif attempt.is_overdue():
+                self._overdue(attempt, task)
+            else:
+                self._await(attempt, task)
 
     def _has_scheduler(self) -> bool:
         try:
@@ -374,29 +340,29 @@ class Cluster:
         except Exception:  # noqa: BLE001 - a lost scheduler makes dask raise errors of many classes
             return False
 
-    def _apply(self, attempt: _Attempt, answer: EndedAttempt | Answer, worker: WorkerFound) -> list[EndedAttempt]:
+    def _apply(self, attempt: _Attempt, answer: EndedAttempt | Answer, worker: WorkerFound) -> None:
         if isinstance(answer, EndedAttempt):
             self._forget_task(self._attempts.pop(attempt.job.game.id))
             self._count_result(attempt, worker, has_score=answer.has_score)
-            return [replace(answer, host=worker.name)]
-        if isinstance(answer, Broken):
+            self._finished.append(replace(answer, host=worker.name))
+        elif isinstance(answer, Broken):
             self._count_result(attempt, worker, has_score=False)
-            return self._end(attempt, HostError(answer.why), worker.name)
-        if isinstance(answer, Lacks):
+            self._end(attempt, HostError(answer.why), worker.name)
+        elif isinstance(answer, Lacks):
             self._send(attempt, answer, worker)
-            return []
-        if isinstance(answer, Stopped):
+        elif isinstance(answer, Stopped):
             attempt.stopped += 1
             attempt.avoided.add(worker.name)
             if attempt.stopped >= STOPS:
                 why = f"stopped {attempt.stopped} times: {answer.why}"
-                return self._end(attempt, HostError(why), worker.name)
+                self._end(attempt, HostError(why), worker.name)
+            else:
+                self._give(attempt)
         elif isinstance(answer, Unfit):
             self._roster.bar(worker, answer.why)
+            self._give(attempt)
         else:
             raise InputError("its kind is unknown")
-        self._give(attempt)
-        return []
 
     def _count_result(self, attempt: _Attempt, worker: WorkerFound, *, has_score: bool) -> None:
         game = attempt.job.game.id
@@ -407,7 +373,7 @@ class Cluster:
         for name in self._failed.pop(game, set()) - {worker.name}:
             self._roster.count_failure(name)
 
-    def _refuse(self, attempt: _Attempt, worker: WorkerFound | None, why: str) -> list[EndedAttempt]:
+    def _refuse(self, attempt: _Attempt, worker: WorkerFound | None, why: str) -> None:
         whose = f"worker {worker.name}" if worker else "an unknown worker"
         refused = f"{attempt}: the answer of {whose} is refused: {why}"
         self._roster.note(refused)
@@ -416,13 +382,13 @@ class Cluster:
         attempt.refused += 1
         if attempt.refused >= REFUSALS:
             error = HostError(f"{attempt.refused} answers were refused: {why}")
-            return self._end(attempt, error, worker.name if worker else "")
-        self._give(attempt)
-        return []
+            self._end(attempt, error, worker.name if worker else "")
+        else:
+            self._give(attempt)
 
-    def _end(self, attempt: _Attempt, error: HostError, host: str) -> list[EndedAttempt]:
+    def _end(self, attempt: _Attempt, error: HostError, host: str) -> None:
         self._forget_task(self._attempts.pop(attempt.job.game.id))
-        return [EndedAttempt(attempt.job.game, error=error, host=host)]
+        self._finished.append(EndedAttempt(attempt.job.game, error=error, host=host))
 
     def _send(self, attempt: _Attempt, lacks: Lacks, worker: WorkerFound) -> None:
         programs = attempt.job.programs

@@ -19,8 +19,6 @@ from judge.cluster.bounded_messages import bound_messages
 from judge.cluster.live_moves import LiveMoves
 from judge.cluster.security import Address
 
-LOGGERS = ("distributed", "tornado", "asyncio")
-
 SETTINGS = {
     "distributed.scheduler.active-memory-manager.start": False,
     "distributed.scheduler.work-stealing": False,
@@ -52,7 +50,7 @@ def settle(scratch: Path | None = None) -> None:
     """Configure dask and log its messages. `scratch`: for its files."""
     dask.config.set(SETTINGS | ({} if scratch is None else {"temporary-directory": str(scratch)}))
     bound_messages()
-    adopt(*LOGGERS, level=logging.WARNING)
+    adopt("distributed", "tornado", "asyncio", level=logging.WARNING)
 
 
 CONNECT_S = 10.0

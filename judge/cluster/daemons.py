@@ -18,11 +18,11 @@ from judge.base.logs import get_logger
 from judge.base.owner import owned_directory
 from judge.base.text import printable
 from judge.cluster.bound_scheduler import BoundScheduler
+from judge.cluster.bounded_messages import TASKS, refuse_pickles
 from judge.cluster.connection import NO_PAGES, settle
 from judge.cluster.machine import Machine
 from judge.cluster.security import Address
 from judge.cluster.tasks import SLOT, AtMachine
-from judge.cluster.unpickling import TASKS, refuse_pickles
 from judge.sandbox.docker.reaper import reap
 
 ASKED_OF_BOTH = frozenset({"connection_stream", "gather", "identity"})
@@ -124,13 +124,9 @@ async def _worker(machine: Machine, scheduler: Address, listen: Address | None, 
         )
         _answer_only(worker, ASKED_OF_WORKER)
         refusals = refusals + 1 if await _is_refused(worker, stopped) else 0
+        interval_s = min(MAX_RETRY_INTERVAL_S, RETRY_INTERVAL_S * 2 ** min(refusals, 16))
         with suppress(TimeoutError):
-            await asyncio.wait_for(stopped.wait(), retry_interval_s(refusals))
-
-
-def retry_interval_s(refusals: int) -> float:
-    """Pause after this number of refusals in a row."""
-    return float(min(MAX_RETRY_INTERVAL_S, RETRY_INTERVAL_S * 2 ** min(refusals, 16)))
+            await asyncio.wait_for(stopped.wait(), interval_s)
 
 
 def _answer_only(server: Server, names: frozenset[str]) -> None:

@@ -10,7 +10,6 @@ from functools import cache
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock
-from typing import IO
 
 from judge.agents.store import AgentStore
 from judge.base.durable_files import PARTIAL, sha256_of
@@ -20,6 +19,7 @@ from judge.base.logs import get_logger
 from judge.base.os_errors import os_errors_as
 from judge.base.owner import owned_directory
 from judge.base.resources import POLICIES, code_parts
+from judge.cluster.bounded_messages import own_pickles
 from judge.cluster.live_moves import GameClient, relay_moves
 from judge.cluster.messages import (
     Answer,
@@ -34,7 +34,6 @@ from judge.cluster.messages import (
     Stopped,
     Unfit,
 )
-from judge.cluster.unpickling import own_pickles
 from judge.contest.attempts import Job, describe_loss
 from judge.contest.executor import LocalExecutor
 from judge.host.image_files import ID, import_image, refuse_unlike
@@ -73,11 +72,7 @@ class Arrivals:
         """Add a piece; return the file's size. Ignores damaged or misplaced pieces. Raises HostError."""
         parcel = piece.parcel
         path = self._path(parcel)
-        with (
-            os_errors_as(HostError, path, ": make room there"),
-            locked(self._folder / "lock"),
-            path.open("ab") as file,
-        ):
+        with os_errors_as(HostError, path, ": make room there"), locked(self._folder / "lock"), path.open("ab") as file:
             there = file.tell()
             is_whole = hashlib.sha256(data).hexdigest() == piece.digest
             if not data or piece.begin != there or there + len(data) > parcel.size or not is_whole:
@@ -99,10 +94,6 @@ class Arrivals:
             path.unlink()
         return None
 
-    def remove(self, parcel: Parcel) -> None:
-        """Remove a file, complete or not."""
-        self._path(parcel).unlink(missing_ok=True)
-
     def _path(self, parcel: Parcel) -> Path:
         return self._folder / f"{parcel.digest}{PARTIAL}"
 
@@ -119,7 +110,11 @@ class Machine:
         self.slots = len(slots)
         self._each_slot = tuple(slots)
         self._allows_processes = allows_processes
-        self._lock_file = _locked(folder)
+        with os_errors_as(InputError, folder, ": a worker needs its own folder"):
+            lock_file = try_lock_directory(folder)
+        if lock_file is None:
+            raise InputError(f"{folder} is used by a running worker: give this one another folder")
+        self._lock_file = lock_file
         self._agents = AgentStore(folder / "agents")
         self._arrivals = Arrivals(folder / "arrivals")
         self._taking_in = Lock()
@@ -143,12 +138,10 @@ class Machine:
             job = Job(order.game, programs, states=order.states, contest=order.contest)
             with own_pickles(), self._spectators(order, client) as listener:
                 return self._in_a_slot(replace(job, listener=listener), client)
-        except _NotWantedError:
-            self._clear_away(containers=bool(order.images))
-            return Stopped(why=f"{self.name} lost its scheduler, or the game was given up")
-        except (HostError, InputError) as error:
-            # They would use the slot's cores.
-            self._clear_away(containers=bool(order.images))
+        except (_NotWantedError, HostError, InputError) as error:
+            self._clear_away(order)
+            if isinstance(error, _NotWantedError):
+                return Stopped(why=f"{self.name} lost its scheduler, or the game was given up")
             return Broken(why=f"{self.name}: {error}"[:2000])
 
     def receive(self, piece: ParcelPiece, data: bytes) -> Receipt:
@@ -217,7 +210,7 @@ class Machine:
                     with path.open("rb") as file:
                         self._agents.put_packed(parcel.agent, file)
             finally:
-                self._arrivals.remove(parcel)
+                path.unlink(missing_ok=True)
         log.info("received", what=str(parcel), bytes=parcel.size)
         return Arrived(bytes=parcel.size, is_whole=True)
 
@@ -254,9 +247,10 @@ class Machine:
             raise HostError(describe_loss(end.error or RuntimeError("no end")))
         return Played(record=end.record, states=end.states)
 
-    def _clear_away(self, *, containers: bool) -> None:
+    def _clear_away(self, order: Order) -> None:
+        """Leftovers would use the slot's cores."""
         try:
-            for line in reap(containers=containers):
+            for line in reap(containers=bool(order.images)):
                 log.info("removed leftovers of a lost game", what=line)
         except HostError as error:
             log.warning("cannot remove leftovers of a lost game", why=str(error))
@@ -266,12 +260,3 @@ class Machine:
 def code_digest() -> str:
     """SHA-256 of the judge's code and system call filters."""
     return content_digest(*code_parts(), POLICIES / "seccomp")
-
-
-def _locked(folder: Path) -> IO[bytes]:
-    with os_errors_as(InputError, folder, ": a worker needs its own folder"):
-        folder.mkdir(parents=True, exist_ok=True)
-        file = try_lock_directory(folder)
-    if file is None:
-        raise InputError(f"{folder} is used by a running worker: give this one another folder")
-    return file

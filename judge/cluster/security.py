@@ -5,12 +5,12 @@ Both sides have certificates. A worker's port may allow code execution next to i
 loopback only. The owner of a join file cannot pose as a scheduler or connect to other workers.
 """
 
-import ipaddress
 import re
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
@@ -54,7 +54,14 @@ def make_keys(folder: Path, hosts: Sequence[str], days: int) -> list[Path]:
     with os_errors_as(InputError, folder):
         authority, key = load_authority(folder, AUTHORITY, days)
         load_authority(folder, WORKERS, days)
-        return [_make_host(folder, host, authority, key, days) for host in hosts]
+        for host in hosts:
+            certificate, host_key = issue(host, authority, key, days)
+            (folder / host).mkdir(mode=0o700)
+            create_private(folder / host / KEY, private_pem(host_key))
+            (folder / host / CERTIFICATE).write_bytes(certificate.public_bytes(Encoding.PEM))
+            for name in (AUTHORITY, WORKERS):
+                (folder / host / name).write_bytes((folder / name).read_bytes())
+    return [folder / host for host in hosts]
 
 
 def check_host(host: str) -> str:
@@ -64,13 +71,19 @@ def check_host(host: str) -> str:
         raise InputError(
             f"{host!r} names an interface, which a certificate cannot have: leave {plain[plain.index('%') :]!r} out"
         )
-    try:
-        return str(ipaddress.ip_address(plain))
-    except ValueError:
-        pass
+    if (ip := ip_of(plain)) is not None:
+        return str(ip)
     if plain != host or ":" in host or not _HOST.fullmatch(host):
         raise InputError(f"{host!r} is neither the name of a host nor an IP address")
     return host
+
+
+def ip_of(host: str) -> IPv4Address | IPv6Address | None:
+    """None for a name."""
+    try:
+        return ip_address(host)
+    except ValueError:
+        return None
 
 
 def load_authority(folder: Path, name: str, days: int) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
@@ -106,30 +119,19 @@ def issue(
     """Make a key and its certificate for a host."""
     key = ec.generate_private_key(ec.SECP256R1())
     both = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
+    ip = ip_of(host)
+    name = x509.DNSName(host) if ip is None else x509.IPAddress(ip)
     issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority_key.public_key())
     certificate = (
         _begun(_name(host), authority.subject, key, days)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(_usage(signs_certificates=False), critical=True)
         .add_extension(x509.ExtendedKeyUsage(both), critical=False)
-        .add_extension(x509.SubjectAlternativeName([_alternative(host)]), critical=False)
+        .add_extension(x509.SubjectAlternativeName([name]), critical=False)
         .add_extension(issuer, critical=False)
         .sign(authority_key, hashes.SHA256())
     )
     return certificate, key
-
-
-def _make_host(
-    authorities: Path, host: str, authority: x509.Certificate, authority_key: ec.EllipticCurvePrivateKey, days: int
-) -> Path:
-    certificate, key = issue(host, authority, authority_key, days)
-    folder = authorities / host
-    folder.mkdir(mode=0o700)
-    create_private(folder / KEY, private_pem(key))
-    (folder / CERTIFICATE).write_bytes(certificate.public_bytes(Encoding.PEM))
-    for name in (AUTHORITY, WORKERS):
-        (folder / name).write_bytes((authorities / name).read_bytes())
-    return folder
 
 
 def _begun(
@@ -148,13 +150,6 @@ def _begun(
 
 def _name(text: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text[:64])])
-
-
-def _alternative(host: str) -> x509.GeneralName:
-    try:
-        return x509.IPAddress(ipaddress.ip_address(host))
-    except ValueError:
-        return x509.DNSName(host)
 
 
 def _usage(*, signs_certificates: bool) -> x509.KeyUsage:
@@ -195,10 +190,8 @@ class Address:
 
     @property
     def is_loopback(self) -> bool:
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return self.host == LOCALHOST
+        ip = ip_of(self.host)
+        return self.host == LOCALHOST if ip is None else ip.is_loopback
 
 
 def parse_address(text: str, port: int = PORT) -> Address:

@@ -3,6 +3,7 @@
 import asyncio
 import multiprocessing
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -67,12 +68,7 @@ class _Task(GameClient):
 def play(order: bytes) -> bytes:
     """`Order` in, `Answer` out."""
     worker = get_worker()
-    answer: Answer
-    try:
-        answer = _machine(worker).play(Order.model_validate_json(order), _Task(worker))
-    except (HostError, InputError) as error:
-        answer = Unfit(why=str(error)[:2000])
-    return answer.model_dump_json().encode()
+    return _answered(lambda: _machine(worker).play(Order.model_validate_json(order), _Task(worker)))
 
 
 async def _send_in_turn(worker: Worker, event: dict[str, object]) -> None:
@@ -84,12 +80,16 @@ async def _send_in_turn(worker: Worker, event: dict[str, object]) -> None:
 
 def receive(piece: bytes, data: bytes) -> bytes:
     """A `ParcelPiece` and its bytes in, a `Receipt` out."""
-    receipt: Receipt
+    worker = get_worker()
+    return _answered(lambda: _machine(worker).receive(ParcelPiece.model_validate_json(piece), data))
+
+
+def _answered(serve: Callable[[], Answer | Receipt]) -> bytes:
     try:
-        receipt = _machine(get_worker()).receive(ParcelPiece.model_validate_json(piece), data)
+        answer = serve()
     except (HostError, InputError) as error:
-        receipt = Unfit(why=str(error)[:2000])
-    return receipt.model_dump_json().encode()
+        answer = Unfit(why=str(error)[:2000])
+    return answer.model_dump_json().encode()
 
 
 def _machine(worker: Worker) -> Machine:

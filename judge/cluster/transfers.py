@@ -5,15 +5,15 @@ The answer to a piece is the offset of the next one.
 
 import hashlib
 import shutil
-from collections.abc import Container, Mapping
+from collections import Counter
+from collections.abc import Callable, Container, Mapping
 from concurrent.futures import CancelledError as Dropped
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from queue import SimpleQueue
 from threading import Event, Lock
 from time import monotonic
-from typing import Any
 
 from distributed import CancelledError
 
@@ -59,9 +59,7 @@ class Parcels:
         self.close()
 
     def made(self, what: str, program: Path | None = None) -> tuple[Parcel, Path]:
-        """Parcel of an agent with the digest `what` or, without `program`, of an image, and its file. Raises
-        HostError.
-        """
+        """Parcel of an agent with the digest `what` or, without `program`, an image, and its file. Raises HostError."""
         path = self._folder / hashlib.sha256(what.encode()).hexdigest()
         with self._lock:
             lock = self._locks.setdefault(what, Lock())
@@ -93,15 +91,8 @@ class TransferEnd:
 
     what: str
     worker: WorkerFound
-    why: str = ""
-    is_lie: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class TransferDelay:
-    """A transfer is tried again."""
-
     why: str
+    is_lie: bool
 
 
 class WorkerGoneError(Exception):
@@ -116,24 +107,26 @@ class Transfers:
         connection: SchedulerConnection,
         roster: Roster,
         parcels: Parcels,
-        news: SimpleQueue[Any],
+        on_end: Callable[[TransferEnd], None],
+        on_delay: Callable[[str], None],
     ) -> None:
-        """`news` gets each `TransferEnd` and `TransferDelay`."""
+        """`on_delay` gets the reason why a transfer is tried again. Other threads call both."""
         self._connection = connection
         self._roster = roster
         self._parcels = parcels
-        self._news = news
+        self._on_end = on_end
+        self._on_delay = on_delay
         self._closing = Event()
         self._threads = ThreadPoolExecutor(MAX_TRANSFERS, thread_name_prefix="transfer")
         self._running: set[tuple[str, str]] = set()
-        self._count: dict[tuple[str, str], int] = {}
+        self._count = Counter[tuple[str, str]]()
 
     def send(self, worker: WorkerFound, what: str, program: Path | None = None) -> bool:
         """Start to send the parcel of `Parcels.made`; False if it is being sent. InputError after `MAX_TRIES`."""
         key = worker.address, what
         if key in self._running:
             return False
-        self._count[key] = self._count.get(key, 0) + 1
+        self._count[key] += 1
         if self._count[key] > MAX_TRIES:
             raise InputError(f"it requested {what[:12]} more than {MAX_TRIES} times")
         self._running.add(key)
@@ -155,19 +148,18 @@ class Transfers:
         self._threads.shutdown(cancel_futures=True)
 
     def _end(self, worker: WorkerFound, what: str, done: "Future[None]") -> None:
+        why, is_lie = "", False
         try:
             done.result()
-            sent = TransferEnd(what, worker)
         except (WorkerGoneError, CancelledError, Dropped) as error:
             log.info("transfer aborted", worker=worker.name, what=what, why=str(error))
-            sent = TransferEnd(what, worker)
         except HostError as error:
-            sent = TransferEnd(what, worker, str(error))
+            why = str(error)
         except InputError as error:
-            sent = TransferEnd(what, worker, str(error), is_lie=True)
+            why, is_lie = str(error), True
         except Exception as error:  # noqa: BLE001 - whatever a hostile worker makes dask stumble over
-            sent = TransferEnd(what, worker, f"its answer cannot be read: {error!r:.200}", is_lie=True)
-        self._news.put(sent)
+            why, is_lie = f"its answer cannot be read: {error!r:.200}", True
+        self._on_end(TransferEnd(what, worker, why, is_lie))
 
     def _send(self, worker: WorkerFound, what: str, program: Path | None) -> None:
         parcel, path = self._made(worker, what, program)
@@ -194,9 +186,7 @@ class Transfers:
             except HostError as error:
                 if str(error) != reported:
                     reported = str(error)
-                    self._news.put(
-                        TransferDelay(f"{what} cannot be sent to worker {worker.name}: {reported}; retrying")
-                    )
+                    self._on_delay(f"{what} cannot be sent to worker {worker.name}: {reported}; retrying")
             if self._closing.wait(RETRY_S) or worker.address not in self._roster.workers:
                 raise WorkerGoneError("the worker is lost")
 
@@ -215,11 +205,9 @@ class Transfers:
                     raise HostError(f"it has not answered for {ANSWER_S:.0f} s while it was sent {parcel}")
                 if not ended.wait(POLL_INTERVAL_S):
                     continue
-                try:
+                with suppress(TimeoutError):
                     receipt = read_receipt(self._connection.fetch(task, MAX_RECEIPT_BYTES))
                     break
-                except TimeoutError:
-                    continue
         finally:
             task.release()
         if isinstance(receipt, Unfit):

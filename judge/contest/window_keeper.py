@@ -18,7 +18,7 @@ from judge.journal.codec import Event
 from judge.journal.events import Paused, ScheduleChanged, SubmissionsClosed, SubmissionsOpened
 from judge.journal.sentences import text_of
 from judge.store.orders import OrganiserOrder
-from judge.submissions.gate import SubmissionGate, WindowEvent
+from judge.submissions.service import SubmissionGate, WindowEvent
 from judge.submissions.windows import Windows
 
 WHO = "the clock"
@@ -80,9 +80,8 @@ class WindowKeeper:
 
     def write_due(self) -> None:
         """Write a changed schedule, and the opening and the end of submissions if they happened. Raises as `apply`."""
-        windows = self._file.windows()
-        self._gate.change(windows)
-        self._write(windows.event)
+        self._gate.windows = self._file.windows()
+        self._write(self._gate.windows.event)
         for event in self._gate.happened():
             self._write(event)
 

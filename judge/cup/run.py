@@ -15,8 +15,7 @@ from threading import Event
 from typing import Self
 
 from judge.agents.agents import stage_agent
-from judge.agents.foreign import brains_of
-from judge.agents.manifest import MANIFEST
+from judge.agents.manifest import MANIFEST, brains_of
 from judge.base.durable_files import is_file
 from judge.base.errors import InputError
 from judge.base.locks import try_lock_directory

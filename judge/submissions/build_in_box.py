@@ -39,13 +39,6 @@ def log_line(line: str) -> None:
     sys.stderr.flush()
 
 
-def copy_sources(source: Path, at: Path) -> None:
-    """Copy the sources with equal modification times, so that `make` ignores the unpacking order."""
-    shutil.copytree(source, at)
-    for path in [at, *at.rglob("*")]:
-        os.utime(path, (AGE_S, AGE_S))
-
-
 def run_command(command: list[str], at: Path, plays: str) -> bool:
     """Whether a command succeeded in the tree."""
     environment = {**os.environ, "PLAYS": plays}
@@ -103,7 +96,9 @@ def main() -> int:
     job: dict[str, Any] = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     at = Path(job["at"])
     try:
-        copy_sources(Path(job["input"]), at)
+        shutil.copytree(job["input"], at)
+        for path in [at, *at.rglob("*")]:
+            os.utime(path, (AGE_S, AGE_S))  # equal times, so that `make` ignores the unpacking order
     except (OSError, shutil.Error) as error:
         log_line(sentence(f"the sources do not fit into the directory that is built in: {quote(str(error), 200)}"))
         return FAILED

@@ -268,15 +268,10 @@ def _of_headers(names: Sequence[str], tree: Path) -> str:
         return sentence(f'{shown(name)} is there, but not where it is looked for: [build] flags = ["-I./{folder}"]')
     if "." not in name and "/" not in name:
         return sentence(f"{shown(name)} belongs to a newer C++ than the compiler here has: write it for C++20")
-    if same := _same_but_case(name, tree):
+    paths = islice(own_paths(tree), _LOOKED_AT)
+    if same := next((path.name for path in paths if path.name.lower() == Path(name).name.lower()), ""):
         return sentence(f"{shown(name)} is called {shown(same)} in the upload: names differ in case here; correct it")
     return sentence(f"{shown(name)} is missing here and in the upload: send it with the sources")
-
-
-def _same_but_case(name: str, tree: Path) -> str:
-    wanted = Path(name).name.lower()
-    paths = islice(own_paths(tree), _LOOKED_AT)
-    return next((path.name for path in paths if path.name.lower() == wanted), "")
 
 
 @cache

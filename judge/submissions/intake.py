@@ -1,5 +1,7 @@
 """All limits for submissions: the table `[intake]` of a contest's file, with defaults and bounds."""
 
+from typing import ClassVar
+
 from pydantic import Field
 
 from judge.base.parsing import FrozenModel
@@ -42,6 +44,9 @@ class UnpackLimits(FrozenModel):
     seconds: float = Field(default=60.0, gt=0)
     memory_bytes: int = Field(default=256 << 20, ge=32 << 20)
     scratch_bytes: int = Field(default=1 << 20, ge=4096)
+    log_bytes: ClassVar[int] = 64 << 10
+    kept_log_bytes: ClassVar[int] = 4 << 10
+    """As in `BuildLimits`."""
 
     def box(self) -> Limits:
         """The box needs almost no disk space."""

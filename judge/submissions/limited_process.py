@@ -12,8 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any, ParamSpec, TypeVar
 
@@ -34,6 +33,7 @@ class LimitedProcess:
     """For one upload's tasks. `cpu_s` limits their total CPU time."""
 
     def __init__(self, cpu_s: float) -> None:
+        """Raises HostError."""
         self._cpu_s = cpu_s
         self._pipe, theirs = multiprocessing.Pipe()
         words = [sys.executable, "-m", __name__, str(cpu_s), str(theirs.fileno())]
@@ -76,16 +76,6 @@ class LimitedProcess:
         self._process.kill()
         self._process.wait()
         self._pipe.close()
-
-
-@contextmanager
-def limited_process(cpu_s: float) -> Iterator[LimitedProcess]:
-    """Raises HostError."""
-    process = LimitedProcess(cpu_s)
-    try:
-        yield process
-    finally:
-        process.close()
 
 
 def _run(task: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:

@@ -51,8 +51,7 @@ class PathChecker:
         """The path; empty for the top."""
         path = self._path(raw)
         if path:
-            self._above(path)
-            self._enter(_Met(path, is_directory=True))
+            self._enter(path, is_directory=True)
         return path
 
     def file(self, raw: str, size: int) -> str:
@@ -62,8 +61,7 @@ class PathChecker:
         if not 0 <= size <= self.bounds.file_bytes:
             raise RefusedError(sentence(f"{shown(raw)} has {size} bytes; a file may have {self.bounds.file_bytes}"))
         self.grow(raw, size)
-        self._above(path)
-        self._enter(_Met(path, is_directory=False))
+        self._enter(path, is_directory=False)
         return path
 
     def grow(self, raw: str, size: int) -> None:
@@ -77,8 +75,7 @@ class PathChecker:
         refuse_encoding(raw)
         if raw.startswith("/"):
             raise RefusedError(sentence(f"{shown(raw)} is an absolute path; pack paths that are relative"))
-        parts = raw.removesuffix("/").split("/")
-        parts = [part for part in parts if part != "."]
+        parts = [part for part in raw.removesuffix("/").split("/") if part != "."]
         for part in parts:
             self._refuse_part(part, raw)
         path = "/".join(parts)
@@ -118,12 +115,13 @@ class PathChecker:
         if why:
             raise RefusedError(why)
 
-    def _above(self, path: str) -> None:
+    def _enter(self, path: str, *, is_directory: bool) -> None:
         names = path.split("/")
         for depth in range(1, len(names)):
-            self._enter(_Met("/".join(names[:depth]), is_directory=True, is_named=False))
+            self._meet(_Met("/".join(names[:depth]), is_directory=True, is_named=False))
+        self._meet(_Met(path, is_directory))
 
-    def _enter(self, new: "_Met") -> None:
+    def _meet(self, new: "_Met") -> None:
         folded = unicodedata.normalize("NFC", unicodedata.normalize("NFKC", new.path).casefold())
         old = self._met.setdefault(folded, new)
         if len(self._met) > self.bounds.entries:

@@ -13,7 +13,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -21,11 +21,11 @@ from typing import Protocol
 
 from judge.agents.agents import Agent, nothing_plays, stage_agent
 from judge.agents.builds import is_built
-from judge.agents.foreign import INFO, brains_of
-from judge.agents.manifest import MANIFEST, derived_name, fit_name, is_name, manifest_text
+from judge.agents.manifest import INFO, MANIFEST, brains_of, derived_name, fit_name, is_name, manifest_text
 from judge.agents.programs import PREFIX, brain_name, kind_of
 from judge.agents.store import AgentStore
 from judge.base.errors import HostError, InputError, NotReadyError
+from judge.base.os_errors import os_errors_as
 from judge.base.owner import owned_directory
 from judge.base.text import printable, sentence
 from judge.play.venue import Slot
@@ -38,12 +38,11 @@ from judge.store.types import UploadStep
 from judge.submissions import trees
 from judge.submissions.check import CheckReport, Grade, OverlongError, examine
 from judge.submissions.intake import IntakeLimits
-from judge.submissions.limited_process import LimitedProcess, limited_process
+from judge.submissions.limited_process import LimitedProcess
 from judge.submissions.path_checks import RefusedError, shown
 from judge.submissions.trees import TaskHost
 
 REFUSAL_CHARACTERS = 600
-_PARTNERS = ("native",)
 
 
 class Stage(StrEnum):
@@ -124,17 +123,10 @@ Processor = Callable[[UploadJob, OnStep], UploadOutcome]
 
 
 def process_upload(
-    job: UploadJob,
-    on_step: OnStep = lambda _step: None,
-    *,
-    limits: IntakeLimits,
-    workplace: Workplace,
+    job: UploadJob, on_step: OnStep = lambda _step: None, *, limits: IntakeLimits, workplace: Workplace
 ) -> UploadOutcome:
-    """Make an agent of an upload.
-
-    Raises HostError if the host failed, NotReadyError if it lacks something.
-    """
-    with owned_directory() as room, limited_process(limits.read_s) as reader:
+    """Make an agent of an upload. Raises HostError if the host failed, NotReadyError if it lacks something."""
+    with owned_directory() as room, closing(LimitedProcess(limits.read_s)) as reader:
         pipeline = _UploadPipeline(job, on_step, limits, workplace, room, reader)
         try:
             pipeline.run()
@@ -165,10 +157,8 @@ class _UploadPipeline:
     def _receive(self) -> None:
         job = self.job
         with self._step(Stage.RECEIVED) as words:
-            try:
+            with os_errors_as(HostError, job.upload, ": the upload is not there"):
                 size = job.upload.stat().st_size
-            except OSError as error:
-                raise HostError(f"{job.upload}: {error.strerror}: the upload is not there") from error
             if size > self.limits.upload_bytes:
                 raise RefusedError(sentence(f"it has {size} bytes; an upload may have {self.limits.upload_bytes}"))
             if job.name and not is_name(job.name):
@@ -192,7 +182,7 @@ class _UploadPipeline:
                 host = self._task_host(cores)
                 words.append(trees.unpack_upload(self.job.upload, self.job.filename, target, self.limits, host))
             tree = self.reader.run(_agent_folder, trees.root_of(target), self.job.name or self._upload_name)
-            if not self._has_name(tree):
+            if not (self.job.name or derived_name(self._stem) or (tree / MANIFEST).exists() or brains_of(tree)):
                 raise RefusedError(
                     sentence(
                         f"no agent name follows from {shown(trees.name_of(self.job.filename))}: give one, by --name or "
@@ -200,9 +190,6 @@ class _UploadPipeline:
                     )
                 )
             return tree
-
-    def _has_name(self, tree: Path) -> bool:
-        return bool(self.job.name or derived_name(self._stem) or (tree / MANIFEST).exists() or brains_of(tree))
 
     def _build(self, tree: Path) -> Path:
         with self._step(Stage.BUILT, tree) as words:
@@ -261,13 +248,14 @@ class _UploadPipeline:
 
     def _put(self, agent: Agent) -> Agent:
         agent = replace(agent, program=AgentStore(self.job.agents).put(agent.program))
-        self.outcome = replace(self.outcome, agent=agent, title=self._title_for(agent.manifest.name))
+        is_of_file = not self.job.name and agent.manifest.name == self._upload_name and not self._stem.isascii()
+        self.outcome = replace(self.outcome, agent=agent, title=self._stem if is_of_file else "")
         return agent
 
     def _examine(self, agent: Agent, tree: Path) -> None:
         policy = self.job.policy
         with self._step(Stage.CHECKED) as words:
-            for image in (*_PARTNERS, *(("keeper",) if policy.folders.kept else ())):
+            for image in ("native", *(("keeper",) if policy.folders.kept else ())):
                 self.workplace.need(image)
             seat = agent.seat(policy)
             check_playable(GameSpec(seats=(seat, seat), policy=policy, box="docker"))
@@ -351,10 +339,6 @@ class _UploadPipeline:
     @property
     def _upload_name(self) -> str:
         return fit_name(self._stem)
-
-    def _title_for(self, name: str) -> str:
-        is_named_so = not self.job.name and name == self._upload_name and not self._stem.isascii()
-        return self._stem if is_named_so else ""
 
 
 def _agent_folder(tree: Path, name: str) -> Path:

@@ -4,7 +4,6 @@ Contest games and checks end a practice game on their core; it is played again l
 """
 
 import json
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from judge.agents.agents import Agent
@@ -90,9 +89,7 @@ def _challenged(register: Register, name: str) -> SeatSpec:
 
 def _paired(agent: Agent, policy: Policy, staging: Path, number: int) -> tuple[Agent, int]:
     entry = game_entry(policy.game.name)
-    opponents: Sequence[Agent] = list(
-        playable_partners(agent, policy, "docker", staging, entry.practice or entry.partners)
-    )
+    opponents = list(playable_partners(agent, policy, "docker", staging, entry.practice or entry.partners))
     if not opponents:
         raise HostError("no house agent can play against it; run: judge images build")
     turn, index = divmod(number, len(opponents))
@@ -103,10 +100,9 @@ def _result(file: RecordFile, seat: int, digest: str) -> PracticeResult:
     record = file.record
     if record.verdict is Verdict.VOID:
         raise HostError(record.reason)
-    names: Mapping[int, str] = {number: each.name for number, each in enumerate(record.seats)}
     return PracticeResult(
-        agent=names[seat],
-        opponent=names[1 - seat],
+        agent=record.seats[seat].name,
+        opponent=record.seats[1 - seat].name,
         seat=seat,
         verdict=record.verdict.value,
         winner=record.winner,

@@ -11,21 +11,26 @@ import json
 import re
 import secrets
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
 from functools import partial
 from itertools import groupby
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from judge.agents.agents import Agent
-from judge.agents.manifest import AgentManifest
+from judge.agents.manifest import NAME, AgentManifest
 from judge.base.durable_files import open_regular
 from judge.base.errors import HostError, InputError, JudgeError, NotReadyError
 from judge.base.locks import lock, try_lock
+from judge.base.moments import moment_text
+from judge.base.os_errors import os_errors_as
 from judge.base.parsing import parse_json
 from judge.base.text import is_printable, printable, sentence
+from judge.journal.events import Moment, SubmissionsClosed, SubmissionsOpened
 from judge.record.policy import Policy
 from judge.store.files import Files, Incoming
 from judge.store.lookalikes import appearances
@@ -34,7 +39,7 @@ from judge.store.practice_games import PracticeGames
 from judge.store.queue import Queue
 from judge.store.submissions import Register
 from judge.store.tokens import Tokens
-from judge.store.types import ORGANISER, ProcessingResult, Submission, Upload, UploadStep
+from judge.store.types import ORGANISER, NotNowError, ProcessingResult, Submission, Upload, UploadStep
 from judge.store.upload_limits import UploadLimits
 from judge.submissions.intake import IntakePolicy
 from judge.submissions.windows import Windows
@@ -49,7 +54,9 @@ MAX_COMBINING_CHARACTERS = 4
 CHUNK_BYTES = 1 << 20
 FILENAME = r"^[^/\\\x00-\x1f\x7f-\x9f]*[^./\\\x00-\x1f\x7f-\x9f][^/\\\x00-\x1f\x7f-\x9f]*$"
 """Characters must also be printable."""
-AGENT_NAME = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}"
+AGENT_NAME = NAME.pattern
+
+WindowEvent = SubmissionsOpened | SubmissionsClosed
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +124,55 @@ class IntakeDirectory:
         return PracticeGames(self.store_url, self.contest)
 
 
+# --- opening and closing ---------------------------------------------------------------------------------------------
+
+
+class SubmissionGate:
+    """Whether submissions are open. Thread-safe.
+
+    Setting the host's clock back does not undo an event; only a changed time does.
+    """
+
+    def __init__(self, windows: Windows) -> None:
+        self.windows = windows
+        self._past: set[WindowEvent] = set()
+        self._lock = Lock()
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    def remember(self, events: Iterable[WindowEvent]) -> None:
+        """Restore the last events of the journal."""
+        with self._lock:
+            self._past |= set(events)
+
+    def happened(self) -> Sequence[WindowEvent]:
+        """The opening and the end of submissions, if they happened, also before the clock was set back."""
+        windows = self.windows
+        events: list[tuple[datetime, WindowEvent]] = []
+        if windows.opens is not None:
+            events.append((windows.opens, SubmissionsOpened(Moment.of(windows.opens))))
+        if windows.closes is not None:
+            events.append((windows.closes, SubmissionsClosed(Moment.of(windows.closes))))
+        with self._lock:
+            self._past |= {event for moment, event in events if self.now() >= moment}
+            return [event for _, event in events if event in self._past]
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the end of submissions has passed."""
+        return any(isinstance(event, SubmissionsClosed) for event in self.happened())
+
+    def check(self) -> None:
+        """Raise NotNowError with time and zone if submissions are closed."""
+        happened = {type(event) for event in self.happened()}
+        windows = self.windows
+        if windows.closes is not None and SubmissionsClosed in happened:
+            raise NotNowError(f"submissions closed at {moment_text(windows.closes)}: ask the organiser")
+        if windows.opens is not None and SubmissionsOpened not in happened:
+            raise NotNowError(f"submissions open at {moment_text(windows.opens)}: send it again then")
+
+
 # --- receiving -------------------------------------------------------------------------------------------------------
 
 
@@ -132,7 +188,7 @@ def check_filename(filename: str) -> str:
 
 def check_name(name: str) -> str:
     """Empty: the manifest's. Raises InputError."""
-    if name and not re.fullmatch(AGENT_NAME, name):
+    if name and not NAME.fullmatch(name):
         raise InputError(
             f"name {name[:80]!r}: only A-Z, a-z, 0-9, dash, underscore and dot, 1 to 64 of them, no dot first"
         )
@@ -191,22 +247,19 @@ def receive_file(
     title = check_title(title)
     if path.is_dir():
         raise InputError(f"{path}: a directory; pack it: tar czf {path.name}.tar.gz -C {path} .")
-    try:
-        with open_regular(path) as file, Incoming(directory.uploads) as incoming:
-            while chunk := file.read(CHUNK_BYTES):
-                incoming.write(chunk)
-                if incoming.size > directory.intake.upload_bytes:
-                    raise InputError(
-                        f"{path}: more than {directory.intake.upload_bytes} bytes; to allow more, set in the contest's "
-                        "file: [intake] upload_bytes"
-                    )
-            if not incoming.size:
-                raise InputError(f"{path}: the file is empty")
-            incoming.sync()
-            upload = Upload(author, name, path.name, incoming.digest, incoming.size, title)
-            return receive_upload(directory, register, upload, incoming, worker=worker)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
+    with os_errors_as(InputError, path), open_regular(path) as file, Incoming(directory.uploads) as incoming:
+        while chunk := file.read(CHUNK_BYTES):
+            incoming.write(chunk)
+            if incoming.size > directory.intake.upload_bytes:
+                raise InputError(
+                    f"{path}: more than {directory.intake.upload_bytes} bytes; to allow more, set in the contest's "
+                    "file: [intake] upload_bytes"
+                )
+        if not incoming.size:
+            raise InputError(f"{path}: the file is empty")
+        incoming.sync()
+        upload = Upload(author, name, path.name, incoming.digest, incoming.size, title)
+        return receive_upload(directory, register, upload, incoming, worker=worker)
 
 
 # --- processing ------------------------------------------------------------------------------------------------------
@@ -334,11 +387,9 @@ def working(directory: IntakeDirectory) -> Iterator[str]:
     """Register this process as a worker, locked while alive; yield its name. Raises HostError."""
     name = secrets.token_hex(16)
     path = _mark(directory, name)
-    try:
+    with os_errors_as(HostError, path, ": nothing can be processed"):
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("x")
-    except OSError as error:
-        raise HostError(f"{path}: {error.strerror}: nothing can be processed") from None
     with file:
         lock(file)
         try:
@@ -365,7 +416,6 @@ def requeue_lost(
     """Requeue rows of dead workers and, after a database failure, those of `worker` not in `running` (number, attempt).
     Return their numbers.
     """
-
     lost = [
         (number, attempt)
         for number, attempt, taken_by in queue.running_attempts()

@@ -7,18 +7,17 @@ import json
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 from judge.agents.builds import AT, SCRIPTS, Build, Sources, build_for
-from judge.agents.foreign import INFO, brains_of, info_words
-from judge.agents.manifest import MANIFEST, read_sent_manifest, refuse_misnamed_manifest
+from judge.agents.manifest import INFO, MANIFEST, brains_of, info_words, read_sent_manifest, refuse_misnamed_manifest
 from judge.base.bookkeeping import is_bookkeeping
 from judge.base.errors import HostError
+from judge.base.os_errors import os_errors_as
 from judge.base.text import SENTENCE_CHARACTERS, decode, printable, sentence
 from judge.base.tree_tar import TreeError, TreeMember, unpack_stream
 from judge.sandbox.box import BoxPolicy
@@ -43,6 +42,7 @@ SHARED = (
     "submissions/python_syntax.py",
 )
 INPUT = "input"
+BUILD_ENVIRONMENT = (("SOURCE_DATE_EPOCH", "1700000000"), ("PYTHONHASHSEED", "0"), ("TZ", "UTC"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,48 +57,60 @@ class TaskHost:
 @contextmanager
 def task_directory(program: str, job: Mapping[str, Any], source: Path, host: TaskHost) -> Iterator[Path]:
     """A directory for a box. Raises HostError if the disk fails, also inside the context."""
-    try:
-        with tempfile.TemporaryDirectory(dir=host.room) as name:
-            directory = Path(name)
-            for shared_name in SHARED:
-                shared = directory / "judge" / shared_name
-                shared.parent.mkdir(parents=True, exist_ok=True)
-                shared.write_bytes((HERE.parent / shared_name).read_bytes())
-            (directory / "__main__.py").write_bytes((HERE / program).read_bytes())
-            (directory / "job.json").write_text(json.dumps({**job, "input": f"{PROGRAM}/{INPUT}"}), encoding="utf-8")
-            shutil.copytree(SCRIPTS, directory / SCRIPTS.name)
-            if source.is_dir():
-                shutil.copytree(source, directory / INPUT)
-            else:
-                shutil.copyfile(source, directory / INPUT)
-            for path in (directory, *directory.rglob("*")):  # whatever the judge's umask
-                path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
-            yield directory
-    except OSError as error:
-        raise HostError(f"{host.room}: {error.strerror}: make room, or set TMPDIR") from error
+    disk_errors = os_errors_as(HostError, host.room, ": make room, or set TMPDIR")
+    with disk_errors, tempfile.TemporaryDirectory(dir=host.room) as name:
+        directory = Path(name)
+        for shared_name in SHARED:
+            shared = directory / "judge" / shared_name
+            shared.parent.mkdir(parents=True, exist_ok=True)
+            shared.write_bytes((HERE.parent / shared_name).read_bytes())
+        (directory / "__main__.py").write_bytes((HERE / program).read_bytes())
+        (directory / "job.json").write_text(json.dumps({**job, "input": f"{PROGRAM}/{INPUT}"}), encoding="utf-8")
+        shutil.copytree(SCRIPTS, directory / SCRIPTS.name)
+        if source.is_dir():
+            shutil.copytree(source, directory / INPUT)
+        else:
+            shutil.copyfile(source, directory / INPUT)
+        for path in (directory, *directory.rglob("*")):  # whatever the judge's umask
+            path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
+        yield directory
 
 
 def run_task(
-    program: str,
+    name: Literal["unpack", "build"],
+    image: str,
     job: Mapping[str, Any],
     source: Path,
     target: Path,
-    tree: TreeLimits,
+    limits: IntakeLimits,
     host: TaskHost,
-    command: Callable[..., Command],
 ) -> tuple[CommandResult, str]:
-    """Run a program in a box and store its tree at `target`. The text: why the tree is refused.
-
-    `command` gets what all programs have in common. Raises HostError if the host fails.
-    """
-    job = {**job, "bounds": tree.model_dump()}
-    with task_directory(program, job, source, host) as directory, tempfile.TemporaryFile(dir=host.room) as stream:
-        started = command(directory=directory, command=IN_BOX, output_bytes=tree.stream_bytes, cores=host.cores)
-        result = run_in_box(started, host.policy, stream)
+    """Run `NAME_in_box.py` and store its tree at `target`. The text: why it is refused. Raises HostError."""
+    part = limits.unpack if name == "unpack" else limits.build
+    job = {**job, "bounds": limits.tree.model_dump()}
+    with (
+        task_directory(f"{name}_in_box.py", job, source, host) as directory,
+        tempfile.TemporaryFile(dir=host.room) as stream,
+    ):
+        command = Command(
+            name=name,
+            directory=directory,
+            command=IN_BOX,
+            image=image,
+            limits=part.box(),
+            seconds=part.seconds,
+            output_bytes=limits.tree.stream_bytes,
+            stderr_bytes=part.log_bytes,
+            log_bytes=part.kept_log_bytes,
+            environment=BUILD_ENVIRONMENT if name == "build" else (),
+            cores=host.cores,
+            runs_scratch=recipes()[image].runs_built,
+        )
+        result = run_in_box(command, host.policy, stream)
         try:
             if result.is_success:
                 stream.seek(0)
-                receive_tree(stream, target, tree)
+                receive_tree(stream, target, limits.tree)
         except RefusedError as error:
             return result, str(error)
     return result, ""
@@ -165,16 +177,7 @@ def root_of(tree: Path) -> Path:
 
 def _unpack_archive(upload: Path, target: Path, limits: IntakeLimits, host: TaskHost) -> str:
     job = {"ratio": limits.unpack.ratio, "ratio_from_bytes": limits.unpack.ratio_from_bytes}
-    command = partial(
-        Command,
-        name="unpack",
-        image=IMAGE,
-        limits=limits.unpack.box(),
-        seconds=limits.unpack.seconds,
-        stderr_bytes=64 << 10,
-        log_bytes=4 << 10,
-    )
-    result, refusal = run_task("unpack_in_box.py", job, upload, target, limits.tree, host, command)
+    result, refusal = run_task("unpack", IMAGE, job, upload, target, limits, host)
     if not result.is_success:
         refusal = _unpack_failure(result, limits)
     if refusal:
@@ -204,11 +207,6 @@ def _unpack_failure(result: CommandResult, limits: IntakeLimits) -> str:
     return sentence(f"it cannot be read as an archive: the reader {result.report.kind} {result.report.number}")
 
 
-EPOCH_S = 1700000000
-
-ENVIRONMENT = (("SOURCE_DATE_EPOCH", str(EPOCH_S)), ("PYTHONHASHSEED", "0"), ("TZ", "UTC"))
-
-
 @dataclass(frozen=True, slots=True)
 class Built:
     """`failure` is empty after success."""
@@ -234,7 +232,6 @@ def build_of(tree: Path, upload_name: str) -> Build | None:
 
 def build_tree(tree: Path, build: Build, target: Path, limits: IntakeLimits, host: TaskHost) -> Built:
     """Build `tree` into the new directory `target`. Raises HostError."""
-    image = image_that_builds(build.kind)
     script = f"{PROGRAM}/{SCRIPTS.name}/{build.kind}"
     job = {
         "command": ["/bin/bash", script, build.program, build.main, *build.flags],
@@ -242,18 +239,7 @@ def build_tree(tree: Path, build: Build, target: Path, limits: IntakeLimits, hos
         "name": build.name,
         "missing": build.missing,
     }
-    command = partial(
-        Command,
-        name="build",
-        image=image,
-        limits=limits.build.box(),
-        seconds=limits.build.seconds,
-        stderr_bytes=limits.build.log_bytes,
-        log_bytes=limits.build.kept_log_bytes,
-        environment=ENVIRONMENT,
-        runs_scratch=recipes()[image].runs_built,
-    )
-    result, refusal = run_task("build_in_box.py", job, tree, target, limits.tree, host, command)
+    result, refusal = run_task("build", image_that_builds(build.kind), job, tree, target, limits, host)
     log = str(result.stderr)
     if not result.is_success:
         return Built(log, _build_failure(result, log, limits.build, tree))

@@ -375,8 +375,7 @@ def kind_in_tar(head: bytes, kind: str) -> str:
         what = sentence("it is no archive, but text or another file")
         fix = sentence("send a .zip, a .tar.gz, or one program under its own name")
         return f"{what}: {fix}" if is_text else ""
-    inner = next((name for mark, name in PACKED if head.startswith(mark)), "")
-    if inner:
+    if inner := next((name for mark, name in PACKED if head.startswith(mark)), ""):
         return sentence(f"it is a file of {inner} that is packed once more: send the inner file")
     if b"\0" not in head:
         return sentence("it is one packed file, and no archive: send that file, or pack the directory (tar czf)")
@@ -444,9 +443,8 @@ class Extraction:
         self._archive = archive
         self._out = out
         self._bounds = Bounds(**job["bounds"])
-        packed = os.fstat(archive.fileno()).st_size
         self._times = job["ratio"]
-        self._ratio = max(job["ratio_from_bytes"], packed * self._times)
+        self._ratio = max(job["ratio_from_bytes"], os.fstat(archive.fileno()).st_size * self._times)
         self._checker = PathChecker(self._bounds)
         self.left_out: dict[str, None] = {}
         room = self._bounds.entries * 4 * 512 + (1 << 20)

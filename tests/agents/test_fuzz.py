@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.agents.agents import stage_agent
-from judge.agents.foreign import read_info
-from judge.agents.manifest import MANIFEST, read_manifest, read_sent_manifest
+from judge.agents.manifest import MANIFEST, read_info, read_manifest, read_sent_manifest
 from judge.sandbox.runtimes import load_runtime
 from judge.submissions.check.start_faults import fault_of_file
 from tests.agents.test_pe_format import program as windows_program

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from judge.agents.agents import stage_agent
-from judge.agents.foreign import brains_of
+from judge.agents.manifest import brains_of
 from judge.agents.programs import ProgramKind, kind_of
 from judge.agents.python_version import python_words
 from judge.base.errors import InputError

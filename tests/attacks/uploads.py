@@ -6,12 +6,13 @@ import re
 import subprocess
 import tarfile
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from judge.sandbox.box import BoxPolicy
 from judge.submissions.intake import IntakeLimits, UnpackLimits
-from judge.submissions.limited_process import limited_process
+from judge.submissions.limited_process import LimitedProcess
 from judge.submissions.path_checks import RefusedError
 from judge.submissions.trees import TaskHost, unpack_upload
 from tests.attacks.defences import weak_command
@@ -37,7 +38,7 @@ def search_by_squares(lines: int) -> float:
 
 def occupy_reader(_directory: Path, is_off: bool) -> Result:
     """Make the reader of sources search endlessly."""
-    with limited_process(1000 if is_off else READ_S) as reader:
+    with closing(LimitedProcess(1000 if is_off else READ_S)) as reader:
         try:
             lines = 8000 if is_off else 1_000_000
             while (used := reader.run(search_by_squares, lines)) < 2 * READ_S:

@@ -156,7 +156,7 @@ def test_plain_cluster_plays_a_contest_and_rejects_false_results(cup: Cup, plain
 HOST = """
 import sys
 from pathlib import Path
-from judge.cluster.unpickling import VALUES, refuse_pickles
+from judge.cluster.bounded_messages import VALUES, refuse_pickles
 from tests.cluster.machines import Cup, Machines
 
 if sys.argv[2] == "refused":

@@ -24,7 +24,7 @@ from judge.sandbox.machine.cores import available
 from judge.store.orders import OrganiserOrder
 from judge.store.submissions import Register
 from judge.store.types import NotNowError, ProcessingResult, Upload
-from judge.submissions.gate import SubmissionGate
+from judge.submissions.service import SubmissionGate
 from judge.web.player.contest_player import ContestPlayer
 from judge.web.player.status import PlayerFiles
 from tests.broadcast.logs import PAIR

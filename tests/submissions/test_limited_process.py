@@ -3,18 +3,19 @@
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
 from judge.base.errors import HostError, InputError
-from judge.submissions.limited_process import LimitedProcess, limited_process
+from judge.submissions.limited_process import LimitedProcess
 from judge.submissions.path_checks import RefusedError
 
 
 @pytest.fixture
 def reader() -> Iterator[LimitedProcess]:
     """A process with little time."""
-    with limited_process(cpu_s=1) as process:
+    with closing(LimitedProcess(cpu_s=1)) as process:
         yield process
 
 

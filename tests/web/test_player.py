@@ -24,7 +24,7 @@ from judge.publish.verify.export import verify_export
 from judge.store.orders import Orders, OrganiserOrder
 from judge.store.submissions import Register
 from judge.store.tokens import TokenRole
-from judge.submissions.gate import SubmissionGate
+from judge.submissions.service import SubmissionGate
 from judge.transparency.keys import KEY_FILE, make_key, public_pem
 from judge.web.player.contest_player import ContestPlayer
 from judge.web.player.status import MISTAKE, NO_PLAYER, PlayerFiles, PlayerStatus, player_status

@@ -1,4 +1,4 @@
-"""Explains a fault and how to fix it.
+"""Explains a fault or a wrong answer, and how to fix it.
 
 A silent process that used no CPU and answers only at its end did not flush its output. One that used the CPU thinks too
 long. Any other waits for input, mostly because it missed a line end.
@@ -9,29 +9,28 @@ import errno
 import os
 import re
 import signal
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from shlex import quote as quoted
+from shlex import quote as shell_quoted
 
-from judge.agents.foreign import MONO
-from judge.agents.manifest import MANIFEST
+from judge.agents.manifest import MANIFEST, MONO
 from judge.agents.program_files import folded, similar_path
 from judge.agents.programs import read_pe
 from judge.agents.python_version import first_line
 from judge.base.bookkeeping import own_paths
 from judge.base.durable_files import is_directory, is_file
-from judge.base.text import decode, printable, sentence
-from judge.games.types import Verdict
+from judge.base.text import decode, printable, quote, sentence
+from judge.games.types import Decision, Verdict
 from judge.protocols import protocol_entry
 from judge.protocols.squares import intended_square
 from judge.record.policy import Policy
 from judge.sandbox.docker.images import runtimes_providing
-from judge.submissions.check.answer_forms import NO_SQUARE, form_advice, other_form
-from judge.submissions.check.causes import CAUSES, DENIED, MISSING, THREADS
+from judge.submissions.check.causes import CAUSES, DENIED, MISSING, THREADS, headline
+from judge.submissions.check.probe_game import ProbeAnswer
 from judge.submissions.check.runner import CHATTER, IGNORED, RecordedTalk
 from judge.submissions.check.start_faults import CASE, other_name, pointers_of, processor_advice, why_not_started
-from judge.submissions.check.tracebacks import headline
 
 BUSY_SHARE = 0.2
 """Share of the waiting time, running or runnable, from which an agent is busy."""
@@ -88,6 +87,12 @@ _SEND_FILE = sentence(
 _OFF_BOARD = re.compile(r"(-?\b\d+),(-?\d+)\b.* is off the (\d+)x(\d+) board")
 _TAKEN = re.compile(r"\b(\d+),(\d+)(?: \(\w+\))? is taken\b")
 _QUOTED = re.compile(r"'(.+?)' cannot be read")
+_NO_MOVE = re.compile(r"(?i)\W*(?:none|null|nil|nan|undefined)\W*")
+_TRAILING = re.compile(r"\s*(\d{1,2}\s*,\s*\d{1,2})(?!\d)(.+)", re.DOTALL)
+_PAIR_FORM = "column,row"
+_BARE_NUMBER = re.compile(r"\s*(\d{1,4})\s*")
+_STDERR = sentence("print other text on stderr")
+NO_SQUARE = sentence("its search found no square: when no square is good enough, answer any empty square")
 _DLL = re.compile(r"Library (\S+) \(which is needed by .*\) not found")
 
 
@@ -105,7 +110,7 @@ def diagnose(talk: RecordedTalk) -> Diagnosis:
     """Explain the agent's fault."""
     side = talk.side
     fault = side.fault
-    if fault in (Verdict.START_TIME, Verdict.TURN_TIME, Verdict.MATCH_TIME):
+    if talk.is_late:
         return _silence(talk)
     said = [side.why]
     error = headline(talk.complaints) if fault is Verdict.CRASH else ""
@@ -119,15 +124,17 @@ def diagnose(talk: RecordedTalk) -> Diagnosis:
         said.append(sentence(f"its last words on stdout: {_last(talk.printed)}"))
     if talk.complaints and not error:
         said.append(sentence(f"its last words on stderr: {_last(talk.complaints)}"))
-    protocol = talk.record.spec.seats[talk.seat].protocol
+    protocol = talk.seat_spec.protocol
     is_ended = side.why.startswith("exited with code 0")
     fix = _ENDED if is_ended else "" if fault is None else fix_for(fault, side.why, protocol)
     quoted = _QUOTED.match(side.why)
     answer = quoted[1] if quoted else talk.last_line
     if answer and fault in (Verdict.UNREADABLE, Verdict.ILLEGAL):
-        advice = form_advice if fault is Verdict.UNREADABLE else other_form
-        form = advice(answer, talk.awaited, protocol)
-        fix = form if fault is Verdict.UNREADABLE else "; ".join(filter(None, (fix, form)))
+        form = form_advice(answer, talk.awaited, protocol)
+        if fault is Verdict.UNREADABLE:
+            fix = form
+        elif not _expected(talk.awaited, protocol).startswith(_PAIR_FORM):
+            fix = "; ".join(filter(None, (fix, form)))
     if fault is Verdict.CRASH and not is_ended:
         fix = sentence(f"fix the crash; this repeats it, with the conversation in a folder: {_repeating(talk)}")
     return Diagnosis("; ".join(said), _cause(talk) or fix, talk.stderr_end)
@@ -136,11 +143,12 @@ def diagnose(talk: RecordedTalk) -> Diagnosis:
 def _repeating(talk: RecordedTalk) -> str:
     names = {path.name for path in talk.program.iterdir()}
     own = names - {MANIFEST}
-    seat = talk.record.spec.seats[talk.seat]
+    name = talk.seat_spec.name
     # A build adds the manifest.
-    is_alone = len(own) == 1 and (names == own or {Path(name).stem for name in own} == {seat.name})
-    agent = own.pop() if is_alone else seat.name
-    return f"judge check ./{quoted(agent)} --policy {quoted(talk.record.spec.policy.name)} --keep conversations"
+    is_alone = len(own) == 1 and (names == own or {Path(each).stem for each in own} == {name})
+    agent = own.pop() if is_alone else name
+    policy = shell_quoted(talk.record.spec.policy.name)
+    return f"judge check ./{shell_quoted(agent)} --policy {policy} --keep conversations"
 
 
 def fix_for(verdict: Verdict, said: str, protocol: str, form: str = "") -> str:
@@ -178,7 +186,7 @@ def _cause(talk: RecordedTalk) -> str:
     why, policy = talk.side.why, talk.record.spec.policy
     if why.startswith("could not be run: "):
         is_denied = os.strerror(errno.EACCES) in why
-        if fault := why_not_started(talk.program, _first_word(talk), is_denied=is_denied):
+        if fault := why_not_started(talk.program, talk.seat_spec.command[0], is_denied=is_denied):
             return fault
     if fault := _signal_cause(why, talk):
         return fault
@@ -246,10 +254,6 @@ def _named_otherwise(program: Path, said: str) -> str:
     return ""
 
 
-def _first_word(talk: RecordedTalk) -> str:
-    return talk.record.spec.seats[talk.seat].command[0]
-
-
 def _signal_cause(why: str, talk: RecordedTalk) -> str:
     found = _SIGNAL.search(why)
     limits = talk.record.spec.policy.enforced()
@@ -271,7 +275,7 @@ def _signal_cause(why: str, talk: RecordedTalk) -> str:
 
 
 def _foreign_library(talk: RecordedTalk, said: str) -> str:
-    if talk.record.spec.seats[talk.seat].runtime != MONO:
+    if talk.seat_spec.runtime != MONO:
         return ""
     beside = (path for path in sorted(talk.program.rglob("*")) if path.is_file() and path.suffix.lower() == ".dll")
     named = ((path.name, read_pe(path)) for path in beside if path.name in said)
@@ -279,7 +283,7 @@ def _foreign_library(talk: RecordedTalk, said: str) -> str:
 
 
 def _interpreter(talk: RecordedTalk) -> str:
-    word = _first_word(talk)
+    word = talk.seat_spec.command[0]
     try:
         with (talk.program / word).open("rb") as file:
             words = decode(first_line(file.read(200))).removeprefix("#!").split()
@@ -306,19 +310,16 @@ def _late_answer(last_words: bytes) -> str:
     return next((line[:60] for line in lines if line and not CHATTER.match(line)), "")
 
 
-def _has_other_words(talk: RecordedTalk) -> bool:
+def _ignored_words(talk: RecordedTalk) -> str | None:
+    """The line that the judge ignored last, if it was no message."""
     note = talk.side.notes[-1] if talk.side.notes else ""
-    return note.startswith(IGNORED) and not CHATTER.match(note.removeprefix(IGNORED).strip("'\""))
-
-
-def _ignored_line(talk: RecordedTalk) -> str:
-    ignored = talk.side.notes[-1].removeprefix(IGNORED).strip("'\"")
-    return next((line for line in reversed(talk.printed) if line.startswith(ignored[:20])), ignored)
+    words = note.removeprefix(IGNORED).strip("'\"")
+    return words if note.startswith(IGNORED) and not CHATTER.match(words) else None
 
 
 def has_misread_form(talk: RecordedTalk) -> bool:
     """Whether a late agent waits after an invalid answer."""
-    return not (talk.errors or talk.unfinished) and _has_other_words(talk) and not was_busy(talk)
+    return not (talk.errors or talk.unfinished) and _ignored_words(talk) is not None and not was_busy(talk)
 
 
 def was_busy(talk: RecordedTalk) -> bool:
@@ -332,8 +333,7 @@ def was_busy(talk: RecordedTalk) -> bool:
 
 def unflushed(talk: RecordedTalk) -> str:
     """Output that only a late agent's end flushed."""
-    is_late = talk.side.fault in (Verdict.START_TIME, Verdict.TURN_TIME, Verdict.MATCH_TIME)
-    return _late_answer(talk.last_words) if is_late and not was_busy(talk) else ""
+    return _late_answer(talk.last_words) if talk.is_late and not was_busy(talk) else ""
 
 
 def _cpu_ms(talk: RecordedTalk) -> float | None:
@@ -341,7 +341,7 @@ def _cpu_ms(talk: RecordedTalk) -> float | None:
     evidence = talk.side.evidence
     if evidence is None or evidence.cpu_ms is None:
         return None
-    return max(0.0, min(evidence.cpu_ms - talk.awake_before_ms, evidence.charged_ms))
+    return max(0.0, min(evidence.cpu_ms - sum(talk.wakes_ms[:-1]), evidence.charged_ms))
 
 
 def _silence(talk: RecordedTalk) -> Diagnosis:
@@ -371,14 +371,75 @@ def _silence(talk: RecordedTalk) -> Diagnosis:
     if was_busy(talk):
         return diagnosis(_THINKS)
     late = _late_answer(talk.last_words)
-    if _has_other_words(talk) and (not late or late in talk.printed):
-        protocol = talk.record.spec.seats[talk.seat].protocol
-        advice = form_advice(_ignored_line(talk), talk.awaited, protocol)
+    ignored = _ignored_words(talk)
+    if ignored is not None and (not late or late in talk.printed):
+        protocol = talk.seat_spec.protocol
+        line = next((line for line in reversed(talk.printed) if line.startswith(ignored[:20])), ignored)
+        advice = form_advice(line, talk.awaited, protocol)
         other = sentence(f"its output is not an answer to {talk.awaited!r}: answer as protocol {protocol} requires")
-        if advice == NO_SQUARE or intended_square(_ignored_line(talk)):
+        if advice == NO_SQUARE or intended_square(line):
             return diagnosis(advice or other)
         return diagnosis(advice or other, sentence("or name its own protocol in agent.toml"))
     if late:
         used.append(sentence(f"at the end of the game it wrote {late!r}: it did not flush its output"))
         return diagnosis(FLUSH)
     return diagnosis(WAITS)
+
+
+# --- wrong answers ---------------------------------------------------------------------------------------------------
+
+
+def form_advice(said: str, awaited: str, protocol: str) -> str:
+    """Explain a wrong answer to the command `awaited` by the protocol's form; empty without a known form."""
+    expected = _expected(awaited, protocol)
+    if not expected:
+        return ""
+    wrote = quote(said, 60)
+    if not expected.startswith(_PAIR_FORM):
+        meant = protocol_entry(protocol).probable_answer(said) if expected == _expected("", protocol) else ""
+        form = sentence(f"it wrote {wrote}; the protocol {protocol} expects here: {expected}")
+        probably = sentence(f"it probably means {meant}")
+        if meant and meant != said.strip():
+            return f"{form}; {probably}"
+        return form if any(letter.isdigit() for letter in said) else f"{form}; {_STDERR}"
+    if _NO_MOVE.fullmatch(said):
+        return NO_SQUARE
+    if found := _TRAILING.fullmatch(said):
+        return sentence(
+            f"{wrote} has {quote(found[2].strip(), 40)} after the move: write only {_pair(found[1])} on the line"
+        )
+    if found := _BARE_NUMBER.fullmatch(said):
+        return sentence(f"{wrote} is one number, not a move: answer with {expected}")
+    square = intended_square(said)
+    if square is None:
+        return sentence(f"{wrote} is not a move: answer with {expected}")
+    x, y = square
+    return sentence(f"{wrote} is not a move: answer with column and row from 0, alone on the line: {x},{y}")
+
+
+def _pair(text: str) -> str:
+    return "".join(text.split())
+
+
+def _expected(awaited: str, protocol: str) -> str:
+    forms = protocol_entry(protocol).answer_forms
+    word = awaited.split(" ", 1)[0].split(",", 1)[0]
+    return forms.get(word, forms.get("", ""))
+
+
+def coordinate_advice(answers: Sequence[ProbeAnswer], mistakes: Mapping[str, Callable[[Decision], Decision]]) -> str:
+    """Name the systematic mistake that explains most wrong answers; empty if none does.
+
+    It explains an answer if undoing it gives a wanted one. Correct answers count against it.
+    """
+    best, most = "", 1
+    for advice, undo in mistakes.items():
+        score = 0
+        for answer in answers:
+            if answer.decision is None or not answer.question.answers:
+                continue
+            explained = undo(answer.decision) in answer.question.answers
+            score += explained - answer.is_right if explained != answer.is_right else 0
+        if score > most:
+            best, most = advice, score
+    return best

@@ -11,19 +11,20 @@ from judge.protocols import protocol_entry
 from judge.protocols.squares import intended_square
 from judge.protocols.time_control import TimeControl
 from judge.record.policy import Policy
-from judge.submissions.check.answer_forms import coordinate_advice, form_advice
 from judge.submissions.check.diagnosis import (
     WAITS,
     Diagnosis,
+    coordinate_advice,
     diagnose,
     fix_for,
+    form_advice,
     has_misread_form,
     unflushed,
     was_busy,
 )
 from judge.submissions.check.probe_game import ProbeAnswer
 from judge.submissions.check.report import Finding, Grade, failed, passed, turns_text, warned
-from judge.submissions.check.runner import Examinee, RecordedTalk
+from judge.submissions.check.runner import LATE, Examinee, RecordedTalk
 
 HURRY_MS = 1000
 """Announced turn limit, to test that it is read."""
@@ -36,7 +37,6 @@ SOON_MS = 2000
 
 HASTY_MS = 3000
 
-_TIMES = (Verdict.TURN_TIME, Verdict.MATCH_TIME)
 _AT_FAULT = {
     Verdict.START_TIME: "start",
     Verdict.TURN_TIME: "time",
@@ -44,7 +44,7 @@ _AT_FAULT = {
     Verdict.MEMORY: "memory",
 }
 _NOT_UNDERSTOOD = (Verdict.REFUSED, Verdict.UNREADABLE)
-_UNHEARD = (*_TIMES, Verdict.CRASH)
+_UNHEARD = LATE | {Verdict.CRASH}
 """Faults of an agent that misses a command's end."""
 _NAMES = {"crlf": "CR LF", "lf": sentence("LF alone")}
 _WELL_ALONE = sentence(
@@ -128,7 +128,7 @@ def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
     """
     before = len(examinee.talks)
     results = QuestionResults()
-    questions, plain = examinee.questions.asked, examinee.questions.plain
+    questions = examinee.questions.asked
     left = list(questions)
     has_refused = False
     chosen = soon(policy)
@@ -146,9 +146,9 @@ def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
     while left and len(results.stopped) < MAX_FAULTS:
         # A failure costs a whole wait.
         batch = left if len(results.late) < MAX_FAULTS else left[:1]
-        talk = examinee.ask(batch, chosen, options=plain)
+        talk = examinee.ask(batch, chosen)
         is_short, chosen = chosen != policy, policy
-        is_late = talk.side.fault in (Verdict.START_TIME, *_TIMES)
+        is_late = talk.is_late
         is_misread = is_late and has_misread_form(talk)
         if is_short and is_late and not is_misread:
             examinee.talks.remove(talk)
@@ -168,15 +168,14 @@ def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
             continue
         left = left[left.index(question) + 1 :]
         if talk.answers and talk.answers[0].question != question:
-            alone = examinee.ask([question], soon(policy) if is_misread else policy, options=plain)
+            alone = examinee.ask([question], soon(policy) if is_misread else policy)
             if not alone.has_stopped:
                 examinee.talks.remove(talk)
                 results.add(alone)
                 results.late.append(_only_late(talk, question, fault))
                 continue
             talk, fault = alone, alone.side.fault or fault
-        is_thinking = is_late and was_busy(talk)
-        is_heard = bool(results.stopped) or is_misread or is_thinking
+        is_heard = bool(results.stopped) or is_misread or (is_late and was_busy(talk))
         if not is_heard and fault in _UNHEARD and begins_again(question, talk):
             continue
         results.stopped.append((question, fault, diagnose(talk)))
@@ -198,16 +197,9 @@ def _other_ending(
 ) -> Diagnosis | None:
     other = "lf" if ending == "crlf" else "crlf"
     once = replace(question, turns=1)
-    again = examinee.ask(
-        [once], _hasty(policy), options=examinee.questions.plain, protocol_options={"line_ending": other}
-    )
-    examinee.talks.remove(again)
-    if not _has_answered(again):
-        return None
-    # The first conversation was longer.
-    control = examinee.ask([once], _hasty(policy), options=examinee.questions.plain)
-    examinee.talks.remove(control)
-    if _has_answered(control):
+    again = examinee.ask([once], _hasty(policy), is_trial=True, protocol_options={"line_ending": other})
+    # Both ask alone: the first conversation was longer.
+    if not _has_answered(again) or _has_answered(examinee.ask([once], _hasty(policy), is_trial=True)):
         return None
     examinee.line_ending = other
     first = talk.side.why or next((_say_fault(answer) for answer in talk.answers if answer.fault is not None), "")
@@ -232,9 +224,9 @@ def _hasty(policy: Policy) -> Policy:
 def _only_late(talk: RecordedTalk, question: Question, fault: Verdict) -> Finding:
     name = {Verdict.MEMORY: "memory", Verdict.OUTPUT: "quiet"}.get(fault, question.check)
     fix = ""
-    if talk.awaited == "RESTART" and fault in (Verdict.START_TIME, *_TIMES):
+    if talk.awaited == "RESTART" and talk.is_late:
         name, fix = "restart", _RESTART
-    elif fault in _TIMES:
+    elif fault in LATE:
         name = "time"
     seen = diagnose(talk)
     return warned(name, f"{seen.evidence}; {_WELL_ALONE}", fix or seen.fix, seen.stderr)
@@ -250,7 +242,7 @@ def _ask_late_faults_again(examinee: Examinee, results: QuestionResults, policy:
             if answer.question == talk.answers[0].question:
                 failed_checks.add(name)
                 continue
-            alone = examinee.ask([answer.question], policy, options=examinee.questions.plain)
+            alone = examinee.ask([answer.question], policy)
             if alone.has_stopped or any(one.fault for one in alone.answers):
                 failed_checks.add(name)
                 continue
@@ -268,11 +260,6 @@ def has_opening(policy: Policy) -> bool:
         return False
     game = entry.new(policy.game.options).describe()
     return any(game.get(key, value) != value for key, value in asked.plain.items())
-
-
-def sends_stop(policy: Policy, protocol: str) -> bool:
-    """Whether agents are sent STOP."""
-    return bool(policy.protocol.get(protocol, {}).get("stop_before_ms"))
 
 
 # --- findings --------------------------------------------------------------------------------------------------------
@@ -303,11 +290,7 @@ def answers_of(
 
 
 def _answers(
-    name: str,
-    answers: Sequence[ProbeAnswer],
-    crashed: Sequence[Diagnosis],
-    questions: Questions,
-    protocol: str,
+    name: str, answers: Sequence[ProbeAnswer], crashed: Sequence[Diagnosis], questions: Questions, protocol: str
 ) -> Iterator[Finding]:
     faults = [answer for answer in answers if answer.fault is not None]
     weak = [answer for answer in answers if not answer.is_right]
@@ -342,8 +325,7 @@ def _concern_of(answer: ProbeAnswer) -> str:
 
 
 def _say_fault(answer: ProbeAnswer) -> str:
-    reason = answer.fault.reason if answer.fault else ""
-    return f"{answer.question.what}: {reason}"
+    return f"{answer.question.what}: {answer.fault.reason if answer.fault else ''}"
 
 
 def _fix_of(answer: ProbeAnswer, protocol: str) -> str:
@@ -354,14 +336,13 @@ def _fix_of(answer: ProbeAnswer, protocol: str) -> str:
 
 def time_of(results: QuestionResults, told: Policy) -> Iterator[Finding]:
     """Compare turns with the announced limit. Only the policy's own limit fails."""
-    late = [diagnosis for _, verdict, diagnosis in results.stopped if verdict in _TIMES]
+    late = [diagnosis for _, verdict, diagnosis in results.stopped if verdict in LATE]
     limit_ms = told.clock.answer_ms
     slowest = max(results.turns_ms, default=0.0)
     if late:
         yield failed("time", late[0].evidence, late[0].fix)
     elif slowest > limit_ms:
-        what = sentence(f"its limit was {limit_ms} ms a turn, and it took {slowest:.0f} ms")
-        yield warned("time", what)
+        yield warned("time", sentence(f"its limit was {limit_ms} ms a turn, and it took {slowest:.0f} ms"))
     elif results.turns_ms:
         yield passed("time", turns_text(results.turns_ms, limit_ms))
 
@@ -381,7 +362,7 @@ def opening_of(examinee: Examinee, policy: Policy) -> Iterator[Finding]:
     faults, complaints = [], []
     for seat in (0, 1):
         question = Question("opening", sentence(f"seat {seat}"), seat=seat, turns=4)
-        talk = examinee.ask([question], policy)
+        talk = examinee.ask([question], policy, is_plain=False)
         if talk.has_stopped:
             faults.append(diagnose(talk))
         faults += [
@@ -392,8 +373,7 @@ def opening_of(examinee: Examinee, policy: Policy) -> Iterator[Finding]:
         complaints += [line[:200] for line in talk.errors if line.upper().startswith("ERROR")][:1]
     said = sentence(f"it reports what it cannot do: {complaints[0]!r}") if complaints else ""
     if faults:
-        what = "; ".join(fault.evidence for fault in faults)
-        yield failed("opening", what, said or faults[0].fix)
+        yield failed("opening", "; ".join(fault.evidence for fault in faults), said or faults[0].fix)
     elif said:
         yield warned("opening", sentence(f"both seats were played, but {said}"))
     else:
@@ -409,10 +389,9 @@ def output_of(results: QuestionResults) -> Iterator[Finding]:
 
 def quiet_of(examinee: Examinee, results: QuestionResults, policy: Policy) -> Iterator[Finding]:
     """Output after answers, without freezing."""
-    box = policy.box.model_copy(update={"freeze": "none"})
-    loose = policy.model_copy(update={"box": box})
+    loose = policy.model_copy(update={"box": policy.box.model_copy(update={"freeze": "none"})})
     question = replace(results.sound, check="quiet", turns=2)
-    talk = examinee.ask([question], loose, options=examinee.questions.plain, pause_s=PAUSE_S)
+    talk = examinee.ask([question], loose, pause_s=PAUSE_S)
     if talk.has_stopped:
         diagnosis = diagnose(talk)
         name = _AT_FAULT.get(talk.side.fault or Verdict.OUTPUT, "quiet")
@@ -434,9 +413,7 @@ def start_of(examinee: Examinee, talk: RecordedTalk, policy: Policy) -> Diagnosi
     if found.fix != WAITS:
         return found
     command = (*_ONE_LINE, *examinee.agent.seat(examinee.policy).command)
-    again = examinee.ask(examinee.questions.asked[:1], soon(policy), options=examinee.questions.plain, command=command)
-    examinee.talks.remove(again)
-    said = again.last_line
+    said = examinee.ask(examinee.questions.asked[:1], soon(policy), is_trial=True, command=command).last_line
     if not said:
         return found
     ended = sentence(f"when its input ended after the first line, it wrote {said!r}")
@@ -448,9 +425,7 @@ def flush_of(examinee: Examinee, results: QuestionResults, policy: Policy) -> It
     python, *words = examinee.agent.seat(examinee.policy).command
     if not python.startswith("python") or "-u" in words:
         return
-    once = soon(policy)
-    talk = examinee.ask([results.sound], once, options=examinee.questions.plain, command=(python, "-E", *words))
-    examinee.talks.remove(talk)
+    talk = examinee.ask([results.sound], soon(policy), is_trial=True, command=(python, "-E", *words))
     if late := unflushed(talk):
         what = sentence(f"it works here because Python runs unbuffered; elsewhere it writes {late!r} only at its end")
         yield warned("start", what, _FLUSH_PYTHON)
@@ -462,9 +437,7 @@ def ending_of(examinee: Examinee, results: QuestionResults, policy: Policy, endi
         return
     chosen = examinee.agent.manifest.line_ending
     other = "lf" if ending == "crlf" else "crlf"
-    talk = examinee.ask(
-        [results.sound], _hasty(policy), options=examinee.questions.plain, protocol_options={"line_ending": other}
-    )
+    talk = examinee.ask([results.sound], _hasty(policy), protocol_options={"line_ending": other})
     if talk.side.fault is None and all(answer.fault is None for answer in talk.answers):
         yield passed("line-ending", "both")
     elif chosen is not None:
@@ -477,19 +450,18 @@ def ending_of(examinee: Examinee, results: QuestionResults, policy: Policy, endi
 
 def stop_of(examinee: Examinee, policy: Policy) -> Iterator[Finding]:
     """Check STOP during a long turn."""
-    clock = policy.clock.with_controls(TimeControl.per_answer)
-    before = clock.turn_ms + clock.tolerance_ms - STOP_AFTER_MS
-    stopping = policy.model_copy(update={"clock": clock, "protocol": _stopping(policy, before)})
     hard = examinee.questions.hard
     if hard is None:
         return
-    talk = examinee.ask([hard], stopping, options=examinee.questions.plain)
+    clock = policy.clock.with_controls(TimeControl.per_answer)
+    before = clock.turn_ms + clock.tolerance_ms - STOP_AFTER_MS
+    stopping = policy.model_copy(update={"clock": clock, "protocol": _stopping(policy, before)})
+    talk = examinee.ask([hard], stopping)
     took = sum(talk.turns_ms)
     if talk.has_stopped:
         yield failed("stop", talk.side.why)
     elif not talk.wrote(b"STOP"):
         yield passed("stop", sentence(f"it answered before STOP, after {took:.0f} ms"))
-    elif took > STOP_AFTER_MS + HURRY_MS:
-        yield warned("stop", sentence(f"it answered {took - STOP_AFTER_MS:.0f} ms after STOP"))
     else:
-        yield passed("stop", sentence(f"it answered {took - STOP_AFTER_MS:.0f} ms after STOP"))
+        what = sentence(f"it answered {took - STOP_AFTER_MS:.0f} ms after STOP")
+        yield warned("stop", what) if took > STOP_AFTER_MS + HURRY_MS else passed("stop", what)

@@ -51,27 +51,20 @@ class Interview:
         opponent: Callable[[Request], Reply],
         pause_s: float = 0.0,
     ) -> None:
-        """Each question begins a game `name`. `opponent` answers for the other seat. `pause_s` follows each answer."""
+        """Each question begins a game `name`. `opponent` answers for the other seat. `pause_s` follows each answer.
+
+        `end` is set once all was asked, or the agent cannot answer any more; `question` is the current or last one.
+        """
         plain = new_game(name, options)
         self.requests, self.events = plain.requests, plain.events
         self.answers: list[ProbeAnswer] = []
+        self.end: End | None = None
         self._describe = plain.describe()
         self._name, self._options = name, dict(options)
         self._left = list(questions)
         self._opponent = opponent
         self._pause_s = pause_s
-        self._end: End | None = None
         self._begin()
-
-    @property
-    def end(self) -> End | None:
-        """All was asked, or the agent cannot answer any more."""
-        return self._end
-
-    @property
-    def question(self) -> Question:
-        """The current or last question."""
-        return self._question
 
     @property
     def longest(self) -> int:
@@ -89,7 +82,7 @@ class Interview:
 
     def apply(self, reply: Reply) -> Sequence[Event]:
         events = list(self._game.apply(reply))
-        self.answers.append(ProbeAnswer(self._question, reply.said, reply.decision, _fault(self._game, self._seat)))
+        self.answers.append(ProbeAnswer(self.question, reply.said, reply.decision, _fault(self._game, self._seat)))
         time.sleep(self._pause_s)
         self._turns -= 1
         if self._turns and self._game.end is None:
@@ -99,7 +92,7 @@ class Interview:
         return events
 
     def forfeit(self, fault: AgentFault) -> Sequence[Event]:
-        self._end = fault
+        self.end = fault
         return ()
 
     def result(self, names: tuple[str, str]) -> str:  # noqa: ARG002 an interview has no winner
@@ -107,13 +100,13 @@ class Interview:
 
     def _begin(self) -> None:
         if not self._left:
-            self._end = _OVER
+            self.end = _OVER
             return
-        self._question = self._left.pop(0)
-        self._game: Game = new_game(self._name, self._options | opening_options(self._question.opening))
-        seat = self._question.seat
+        self.question = self._left.pop(0)
+        self._game: Game = new_game(self._name, self._options | opening_options(self.question.opening))
+        seat = self.question.seat
         self._seat = self._game.pending().seat if seat is None else seat
-        self._turns = self._question.turns
+        self._turns = self.question.turns
         self._play_for_opponent()
 
     def _play_for_opponent(self) -> list[Event]:

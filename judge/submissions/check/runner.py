@@ -2,14 +2,14 @@
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from judge.agents.agents import Agent, stage_agent
-from judge.agents.foreign import WINE
+from judge.agents.manifest import WINE
 from judge.agents.programs import read_pe
 from judge.base.errors import HostError, InputError, JudgeError
 from judge.base.text import decode, printable_lines
@@ -29,16 +29,10 @@ from judge.submissions.check.report import CheckReport
 
 LATE = frozenset({Verdict.TURN_TIME, Verdict.MATCH_TIME})
 NEVER_MS = 1 << 40
-_WRONGS = frozenset(
-    {Verdict.START_TIME, Verdict.TURN_TIME, Verdict.MATCH_TIME, Verdict.MEMORY, Verdict.OUTPUT, Verdict.CRASH}
-)
-
-
-_NO_COMMANDS = (b"DONE",)
+_WRONGS = LATE | {Verdict.START_TIME, Verdict.MEMORY, Verdict.OUTPUT, Verdict.CRASH}
 _LINE_CHARACTERS = 200
 MAX_STDERR_LINES = 12
 """Maximum number of stderr lines in a report."""
-
 
 IGNORED = "ignored: "
 _OF_MONO = "mono_thread_internal_set_priority:"
@@ -68,6 +62,15 @@ class RecordedTalk:
     @property
     def side(self) -> SeatRecord:
         return self.record.seats[self.seat]
+
+    @property
+    def seat_spec(self) -> SeatSpec:
+        return self.record.spec.seats[self.seat]
+
+    @property
+    def is_late(self) -> bool:
+        """Whether it exceeded a time limit."""
+        return self.side.fault in LATE | {Verdict.START_TIME}
 
     @property
     def has_stopped(self) -> bool:
@@ -107,30 +110,21 @@ class RecordedTalk:
     @property
     def last_words(self) -> bytes:
         """Output after the farewell."""
-        return b"".join(e.data for e in self._after_goodbye if e.kind is EntryKind.READ)
+        return self._joined(self._after_goodbye, EntryKind.READ)
 
     @property
     def awaited(self) -> str:
         """First line of the last command before the farewell."""
         sent = [entry for entry in self._entries if entry.kind is EntryKind.WROTE]
-        ended = 1 if self._goodbye is not None else 0
-        lines = b"".join(entry.data for entry in sent[: len(sent) - ended]).splitlines()
-        commands = [line for line in lines if line[:1].isalpha() and line not in _NO_COMMANDS]
+        asked = sent if self._goodbye is None else sent[:-1]
+        lines = b"".join(entry.data for entry in asked).splitlines()
+        commands = [line for line in lines if line[:1].isalpha() and line != b"DONE"]
         words = commands[-1:] or lines[-1:]
         return decode(words[0]) if words else ""
 
-    @property
-    def awake_before_ms(self) -> float:
-        """Awake time before the judged wait, an upper bound of the agent's CPU time."""
-        return sum(self._wakes[:-1])
-
-    @property
-    def awake_ms(self) -> float:
-        """Up to the farewell or fault."""
-        return sum(self._wakes)
-
     @cached_property
-    def _wakes(self) -> Sequence[float]:
+    def wakes_ms(self) -> Sequence[float]:
+        """Awake times up to the farewell or fault; the last one is the judged wait. Upper bounds of CPU time."""
         wakes: list[float] = []
         since_ns = -1
         for entry in self._entries:
@@ -238,10 +232,8 @@ class RecordedTalk:
         return [entry for entry in unseal(self.file.transcript) if entry.seat == self.seat]
 
     def _first(self, kind: EntryKind) -> Entry | None:
-        for entry in self._entries:
-            if entry.kind is kind and not (kind is EntryKind.READ and not entry.data):
-                return entry
-        return None
+        entries = (entry for entry in self._entries if entry.kind is kind)
+        return next((entry for entry in entries if entry.data or kind is not EntryKind.READ), None)
 
     @cached_property
     def _goodbye(self) -> Entry | None:
@@ -327,31 +319,38 @@ class Examinee:
         questions: Sequence[Question],
         policy: Policy,
         *,
-        options: Mapping[str, Any] | None = None,
+        is_plain: bool = True,
+        is_trial: bool = False,
         protocol_options: dict[str, Any] | None = None,
         pause_s: float = 0.0,
         command: tuple[str, ...] = (),
     ) -> RecordedTalk:
-        """The options and `command` override game and agent."""
+        """`is_plain`: without the game's opening stage. `is_trial`: not one of `talks`. Options and `command` override
+        the agent's.
+        """
         self.observer.trying(
             f"{questions[0].check}, {len(questions)} {'question' if len(questions) == 1 else 'questions'}"
         )
 
         def interview() -> Interview:
             game = policy.game
-            chosen = {**game.options, **(options or {})}
-            return Interview(game.name, chosen, questions, self.questions.opponent, pause_s)
+            options = {**game.options, **(self.questions.plain if is_plain else {})}
+            return Interview(game.name, options, questions, self.questions.opponent, pause_s)
 
         agent, partner = self._seats(policy, protocol_options or {})
         seats = (agent.model_copy(update={"command": command}) if command else agent, partner)
-        return self._talk(GameSpec(seats=seats, policy=policy, box=self.box), AGENT, questions[0].check, interview)
+        talk = self._talk(GameSpec(seats=seats, policy=policy, box=self.box), AGENT, questions[0].check, interview)
+        if not is_trial:
+            self.talks.append(talk)
+        return talk
 
     def play(self, seat: int, policy: Policy) -> RecordedTalk:
         self.observer.trying(f"a whole game as the {('first', 'second')[seat]} player")
         agent, partner = self._seats(policy, {})
         seats = (agent, partner) if seat == 0 else (partner, agent)
         name = ("game-first", "game-second")[seat]
-        return self._talk(GameSpec(seats=seats, policy=policy, box=self.box), seat, name)
+        self.talks.append(self._talk(GameSpec(seats=seats, policy=policy, box=self.box), seat, name))
+        return self.talks[-1]
 
     def _seats(self, policy: Policy, options: dict[str, Any]) -> tuple[SeatSpec, SeatSpec]:
         agent, partner = self.agent.seat(policy), self.partner.seat(policy)
@@ -382,14 +381,13 @@ class Examinee:
         talk = RecordedTalk(file, seat, self.agent.program)
         if interviews:
             talk = replace(talk, answers=tuple(interviews[-1].answers), question=interviews[-1].question)
-        self._spent_ms += talk.awake_ms
+        self._spent_ms += sum(talk.wakes_ms)
         self.observer.keep(talk, name)
         is_late = talk.side.fault in LATE and spec.policy != whole.policy
         if is_late or self._spent_ms >= self.seconds * 1000:
             check = f" in the check of {talk.question.check}" if talk.question else " in a whole game"
             awaited = f"; the last command that it was sent was {talk.awaited[:80]!r}" if talk.awaited else ""
             raise OverlongError(f"its check took more than {self.seconds:g} s and was stopped{check}{awaited}")
-        self.talks.append(talk)
         return talk
 
 
@@ -406,8 +404,7 @@ def find_partner(agent: Agent, policy: Policy, box: BoxKind, staging: Path) -> A
         raise InputError(
             f"the game {policy.game.name} has no agent to play a check against; its package must name one in `partners`"
         )
-    partner = next(playable_partners(agent, policy, box, staging, partners), None)
-    if partner is not None:
+    if partner := next(playable_partners(agent, policy, box, staging, partners), None):
         return partner
     raise InputError(
         f"none of the built agents can play against it under {policy.name}, of "

@@ -3,17 +3,18 @@
 import codecs
 import platform
 import re
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from judge.agents.builds import MAKEFILES, is_built
+from judge.agents.builds import KINDS, is_built
 from judge.agents.program_files import similar_path
-from judge.agents.programs import MAX_LFS_POINTER_BYTES, is_lfs_pointer, read_elf
+from judge.agents.programs import read_elf
 from judge.agents.python_version import first_line
 from judge.base.bookkeeping import own_paths
-from judge.base.durable_files import is_file
+from judge.base.durable_files import is_file, read_bounded
+from judge.base.errors import InputError
 from judge.base.text import nearest, printable, sentence
-from judge.submissions.check.processor_flags import processor_flags
 
 _HEAD_BYTES = 512
 _MAX_FILES = 2000
@@ -38,6 +39,13 @@ _OTHER_NAMES = {
 }
 _COMMANDS = {".py": ("python3", "python"), ".js": ("node", "node"), ".mjs": ("node", "node"), ".sh": ("sh", "native")}
 CASE = sentence("names differ in case here; correct one of them")
+_LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+_MAX_LFS_POINTER_BYTES = 1024
+
+CPUINFO = Path("/proc/cpuinfo")
+MAX_CPUINFO_BYTES = 16 << 20
+_FLAGS = re.compile(r"^(?:flags|Features)[ \t]*:(.*)$", re.MULTILINE)
+_FLAG = re.compile(r"[a-z0-9_.]{1,32}")
 _LEVELS = (
     ("x86-64-v4", {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}),
     ("x86-64-v3", {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"}),
@@ -134,7 +142,7 @@ def _missing_file(program: Path, word: str) -> str:
     if similar := similar_path(program, word.removeprefix("./")):
         return sentence(f"there is no {name} in the agent, but {printable(similar, 60)}: {CASE}")
     near = nearest(name, names)
-    if any((program / makefile).is_file() for makefile in MAKEFILES):
+    if any((program / makefile).is_file() for makefile in KINDS["make"]):
         return sentence(f"{name} is not built: run make first (judge submit builds it)")
     if near:
         return sentence(f"there is no {name} in the agent: did you mean {printable(near[0], 60)}?")
@@ -145,18 +153,20 @@ def _missing_file(program: Path, word: str) -> str:
 
 def lfs_pointer(*files: Path) -> str:
     """Message on the first Git LFS pointer; empty if none."""
-    found = next((file for file in files if is_lfs_pointer(file)), None)
-    if found is None:
-        return ""
-    return sentence(
-        f"{printable(found.name, 60)} is a pointer of Git LFS, not the file itself: run git lfs pull, and send that"
-    )
+    for file in files:
+        with suppress(OSError), file.open("rb") as stream:
+            if stream.read(len(_LFS_POINTER)) == _LFS_POINTER:
+                return sentence(
+                    f"{printable(file.name, 60)} is a pointer of Git LFS, not the file itself: run git lfs pull, and "
+                    "send that"
+                )
+    return ""
 
 
 def pointers_of(program: Path) -> str:
     """As `lfs_pointer`, for all files of an agent."""
     files = (path for path in islice(own_paths(program), _MAX_FILES) if path.is_file())
-    return lfs_pointer(*(path for path in files if path.stat().st_size < MAX_LFS_POINTER_BYTES))
+    return lfs_pointer(*(path for path in files if path.stat().st_size < _MAX_LFS_POINTER_BYTES))
 
 
 def processor_advice() -> str:
@@ -178,9 +188,22 @@ def processor_level() -> str:
     if platform.machine() != "x86_64":
         return ""
     flags = processor_flags()
-    if not flags:
-        return ""
-    return next((level for level, needed in _LEVELS if needed <= flags), "x86-64")
+    return next((level for level, needed in _LEVELS if needed <= flags), "x86-64" if flags else "")
+
+
+def processor_flags() -> frozenset[str]:
+    """The flags that all processors of this host have; empty if they are unknown."""
+    try:
+        return parse_flags(read_bounded(CPUINFO, MAX_CPUINFO_BYTES).decode("ascii", "replace"))
+    except InputError:
+        return frozenset()
+
+
+def parse_flags(text: str) -> frozenset[str]:
+    """The flags that all processors in the text of /proc/cpuinfo have."""
+    lines = dict.fromkeys(_FLAGS.findall(text))
+    sets = [frozenset(word for word in line.split() if _FLAG.fullmatch(word)) for line in lines]
+    return frozenset.intersection(*sets) if sets else frozenset()
 
 
 def _host() -> str:

@@ -10,6 +10,7 @@ from judge.agents.agents import Agent
 from judge.agents.manifest import AgentManifest
 from judge.base.durable_files import write_durably
 from judge.base.errors import InputError
+from judge.base.os_errors import os_errors_as
 from judge.base.text import file_word, mib, quote, sentence
 from judge.base.toml_files import toml_value
 from judge.catalog.files import write_exports
@@ -21,23 +22,8 @@ from judge.record.policy import Policy
 from judge.referee.side import BEYOND_MEMORY
 from judge.sandbox.box import BoxKind
 from judge.sandbox.docker.kept import KEPT
+from judge.submissions.check import interview
 from judge.submissions.check.diagnosis import diagnose
-from judge.submissions.check.interview import (
-    answers_of,
-    ask_all,
-    ending_of,
-    flush_of,
-    has_opening,
-    hurried,
-    opening_of,
-    output_of,
-    quiet_of,
-    restart_of,
-    sends_stop,
-    start_of,
-    stop_of,
-    time_of,
-)
 from judge.submissions.check.report import (
     CheckReport,
     Finding,
@@ -126,10 +112,11 @@ def checks_of(examinee: Examinee) -> Sequence[Check]:
     """Checks in report order: the protocol's, general ones, the game's."""
     policy, protocol = examinee.policy, examinee.protocol
     questions = examinee.questions.asked
+    sends_stop = bool(policy.protocol.get(protocol, {}).get("stop_before_ms"))
     table = {
         check.name: check
         for check in protocol_entry(protocol).checks
-        if (check.name != "opening" or has_opening(policy)) and (check.name != "stop" or sends_stop(policy, protocol))
+        if (check.name != "opening" or interview.has_opening(policy)) and (check.name != "stop" or sends_stop)
     }
     for check in (*CHECKS, *(ASKED if questions else ())):
         table.setdefault(check.name, check)
@@ -157,10 +144,10 @@ def _examined(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
     is_asked = bool(examinee.questions.asked)
     found = list(_talked_to(examinee, names)) if is_asked else []
     yield from found
-    stopped = any(talk.has_stopped for talk in examinee.talks)
-    if not stopped and not any(finding.grade is Grade.FAIL and finding.check != "line-ending" for finding in found):
+    has_stopped = any(talk.has_stopped for talk in examinee.talks)
+    if not has_stopped and not any(finding.grade is Grade.FAIL and finding.check != "line-ending" for finding in found):
         has_game_clock = examinee.policy.clock.control is not None
-        policy = hurried(examinee.policy) if is_asked and not has_game_clock else examinee.policy
+        policy = interview.hurried(examinee.policy) if is_asked and not has_game_clock else examinee.policy
         talks = [examinee.play(seat, policy) for seat in SEATS]
         for talk, name in zip(talks, ("game-first", "game-second"), strict=True):
             if talk.side.fault is None:
@@ -185,18 +172,18 @@ def _examined(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
 
 
 def _talked_to(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
-    policy = hurried(examinee.policy)
+    policy = interview.hurried(examinee.policy)
     options = protocol_entry(examinee.protocol).options
     given = examinee.policy.protocol.get(examinee.protocol, {})
     own = examinee.agent.seat(examinee.policy).protocol_options
     # agent.toml overrides the policy. Empty if the protocol has only one.
     ending = str(getattr(options(**(given | own)), "line_ending", ""))
-    results = ask_all(examinee, policy, ending)
+    results = interview.ask_all(examinee, policy, ending)
     if results.ending is not None:
         yield failed("line-ending", results.ending.evidence, results.ending.fix)
     first = results.talks[0]
     if not first.got_ready:
-        diagnosis = start_of(examinee, first, policy)
+        diagnosis = interview.start_of(examinee, first, policy)
         evidence, fix = diagnosis.evidence, diagnosis.fix
         if examinee.has_window:
             evidence, fix = f"{evidence}; {_WINDOW}", f"{fix}; {_NO_WINDOW}"
@@ -210,21 +197,21 @@ def _talked_to(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
         yield passed("about", ", ".join(map(" ".join, first.side.about.items())))
     elif "about" in names:
         yield warned("about", sentence("it gave no description of itself"))
-    yield from answers_of(results, sorted(names), examinee.questions, examinee.protocol)
+    yield from interview.answers_of(results, sorted(names), examinee.questions, examinee.protocol)
     if "restart" in names:
-        yield from restart_of(results)
-    yield from time_of(results, policy)
-    yield from output_of(results)
+        yield from interview.restart_of(results)
+    yield from interview.time_of(results, policy)
+    yield from interview.output_of(results)
     if results.stopped:
         return
     if "opening" in names:
-        yield from opening_of(examinee, policy)
+        yield from interview.opening_of(examinee, policy)
     if "stop" in names:
-        yield from stop_of(examinee, examinee.policy)
-    yield from quiet_of(examinee, results, policy)
-    yield from flush_of(examinee, results, policy)
+        yield from interview.stop_of(examinee, examinee.policy)
+    yield from interview.quiet_of(examinee, results, policy)
+    yield from interview.flush_of(examinee, results, policy)
     if ending and results.ending is None:
-        yield from ending_of(examinee, results, policy, ending)
+        yield from interview.ending_of(examinee, results, policy, ending)
 
 
 def _started(examinee: Examinee, talk: RecordedTalk) -> Finding:
@@ -264,16 +251,15 @@ def _memory(examinee: Examinee) -> Iterator[Finding]:
         if talk.side.fault is Verdict.MEMORY:
             yield failed("memory", f"{talk.side.why}; {parts}")
             return
-    peaks = [talk.side.memory_peak_bytes or 0 for talk in examinee.talks]
-    peak = max(peaks)
+    peak = max(talk.side.memory_peak_bytes or 0 for talk in examinee.talks)
     if not peak:
         return
     what = f"{sentence(f'at most {mib(peak)} of {mib(cap)}')}; {parts}"
     notes = [note for talk in examinee.talks for note in talk.side.notes if note.startswith(BEYOND_MEMORY)]
     if notes:
         yield warned("memory", f"{what}; {notes[-1]}")
-        return
-    yield warned("memory", what) if peak > FULL_SHARE * cap else passed("memory", what)
+    else:
+        yield warned("memory", what) if peak > FULL_SHARE * cap else passed("memory", what)
 
 
 def _end(examinee: Examinee) -> Iterator[Finding]:
@@ -294,21 +280,17 @@ class TalkFolder(CheckObserver):
         """Create the folder. Raises InputError."""
         self._folder = folder
         self._count = 0
-        try:
+        with os_errors_as(InputError, f"--keep {folder}"):
             folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"--keep {folder}: {error.strerror}") from None
 
     def keep(self, talk: RecordedTalk, check: str) -> None:
         """Write a conversation and a game's record. Raises InputError."""
         self._count += 1
         names = "-".join(file_word(seat.name) for seat in talk.record.seats)
         path = self._folder / f"{self._count:02}-{check}-{names}"
-        try:
+        with os_errors_as(InputError, f"--keep {self._folder}"):
             write_durably(path.with_name(f"{path.name}.txt"), ("\n".join(talk.dialogue) + "\n").encode())
             if talk.question is None:
                 record = path.with_name(f"{path.name}.json")
                 write_durably(record, talk.file.to_json())
                 write_exports(talk.file, record)
-        except OSError as error:
-            raise InputError(f"--keep {self._folder}: {error.strerror}") from None

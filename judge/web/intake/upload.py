@@ -13,9 +13,8 @@ from judge.base.errors import InputError
 from judge.store.files import Incoming
 from judge.store.submissions import Register
 from judge.store.types import TooMuchError, Upload
-from judge.submissions.gate import SubmissionGate
 from judge.submissions.intake import IntakePolicy
-from judge.submissions.service import IntakeDirectory, ReceivedUpload, receive_upload
+from judge.submissions.service import IntakeDirectory, ReceivedUpload, SubmissionGate, receive_upload
 from judge.web.kit.errors import FormUploadError, TooLargeError, TooSlowError
 from judge.web.schemas import UploadQuery
 

@@ -27,7 +27,7 @@ from judge.store.contests import Store
 from judge.store.orders import Orders, OrganiserOrder
 from judge.store.submissions import Register
 from judge.store.types import JournalLine
-from judge.submissions.gate import SubmissionGate
+from judge.submissions.service import SubmissionGate
 from judge.transparency.keys import KEY_FILE
 from judge.web.player.status import PlayerFiles
 

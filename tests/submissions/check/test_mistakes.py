@@ -10,7 +10,7 @@ import pytest
 from judge.base.resources import IMAGES
 from judge.protocols.squares import intended_square
 from judge.submissions.check import CheckReport, Grade
-from judge.submissions.check.answer_forms import form_advice
+from judge.submissions.check.diagnosis import form_advice
 from judge.submissions.check.suite import TalkFolder
 from tests.examples import evidence, of_lanes
 from tests.submissions.check import flawed

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.submissions.check import processor_flags as processors
-from judge.submissions.check.processor_flags import parse_flags, processor_flags
+from judge.submissions.check import start_faults
+from judge.submissions.check.start_faults import parse_flags, processor_flags
 
 
 @pytest.mark.parametrize(
@@ -29,10 +29,10 @@ def test_any_text_gives_short_words(text: str) -> None:
     assert all(len(flag) <= 32 and flag.isascii() for flag in parse_flags(f"flags: {text}\n"))
 
 
-@pytest.mark.parametrize("size", [None, processors.MAX_CPUINFO_BYTES])
+@pytest.mark.parametrize("size", [None, start_faults.MAX_CPUINFO_BYTES])
 def test_missing_or_huge_file_gives_no_flags(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int | None) -> None:
     path = tmp_path / "cpuinfo"
     if size is not None:
         path.write_bytes(b"flags : avx2\n" + b"\n" * size)
-    monkeypatch.setattr(processors, "CPUINFO", path)
+    monkeypatch.setattr(start_faults, "CPUINFO", path)
     assert frozenset() == processor_flags()

@@ -4,11 +4,11 @@ import pytest
 
 from judge.games.types import Verdict
 from judge.record.policy import load_policy
+from judge.submissions.check.causes import headline
 from judge.submissions.check.diagnosis import fix_for
 from judge.submissions.check.interview import hurried
 from judge.submissions.check.report import failed, passed, warned, without_repetitions
 from judge.submissions.check.runner import within
-from judge.submissions.check.tracebacks import headline
 
 CASES = {
     "Python": (
