@@ -12,9 +12,8 @@ from judge.base.owner import mark_of
 from judge.base.procfs import PROC, apparmor_label, count_oom_kills
 from judge.sandbox.box import BoxPolicy, Channel, EventSource, Limits, Nearby, Tenant
 from judge.sandbox.docker.container_box import Container, ContainerBox
-from judge.sandbox.docker.control_stream import ControlStream
 from judge.sandbox.docker.engine import Engine
-from judge.sandbox.docker.first_process import FirstProcess
+from judge.sandbox.docker.first_process import ControlStream, FirstProcess
 from judge.sandbox.docker.images import load_image
 from judge.sandbox.docker.kept import Reuse
 from judge.sandbox.docker.requirements import refuse_stack

@@ -92,6 +92,13 @@ class Engine:
         with doing(f"inspect container {container[:12]}"):
             return dict(self._client.inspect_container(container)["State"])
 
+    def is_running(self, container: str) -> bool:
+        """False also for a container that the Engine does not have."""
+        try:
+            return bool(self.state(container)["Running"])
+        except EngineRefusalError:
+            return False
+
     def counters(self, container: str) -> Mapping[str, Any]:
         with doing(f"measure container {container[:12]}"):
             return dict(self._client.stats(container, stream=False, one_shot=True))

@@ -13,8 +13,8 @@ from typing import Any
 from judge.base.errors import HostError
 from judge.base.logs import get_logger
 from judge.base.owner import Owner
-from judge.sandbox.docker.control_stream import STDOUT, Frames
 from judge.sandbox.docker.engine import REQUEST_TIMEOUT_S, Engine
+from judge.sandbox.docker.first_process import STDOUT, Frames
 from judge.sandbox.docker.images import keeper_image
 from judge.sandbox.folders import (
     PACKING,
