@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import shlex
-import tarfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -131,15 +129,3 @@ def write_files(files: Files, folder: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_durably(path, data)
         path.chmod(mode)
-
-
-def tar_of(files: Files) -> io.BytesIO:
-    """An uncompressed tar file with them."""
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as archive:
-        for name, (data, mode) in files.items():
-            member = tarfile.TarInfo(name)
-            member.size, member.mode = len(data), mode
-            archive.addfile(member, io.BytesIO(data))
-    buffer.seek(0)
-    return buffer

@@ -17,7 +17,7 @@ from pydantic import Field, TypeAdapter
 from judge.base.errors import HostError, InputError
 from judge.base.parsing import FrozenModel, Model
 from judge.host.build_images import content_of, import_rootfs
-from judge.host.root_tar import copy_chunks, copy_layer
+from judge.host.root_tar import copy_layer
 from judge.sandbox.box import ImageFacts
 from judge.sandbox.docker.images import (
     CONTENT,
@@ -93,7 +93,7 @@ def export_image(name: str, path: Path) -> ImageParcel:
         try:
             with path.open("wb") as file:
                 if recipe is None:
-                    copy_chunks(chunks, file)
+                    file.writelines(chunks)
                 elif content_of(recipe, copy_layer(chunks, file)) != facts.content:
                     raise HostError(f"the files of the image {name} are not those that its label {CONTENT} names")
         except OSError as error:

@@ -108,24 +108,14 @@ def copy_layer(chunks: Iterator[bytes], target: IO[bytes]) -> str:
                 continue
             if found:
                 raise HostError("the image has more than one layer, and no image of ours has")
-            found = copy_stream(content, target)
+            total = hashlib.sha256()
+            while chunk := content.read(CHUNK_BYTES):
+                target.write(chunk)
+                total.update(chunk)
+            found = total.hexdigest()
     if not found:
         raise HostError("this Engine exports no layer of the image")
     return found
-
-
-def copy_chunks(chunks: Iterator[bytes], target: IO[bytes]) -> str:
-    """Returns the SHA-256 (hex)."""
-    return copy_stream(reader(chunks), target)
-
-
-def copy_stream(source: IO[bytes], target: IO[bytes]) -> str:
-    """Returns the SHA-256 (hex)."""
-    total = hashlib.sha256()
-    while chunk := source.read(CHUNK_BYTES):
-        target.write(chunk)
-        total.update(chunk)
-    return total.hexdigest()
 
 
 def reader(chunks: Iterator[bytes]) -> IO[bytes]:

@@ -85,6 +85,17 @@ KERNEL_FILES = ("loadavg", "meminfo", "stat", "uptime")
 mounts on these.
 """
 
+ATTACHED: Mapping[str, Any] = {
+    "OpenStdin": True,
+    "StdinOnce": True,  # PID 1 sees the judge's end
+    "AttachStdin": True,
+    "AttachStdout": True,
+    "AttachStderr": True,
+    "NetworkDisabled": True,
+    "StopTimeout": 1,
+}
+"""Arguments of a container that the judge attaches to."""
+
 OOM_SCORE_ADJ = 1000
 """A host without memory kills agents first, and none can make another one likelier."""
 
@@ -120,13 +131,7 @@ def container_config(
         "Env": [f"{name}={value}" for name, value in environment(HOME, SCRATCH, tenant).items()],
         "Labels": {"judge.game": tenant.game_id, "judge.seat": str(tenant.seat), "judge.owner": owner},
         "Tty": False,  # keeps the streams separate
-        "OpenStdin": True,
-        "StdinOnce": True,  # PID 1 sees the judge's end
-        "AttachStdin": True,
-        "AttachStdout": True,
-        "AttachStderr": True,
-        "NetworkDisabled": True,
-        "StopTimeout": 1,
+        **ATTACHED,
         "HostConfig": {
             **_isolation(policy.runtime, seccomp),
             "MaskedPaths": [*MASKED, *_devices(), *(_kernel_files(policy) if accounts is None else ())],
@@ -221,9 +226,7 @@ def _files(
         mounts += [_mount(accounts / Path(path).name, path) for path in _kernel_files(policy)]
     for kind, path in FOLDERS.items():
         if kind in tenant.folders:
-            # The volume has its quota and restrictions.
-            options = {"NoCopy": True}
-            mounts.append({"Type": "volume", "Source": tenant.folders[kind], "Target": path, "VolumeOptions": options})
+            mounts.append(volume_mount(tenant.folders[kind], path))
     tmpfs = {path: f"{MOUNT_FLAGS},{options}" for path, options in tmpfs_options(tenant, limits, uid).items()}
     if tenant.runs_scratch and SCRATCH in tmpfs:
         tmpfs[SCRATCH] = tmpfs[SCRATCH].replace(MOUNT_FLAGS, RUNS_FLAGS, 1)
@@ -269,6 +272,11 @@ def tmpfs_options(tenant: Tenant, limits: Limits, uid: int) -> dict[str, str]:
         for path, (size_bytes, inodes) in sizes.items()
         if size_bytes and path not in kept  # for a tmpfs 0 means no limit
     }
+
+
+def volume_mount(volume: str, target: str) -> dict[str, Any]:
+    """The volume has its quota and restrictions."""
+    return {"Type": "volume", "Source": volume, "Target": target, "VolumeOptions": {"NoCopy": True}}
 
 
 def _mount(source: Path, target: str) -> dict[str, Any]:
