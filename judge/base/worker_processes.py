@@ -317,8 +317,10 @@ def in_parallel(
     if len(first) <= MAX_SERIAL_TASKS:
         yield from map(task, first)
         return
-    processes = min(_processors(), MAX_PROCESSES)
-    chunks, own = _chunks(chain(first, waiting)), iter(between)
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1  # on Windows
+    processes, own = min(usable, MAX_PROCESSES), iter(between)
+    left = chain(first, waiting)
+    chunks = iter(lambda: list(islice(left, TASKS_PER_CHUNK)), [])
     with ProcessPoolExecutor(processes, mp_context=_SPAWN, initializer=_begin_short_tasks) as pool:
         begun = list(islice(chunks, CHUNKS_PER_PROCESS * processes))
         with _without_main_module():
@@ -328,16 +330,6 @@ def in_parallel(
                 pass
             yield from running.popleft().result()
             running.extend(pool.submit(_do_each, task, chunk) for chunk in islice(chunks, 1))
-
-
-def _processors() -> int:
-    usable: Callable[[int], set[int]] | None = getattr(os, "sched_getaffinity", None)  # missing on Windows
-    return os.cpu_count() or 1 if usable is None else len(usable(0))
-
-
-def _chunks(given: Iterator[Given]) -> Iterator[list[Given]]:
-    while chunk := list(islice(given, TASKS_PER_CHUNK)):
-        yield chunk
 
 
 def _do_each(task: Callable[[Given], Result], chunk: list[Given]) -> list[Result]:

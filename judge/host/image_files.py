@@ -6,7 +6,6 @@ digest is that of the only layer. For others, it is the archive of `docker save`
 
 from __future__ import annotations
 
-import hashlib
 import posixpath
 import tarfile
 from pathlib import Path
@@ -14,7 +13,9 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field, TypeAdapter
 
+from judge.base.durable_files import sha256_of
 from judge.base.errors import HostError, InputError
+from judge.base.os_errors import os_errors_as
 from judge.base.parsing import FrozenModel, Model
 from judge.host.build_images import content_of, import_rootfs
 from judge.host.root_tar import copy_layer
@@ -90,14 +91,11 @@ def export_image(name: str, path: Path) -> ImageParcel:
             document=image.labels.get(RUNTIME, "") if recipe is not None and recipe.document else "",
         )
         chunks = client.api.get_image(str(image.attrs["Id"]))
-        try:
-            with path.open("wb") as file:
-                if recipe is None:
-                    file.writelines(chunks)
-                elif content_of(recipe, copy_layer(chunks, file)) != facts.content:
-                    raise HostError(f"the files of the image {name} are not those that its label {CONTENT} names")
-        except OSError as error:
-            raise HostError(f"{path}: {error.strerror}: make room there") from None
+        with os_errors_as(HostError, path, ": make room there"), path.open("wb") as file:
+            if recipe is None:
+                file.writelines(chunks)
+            elif content_of(recipe, copy_layer(chunks, file)) != facts.content:
+                raise HostError(f"the files of the image {name} are not those that its label {CONTENT} names")
     return parcel
 
 
@@ -130,9 +128,7 @@ def import_image(parcel: ImageParcel, path: Path) -> None:
 
 
 def _import_rootfs(client: docker.DockerClient, parcel: ImageParcel, path: Path) -> None:
-    with path.open("rb") as file:
-        files = hashlib.file_digest(file, "sha256").hexdigest()
-    recipe = _recipe(parcel)
+    files, recipe = sha256_of(path), _recipe(parcel)
     if content_of(recipe, files) != parcel.facts.content:
         raise InputError(f"the files of the image {parcel.name} are not those that were announced")
     try:

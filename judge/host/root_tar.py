@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from judge.base.durable_files import sha256_of
 from judge.base.errors import HostError
 
 EPOCH_S = 1700000000
@@ -44,8 +45,7 @@ def write_canonical(source: Path, target: Path) -> str:
                 output.addfile(entry)
             else:
                 raise HostError(f"{source}: {path} is neither a file, a directory nor a link")
-    with target.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return sha256_of(target)
 
 
 def _add_file(

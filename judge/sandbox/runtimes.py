@@ -5,7 +5,6 @@ Ours are the files of images/runtimes. An organiser's image has such a file in a
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -15,7 +14,9 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field, StringConstraints
 
+from judge.base.durable_files import sha256_of
 from judge.base.errors import InputError
+from judge.base.os_errors import os_errors_as
 from judge.base.parsing import FailFastTuple, FrozenModel, parse_json
 from judge.base.resources import IMAGES
 from judge.base.text import suggest
@@ -202,10 +203,8 @@ def _read(path: Path, model: type[File], more: Mapping[str, object] = MappingPro
 
 
 def _file_digest(program: Path, path: Path) -> str:
-    try:
-        return hashlib.sha256(program.read_bytes()).hexdigest()
-    except OSError as error:
-        raise InputError(f"{path}: programs: {program}: {error.strerror}") from None
+    with os_errors_as(InputError, f"{path}: programs: {program}"):
+        return sha256_of(program)
 
 
 def path_for(runtime: str, path: str) -> str:
