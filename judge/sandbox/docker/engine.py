@@ -116,10 +116,7 @@ class Engine:
         return not is_known and len(events) < HISTORY_EVENTS
 
     def history(self, label: str, since_s: float, until_s: float) -> list[tuple[str, str]]:
-        """(id, action) between two times of the Engine's clock.
-
-        The Engine remembers a few hundred events in all.
-        """
+        """(id, action) between two times of the Engine's clock. The Engine remembers a few hundred events in all."""
         with doing("list events"):
             events = self._events(until_s, since_s, type="container", label=label)
             return [(event["id"], event["Action"]) for event in events]

@@ -153,10 +153,7 @@ class ControlStream:
         return self._is_clean
 
     def finish(self, span_s: float) -> Sequence[tuple[Channel, bytes]]:
-        """Remaining reports of an ended container, and its end.
-
-        The Engine may fail to close the stream.
-        """
+        """Remaining reports of an ended container, and its end. The Engine may fail to close the stream."""
         said: list[tuple[Channel, bytes]] = []
         deadline = time.monotonic() + span_s
         while not self.ended and (left := deadline - time.monotonic()) > 0:
