@@ -3,7 +3,6 @@
 import time
 from collections.abc import Collection, Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from judge.base.owner import Owner, directories
@@ -16,29 +15,17 @@ HARMLESS |= {"die", "destroy"}
 """Allowed Engine operations. Never copying files or running commands in a container."""
 
 
-@dataclass(frozen=True, slots=True)
-class Before:
-    """State before a game."""
+def leftovers(began_s: float, before: Collection[Path], kept: Collection[KeptContainer]) -> list[str]:
+    """Leftovers of this process's games, and forbidden Engine operations, one line each.
 
-    at: float
-    directories: frozenset[Path]
-
-
-def look_before() -> Before:
-    """Record the process's current files."""
-    return Before(time.time(), frozenset(_own_directories()))
-
-
-def leftovers(before: Before, kept: Collection[KeptContainer] = ()) -> list[str]:
-    """Leftovers of this process's games since `before`, and forbidden Engine operations, one line each.
-
-    `kept` containers may stay. Raises HostError if the Engine does not answer.
+    `began_s` is the time (`time.time`) before the games, `before` the `own_directories` at that time. `kept` containers
+    may stay. Raises HostError if the Engine does not answer.
     """
     me = Owner.me().encode()
     stays = {container.id for container in kept}
-    expected = before.directories | {container.directory for container in kept}
+    expected = {*before} | {container.directory for container in kept}
     with closing(Engine()) as engine:
-        history = engine.history(f"judge.owner={me}", before.at, time.time())
+        history = engine.history(f"judge.owner={me}", began_s, time.time())
         containers = engine.labelled(f"judge.owner={me}")
         volumes = engine.labelled_volumes(f"judge.owner={me}")
     ids = sorted({container for container, _ in history} - stays)
@@ -46,14 +33,15 @@ def leftovers(before: Before, kept: Collection[KeptContainer] = ()) -> list[str]
         *(f"the container {container['Id'][:12]} is left" for container in containers if container["Id"] not in stays),
         *(f"the volume {volume['Name']} is left" for volume in volumes),
         *(f"the Engine did {action} to {i[:12]}" for i, action in history if action.split(":")[0] not in HARMLESS),
-        *(f"a directory is left: {path}" for path in set(_own_directories()) - expected),
+        *(f"a directory is left: {path}" for path in own_directories() - expected),
         *_of_the_kernel(ids),
     ]
 
 
-def _own_directories() -> Iterator[Path]:
+def own_directories() -> set[Path]:
+    """Current directories of this process."""
     me = Owner.me()
-    return (path for path, owner in directories() if owner == me)
+    return {path for path, owner in directories() if owner == me}
 
 
 def _of_the_kernel(ids: list[str]) -> Iterator[str]:

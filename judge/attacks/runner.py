@@ -10,7 +10,7 @@ from pathlib import Path
 
 from judge.agents.program_files import program_digest
 from judge.attacks.attack import Attack, Changes, HarmError, Observed, Opponent
-from judge.attacks.leftovers import leftovers, look_before
+from judge.attacks.leftovers import leftovers, own_directories
 from judge.attacks.programs import build_attacks
 from judge.attacks.scenes import CANARY_TEXT
 from judge.base.errors import HostError
@@ -153,7 +153,7 @@ class Suite:
         return trial
 
     def _try(self, attack: Attack) -> Trial:
-        began, before = time.monotonic(), look_before()
+        began, began_s, before = time.monotonic(), time.time(), own_directories()
         problems: list[str] = []
         for seat in attack.seats:
             with owned_directory() as directory:
@@ -167,7 +167,7 @@ class Suite:
             problems += (f"in seat {seat}: {problem}" if len(attack.seats) > 1 else problem for problem in found)
             if problems:
                 break
-        problems += leftovers(before, KEPT.all())
+        problems += leftovers(began_s, before, KEPT.all())
         took, lost, interrupted = (sum(seen.measured(what)) for what in FIGURES)
         evidence = seen.opponent.evidence
         late = 0.0 if evidence is None else max(evidence.others_share or 0.0, evidence.waited_share or 0.0)

@@ -83,7 +83,9 @@ def toml_value(value: object) -> str:
 
 def parse(path: Path, text: str) -> dict[str, Any]:
     """Raises InputError with file, line and, if known, the fix."""
-    if line := _line_of_long_key(text):
+    bare = _STRING_OR_COMMENT.sub(lambda found: "_" + "\n" * found[0].count("\n"), text)
+    if long_key := _LONG_KEY.search(bare):
+        line = 1 + bare.count("\n", 0, long_key.start())
         raise InputError(f"{path}, line {line}: a key has more than {MAX_KEY_PARTS} parts with dots between them")
     try:
         document = tomllib.loads(text)
@@ -128,12 +130,6 @@ _STRING_OR_COMMENT = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 _LONG_KEY = re.compile(rf"(?:\.[ \t]*+[A-Za-z0-9_-]++[ \t]*+){{{MAX_KEY_PARTS}}}")
-
-
-def _line_of_long_key(text: str) -> int:
-    bare = _STRING_OR_COMMENT.sub(lambda found: "_" + "\n" * found[0].count("\n"), text)
-    found = _LONG_KEY.search(bare)
-    return 0 if found is None else 1 + bare.count("\n", 0, found.start())
 
 
 _PLACE = re.compile(r"\(at line (\d+), column \d+\)")

@@ -122,7 +122,9 @@ def _build_all(
             return _build(own, recipe, way, say)
 
     remove_stages(client)
-    _remove_scratch()
+    for directory, owner in directories(BUILD_DIRECTORY):  # what killed builds left
+        if owner is not None and owner.fate() is Fate.GONE:
+            remove_directory(directory)
     try:
         if isinstance(way, EngineWay) and any(recipe.runs_agents for recipe in chosen):
             way.build_compiler(client)
@@ -173,13 +175,6 @@ def _scratch() -> Iterator[Path]:
         raise HostError(f"{BUILD_DIRECTORY}: {error.strerror}: make room there") from None
     finally:
         remove_directory(directory)
-
-
-def _remove_scratch() -> None:
-    """Remove what killed builds left."""
-    for directory, owner in directories(BUILD_DIRECTORY):
-        if owner is not None and owner.fate() is Fate.GONE:
-            remove_directory(directory)
 
 
 def import_rootfs(

@@ -51,7 +51,10 @@ def dockerfile(recipe: ImageRecipe) -> str:
     about = f": {recipe.about}" if recipe.about else ""
     stages = [f"# {recipe.tag}{about}\n{_APT_STAGE}"]
     if recipe.runs_agents:
-        stages += [_COMPILER_STAGE, *_steps_stage(recipe)]
+        stages.append(_COMPILER_STAGE)
+    if recipe.runs_agents and recipe.steps_path:
+        lines = ["COPY added/judge/inside/ /rootfs/inside/", "RUN chroot /rootfs dash /inside/compile.sh\n"]
+        stages.append("\n".join([f"FROM {COMPILER} AS steps", *_LABEL, *lines]))
     stages.append(_files_stage(recipe))
     source, path = "files", "/rootfs"
     if recipe.steps_path:
@@ -61,13 +64,6 @@ def dockerfile(recipe: ImageRecipe) -> str:
     variables = "".join(f"ENV {name}={quoted(value)}\n" for name, value in environment(recipe).items())
     stages.append(f"FROM scratch\nCOPY --from={source} {path} /\n{variables}")
     return "\n".join(stages)
-
-
-def _steps_stage(recipe: ImageRecipe) -> list[str]:
-    if not recipe.steps_path:
-        return []
-    lines = ["COPY added/judge/inside/ /rootfs/inside/", "RUN chroot /rootfs dash /inside/compile.sh\n"]
-    return ["\n".join([f"FROM {COMPILER} AS steps", *_LABEL, *lines])]
 
 
 def _files_stage(recipe: ImageRecipe) -> str:

@@ -228,7 +228,7 @@ def read_host(settings: Sequence[str], pause_s: float = 1.0) -> Host:
     samples = (before, _text(Path("/proc/stat")) or "")
     return Host(
         name=platform.node(),
-        system=_system(),
+        system=release_fields(host_release()).get("PRETTY_NAME", platform.system()),
         kernel=platform.release(),
         cores=tuple(sorted(cores.available())),
         files=files,
@@ -268,10 +268,6 @@ def _engine_cores() -> dict[str, frozenset[int]]:
                 allowed = cores.parse_processors(procfs.status_field(pid, "Cpus_allowed_list"))
                 found[name] = found.get(name, frozenset()) | allowed
     return found
-
-
-def _system() -> str:
-    return release_fields(host_release()).get("PRETTY_NAME", platform.system())
 
 
 def _text(path: Path) -> str | None:
