@@ -85,11 +85,7 @@ def bystanders(_directory: Path) -> Iterator[Mapping[str, str]]:
     with ExitStack() as stack:
         process = stack.enter_context(subprocess.Popen([programs / "honest", "instant"], stdin=subprocess.PIPE))
         stack.callback(process.kill)
-        box = open_box("docker", tenant, Limits(), BoxPolicy())
-        stack.callback(box.close)
-        box.prepare()
-        box.enter()
-        box.start()
+        box = stack.enter_context(_started(tenant))
         yield {}
         if process.poll() is not None:
             raise HarmError("a process of the same name was ended")
@@ -101,17 +97,22 @@ def bystanders(_directory: Path) -> Iterator[Mapping[str, str]]:
 @contextmanager
 def hoarder(_directory: Path) -> Iterator[Mapping[str, str]]:
     """Agent `{hoarder}` of another game in the same seat, which uses up its user's limits."""
-    policy = BoxPolicy()
     with closing(claim_user()) as user:
         tenant = Tenant("attack", build_attacks(), HOARD, "native", 0, "hoarder", uid=user.uid)
-        with closing(open_box("docker", tenant, Limits(), policy)) as box:
-            box.prepare()
-            box.enter()
-            box.start()
+        with _started(tenant) as box:
             box.write(b"START 20\n")
             if not _says(box, b"OK"):
                 raise HostError("the agent that uses up signals and pipes did not start")
             yield {"hoarder": str(user.uid)}
+
+
+@contextmanager
+def _started(tenant: Tenant) -> Iterator[Box]:
+    with closing(open_box("docker", tenant, Limits(), BoxPolicy())) as box:
+        box.prepare()
+        box.enter()
+        box.start()
+        yield box
 
 
 def _says(box: Box, word: bytes) -> bool:
@@ -149,13 +150,15 @@ USUAL_FACTOR = 5
 
 
 @contextmanager
-def _measured_waits(kind: str, directory: Path, waits_ms: list[float]) -> Iterator[None]:
+def _measured_waits(kind: str, directory: Path) -> Iterator[list[float]]:
+    """In milliseconds, after the block."""
+    waits_ms: list[float] = []
     command = [sys.executable, "-m", "judge.attacks.bystander", kind, str(directory)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         if process.stdout is None or not process.stdout.readline():
             raise HostError("a bystander did not start")
         try:
-            yield
+            yield waits_ms
         finally:
             output, _ = process.communicate(timeout=PATIENCE_S)
     waits_ms += [float(word) for word in output.split()]
@@ -164,11 +167,9 @@ def _measured_waits(kind: str, directory: Path, waits_ms: list[float]) -> Iterat
 def _bystander(kind: str, words: str) -> Scene:
     @contextmanager
     def scene(directory: Path) -> Iterator[Mapping[str, str]]:
-        usual_ms: list[float] = []
-        with _measured_waits(kind, directory, usual_ms):
+        with _measured_waits(kind, directory) as usual_ms:
             time.sleep(USUAL_S)
-        waits_ms: list[float] = []
-        with _measured_waits(kind, directory, waits_ms):
+        with _measured_waits(kind, directory) as waits_ms:
             yield {}
         usual = usual_ms[1] if len(usual_ms) > 1 else 0.0
         if len(waits_ms) > 1 and waits_ms[1] > STALL_MS + USUAL_FACTOR * usual:
@@ -181,24 +182,24 @@ SLABS = Path("/proc/slabinfo")
 MANY_LOCKS = 100_000
 
 
-def _count_slab(name: str) -> int:
-    """0 without permission; all kinds if the kernel merged them."""
+def _count_locks() -> int:
+    """0 without permission; objects of all kinds if the kernel merged them."""
     with suppress(OSError):
         lines = SLABS.read_text(encoding="ascii").splitlines()[2:]
         counts = {kind: int(count) for kind, count, *_ in map(str.split, lines)}
-        return counts.get(name, sum(counts.values()))
+        return counts.get("file_lock_cache", sum(counts.values()))
     return 0
 
 
 @contextmanager
 def counted_locks(_directory: Path) -> Iterator[Mapping[str, str]]:
     """Count the host's record locks during the attack."""
-    before, most = _count_slab("file_lock_cache"), [0]
+    before, most = _count_locks(), [0]
     done = Event()
 
     def look() -> None:
         while not done.wait(0.02):
-            most[0] = max(most[0], _count_slab("file_lock_cache"))
+            most[0] = max(most[0], _count_locks())
 
     with ThreadPoolExecutor(1) as pool:
         looking = pool.submit(look)
@@ -247,17 +248,11 @@ SCENES: Mapping[str, Scene] = {
 def wait_in_a_game() -> None:
     """Start a busy agent, freeze it, and wait."""
     tenant = Tenant("attack", build_attacks(), ("cpu", "ponder-thread"), "native", 0, "doomed")
-    box = open_box("docker", tenant, Limits(), BoxPolicy())
-    try:
-        box.prepare()
-        box.enter()
-        box.start()
+    with _started(tenant) as box:
         box.freeze()
         sys.stdout.write("ready\n")
         sys.stdout.flush()
         signal.pause()
-    finally:
-        box.close()
 
 
 if __name__ == "__main__":
