@@ -85,7 +85,7 @@ def bystanders(_directory: Path) -> Iterator[Mapping[str, str]]:
     with ExitStack() as stack:
         process = stack.enter_context(subprocess.Popen([programs / "honest", "instant"], stdin=subprocess.PIPE))
         stack.callback(process.kill)
-        box = stack.enter_context(_started(tenant))
+        box = stack.enter_context(_start_box(tenant))
         yield {}
         if process.poll() is not None:
             raise HarmError("a process of the same name was ended")
@@ -99,7 +99,7 @@ def hoarder(_directory: Path) -> Iterator[Mapping[str, str]]:
     """Agent `{hoarder}` of another game in the same seat, which uses up its user's limits."""
     with closing(claim_user()) as user:
         tenant = Tenant("attack", build_attacks(), HOARD, "native", 0, "hoarder", uid=user.uid)
-        with _started(tenant) as box:
+        with _start_box(tenant) as box:
             box.write(b"START 20\n")
             if not _says(box, b"OK"):
                 raise HostError("the agent that uses up signals and pipes did not start")
@@ -107,7 +107,7 @@ def hoarder(_directory: Path) -> Iterator[Mapping[str, str]]:
 
 
 @contextmanager
-def _started(tenant: Tenant) -> Iterator[Box]:
+def _start_box(tenant: Tenant) -> Iterator[Box]:
     with closing(open_box("docker", tenant, Limits(), BoxPolicy())) as box:
         box.prepare()
         box.enter()
@@ -248,7 +248,7 @@ SCENES: Mapping[str, Scene] = {
 def wait_in_a_game() -> None:
     """Start a busy agent, freeze it, and wait."""
     tenant = Tenant("attack", build_attacks(), ("cpu", "ponder-thread"), "native", 0, "doomed")
-    with _started(tenant) as box:
+    with _start_box(tenant) as box:
         box.freeze()
         sys.stdout.write("ready\n")
         sys.stdout.flush()
