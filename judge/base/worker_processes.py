@@ -412,15 +412,12 @@ def _answer(pipe: connection.Connection, task: Callable[[], object]) -> None:
         pipe.send((task(), None))
     except Exception as error:  # noqa: BLE001 it is raised where the task was started
         error.add_note(traceback.format_exc())
-        pipe.send((None, _picklable(error)))
-
-
-def _picklable(error: Exception) -> Exception:
-    try:
-        pickle.loads(pickle.dumps(error))  # noqa: S301 our own
-    except Exception:  # noqa: BLE001 any class of error
-        return RuntimeError(f"{type(error).__name__}: {error}")
-    return error
+        try:
+            pickle.loads(pickle.dumps(error))  # noqa: S301 our own
+        except Exception:  # noqa: BLE001 any class of error
+            pipe.send((None, RuntimeError(f"{type(error).__name__}: {error}")))
+        else:
+            pipe.send((None, error))
 
 
 def die_with_parent(parent: int) -> None:

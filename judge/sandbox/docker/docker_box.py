@@ -45,15 +45,12 @@ class DockerBox(ContainerBox[FirstProcess]):
 
     def prepare(self) -> None:
         self._reuse = Reuse(self._tenant, self._limits, self._policy)
-        if (container := self._reuse.take()) is not None:
-            self._take_over(container)
-            return
-        super().prepare()
-        if not self._reuse.begin(self._prepared):
-            self.close()
+        if (container := self._reuse.take()) is None:
             super().prepare()
-
-    def _take_over(self, container: Container[FirstProcess]) -> None:
+            if not self._reuse.begin(self._prepared):
+                self.close()
+                super().prepare()
+            return
         self._container, container.tenant = container, self._tenant
         container.stream.on_report, container.stream.on_end = self._on_report, self._on_end
         container.first.on_end = self._on_first_end

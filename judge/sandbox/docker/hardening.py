@@ -145,14 +145,11 @@ def container_config(
 
 
 def _isolation(runtime: str, seccomp: str | None) -> dict[str, Any]:
-    security = ["no-new-privileges"]
-    if seccomp is not None:
-        security.append(f"seccomp={seccomp}")
     return {
         "CapDrop": ["ALL"],
         "CapAdd": list(INIT_RIGHTS),
         "Privileged": False,
-        "SecurityOpt": security,
+        "SecurityOpt": ["no-new-privileges", *([] if seccomp is None else [f"seccomp={seccomp}"])],
         "ReadonlyRootfs": True,
         "ReadonlyPaths": list(ENGINE_READONLY if SELINUX.exists() else READONLY),
         "NetworkMode": "none",
@@ -227,12 +224,11 @@ def _files(
     for kind, path in FOLDERS.items():
         if kind in tenant.folders:
             mounts.append(volume_mount(tenant.folders[kind], path))
-    tmpfs = {path: f"{MOUNT_FLAGS},{options}" for path, options in tmpfs_options(tenant, limits, uid).items()}
-    if tenant.runs_scratch and SCRATCH in tmpfs:
-        tmpfs[SCRATCH] = tmpfs[SCRATCH].replace(MOUNT_FLAGS, RUNS_FLAGS, 1)
+    flags = {SCRATCH: RUNS_FLAGS} if tenant.runs_scratch else {}
+    tmpfs = tmpfs_options(tenant, limits, uid).items()
     return {
         "Mounts": mounts,
-        "Tmpfs": tmpfs,
+        "Tmpfs": {path: f"{flags.get(path, MOUNT_FLAGS)},{options}" for path, options in tmpfs},
         "IpcMode": "none",  # the Engine's /dev/shm has no file limit
     }
 
