@@ -8,8 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, BinaryIO
 
-from judge.base.errors import InputError
-from judge.base.os_errors import os_errors_as
+from judge.base.errors import InputError, os_errors_as
 
 PARTIAL = ".partial"
 

@@ -15,8 +15,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from judge.base.durable_files import open_regular
-from judge.base.errors import InputError
-from judge.base.os_errors import os_errors_as
+from judge.base.errors import InputError, os_errors_as
 from judge.base.parsing import complaint, first_of
 from judge.base.text import printable
 

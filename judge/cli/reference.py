@@ -9,8 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from judge.base.durable_files import write_durably
-from judge.base.errors import InputError
-from judge.base.os_errors import os_errors_as
+from judge.base.errors import InputError, os_errors_as
 from judge.base.resources import BUILD_DIRECTORY, IMAGES, POLICIES
 from judge.base.text import printable, suggest
 from judge.cli.options import POLICY_HELP, ForceOption, complete_policy

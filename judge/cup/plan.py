@@ -12,8 +12,7 @@ from typing import Any
 from pydantic import Field, TypeAdapter, model_validator
 
 from judge.base.durable_files import is_directory, is_file, write_durably
-from judge.base.errors import HostError, InputError
-from judge.base.os_errors import os_errors_as
+from judge.base.errors import HostError, InputError, os_errors_as
 from judge.base.parsing import FrozenModel
 from judge.base.text import quote, suggest
 from judge.base.toml_files import parse, place_of, read_text, toml_value, validated

@@ -13,8 +13,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from judge.base.errors import HostError, InputError
-from judge.base.os_errors import FULL_DISK
+from judge.base.errors import FULL_DISK, HostError, InputError
 from judge.base.owner import Fate, directories, make_directory, remove_directory
 from judge.base.resources import BUILD_DIRECTORY
 from judge.host.build_ways import (

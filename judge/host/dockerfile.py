@@ -75,7 +75,7 @@ def _files_stage(recipe: ImageRecipe) -> str:
     lines += [f"RUN {release}/judge/rootfs.sh unpack /rootfs \\\n        {packages}"]
     if recipe.runs_agents:
         lines += ["COPY --from=compiler /rootfs/init/init /rootfs/judge/init"]
-    if recipe.has_added_files:
+    if recipe.programs or recipe.wheels or recipe.steps:
         lines += ["COPY added/ /rootfs/"]
     if recipe.steps_path:
         lines += ["COPY --from=steps /rootfs/inside/added/ /rootfs/"]

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 from pydantic import Field, TypeAdapter
 
 from judge.base.durable_files import sha256_of
-from judge.base.errors import HostError, InputError
-from judge.base.os_errors import os_errors_as
+from judge.base.errors import HostError, InputError, os_errors_as
 from judge.base.parsing import FrozenModel, Model
 from judge.host.build_images import content_of, import_rootfs
 from judge.host.root_tar import copy_layer

@@ -15,8 +15,7 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import Field, StringConstraints
 
 from judge.base.durable_files import sha256_of
-from judge.base.errors import InputError
-from judge.base.os_errors import os_errors_as
+from judge.base.errors import InputError, os_errors_as
 from judge.base.parsing import FailFastTuple, FrozenModel, parse_json
 from judge.base.resources import IMAGES
 from judge.base.text import suggest
@@ -115,10 +114,6 @@ class ImageRecipe(RuntimeFile):
         names = tuple(f"{line.split()[0].lower().replace('==', '-').replace('_', '-')}-" for line in self.wheels)
         found = sorted(self.folder.glob("*.whl")) if self.folder and names else ()
         return tuple(path for path in found if path.name.lower().replace("_", "-").startswith(names))
-
-    @property
-    def has_added_files(self) -> bool:
-        return bool(self.programs or self.wheels or self.steps)
 
     def has(self, word: str) -> bool:
         """Whether it, unlike others, provides a module, program or library."""
