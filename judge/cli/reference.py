@@ -101,7 +101,7 @@ def agents() -> None:
     from rich.console import Console
 
     from judge.agents.manifest import MANIFEST, read_manifest
-    from judge.host.house_agent_names import house_agent_names
+    from judge.base.resources import house_agent_names
 
     table = make_table(("agent", "protocol", "language", "description"))
     for name in house_agent_names():

@@ -4,9 +4,8 @@ import re
 import shutil
 from pathlib import Path
 
-from judge.base.resources import IMAGES
+from judge.base.resources import IMAGES, house_agent_names
 from judge.host.compilers import JAVAC_FLAGS, JAVAC_PACKAGE, built_folder, compile_java, compile_static, has_javac
-from judge.host.house_agent_names import house_agent_names
 from judge.sandbox.static_builds import GCC_FLAGS, Progress, build_lock, content_digest, ignore_progress
 
 _NEIGHBOUR = re.compile(r'#include "\.\./([a-z-]+)/')

@@ -353,7 +353,7 @@ def _print_next_steps(path: Path, *, is_scheduled: bool) -> None:
 
 def _agent_from_folder(named: str, folder: Path) -> str:
     from judge.agents.agents import agent_not_found
-    from judge.host.house_agent_names import house_agent_names
+    from judge.base.resources import house_agent_names
 
     if named in house_agent_names():
         return named
