@@ -88,8 +88,8 @@ def listening_process(port: int) -> int | None:
     sockets = set[str]()
     for table in ("tcp", "tcp6"):
         with suppress(OSError):
-            # 0A: TCP_LISTEN
             rows = [line.split() for line in (PROC / "net" / table).read_text(encoding="ascii").splitlines()[1:]]
+            # 0A is TCP_LISTEN.
             sockets |= {f"socket:[{row[9]}]" for row in rows if row[3] == "0A" and row[1].endswith(f":{port:04X}")}
     for pid in process_ids() if sockets else ():
         with suppress(OSError):

@@ -317,7 +317,8 @@ def in_parallel(
     if len(first) <= MAX_SERIAL_TASKS:
         yield from map(task, first)
         return
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1  # on Windows
+    # Windows has no affinity.
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     processes, own = min(usable, MAX_PROCESSES), iter(between)
     left = chain(first, waiting)
     chunks = iter(lambda: list(islice(left, TASKS_PER_CHUNK)), [])
