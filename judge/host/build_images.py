@@ -193,7 +193,12 @@ def import_rootfs(
         BASE: facts.base,
         PACKAGES: ",".join(check_rootfs(recipe, tar)),
     } | ({RUNTIME: recipe.document} if recipe.document else {})
-    _import(client, recipe, tar, labels)
+    changes = [
+        *(f"ENV {name}={quoted(value)}" for name, value in environment(recipe).items()),
+        *(f"LABEL {key}={quoted(value)}" for key, value in labels.items()),
+    ]
+    repository, tag = recipe.tag.split(":")
+    client.api.import_image_from_file(str(tar), repository=repository, tag=tag, changes=changes)
     # A build used by a box stays until the next one. Images built from ours have the same labels, but more layers.
     for image in find_images(client, f"judge.image={recipe.name}", dangling=True):
         if len(image.attrs["RootFS"]["Layers"]) == 1:
@@ -227,15 +232,6 @@ def check_rootfs(recipe: ImageRecipe, tar: Path) -> list[str]:
     if rest or not lines or not all(map(_PACKAGE.fullmatch, lines)):
         raise HostError(f"{recipe.tag}: judge/packages.txt is no list of packages")
     return lines
-
-
-def _import(client: docker.DockerClient, recipe: ImageRecipe, tar: Path, labels: dict[str, str]) -> None:
-    repository, tag = recipe.tag.split(":")
-    changes = [
-        *(f"ENV {name}={quoted(value)}" for name, value in environment(recipe).items()),
-        *(f"LABEL {key}={quoted(value)}" for key, value in labels.items()),
-    ]
-    client.api.import_image_from_file(str(tar), repository=repository, tag=tag, changes=changes)
 
 
 def find_recipe(name: str) -> ImageRecipe:

@@ -28,7 +28,7 @@ from judge.sandbox.docker.images import (
     image_facts,
     recipe_called,
 )
-from judge.sandbox.runtimes import ImageRecipe, recipes, runtime_of_label
+from judge.sandbox.runtimes import recipes, runtime_of_label
 from judge.sandbox.static_builds import build_lock
 
 if TYPE_CHECKING:
@@ -127,24 +127,18 @@ def import_image(parcel: ImageParcel, path: Path) -> None:
 
 
 def _import_rootfs(client: docker.DockerClient, parcel: ImageParcel, path: Path) -> None:
-    files, recipe = sha256_of(path), _recipe(parcel)
+    files, is_known = sha256_of(path), parcel.name in recipes()
+    if parcel.document and is_known:
+        raise InputError(f"{parcel.name} is one of the judge's own images")
+    if not parcel.document and not is_known:
+        raise InputError(f"there is no image {parcel.name} of ours")
+    recipe = runtime_of_label(parcel.name, parcel.document) if parcel.document else recipes()[parcel.name]
     if content_of(recipe, files) != parcel.facts.content:
         raise InputError(f"the files of the image {parcel.name} are not those that were announced")
     try:
         import_rootfs(client, recipe, parcel.codename, path, parcel.facts)
     except (tarfile.TarError, KeyError, ValueError) as error:
         raise InputError(f"the files of the image {parcel.name} are no root file system: {error}") from None
-
-
-def _recipe(parcel: ImageParcel) -> ImageRecipe:
-    """Raises InputError if neither exists."""
-    if parcel.document:
-        if parcel.name in recipes():
-            raise InputError(f"{parcel.name} is one of the judge's own images")
-        return runtime_of_label(parcel.name, parcel.document)
-    if parcel.name not in recipes():
-        raise InputError(f"there is no image {parcel.name} of ours")
-    return recipes()[parcel.name]
 
 
 def _load(client: docker.DockerClient, parcel: ImageParcel, path: Path) -> None:

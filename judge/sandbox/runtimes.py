@@ -177,7 +177,10 @@ def load_runtime(name: str, path: Path) -> ImageRecipe:
         packages = (*base.packages, *packages)
     if file.wheels and not any(package.startswith("python3") for package in packages):
         raise InputError(f'{path}: wheels: they are for Python 3: add extends = "python"')
-    digests = {Path(program).name: _file_digest(path.parent / program, path) for program in file.programs}
+    digests = {}
+    for program in (path.parent / program for program in file.programs):
+        with os_errors_as(InputError, f"{path}: programs: {program}"):
+            digests[program.name] = sha256_of(program)
     built = BuiltRuntime(**file.model_dump() | {"extends": "", "packages": packages, "programs": digests})
     recipe = _own(name, built)
     return recipe.model_copy(update={"programs": file.programs, "folder": path.parent})
@@ -195,11 +198,6 @@ def _own(name: str, built: BuiltRuntime) -> ImageRecipe:
 def _read(path: Path, model: type[File], more: Mapping[str, object] = MappingProxyType({})) -> File:
     text = read_text(path, "a runtime.toml")
     return validated(model, parse(path, text) | dict(more), path, text)
-
-
-def _file_digest(program: Path, path: Path) -> str:
-    with os_errors_as(InputError, f"{path}: programs: {program}"):
-        return sha256_of(program)
 
 
 def path_for(runtime: str, path: str) -> str:
