@@ -28,10 +28,9 @@ from judge.agents.programs import PREFIX, brain_name, choose_executable, own_nam
 from judge.base.bookkeeping import own_paths
 from judge.base.durable_files import is_directory, is_file
 from judge.base.errors import InputError
-from judge.base.resources import BUILD_DIRECTORY, IMAGES
+from judge.base.resources import BUILD_DIRECTORY, IMAGES, house_agent_names
 from judge.base.text import nearest, quote, sentence
 from judge.games import new_game
-from judge.host.house_agent_names import house_agent_names
 from judge.protocols import protocol_entry
 from judge.record.policy import Policy, runtime_of
 from judge.record.spec import SeatSpec

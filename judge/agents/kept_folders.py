@@ -21,10 +21,9 @@ from typing import IO
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from judge.base.durable_files import sync, write_durably
-from judge.base.errors import HostError, InputError
+from judge.base.errors import HostError, InputError, os_errors_as
 from judge.base.locks import try_lock_directory
 from judge.base.logs import get_logger
-from judge.base.os_errors import os_errors_as
 from judge.base.parsing import Model
 from judge.record.spec import RecordFile, read_record, write_record
 from judge.sandbox.archive import EMPTY, Archive, UnkeptError, measure_folder

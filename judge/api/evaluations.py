@@ -13,6 +13,7 @@ from judge.base.durable_files import write_durably
 from judge.base.errors import HostError, InputError, JudgeError
 from judge.base.locks import locked
 from judge.base.owner import owned_directory
+from judge.base.resources import house_agent_names
 from judge.base.text import printable
 from judge.base.toml_files import parse, read_text, validated
 from judge.contest.evaluation import (
@@ -31,7 +32,6 @@ from judge.contest.host_setup import make_ready, make_venue
 from judge.contest.plan import located, openings_of, policy_of
 from judge.contest_games import Outcome
 from judge.games.types import Verdict
-from judge.host.house_agent_names import house_agent_names
 from judge.play.game import play_until_scored
 from judge.play.venue import Venue
 from judge.publish.export.evaluation_file import played_game, read_pool, record_path, write_evaluation

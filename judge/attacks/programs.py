@@ -1,12 +1,10 @@
 """Compiles the attack programs from images/attacks and stages them like an agent's."""
 
-import shutil
-import tempfile
 from pathlib import Path
 
 from judge.base.durable_files import write_durably
-from judge.base.resources import BUILD_DIRECTORY, IMAGES
-from judge.host.compilers import compile_static
+from judge.base.resources import IMAGES
+from judge.host.compilers import built_folder, compile_static
 from judge.sandbox.static_builds import GCC_FLAGS, build_lock, content_digest
 
 SOURCES = IMAGES / "attacks"
@@ -23,24 +21,13 @@ def program_names() -> list[str]:
 
 def build_attacks() -> Path:
     """Compile outdated programs. Raises HostError if gcc fails."""
-    target = BUILD_DIRECTORY / "attacks"
-    stamp = BUILD_DIRECTORY / "attacks.stamp"
-    digest = content_digest(SOURCES, *GCC_FLAGS)
     with build_lock("attacks"):
-        if not target.is_dir() or not stamp.is_file() or stamp.read_text() != digest:
-            _build(target)
-            stamp.write_text(digest)
-    return target
+        return built_folder("attacks", content_digest(SOURCES, *GCC_FLAGS), _build)
 
 
-def _build(target: Path) -> None:
-    with tempfile.TemporaryDirectory(dir=BUILD_DIRECTORY) as scratch:
-        fresh = Path(scratch) / "fresh"
-        fresh.mkdir()
-        for name in program_names():
-            compile_static([SOURCES / f"{name}.c", SOURCES / COMMON], fresh / name)
-        # Pages that are not on the disk are not dropped.
-        write_durably(fresh / PAGES, bytes(range(256)) * (PAGES_BYTES // 256))
-        (fresh / NAMES).mkdir()
-        shutil.rmtree(target, ignore_errors=True)
-        fresh.rename(target)
+def _build(folder: Path) -> None:
+    for name in program_names():
+        compile_static([SOURCES / f"{name}.c", SOURCES / COMMON], folder / name)
+    # Pages that are not on the disk are not dropped.
+    write_durably(folder / PAGES, bytes(range(256)) * (PAGES_BYTES // 256))
+    (folder / NAMES).mkdir()

@@ -10,9 +10,8 @@ from pathlib import Path
 
 from judge.agents.program_files import program_digest
 from judge.attacks.attack import Attack, Changes, HarmError, Observed, Opponent
-from judge.attacks.leftovers import leftovers, look_before
 from judge.attacks.programs import build_attacks
-from judge.attacks.scenes import CANARY_TEXT
+from judge.attacks.scenes import CANARY_TEXT, find_leftovers, own_directories
 from judge.base.errors import HostError
 from judge.base.owner import owned_directory
 from judge.base.procfs import memory_bytes
@@ -153,7 +152,7 @@ class Suite:
         return trial
 
     def _try(self, attack: Attack) -> Trial:
-        began, before = time.monotonic(), look_before()
+        began, began_s, before = time.monotonic(), time.time(), own_directories()
         problems: list[str] = []
         for seat in attack.seats:
             with owned_directory() as directory:
@@ -167,7 +166,7 @@ class Suite:
             problems += (f"in seat {seat}: {problem}" if len(attack.seats) > 1 else problem for problem in found)
             if problems:
                 break
-        problems += leftovers(before, KEPT.all())
+        problems += find_leftovers(began_s, before, KEPT.all())
         took, lost, interrupted = (sum(seen.measured(what)) for what in FIGURES)
         evidence = seen.opponent.evidence
         late = 0.0 if evidence is None else max(evidence.others_share or 0.0, evidence.waited_share or 0.0)

@@ -1,4 +1,4 @@
-"""Targets on the host: a file, listeners, bystanders, a killed judge.
+"""Targets on the host: a file, listeners, bystanders, a killed judge; and what games leave there.
 
 `python -m judge.attacks.scenes` makes a box, reports it, and waits to be killed.
 """
@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
@@ -22,6 +22,8 @@ from judge.base.owner import Owner, directories
 from judge.sandbox.box import Box, BoxPolicy, Channel, Limits, Tenant
 from judge.sandbox.docker.engine import Engine
 from judge.sandbox.docker.reaper import reap
+from judge.sandbox.docker.renewal import KeptContainer
+from judge.sandbox.machine.cgroup import parse_mounts
 from judge.sandbox.machine.users import claim_user
 from judge.sandbox.open_box import open_box
 
@@ -85,11 +87,7 @@ def bystanders(_directory: Path) -> Iterator[Mapping[str, str]]:
     with ExitStack() as stack:
         process = stack.enter_context(subprocess.Popen([programs / "honest", "instant"], stdin=subprocess.PIPE))
         stack.callback(process.kill)
-        box = open_box("docker", tenant, Limits(), BoxPolicy())
-        stack.callback(box.close)
-        box.prepare()
-        box.enter()
-        box.start()
+        box = stack.enter_context(_start_box(tenant))
         yield {}
         if process.poll() is not None:
             raise HarmError("a process of the same name was ended")
@@ -101,17 +99,22 @@ def bystanders(_directory: Path) -> Iterator[Mapping[str, str]]:
 @contextmanager
 def hoarder(_directory: Path) -> Iterator[Mapping[str, str]]:
     """Agent `{hoarder}` of another game in the same seat, which uses up its user's limits."""
-    policy = BoxPolicy()
     with closing(claim_user()) as user:
         tenant = Tenant("attack", build_attacks(), HOARD, "native", 0, "hoarder", uid=user.uid)
-        with closing(open_box("docker", tenant, Limits(), policy)) as box:
-            box.prepare()
-            box.enter()
-            box.start()
+        with _start_box(tenant) as box:
             box.write(b"START 20\n")
             if not _says(box, b"OK"):
                 raise HostError("the agent that uses up signals and pipes did not start")
             yield {"hoarder": str(user.uid)}
+
+
+@contextmanager
+def _start_box(tenant: Tenant) -> Iterator[Box]:
+    with closing(open_box("docker", tenant, Limits(), BoxPolicy())) as box:
+        box.prepare()
+        box.enter()
+        box.start()
+        yield box
 
 
 def _says(box: Box, word: bytes) -> bool:
@@ -149,13 +152,15 @@ USUAL_FACTOR = 5
 
 
 @contextmanager
-def _measured_waits(kind: str, directory: Path, waits_ms: list[float]) -> Iterator[None]:
+def _measured_waits(kind: str, directory: Path) -> Iterator[list[float]]:
+    """In milliseconds, after the block."""
+    waits_ms: list[float] = []
     command = [sys.executable, "-m", "judge.attacks.bystander", kind, str(directory)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         if process.stdout is None or not process.stdout.readline():
             raise HostError("a bystander did not start")
         try:
-            yield
+            yield waits_ms
         finally:
             output, _ = process.communicate(timeout=PATIENCE_S)
     waits_ms += [float(word) for word in output.split()]
@@ -164,11 +169,9 @@ def _measured_waits(kind: str, directory: Path, waits_ms: list[float]) -> Iterat
 def _bystander(kind: str, words: str) -> Scene:
     @contextmanager
     def scene(directory: Path) -> Iterator[Mapping[str, str]]:
-        usual_ms: list[float] = []
-        with _measured_waits(kind, directory, usual_ms):
+        with _measured_waits(kind, directory) as usual_ms:
             time.sleep(USUAL_S)
-        waits_ms: list[float] = []
-        with _measured_waits(kind, directory, waits_ms):
+        with _measured_waits(kind, directory) as waits_ms:
             yield {}
         usual = usual_ms[1] if len(usual_ms) > 1 else 0.0
         if len(waits_ms) > 1 and waits_ms[1] > STALL_MS + USUAL_FACTOR * usual:
@@ -181,24 +184,24 @@ SLABS = Path("/proc/slabinfo")
 MANY_LOCKS = 100_000
 
 
-def _count_slab(name: str) -> int:
-    """0 without permission; all kinds if the kernel merged them."""
+def _count_locks() -> int:
+    """0 without permission; objects of all kinds if the kernel merged them."""
     with suppress(OSError):
         lines = SLABS.read_text(encoding="ascii").splitlines()[2:]
         counts = {kind: int(count) for kind, count, *_ in map(str.split, lines)}
-        return counts.get(name, sum(counts.values()))
+        return counts.get("file_lock_cache", sum(counts.values()))
     return 0
 
 
 @contextmanager
 def counted_locks(_directory: Path) -> Iterator[Mapping[str, str]]:
     """Count the host's record locks during the attack."""
-    before, most = _count_slab("file_lock_cache"), [0]
+    before, most = _count_locks(), [0]
     done = Event()
 
     def look() -> None:
         while not done.wait(0.02):
-            most[0] = max(most[0], _count_slab("file_lock_cache"))
+            most[0] = max(most[0], _count_locks())
 
     with ThreadPoolExecutor(1) as pool:
         looking = pool.submit(look)
@@ -244,20 +247,61 @@ SCENES: Mapping[str, Scene] = {
 }
 
 
+HARMLESS = {"create", "attach", "detach", "start", "update", "pause", "unpause", "oom", "kill", "die", "destroy"}
+"""Allowed Engine operations. Never copying files or running commands in a container."""
+
+
+def find_leftovers(began_s: float, before: Collection[Path], kept: Collection[KeptContainer]) -> list[str]:
+    """Leftovers of this process's games, and forbidden Engine operations, one line each.
+
+    `began_s` is the time (`time.time`) before the games, `before` the `own_directories` at that time. `kept` containers
+    may stay. Raises HostError if the Engine does not answer.
+    """
+    me = Owner.me().encode()
+    stays = {container.id for container in kept}
+    expected = {*before} | {container.directory for container in kept}
+    with closing(Engine()) as engine:
+        history = engine.history(f"judge.owner={me}", began_s, time.time())
+        containers = engine.labelled(f"judge.owner={me}")
+        volumes = engine.labelled_volumes(f"judge.owner={me}")
+    ids = sorted({container for container, _ in history} - stays)
+    return [
+        *(f"the container {container['Id'][:12]} is left" for container in containers if container["Id"] not in stays),
+        *(f"the volume {volume['Name']} is left" for volume in volumes),
+        *(f"the Engine did {action} to {i[:12]}" for i, action in history if action.split(":")[0] not in HARMLESS),
+        *(f"a directory is left: {path}" for path in own_directories() - expected),
+        *_of_the_kernel(ids),
+    ]
+
+
+def own_directories() -> set[Path]:
+    """Current directories of this process."""
+    me = Owner.me()
+    return {path for path, owner in directories() if owner == me}
+
+
+def _of_the_kernel(ids: list[str]) -> Iterator[str]:
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            groups = (process / "cgroup").read_text(encoding="utf-8")
+            yield from (f"process {process.name} is left" for i in ids if i in groups)
+    mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8")
+    yield from (f"a mount of container {i[:12]} is left" for i in ids if i in mounts)
+    for _, point in parse_mounts(mounts).values():
+        for i in ids:
+            for place in (point / "docker" / i, point / "system.slice" / f"docker-{i}.scope"):
+                if place.exists():
+                    yield f"a cgroup is left: {place}"
+
+
 def wait_in_a_game() -> None:
     """Start a busy agent, freeze it, and wait."""
     tenant = Tenant("attack", build_attacks(), ("cpu", "ponder-thread"), "native", 0, "doomed")
-    box = open_box("docker", tenant, Limits(), BoxPolicy())
-    try:
-        box.prepare()
-        box.enter()
-        box.start()
+    with _start_box(tenant) as box:
         box.freeze()
         sys.stdout.write("ready\n")
         sys.stdout.flush()
         signal.pause()
-    finally:
-        box.close()
 
 
 if __name__ == "__main__":

@@ -14,12 +14,9 @@ from judge.attacks.scenes import SCENES
 
 ROWS = Path(__file__).with_name("attacks.toml")
 
-Functions = Mapping[str, Callable[..., Any]]
-"""By the name that a row gives them."""
 
-
-def read_rows(path: Path, functions: Functions) -> Iterator[dict[str, Any]]:
-    """The fields of each row of a TOML file, with its `id`. Raises KeyError for an unknown name."""
+def read_rows(path: Path, functions: Mapping[str, Callable[..., Any]]) -> Iterator[dict[str, Any]]:
+    """The fields of each row of a TOML file, with its `id`. Raises KeyError for a name that `functions` lacks."""
     document = tomllib.loads(path.read_text(encoding="utf-8"))
     for group in document["group"]:
         for name, fields in group.pop("row").items():

@@ -1,20 +1,22 @@
-"""Atomic, durable file writes, which survive kills and power loss, and bounded reads."""
+"""Atomic, durable file writes, which survive kills and power loss, bounded reads, and directories that are complete."""
 
 import errno
-import functools
 import hashlib
-import operator
 import os
+import shutil
 import stat
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, BinaryIO
 
-from judge.base.errors import InputError
+from judge.base.errors import HostError, InputError, os_errors_as
 
 PARTIAL = ".partial"
 
-_PART_BYTES = 1 << 17
+# O_NONBLOCK: opening must not block on a device or pipe. Windows has only some of the flags.
+_READ: int = sum(getattr(os, name, 0) for name in ("O_RDONLY", "O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"))
+_NO_LINKS: int = getattr(os, "O_NOFOLLOW", 0)
 
 
 def write_durably(path: Path, data: bytes) -> None:
@@ -69,17 +71,11 @@ def is_link(path: Path) -> bool:
     return os.path.islink(path)  # noqa: PTH114 - as in is_file
 
 
-@functools.cache
-def _flags(*names: str) -> int:
-    """Windows has only some of them."""
-    return functools.reduce(operator.or_, (getattr(os, name, 0) for name in names))
-
-
 def open_regular(path: Path) -> BinaryIO:
     """Open a regular file, or a link to one, for reading. Raises OSError, also for a named pipe or a device, whose
     readers wait.
     """
-    fd = os.open(path, os.O_RDONLY | _flags("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"))
+    fd = os.open(path, _READ)
     mode = os.fstat(fd).st_mode
     if stat.S_ISREG(mode):
         return os.fdopen(fd, "rb")
@@ -96,9 +92,7 @@ def read_bounded(path: Path, most: int, fix: str = "", *, links: bool = False) -
     the advice `fix`.
     """
     try:
-        # O_NONBLOCK: opening must not block on a device or pipe.
-        flags = _flags("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY") | (0 if links else _flags("O_NOFOLLOW"))
-        with os.fdopen(os.open(path, os.O_RDONLY | flags), "rb") as file:
+        with os.fdopen(os.open(path, _READ if links else _READ | _NO_LINKS), "rb") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise InputError(f"{path}: a directory or a special file, which is not read; copy a file in its place")
@@ -126,19 +120,36 @@ def read_lines_bounded(path: Path, most: int, most_lines: int, kind: str, fix: s
     except InputError:
         if not path.is_file():
             raise
-    try:
-        with path.open("rb") as file:
-            data = file.read(most)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
+    with os_errors_as(InputError, path), path.open("rb") as file:
+        data = file.read(most)
     line = min(data.count(b"\n"), most_lines) + 1
     raise InputError(f"{path}, line {line}: {kind} has at most {most_lines} lines and {most} bytes")
 
 
 def sha256_of(path: Path) -> str:
     """Hexadecimal. Raises OSError."""
-    digest = hashlib.sha256()
     with path.open("rb", buffering=0) as file:
-        while part := file.read(_PART_BYTES):
-            digest.update(part)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def new_directories(places: Sequence[Path], what: str, failure: str) -> Iterator[Sequence[Path]]:
+    """Yield where to write `places`; these directories are renamed at the end, the first one last, or removed.
+
+    Raises InputError if a place has files, HostError if writing fails. `what` and `failure` are words of the errors.
+    """
+    for place in places:
+        if place.exists() and not (place.is_dir() and not any(place.iterdir())):
+            raise InputError(f"{place}: exists; {what} is never overwritten, name another directory")
+    partials = [place.absolute().with_name(f".{place.name}.partial") for place in places]
+    try:
+        for partial in partials:
+            shutil.rmtree(partial, ignore_errors=True)
+        yield partials
+        for partial, place in reversed([*zip(partials, places, strict=True)]):
+            partial.replace(place)
+    except OSError as error:
+        raise HostError(f"{error.filename or places[0]}: {error.strerror}: {failure}") from None
+    finally:
+        for partial in partials:
+            shutil.rmtree(partial, ignore_errors=True)

@@ -1,5 +1,6 @@
 """Errors outside a game, by who can fix them. A fault of an agent is a verdict, never an exception."""
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -32,6 +33,10 @@ class NotReadyError(HostError):
     """The host lacks something, such as an image. The work can be retried later."""
 
 
+FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""Numbers of errors of the operating system that free space on a disk removes."""
+
+
 @contextmanager
 def naming(place: object) -> Iterator[None]:
     """Let each InputError begin with the name of a file or an option."""
@@ -41,3 +46,12 @@ def naming(place: object) -> Iterator[None]:
         if str(error).startswith(f"{place}:"):
             raise
         raise InputError(f"{place}: {error}") from None
+
+
+@contextmanager
+def os_errors_as(kind: type[JudgeError], where: object, rest: str = "") -> Iterator[None]:
+    """Raise an OSError of the block as `kind`: where it was, its reason, and the rest of the sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(f"{where}: {error.strerror}{rest}") from None

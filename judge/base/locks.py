@@ -28,10 +28,7 @@ def try_lock(file: int | IO[Any], *, shared: bool = False) -> bool:
 
 
 def try_lock_directory(directory: Path) -> IO[bytes] | None:
-    """Lock the file `lock` of a directory, which is created if missing. None if it is locked.
-
-    Raises OSError.
-    """
+    """Lock the file `lock` of a directory, which is created if missing. None if it is locked. Raises OSError."""
     directory.mkdir(parents=True, exist_ok=True)
     file = (directory / "lock").open("wb")
     if try_lock(file):

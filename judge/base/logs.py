@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, TextIO
 
@@ -80,16 +79,17 @@ def bound(**fields: object) -> Iterator[None]:
 
 def to_console(*processors: "Processor") -> None:
     """One readable line on stderr per event; `processors` change it first."""
-    _configure(partial(_to_console, processors, sys.stderr))
+    file = sys.stderr
 
+    def configure() -> None:
+        import structlog
 
-def _to_console(processors: tuple["Processor", ...], file: TextIO) -> None:
-    import structlog
+        structlog.configure(
+            processors=[*processors, *structlog.get_config()["processors"]],
+            logger_factory=structlog.PrintLoggerFactory(file),
+        )
 
-    structlog.configure(
-        processors=[*processors, *structlog.get_config()["processors"]],
-        logger_factory=structlog.PrintLoggerFactory(file),
-    )
+    _configure(configure)
 
 
 def to_json(file: TextIO, *processors: "Processor", level: int = logging.NOTSET) -> None:
@@ -98,23 +98,23 @@ def to_json(file: TextIO, *processors: "Processor", level: int = logging.NOTSET)
     `processors` change an event first. The field `exception` is a traceback without the values of variables, which may
     be secret.
     """
-    _configure(partial(_to_json, file, processors, level))
 
+    def configure() -> None:
+        import structlog
 
-def _to_json(file: TextIO, processors: tuple["Processor", ...], level: int) -> None:
-    import structlog
+        structlog.configure(
+            processors=[
+                structlog.processors.add_log_level,
+                structlog.processors.TimeStamper(fmt="iso", utc=True),
+                structlog.processors.format_exc_info,
+                *processors,
+                structlog.processors.JSONRenderer(ensure_ascii=True, default=str),
+            ],
+            wrapper_class=structlog.make_filtering_bound_logger(level),
+            logger_factory=structlog.WriteLoggerFactory(file),
+        )
 
-    structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            *processors,
-            structlog.processors.JSONRenderer(ensure_ascii=True, default=str),
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.WriteLoggerFactory(file),
-    )
+    _configure(configure)
 
 
 @contextmanager
@@ -130,13 +130,13 @@ def redirected(file: TextIO) -> Iterator[None]:
 
 def set_level(level: int) -> None:
     """Drop events below `level`, such as `logging.ERROR`."""
-    _configure(partial(_set_level, level))
 
+    def configure() -> None:
+        import structlog
 
-def _set_level(level: int) -> None:
-    import structlog
+        structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(level))
 
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(level))
+    _configure(configure)
 
 
 def adopt(*names: str, level: int, tracebacks: bool = False) -> None:

@@ -80,10 +80,7 @@ def make_directory(place: Path | None = None) -> Path:
 
 @contextmanager
 def owned_directory() -> Iterator[Path]:
-    """If the judge is killed, the next one removes it.
-
-    Raises HostError if the disk is full.
-    """
+    """If the judge is killed, the next one removes it. Raises HostError if the disk is full."""
     try:
         directory = make_directory()
     except OSError as error:

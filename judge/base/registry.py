@@ -5,7 +5,7 @@ Listing names imports nothing, and a broken package does not affect others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -113,7 +113,7 @@ def _plugins() -> Mapping[str, Mapping[str, str]]:
     return tomllib.loads(PLUGINS.read_text(encoding="utf-8"))
 
 
-def _registered(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
+def _registered(group: str) -> Mapping[str, Sequence[EntryPoint]]:
     """Entry points by name; among duplicates the judge's own come first, then by package."""
     points, has_own = _scan()[group]
     if group in OWN_GROUPS and not has_own:
@@ -125,7 +125,7 @@ def _registered(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
 
 
 @cache
-def _scan() -> Mapping[str, tuple[Mapping[str, tuple[EntryPoint, ...]], bool]]:
+def _scan() -> Mapping[str, tuple[Mapping[str, Sequence[EntryPoint]], bool]]:
     """Entry points by group, and whether the judge's own are there."""
     from importlib.metadata import entry_points
 
@@ -135,14 +135,11 @@ def _scan() -> Mapping[str, tuple[Mapping[str, tuple[EntryPoint, ...]], bool]]:
         by_name: dict[str, list[EntryPoint]] = {}
         for point in installed.select(group=group):
             by_name.setdefault(point.name, []).append(point)
-        # A package's name is read from its metadata, which only duplicates need.
-        ordered = {name: _ordered(points) if len(points) > 1 else tuple(points) for name, points in by_name.items()}
-        groups[group] = ordered, any(_is_own(claimed[0]) for claimed in ordered.values())
+        for points in by_name.values():
+            if len(points) > 1:  # a package's name is read from its metadata
+                points.sort(key=lambda point: (not _is_own(point), _package(point)))
+        groups[group] = by_name, any(_is_own(points[0]) for points in by_name.values())
     return groups
-
-
-def _ordered(points: Iterable[EntryPoint]) -> tuple[EntryPoint, ...]:
-    return tuple(sorted(points, key=lambda point: (not _is_own(point), _package(point))))
 
 
 @cache

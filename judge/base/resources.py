@@ -28,6 +28,11 @@ def code_parts() -> list[Path]:
     return sorted(path for path in CODE.iterdir() if path not in (_DATA, CODE / "__pycache__"))
 
 
+def house_agent_names() -> list[str]:
+    """Sorted: the folders `images/house-*` with a manifest. `judge.host.house_agents` builds the agents."""
+    return sorted(path.parent.name for path in IMAGES.glob("house-*/agent.toml"))
+
+
 def build_directory() -> Path:
     """Folder for compiled programs; it may not exist yet.
 

@@ -170,9 +170,9 @@ def duration(ms: float) -> str:
     seconds = ms / 1000
     if seconds < 60:
         return f"{number(seconds, 1)} s"
-    if seconds < 3600:
-        return _two(int(seconds), 60, "min", "s")
-    return _two(int(seconds // 60), 60, "h", "min")
+    value, large, small = (int(seconds), "min", "s") if seconds < 3600 else (int(seconds // 60), "h", "min")
+    whole, rest = divmod(value, 60)
+    return f"{whole} {large} {rest} {small}" if rest else f"{whole} {large}"
 
 
 def clock_text(ms: float) -> str:
@@ -187,11 +187,6 @@ def clock_text(ms: float) -> str:
 
 def _is_plain(text: str) -> bool:
     return text.isascii() and text.replace("\t", " ").isprintable()
-
-
-def _two(value: int, base: int, large: str, small: str) -> str:
-    whole, rest = divmod(value, base)
-    return f"{whole} {large} {rest} {small}" if rest else f"{whole} {large}"
 
 
 def json_text(document: object, *, indent: int | None = None) -> str:

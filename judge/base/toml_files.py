@@ -8,13 +8,14 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, time
+from operator import eq
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from judge.base.durable_files import open_regular
-from judge.base.errors import InputError
+from judge.base.errors import InputError, os_errors_as
 from judge.base.parsing import complaint, first_of
 from judge.base.text import printable
 
@@ -38,11 +39,8 @@ def read_text(path: Path, what: str, max_bytes: int = MAX_BYTES) -> str:
 
     Raises InputError if it cannot be read, is too long, or is not UTF-8.
     """
-    try:
-        with open_regular(path) as file:
-            data = file.read(max_bytes + 1)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}: give the path of {what}") from None
+    with os_errors_as(InputError, path, f": give the path of {what}"), open_regular(path) as file:
+        data = file.read(max_bytes + 1)
     if len(data) > max_bytes:
         raise InputError(f"{path}: it has more than {max_bytes} bytes; is it {what}?")
     return decode_text(path, data, f"{what} is TOML")
@@ -84,7 +82,9 @@ def toml_value(value: object) -> str:
 
 def parse(path: Path, text: str) -> dict[str, Any]:
     """Raises InputError with file, line and, if known, the fix."""
-    if line := _line_of_long_key(text):
+    bare = _STRING_OR_COMMENT.sub(lambda found: "_" + "\n" * found[0].count("\n"), text)
+    if long_key := _LONG_KEY.search(bare):
+        line = 1 + bare.count("\n", 0, long_key.start())
         raise InputError(f"{path}, line {line}: a key has more than {MAX_KEY_PARTS} parts with dots between them")
     try:
         document = tomllib.loads(text)
@@ -129,12 +129,6 @@ _STRING_OR_COMMENT = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 _LONG_KEY = re.compile(rf"(?:\.[ \t]*+[A-Za-z0-9_-]++[ \t]*+){{{MAX_KEY_PARTS}}}")
-
-
-def _line_of_long_key(text: str) -> int:
-    bare = _STRING_OR_COMMENT.sub(lambda found: "_" + "\n" * found[0].count("\n"), text)
-    found = _LONG_KEY.search(bare)
-    return 0 if found is None else 1 + bare.count("\n", 0, found.start())
 
 
 _PLACE = re.compile(r"\(at line (\d+), column \d+\)")
@@ -201,20 +195,22 @@ def validated(
 def _explain(model: type[BaseModel], error: ValidationError, path: Path, text: str, changes: Mapping[str, str]) -> str:
     found = first_of(error)
     keys = _without_tags([str(key) for key in found["loc"]], text)
-    said = complaint(error, model, keys)
-    if not keys or found["type"] == "missing":
-        return f"{path}: {said}"
-    # The last change of this value.
-    change = ""
-    for key, made in changes.items():
-        if all(one == other for one, other in zip(key.split("."), keys, strict=False)):
-            change = made
-    return f"{change or place_of(path, keys, text)}: {said}"
+    place = str(path)
+    if keys and found["type"] != "missing":
+        made = [change for key, change in changes.items() if all(map(eq, key.split("."), keys))]
+        place = made[-1] if made else place_of(path, keys, text)
+    return f"{place}: {complaint(error, model, keys)}"
 
 
 def place_of(path: Path, keys: list[str], text: str) -> str:
     """The file of a key, as its parts, and its line, if it is there."""
-    line = line_of(keys, text) or _line_around(keys, text)
+    line = line_of(keys, text)
+    if not line:
+        at: Any = tomllib.loads(text)
+        for key in keys:
+            at = _inner(at, key)
+        if at is not None:
+            line = max(line_of(keys[:count], text) for count in range(len(keys)))
     return f"{path}, line {line}" if line else str(path)
 
 
@@ -235,34 +231,20 @@ def _inner(at: Any, key: str) -> Any:
     return at.get(key) if isinstance(at, dict) else None
 
 
-def _line_around(keys: Sequence[str], text: str) -> int:
-    at: Any = tomllib.loads(text)
-    for key in keys:
-        at = _inner(at, key)
-    return 0 if at is None else max(line_of(list(keys[:count]), text) for count in range(len(keys)))
-
-
 def line_of(keys: list[str], text: str) -> int:
     """Line of a key, as its parts, from 1; 0 if it is missing."""
     section: list[str] = []
     elements: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
-        element = re.match(r"\s*\[\[([^\[\]]+)\]\]", line)
-        if element:
+        found: list[str] | None = None
+        if element := re.match(r"\s*\[\[([^\[\]]+)\]\]", line):
             elements[element[1]] = elements.get(element[1], -1) + 1
-            section = [element[1].strip(), str(elements[element[1]])]
-            if section == keys:
-                return number
-            continue
-        header = re.match(r"\s*\[([^\[\]]+)\]", line)
-        if header:
+            found = section = [element[1].strip(), str(elements[element[1]])]
+        elif header := re.match(r"\s*\[([^\[\]]+)\]", line):
             section = [part.strip() for part in header[1].split(".")]
-            if section[:1] == ["variants"]:
-                section = section[2:]
-            if section == keys:
-                return number
-            continue
-        key = re.match(r"\s*([A-Za-z0-9_.-]+)\s*=", line)
-        if key and [*section, *key[1].split(".")][: len(keys)] == keys:
+            found = section = section[2:] if section[:1] == ["variants"] else section
+        elif key := re.match(r"\s*([A-Za-z0-9_.-]+)\s*=", line):
+            found = [*section, *key[1].split(".")][: len(keys)]
+        if found == keys:
             return number
     return 0

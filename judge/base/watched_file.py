@@ -20,14 +20,20 @@ class WatchedFile(Generic[Value]):
         self._path = path
         self._read = read
         self._value = value
-        self._version: tuple[int, ...] | None = None  # the file may be newer than the value
+        self._version: tuple[int, int, int] | None = None  # the file may be newer than the value
         self.problem = ""
         """The mistake in the file, which has no effect."""
 
     def current_value(self) -> Value:
         """The current value."""
-        version = self._version_of_file()
-        if self._path is not None and version and version != self._version:
+        if self._path is None:
+            return self._value
+        try:
+            status = self._path.stat()
+        except OSError:
+            return self._value
+        version = (status.st_mtime_ns, status.st_size, status.st_ino)
+        if version != self._version:
             self._version = version
             try:
                 self._value = self._read(self._path)
@@ -36,10 +42,3 @@ class WatchedFile(Generic[Value]):
                 self.problem = str(error)
                 log.error("a changed file has a mistake; it has no effect", error=str(error))  # noqa: TRY400
         return self._value
-
-    def _version_of_file(self) -> tuple[int, ...]:
-        try:
-            found = None if self._path is None else self._path.stat()
-        except OSError:
-            return ()
-        return () if found is None else (found.st_mtime_ns, found.st_size, found.st_ino)

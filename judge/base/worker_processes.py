@@ -70,14 +70,13 @@ class Worker(Generic[Result]):
         """
         self._initializer = (initializer, args)
         self._starts_workers = starts_workers
-        self._process: BaseProcess | None = None
-        self._pipe: connection.Connection | None = None
+        self._link: tuple[BaseProcess, connection.Connection] | None = None
         self._sender: Thread | None = None
         self._answer: tuple[Result | None, Exception | None] | None = None
 
     @property
     def pid(self) -> int | None:
-        return None if self._process is None else self._process.pid
+        return None if self._link is None else self._link[0].pid
 
     def start(self, task: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> None:
         """Raises OSError without a process, RuntimeError without a thread; then `kill` it.
@@ -86,13 +85,13 @@ class Worker(Generic[Result]):
         """
         data = pickle.dumps((task, args, kwargs))
         # The pipe of a process that is gone ends before the fork server reports its exit.
-        if self._process is not None and self._pipe is not None and (self._pipe.poll() or not self._process.is_alive()):
+        if self._link is not None and (self._link[1].poll() or not self._link[0].is_alive()):
             self.kill()
-        if self._process is None or self._pipe is None:
-            self._process, self._pipe = self._new_process(getattr(task, "__module__", __name__))
+        if self._link is None:
+            self._link = self._new_process(getattr(task, "__module__", __name__))
         self._answer = None
         # A new process does not read yet, and the pipe's buffer may be too small.
-        sender = Thread(target=_send, args=(self._pipe, data), daemon=True)
+        sender = Thread(target=_send, args=(self._link[1], data), daemon=True)
         sender.start()
         self._sender = sender
 
@@ -117,9 +116,10 @@ class Worker(Generic[Result]):
 
     def close(self) -> None:
         """Wait until the process is gone. No task may be running."""
-        if self._pipe is not None and self._process is not None:
-            self._pipe.close()
-            self._process.join(EXIT_S)
+        if self._link is not None:
+            process, pipe = self._link
+            pipe.close()
+            process.join(EXIT_S)
         self.kill()
 
     def _new_process(self, module: str) -> tuple[BaseProcess, connection.Connection]:
@@ -132,9 +132,9 @@ class Worker(Generic[Result]):
         return self._answer
 
     def _receive(self) -> tuple[Result | None, Exception | None]:
-        if self._process is None or self._pipe is None:
+        if self._link is None:
             return None, WorkerLostError("its process was ended")
-        process, pipe = self._process, self._pipe
+        process, pipe = self._link
         connection.wait([pipe, process.sentinel])
         try:
             if pipe.poll():
@@ -150,9 +150,7 @@ class Worker(Generic[Result]):
         return None, WorkerLostError(f"its process {reason}")
 
     def _handles(self) -> list[Any]:
-        if self._process is None or self._pipe is None:
-            return []
-        return [self._pipe, self._process.sentinel]
+        return [] if self._link is None else [self._link[1], self._link[0].sentinel]
 
 
 class Crew(Generic[Result]):
@@ -287,22 +285,21 @@ def kill(workers: Iterable["Worker[Any]"], polite_s: float = 0) -> None:
 
     If `polite_s` is not 0, send SIGTERM first, and wait up to `polite_s` seconds for all of them together.
     """
-    alive = [(worker, worker._process) for worker in workers if worker._process is not None]
+    alive = [(worker, *worker._link) for worker in workers if worker._link is not None]
     if polite_s:
-        for _, process in alive:
+        for _, process, _ in alive:
             process.terminate()
         deadline = time.monotonic() + polite_s
-        for _, process in alive:
+        for _, process, _ in alive:
             process.join(max(0, deadline - time.monotonic()))
-    for _, process in alive:
+    for _, process, _ in alive:
         process.kill()
-    for worker, process in alive:
+    for worker, process, pipe in alive:
         process.join()
         if worker._sender is not None:
             worker._sender.join()
-        if worker._pipe is not None:
-            worker._pipe.close()
-        worker._process = worker._pipe = None
+        pipe.close()
+        worker._link = None
 
 
 def in_parallel(
@@ -317,8 +314,11 @@ def in_parallel(
     if len(first) <= MAX_SERIAL_TASKS:
         yield from map(task, first)
         return
-    processes = min(_processors(), MAX_PROCESSES)
-    chunks, own = _chunks(chain(first, waiting)), iter(between)
+    # Windows has no affinity.
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    processes, own = min(usable, MAX_PROCESSES), iter(between)
+    left = chain(first, waiting)
+    chunks = iter(lambda: list(islice(left, TASKS_PER_CHUNK)), [])
     with ProcessPoolExecutor(processes, mp_context=_SPAWN, initializer=_begin_short_tasks) as pool:
         begun = list(islice(chunks, CHUNKS_PER_PROCESS * processes))
         with _without_main_module():
@@ -328,16 +328,6 @@ def in_parallel(
                 pass
             yield from running.popleft().result()
             running.extend(pool.submit(_do_each, task, chunk) for chunk in islice(chunks, 1))
-
-
-def _processors() -> int:
-    usable: Callable[[int], set[int]] | None = getattr(os, "sched_getaffinity", None)  # missing on Windows
-    return os.cpu_count() or 1 if usable is None else len(usable(0))
-
-
-def _chunks(given: Iterator[Given]) -> Iterator[list[Given]]:
-    while chunk := list(islice(given, TASKS_PER_CHUNK)):
-        yield chunk
 
 
 def _do_each(task: Callable[[Given], Result], chunk: list[Given]) -> list[Result]:
@@ -420,15 +410,12 @@ def _answer(pipe: connection.Connection, task: Callable[[], object]) -> None:
         pipe.send((task(), None))
     except Exception as error:  # noqa: BLE001 it is raised where the task was started
         error.add_note(traceback.format_exc())
-        pipe.send((None, _picklable(error)))
-
-
-def _picklable(error: Exception) -> Exception:
-    try:
-        pickle.loads(pickle.dumps(error))  # noqa: S301 our own
-    except Exception:  # noqa: BLE001 any class of error
-        return RuntimeError(f"{type(error).__name__}: {error}")
-    return error
+        try:
+            pickle.loads(pickle.dumps(error))  # noqa: S301 our own
+        except Exception:  # noqa: BLE001 any class of error
+            pipe.send((None, RuntimeError(f"{type(error).__name__}: {error}")))
+        else:
+            pipe.send((None, error))
 
 
 def die_with_parent(parent: int) -> None:

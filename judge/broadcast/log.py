@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from judge.base.durable_files import PARTIAL, sync_file
-from judge.base.errors import HostError, InputError
+from judge.base.errors import HostError, InputError, os_errors_as
 from judge.base.locks import lock
 from judge.base.logs import get_logger
-from judge.base.os_errors import os_errors_as
 from judge.base.text import printable
 from judge.broadcast.events import AnyEvent, Opened, read_event, write_event
 

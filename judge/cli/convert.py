@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from judge.base.errors import HostError, InputError, naming
-from judge.base.os_errors import os_errors_as
+from judge.base.errors import HostError, InputError, naming, os_errors_as
 from judge.base.text import printable
 from judge.cli.options import ForceOption, complete_format
 from judge.terminal.output import refuse_source

@@ -11,9 +11,8 @@ from contextlib import suppress
 from types import FrameType
 from typing import Any
 
-from judge.base.errors import HostError, InputError
+from judge.base.errors import FULL_DISK, HostError, InputError
 from judge.base.logs import to_console
-from judge.base.os_errors import FULL_DISK
 from judge.base.text import printable
 from judge.terminal.output import fail, note
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from judge.base.errors import InputError
-from judge.base.os_errors import os_errors_as
+from judge.base.errors import InputError, os_errors_as
 from judge.base.resources import DEFAULT_BASE
 from judge.base.text import printable
 from judge.cli.lazy import lazy_group

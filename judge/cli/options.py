@@ -54,7 +54,7 @@ def complete_policy(incomplete: str) -> Iterator[str]:
 
 def complete_agent(incomplete: str) -> Iterator[str]:
     """Complete names of house agents, and paths."""
-    from judge.host.house_agent_names import house_agent_names
+    from judge.base.resources import house_agent_names
 
     yield from (name for name in house_agent_names() if name.startswith(incomplete))
     yield from _paths(incomplete, "")

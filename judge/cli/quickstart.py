@@ -14,8 +14,7 @@ from typing import Annotated
 import typer
 
 from judge.base.durable_files import open_regular
-from judge.base.errors import HostError, InputError, NotReadyError
-from judge.base.os_errors import os_errors_as
+from judge.base.errors import HostError, InputError, NotReadyError, os_errors_as
 from judge.contest.file_names import PLAN_FILE
 from judge.terminal.output import note
 

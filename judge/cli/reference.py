@@ -9,8 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from judge.base.durable_files import write_durably
-from judge.base.errors import InputError
-from judge.base.os_errors import os_errors_as
+from judge.base.errors import InputError, os_errors_as
 from judge.base.resources import BUILD_DIRECTORY, IMAGES, POLICIES
 from judge.base.text import printable, suggest
 from judge.cli.options import POLICY_HELP, ForceOption, complete_policy
@@ -102,7 +101,7 @@ def agents() -> None:
     from rich.console import Console
 
     from judge.agents.manifest import MANIFEST, read_manifest
-    from judge.host.house_agent_names import house_agent_names
+    from judge.base.resources import house_agent_names
 
     table = make_table(("agent", "protocol", "language", "description"))
     for name in house_agent_names():

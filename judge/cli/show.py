@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from judge.base.errors import InputError, naming
-from judge.base.os_errors import os_errors_as
+from judge.base.errors import InputError, naming, os_errors_as
 from judge.base.text import printable
 from judge.cli.guard import is_interactive
 from judge.cli.options import EvidenceOption

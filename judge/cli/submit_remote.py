@@ -14,9 +14,8 @@ from urllib.parse import quote, urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from judge.base.durable_files import open_regular, read_bounded, write_durably
-from judge.base.errors import HostError, InputError
+from judge.base.errors import HostError, InputError, os_errors_as
 from judge.base.moments import moment_text
-from judge.base.os_errors import os_errors_as
 from judge.base.parsing import parse_json, to_document
 from judge.base.text import printable, suggest
 from judge.base.text_files import decode_file

@@ -13,10 +13,9 @@ from threading import Lock
 
 from judge.agents.store import AgentStore
 from judge.base.durable_files import PARTIAL, sha256_of
-from judge.base.errors import HostError, InputError
+from judge.base.errors import HostError, InputError, os_errors_as
 from judge.base.locks import locked, try_lock_directory
 from judge.base.logs import get_logger
-from judge.base.os_errors import os_errors_as
 from judge.base.owner import owned_directory
 from judge.base.resources import POLICIES, code_parts
 from judge.cluster.bounded_messages import own_pickles

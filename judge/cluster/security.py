@@ -25,8 +25,7 @@ from distributed import Security
 from pydantic import Field
 
 from judge.base.durable_files import create_private, open_regular
-from judge.base.errors import InputError
-from judge.base.os_errors import os_errors_as
+from judge.base.errors import InputError, os_errors_as
 from judge.base.parsing import FrozenModel, parse_json
 from judge.base.text import printable
 

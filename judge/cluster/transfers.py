@@ -19,9 +19,8 @@ from distributed import CancelledError
 
 from judge.agents.store import write_agent
 from judge.base.durable_files import sha256_of
-from judge.base.errors import HostError, InputError
+from judge.base.errors import HostError, InputError, os_errors_as
 from judge.base.logs import get_logger
-from judge.base.os_errors import os_errors_as
 from judge.cluster.connection import SchedulerConnection
 from judge.cluster.messages import MAX_RECEIPT_BYTES, Arrived, Parcel, ParcelPiece, Unfit, read_receipt
 from judge.cluster.roster import Roster, WorkerFound

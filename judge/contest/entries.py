@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judge.base.errors import InputError
+from judge.base.resources import house_agent_names
 from judge.base.text import quote
 from judge.base.toml_files import place_of
 from judge.base.watched_file import WatchedFile
 from judge.contest.plan import Planned, load_plan
-from judge.host.house_agent_names import house_agent_names
 from judge.tournament.snapshot import read_snapshot
 
 if TYPE_CHECKING:

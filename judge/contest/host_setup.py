@@ -10,7 +10,7 @@ from judge.base.errors import InputError
 from judge.play.venue import Slot, Venue
 from judge.record.policy import Policy
 from judge.sandbox.box import BoxKind
-from judge.sandbox.docker import images, requirements, rights
+from judge.sandbox.docker import images, requirements
 from judge.sandbox.docker.reaper import alone_on, reap
 from judge.sandbox.machine.cores import CoreLocks, CorePlacement, Tell, place_slots, split_cores, take_one, whole_cores
 
@@ -32,7 +32,7 @@ def make_ready(
     """
     clean_up(tell, containers=kind == "docker")
     if kind == "docker":
-        if differences := rights.notice(policy.game_box):
+        if differences := requirements.rootless_notice(policy.game_box):
             _tell_once(tell, differences)
         requirements.require(policy.box)
         if turn_ms is not None:

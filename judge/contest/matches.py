@@ -7,8 +7,7 @@ from pathlib import Path
 
 from judge.agents.agents import Agent, stage_agent
 from judge.base.durable_files import is_file
-from judge.base.errors import HostError, InputError
-from judge.base.os_errors import os_errors_as
+from judge.base.errors import HostError, InputError, os_errors_as
 from judge.base.text import file_word
 from judge.catalog import game_entry
 from judge.catalog.entry import NOT_TURNED, Turn

@@ -17,13 +17,13 @@ from judge.base.durable_files import is_directory, is_file
 from judge.base.errors import InputError
 from judge.base.moments import moment_text
 from judge.base.parsing import FrozenModel, StrictDatetime
+from judge.base.resources import house_agent_names
 from judge.base.toml_files import parse, place_of, read_text, validated
 from judge.catalog import game_entry
 from judge.contest.file_names import CUP_FILE, PLAN_FILE
 from judge.contest.opening_files import opening_file, read_openings
 from judge.contest.store_url import is_of_others, refuse_parameters
 from judge.games.types import Opening
-from judge.host.house_agent_names import house_agent_names
 from judge.record.policy import AgentClocks, Policy, load_policy
 from judge.sandbox.box import CONTESTS_NEED_PIPES, BoxKind
 from judge.submissions.intake import IntakePolicy

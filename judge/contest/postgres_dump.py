@@ -12,8 +12,7 @@ from pathlib import Path
 from sqlalchemy import Boolean, Float, Integer, LargeBinary
 from sqlalchemy.schema import Column, Table
 
-from judge.base.errors import HostError, InputError
-from judge.base.os_errors import os_errors_as
+from judge.base.errors import HostError, InputError, os_errors_as
 from judge.base.text import printable
 from judge.store.database import Database
 from judge.store.tables import files, metadata

@@ -13,8 +13,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from judge.base.durable_files import PARTIAL, sync, write_durably
-from judge.base.errors import HostError, InputError
-from judge.base.os_errors import os_errors_as
+from judge.base.errors import HostError, InputError, os_errors_as
 from judge.base.text import sentence
 from judge.base.toml_files import read_text, toml_quoted
 from judge.contest.next_plan import with_changes

@@ -25,9 +25,8 @@ from typing import TypeVar
 from urllib.error import HTTPError, URLError
 
 from judge.base.durable_files import read_bounded, write_durably
-from judge.base.errors import HostError, InputError
+from judge.base.errors import HostError, InputError, os_errors_as
 from judge.base.logs import get_logger
-from judge.base.os_errors import os_errors_as
 from judge.contest.plan import Planned, WitnessPlan
 from judge.store.queries import Reader
 from judge.transparency.checkpoint import (

@@ -12,9 +12,9 @@ from typing import Any
 from pydantic import Field, TypeAdapter, model_validator
 
 from judge.base.durable_files import is_directory, is_file, write_durably
-from judge.base.errors import HostError, InputError
-from judge.base.os_errors import os_errors_as
+from judge.base.errors import HostError, InputError, os_errors_as
 from judge.base.parsing import FrozenModel
+from judge.base.resources import house_agent_names
 from judge.base.text import quote, suggest
 from judge.base.toml_files import parse, place_of, read_text, toml_value, validated
 from judge.contest.begin import announce
@@ -35,7 +35,6 @@ from judge.contest.plan import (
     policy_of,
 )
 from judge.cup.announcement import ANNOUNCEMENT, AnnouncedLeague, Announcement, league_terms
-from judge.host.house_agent_names import house_agent_names
 from judge.journal.codec import Event
 from judge.journal.events import Announced
 from judge.record.policy import Policy

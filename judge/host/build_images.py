@@ -13,8 +13,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from judge.base.errors import HostError, InputError
-from judge.base.os_errors import FULL_DISK
+from judge.base.errors import FULL_DISK, HostError, InputError
 from judge.base.owner import Fate, directories, make_directory, remove_directory
 from judge.base.resources import BUILD_DIRECTORY
 from judge.host.build_ways import (
@@ -122,7 +121,9 @@ def _build_all(
             return _build(own, recipe, way, say)
 
     remove_stages(client)
-    _remove_scratch()
+    for directory, owner in directories(BUILD_DIRECTORY):  # what killed builds left
+        if owner is not None and owner.fate() is Fate.GONE:
+            remove_directory(directory)
     try:
         if isinstance(way, EngineWay) and any(recipe.runs_agents for recipe in chosen):
             way.build_compiler(client)
@@ -175,13 +176,6 @@ def _scratch() -> Iterator[Path]:
         remove_directory(directory)
 
 
-def _remove_scratch() -> None:
-    """Remove what killed builds left."""
-    for directory, owner in directories(BUILD_DIRECTORY):
-        if owner is not None and owner.fate() is Fate.GONE:
-            remove_directory(directory)
-
-
 def import_rootfs(
     client: docker.DockerClient, recipe: ImageRecipe, codename: str, tar: Path, facts: ImageFacts
 ) -> EngineImage:
@@ -199,7 +193,12 @@ def import_rootfs(
         BASE: facts.base,
         PACKAGES: ",".join(check_rootfs(recipe, tar)),
     } | ({RUNTIME: recipe.document} if recipe.document else {})
-    _import(client, recipe, tar, labels)
+    changes = [
+        *(f"ENV {name}={quoted(value)}" for name, value in environment(recipe).items()),
+        *(f"LABEL {key}={quoted(value)}" for key, value in labels.items()),
+    ]
+    repository, tag = recipe.tag.split(":")
+    client.api.import_image_from_file(str(tar), repository=repository, tag=tag, changes=changes)
     # A build used by a box stays until the next one. Images built from ours have the same labels, but more layers.
     for image in find_images(client, f"judge.image={recipe.name}", dangling=True):
         if len(image.attrs["RootFS"]["Layers"]) == 1:
@@ -233,15 +232,6 @@ def check_rootfs(recipe: ImageRecipe, tar: Path) -> list[str]:
     if rest or not lines or not all(map(_PACKAGE.fullmatch, lines)):
         raise HostError(f"{recipe.tag}: judge/packages.txt is no list of packages")
     return lines
-
-
-def _import(client: docker.DockerClient, recipe: ImageRecipe, tar: Path, labels: dict[str, str]) -> None:
-    repository, tag = recipe.tag.split(":")
-    changes = [
-        *(f"ENV {name}={quoted(value)}" for name, value in environment(recipe).items()),
-        *(f"LABEL {key}={quoted(value)}" for key, value in labels.items()),
-    ]
-    client.api.import_image_from_file(str(tar), repository=repository, tag=tag, changes=changes)
 
 
 def find_recipe(name: str) -> ImageRecipe:

@@ -22,10 +22,10 @@ from judge.base.owner import Fate, Owner
 from judge.base.resources import DEFAULT_BASE
 from judge.base.text import printable, suggest
 from judge.host.distribution import host_release, release_fields
-from judge.host.dockerfile import BUILD_ARGUMENTS, BUILDER, COMPILER, added_files, context, tar_of, write_files
+from judge.host.dockerfile import BUILD_ARGUMENTS, BUILDER, COMPILER, added_files, context, write_files
 from judge.host.root_tar import copy_layer, reader
 from judge.sandbox.box import ImageWay
-from judge.sandbox.docker.images import engine_client, find_image, find_images, remove_unused
+from judge.sandbox.docker.images import engine_client, find_image, find_images, remove_unused, tar_of
 from judge.sandbox.runtimes import INIT_SOURCES, ROOTFS_SCRIPT, ImageRecipe, recipes
 from judge.sandbox.static_builds import Progress, compile_on_host
 

@@ -8,13 +8,14 @@ import shlex
 import shutil
 import subprocess
 import tarfile
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from judge.base.errors import HostError
 from judge.base.owner import Owner
+from judge.base.resources import BUILD_DIRECTORY
 from judge.host.build_ways import (
     BUILD_TIMEOUT_S,
     COMPILER_ROOT,
@@ -27,9 +28,6 @@ from judge.host.dockerfile import BUILDER
 from judge.host.root_tar import reader
 from judge.sandbox.docker.images import engine_client, find_image, find_runtime
 from judge.sandbox.static_builds import compile_on_host, ignore_progress, run_compiler, static_command
-
-if TYPE_CHECKING:
-    import docker
 
 JAVAC_FLAGS = ("--release", "11", "-g:none")
 JAVAC_PACKAGE = "default-jdk-headless"
@@ -52,16 +50,14 @@ def compile_static(sources: Iterable[Path], output: Path) -> None:
     command, folder = static_command(files, f"{_OUTPUT}/{output.name}")
     try:
         with engine_client("find the image of the compiler", BUILD_TIMEOUT_S) as client:
-            found = find_image(client, COMPILER_TAG)
-            image = str(found.attrs["Id"]) if found else _build_compiler(client)
+            if found := find_image(client, COMPILER_TAG):
+                image = str(found.attrs["Id"])
+            else:
+                image = find_engine_way(client, BuildOptions(), ignore_progress).build_compiler(client)
     except HostError as error:
         packages = " (apt-get install gcc libc6-dev)" if host_codename() else ""
         raise HostError(f"This host has no static C compiler{packages}. {error}") from None
     _compile_in_image(image, COMPILER_ROOT, command, folder, _with_headers(files), output.parent)
-
-
-def _build_compiler(client: docker.DockerClient) -> str:
-    return find_engine_way(client, BuildOptions(), ignore_progress).build_compiler(client)
 
 
 @cache
@@ -102,6 +98,24 @@ def _with_headers(files: list[Path]) -> list[Path]:
             if header not in found:
                 found.append(header)
     return found
+
+
+def built_folder(name: str, digest: str, build: Callable[[Path], None]) -> Path:
+    """`BUILD_DIRECTORY/name`, which `build` fills if the last one had another digest. The caller has a build lock."""
+    target = BUILD_DIRECTORY / name
+    stamp = BUILD_DIRECTORY / f"{name}.stamp"  # everything inside the folder belongs to the agent
+    if target.is_dir() and stamp.is_file() and stamp.read_text() == digest:
+        return target
+    with tempfile.TemporaryDirectory(dir=BUILD_DIRECTORY) as scratch:
+        fresh = Path(scratch) / "fresh"
+        fresh.mkdir()
+        build(fresh)
+        stamp.unlink(missing_ok=True)
+        if target.exists():
+            target.rename(Path(scratch) / "old")
+        fresh.rename(target)
+    stamp.write_text(digest)
+    return target
 
 
 def _compile_in_image(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import shlex
-import tarfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -53,7 +51,10 @@ def dockerfile(recipe: ImageRecipe) -> str:
     about = f": {recipe.about}" if recipe.about else ""
     stages = [f"# {recipe.tag}{about}\n{_APT_STAGE}"]
     if recipe.runs_agents:
-        stages += [_COMPILER_STAGE, *_steps_stage(recipe)]
+        stages.append(_COMPILER_STAGE)
+    if recipe.runs_agents and recipe.steps_path:
+        lines = ["COPY added/judge/inside/ /rootfs/inside/", "RUN chroot /rootfs dash /inside/compile.sh\n"]
+        stages.append("\n".join([f"FROM {COMPILER} AS steps", *_LABEL, *lines]))
     stages.append(_files_stage(recipe))
     source, path = "files", "/rootfs"
     if recipe.steps_path:
@@ -65,13 +66,6 @@ def dockerfile(recipe: ImageRecipe) -> str:
     return "\n".join(stages)
 
 
-def _steps_stage(recipe: ImageRecipe) -> list[str]:
-    if not recipe.steps_path:
-        return []
-    lines = ["COPY added/judge/inside/ /rootfs/inside/", "RUN chroot /rootfs dash /inside/compile.sh\n"]
-    return ["\n".join([f"FROM {COMPILER} AS steps", *_LABEL, *lines])]
-
-
 def _files_stage(recipe: ImageRecipe) -> str:
     packages = " \\\n        ".join(shlex.quote(package) for package in recipe.packages)
     release = f"RELEASE={recipe.release} " if recipe.release else ""
@@ -81,7 +75,7 @@ def _files_stage(recipe: ImageRecipe) -> str:
     lines += [f"RUN {release}/judge/rootfs.sh unpack /rootfs \\\n        {packages}"]
     if recipe.runs_agents:
         lines += ["COPY --from=compiler /rootfs/init/init /rootfs/judge/init"]
-    if recipe.has_added_files:
+    if recipe.programs or recipe.wheels or recipe.steps:
         lines += ["COPY added/ /rootfs/"]
     if recipe.steps_path:
         lines += ["COPY --from=steps /rootfs/inside/added/ /rootfs/"]
@@ -131,15 +125,3 @@ def write_files(files: Files, folder: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_durably(path, data)
         path.chmod(mode)
-
-
-def tar_of(files: Files) -> io.BytesIO:
-    """An uncompressed tar file with them."""
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as archive:
-        for name, (data, mode) in files.items():
-            member = tarfile.TarInfo(name)
-            member.size, member.mode = len(data), mode
-            archive.addfile(member, io.BytesIO(data))
-    buffer.seek(0)
-    return buffer

@@ -23,8 +23,7 @@ from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
 from judge.sandbox.docker.engine import Engine
 from judge.sandbox.docker.hardening import container_config
 from judge.sandbox.docker.images import EngineImage, find_runtime, listing
-from judge.sandbox.docker.requirements import maps_users
-from judge.sandbox.docker.rights import differences
+from judge.sandbox.docker.requirements import maps_users, rootless_differences
 from judge.sandbox.docker.run_in_box import Command, run_in_box
 from judge.sandbox.docker.seccomp import NATIVE, load_profile
 from judge.sandbox.evidence import Evidence
@@ -229,7 +228,7 @@ def read_host(settings: Sequence[str], pause_s: float = 1.0) -> Host:
     samples = (before, _text(Path("/proc/stat")) or "")
     return Host(
         name=platform.node(),
-        system=_system(),
+        system=release_fields(host_release()).get("PRETTY_NAME", platform.system()),
         kernel=platform.release(),
         cores=tuple(sorted(cores.available())),
         files=files,
@@ -242,7 +241,7 @@ def read_host(settings: Sequence[str], pause_s: float = 1.0) -> Host:
         counts_interrupts=counts_interrupts(),
         images=images,
         trial=trial,
-        without_root=differences(BoxPolicy()),
+        without_root=rootless_differences(BoxPolicy()),
         lacks=lacks,
     )
 
@@ -269,10 +268,6 @@ def _engine_cores() -> dict[str, frozenset[int]]:
                 allowed = cores.parse_processors(procfs.status_field(pid, "Cpus_allowed_list"))
                 found[name] = found.get(name, frozenset()) | allowed
     return found
-
-
-def _system() -> str:
-    return release_fields(host_release()).get("PRETTY_NAME", platform.system())
 
 
 def _text(path: Path) -> str | None:

@@ -2,12 +2,10 @@
 
 import re
 import shutil
-import tempfile
 from pathlib import Path
 
-from judge.base.resources import BUILD_DIRECTORY, IMAGES
-from judge.host.compilers import JAVAC_FLAGS, JAVAC_PACKAGE, compile_java, compile_static, has_javac
-from judge.host.house_agent_names import house_agent_names
+from judge.base.resources import IMAGES, house_agent_names
+from judge.host.compilers import JAVAC_FLAGS, JAVAC_PACKAGE, built_folder, compile_java, compile_static, has_javac
 from judge.sandbox.static_builds import GCC_FLAGS, Progress, build_lock, content_digest, ignore_progress
 
 _NEIGHBOUR = re.compile(r'#include "\.\./([a-z-]+)/')
@@ -32,26 +30,16 @@ def build_house_agents(progress: Progress = ignore_progress) -> dict[str, Path]:
 
 
 def _build_house_agent(source: Path, say: Progress) -> Path:
-    target = BUILD_DIRECTORY / source.name
-    # Everything inside the folder belongs to the agent.
-    stamp = BUILD_DIRECTORY / f"{source.name}.stamp"
-    digest = content_digest(*_folders_of(source), *GCC_FLAGS, *JAVAC_FLAGS)
-    if target.is_dir() and stamp.is_file() and stamp.read_text() == digest:
-        return target
-    say(f"building {source.name}")
-    with tempfile.TemporaryDirectory(dir=BUILD_DIRECTORY) as scratch:
-        fresh = Path(scratch) / "fresh"
-        shutil.copytree(source, fresh, ignore=shutil.ignore_patterns("*.c", "*.h", "*.java", "__pycache__"))
+    def build(folder: Path) -> None:
+        say(f"building {source.name}")
+        sources = shutil.ignore_patterns("*.c", "*.h", "*.java", "__pycache__")
+        shutil.copytree(source, folder, ignore=sources, dirs_exist_ok=True)
         if programs := [file for part in _folders_of(source) for file in sorted(part.glob("*.c"))]:
-            compile_static(programs, fresh / source.name)
+            compile_static(programs, folder / source.name)
         if classes := sorted(source.glob("*.java")):
-            compile_java(classes, fresh)
-        stamp.unlink(missing_ok=True)
-        if target.exists():
-            target.rename(Path(scratch) / "old")
-        fresh.rename(target)
-    stamp.write_text(digest)
-    return target
+            compile_java(classes, folder)
+
+    return built_folder(source.name, content_digest(*_folders_of(source), *GCC_FLAGS, *JAVAC_FLAGS), build)
 
 
 def _folders_of(agent: Path) -> list[Path]:

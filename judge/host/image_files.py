@@ -6,7 +6,6 @@ digest is that of the only layer. For others, it is the archive of `docker save`
 
 from __future__ import annotations
 
-import hashlib
 import posixpath
 import tarfile
 from pathlib import Path
@@ -14,10 +13,11 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field, TypeAdapter
 
-from judge.base.errors import HostError, InputError
+from judge.base.durable_files import sha256_of
+from judge.base.errors import HostError, InputError, os_errors_as
 from judge.base.parsing import FrozenModel, Model
 from judge.host.build_images import content_of, import_rootfs
-from judge.host.root_tar import copy_chunks, copy_layer
+from judge.host.root_tar import copy_layer
 from judge.sandbox.box import ImageFacts
 from judge.sandbox.docker.images import (
     CONTENT,
@@ -28,7 +28,7 @@ from judge.sandbox.docker.images import (
     image_facts,
     recipe_called,
 )
-from judge.sandbox.runtimes import ImageRecipe, recipes, runtime_of_label
+from judge.sandbox.runtimes import recipes, runtime_of_label
 from judge.sandbox.static_builds import build_lock
 
 if TYPE_CHECKING:
@@ -90,14 +90,11 @@ def export_image(name: str, path: Path) -> ImageParcel:
             document=image.labels.get(RUNTIME, "") if recipe is not None and recipe.document else "",
         )
         chunks = client.api.get_image(str(image.attrs["Id"]))
-        try:
-            with path.open("wb") as file:
-                if recipe is None:
-                    copy_chunks(chunks, file)
-                elif content_of(recipe, copy_layer(chunks, file)) != facts.content:
-                    raise HostError(f"the files of the image {name} are not those that its label {CONTENT} names")
-        except OSError as error:
-            raise HostError(f"{path}: {error.strerror}: make room there") from None
+        with os_errors_as(HostError, path, ": make room there"), path.open("wb") as file:
+            if recipe is None:
+                file.writelines(chunks)
+            elif content_of(recipe, copy_layer(chunks, file)) != facts.content:
+                raise HostError(f"the files of the image {name} are not those that its label {CONTENT} names")
     return parcel
 
 
@@ -130,26 +127,18 @@ def import_image(parcel: ImageParcel, path: Path) -> None:
 
 
 def _import_rootfs(client: docker.DockerClient, parcel: ImageParcel, path: Path) -> None:
-    with path.open("rb") as file:
-        files = hashlib.file_digest(file, "sha256").hexdigest()
-    recipe = _recipe(parcel)
+    files, is_known = sha256_of(path), parcel.name in recipes()
+    if parcel.document and is_known:
+        raise InputError(f"{parcel.name} is one of the judge's own images")
+    if not parcel.document and not is_known:
+        raise InputError(f"there is no image {parcel.name} of ours")
+    recipe = runtime_of_label(parcel.name, parcel.document) if parcel.document else recipes()[parcel.name]
     if content_of(recipe, files) != parcel.facts.content:
         raise InputError(f"the files of the image {parcel.name} are not those that were announced")
     try:
         import_rootfs(client, recipe, parcel.codename, path, parcel.facts)
     except (tarfile.TarError, KeyError, ValueError) as error:
         raise InputError(f"the files of the image {parcel.name} are no root file system: {error}") from None
-
-
-def _recipe(parcel: ImageParcel) -> ImageRecipe:
-    """Raises InputError if neither exists."""
-    if parcel.document:
-        if parcel.name in recipes():
-            raise InputError(f"{parcel.name} is one of the judge's own images")
-        return runtime_of_label(parcel.name, parcel.document)
-    if parcel.name not in recipes():
-        raise InputError(f"there is no image {parcel.name} of ours")
-    return recipes()[parcel.name]
 
 
 def _load(client: docker.DockerClient, parcel: ImageParcel, path: Path) -> None:

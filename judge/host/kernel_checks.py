@@ -227,7 +227,6 @@ def _queues(host: Host) -> Iterator[HostFinding]:
 
 
 def _numbers(host: Host) -> Iterator[HostFinding]:
-
     if host.engine is not None:
         says = (
             "agents can send a few bits by numbers of the host's kernel (inodes, free memory): see docs/system-calls.md"

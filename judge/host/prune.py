@@ -75,22 +75,21 @@ def _pruned(client: docker.DockerClient, image: DerivedImage, named: dict[str, s
 
 def _remove(client: docker.DockerClient, image: DerivedImage) -> None:
     """Keep the source, which the Engine would also remove if untagged."""
-    steps = [image.id]
-    while (parent := _parent(client, steps[-1])) not in ("", image.source):
-        steps.append(parent)
+    steps = []
+    step = image.id
+    while step not in ("", image.source):
+        steps.append(step)
+        found = find_image(client, step)
+        step = str(found.attrs.get("Parent") or "") if found else ""
     for step in steps:
         client.images.remove(step, noprune=True)
-
-
-def _parent(client: docker.DockerClient, name: str) -> str:
-    image = find_image(client, name)
-    return str(image.attrs.get("Parent") or "") if image else ""
 
 
 def _all(client: docker.DockerClient) -> Iterator[DerivedImage]:
     found = find_images(client, "judge.derived")
     for image in sorted(found, key=lambda each: str(each.labels["judge.derived"])):
-        source = find_image(client, str(image.labels["judge.derived"]))
+        source_id = str(image.labels["judge.derived"])
+        source = find_image(client, source_id)
         # Images built from a copy inherit its label. A copy has the judge's tag, or none if a newer one took it; it
         # then has one layer more than its source.
         if image.tags:
@@ -98,21 +97,14 @@ def _all(client: docker.DockerClient) -> Iterator[DerivedImage]:
         else:
             is_ours = source is not None and _layers(image) == _layers(source) + 1
         if is_ours:
-            yield _derived(image, source)
+            names, size_bytes = _names(image), int(image.attrs["Size"])
+            if source:
+                names, size_bytes = names | _names(source), size_bytes - int(source.attrs["Size"])
+            yield DerivedImage(str(image.attrs["Id"]), source_id, names, size_bytes)
 
 
 def _layers(image: Image) -> int:
     return len(image.attrs["RootFS"]["Layers"])
-
-
-def _derived(image: Image, source: Image | None) -> DerivedImage:
-    size = int(image.attrs["Size"])
-    return DerivedImage(
-        str(image.attrs["Id"]),
-        str(image.labels["judge.derived"]),
-        _names(image) | (_names(source) if source else frozenset()),
-        size - (int(source.attrs["Size"]) if source else 0),
-    )
 
 
 def _names(image: Image) -> frozenset[str]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from judge.base.durable_files import sha256_of
 from judge.base.errors import HostError
 
 EPOCH_S = 1700000000
@@ -44,8 +45,7 @@ def write_canonical(source: Path, target: Path) -> str:
                 output.addfile(entry)
             else:
                 raise HostError(f"{source}: {path} is neither a file, a directory nor a link")
-    with target.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return sha256_of(target)
 
 
 def _add_file(
@@ -108,24 +108,14 @@ def copy_layer(chunks: Iterator[bytes], target: IO[bytes]) -> str:
                 continue
             if found:
                 raise HostError("the image has more than one layer, and no image of ours has")
-            found = copy_stream(content, target)
+            total = hashlib.sha256()
+            while chunk := content.read(CHUNK_BYTES):
+                target.write(chunk)
+                total.update(chunk)
+            found = total.hexdigest()
     if not found:
         raise HostError("this Engine exports no layer of the image")
     return found
-
-
-def copy_chunks(chunks: Iterator[bytes], target: IO[bytes]) -> str:
-    """Returns the SHA-256 (hex)."""
-    return copy_stream(reader(chunks), target)
-
-
-def copy_stream(source: IO[bytes], target: IO[bytes]) -> str:
-    """Returns the SHA-256 (hex)."""
-    total = hashlib.sha256()
-    while chunk := source.read(CHUNK_BYTES):
-        target.write(chunk)
-        total.update(chunk)
-    return total.hexdigest()
 
 
 def reader(chunks: Iterator[bytes]) -> IO[bytes]:

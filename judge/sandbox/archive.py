@@ -26,8 +26,6 @@ END = bytes(1024)
 
 ANY_BYTES = "surrogateescape"
 
-_MALFORMED = (tarfile.TarError, EOFError, ValueError, OverflowError, RecursionError)
-
 
 class UnkeptError(Exception):
     """The text is the reason, shown after `not kept: `."""
@@ -88,7 +86,7 @@ def parse_folder(data: bytes, room: Capacity) -> tuple[Archive, tuple[str, ...]]
             _add(entries, path, content, leftovers)
             if len(entries) > room.inodes:
                 raise UnkeptError(_too_large(room))
-    except _MALFORMED as error:
+    except (tarfile.TarError, EOFError, ValueError, OverflowError, RecursionError) as error:
         raise UnkeptError(f"the archive of the folder is broken: {error}") from None
     archive = pack_folder(entries)
     if not archive.fits(room):

@@ -38,6 +38,10 @@ class Folder:
         return self.seat, self.kind
 
     @property
+    def volume(self) -> str:
+        return f"{self.seat}-{self.kind}"
+
+    @property
     def room(self) -> Capacity:
         """Capacity without the inodes of the file system's root and of the named directory."""
         return Capacity(self.size_bytes, self.inodes - (1 if self.name == "." else 2))

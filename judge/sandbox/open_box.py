@@ -19,9 +19,7 @@ def open_keeper(kind: BoxKind, folders: Sequence[Folder], game_id: str, cores: S
     if kind == "process":
         return LocalKeeper(folders)
 
-    from judge.sandbox.docker.folder_volumes import (
-        VolumeKeeper,  # slow to import
-    )
+    from judge.sandbox.docker.folder_volumes import VolumeKeeper  # slow to import
 
     return VolumeKeeper(folders, game_id, cores)
 

@@ -5,7 +5,6 @@ Ours are the files of images/runtimes. An organiser's image has such a file in a
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -15,7 +14,8 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field, StringConstraints
 
-from judge.base.errors import InputError
+from judge.base.durable_files import sha256_of
+from judge.base.errors import InputError, os_errors_as
 from judge.base.parsing import FailFastTuple, FrozenModel, parse_json
 from judge.base.resources import IMAGES
 from judge.base.text import suggest
@@ -115,10 +115,6 @@ class ImageRecipe(RuntimeFile):
         found = sorted(self.folder.glob("*.whl")) if self.folder and names else ()
         return tuple(path for path in found if path.name.lower().replace("_", "-").startswith(names))
 
-    @property
-    def has_added_files(self) -> bool:
-        return bool(self.programs or self.wheels or self.steps)
-
     def has(self, word: str) -> bool:
         """Whether it, unlike others, provides a module, program or library."""
         wheels = {wheel.partition("==")[0].lower().replace("-", "_") for wheel in self.wheels}
@@ -181,7 +177,10 @@ def load_runtime(name: str, path: Path) -> ImageRecipe:
         packages = (*base.packages, *packages)
     if file.wheels and not any(package.startswith("python3") for package in packages):
         raise InputError(f'{path}: wheels: they are for Python 3: add extends = "python"')
-    digests = {Path(program).name: _file_digest(path.parent / program, path) for program in file.programs}
+    digests = {}
+    for program in (path.parent / program for program in file.programs):
+        with os_errors_as(InputError, f"{path}: programs: {program}"):
+            digests[program.name] = sha256_of(program)
     built = BuiltRuntime(**file.model_dump() | {"extends": "", "packages": packages, "programs": digests})
     recipe = _own(name, built)
     return recipe.model_copy(update={"programs": file.programs, "folder": path.parent})
@@ -199,13 +198,6 @@ def _own(name: str, built: BuiltRuntime) -> ImageRecipe:
 def _read(path: Path, model: type[File], more: Mapping[str, object] = MappingProxyType({})) -> File:
     text = read_text(path, "a runtime.toml")
     return validated(model, parse(path, text) | dict(more), path, text)
-
-
-def _file_digest(program: Path, path: Path) -> str:
-    try:
-        return hashlib.sha256(program.read_bytes()).hexdigest()
-    except OSError as error:
-        raise InputError(f"{path}: programs: {program}: {error.strerror}") from None
 
 
 def path_for(runtime: str, path: str) -> str:

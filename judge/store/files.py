@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import IO, BinaryIO, Self
 
 from judge.base.durable_files import PARTIAL, open_regular, sync, sync_file, write_durably
-from judge.base.errors import HostError, InputError
+from judge.base.errors import HostError, InputError, os_errors_as
 from judge.base.locks import lock, try_lock
-from judge.base.os_errors import os_errors_as
 
 PIECE_BYTES = 1 << 20
 

@@ -17,8 +17,7 @@ from pathlib import Path
 from threading import Lock
 from urllib.parse import quote
 
-from judge.base.errors import HostError
-from judge.base.os_errors import os_errors_as
+from judge.base.errors import HostError, os_errors_as
 from judge.base.owner import make_directory, remove_directory
 
 

@@ -24,8 +24,7 @@ from judge.agents.builds import is_built
 from judge.agents.manifest import INFO, MANIFEST, brains_of, derived_name, fit_name, is_name, manifest_text
 from judge.agents.programs import PREFIX, brain_name, kind_of
 from judge.agents.store import AgentStore
-from judge.base.errors import HostError, InputError, NotReadyError
-from judge.base.os_errors import os_errors_as
+from judge.base.errors import HostError, InputError, NotReadyError, os_errors_as
 from judge.base.owner import owned_directory
 from judge.base.text import printable, sentence
 from judge.play.venue import Slot

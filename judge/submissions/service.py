@@ -24,10 +24,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from judge.agents.agents import Agent
 from judge.agents.manifest import NAME, AgentManifest
 from judge.base.durable_files import open_regular
-from judge.base.errors import HostError, InputError, JudgeError, NotReadyError
+from judge.base.errors import HostError, InputError, JudgeError, NotReadyError, os_errors_as
 from judge.base.locks import lock, try_lock
 from judge.base.moments import moment_text
-from judge.base.os_errors import os_errors_as
 from judge.base.parsing import parse_json
 from judge.base.text import is_printable, printable, sentence
 from judge.journal.events import Moment, SubmissionsClosed, SubmissionsOpened

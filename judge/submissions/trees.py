@@ -16,8 +16,7 @@ from typing import Any, BinaryIO, Literal
 from judge.agents.builds import AT, SCRIPTS, Build, Sources, build_for
 from judge.agents.manifest import INFO, MANIFEST, brains_of, info_words, read_sent_manifest, refuse_misnamed_manifest
 from judge.base.bookkeeping import is_bookkeeping
-from judge.base.errors import HostError
-from judge.base.os_errors import os_errors_as
+from judge.base.errors import HostError, os_errors_as
 from judge.base.text import SENTENCE_CHARACTERS, decode, printable, sentence
 from judge.base.tree_tar import TreeError, TreeMember, unpack_stream
 from judge.sandbox.box import BoxPolicy

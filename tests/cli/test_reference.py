@@ -12,14 +12,13 @@ from typer.testing import CliRunner
 
 from judge import __version__
 from judge.base.errors import InputError
-from judge.base.resources import DEFAULT_POLICY
+from judge.base.resources import DEFAULT_POLICY, house_agent_names
 from judge.cli import app
 from judge.cli.check import check
 from judge.cli.match import match
 from judge.cli.options import checked_address, complete_agent, complete_policy
 from judge.cli.reference import reference
 from judge.games.types import Verdict
-from judge.host.house_agent_names import house_agent_names
 from judge.record.policy import policy_names
 from judge.referee.blame import FAULTS, RULED, TABLE, BlameRow
 from tests.cli.conftest import Judge

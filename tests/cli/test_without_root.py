@@ -22,7 +22,7 @@ import pytest
 from judge.base.resources import BUILD_DIRECTORY, IMAGES
 from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
-from judge.sandbox.docker.rights import ENGINE_FREEZES
+from judge.sandbox.docker.requirements import ENGINE_FREEZES
 from tests.cli.conftest import QUICK, Ran
 from tests.examples import evidence
 from tests.sandbox.conftest import NOBODY, SOCKET

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from judge.base import resources
 from judge.base.errors import HostError
-from judge.host import house_agent_names as house_names
-from judge.host import house_agents
-from judge.host.house_agent_names import house_agent_names
+from judge.base.resources import house_agent_names
+from judge.host import compilers, house_agents
 from judge.host.house_agents import build_house_agents
 from judge.sandbox import static_builds
 
@@ -16,9 +16,9 @@ from judge.sandbox import static_builds
 @pytest.fixture
 def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout with one house agent in C and one in Python."""
-    for module in (house_agents, house_names):
+    for module in (house_agents, resources):
         monkeypatch.setattr(module, "IMAGES", tmp_path / "images")
-    for module in (house_agents, static_builds):
+    for module in (compilers, static_builds):
         monkeypatch.setattr(module, "BUILD_DIRECTORY", tmp_path / ".build")
     for name, file, text in (
         ("house-c", "main.c", '#include "answer.h"\nint main(void) { return ANSWER; }\n'),

@@ -137,7 +137,7 @@ def test_host_without_compiler_and_package_manager_builds_and_plays(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
     compilers.host_compiles.cache_clear()
-    for module in (house_agents, static_builds):
+    for module in (compilers, static_builds):
         monkeypatch.setattr(module, "BUILD_DIRECTORY", tmp_path / "build")
     monkeypatch.setattr(house_agents, "house_agent_names", lambda: ["house-instant"])
     lines: list[str] = []

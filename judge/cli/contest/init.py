@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from judge.base.durable_files import is_directory, is_file, write_durably
-from judge.base.errors import HostError, InputError
-from judge.base.os_errors import os_errors_as
+from judge.base.errors import HostError, InputError, os_errors_as
 from judge.base.text import printable
 from judge.cli.guard import is_interactive
 from judge.cli.options import (
@@ -354,7 +353,7 @@ def _print_next_steps(path: Path, *, is_scheduled: bool) -> None:
 
 def _agent_from_folder(named: str, folder: Path) -> str:
     from judge.agents.agents import agent_not_found
-    from judge.host.house_agent_names import house_agent_names
+    from judge.base.resources import house_agent_names
 
     if named in house_agent_names():
         return named

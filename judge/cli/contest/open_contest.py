@@ -4,9 +4,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 
 from judge.base.durable_files import create_private, write_durably
-from judge.base.errors import HostError
+from judge.base.errors import HostError, os_errors_as
 from judge.base.moments import moment_text
-from judge.base.os_errors import os_errors_as
 from judge.cli.contest.announce import announcement, clock_words
 from judge.cli.contest.init_options import EXPECTED_AGENTS
 from judge.cli.links import author_link, organiser_link

@@ -6,8 +6,7 @@ from pathlib import Path
 from string import Template
 
 from judge.base.durable_files import write_durably
-from judge.base.errors import HostError, InputError
-from judge.base.os_errors import os_errors_as
+from judge.base.errors import HostError, InputError, os_errors_as
 from judge.base.text import duration, printable
 from judge.base.toml_files import toml_quoted
 from judge.contest.file_names import CUP_FILE

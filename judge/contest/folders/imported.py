@@ -6,9 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from judge.agents.agents import stage_agent
-from judge.base.durable_files import write_durably
+from judge.base.durable_files import new_directories, write_durably
 from judge.base.errors import InputError
-from judge.base.new_directories import new_directories
 from judge.base.owner import owned_directory
 from judge.base.text import printable
 from judge.base.toml_files import toml_quoted

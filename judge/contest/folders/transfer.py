@@ -27,8 +27,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from judge.agents.kept_folders import Heads, owner_of
 from judge.base.durable_files import PARTIAL, is_file, sync, write_durably
-from judge.base.errors import HostError, InputError
-from judge.base.os_errors import os_errors_as
+from judge.base.errors import HostError, InputError, os_errors_as
 from judge.base.owner import owned_directory
 from judge.base.parsing import Model
 from judge.contest.file_names import PLAN_FILE

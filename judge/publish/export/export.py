@@ -14,8 +14,8 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from judge.base.durable_files import new_directories
 from judge.base.errors import InputError
-from judge.base.new_directories import new_directories
 from judge.base.progress import Tracker, untracked
 from judge.base.worker_processes import in_parallel
 from judge.contest.contest import Contest

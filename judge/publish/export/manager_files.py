@@ -6,8 +6,8 @@ The directory is renamed at the end, so it is complete or missing.
 from collections.abc import Iterator
 from pathlib import Path
 
+from judge.base.durable_files import new_directories
 from judge.base.errors import InputError
-from judge.base.new_directories import new_directories
 from judge.catalog.files import steps_of
 from judge.catalog.managers import ContestGame, ContestManager, FinishedContest
 from judge.contest.contest import Contest

@@ -17,9 +17,8 @@ from pathlib import Path
 from judge.base.logs import get_logger
 from judge.sandbox.box import Channel, EventSource
 from judge.sandbox.docker.container_box import Container, ContainerBox
-from judge.sandbox.docker.control_stream import STDOUT, ControlStream, OnEnd, OnReport
 from judge.sandbox.docker.engine import Engine
-from judge.sandbox.docker.first_process import EngineProcess
+from judge.sandbox.docker.first_process import STDOUT, ControlStream, EngineProcess, OnEnd, OnReport
 from judge.sandbox.docker.kept import log_no_effect
 from judge.sandbox.machine.pipes import await_readable
 

@@ -23,10 +23,9 @@ from judge.base.owner import Owner, make_directory, remove_directory
 from judge.base.procfs import count_oom_kills
 from judge.sandbox import layout
 from judge.sandbox.box import NO_FREEZER, Box, BoxPolicy, Channel, ImageFacts, Limits, Meter, Tenant
-from judge.sandbox.docker import hardening, kernel_files, seccomp
-from judge.sandbox.docker.control_stream import ControlStream
+from judge.sandbox.docker import hardening, seccomp
 from judge.sandbox.docker.engine import Engine, EngineRefusalError
-from judge.sandbox.docker.first_process import ContainerProcess
+from judge.sandbox.docker.first_process import ControlStream, EngineProcess, FirstProcess
 from judge.sandbox.docker.freezer import EnginePause, Freezer, choose_freezer, is_ordered_frozen, release
 from judge.sandbox.docker.images import EngineImage, find_runtime
 from judge.sandbox.docker.program_copy import ProgramCopy
@@ -55,7 +54,7 @@ PAUSE_READINGS = 10
 OOM_TIMEOUT_S = 10.0
 
 
-Process = TypeVar("Process", bound=ContainerProcess)
+Process = TypeVar("Process", bound=FirstProcess | EngineProcess)
 
 
 class EngineMeter(Meter):
@@ -233,7 +232,7 @@ class ContainerBox(Box, Generic[Process]):
         return Container(tenant, engine, name, image, uid, profile, tmpfs, directory, program, stream)
 
     def _make_directory(self, uid: int, parts: ExitStack) -> Path:
-        texts = layout.account_lines(uid) | kernel_files.texts(self._limits, os.cpu_count() or 1)
+        texts = layout.account_lines(uid) | hardening.kernel_file_texts(self._limits, os.cpu_count() or 1)
         try:
             directory = make_directory()
             parts.callback(remove_directory, directory)

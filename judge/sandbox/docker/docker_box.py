@@ -12,9 +12,8 @@ from judge.base.owner import mark_of
 from judge.base.procfs import PROC, apparmor_label, count_oom_kills
 from judge.sandbox.box import BoxPolicy, Channel, EventSource, Limits, Nearby, Tenant
 from judge.sandbox.docker.container_box import Container, ContainerBox
-from judge.sandbox.docker.control_stream import ControlStream
 from judge.sandbox.docker.engine import Engine
-from judge.sandbox.docker.first_process import FirstProcess
+from judge.sandbox.docker.first_process import ControlStream, FirstProcess
 from judge.sandbox.docker.images import load_image
 from judge.sandbox.docker.kept import Reuse
 from judge.sandbox.docker.requirements import refuse_stack
@@ -46,15 +45,12 @@ class DockerBox(ContainerBox[FirstProcess]):
 
     def prepare(self) -> None:
         self._reuse = Reuse(self._tenant, self._limits, self._policy)
-        if (container := self._reuse.take()) is not None:
-            self._take_over(container)
-            return
-        super().prepare()
-        if not self._reuse.begin(self._prepared):
-            self.close()
+        if (container := self._reuse.take()) is None:
             super().prepare()
-
-    def _take_over(self, container: Container[FirstProcess]) -> None:
+            if not self._reuse.begin(self._prepared):
+                self.close()
+                super().prepare()
+            return
         self._container, container.tenant = container, self._tenant
         container.stream.on_report, container.stream.on_end = self._on_report, self._on_end
         container.first.on_end = self._on_first_end

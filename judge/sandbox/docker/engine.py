@@ -92,6 +92,13 @@ class Engine:
         with doing(f"inspect container {container[:12]}"):
             return dict(self._client.inspect_container(container)["State"])
 
+    def is_running(self, container: str) -> bool:
+        """False also for a container that the Engine does not have."""
+        try:
+            return bool(self.state(container)["Running"])
+        except EngineRefusalError:
+            return False
+
     def counters(self, container: str) -> Mapping[str, Any]:
         with doing(f"measure container {container[:12]}"):
             return dict(self._client.stats(container, stream=False, one_shot=True))
@@ -99,31 +106,29 @@ class Engine:
     def count_events(self, container: str, event: str, until_s: float) -> int:
         """Count a container's events of a kind until `until_s` of the Engine's clock."""
         with doing(f"list the events of container {container[:12]}"):
-            events = self._client.events(  # type: ignore[call-overload]
-                since=1,
-                until=until_s,  # whole seconds would miss the last events
-                filters={"container": container, "event": event},
-                decode=True,
-            )
-            return sum(1 for _ in events)
+            return sum(1 for _ in self._events(until_s, container=container, event=event))
 
     def has_forgotten(self, container: str, until_s: float) -> bool:
         """Whether the Engine was restarted since it started a container."""
         with doing(f"list the events of container {container[:12]}"):
-            events = list(self._client.events(since=1, until=until_s, decode=True))  # type: ignore[call-overload]
+            events = list(self._events(until_s))
         is_known = any((event.get("id"), event.get("Action")) == (container, "start") for event in events)
         return not is_known and len(events) < HISTORY_EVENTS
 
     def history(self, label: str, since_s: float, until_s: float) -> list[tuple[str, str]]:
-        """(id, action) between two times of the Engine's clock.
-
-        The Engine remembers a few hundred events in all.
-        """
+        """(id, action) between two times of the Engine's clock. The Engine remembers a few hundred events in all."""
         with doing("list events"):
-            events = self._client.events(  # type: ignore[call-overload]
-                since=since_s, until=until_s, filters={"type": "container", "label": label}, decode=True
-            )
+            events = self._events(until_s, since_s, type="container", label=label)
             return [(event["id"], event["Action"]) for event in events]
+
+    def _events(self, until_s: float, since_s: float = 1, **filters: str) -> Iterator[Mapping[str, Any]]:
+        events: Iterator[Mapping[str, Any]] = self._client.events(  # type: ignore[call-overload]
+            since=since_s,
+            until=until_s,  # whole seconds would miss the last events
+            filters=filters or None,
+            decode=True,
+        )
+        return events
 
     def wait(self, container: str) -> None:
         with doing(f"wait for container {container[:12]}"):

@@ -13,8 +13,9 @@ from typing import Any
 from judge.base.errors import HostError
 from judge.base.logs import get_logger
 from judge.base.owner import Owner
-from judge.sandbox.docker.control_stream import STDOUT, Frames
 from judge.sandbox.docker.engine import REQUEST_TIMEOUT_S, Engine
+from judge.sandbox.docker.first_process import STDOUT, Frames
+from judge.sandbox.docker.hardening import ATTACHED, volume_mount
 from judge.sandbox.docker.images import keeper_image
 from judge.sandbox.folders import (
     PACKING,
@@ -86,7 +87,7 @@ class VolumeKeeper(Keeper):
         self._engine = self._parts.enter_context(closing(Engine()))
         token = secrets.token_hex(4)
         for folder in self._folders:
-            name = f"judge-{self._game_id}-{token}-{folder.seat}-{folder.kind}"
+            name = f"judge-{self._game_id}-{token}-{folder.volume}"
             # Owned by an unused user: an agent cannot change the root's mode or attributes.
             quota = f"size={folder.size_bytes},nr_inodes={folder.inodes},mode=1777"
             self._engine.create_volume(name, f"{quota},nosuid,nodev,noexec", self._labels())
@@ -129,8 +130,7 @@ class VolumeKeeper(Keeper):
 
     def _ask(self, verb: str, folder: Folder, size: int, data: bytes = b"", *, room: int) -> bytes:
         mark = secrets.token_hex(MARK_BYTES)
-        volume = f"{folder.seat}-{folder.kind}"
-        command = f"{verb} {volume} {folder.name} {self.uids[folder.seat]} {size} {mark}\n"
+        command = f"{verb} {folder.volume} {folder.name} {self.uids[folder.seat]} {size} {mark}\n"
         if self._attached is None:
             raise HostError("The keeper of the folders was not started")
         try:
@@ -156,27 +156,12 @@ class VolumeKeeper(Keeper):
 
     def _config(self, image: str) -> dict[str, Any]:
         memory = OWN_MEMORY_BYTES + sum(folder.size_bytes for folder in self._folders)
-        mounts = [
-            {
-                "Type": "volume",
-                "Source": self.places[folder.place],
-                "Target": f"{ROOT}/{folder.seat}-{folder.kind}",
-                "VolumeOptions": {"NoCopy": True},
-            }
-            for folder in self._folders
-        ]
         return {
             "Image": image,
             "Entrypoint": ["/bin/sh", "-c", SCRIPT],
             "Labels": self._labels(),
             "WorkingDir": "/",
-            "OpenStdin": True,
-            "StdinOnce": True,  # it ends with the judge
-            "AttachStdin": True,
-            "AttachStdout": True,
-            "AttachStderr": True,
-            "NetworkDisabled": True,
-            "StopTimeout": 1,
+            **ATTACHED,
             "HostConfig": {
                 "CapDrop": ["ALL"],
                 "CapAdd": ["CHOWN", "DAC_OVERRIDE"],
@@ -189,7 +174,7 @@ class VolumeKeeper(Keeper):
                 "MemorySwap": memory,
                 "PidsLimit": 16,
                 "CpusetCpus": ",".join(map(str, self._cores)),
-                "Mounts": mounts,
+                "Mounts": [volume_mount(self.places[each.place], f"{ROOT}/{each.volume}") for each in self._folders],
             },
         }
 

@@ -117,16 +117,8 @@ class EnginePause(Freezer):
         try:
             call(self._container)
         except EngineRefusalError as error:
-            if error.status not in (404, 409, 500):
+            if error.status not in (404, 409, 500) or self._engine.is_running(self._container):
                 raise
-            if self._is_running():
-                raise
-
-    def _is_running(self) -> bool:
-        try:
-            return bool(self._engine.state(self._container)["Running"])
-        except EngineRefusalError:
-            return False
 
 
 FILES = {

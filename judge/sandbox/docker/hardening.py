@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from judge.sandbox.box import ONE_KERNEL, BoxPolicy, Limits, Tenant
-from judge.sandbox.docker import kernel_files
 from judge.sandbox.layout import ACCOUNT_FILES, FOLDERS, HOME, PERSISTENT, PROGRAM, SCRATCH, environment
 
 INIT = "/judge/init"
@@ -27,90 +26,40 @@ RUNS_FLAGS = "rw,nosuid,nodev,exec"
 
 MASKED_WHY: Mapping[str, tuple[str, ...]] = {
     "the Engine's own list, of all its versions": (
-        "/proc/acpi",
-        "/proc/asound",
-        "/proc/interrupts",
-        "/proc/kcore",
-        "/proc/keys",
-        "/proc/latency_stats",
-        "/proc/sched_debug",
-        "/proc/scsi",
-        "/proc/timer_list",
-        "/proc/timer_stats",
-        "/sys/firmware",
+        "/proc/acpi", "/proc/asound", "/proc/interrupts", "/proc/kcore", "/proc/keys", "/proc/latency_stats",
+        "/proc/sched_debug", "/proc/scsi", "/proc/timer_list", "/proc/timer_stats", "/sys/firmware",
     ),
     "terminals: the host has a few thousand for all boxes, and kernel threads do the work of writing to one": (
-        "/dev/pts",
-        "/dev/ptmx",
+        "/dev/pts", "/dev/ptmx",
     ),
-    "message queues, which can be created by opening a file": ("/dev/mqueue",),
+    "message queues, which can be created by opening a file": (
+        "/dev/mqueue",
+    ),
     "reading takes a host-wide lock, or time in proportion to the objects of other processes": (
-        "/proc/allocinfo",
-        "/proc/buddyinfo",
-        "/proc/bus",
-        "/proc/fs",
-        "/proc/iomem",
-        "/proc/ioports",
-        "/proc/kallsyms",
-        "/proc/locks",
-        "/proc/modules",
-        "/proc/pagetypeinfo",
-        "/proc/slabinfo",
-        "/proc/swaps",
-        "/proc/vmallocinfo",
-        "/proc/zoneinfo",
+        "/proc/allocinfo", "/proc/buddyinfo", "/proc/bus", "/proc/fs", "/proc/iomem", "/proc/ioports",
+        "/proc/kallsyms", "/proc/locks", "/proc/modules", "/proc/pagetypeinfo", "/proc/slabinfo", "/proc/swaps",
+        "/proc/vmallocinfo", "/proc/zoneinfo",
     ),
-    "a trigger in it makes a kernel thread work": ("/proc/pressure",),
+    "a trigger in it makes a kernel thread work": (
+        "/proc/pressure",
+    ),
     "shows what other processes of the host do": (
-        "/proc/diskstats",
-        "/proc/irq",
-        "/proc/key-users",
-        "/proc/mdstat",
-        "/proc/partitions",
-        "/proc/schedstat",
-        "/proc/softirqs",
-        "/proc/sys/fs",
-        "/proc/vmstat",
-        "/sys/fs/bcachefs",
-        "/sys/fs/btrfs",
-        "/sys/fs/ext4",
-        "/sys/fs/f2fs",
-        "/sys/fs/nfs",
-        "/sys/fs/xfs",
-        "/sys/kernel",
-        "/sys/module",
+        "/proc/diskstats", "/proc/irq", "/proc/key-users", "/proc/mdstat", "/proc/partitions", "/proc/schedstat",
+        "/proc/softirqs", "/proc/sys/fs", "/proc/vmstat", "/sys/fs/bcachefs", "/sys/fs/btrfs", "/sys/fs/ext4",
+        "/sys/fs/f2fs", "/sys/fs/nfs", "/sys/fs/xfs", "/sys/kernel", "/sys/module",
     ),
     "programs have no use for it": (
-        "/proc/cmdline",
-        "/proc/config.gz",
-        "/proc/consoles",
-        "/proc/crypto",
-        "/proc/dma",
-        "/proc/driver",
-        "/proc/dynamic_debug",
-        "/proc/execdomains",
-        "/proc/kmsg",
-        "/proc/misc",
-        "/proc/mtrr",
-        "/proc/sysrq-trigger",
+        "/proc/cmdline", "/proc/config.gz", "/proc/consoles", "/proc/crypto", "/proc/dma", "/proc/driver",
+        "/proc/dynamic_debug", "/proc/execdomains", "/proc/kmsg", "/proc/misc", "/proc/mtrr", "/proc/sysrq-trigger",
     ),
     "in the box's cgroup (version 2): freeze events, triggers, counters with a lock for all cgroups": (
-        "/sys/fs/cgroup/cgroup.events",
-        "/sys/fs/cgroup/cgroup.pressure",
-        "/sys/fs/cgroup/cpu.pressure",
-        "/sys/fs/cgroup/cpu.stat",
-        "/sys/fs/cgroup/cpu.stat.local",
-        "/sys/fs/cgroup/io.pressure",
-        "/sys/fs/cgroup/io.stat",
-        "/sys/fs/cgroup/irq.pressure",
-        "/sys/fs/cgroup/memory.events",
-        "/sys/fs/cgroup/memory.events.local",
-        "/sys/fs/cgroup/memory.numa_stat",
-        "/sys/fs/cgroup/memory.pressure",
-        "/sys/fs/cgroup/memory.stat",
-        "/sys/fs/cgroup/pids.events",
+        "/sys/fs/cgroup/cgroup.events", "/sys/fs/cgroup/cgroup.pressure", "/sys/fs/cgroup/cpu.pressure",
+        "/sys/fs/cgroup/cpu.stat", "/sys/fs/cgroup/cpu.stat.local", "/sys/fs/cgroup/io.pressure",
+        "/sys/fs/cgroup/io.stat", "/sys/fs/cgroup/irq.pressure", "/sys/fs/cgroup/memory.events",
+        "/sys/fs/cgroup/memory.events.local", "/sys/fs/cgroup/memory.numa_stat", "/sys/fs/cgroup/memory.pressure",
+        "/sys/fs/cgroup/memory.stat", "/sys/fs/cgroup/pids.events",
     ),
-}
+}  # fmt: skip
 """Masked paths by reason. Replaces the Engine's default."""
 
 MASKED = tuple(path for paths in MASKED_WHY.values() for path in paths)
@@ -130,6 +79,22 @@ READONLY = ("/proc",)
 """An agent cannot change settings, not even of its processes."""
 ENGINE_READONLY = ("/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger")
 """The Engine's default, for SELinux: there the runtime writes to /proc later."""
+
+KERNEL_FILES = ("loadavg", "meminfo", "stat", "uptime")
+"""Constant files in place of those of /proc by which an agent could send messages to other boxes. Runtimes accept
+mounts on these.
+"""
+
+ATTACHED: Mapping[str, Any] = {
+    "OpenStdin": True,
+    "StdinOnce": True,  # PID 1 sees the judge's end
+    "AttachStdin": True,
+    "AttachStdout": True,
+    "AttachStderr": True,
+    "NetworkDisabled": True,
+    "StopTimeout": 1,
+}
+"""Arguments of a container that the judge attaches to."""
 
 OOM_SCORE_ADJ = 1000
 """A host without memory kills agents first, and none can make another one likelier."""
@@ -153,7 +118,7 @@ def container_config(
     """Body of the Engine's `POST /containers/create` (API 1.41 or newer).
 
     `uid` is also the agent's group. `program` replaces the tenant's. `pipes` is mounted at /io. `accounts` contains the
-    `ACCOUNT_FILES` and `kernel_files`. `seccomp` is a profile's text; None: the Engine's own. With `maps_users`, the
+    `ACCOUNT_FILES` and `KERNEL_FILES`. `seccomp` is a profile's text; None: the Engine's own. With `maps_users`, the
     kernel hides `SETTINGS`.
     """
     return {
@@ -166,16 +131,10 @@ def container_config(
         "Env": [f"{name}={value}" for name, value in environment(HOME, SCRATCH, tenant).items()],
         "Labels": {"judge.game": tenant.game_id, "judge.seat": str(tenant.seat), "judge.owner": owner},
         "Tty": False,  # keeps the streams separate
-        "OpenStdin": True,
-        "StdinOnce": True,  # PID 1 sees the judge's end
-        "AttachStdin": True,
-        "AttachStdout": True,
-        "AttachStderr": True,
-        "NetworkDisabled": True,
-        "StopTimeout": 1,
+        **ATTACHED,
         "HostConfig": {
             **_isolation(policy.runtime, seccomp),
-            "MaskedPaths": [*MASKED, *_devices(), *_kernel_files(policy, is_masked=accounts is None)],
+            "MaskedPaths": [*MASKED, *_devices(), *(_kernel_files(policy) if accounts is None else ())],
             "Sysctls": {} if maps_users else dict(SETTINGS),
             **_quotas(limits),
             **_files(tenant, limits, program or tenant.program, pipes, accounts, uid, policy),
@@ -186,14 +145,11 @@ def container_config(
 
 
 def _isolation(runtime: str, seccomp: str | None) -> dict[str, Any]:
-    security = ["no-new-privileges"]
-    if seccomp is not None:
-        security.append(f"seccomp={seccomp}")
     return {
         "CapDrop": ["ALL"],
         "CapAdd": list(INIT_RIGHTS),
         "Privileged": False,
-        "SecurityOpt": security,
+        "SecurityOpt": ["no-new-privileges", *([] if seccomp is None else [f"seccomp={seccomp}"])],
         "ReadonlyRootfs": True,
         "ReadonlyPaths": list(ENGINE_READONLY if SELINUX.exists() else READONLY),
         "NetworkMode": "none",
@@ -206,10 +162,9 @@ def _isolation(runtime: str, seccomp: str | None) -> dict[str, Any]:
     }
 
 
-def _kernel_files(policy: BoxPolicy, *, is_masked: bool) -> tuple[str, ...]:
+def _kernel_files(policy: BoxPolicy) -> list[str]:
     """A separate kernel counts for its box only."""
-    is_shared = policy.runtime in ONE_KERNEL
-    return tuple(f"{kernel_files.PROC}/{name}" for name in kernel_files.NAMES) if is_shared and is_masked else ()
+    return [f"/proc/{name}" for name in KERNEL_FILES] if policy.runtime in ONE_KERNEL else []
 
 
 @cache
@@ -265,20 +220,33 @@ def _files(
         mounts.append(_mount(pipes, PIPES))
     if accounts is not None:
         mounts += [_mount(accounts / name, f"/etc/{name}") for name in ACCOUNT_FILES]
-        if policy.runtime in ONE_KERNEL:
-            mounts += [_mount(accounts / name, f"{kernel_files.PROC}/{name}") for name in kernel_files.NAMES]
+        mounts += [_mount(accounts / Path(path).name, path) for path in _kernel_files(policy)]
     for kind, path in FOLDERS.items():
         if kind in tenant.folders:
-            # The volume has its quota and restrictions.
-            options = {"NoCopy": True}
-            mounts.append({"Type": "volume", "Source": tenant.folders[kind], "Target": path, "VolumeOptions": options})
-    tmpfs = {path: f"{MOUNT_FLAGS},{options}" for path, options in tmpfs_options(tenant, limits, uid).items()}
-    if tenant.runs_scratch and SCRATCH in tmpfs:
-        tmpfs[SCRATCH] = tmpfs[SCRATCH].replace(MOUNT_FLAGS, RUNS_FLAGS, 1)
+            mounts.append(volume_mount(tenant.folders[kind], path))
+    flags = {SCRATCH: RUNS_FLAGS} if tenant.runs_scratch else {}
+    tmpfs = tmpfs_options(tenant, limits, uid).items()
     return {
         "Mounts": mounts,
-        "Tmpfs": tmpfs,
+        "Tmpfs": {path: f"{flags.get(path, MOUNT_FLAGS)},{options}" for path, options in tmpfs},
         "IpcMode": "none",  # the Engine's /dev/shm has no file limit
+    }
+
+
+def kernel_file_texts(limits: Limits, processors: int) -> dict[str, str]:
+    """Contents of the `KERNEL_FILES`."""
+    total, ticks = f"{limits.cap_bytes // 1024:>8} kB\n", " 0" * 10
+    rest = ("Buffers", "Cached", "SwapCached", "Active", "Inactive", "Shmem", "SwapTotal", "SwapFree")
+    counters = ("intr", "ctxt", "btime", "processes")
+    return {
+        "loadavg": "0.00 0.00 0.00 1/1 1\n",
+        "meminfo": f"MemTotal:       {total}MemFree:        {total}MemAvailable:   {total}"
+        + "".join(f"{name + ':':<16}{0:>8} kB\n" for name in rest),
+        "stat": f"cpu {ticks}\n"
+        + "".join(f"cpu{number}{ticks}\n" for number in range(processors))
+        + "".join(f"{name} 0\n" for name in counters)
+        + f"procs_running 1\nprocs_blocked 0\nsoftirq{ticks} 0\n",
+        "uptime": "1.00 1.00\n",
     }
 
 
@@ -300,6 +268,11 @@ def tmpfs_options(tenant: Tenant, limits: Limits, uid: int) -> dict[str, str]:
         for path, (size_bytes, inodes) in sizes.items()
         if size_bytes and path not in kept  # for a tmpfs 0 means no limit
     }
+
+
+def volume_mount(volume: str, target: str) -> dict[str, Any]:
+    """The volume has its quota and restrictions."""
+    return {"Type": "volume", "Source": volume, "Target": target, "VolumeOptions": {"NoCopy": True}}
 
 
 def _mount(source: Path, target: str) -> dict[str, Any]:

@@ -287,18 +287,21 @@ def _dockerfile(source: Image, runtime: str, digest: str) -> str:
 
 def _context(dockerfile: str) -> io.BytesIO:
     """With the mount points of a box."""
-    folders = {"root": 0o755, "root/judge": 0o755, "root/io": 0o755, "root/agent": 0o755}
-    folders |= {"root/home": 0o755, "root/home/agent": 0o755, "root/tmp": 0o1777}
+    paths = ("root", "root/judge", "root/io", "root/agent", "root/home", "root/home/agent")
+    folders = dict.fromkeys(paths, (None, 0o755)) | {"root/tmp": (None, 0o1777)}
+    return tar_of({**folders, "Dockerfile": (dockerfile.encode(), 0o644)})
+
+
+def tar_of(entries: Mapping[str, tuple[bytes | None, int]]) -> io.BytesIO:
+    """An uncompressed tar file with these contents and modes; the content of a directory is None."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
-        for path, mode in folders.items():
+        for path, (data, mode) in entries.items():
             member = tarfile.TarInfo(path)
-            member.type, member.mode = tarfile.DIRTYPE, mode
-            archive.addfile(member)
-        data = dockerfile.encode()
-        member = tarfile.TarInfo("Dockerfile")
-        member.size = len(data)
-        archive.addfile(member, io.BytesIO(data))
+            member.mode, member.size = mode, len(data or b"")
+            if data is None:
+                member.type = tarfile.DIRTYPE
+            archive.addfile(member, io.BytesIO(data or b""))
     buffer.seek(0)
     return buffer
 

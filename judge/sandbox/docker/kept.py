@@ -6,7 +6,6 @@ from collections.abc import Hashable, Sequence
 from functools import cache
 from multiprocessing.util import Finalize
 from threading import Lock
-from typing import NamedTuple
 
 from judge.base.errors import HostError
 from judge.base.logs import get_logger
@@ -22,22 +21,15 @@ CHECKED_PROFILE = "native"
 """Only under this profile all possible leftovers are checked."""
 
 
-class ContainerKey(NamedTuple):
-    """`digest` is the agent's."""
-
-    digest: str
-    made_with: Hashable
-
-
 class KeptContainers:
-    """The idle containers of this process. Thread-safe."""
+    """The idle containers of this process, by their agents and how they were made. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._waiting: OrderedDict[tuple[ContainerKey, str], Renewal] = OrderedDict()
+        self._waiting: OrderedDict[tuple[Hashable, str], Renewal] = OrderedDict()
         self._owner = 0
 
-    def put(self, key: ContainerKey, renewal: Renewal) -> None:
+    def put(self, key: Hashable, renewal: Renewal) -> None:
         with self._lock:
             if self._owner != os.getpid():
                 self._owner = os.getpid()
@@ -48,7 +40,7 @@ class KeptContainers:
         for each in removed:
             each.container.close()
 
-    def take(self, key: ContainerKey) -> Renewal | None:
+    def take(self, key: Hashable) -> Renewal | None:
         """The agent's most recent container, if nothing has run in it since; else None."""
         while (renewal := self._pop(key)) is not None:
             try:
@@ -62,7 +54,7 @@ class KeptContainers:
                 return renewal
         return None
 
-    def _pop(self, key: ContainerKey) -> Renewal | None:
+    def _pop(self, key: Hashable) -> Renewal | None:
         with self._lock:
             found = next((each for each in reversed(self._waiting) if each[0] == key), None)
             return None if found is None else self._waiting.pop(found)
@@ -74,7 +66,8 @@ class KeptContainers:
     def close(self, but_of: str = "") -> None:
         """Remove all except those of the agent with the digest `but_of`. Never raises."""
         with self._lock:
-            keys = [key for key in self._waiting if not but_of or key[0].digest != but_of]
+            waiting = self._waiting.items()
+            keys = [key for key, each in waiting if not but_of or each.container.tenant.digest != but_of]
             removed = [self._waiting.pop(key) for key in keys]
         for each in removed:
             each.container.close()
@@ -92,9 +85,8 @@ class Reuse:
         self._renewal: Renewal | None = None
         self._is_wanted = policy.reuse != "never" and bool(tenant.digest)
         if self._is_wanted:
-            agent = (tenant.name, tenant.program, tenant.command, tenant.runtime, tenant.environment)
-            made_with = (*agent, policy.model_dump_json(), limits.model_dump_json())
-            self._key = ContainerKey(tenant.digest, made_with)
+            agent = (tenant.digest, tenant.name, tenant.program, tenant.command, tenant.runtime, tenant.environment)
+            self._key = (*agent, policy.model_dump_json(), limits.model_dump_json())
             if reason := _obstacle(tenant, policy):
                 self._refuse(reason)
 

@@ -11,11 +11,7 @@ from pathlib import Path
 from judge.base.errors import HostError
 from judge.base.owner import remove_directory
 
-LOADERS = (
-    b"/lib64/ld-linux-x86-64.so.2",
-    b"/lib/ld-linux.so.2",
-    b"/lib/ld-linux-aarch64.so.1",
-)
+LOADERS = (b"/lib64/ld-linux-x86-64.so.2", b"/lib/ld-linux.so.2", b"/lib/ld-linux-aarch64.so.1")
 """Unreadable in the images."""
 
 EXECUTE, READ_BY_OTHERS = 0o111, 0o044

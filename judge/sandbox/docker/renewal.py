@@ -16,14 +16,14 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from judge.base.procfs import stat_fields, status_fields
+from judge.base.procfs import read_quickly, stat_fields, status_fields
 from judge.sandbox.docker import inside
 from judge.sandbox.docker.container_box import Container
 from judge.sandbox.docker.first_process import FirstProcess
 from judge.sandbox.docker.freezer import EnginePause, is_ordered_frozen
 from judge.sandbox.layout import PROGRAM
 from judge.sandbox.machine.cgroup import UNIFIED, parse_mounts
-from judge.sandbox.machine.pipes import CHUNK_BYTES, await_readable
+from judge.sandbox.machine.pipes import await_readable
 
 CLEAN_TIMEOUT_S = 5.0
 
@@ -292,14 +292,7 @@ class Renewal:
 
 
 def _text(path: str) -> str:
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        parts = []
-        while part := os.read(fd, CHUNK_BYTES):
-            parts.append(part)
-    finally:
-        os.close(fd)
-    return b"".join(parts).decode("utf-8", "replace").rstrip("\n")
+    return read_quickly(path).decode("utf-8", "replace").rstrip("\n")
 
 
 def _namespace(pid: int | str, name: str) -> str:

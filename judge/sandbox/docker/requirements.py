@@ -1,8 +1,8 @@
-"""Checks the host against a policy, and refuses stacked AppArmor profiles."""
+"""Checks the host and the rights of the judge against a policy, and refuses stacked AppArmor profiles."""
 
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import cache
 from threading import Event, Thread
@@ -11,10 +11,26 @@ from typing import Any
 from judge.base.errors import HostError
 from judge.base.owner import owned_directory
 from judge.base.procfs import PROC
-from judge.sandbox.box import CONTESTS_NEED_PIPES, ONE_KERNEL, BoxPolicy
+from judge.sandbox.box import CONTESTS_NEED_PIPES, ENGINE_FREEZER, NO_FREEZER, ONE_KERNEL, BoxPolicy
 from judge.sandbox.docker import seccomp
 from judge.sandbox.docker.engine import Engine
-from judge.sandbox.docker.rights import clock_obstacle, freezer_obstacle
+
+ENGINE_FREEZE_MS = 10
+"""A call of the Engine's freezer on an idle host."""
+
+MIN_TURN_MS = 10 * ENGINE_FREEZE_MS
+"""Shortest turn of a contest whose boxes the Engine freezes."""
+
+ENGINE_FREEZES = f"the Engine freezes boxes (about {ENGINE_FREEZE_MS} ms of each turn)"
+
+WITHOUT_ROOT = (
+    "no box is reused",
+    "no image is loaded into memory before a game",
+    "the disk of the images is not watched for stalls",
+    "notes on memory use the largest size of the agent's folders",
+    "leftovers of other users' judges are not removed",
+)
+"""Other differences for a judge that is not root. docs/enforcement.md has their consequences."""
 
 
 def require(policy: BoxPolicy) -> None:
@@ -127,3 +143,36 @@ def security_options(info: Mapping[str, Any]) -> set[str]:
     """Options of the Engine: apparmor, seccomp, userns, rootless, selinux, cgroupns."""
     options = info.get("SecurityOptions") or []
     return {option.split(",")[0].removeprefix("name=") for option in options}
+
+
+def rootless_differences(policy: BoxPolicy) -> Sequence[str]:
+    """Differences for games under this policy if the judge is not root; empty as root."""
+    if os.geteuid() == 0:
+        return ()
+    freezes = policy.freeze in ("auto", ENGINE_FREEZER)
+    return (ENGINE_FREEZES, *WITHOUT_ROOT) if freezes else WITHOUT_ROOT
+
+
+def rootless_notice(policy: BoxPolicy) -> str:
+    """The differences for the start of a command, with a place for details; empty as root."""
+    found = rootless_differences(policy)
+    return f"without root: {'; '.join(found[:3])}; docs/enforcement.md, Without root, lists all" if found else ""
+
+
+def freezer_obstacle(policy: BoxPolicy) -> str:
+    """Why only root can play under this policy, with an administrator's commands; else empty."""
+    if os.geteuid() == 0 or policy.freeze in ("auto", ENGINE_FREEZER, NO_FREEZER):
+        return ""
+    why = f"box.freeze = {policy.freeze!r}, but only root may write the files of cgroups: set box.freeze to auto"
+    return f"{why}, {_as_root()}"
+
+
+def clock_obstacle(policy: BoxPolicy, turn_ms: int) -> str:
+    """Why only root can play a contest with turns of `turn_ms` (0: without a limit), as `freezer_obstacle`."""
+    if os.geteuid() == 0 or policy.freeze == NO_FREEZER or not 0 < turn_ms < MIN_TURN_MS:
+        return ""
+    return f"a turn has {turn_ms} ms, and without root {ENGINE_FREEZES}: allow {MIN_TURN_MS} ms, {_as_root()}"
+
+
+def _as_root() -> str:
+    return f"or ask an administrator to type, as root: judge contest run CONTEST; chown -R {os.geteuid()} CONTEST"

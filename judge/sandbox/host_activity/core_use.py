@@ -10,15 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from judge.base.procfs import (
-    PROC,
-    TICK_NS,
-    children_of,
-    process_ids,
-    program_name,
-    stat_fields,
-    status_field,
-)
+from judge.base.procfs import PROC, TICK_NS, children_of, process_ids, program_name, stat_fields, status_field
 
 UNTAKEN_FIELDS = (3, 4, 5, 6)
 """Idle, iowait, irq and softirq in /proc/stat. An agent can cause interrupts (timers)."""

@@ -155,10 +155,6 @@ def waited_ns(schedstat: int) -> int:
     return int(os.pread(schedstat, 128, 0).split()[1])
 
 
-def _start_thread() -> None:
-    _thread.start_new_thread(int, ())
-
-
 def list_of(paths: Sequence[str]) -> bytes:
     """Encode a list of files for the pipe."""
     data = "\0".join(paths).encode("utf-8", "surrogateescape")
@@ -210,7 +206,7 @@ class Probe:
             pause = min(max(PAUSE_NS, span // SHORT_PAUSES), LONGEST_PAUSE_NS)
             if span >= PAUSE_NS:
                 self._time(self._take_memory)
-                self._time(_start_thread)
+                self._time(lambda: _thread.start_new_thread(int, ()))
                 for number, disk in enumerate(self._disks, 1):
                     self._time(disk.read, number)
 
@@ -228,7 +224,7 @@ class Probe:
         self._memory[::PAGE_BYTES] = bytes(PROBE_PAGES)
         self._memory.madvise(mmap.MADV_DONTNEED)
 
-    def _time(self, thing: Callable[[], None], disk: int = 0, sleep_ns: int = 0) -> None:
+    def _time(self, thing: Callable[[], object], disk: int = 0, sleep_ns: int = 0) -> None:
         spent = self._disks[disk - 1].spent_ns if disk else int
         began = time.monotonic_ns() + sleep_ns
         doing = Doing(self._stalled_ns, began, waited_ns(self._schedstat), disk, spent())

@@ -196,11 +196,7 @@ class Threads:
                     self._states[thread] = os.open(b"/proc/%b/stat" % thread, os.O_RDONLY)
                 text = os.pread(self._states[thread], 4096, 0)
                 return chr(text[text.rindex(b")") + 2])
-            except (
-                OSError,
-                LookupError,
-                ValueError,
-            ):  # ended, or an earlier thread with this number
+            except (OSError, LookupError, ValueError):  # ended, or an earlier thread with this number
                 if (fd := self._states.pop(thread, None)) is not None:
                     os.close(fd)
         return " "

@@ -232,15 +232,6 @@ def is_free(core: Collection[int], tell: Tell) -> bool:
     return is_so
 
 
-def holders(cores: Collection[int]) -> Mapping[int, str]:
-    """Current holders, without locking. Raises InputError if JUDGE_LOCKS lacks a core."""
-    found = {}
-    for path in _paths(cores, lambda _: None):
-        if next(_holders(path), None) is not None:
-            found[int(path.name.removeprefix("cpu"))] = holder_of(path)
-    return found
-
-
 def service_cores() -> frozenset[int]:
     """Cores on which `judge.contest.host_setup` placed this process; empty if it may use all."""
     return frozenset(core_of(each) for each in available()) if available() < _GIVEN else frozenset()
@@ -251,10 +242,11 @@ def holders_here() -> Mapping[int, str]:
     with on_all_processors():
         own = sorted({core_of(each) for each in available()})
     try:
-        found = holders(own)
+        paths = _paths(own, lambda _: None)
     except InputError:
         return {}
-    return {core: found.get(core, "") for core in own}
+    held = {int(path.name.removeprefix("cpu")): holder_of(path) for path in paths if any(_holders(path))}
+    return {core: held.get(core, "") for core in own}
 
 
 def _paths(cores: Collection[int], tell: Tell) -> list[Path]:

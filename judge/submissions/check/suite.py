@@ -9,8 +9,7 @@ import judge
 from judge.agents.agents import Agent
 from judge.agents.manifest import AgentManifest
 from judge.base.durable_files import write_durably
-from judge.base.errors import InputError
-from judge.base.os_errors import os_errors_as
+from judge.base.errors import InputError, os_errors_as
 from judge.base.text import file_word, mib, quote, sentence
 from judge.base.toml_files import toml_value
 from judge.catalog.files import write_exports

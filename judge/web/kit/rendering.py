@@ -18,9 +18,8 @@ from anyio import to_thread
 from starlette.responses import FileResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from judge.base.errors import InputError
+from judge.base.errors import InputError, os_errors_as
 from judge.base.logs import get_logger
-from judge.base.os_errors import os_errors_as
 from judge.base.owner import owned_directory
 from judge.base.scheduling import lower_priority
 from judge.base.worker_processes import Worker, wait

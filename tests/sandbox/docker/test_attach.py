@@ -12,7 +12,7 @@ import pytest
 from judge.base.errors import HostError
 from judge.sandbox.box import Channel
 from judge.sandbox.docker.attach_box import AttachStream, EndMark
-from judge.sandbox.docker.control_stream import ControlStream, Frames
+from judge.sandbox.docker.first_process import ControlStream, Frames
 from judge.sandbox.evidence import ProcessReport
 
 STDOUT, STDERR = 1, 2

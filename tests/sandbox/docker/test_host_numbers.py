@@ -12,7 +12,7 @@ import pytest
 
 from judge.host.build_images import build_images
 from judge.sandbox.box import BoxPolicy, Limits, Tenant
-from judge.sandbox.docker.kernel_files import NAMES
+from judge.sandbox.docker.hardening import KERNEL_FILES
 from judge.sandbox.docker.run_in_box import Command, run_in_box
 from judge.sandbox.open_box import open_box
 from tests.sandbox.guest import Guest
@@ -75,6 +75,6 @@ def test_sessions_of_an_agent_take_no_number_of_the_host(program: Path) -> None:
 
 def test_counters_of_the_whole_host_stand_still(program: Path) -> None:
     first, second = read_numbers(program), read_numbers(program)
-    for name in NAMES:
+    for name in KERNEL_FILES:
         assert first[f"/proc/{name}"]
         assert first[f"/proc/{name}"] == second[f"/proc/{name}"]
