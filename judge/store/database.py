@@ -2,12 +2,13 @@
 
 import secrets
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from copy import copy
 from dataclasses import fields
 from datetime import UTC, datetime
 from enum import IntEnum, unique
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Self, TypeVar, TypeVarTuple
@@ -112,7 +113,7 @@ class Database:
         """Connect and migrate. Raises like `connect`."""
         self._engine: Engine = connect(url)
         self._connection: Connection | None = None
-        self._now = _utc_now
+        self._now: Callable[[], datetime] = partial(datetime.now, UTC)
 
     @classmethod
     def from_part(cls, other: "Database") -> Self:
@@ -170,6 +171,10 @@ class Database:
     def _first(self, query: "Select[*Columns]") -> "Row[*Columns] | None":
         with self._reading() as connection:
             return connection.execute(query).first()
+
+    def _values(self, kind: type[Value], query: Select[Any]) -> list[Value]:
+        with self._reading() as connection:
+            return [value_of(kind, row) for row in connection.execute(query)]
 
     def _stamp(self) -> str:
         return stamp(self._now())
@@ -250,10 +255,6 @@ class ContestDatabase(Database):
         part = cls.from_part(other)
         part._contest = contest
         return part
-
-
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
 
 
 def stamp(time: datetime) -> str:

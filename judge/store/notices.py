@@ -405,8 +405,7 @@ class Notices(Queue[Notice], TakesOrders):
             notices.c.kind == RESULT,
             notices.c.state == WAITING,
         )
-        rows = self._rows(query.order_by(notices.c.at, notices.c.id).limit(MAX_DIGEST))
-        return [value_of(Notice, row) for row in rows]
+        return self._values(Notice, query.order_by(notices.c.at, notices.c.id).limit(MAX_DIGEST))
 
     def sent(self, notice: str) -> None:
         """Mark as delivered."""
@@ -425,5 +424,4 @@ class Notices(Queue[Notice], TakesOrders):
     def of(self, author: str, limit: int) -> list[Notice]:
         """Newest first."""
         query = self._all().where(notices.c.author == author)
-        rows = self._rows(query.order_by(notices.c.at.desc(), notices.c.id).limit(limit))
-        return [value_of(Notice, row) for row in rows]
+        return self._values(Notice, query.order_by(notices.c.at.desc(), notices.c.id).limit(limit))

@@ -139,9 +139,7 @@ class PracticeGames(Queue[PracticeGame]):
     def challenges(self, author: str, limit: int) -> list[PracticeGame]:
         """Newest first."""
         query = self._all().where(practice_games.c.author == author, practice_games.c.challenged != "")
-        return [
-            value_of(PracticeGame, row) for row in self._rows(query.order_by(practice_games.c.id.desc()).limit(limit))
-        ]
+        return self._values(PracticeGame, query.order_by(practice_games.c.id.desc()).limit(limit))
 
     def _passed(self, connection: Connection, submission: int, author: str) -> Row[Any]:
         # The lock protects the author's counts.
@@ -157,7 +155,7 @@ class PracticeGames(Queue[PracticeGame]):
     def of(self, submission: int, author: str) -> list[PracticeGame]:
         """Newest first; empty for another author's submission."""
         query = self._all().where(practice_games.c.author == author, practice_games.c.submission == submission)
-        return [value_of(PracticeGame, row) for row in self._rows(query.order_by(practice_games.c.id.desc()))]
+        return self._values(PracticeGame, query.order_by(practice_games.c.id.desc()))
 
     def get(self, number: int, author: str) -> PracticeGame:
         """Raises NotFoundError."""

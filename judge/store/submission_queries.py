@@ -48,14 +48,13 @@ class RegisterReader(ContestDatabase):
         query = self._all() if author is None else self._of(author)
         if before is not None:
             query = query.where(submissions.c.id < before)
-        rows = self._rows(query.order_by(submissions.c.id.desc()).limit(limit))
-        return [value_of(Submission, row) for row in rows]
+        return self._values(Submission, query.order_by(submissions.c.id.desc()).limit(limit))
 
     def entries(self, author: str | None = None) -> list[Submission]:
         """Each agent's latest passed or approved submission, by name."""
         submitted = self._all() if author is None else self._of(author)
         query = submitted.where(submissions.c.state.in_(ENTERS)).order_by(submissions.c.id)
-        latest = {(row.author, row.name.lower()): value_of(Submission, row) for row in self._rows(query)}
+        latest = {(each.author, each.name.lower()): each for each in self._values(Submission, query)}
         return sorted(latest.values(), key=lambda entry: entry.name.lower())
 
     def withdrawn(self) -> frozenset[int]:
@@ -74,12 +73,12 @@ class RegisterReader(ContestDatabase):
         query = select(submission_steps).where(
             submission_steps.c.submission == submission.id, submission_steps.c.attempt == submission.attempt
         )
-        return [value_of(UploadStep, row) for row in self._rows(query.order_by(submission_steps.c.number))]
+        return self._values(UploadStep, query.order_by(submission_steps.c.number))
 
     def journal(self, number: int) -> list[Change]:
         """History, oldest first."""
         query = select(submission_journal).where(submission_journal.c.submission == number)
-        return [value_of(Change, row) for row in self._rows(query.order_by(submission_journal.c.id))]
+        return self._values(Change, query.order_by(submission_journal.c.id))
 
     def has_begun(self) -> bool:
         return self.document() is not None
@@ -148,8 +147,8 @@ class RegisterReader(ContestDatabase):
             )
             if number is not None:
                 query = query.where(games.c.number == number)
-            rows = inner._rows(query.order_by(games.c.number.desc()).limit(limit))
-            own, reader = [value_of(ScheduledGame, row) for row in rows], Reader.from_part(inner)
+            own = inner._values(ScheduledGame, query.order_by(games.c.number.desc()).limit(limit))
+            reader = Reader.from_part(inner)
             results = reader.results_by_number(self._contest, [game.number for game in own]).values()
             tried = reader.attempts(self._contest, *(game.id for game in own)) if own else ()
         return published_games(own, results, tried)
