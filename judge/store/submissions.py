@@ -31,9 +31,9 @@ from judge.store.types import (
     Submission,
     TooMuchError,
     Upload,
+    UploadLimits,
     UploadStep,
 )
-from judge.store.upload_limits import UploadLimits
 
 JUDGE = "judge"
 
