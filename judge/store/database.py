@@ -41,8 +41,7 @@ from judge.base.errors import HostError, InputError, StoreBusyError, StoreDamage
 from judge.journal.codec import Event, UnknownLine, decode, encode
 from judge.journal.events import StandingsFrozen
 from judge.journal.state import withheld_round
-from judge.store.damage import damage_of, damaged
-from judge.store.read_only import ReadOnlyFile, only_reads
+from judge.store.sqlite_files import ReadOnlyFile, damage_of, damaged, only_reads
 from judge.store.tables import contests, games, journal, metadata
 
 if TYPE_CHECKING:
@@ -321,8 +320,8 @@ def damage_of_opened() -> StoreDamagedError | None:
     """For a damaged SQLite file of this process."""
     for path in sorted(_opened):
         with suppress(sqlite3.Error, OSError):
-            if (said := damage_of(path)) is not None:
-                return damaged(path, said)
+            if (damage := damage_of(path)) is not None:
+                return damaged(path, damage)
     return None
 
 
