@@ -101,11 +101,8 @@ class AgentNames(RegisterReader):
         return [each.name for each in newest.values() if each.id not in left]
 
     def _free_title(self, connection: Connection, row: Row[Any], came: ProcessingResult) -> str:
-        if not came.title or not appearances(came.title).isdisjoint(
-            self._taken_names(connection, row.author, came.name)
-        ):
-            return ""
-        return came.title
+        taken = self._taken_names(connection, row.author, came.name) if came.title else ()
+        return came.title if appearances(came.title).isdisjoint(taken) else ""
 
     def _last_title(self, connection: Connection, row: Row[Any], name: str) -> str:
         """Newest one that is still free."""

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Annotated, Any
 
 from pydantic import Field
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, Row, Select, func, insert, select, update
 
 from judge.base.text import nearest, sentence
 from judge.contest_games import GameState
@@ -17,14 +17,7 @@ from judge.store.files import Files
 from judge.store.queries import Reader
 from judge.store.queue import Queue
 from judge.store.tables import entries, practice_games, submissions
-from judge.store.types import (
-    ENTERS,
-    NotFoundError,
-    NotNowError,
-    Private,
-    TooMuchError,
-    wire_config,
-)
+from judge.store.types import ENTERS, NotFoundError, NotNowError, Private, TooMuchError, wire_config
 
 _DAY_S = 86_400
 
@@ -98,10 +91,9 @@ class PracticeGames(Queue[PracticeGame]):
         """
         with self._writing() as connection:
             row = self._passed(connection, submission, author)
-            asked = self._all().where(practice_games.c.author == author, practice_games.c.challenged == "")
-            if count(
-                connection, asked.where(practice_games.c.submission == submission, practice_games.c.state.in_(_OPEN))
-            ):
+            asked = self._of(author).where(practice_games.c.challenged == "")
+            is_open = (practice_games.c.submission == submission, practice_games.c.state.in_(_OPEN))
+            if count(connection, asked.where(*is_open)):
                 raise NotNowError(f"games of submission {submission} are still to be played: wait for them")
             recent = self._is_recent(practice_games.c.asked_at, _DAY_S)
             if count(connection, asked.where(practice_games.c.by_author, recent)) + wanted > per_day:
@@ -128,8 +120,7 @@ class PracticeGames(Queue[PracticeGame]):
             if any(each.disqualified is not None and each.submission == submission for each in entered):
                 raise NotNowError("a disqualified agent plays no challenges")
             recent = self._is_recent(practice_games.c.asked_at, _DAY_S)
-            asked = self._all().where(practice_games.c.author == author, practice_games.c.challenged != "", recent)
-            if count(connection, asked) >= per_day:
+            if count(connection, self._of(author).where(practice_games.c.challenged != "", recent)) >= per_day:
                 raise TooMuchError(
                     f"an author may request {per_day} challenges in 24 hours: try again later",
                     _DAY_S // max(1, per_day),
@@ -138,8 +129,11 @@ class PracticeGames(Queue[PracticeGame]):
 
     def challenges(self, author: str, limit: int) -> list[PracticeGame]:
         """Newest first."""
-        query = self._all().where(practice_games.c.author == author, practice_games.c.challenged != "")
+        query = self._of(author).where(practice_games.c.challenged != "")
         return self._values(PracticeGame, query.order_by(practice_games.c.id.desc()).limit(limit))
+
+    def _of(self, author: str) -> Select[Any]:
+        return self._all().where(practice_games.c.author == author)
 
     def _passed(self, connection: Connection, submission: int, author: str) -> Row[Any]:
         # The lock protects the author's counts.
@@ -154,13 +148,12 @@ class PracticeGames(Queue[PracticeGame]):
 
     def of(self, submission: int, author: str) -> list[PracticeGame]:
         """Newest first; empty for another author's submission."""
-        query = self._all().where(practice_games.c.author == author, practice_games.c.submission == submission)
+        query = self._of(author).where(practice_games.c.submission == submission)
         return self._values(PracticeGame, query.order_by(practice_games.c.id.desc()))
 
     def get(self, number: int, author: str) -> PracticeGame:
         """Raises NotFoundError."""
-        query = self._all().where(practice_games.c.author == author, practice_games.c.id == number)
-        row = self._first(query) if 0 < number < 1 << 63 else None
+        row = self._first(self._of(author).where(practice_games.c.id == number)) if 0 < number < 1 << 63 else None
         if row is None:
             raise NotFoundError(f"there is no practice game {number} in {self._contest!r}")
         return value_of(PracticeGame, row)
@@ -178,25 +171,13 @@ class PracticeGames(Queue[PracticeGame]):
                 entries.c.contest == self._contest, entries.c.disqualified.is_(None), entries.c.withdrawn.is_(None)
             )
             withdrawn = select(submissions.c.id).where(submissions.c.state.not_in(ENTERS))
-            connection.execute(
-                update(practice_games)
-                .where(
-                    practice_games.c.contest == self._contest,
-                    practice_games.c.state == GameState.PENDING,
-                    practice_games.c.submission.in_(withdrawn),
-                )
-                .values(state=GameState.CANCELLED, why="the submission was withdrawn")
-            )
-            connection.execute(
-                update(practice_games)
-                .where(
-                    practice_games.c.contest == self._contest,
-                    practice_games.c.state == GameState.PENDING,
-                    practice_games.c.challenged != "",
-                    practice_games.c.challenged.not_in(active),
-                )
-                .values(state=GameState.CANCELLED, why=GONE)
-            )
+            is_pending = (practice_games.c.contest == self._contest, practice_games.c.state == GameState.PENDING)
+            pending = update(practice_games).where(*is_pending)
+            for is_gone, why in (
+                ([practice_games.c.submission.in_(withdrawn)], "the submission was withdrawn"),
+                ([practice_games.c.challenged != "", practice_games.c.challenged.not_in(active)], GONE),
+            ):
+                connection.execute(pending.where(*is_gone).values(state=GameState.CANCELLED, why=why))
             due = self._all().where(self._is_due()).order_by(practice_games.c.number, practice_games.c.id).limit(1)
             row = connection.execute(due.with_for_update(skip_locked=True)).first()
             return None if row is None else self._take(connection, row, worker, row.why)
@@ -215,10 +196,9 @@ class PracticeGames(Queue[PracticeGame]):
         found = self._rows(old)
         for row in found:
             files.remove(row.record)
+            of_game = update(practice_games).where(practice_games.c.id == row.id)
             with self._writing() as connection:
-                connection.execute(
-                    update(practice_games).where(practice_games.c.id == row.id).values(record=None, why=FORGOTTEN)
-                )
+                connection.execute(of_game.values(record=None, why=FORGOTTEN))
         return len(found)
 
 

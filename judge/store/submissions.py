@@ -74,12 +74,7 @@ class Register(AgentNames, Queue[Submission], TakesOrders):
             self._check_limits(connection, author, size, limits)
             self._check_names(connection, author, name, title)
 
-    def receive(
-        self,
-        upload: Upload,
-        limits: UploadLimits | None = None,
-        worker: str = "",
-    ) -> Submission:
+    def receive(self, upload: Upload, limits: UploadLimits | None = None, worker: str = "") -> Submission:
         """Receive an upload, without `limits` if they are None. Raises TooMuchError, NameTakenError.
 
         `worker` processes it at once; empty: the next free one.
@@ -87,13 +82,9 @@ class Register(AgentNames, Queue[Submission], TakesOrders):
         with self._writing() as connection:
             self._check_limits(connection, upload.author, upload.size, limits)
             self._check_names(connection, upload.author, upload.name, upload.title)
-            number = connection.execute(
-                insert(submissions)
-                .values(
-                    **asdict(upload), contest=self._contest, received_at=self._stamp(), state=SubmissionState.RECEIVED
-                )
-                .returning(submissions.c.id)
-            ).scalar_one()
+            values = {"contest": self._contest, "received_at": self._stamp(), "state": SubmissionState.RECEIVED}
+            added = insert(submissions).values(**asdict(upload), **values).returning(submissions.c.id)
+            number = connection.execute(added).scalar_one()
             self._add_change(connection, number, upload.author, SubmissionState.RECEIVED, "")
             self._log(connection, SubmissionChanged(SubmissionState.RECEIVED, number), upload.upload)
             row = self._row(connection, number)
@@ -119,8 +110,7 @@ class Register(AgentNames, Queue[Submission], TakesOrders):
     def remove_unregistered(self, files: Files, older_than: datetime) -> int:
         """Remove unreferenced files written before `older_than`; return their number.
 
-        A process killed before its commit leaves them. No upload is registered during this call. Raises
-        OSError.
+        A process killed before its commit leaves them. No upload is registered during this call. Raises OSError.
         """
         with self._writing() as connection:
             columns = (submissions.c.upload, submissions.c.log, submissions.c.report)
@@ -147,8 +137,7 @@ class Register(AgentNames, Queue[Submission], TakesOrders):
             raise TooMuchError(
                 f"{limits.waiting_per_author} of your submissions are waiting: wait for their results first", 60
             )
-        everybody = self._all().where(underway)
-        if limits.waiting and count(connection, everybody) >= limits.waiting:
+        if limits.waiting and count(connection, self._all().where(underway)) >= limits.waiting:
             raise TooMuchError("too many submissions are waiting: try again later", 300)
         kept = connection.scalar(mine.with_only_columns(func.sum(submissions.c.size)))
         if limits.author_bytes and int(kept or 0) + size > limits.author_bytes:
@@ -212,9 +201,9 @@ class Register(AgentNames, Queue[Submission], TakesOrders):
             row = self._current(connection, number, attempt)
             if row is None:
                 return self._value(connection, number)
-            refusal, name = came.refusal, came.name or row.name
+            name = came.name or row.name
             title = row.title or self._last_title(connection, row, name) or self._free_title(connection, row, came)
-            refusal = refusal or self._why_taken(connection, row.author, came.name, row.title)
+            refusal = came.refusal or self._why_taken(connection, row.author, came.name, row.title)
             others = self._other_names(connection, row, came.name) if agents_per_author else ()
             if not refusal and agents_per_author and len(others) >= agents_per_author:
                 refusal = (
@@ -284,10 +273,8 @@ class Register(AgentNames, Queue[Submission], TakesOrders):
             of_agent = self._called(author, name)
             if not name or not count(connection, of_agent.where(submissions.c.agent.is_not(None))):
                 raise NotFoundError(f"you have no agent {name[:80]!r}")
-            rows = connection.execute(of_agent).all()
-            connection.execute(
-                update(submissions).where(submissions.c.id.in_([row.id for row in rows])).values(title=title)
-            )
+            numbers = [row.id for row in connection.execute(of_agent)]
+            connection.execute(update(submissions).where(submissions.c.id.in_(numbers)).values(title=title))
 
     def approve(self, number: int, who: str, why: str) -> Submission:
         """Approve a refused submission. Raises NotNowError without an agent."""
