@@ -51,13 +51,8 @@ class Queue(ContestDatabase, Generic[Value]):
         with self._writing() as connection:
             row = self._current(connection, number, attempt)
             if row is not None:
-                self._change(
-                    connection,
-                    row,
-                    self.waiting,
-                    why,
-                    due_at=None if again_s is None else self._in(min(MAX_WAIT_S, again_s)),
-                )
+                due_at = None if again_s is None else self._in(again_s)
+                self._change(connection, row, self.waiting, why, due_at=due_at)
             return self._value(connection, number)
 
     def running_attempts(self) -> list[tuple[int, int, str]]:
@@ -81,7 +76,7 @@ class Queue(ContestDatabase, Generic[Value]):
                 state, why, wait_s = self.waiting, self.lost, again_s * 2 ** (losses - 2) if losses > 1 else 0.0
                 if losses > MAX_LOSSES:
                     state, why = self.given_up, f"{self.lost} in each of {losses} attempts"
-                due_at = self._in(min(MAX_WAIT_S, wait_s)) if state == self.waiting and wait_s else None
+                due_at = self._in(wait_s) if state == self.waiting and wait_s else None
                 self._change(connection, row, state, why, losses=losses, due_at=due_at)
             return row is not None
 
@@ -111,7 +106,7 @@ class Queue(ContestDatabase, Generic[Value]):
     def _fail(self, connection: Connection, row: Row[Any], why: str, allowed: int, again_s: float) -> None:
         failures = row.failures + 1
         is_last = failures >= allowed
-        due_at = None if is_last else self._in(min(MAX_WAIT_S, again_s * self.backoff**row.failures))
+        due_at = None if is_last else self._in(again_s * self.backoff**row.failures)
         state = self.given_up if is_last else self.retried
         self._change(connection, row, state, why, failures=failures, due_at=due_at)
 
@@ -126,4 +121,4 @@ class Queue(ContestDatabase, Generic[Value]):
         return value_of(self.kind, self._row(connection, number))
 
     def _in(self, seconds: float) -> str:
-        return stamp(self._now() + timedelta(seconds=seconds))
+        return stamp(self._now() + timedelta(seconds=min(MAX_WAIT_S, seconds)))
