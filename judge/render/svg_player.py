@@ -14,7 +14,7 @@ from itertools import repeat
 from typing import Generic, TypeVar
 
 from judge.formats.views import BoardView, Mark, Square, Surface, Token, changed_squares
-from judge.render.board import LABELS, BarePainter
+from judge.render.board import LABELS, BoardPainter
 from judge.render.shapes import Text, moved
 from judge.render.svg import FONT, content, middle_of_text, text_style, write_at_origin, write_grouped, write_items
 
@@ -63,7 +63,7 @@ class Film:
 
 def write_film(views: Sequence[BoardView], title: str = "") -> Film:
     """Return the film of the positions `views` (at least one)."""
-    painter = BarePainter.of(views[-1])
+    painter = BoardPainter.of(views[-1])
     board = empty_board(painter)
     last = len(views) - 1
     camera = _Camera(painter, views[-1].surface, last)
@@ -90,13 +90,13 @@ class EmptyBoard:
 
 
 @lru_cache(maxsize=32)
-def empty_board(painter: BarePainter) -> EmptyBoard:
+def empty_board(painter: BoardPainter) -> EmptyBoard:
     """Paint the board."""
     scene = painter.board()
     return EmptyBoard(scene.width, scene.height, write_grouped(scene.items))
 
 
-def write_still(painter: BarePainter, empty: EmptyBoard, view: BoardView, title: str, prefix: str) -> str:
+def write_still(painter: BoardPainter, empty: EmptyBoard, view: BoardView, title: str, prefix: str) -> str:
     """Return a position for a script: a piece has `data-at="X Y"` instead of steps.
 
     `painter` has painted the board `empty`. `prefix` makes element names unique in the page.
@@ -115,7 +115,7 @@ def write_still(painter: BarePainter, empty: EmptyBoard, view: BoardView, title:
 class _Camera:
     """Paints each different piece once and places it. A `prefix` selects a position instead of a film."""
 
-    def __init__(self, painter: BarePainter, surface: Surface, last: int, prefix: str = "") -> None:
+    def __init__(self, painter: BoardPainter, surface: Surface, last: int, prefix: str = "") -> None:
         self.painted: dict[str, Token] = {}
         self._prefix = prefix
         self._painter = painter
@@ -180,7 +180,7 @@ class _Look:
 
 
 @lru_cache(maxsize=4096)
-def _look_of(painter: BarePainter, thing: Token | Mark, field: int) -> _Look:
+def _look_of(painter: BoardPainter, thing: Token | Mark, field: int) -> _Look:
     square = (field, 0)
     painted = painter.mark(square, thing) if isinstance(thing, Mark) else painter.token(square, thing)
     items = [moved(item, -field * painter.cell, 0) for item in painted]

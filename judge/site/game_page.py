@@ -21,7 +21,7 @@ from judge.formats.views import BoardView, Surface, Token, numbered
 from judge.games.types import SEATS
 from judge.record.spec import GameRecord
 from judge.referee.verdict_help import fix_of
-from judge.render.card import draw_card
+from judge.render.board import draw_card
 from judge.render.svg_player import write_film
 from judge.site.pages import HERE, PagePlace, picture, render, short_name
 from judge.site.plots import plots_of

@@ -18,7 +18,7 @@ from judge.catalog import game_entry
 from judge.formats.search_figures import SearchFigures
 from judge.formats.views import BoardView, Mark, Square, Token
 from judge.record.policy import Policy
-from judge.render.board import BarePainter
+from judge.render.board import BoardPainter
 from judge.render.shapes import Disc, Item, Rectangle, Shape, Stroke, Text
 from judge.render.svg_player import empty_board, write_still
 from judge.site.plots import NAMES, Plot, empty_plot, evaluation_height, plots_of
@@ -33,7 +33,7 @@ class Painter:
         entry = game_entry(policy.game.name)
         game = entry.new(policy.game.options)
         self.view = entry.view(game)
-        self._painter = BarePainter(self.view)
+        self._painter = BoardPainter(self.view)
         self._empty = empty_board(self._painter)
         self.film = self._still(replace(self.view, tokens={}, marks={}), "", "g0")
         """A board without pieces, for the script."""
