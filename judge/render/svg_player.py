@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 from judge.formats.views import BoardView, Mark, Square, Surface, Token, changed_squares
 from judge.render.board import LABELS, BoardPainter
 from judge.render.shapes import Text, moved
-from judge.render.svg import FONT, content, middle_of_text, text_style, write_at_origin, write_grouped, write_items
+from judge.render.svg import FONT, content, middle_of_text, text_style, write_grouped, write_items
 
 Thing = TypeVar("Thing", bound=Hashable)
 
@@ -190,4 +190,4 @@ def _look_of(painter: BoardPainter, thing: Token | Mark, field: int) -> _Look:
     shapes = write_items(moved(item, -right, -down) for item in items if item is not text)
     if text is None:
         return _Look(shapes, "", "", right, down)
-    return _Look(shapes, write_at_origin(text), text_style(text), right, down)
+    return _Look(shapes, f"<text>{content(text.text)}</text>", text_style(text), right, down)
