@@ -14,15 +14,7 @@ from typing import Any, get_type_hints
 
 from judge.base.text import plain_text
 from judge.contest_view.documents import attempt_rows, game_row
-from judge.contest_view.export import (
-    AttemptRow,
-    EnteredRow,
-    GameRow,
-    JournalRow,
-    PairingRow,
-    ReasonRow,
-    TableRow,
-)
+from judge.contest_view.export import AttemptRow, EnteredRow, GameRow, JournalRow, PairingRow, ReasonRow, TableRow
 from judge.contest_view.view import ContestView
 from judge.statistics.ratings import Rating, Version
 from judge.tournament.crosstable import MAX_CROSSTABLE_AGENTS

@@ -218,12 +218,7 @@ def render(
 
 
 def render_for(
-    contest: ContestView,
-    template: str,
-    here: str,
-    place: PagePlace,
-    values: Mapping[str, Any],
-    package: str = HERE,
+    contest: ContestView, template: str, here: str, place: PagePlace, values: Mapping[str, Any], package: str = HERE
 ) -> bytes:
     """Render a page of a contest. `here` is its tab in the navigation."""
     common = {

@@ -23,11 +23,7 @@ class AgentNames(RegisterReader):
     """Queries of the names that agents have."""
 
     def __init__(
-        self,
-        url: str,
-        contest: str,
-        listed_names: Callable[[], Collection[str]] = tuple,
-        joins_later: bool = False,
+        self, url: str, contest: str, listed_names: Callable[[], Collection[str]] = tuple, joins_later: bool = False
     ) -> None:
         """`listed_names`: of agents in the contest's file. `has_versions`: versions are named such as `five.2`."""
         super().__init__(url, contest)
@@ -92,9 +88,7 @@ class AgentNames(RegisterReader):
 
     def _other_names(self, connection: Connection, row: Row[Any], name: str) -> list[str]:
         query = self._of(row.author).where(
-            func.lower(submissions.c.name) != name.lower(),
-            submissions.c.id != row.id,
-            submissions.c.state.in_(ENTERS),
+            func.lower(submissions.c.name) != name.lower(), submissions.c.id != row.id, submissions.c.state.in_(ENTERS)
         )
         newest = {each.name.lower(): each for each in connection.execute(query.order_by(submissions.c.id))}
         left = self._inside(connection).left(row.author)

@@ -19,15 +19,7 @@ from judge.store.tables import (
     submission_steps,
     submissions,
 )
-from judge.store.types import (
-    ANNOUNCED,
-    ENTERS,
-    Change,
-    EntryRow,
-    NotFoundError,
-    Submission,
-    UploadStep,
-)
+from judge.store.types import ANNOUNCED, ENTERS, Change, EntryRow, NotFoundError, Submission, UploadStep
 
 LATE = "late"
 """Action of an order that lets an author submit until the start."""

@@ -173,8 +173,7 @@ class Submission:
     state: SubmissionState
     why: Annotated[str, Field(description="The reason of a refusal or of an organiser's decision.")]
     due_at: Annotated[
-        str | None,
-        Field(alias="again_at", description="When it is processed again after a failure of the host."),
+        str | None, Field(alias="again_at", description="When it is processed again after a failure of the host.")
     ]
     author: Private[str] = ""
     attempt: Private[int] = 0

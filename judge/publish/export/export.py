@@ -27,13 +27,7 @@ from judge.publish.documents import documents, term_digests
 from judge.publish.manifest import write_manifest
 from judge.publish.pages import PageEntry
 from judge.publish.tables import certificate_files, result_tables
-from judge.site.game_files import (
-    PublishedFiles,
-    publish_game,
-    read_stored,
-    write_private,
-    write_public,
-)
+from judge.site.game_files import PublishedFiles, publish_game, read_stored, write_private, write_public
 from judge.site.game_page import GamePageContext
 from judge.site.pages import PagePlace
 from judge.site.site import Proof, pages_of_records, pages_of_results
