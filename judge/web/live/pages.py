@@ -33,9 +33,8 @@ from judge.contest_view.public import WITHHELD, public_view
 from judge.contest_view.values import Stream
 from judge.contest_view.view import ContestView
 from judge.publish.before_export import with_joined
-from judge.publish.documents import documents, term_digests
 from judge.publish.manifest import PUBLIC_KEY
-from judge.publish.tables import CERTIFICATE, certificate_files, result_tables
+from judge.publish.tables import CERTIFICATE, certificate_files, documents, result_tables, term_digests
 from judge.record.spec import public_part
 from judge.site.game_files import public_record, read_stored
 from judge.site.game_page import GamePageContext, game_page, large_record_page
