@@ -31,7 +31,7 @@ from judge.publish.manifest import FileCheck, ManifestCheck, file_names
 from judge.publish.pages import FOLDER, page_problems
 from judge.publish.tables import CERTIFICATE, HISTORIES, README, tables, write_csv, write_rows
 from judge.publish.verify.copies import original_line_ends
-from judge.publish.verify.ladder import admission_problems, ladder_problems
+from judge.publish.verify.draws import admission_problems, ladder_problems, pairing_problems
 from judge.publish.verify.line_times import time_problems
 from judge.publish.verify.log import (
     ReadLog,
@@ -46,7 +46,6 @@ from judge.publish.verify.log import (
 )
 from judge.publish.verify.records import CONTRADICTIONS, VerifiedRecord, chain_problems, check_record
 from judge.publish.verify.sample import Sample
-from judge.publish.verify.schedule import pairing_problems
 from judge.publish.verify.witnesses import Witnessed, read_witness_keys, witness_problems
 from judge.statistics.fairness import FairnessTest
 from judge.store.types import cancellation
