@@ -258,7 +258,8 @@ class _Admissions:
 
     def _of_entry(self, entry: SnapshotEntry) -> Iterator[str]:
         self._changed.add(self._add(entry))
-        name, digest = self._version(entry.submission or 0)
+        change, digest = self._state.submissions.get(entry.submission or 0, (None, None))
+        name = (change.name or "") if change is not None and change.state in ENTERS else ""
         if digest != entry.seat.digest or self._versions.newest.get(name.casefold()) is not entry:
             yield f"{entry.name} has no submission that had passed with its name and files"
         if entry.start != start_rating(self._form, entry):
@@ -271,11 +272,6 @@ class _Admissions:
             if name not in self._refused and submission not in self._reported:
                 self._reported.add(submission)
                 yield f"submission {submission}, {name}, had passed, but had not entered"
-
-    def _version(self, number: int) -> tuple[str, str | None]:
-        """Name and digest of a submission that had passed."""
-        change, digest = self._state.submissions.get(number, (None, None))
-        return (change.name or "", digest) if change is not None and change.state in ENTERS else ("", None)
 
     def _waiting(self, key: str) -> tuple[int, str] | None:
         """The last submission with this name, if it can enter."""

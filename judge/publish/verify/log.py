@@ -375,7 +375,12 @@ class _ComparedLog:
             case Started(game, first=first, second=second) if game in self._places:
                 return (first, second) == self._schedule[self._places[game]].agents
             case Accepted(game) if game in self._places:
-                return event == self._accepted(event, self._schedule[self._places[game]])
+                row = self._schedule[self._places[game]]
+                result = result_of(row, event.attempt, self._outcomes)
+                # Without a record there is nothing to compare.
+                return result is None or event == Accepted.of_result(
+                    game, event.attempt, row.agents, result.winner, result.reason
+                )
             case SetAside(game, why=why):
                 return self._voids.get(game) == why
             case Rated(agent):
@@ -383,12 +388,6 @@ class _ComparedLog:
             case Stopped(first, second):
                 return {first, second} <= self._entries.keys()
         return True  # of agents: compared with the tables
-
-    def _accepted(self, event: Accepted, game: PublishedGame) -> Accepted:
-        """The event of the attempt's result; this event if its record is missing."""
-        if (result := result_of(game, event.attempt, self._outcomes)) is None:
-            return event
-        return Accepted.of_result(event.game, event.attempt, game.agents, result.winner, result.reason)
 
     def _is_coming(self, agent: str) -> bool:
         return agent in self._contest.entered and agent not in self._state.entered
