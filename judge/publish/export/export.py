@@ -31,7 +31,8 @@ from judge.publish.before_export import with_joined
 from judge.publish.manifest import MANIFEST, write_manifest
 from judge.publish.pages import PageEntry
 from judge.publish.tables import certificate_files, documents, result_tables, term_digests
-from judge.site.game_files import PublishedFiles, publish_game, read_stored, write_private, write_public
+from judge.record.spec import public_part
+from judge.site.game_files import PublishedFiles, publish_game, read_stored, write_private
 from judge.site.game_page import GamePageContext
 from judge.site.pages import PagePlace
 from judge.site.site import Proof, pages_of_records, pages_of_results
@@ -228,7 +229,7 @@ def _write_games(
             if attempt.record is None:
                 continue
             file = read_stored(files, attempt.record)
-            write_public(file, target / game.attempt_path(attempt.number))
+            (target / game.attempt_path(attempt.number)).write_bytes(public_part(file).to_json(as_read=True))
             folders = (private / game.first, private / game.second)
             write_private(file, folders, f"{game.stem}.attempt-{attempt.number}")
     return in_parallel(functools.partial(publish_game, files, target, private), contexts, between)
