@@ -20,7 +20,7 @@ from judge.site.charts import history_chart, interval_text, ratings_chart, resul
 from judge.site.feed import agent_feed
 from judge.site.journal_page import journal_pages
 from judge.site.ladder import agent_values, ladder_values
-from judge.site.pages import ASSETS, Page, PagePlace, asset, render_for
+from judge.site.pages import ASSETS, Page, PagePlace, asset, in_parts, render_for
 from judge.site.pairs import MAX_AGENTS, pair_file, pair_pages
 from judge.site.picks import no_upset, picks
 from judge.site.rules import format_facts, format_text, game_facts, limit_facts, own_time, rules_in_words, value_text
@@ -292,14 +292,11 @@ def _title(game: PublishedGame, stage: str, verdict: str, language: Language) ->
 
 
 def _list_pages(contest: ContestView) -> Iterator[tuple[str, Callable[[], Mapping[str, Any]]]]:
-    parts = max(1, -(-len(contest.games) // PER_PAGE))
-    names = [f"games{f'-{part}' if part > 1 else ''}.html" for part in range(1, parts + 1)]
-    for part, name in enumerate(names):
-        values = {
-            "games": contest.games[part * PER_PAGE : (part + 1) * PER_PAGE],
-            "parts": [(number, each, each == name) for number, each in enumerate(names, 1)],
-        }
-        yield name, partial(dict, values)
+    parts = in_parts(contest.games, PER_PAGE)
+    names = [f"games{f'-{part}' if part > 1 else ''}.html" for part in range(1, len(parts) + 1)]
+    for name, games in zip(names, parts, strict=True):
+        links = [(number, each, each == name) for number, each in enumerate(names, 1)]
+        yield name, partial(dict, {"games": games, "parts": links})
 
 
 # --- rounds ----------------------------------------------------------------------------------------------------------
@@ -328,18 +325,18 @@ def _rounds(contest: ContestView) -> Mapping[str, Any]:
 def _round_pages(contest: ContestView, language: Language) -> Iterator[tuple[str, Callable[[], Mapping[str, Any]]]]:
     pages: list[tuple[str, str, dict[str, Any]]] = []
     for number, games in contest.rounds.items():
-        parts = max(1, -(-len(games) // PER_PAGE))
-        for part in range(1, parts + 1):
+        parts = in_parts(games, PER_PAGE)
+        for part, shown in enumerate(parts, 1):
             name = f"{number:03d}{f'-{part}' if part > 1 else ''}.html"
             title = language.gettext("Round {number}").format(number=number)
-            if parts > 1:
+            if len(parts) > 1:
                 title = language.gettext("Round {number}, part {part}").format(number=number, part=part)
-            byes = contest.byes.get(number, ()) if part == parts else ()
+            byes = contest.byes.get(number, ()) if part == len(parts) else ()
             values = {
                 "number": number,
                 "part": part,
-                "parts": parts,
-                "games": games[(part - 1) * PER_PAGE : part * PER_PAGE],
+                "parts": len(parts),
+                "games": shown,
                 "byes": [contest.by_name[agent] for agent in byes],
             }
             pages.append((name, title, values))

@@ -95,12 +95,7 @@ class PracticeGames(Queue[PracticeGame]):
             is_open = (practice_games.c.submission == submission, practice_games.c.state.in_(_OPEN))
             if count(connection, asked.where(*is_open)):
                 raise NotNowError(f"games of submission {submission} are still to be played: wait for them")
-            recent = self._is_recent(practice_games.c.asked_at, _DAY_S)
-            if count(connection, asked.where(practice_games.c.by_author, recent)) + wanted > per_day:
-                raise TooMuchError(
-                    f"an author may request {per_day} practice games in 24 hours: try again later",
-                    _DAY_S // max(1, per_day),
-                )
+            self._refuse_more(connection, asked.where(practice_games.c.by_author), wanted, per_day, "practice games")
             add_practice_games(connection, row, wanted, stamp(self._now()), by_author=True)
         return self.of(submission, author)
 
@@ -119,18 +114,20 @@ class PracticeGames(Queue[PracticeGame]):
                 raise NotNowError("an agent does not play against itself: choose another opponent")
             if any(each.disqualified is not None and each.submission == submission for each in entered):
                 raise NotNowError("a disqualified agent plays no challenges")
-            recent = self._is_recent(practice_games.c.asked_at, _DAY_S)
-            if count(connection, self._of(author).where(practice_games.c.challenged != "", recent)) >= per_day:
-                raise TooMuchError(
-                    f"an author may request {per_day} challenges in 24 hours: try again later",
-                    _DAY_S // max(1, per_day),
-                )
+            asked = self._of(author).where(practice_games.c.challenged != "")
+            self._refuse_more(connection, asked, 1, per_day, "challenges")
             add_practice_games(connection, row, 1, stamp(self._now()), by_author=True, challenged=found.name)
 
     def challenges(self, author: str, limit: int) -> list[PracticeGame]:
         """Newest first."""
         query = self._of(author).where(practice_games.c.challenged != "")
         return self._values(PracticeGame, query.order_by(practice_games.c.id.desc()).limit(limit))
+
+    def _refuse_more(self, connection: Connection, asked: Select[Any], wanted: int, per_day: int, games: str) -> None:
+        recent = self._is_recent(practice_games.c.asked_at, _DAY_S)
+        if count(connection, asked.where(recent)) + wanted > per_day:
+            words = f"an author may request {per_day} {games} in 24 hours: try again later"
+            raise TooMuchError(words, _DAY_S // max(1, per_day))
 
     def _of(self, author: str) -> Select[Any]:
         return self._all().where(practice_games.c.author == author)
