@@ -78,6 +78,9 @@ class Store(ContestStart, TakesOrders):
         """Hold the right to run the contest (`judge.store.lease`). Inside, this store writes only with the lease;
         without it, it raises StoreLostError.
         """
+        if self._engine.dialect.name != "postgresql":
+            yield
+            return
         with Lease(self._engine, contest, holder) as self._lease:
             try:
                 yield

@@ -52,7 +52,6 @@ class PracticeGame:
     submission: Private[int] = 0
     author: Private[str] = ""
     number: Private[int] = 0
-    asked_at: Private[str] = ""
     attempt: Private[int] = 0
     failures: Private[int] = 0
     record: Private[str | None] = None
