@@ -16,10 +16,9 @@ from judge.contest_view.values import Participant, chance_words
 from judge.contest_view.view import ContestView
 from judge.formats.outcome import outcome_for
 from judge.games.types import FAILURES
-from judge.site.charts import history_chart, interval_text, ratings_chart, results_chart
+from judge.site.charts import agent_values, history_chart, interval_text, ladder_values, ratings_chart, results_chart
 from judge.site.feed import agent_feed
 from judge.site.journal_page import journal_pages
-from judge.site.ladder import agent_values, ladder_values
 from judge.site.pages import ASSETS, Page, PagePlace, asset, in_parts, render_for
 from judge.site.pairs import MAX_AGENTS, pair_file, pair_pages
 from judge.site.picks import no_upset, picks
