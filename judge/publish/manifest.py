@@ -173,13 +173,11 @@ class FileCheck:
             yield name
 
     def finish(self, track: Tracker) -> None:
-        """Check the rest."""
         for _ in track(self._steps, len(self._names), "checking files"):
             pass
 
     @property
     def checked(self) -> ManifestCheck:
-        """The result so far."""
         problems = self._problems
         if len(problems) > MAX_PROBLEMS:
             problems = [*problems[:MAX_PROBLEMS], f"and {len(problems) - MAX_PROBLEMS} more"]

@@ -116,7 +116,6 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "pool": "ratings of different pools are not comparable",
     },
 }
-"""Columns of each table in order."""
 
 
 def tables(contest: ContestView) -> Mapping[str, bytes]:

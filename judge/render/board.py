@@ -211,7 +211,6 @@ class BoardPainter:
         return glyph_items(glyph, x, y, size, fill, edge)
 
     def mark(self, square: Square, mark: Mark) -> Sequence[Item]:
-        """Return the mark of a square."""
         cell = self.cell
         if self._surface is Surface.LINES:
             radius = cell * (0.25 if mark is Mark.OFFER else 0.46)

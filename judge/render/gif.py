@@ -15,7 +15,6 @@ except ImportError:
     raise InputError(f"pictures other than SVG need Pillow: pip install '{DISTRIBUTION}[pictures]'") from None
 
 OVERSAMPLING = 3
-"""Oversampling factor for smooth edges."""
 
 PNG_OVERSAMPLING = 2
 """Lower: an export has a picture for each game."""

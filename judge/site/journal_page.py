@@ -28,7 +28,6 @@ from judge.site.pages import PagePlace, in_parts, render_for
 from judge.translations.language import Language
 
 PER_PAGE = 300
-"""Entries on one page."""
 
 _HIDDEN: tuple[type[Event], ...] = (Started, Announced, LockedIn, SubmissionChanged)
 """Events that later lines repeat, and those before the contest."""
@@ -44,7 +43,6 @@ class JournalEntry:
     game: PublishedGame | None
 
     def text(self, language: Language) -> str:
-        """Its sentence."""
         if self.game is None:
             return _describe(self.change, language)
         return _describe_game(self.change, self.game, language)
@@ -119,4 +117,3 @@ _OF_ATTEMPT: Mapping[type[Event], str] = {
     Superseded: event_message("attempt {attempt} ended after a later attempt had started; it does not count"),
     Annulled: event_message("the organiser annulled the result of attempt {attempt}: {why}"),
 }
-"""Sentences on the ends of attempts."""

@@ -84,7 +84,6 @@ class PagePlace:
 
     @property
     def file(self) -> str:
-        """The path from the top of the site."""
         return self._folder(self.language) + self.path
 
     @property

@@ -9,12 +9,10 @@ from judge.games.types import FAILURES
 from judge.translations.language import Language
 
 MIN_GAMES = 6
-"""Games needed to show picks."""
 
 MIN_UPSET_ELO = 50
 
 MIN_SWING = 0.5
-"""See `EvaluatedGame.swing`."""
 
 
 def no_upset(contest: ContestView, language: Language) -> str:

@@ -381,7 +381,6 @@ class Notices(Queue[Notice], TakesOrders):
         return self._values(Notice, query.order_by(notices.c.at, notices.c.id).limit(MAX_DIGEST))
 
     def sent(self, notice: str) -> None:
-        """Mark as delivered."""
         with self._writing() as connection:
             self._change(connection, self._row(connection, notice), SENT, "")
 

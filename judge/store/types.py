@@ -139,7 +139,6 @@ def cancellation(agent: str, disqualified: str | None, withdrawn: str | None) ->
 
 
 ANNOUNCED = "announced"
-"""State before the contest begins."""
 
 ORGANISER = "organiser"
 """Author of an organiser's submissions on the machine."""

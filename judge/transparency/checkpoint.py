@@ -63,7 +63,6 @@ class Checkpoint:
 
     @property
     def body(self) -> bytes:
-        """The signed bytes."""
         return f"{self.origin}\n{self.size}\n{base64.b64encode(self.root).decode()}\n".encode()
 
     @property
@@ -73,12 +72,10 @@ class Checkpoint:
     # --- the log's own signature -------------------------------------------------------------------------------------
 
     def signed(self, key: Ed25519PrivateKey) -> "Checkpoint":
-        """A copy signed by the log's key."""
         signature = NoteSignature(self.origin, key_id(self.origin, ED25519, key.public_key()), key.sign(self.body))
         return replace(self, signatures=(signature, *self.signatures))
 
     def is_signed(self, key: Ed25519PublicKey) -> bool:
-        """Whether the log's key has signed it."""
         return any(is_signed(key, data, self.body) for data in self._by(self.origin, ED25519, key))
 
     # --- witnesses ---------------------------------------------------------------------------------------------------

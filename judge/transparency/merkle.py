@@ -41,7 +41,6 @@ class Tree:
         return self.levels[level][index]
 
     def append_hash(self, hashed: bytes) -> None:
-        """Append a leaf by its hash."""
         level = 0
         self.levels[0].append(hashed)
         while len(self.levels[level]) % 2 == 0:

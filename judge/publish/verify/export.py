@@ -85,12 +85,10 @@ class VerificationReport:
     decisions: Sequence[str] = ()
     chance: str = ""
     joined: Sequence[FormerContest] = ()
-    """Former contests used to recompute rating histories."""
     fairness: Sequence[FairnessTest] | None = None
     freeze: Freeze | None = None
     """Part of the log that the draw depends on; None without a log."""
     log: Checkpoint | None = None
-    """Checkpoint of the verified log; None without a log."""
     witnesses: Sequence[Witnessed] = ()
     """Announced or named witnesses with signed sizes."""
     receipt: Receipt | None = None
