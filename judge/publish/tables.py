@@ -110,9 +110,8 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "began": "when its entries were locked in, UTC",
         "files": "SHA-256 of the agent's files; the same files have one rating",
         "games": "games that count in that contest",
+        **RATING_COLUMNS,
         "elo": "rating of these files from all contests, relative to the anchors",
-        "elo_low": "lower end of the 95 % interval; empty if the games do not determine it",
-        "elo_high": "upper end of the 95 % interval; empty if the games do not determine it",
         "pool": "ratings of different pools are not comparable",
     },
 }

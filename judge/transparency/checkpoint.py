@@ -126,17 +126,14 @@ def read_signatures(data: bytes, source: str) -> tuple[NoteSignature, ...]:
 def _signatures(lines: str) -> tuple[NoteSignature, ...]:
     if not lines.endswith("\n"):
         raise ValueError
-    return tuple(_signature(line) for line in lines[:-1].split("\n"))
-
-
-def _signature(line: str) -> NoteSignature:
-    found = _SIGNATURE.fullmatch(line)
-    if found is None:
-        raise ValueError
-    data = base64.b64decode(found[2], validate=True)
-    if len(data) < 5:
-        raise ValueError
-    return NoteSignature(found[1], data[:4], data[4:])
+    signatures = []
+    for line in lines[:-1].split("\n"):
+        found = _SIGNATURE.fullmatch(line)
+        data = b"" if found is None else base64.b64decode(found[2], validate=True)
+        if found is None or len(data) < 5:
+            raise ValueError
+        signatures.append(NoteSignature(found[1], data[:4], data[4:]))
+    return tuple(signatures)
 
 
 # --- keys ------------------------------------------------------------------------------------------------------------
