@@ -464,17 +464,11 @@ def _game(connection: Connection, game: str) -> Row[Any]:
 
 def _cancel(connection: Connection, contest: str) -> None:
     is_out = entries.c.disqualified.is_not(None) | entries.c.is_annulled
-    out = select(entries).where(entries.c.contest == contest, is_out)
-    for entry in connection.execute(out).all():
-        connection.execute(
-            update(games)
-            .where(
-                games.c.contest == contest,
-                games.c.state.in_((GameState.PENDING, GameState.HELD)),
-                (games.c.first == entry.name) | (games.c.second == entry.name),
-            )
-            .values(state=GameState.CANCELLED, why=cancellation(entry.name, entry.disqualified, entry.withdrawn))
-        )
+    is_left = (games.c.contest == contest, games.c.state.in_((GameState.PENDING, GameState.HELD)))
+    for entry in connection.execute(select(entries).where(entries.c.contest == contest, is_out)).all():
+        plays = (games.c.first == entry.name) | (games.c.second == entry.name)
+        why = cancellation(entry.name, entry.disqualified, entry.withdrawn)
+        connection.execute(update(games).where(*is_left, plays).values(state=GameState.CANCELLED, why=why))
 
 
 def _voids_in_a_row(connection: Connection, game: str) -> int:

@@ -201,12 +201,9 @@ class Notices(Queue[Notice], TakesOrders):
             own = (notice_targets.c.contest == self._contest, notice_targets.c.author == author)
             connection.execute(delete(notice_targets).where(*own))
             connection.execute(insert(notice_targets).values(contest=self._contest, author=author, **kept))
-            waiting = (notices.c.contest == self._contest, notices.c.author == author, notices.c.channel == channel)
-            connection.execute(
-                update(notices)
-                .where(*waiting, notices.c.state == WAITING)
-                .values(state=GIVEN_UP, why="its target was changed")
-            )
+            waits = (notices.c.contest == self._contest, notices.c.author == author, notices.c.channel == channel)
+            waiting = update(notices).where(*waits, notices.c.state == WAITING)
+            connection.execute(waiting.values(state=GIVEN_UP, why="its target was changed"))
             if target:
                 text = f"notices of {self._contest} for {author} come here from now on"
                 inner._insert(_Event(author, "test", self._stamp(), text, {"author": author}), channel)
@@ -298,16 +295,12 @@ class Notices(Queue[Notice], TakesOrders):
                 yield _Event(authors[agent], "failures", line.at, text, noted)
 
     def _is_third_failure(self, agent: str, line: int) -> bool:
+        is_result = (journal.c.contest == self._contest, journal.c.id <= line, journal.c.event == Accepted.NAME)
         query = (
             select(games.c.first, results.c.fault_0, results.c.fault_1)
             .join(games, journal.c.game == games.c.id)
             .join(results, (results.c.game == games.c.id) & (results.c.attempt == journal.c.attempt))
-            .where(
-                journal.c.contest == self._contest,
-                journal.c.id <= line,
-                journal.c.event == Accepted.NAME,
-                or_(games.c.first == agent, games.c.second == agent),
-            )
+            .where(*is_result, or_(games.c.first == agent, games.c.second == agent))
             .order_by(journal.c.id.desc())
             .limit(FAILURES_IN_A_ROW + 1)
         )
@@ -372,12 +365,8 @@ class Notices(Queue[Notice], TakesOrders):
         """Notices in one mail, oldest first: for a result, all waiting results."""
         if notice.channel != MAIL or notice.kind != RESULT:
             return [notice]
-        query = self._all().where(
-            notices.c.author == notice.author,
-            notices.c.channel == MAIL,
-            notices.c.kind == RESULT,
-            notices.c.state == WAITING,
-        )
+        is_mailed_result = (notices.c.author == notice.author, notices.c.channel == MAIL, notices.c.kind == RESULT)
+        query = self._all().where(*is_mailed_result, notices.c.state == WAITING)
         return self._values(Notice, query.order_by(notices.c.at, notices.c.id).limit(MAX_DIGEST))
 
     def sent(self, notice: str) -> None:

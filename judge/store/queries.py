@@ -124,14 +124,11 @@ class Reader(Database):
 
     def last_record(self, contest: str, agent: str, before: int) -> tuple[str, int] | None:
         """Record and seat of an agent's last game with a result, before number `before`."""
+        is_agents = (games.c.first == agent) | (games.c.second == agent)
         query = (
             select(results.c.record, games.c.first)
             .join(games, results.c.game == games.c.id)
-            .where(
-                games.c.contest == contest,
-                games.c.number < before,
-                (games.c.first == agent) | (games.c.second == agent),
-            )
+            .where(games.c.contest == contest, games.c.number < before, is_agents)
             .order_by(games.c.number.desc())
             .limit(1)
         )

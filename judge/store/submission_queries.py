@@ -62,10 +62,9 @@ class RegisterReader(ContestDatabase):
 
     def steps(self, submission: Submission) -> list[UploadStep]:
         """Steps of its current attempt, in order."""
-        query = select(submission_steps).where(
-            submission_steps.c.submission == submission.id, submission_steps.c.attempt == submission.attempt
-        )
-        return self._values(UploadStep, query.order_by(submission_steps.c.number))
+        columns = submission_steps.c
+        of_attempt = (columns.submission == submission.id, columns.attempt == submission.attempt)
+        return self._values(UploadStep, select(submission_steps).where(*of_attempt).order_by(columns.number))
 
     def journal(self, number: int) -> list[Change]:
         """History, oldest first."""
@@ -77,10 +76,9 @@ class RegisterReader(ContestDatabase):
 
     def is_admitted_late(self, author: str) -> bool:
         """Whether an author may submit until the start."""
-        query = select(orders.c.id).where(
-            orders.c.contest == self._contest, orders.c.action == LATE, orders.c.target == author
-        )
-        return self._first(query.limit(1)) is not None and not self.is_locked_in()
+        is_admission = (orders.c.contest == self._contest, orders.c.action == LATE, orders.c.target == author)
+        query = select(orders.c.id).where(*is_admission).limit(1)
+        return self._first(query) is not None and not self.is_locked_in()
 
     def is_locked_in(self) -> bool:
         """Whether the contest's terms are locked in, also before it begins."""
@@ -132,11 +130,8 @@ class RegisterReader(ContestDatabase):
         with self.moment() as inner:
             agents = inner.agents_of(author)
             recorded = select(attempts.c.game).where(attempts.c.game == games.c.id, attempts.c.record.is_not(None))
-            query = select(*WITHOUT_SPEC).where(
-                games.c.contest == self._contest,
-                games.c.first.in_(agents) | games.c.second.in_(agents),
-                recorded.exists(),
-            )
+            is_own = games.c.first.in_(agents) | games.c.second.in_(agents)
+            query = select(*WITHOUT_SPEC).where(games.c.contest == self._contest, is_own, recorded.exists())
             if number is not None:
                 query = query.where(games.c.number == number)
             own = inner._values(ScheduledGame, query.order_by(games.c.number.desc()).limit(limit))

@@ -369,11 +369,8 @@ class Register(RegisterReader, Queue[Submission], TakesOrders):
         return None if row is None else value_of(EntryRow, row)
 
     def _is_anothers(self, connection: Connection, author: str, name: str) -> bool:
-        query = self._all().where(
-            func.lower(submissions.c.name) == name.lower(),
-            submissions.c.author != author,
-            submissions.c.state.in_(ENTERS),
-        )
+        has_name = func.lower(submissions.c.name) == name.lower()
+        query = self._all().where(has_name, submissions.c.author != author, submissions.c.state.in_(ENTERS))
         # An agent that left a ladder keeps its name: new versions start from its rating.
         entry = self._entry_called(connection, name)
         number = None if entry is None else entry.submission
