@@ -14,9 +14,8 @@ from judge.store.queries import Reader
 from judge.store.types import JournalLine
 from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, origin_of
 from judge.transparency.keys import KEY_FILE, load_key
-from judge.transparency.merkle import StoredTree, leaf_hash
+from judge.transparency.merkle import CHECKPOINT, Leaves, StoredTree, leaf_hash, tile, tile_files
 from judge.transparency.receipt import Receipt
-from judge.transparency.tiles import CHECKPOINT, Leaves, tile, tile_files
 
 LOG = "log/"
 

@@ -53,8 +53,8 @@ from judge.tournament.seeds import Freeze
 from judge.tournament.snapshot import ranks_of
 from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, read_checkpoint
 from judge.transparency.log import LOG
+from judge.transparency.merkle import CHECKPOINT
 from judge.transparency.receipt import Receipt, read_receipt
-from judge.transparency.tiles import CHECKPOINT
 
 MAX_ANSWER_BYTES = 64 << 10
 

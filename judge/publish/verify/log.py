@@ -56,9 +56,8 @@ from judge.tournament.formats.ladder import Ladder
 from judge.tournament.snapshot import terms_digest
 from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, origin_of, read_checkpoint
 from judge.transparency.log import LOG
-from judge.transparency.merkle import Tree
+from judge.transparency.merkle import CHECKPOINT, MAX_TILE_BYTES, Tree, read_leaves, tile_files
 from judge.transparency.receipt import Receipt
-from judge.transparency.tiles import CHECKPOINT, MAX_TILE_BYTES, read_leaves, tile_files
 
 _SALT = re.compile(r"[0-9a-f]{32}")
 
