@@ -175,6 +175,10 @@ class Database:
         with self._reading() as connection:
             return [value_of(kind, row) for row in connection.execute(query)]
 
+    def _count(self, query: Select[Any]) -> int:
+        [(number,)] = self._rows(select(func.count()).select_from(query.subquery()))
+        return number
+
     def _stamp(self) -> str:
         return stamp(self._now())
 
@@ -271,11 +275,6 @@ def value_of(kind: type[Value], row: Row[Any], table: Table | None = None) -> Va
 def columns_of(table: Table, value: "DataclassInstance") -> dict[str, Any]:
     """Fields that are columns of `table`."""
     return {field.name: getattr(value, field.name) for field in fields(value) if field.name in table.c}
-
-
-def count(connection: Connection, query: Select[Any]) -> int:
-    """Number of rows."""
-    return connection.scalar(select(func.count()).select_from(query.subquery())) or 0
 
 
 def connect(url: str) -> Engine:

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Row, Select, func, insert, select, update
 
 from judge.base.text import nearest, sentence
 from judge.contest_games import GameState
-from judge.store.database import count, stamp, value_of
+from judge.store.database import stamp, value_of
 from judge.store.files import Files
 from judge.store.queries import Reader
 from judge.store.queue import Queue
@@ -89,20 +89,22 @@ class PracticeGames(Queue[PracticeGame]):
         or TooMuchError.
         """
         with self._writing() as connection:
-            row = self._passed(connection, submission, author)
+            inner = self._inside(connection)
+            row = inner._passed(submission, author)
             asked = self._of(author).where(practice_games.c.challenged == "")
             is_open = (practice_games.c.submission == submission, practice_games.c.state.in_(_OPEN))
-            if count(connection, asked.where(*is_open)):
+            if inner._count(asked.where(*is_open)):
                 raise NotNowError(f"games of submission {submission} are still to be played: wait for them")
-            self._refuse_more(connection, asked.where(practice_games.c.by_author), wanted, per_day, "practice games")
+            inner._refuse_more(asked.where(practice_games.c.by_author), wanted, per_day, "practice games")
             add_practice_games(connection, row, wanted, stamp(self._now()), by_author=True)
         return self.of(submission, author)
 
     def challenge(self, submission: int, author: str, opponent: str, per_day: int) -> None:
         """Add a game against an agent that takes part, at most `per_day` in 24 hours. Raises as `ask`."""
         with self._writing() as connection:
-            row = self._passed(connection, submission, author)
-            entered = Reader.from_part(self._inside(connection)).entries(self._contest)
+            inner = self._inside(connection)
+            row = inner._passed(submission, author)
+            entered = Reader.from_part(inner).entries(self._contest)
             active = {each.name.lower(): each for each in entered if each.is_active}
             found = active.get(opponent.lower())
             if found is None:
@@ -114,7 +116,7 @@ class PracticeGames(Queue[PracticeGame]):
             if any(each.disqualified is not None and each.submission == submission for each in entered):
                 raise NotNowError("a disqualified agent plays no challenges")
             asked = self._of(author).where(practice_games.c.challenged != "")
-            self._refuse_more(connection, asked, 1, per_day, "challenges")
+            inner._refuse_more(asked, 1, per_day, "challenges")
             add_practice_games(connection, row, 1, stamp(self._now()), by_author=True, challenged=found.name)
 
     def challenges(self, author: str, limit: int) -> list[PracticeGame]:
@@ -122,20 +124,19 @@ class PracticeGames(Queue[PracticeGame]):
         query = self._of(author).where(practice_games.c.challenged != "")
         return self._values(PracticeGame, query.order_by(practice_games.c.id.desc()).limit(limit))
 
-    def _refuse_more(self, connection: Connection, asked: Select[Any], wanted: int, per_day: int, games: str) -> None:
+    def _refuse_more(self, asked: Select[Any], wanted: int, per_day: int, games: str) -> None:
         recent = self._is_recent(practice_games.c.asked_at, _DAY_S)
-        if count(connection, asked.where(recent)) + wanted > per_day:
+        if self._count(asked.where(recent)) + wanted > per_day:
             words = f"an author may request {per_day} {games} in 24 hours: try again later"
             raise TooMuchError(words, _DAY_S // max(1, per_day))
 
     def _of(self, author: str) -> Select[Any]:
         return self._all().where(practice_games.c.author == author)
 
-    def _passed(self, connection: Connection, submission: int, author: str) -> Row[Any]:
+    def _passed(self, submission: int, author: str) -> Row[Any]:
         # The lock protects the author's counts.
         mine = select(submissions).where(submissions.c.contest == self._contest, submissions.c.author == author)
-        rows = connection.execute(mine.with_for_update()).all()
-        row = next((row for row in rows if row.id == submission), None)
+        row = next((row for row in self._rows(mine.with_for_update()) if row.id == submission), None)
         if row is None:
             raise NotFoundError(f"there is no submission {submission} in {self._contest!r}")
         if row.state not in ENTERS:
