@@ -116,19 +116,6 @@ def large_record_page(place: PagePlace, context: GamePageContext, record_bytes: 
     return render("large_record.html", place, values)
 
 
-def game_page(
-    replay: Stepped,
-    record: GameRecord,
-    context: GamePageContext,
-    place: PagePlace,
-    template: str = TEMPLATE,
-    more: Mapping[str, Any] = NOTHING,
-    package: str = HERE,
-) -> bytes:
-    """Page of a game replayed from its public record."""
-    return next(game_pages(replay, record, context, [place], template, more, package))
-
-
 def game_pages(
     replay: Stepped,
     record: GameRecord,
