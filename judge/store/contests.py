@@ -441,8 +441,10 @@ class Store(ContestStart, TakesOrders):
     ) -> None:
         state = AttemptState(str(event.NAME))
         values: dict[str, Any] = {"state": state, "why": text_of(event), "ended_at": self._stamp()}
-        values |= {} if record is None else {"record": record}
-        values |= {"host": host} if host else {}
+        if record is not None:
+            values["record"] = record
+        if host:
+            values["host"] = host
         of_attempt = (attempts.c.game == game.id, attempts.c.number == event.attempt)
         if not connection.execute(update(attempts).where(*of_attempt).values(**values)).rowcount:
             raise InputError(f"game {game.id} has no attempt {event.attempt}")
