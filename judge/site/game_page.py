@@ -234,23 +234,19 @@ class _MoveRows:
             # Optional HTML tags are omitted: a game has up to hundreds of rows.
             self._html.append(
                 f'<tr id="{at}" class=s{step.seat}><td><a href="#{at}">{replay.number_of(at)}</a>'
-                f"<td>{names[step.seat]}<td>{_html(plain_text(said, MAX_MOVE_CHARACTERS))}<td>"
+                f"<td>{names[step.seat]}<td>{_html(plain_text(said, MAX_MOVE_CHARACTERS))}"
             )
             self._measure("" if step.ms is None else duration(step.ms))
             if columns["left"]:
                 left = step.left_ms[step.seat]
-                self._html.append("<td>")
                 self._measure("" if left is None else clock_text(left))
             if columns["memory"]:
-                self._html.append("<td>")
                 self._measure(mib(step.memory_bytes, ""))
             if columns["evaluation"]:
-                self._html.append("<td>")
                 self._measure(_evaluation(figure))
             if columns["depth"]:
                 self._html.append(f"<td>{'' if figure.depth is None else number(figure.depth, 0)}")
             if columns["nodes"]:
-                self._html.append("<td>")
                 self._measure("" if figure.nodes is None else count_text(figure.nodes))
             if columns["messages"]:
                 search = " · ".join(f"{key} {value}" for key, value in step.search.items())
@@ -260,7 +256,8 @@ class _MoveRows:
         self._parts.append("".join(self._html))
 
     def _measure(self, text: str) -> None:
-        self._parts += ["".join(self._html), text]
+        """Add a cell."""
+        self._parts += ["".join([*self._html, "<td>"]), text]
         self._html = []
 
     def written(self, language: Language) -> Markup:
