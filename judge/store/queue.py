@@ -43,7 +43,11 @@ class Queue(ContestDatabase, Generic[Value]):
         with self._writing() as connection:
             row = self._current(connection, number, attempt)
             if row is not None:
-                self._fail(connection, row, why, allowed, again_s)
+                failures = row.failures + 1
+                is_last = failures >= allowed
+                due_at = None if is_last else self._in(again_s * self.backoff**row.failures)
+                state = self.given_up if is_last else self.retried
+                self._change(connection, row, state, why, failures=failures, due_at=due_at)
             return self._value(connection, number)
 
     def release(self, number: Any, attempt: int, why: str, again_s: float | None = None) -> Value:
@@ -102,13 +106,6 @@ class Queue(ContestDatabase, Generic[Value]):
         if attempt is not None:
             query = query.where(self.table.c.attempt == attempt)
         return connection.execute(query.with_for_update()).first()
-
-    def _fail(self, connection: Connection, row: Row[Any], why: str, allowed: int, again_s: float) -> None:
-        failures = row.failures + 1
-        is_last = failures >= allowed
-        due_at = None if is_last else self._in(again_s * self.backoff**row.failures)
-        state = self.given_up if is_last else self.retried
-        self._change(connection, row, state, why, failures=failures, due_at=due_at)
 
     def _change(self, connection: Connection, row: Row[Any], state: str, why: str, **values: Any) -> None:
         values |= {"state": state, "why": why}
