@@ -171,7 +171,7 @@ class Database:
         with self._reading() as connection:
             return connection.execute(query).first()
 
-    def _values(self, kind: type[Value], query: "Select[*Columns]") -> list[Value]:
+    def _values(self, kind: type[Value], query: Select[Any]) -> list[Value]:
         with self._reading() as connection:
             return [value_of(kind, row) for row in connection.execute(query)]
 
