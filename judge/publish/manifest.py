@@ -248,7 +248,8 @@ def file_names(directory: Path, problems: list[str], extra: list[str] | None = N
             continue
         for entry in found:
             name = folder + entry.name
-            if _is_extra(name, directory):
+            is_known = is_bookkeeping(name) or name in _OF_HOSTS
+            if is_known or (may_be_companion(name) and is_companion(_head(directory / name))):
                 is_own = name == GIT_FILE and _head(directory / name).replace(b"\r\n", b"\n") == GIT_LINE
                 if extra is not None and not is_own:
                     extra.append(name)
@@ -260,11 +261,6 @@ def file_names(directory: Path, problems: list[str], extra: list[str] | None = N
                 yield name
             else:
                 problems.append(f"{name}: a link or a special file, which is not allowed in an export")
-
-
-def _is_extra(name: str, directory: Path) -> bool:
-    is_known = is_bookkeeping(name) or name in _OF_HOSTS
-    return is_known or (may_be_companion(name) and is_companion(_head(directory / name)))
 
 
 def _head(path: Path) -> bytes:
