@@ -11,7 +11,7 @@ from typing import Annotated, TypeVar
 from pydantic import ConfigDict, Field
 
 from judge.base.errors import InputError
-from judge.base.parsing import FrozenModel, canonical_json, parse
+from judge.base.parsing import canonical_json, parse
 from judge.journal.codec import Event, Line, decode
 from judge.journal.events import SubmissionState
 from judge.journal.sentences import text_of
@@ -200,18 +200,6 @@ class Upload:
     size: int
     title: str = ""
     """Empty: the last version's."""
-
-
-class UploadLimits(FrozenModel):
-    """Limits of an author's uploads; 0: no limit."""
-
-    author_bytes: int = Field(default=2 << 30, ge=0)
-    """Total size of an author's uploads, which are all kept."""
-    uploads_per_hour: int = Field(default=12, ge=0)
-    waiting_per_author: int = Field(default=3, ge=0)
-    """Uploads of one author that wait for processing."""
-    waiting: int = Field(default=200, ge=0)
-    """Uploads of all authors that wait for processing."""
 
 
 @dataclass(frozen=True, slots=True)
