@@ -39,8 +39,8 @@ from judge.contest.backup_check import (
 from judge.contest.contest import open_store
 from judge.contest.folder_names import EXPORTS, LINKS, LOCK_FILE, PLAYER_DIRECTORY, PUBLISHED
 from judge.contest.plan import Planned
-from judge.store.damage import connected, refuse_damage
 from judge.store.files import Files
+from judge.store.sqlite_files import connected, refuse_damage
 from judge.transparency.log import ContestLog
 
 MAX_FILE_BYTES = 1 << 30

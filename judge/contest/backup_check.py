@@ -36,8 +36,8 @@ from judge.record.bounds import MAX_RECORD_BYTES
 from judge.record.spec import GameSpec, RecordFile
 from judge.referee.verify import verify
 from judge.store.contests import Store
-from judge.store.damage import damage_of
 from judge.store.files import Files
+from judge.store.sqlite_files import damage_of
 from judge.store.types import EntryRow, JournalLine, state_after
 from judge.tournament.snapshot import Snapshot, read_snapshot
 from judge.transparency.log import ContestLog

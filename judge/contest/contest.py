@@ -22,9 +22,9 @@ from judge.sandbox.archive import EMPTY
 from judge.sandbox.box import FolderKind
 from judge.statistics.rating_model import BAYESELO_MODEL
 from judge.store.contests import Store
-from judge.store.damage import damaged
 from judge.store.files import Files
 from judge.store.queries import Reader
+from judge.store.sqlite_files import damaged
 from judge.tournament.snapshot import Snapshot, SnapshotEntry, read_snapshot
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from judge.base.errors import InputError
 from judge.contest.plan import Planned
-from judge.store.damage import refuse_other_tables
+from judge.store.sqlite_files import refuse_other_tables
 
 
 def foreign(planned: Planned, named: Collection[str], instead: str = "") -> Planned:

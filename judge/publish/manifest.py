@@ -10,6 +10,7 @@ import hashlib
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -139,28 +140,44 @@ class FileCheck:
     """
 
     def __init__(self, directory: Path, public_key: Path | None, parts: Collection[str] = ()) -> None:
+        self._directory = directory
         self._signed, manifest = _check_signature(directory, public_key)
         self._problems = [*self._signed.problems]
         self._names: Sequence[str] = []
-        self._extra: list[str] = []
-        self._steps: Iterator[str] = iter(())
+        self._extra: Sequence[str] = ()
         if manifest is not None:
             # Tuples need less memory than models: a large contest has 200,000 files.
-            listed = {file.path: (file.sha256, file.size) for file in manifest.files}
-            self._names = _listed_names(directory, listed, parts, self._problems, self._extra)
-            self._steps = _differences(directory, listed, self._names, self._problems)
+            self._listed = {file.path: (file.sha256, file.size) for file in manifest.files}
+            extra: list[str] = []
+            found = file_names(directory, self._problems, extra)
+            names = {name for name in found if _is_listed(name, parts)} - _UNLISTED
+            self._extra = [name for name in extra if name.partition("/")[0] not in parts]
+            self._problems += [f"{name}: missing" for name in sorted(self._listed.keys() - names)]
+            self._problems += [f"{name}: not in the manifest" for name in sorted(names - self._listed.keys())]
+            self._names = sorted(names & self._listed.keys())
+        self._steps = self._differences()
 
     def __iter__(self) -> Iterator[str]:
         return self._steps
 
+    def _differences(self) -> Iterator[str]:
+        for name in self._names:
+            path = self._directory / name
+            sha256, size = self._listed[name]
+            try:
+                # Do not read files of a wrong size.
+                if path.stat().st_size != size or sha256_of(path) != sha256:
+                    self._problems.append(f"{name}: changed")
+            except OSError as error:
+                self._problems.append(f"cannot be read ({error.strerror}); copy the export again: {name}")
+            yield name
+
     def finish(self, track: Tracker) -> None:
-        """Check the rest."""
         for _ in track(self._steps, len(self._names), "checking files"):
             pass
 
     @property
     def checked(self) -> ManifestCheck:
-        """The result so far."""
         problems = self._problems
         if len(problems) > MAX_PROBLEMS:
             problems = [*problems[:MAX_PROBLEMS], f"and {len(problems) - MAX_PROBLEMS} more"]
@@ -215,42 +232,11 @@ def _is_listed(name: str, parts: Collection[str]) -> bool:
     return folder not in parts or rest == MANIFEST
 
 
-def _listed_names(
-    directory: Path,
-    listed: Mapping[str, tuple[str, int]],
-    parts: Collection[str],
-    problems: list[str],
-    extra: list[str],
-) -> Sequence[str]:
-    found: list[str] = []
-    names = {name for name in file_names(directory, problems, found) if _is_listed(name, parts)} - _UNLISTED
-    extra += [name for name in found if name.partition("/")[0] not in parts]
-    problems += [f"{name}: missing" for name in sorted(listed.keys() - names)]
-    problems += [f"{name}: not in the manifest" for name in sorted(names - listed.keys())]
-    return sorted(names & listed.keys())
-
-
-def _differences(
-    directory: Path, listed: Mapping[str, tuple[str, int]], names: Sequence[str], problems: list[str]
-) -> Iterator[str]:
-    for name in names:
-        path = directory / name
-        sha256, size = listed[name]
-        try:
-            # Do not read files of a wrong size.
-            if path.stat().st_size != size or sha256_of(path) != sha256:
-                problems.append(f"{name}: changed")
-        except OSError as error:
-            problems.append(f"cannot be read ({error.strerror}); copy the export again: {name}")
-        yield name
-
-
 def file_names(directory: Path, problems: list[str], extra: list[str] | None = None) -> Iterator[str]:
     """File names below `directory`; links, special files, unusual names and errors become problems.
 
     Files and folders that copies of an export may contain are left out, and appended to `extra`.
     """
-    extra = [] if extra is None else extra
     waiting = [""]
     while waiting:
         folder = waiting.pop()
@@ -262,8 +248,11 @@ def file_names(directory: Path, problems: list[str], extra: list[str] | None = N
             continue
         for entry in found:
             name = folder + entry.name
-            if _is_extra(name, directory):
-                extra += [] if name == GIT_FILE and _is_own_line(directory / name) else [name]
+            is_known = is_bookkeeping(name) or name in _OF_HOSTS
+            if is_known or (may_be_companion(name) and is_companion(_head(directory / name))):
+                is_own = name == GIT_FILE and _head(directory / name).replace(b"\r\n", b"\n") == GIT_LINE
+                if extra is not None and not is_own:
+                    extra.append(name)
             elif not _PART.fullmatch(entry.name):
                 problems.append(f"{name!r}: not a valid name of a published file")
             elif entry.is_dir(follow_symlinks=False):
@@ -274,24 +263,10 @@ def file_names(directory: Path, problems: list[str], extra: list[str] | None = N
                 problems.append(f"{name}: a link or a special file, which is not allowed in an export")
 
 
-def _is_extra(name: str, directory: Path) -> bool:
-    if is_bookkeeping(name) or name in _OF_HOSTS:
-        return True
-    try:
-        return may_be_companion(name) and is_companion(_head(directory / name))
-    except OSError:
-        return False
-
-
-def _is_own_line(path: Path) -> bool:
-    try:
-        return not path.is_symlink() and path.is_file() and _head(path).replace(b"\r\n", b"\n") == GIT_LINE
-    except OSError:
-        return False
-
-
 def _head(path: Path) -> bytes:
-    if path.is_symlink() or not path.is_file():
-        return b""
-    with path.open("rb") as file:
-        return file.read(len(GIT_LINE) + 2)
+    """The first bytes of a file, or nothing."""
+    with suppress(OSError):
+        if not path.is_symlink() and path.is_file():
+            with path.open("rb") as file:
+                return file.read(len(GIT_LINE) + 2)
+    return b""

@@ -28,7 +28,6 @@ class PageEntry:
 
     @property
     def path(self) -> str:
-        """Its path in an export."""
         return f"{FOLDER}{self.name}.html"
 
 

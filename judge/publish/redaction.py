@@ -10,13 +10,11 @@ from judge.base.parsing import FrozenModel
 from judge.record.spec import RecordFile, public_part
 from judge.record.transcript import Entry, EntryKind, SealedTranscript, unseal
 
-EntryIndex = tuple[int, int]
-
 
 class PrivateEntry(FrozenModel):
     """A withheld entry: `text` as Latin-1, `at` its place in the transcript."""
 
-    at: EntryIndex
+    at: tuple[int, int]
     ns: int
     kind: str
     text: str

@@ -1,13 +1,14 @@
-"""Tables of an export as CSV and JSON.
+"""Tables of an export as CSV and JSON, and the documents next to them.
 
 Names and order of columns are the file format and must not change. In CSV, texts like formulas get an apostrophe, and
 control characters are replaced.
 """
 
 import csv
+import hashlib
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import lru_cache
 from typing import Any, get_type_hints
@@ -15,14 +16,18 @@ from typing import Any, get_type_hints
 from judge.base.text import plain_text
 from judge.contest_view.documents import attempt_rows, game_row
 from judge.contest_view.export import (
+    CHANCE,
+    DOCUMENT,
     AttemptRow,
     EnteredRow,
     GameRow,
     JournalRow,
     PairingRow,
     ReasonRow,
+    Revealed,
     TableRow,
 )
+from judge.contest_view.joined import JOINED
 from judge.contest_view.view import ContestView
 from judge.statistics.ratings import Rating, Version
 from judge.tournament.standings import COLUMNS as STANDINGS_COLUMNS
@@ -104,13 +109,11 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "began": "when its entries were locked in, UTC",
         "files": "SHA-256 of the agent's files; the same files have one rating",
         "games": "games that count in that contest",
+        **RATING_COLUMNS,
         "elo": "rating of these files from all contests, relative to the anchors",
-        "elo_low": "lower end of the 95 % interval; empty if the games do not determine it",
-        "elo_high": "upper end of the 95 % interval; empty if the games do not determine it",
         "pool": "ratings of different pools are not comparable",
     },
 }
-"""Columns of each table in order."""
 
 
 def tables(contest: ContestView) -> Mapping[str, bytes]:
@@ -279,3 +282,33 @@ def _is_flat(row: object) -> bool:
         and bool(row)
         and not any(isinstance(value, list | tuple | dict) for value in row.values())
     )
+
+
+# --- documents -------------------------------------------------------------------------------------------------------
+
+
+def documents(contest: ContestView) -> Mapping[str, Callable[[], bytes]]:
+    """The contents by file. The secret is missing until the contest is over."""
+    snapshot = contest.snapshot
+    found: dict[str, Callable[[], bytes]] = {DOCUMENT: lambda: _terms(contest)}
+    if contest.secret is not None and snapshot.commitment is not None:
+        revealed = Revealed(contest=snapshot.name, commitment=snapshot.commitment, secret=contest.secret)
+        found[CHANCE] = lambda: f"{revealed.model_dump_json(indent=1)}\n".encode()
+    if contest.joined is not None:
+        found[JOINED] = contest.joined.encoded
+    return found
+
+
+def term_digests(contest: ContestView) -> Sequence[tuple[str, str]]:
+    """Names and digests of what is fixed before the first game."""
+    snapshot = contest.snapshot
+    return [
+        (DOCUMENT, hashlib.sha256(_terms(contest)).hexdigest()),
+        ("contest.toml", snapshot.plan_sha256),
+        *((f"image {name}", image.content or image.id) for name, image in snapshot.images.items()),
+        *((f"agent {entry.name}", entry.seat.digest) for entry in snapshot.entries),
+    ]
+
+
+def _terms(contest: ContestView) -> bytes:
+    return f"{contest.document}\n".encode()

@@ -1,13 +1,13 @@
-"""Draws a `BoardView` as a scene: names above, the board with coordinates, and a caption below."""
+"""Draws a `BoardView` as a scene: names above, the board with coordinates, and a caption below; or as a preview."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
 from judge.formats.views import BoardView, Face, Mark, Square, Surface, Token
 from judge.render.pieces import GLYPHS, glyph_items
-from judge.render.shapes import Colour, Disc, Item, Rectangle, Scene, Shape, Stroke, Text
+from judge.render.shapes import Colour, Disc, Item, Rectangle, Scene, Shape, Stroke, Text, moved
 
 BOARD_PIXELS = 680
 """Approximate width."""
@@ -55,85 +55,33 @@ class Words:
 
 def draw_board(view: BoardView, words: Words, pixels: int = BOARD_PIXELS) -> Scene:
     """Return a position's picture; `pixels` is the board's approximate width."""
-    return _Painter(view, pixels, HEAD, FOOT).paint(words)
+    painter = BoardPainter(view, pixels, HEAD, FOOT)
+    scene = painter.board()
+    scene.items += painter.head(view, words)
+    for square, token in view.tokens.items():
+        scene.items += painter.token(square, token, view.marks.get(square))
+    for square, mark in view.marks.items():
+        scene.items += painter.mark(square, mark)
+    scene.items += painter.foot(words)
+    return scene
 
 
-class BarePainter:
-    """Paints boards of one game part by part, for callers that move pieces themselves.
+class BoardPainter:
+    """Paints the boards of one game part by part. All positions share one board and its coordinates."""
 
-    All positions share one board and its coordinates.
-    """
-
-    def __init__(self, view: BoardView, pixels: int = BOARD_PIXELS) -> None:
-        """`view` is any position of the game."""
-        self._view = replace(view, tokens={}, marks={})
-        self._pixels = pixels
-        self.cell = self._painter().cell
-
-    @staticmethod
-    def of(view: BoardView) -> "BarePainter":
-        """Return the painter that games of the same board share."""
-        return _shared_painter(view.surface, view.columns, view.rows, view.blocked)
-
-    def board(self) -> Scene:
-        """Return paper, coordinates and the empty board."""
-        painter = self._painter()
-        painter.paint_board()
-        return painter.scene
-
-    def token(self, square: Square, token: Token) -> Sequence[Item]:
-        """Return the piece on a square."""
-        painter = self._painter()
-        painter.paint_token(square, token)
-        return painter.scene.items
-
-    def mark(self, square: Square, mark: Mark) -> Sequence[Item]:
-        """Return the mark of a square."""
-        painter = self._painter()
-        painter.paint_mark(square, mark)
-        return painter.scene.items
-
-    def _painter(self) -> "_Painter":
-        return _Painter(self._view, self._pixels, 0, 0)
-
-
-@lru_cache(maxsize=32)
-def _shared_painter(
-    surface: Surface, columns: tuple[str, ...], rows: tuple[str, ...], blocked: frozenset[Square]
-) -> BarePainter:
-    return BarePainter(BoardView(surface, columns, rows, {}, ("", ""), blocked=blocked))
-
-
-class _Painter:
-    def __init__(self, view: BoardView, pixels: int, head: int, foot: int) -> None:
-        self._view = view
-        self.cell = max(12, pixels // max(len(view.columns), len(view.rows)))
+    def __init__(self, view: BoardView, pixels: int = BOARD_PIXELS, head: int = 0, foot: int = 0) -> None:
+        """`view` is any position of the game; `head` and `foot` are heights around the board."""
+        self._surface, self._columns, self._rows, self._blocked = view.surface, view.columns, view.rows, view.blocked
         self._colours = _COLOURS[view.surface]
+        self.cell = max(12, pixels // max(len(view.columns), len(view.rows)))
         self._head, self._foot = head, foot
         self._width = self.cell * len(view.columns) + 2 * LABELS
-        height = self.cell * len(view.rows) + 2 * LABELS + head + foot
-        self.scene = Scene(self._width, height)
+        self._height = self.cell * len(view.rows) + 2 * LABELS + head + foot
 
-    def paint(self, words: Words) -> Scene:
-        self.paint_board()
-        self._paint_head(words)
-        for square, token in self._view.tokens.items():
-            self.paint_token(square, token)
-        for square, mark in self._view.marks.items():
-            self.paint_mark(square, mark)
-        self._paint_foot(words)
-        return self.scene
-
-    def paint_board(self) -> None:
-        self._add(Rectangle(0, 0, self.scene.width, self.scene.height, _PAPER))
-        self._paint_labels()
-        if self._view.surface is Surface.LINES:
-            self._paint_lines()
-        else:
-            self._paint_squares()
-
-    def _add(self, *items: Item) -> None:
-        self.scene.items.extend(items)
+    @staticmethod
+    def of(view: BoardView) -> "BoardPainter":
+        """Return the painter that games of the same board share."""
+        return _shared_painter(view.surface, view.columns, view.rows, view.blocked)
 
     def _corner(self, square: Square) -> tuple[float, float]:
         return LABELS + square[0] * self.cell, self._head + LABELS + square[1] * self.cell
@@ -144,156 +92,132 @@ class _Painter:
 
     # --- around the board ----------------------------------------------------------------------------------------
 
-    def _paint_head(self, words: Words) -> None:
+    def head(self, view: BoardView, words: Words) -> Iterator[Item]:
         room = (self._width - 2 * LABELS) // 2 - 34
         for side, (x, anchor, step) in enumerate(((LABELS, "start", 1), (self._width - LABELS, "end", -1))):
-            name = words.names[self._view.seats[side]]
             fill, edge = self._colours.fill[side], self._colours.edge[side]
-            self._add(Disc(x + step * 11, 36, 10, fill, edge, 1.2))
-            shown = cut_to_width(name, room, 19)
-            self._add(Text(x + step * 30, 36, shown, 19, _INK, "start" if anchor == "start" else "end"))
+            yield Disc(x + step * 11, 36, 10, fill, edge, 1.2)
+            shown = cut_to_width(words.names[view.seats[side]], room, 19)
+            yield Text(x + step * 30, 36, shown, 19, _INK, "start" if anchor == "start" else "end")
 
-    def _paint_foot(self, words: Words) -> None:
-        y = self.scene.height - self._foot / 2 - 3
-        corner_width = len(words.corner) * 9
-        caption = cut_to_width(words.caption, self._width - 3 * LABELS - corner_width, 15)
-        self._add(Text(LABELS, y, caption, 15, _INK, "start"))
-        self._add(Text(self._width - LABELS, y, words.corner, 15, _FAINT, "end"))
+    def foot(self, words: Words) -> Iterator[Item]:
+        y = self._height - self._foot / 2 - 3
+        caption = cut_to_width(words.caption, self._width - 3 * LABELS - len(words.corner) * 9, 15)
+        yield Text(LABELS, y, caption, 15, _INK, "start")
+        yield Text(self._width - LABELS, y, words.corner, 15, _FAINT, "end")
 
-    def _paint_labels(self) -> None:
-        view, size = self._view, min(13.0, self.cell * 0.42)
+    def _labels(self) -> Iterator[Item]:
+        size = min(13.0, self.cell * 0.42)
         left, top = self._corner((0, 0))
-        right, bottom = self._corner((len(view.columns), len(view.rows)))
-        for x, name in enumerate(view.columns):
+        right, bottom = self._corner((len(self._columns), len(self._rows)))
+        for x, name in enumerate(self._columns):
             middle = self._middle((x, 0))[0]
             for y in (top - LABELS / 2, bottom + LABELS / 2):
-                self._add(Text(middle, y, name, size, _FAINT))
-        for row, name in enumerate(view.rows):
+                yield Text(middle, y, name, size, _FAINT)
+        for row, name in enumerate(self._rows):
             middle = self._middle((0, row))[1]
             for at in (left - LABELS / 2, right + LABELS / 2):
-                self._add(Text(at, middle, name, size, _FAINT))
+                yield Text(at, middle, name, size, _FAINT)
 
     # --- the board -----------------------------------------------------------------------------------------------
 
-    def _paint_lines(self) -> None:
-        view, cell = self._view, self.cell
-        columns, rows = len(view.columns), len(view.rows)
+    def board(self) -> Scene:
+        """Return paper, coordinates and the empty board."""
+        paper = Rectangle(0, 0, self._width, self._height, _PAPER)
+        ground = self._lines() if self._surface is Surface.LINES else self._squares()
+        return Scene(self._width, self._height, [paper, *self._labels(), *ground])
+
+    def _lines(self) -> Iterator[Item]:
+        cell, columns, rows = self.cell, len(self._columns), len(self._rows)
         x, y = self._corner((0, 0))
-        self._add(Rectangle(x, y, columns * cell, rows * cell, GROUNDS[Surface.LINES][0], 6))
+        yield Rectangle(x, y, columns * cell, rows * cell, GROUNDS[Surface.LINES][0], 6)
         for column in range(columns):
-            self._add(Stroke(self._middle((column, 0)), self._middle((column, rows - 1)), LINE, 1))
+            yield Stroke(self._middle((column, 0)), self._middle((column, rows - 1)), LINE, 1)
         for row in range(rows):
-            self._add(Stroke(self._middle((0, row)), self._middle((columns - 1, row)), LINE, 1))
-        for star in _stars(columns, rows):
-            self._add(Disc(*self._middle(star), max(2.0, cell * 0.09), "#5e421c"))
+            yield Stroke(self._middle((0, row)), self._middle((columns - 1, row)), LINE, 1)
+        if columns == rows and columns in (15, 19):
+            near, middle, far = 3, columns // 2, columns - 4
+            for star in ((near, near), (far, near), (middle, middle), (near, far), (far, far)):
+                yield Disc(*self._middle(star), max(2.0, cell * 0.09), "#5e421c")
 
-    def _paint_squares(self) -> None:
-        view, cell = self._view, self.cell
-        colours = GROUNDS[view.surface]
-        for y in range(len(view.rows)):
-            for x in range(len(view.columns)):
-                left, top = self._corner((x, y))
-                self._add(Rectangle(left, top, cell, cell, colours[(x + y) % 2]))
-        for square in view.blocked:
+    def _squares(self) -> Iterator[Item]:
+        cell, colours = self.cell, GROUNDS[self._surface]
+        for y in range(len(self._rows)):
+            for x in range(len(self._columns)):
+                yield Rectangle(*self._corner((x, y)), cell, cell, colours[(x + y) % 2])
+        for square in self._blocked:
             left, top = self._corner(square)
-            self._add(Rectangle(left, top, cell, cell, LAKE))
-            self._paint_wave(left, top)
+            yield Rectangle(left, top, cell, cell, LAKE)
+            for height in (0.36, 0.62):
+                y_of_wave = top + cell * height
+                points = [(left + cell * at, y_of_wave + cell * up) for at, up in _WAVE]
+                for start, end in pairwise(points):
+                    yield Stroke(start, end, "#e8f5fa", max(1.5, cell * 0.04))
 
-    def _paint_wave(self, left: float, top: float) -> None:
-        cell = self.cell
-        for height in (0.36, 0.62):
-            y = top + cell * height
-            points = [(left + cell * at, y + cell * up) for at, up in _WAVE]
-            for start, end in pairwise(points):
-                self._add(Stroke(start, end, "#e8f5fa", max(1.5, cell * 0.04)))
+    # --- pieces and marks ----------------------------------------------------------------------------------------
 
-    # --- pieces --------------------------------------------------------------------------------------------------
-
-    def paint_token(self, square: Square, token: Token) -> None:
+    def token(self, square: Square, token: Token, mark: Mark | None = None) -> Iterator[Item]:
+        """Return the piece on a square; stones with some marks have another ink."""
         if not token.faces:
-            self._paint_stone(square, token)
-        elif self._view.surface is Surface.SQUARES:
-            self._paint_soldier(square, token)
-        else:
-            self._paint_piece(square, token)
+            return self._stone(square, token, mark)
+        return self._soldier(square, token) if self._surface is Surface.SQUARES else self._piece(square, token)
 
-    def _paint_stone(self, square: Square, token: Token) -> None:
+    def _stone(self, square: Square, token: Token, mark: Mark | None) -> Iterator[Item]:
         x, y = self._middle(square)
         radius = self.cell * 0.46
-        fill, edge = self._colours.fill[token.side], self._colours.edge[token.side]
-        self._add(Disc(x + 1, y + 1.5, radius, "#a9803f"), Disc(x, y, radius, fill, edge, 1))
-        mark = self._view.marks.get(square)
+        yield Disc(x + 1, y + 1.5, radius, "#a9803f")
+        yield Disc(x, y, radius, self._colours.fill[token.side], self._colours.edge[token.side], 1)
         ink = _LAST_INK[token.side] if mark is Mark.LAST else self._colours.ink[token.side]
         size = self.cell * (0.46 if token.number < 100 else 0.38)
-        self._add(Text(x, y, str(token.number), size, _FAINT if token.is_dead else ink))
+        yield Text(x, y, str(token.number), size, _FAINT if token.is_dead else ink)
 
-    def _paint_soldier(self, square: Square, token: Token) -> None:
+    def _soldier(self, square: Square, token: Token) -> Iterator[Item]:
         left, top = self._corner(square)
         cell, pad = self.cell, self.cell * 0.09
         fill, edge = self._colours.fill[token.side], self._colours.edge[token.side]
         side = cell - 2 * pad
-        self._add(Rectangle(left + pad, top + pad + 1, side, side, edge, cell * 0.12))
-        self._add(Rectangle(left + pad, top + pad - 1, side, side, fill, cell * 0.12))
+        yield Rectangle(left + pad, top + pad + 1, side, side, edge, cell * 0.12)
+        yield Rectangle(left + pad, top + pad - 1, side, side, fill, cell * 0.12)
         name, ink = token.faces[0].name, self._colours.ink[token.side]
         glyph = GLYPHS.get(name)
         if glyph is None:
-            self._add(Text(left + cell / 2, top + cell / 2, name, cell * 0.5, ink))
+            yield Text(left + cell / 2, top + cell / 2, name, cell * 0.5, ink)
         else:
-            self._add(*glyph_items(glyph, left + cell * 0.17, top + cell * 0.14, cell * 0.66, ink, fill))
+            yield from glyph_items(glyph, left + cell * 0.17, top + cell * 0.14, cell * 0.66, ink, fill)
 
-    def _paint_piece(self, square: Square, token: Token) -> None:
+    def _piece(self, square: Square, token: Token) -> Iterator[Item]:
         """A revealed type is large; two open types have the same size."""
         left, top = self._corner(square)
         cell = self.cell
         if token.shows is None:
-            first, second = token.faces[0], token.faces[-1]
-            self._add(
-                Stroke(
-                    (left + cell * 0.82, top + cell * 0.12),
-                    (left + cell * 0.14, top + cell * 0.88),
-                    "#6f7f88" if (square[0] + square[1]) % 2 else "#b9ae98",
-                    1.2,
-                )
-            )
-            self._paint_face(first, token.side, left + cell * 0.02, top + cell * 0.01, cell * 0.56)
-            self._paint_face(second, token.side, left + cell * 0.42, top + cell * 0.41, cell * 0.56)
+            start, end = (left + cell * 0.82, top + cell * 0.12), (left + cell * 0.14, top + cell * 0.88)
+            yield Stroke(start, end, "#6f7f88" if (square[0] + square[1]) % 2 else "#b9ae98", 1.2)
+            yield from self._face(token.faces[0], token.side, left + cell * 0.02, top + cell * 0.01, cell * 0.56)
+            yield from self._face(token.faces[-1], token.side, left + cell * 0.42, top + cell * 0.41, cell * 0.56)
             return
         others = [face for number, face in enumerate(token.faces) if number != token.shows]
         shown = token.faces[token.shows]
         if others:
-            self._paint_face(shown, token.side, left + cell * 0.01, top + cell * 0.01, cell * 0.82)
-            self._paint_face(others[0], token.side, left + cell * 0.62, top + cell * 0.61, cell * 0.36)
+            yield from self._face(shown, token.side, left + cell * 0.01, top + cell * 0.01, cell * 0.82)
+            yield from self._face(others[0], token.side, left + cell * 0.62, top + cell * 0.61, cell * 0.36)
         else:
-            self._paint_face(shown, token.side, left + cell * 0.06, top + cell * 0.05, cell * 0.88)
+            yield from self._face(shown, token.side, left + cell * 0.06, top + cell * 0.05, cell * 0.88)
 
-    def _paint_face(self, face: Face, side: int, x: float, y: float, size: float) -> None:
-        fill, edge = self._colours.fill[side], self._colours.edge[side]
-        if face.is_hidden:
-            fill, edge = _HIDDEN[side]
+    def _face(self, face: Face, side: int, x: float, y: float, size: float) -> Sequence[Item]:
+        fill, edge = _HIDDEN[side] if face.is_hidden else (self._colours.fill[side], self._colours.edge[side])
         glyph = GLYPHS.get(face.name)
         if glyph is None:
-            self._add(Text(x + size / 2, y + size / 2, face.name, size * 0.4, edge))
-        else:
-            self._add(*glyph_items(glyph, x, y, size, fill, edge))
+            return [Text(x + size / 2, y + size / 2, face.name, size * 0.4, edge)]
+        return glyph_items(glyph, x, y, size, fill, edge)
 
-    # --- marks ---------------------------------------------------------------------------------------------------
-
-    def paint_mark(self, square: Square, mark: Mark) -> None:
-        if self._view.surface is Surface.LINES:
-            self._mark_crossing(square, mark)
-        else:
-            self._mark_square(square)
-
-    def _mark_crossing(self, square: Square, mark: Mark) -> None:
-        x, y = self._middle(square)
-        colour = ROW if mark is Mark.ROW else ACCENT
-        width = max(2.0, self.cell * 0.085)
-        radius = self.cell * (0.25 if mark is Mark.OFFER else 0.46)
-        self._add(Disc(x, y, radius, None, colour, width))
-
-    def _mark_square(self, square: Square) -> None:
+    def mark(self, square: Square, mark: Mark) -> Sequence[Item]:
+        cell = self.cell
+        if self._surface is Surface.LINES:
+            radius = cell * (0.25 if mark is Mark.OFFER else 0.46)
+            colour = ROW if mark is Mark.ROW else ACCENT
+            return [Disc(*self._middle(square), radius, None, colour, max(2.0, cell * 0.085))]
         left, top = self._corner(square)
-        cell, width = self.cell, max(2.5, self.cell * 0.055)
+        width = max(2.5, cell * 0.055)
         half = width / 2
         corners = [
             (left + half, top + half),
@@ -301,7 +225,14 @@ class _Painter:
             (left + cell - half, top + cell - half),
             (left + half, top + cell - half),
         ]
-        self._add(Shape(corners, None, ACCENT, width))
+        return [Shape(corners, None, ACCENT, width)]
+
+
+@lru_cache(maxsize=32)
+def _shared_painter(
+    surface: Surface, columns: tuple[str, ...], rows: tuple[str, ...], blocked: frozenset[Square]
+) -> BoardPainter:
+    return BoardPainter(BoardView(surface, columns, rows, {}, ("", ""), blocked=blocked))
 
 
 _LAST_INK = ("#ff8a80", "#c62828")
@@ -310,11 +241,30 @@ _HIDDEN = (("#e6e2da", "#8d8677"), ("#77716a", "#4a4640"))
 _WAVE = ((0.18, 0.0), (0.28, -0.06), (0.38, 0.0), (0.48, 0.06), (0.58, 0.0), (0.68, -0.06), (0.82, 0.0))
 
 
-def _stars(columns: int, rows: int) -> Iterable[Square]:
-    if columns != rows or columns not in (15, 19):
-        return ()
-    near, middle, far = 3, columns // 2, columns - 4
-    return ((near, near), (far, near), (middle, middle), (near, far), (far, far))
+def draw_card(view: BoardView, names: tuple[str, str], scores: tuple[str, str], title: str) -> Scene:
+    """Return a game's preview picture (Open Graph); `names` and `scores` are by seat, `title` is the contest's name."""
+    width, height, margin = 1200, 630, 48
+    painter = BoardPainter(view, 520)
+    board = painter.board()
+    for square, token in view.tokens.items():
+        board.items += painter.token(square, token)
+    for square, mark in view.marks.items():
+        board.items += painter.mark(square, mark)
+    top = (height - board.height) / 2
+    left = top + board.width + margin
+    room = width - left - margin
+    scene = Scene(width, height, [Rectangle(0, 0, width, height, _PAPER)])
+    scene.items += (moved(item, top, top) for item in board.items)
+    scene.items.append(Text(left, 120, cut_to_width(title, room, 30), 30, "#69645c", "start"))
+    fills, edges = SIDES[view.surface]
+    for side, y in enumerate((260, 400)):
+        seat = view.seats[side]
+        scene.items += [
+            Disc(left + 20, y, 20, fills[side], edges[side], 2),
+            Text(left + 60, y, cut_to_width(names[seat], room - 150, 44), 44, _INK, "start"),
+            Text(width - margin, y, scores[seat], 60, _INK, "end"),
+        ]
+    return scene
 
 
 def cut_to_width(text: str, pixels: float, size: float) -> str:

@@ -39,12 +39,7 @@ def _mirrored(*half: Point) -> tuple[Point, ...]:
     return (*half, *((1 - x, y) for x, y in reversed(half)))
 
 
-def _arc(x: float, y: float, rx: float, ry: float, begin: float, end: float) -> list[Point]:
-    steps = 16
-    angles = [(begin + (end - begin) * n / steps) * pi for n in range(steps + 1)]
-    return [(x + rx * cos(angle), y + ry * sin(angle)) for angle in angles]
-
-
+_ARC = [(0.5 + 0.17 * cos(n / 16 * pi), 0.42 + 0.15 * sin(n / 16 * pi)) for n in range(17)]
 _BASE = _mirrored((0.24, 0.80), (0.20, 0.84), (0.20, 0.91))
 
 _PAWN = Glyph(
@@ -69,7 +64,7 @@ _ROOK = Glyph(
 _BISHOP = Glyph(
     (
         _mirrored((0.43, 0.54), (0.40, 0.66), (0.28, 0.81)),
-        (*_arc(0.5, 0.42, 0.17, 0.15, 0.0, 1.0), (0.345, 0.34), (0.42, 0.25), (0.5, 0.18), (0.58, 0.25), (0.655, 0.34)),
+        (*_ARC, (0.345, 0.34), (0.42, 0.25), (0.5, 0.18), (0.58, 0.25), (0.655, 0.34)),
         _mirrored((0.36, 0.55), (0.34, 0.60)),
         (0.5, 0.15, 0.05),
         _BASE,

@@ -11,12 +11,12 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import repeat
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from judge.formats.views import BoardView, Mark, Square, Surface, Token, changed_squares
-from judge.render.board import LABELS, BarePainter
+from judge.render.board import LABELS, BoardPainter
 from judge.render.shapes import Text, moved
-from judge.render.svg import FONT, content, middle_of_text, text_style, write_at_origin, write_grouped, write_items
+from judge.render.svg import FONT, content, middle_of_text, text_style, write_grouped, write_items
 
 Thing = TypeVar("Thing", bound=Hashable)
 
@@ -52,10 +52,7 @@ def spans(
 
 @dataclass(frozen=True, slots=True)
 class Film:
-    """A game's SVG element, and the painted pieces by element name.
-
-    `painted` ignores the numbers on stones.
-    """
+    """A game's SVG element, and the painted pieces by element name. `painted` ignores the numbers on stones."""
 
     svg: str
     painted: Mapping[str, Token]
@@ -63,8 +60,8 @@ class Film:
 
 def write_film(views: Sequence[BoardView], title: str = "") -> Film:
     """Return the film of the positions `views` (at least one)."""
-    painter = BarePainter.of(views[-1])
-    board = empty_board(painter)
+    painter = BoardPainter.of(views[-1])
+    board = _empty_board(painter)
     last = len(views) - 1
     camera = _Camera(painter, views[-1].surface, last)
     stays = spans([view.tokens for view in views], [view.changed for view in views])
@@ -80,34 +77,32 @@ def write_film(views: Sequence[BoardView], title: str = "") -> Film:
     return Film(svg, camera.painted)
 
 
-@dataclass(frozen=True, slots=True)
-class EmptyBoard:
-    """The empty board's elements, shared by a contest's positions."""
-
+class _EmptyBoard(NamedTuple):
     width: int
     height: int
     elements: str
 
 
 @lru_cache(maxsize=32)
-def empty_board(painter: BarePainter) -> EmptyBoard:
-    """Paint the board."""
+def _empty_board(painter: BoardPainter) -> _EmptyBoard:
+    """Shared by a contest's positions."""
     scene = painter.board()
-    return EmptyBoard(scene.width, scene.height, write_grouped(scene.items))
+    return _EmptyBoard(scene.width, scene.height, write_grouped(scene.items))
 
 
-def write_still(painter: BarePainter, empty: EmptyBoard, view: BoardView, title: str, prefix: str) -> str:
+def write_still(painter: BoardPainter, view: BoardView, title: str, prefix: str) -> str:
     """Return a position for a script: a piece has `data-at="X Y"` instead of steps.
 
-    `painter` has painted the board `empty`. `prefix` makes element names unique in the page.
+    `prefix` makes element names unique in the page.
     """
+    board = _empty_board(painter)
     camera = _Camera(painter, view.surface, 0, prefix)
     pieces = "".join(camera.pieces(spans([view.tokens])))
     marks = camera.marks(spans([view.marks]))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="film" role="img" font-family="{FONT}" '
-        f'viewBox="0 0 {empty.width} {empty.height}"><title>{content(title)}</title>\n'
-        f"<defs>{camera.definitions()}</defs>{empty.elements}\n"
+        f'viewBox="0 0 {board.width} {board.height}"><title>{content(title)}</title>\n'
+        f"<defs>{camera.definitions()}</defs>{board.elements}\n"
         f'<g class="pieces">{pieces}</g>\n{marks}</svg>'
     )
 
@@ -115,14 +110,13 @@ def write_still(painter: BarePainter, empty: EmptyBoard, view: BoardView, title:
 class _Camera:
     """Paints each different piece once and places it. A `prefix` selects a position instead of a film."""
 
-    def __init__(self, painter: BarePainter, surface: Surface, last: int, prefix: str = "") -> None:
+    def __init__(self, painter: BoardPainter, surface: Surface, last: int, prefix: str = "") -> None:
         self.painted: dict[str, Token] = {}
         self._prefix = prefix
         self._painter = painter
         self._has_fields = surface is Surface.CHEQUERED
         self._last = last
         self._names: dict[str, str] = {}
-        self._looks: dict[tuple[Token | Mark, int], tuple[str, _Look]] = {}
 
     def pieces(self, there: Sequence[Span[Token]]) -> Iterator[str]:
         groups: dict[tuple[str, str], list[str]] = {}
@@ -159,17 +153,11 @@ class _Camera:
         return "\n".join(f'<g id="{name}">{elements}</g>' for elements, name in self._names.items())
 
     def _look(self, thing: Token | Mark, square: Square) -> tuple[str, "_Look"]:
-        field = sum(square) % 2 if self._has_fields else 0
-        known = self._looks.get((thing, field))
-        if known is None:
-            look = _look_of(self._painter, thing, field)
-            name = self._names.setdefault(look.shapes, f"{self._prefix}p{len(self._names)}")
-            known = self._looks[thing, field] = name, look
-        return known
+        look = _look_of(self._painter, thing, sum(square) % 2 if self._has_fields else 0)
+        return self._names.setdefault(look.shapes, f"{self._prefix}p{len(self._names)}"), look
 
 
-@dataclass(frozen=True, slots=True)
-class _Look:
+class _Look(NamedTuple):
     """Elements without text, the text, its style, and the place of both in a square."""
 
     shapes: str
@@ -180,7 +168,7 @@ class _Look:
 
 
 @lru_cache(maxsize=4096)
-def _look_of(painter: BarePainter, thing: Token | Mark, field: int) -> _Look:
+def _look_of(painter: BoardPainter, thing: Token | Mark, field: int) -> _Look:
     square = (field, 0)
     painted = painter.mark(square, thing) if isinstance(thing, Mark) else painter.token(square, thing)
     items = [moved(item, -field * painter.cell, 0) for item in painted]
@@ -190,4 +178,4 @@ def _look_of(painter: BarePainter, thing: Token | Mark, field: int) -> _Look:
     shapes = write_items(moved(item, -right, -down) for item in items if item is not text)
     if text is None:
         return _Look(shapes, "", "", right, down)
-    return _Look(shapes, write_at_origin(text), text_style(text), right, down)
+    return _Look(shapes, f"<text>{content(text.text)}</text>", text_style(text), right, down)

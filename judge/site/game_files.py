@@ -99,13 +99,6 @@ def public_record(files: Path, digest: str) -> bytes:
     return public_part(read_stored(files, digest)).to_json(as_read=True)
 
 
-def write_public(file: RecordFile, path: Path) -> RecordFile:
-    """Write and return the public part of a record."""
-    public = public_part(file)
-    path.write_bytes(public.to_json(as_read=True))
-    return public
-
-
 def write_private(file: RecordFile, folders: tuple[Path, Path], stem: str) -> None:
     """Write each seat's withheld entries and stderr to its agent's directory."""
     for seat in SEATS:

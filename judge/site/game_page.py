@@ -21,7 +21,7 @@ from judge.formats.views import BoardView, Surface, Token, numbered
 from judge.games.types import SEATS
 from judge.record.spec import GameRecord
 from judge.referee.blame import fix_of
-from judge.render.card import draw_card
+from judge.render.board import draw_card
 from judge.render.svg_player import write_film
 from judge.site.pages import HERE, PagePlace, picture, render, short_name
 from judge.site.plots import plots_of
@@ -114,19 +114,6 @@ def large_record_page(place: PagePlace, context: GamePageContext, record_bytes: 
         "record": record or f"{place.top}{context.game.record_path}",
     }
     return render("large_record.html", place, values)
-
-
-def game_page(
-    replay: Stepped,
-    record: GameRecord,
-    context: GamePageContext,
-    place: PagePlace,
-    template: str = TEMPLATE,
-    more: Mapping[str, Any] = NOTHING,
-    package: str = HERE,
-) -> bytes:
-    """Page of a game replayed from its public record."""
-    return next(game_pages(replay, record, context, [place], template, more, package))
 
 
 def game_pages(
@@ -247,23 +234,19 @@ class _MoveRows:
             # Optional HTML tags are omitted: a game has up to hundreds of rows.
             self._html.append(
                 f'<tr id="{at}" class=s{step.seat}><td><a href="#{at}">{replay.number_of(at)}</a>'
-                f"<td>{names[step.seat]}<td>{_html(plain_text(said, MAX_MOVE_CHARACTERS))}<td>"
+                f"<td>{names[step.seat]}<td>{_html(plain_text(said, MAX_MOVE_CHARACTERS))}"
             )
             self._measure("" if step.ms is None else duration(step.ms))
             if columns["left"]:
                 left = step.left_ms[step.seat]
-                self._html.append("<td>")
                 self._measure("" if left is None else clock_text(left))
             if columns["memory"]:
-                self._html.append("<td>")
                 self._measure(mib(step.memory_bytes, ""))
             if columns["evaluation"]:
-                self._html.append("<td>")
                 self._measure(_evaluation(figure))
             if columns["depth"]:
                 self._html.append(f"<td>{'' if figure.depth is None else number(figure.depth, 0)}")
             if columns["nodes"]:
-                self._html.append("<td>")
                 self._measure("" if figure.nodes is None else count_text(figure.nodes))
             if columns["messages"]:
                 search = " · ".join(f"{key} {value}" for key, value in step.search.items())
@@ -273,7 +256,8 @@ class _MoveRows:
         self._parts.append("".join(self._html))
 
     def _measure(self, text: str) -> None:
-        self._parts += ["".join(self._html), text]
+        """Add a cell."""
+        self._parts += ["".join([*self._html, "<td>"]), text]
         self._html = []
 
     def written(self, language: Language) -> Markup:

@@ -24,11 +24,10 @@ from judge.journal.events import (
     Voided,
 )
 from judge.journal.sentences import event_message, text_of
-from judge.site.pages import PagePlace, render_for
+from judge.site.pages import PagePlace, in_parts, render_for
 from judge.translations.language import Language
 
 PER_PAGE = 300
-"""Entries on one page."""
 
 _HIDDEN: tuple[type[Event], ...] = (Started, Announced, LockedIn, SubmissionChanged)
 """Events that later lines repeat, and those before the contest."""
@@ -44,7 +43,6 @@ class JournalEntry:
     game: PublishedGame | None
 
     def text(self, language: Language) -> str:
-        """Its sentence."""
         if self.game is None:
             return _describe(self.change, language)
         return _describe_game(self.change, self.game, language)
@@ -52,14 +50,13 @@ class JournalEntry:
 
 def journal_pages(contest: ContestView, place: Callable[[str], PagePlace]) -> Mapping[str, Callable[[], bytes]]:
     """A function for each page (at least one), by file."""
-    entries = journal_entries(contest)
     written: dict[str, Callable[[], bytes]] = {}
-    parts = max(1, -(-len(entries) // PER_PAGE))
-    for part in range(1, parts + 1):
+    parts = in_parts(journal_entries(contest), PER_PAGE)
+    for part, entries in enumerate(parts, 1):
         days: dict[str, list[JournalEntry]] = {}
-        for entry in entries[(part - 1) * PER_PAGE : part * PER_PAGE]:
+        for entry in entries:
             days.setdefault(entry.at[:10], []).append(entry)
-        values = {"days": days, "part": part, "parts": parts, "journal_name": _page_name}
+        values = {"days": days, "part": part, "parts": len(parts), "journal_name": _page_name}
         at = place(_page_name(part))
         written[at.file] = partial(render_for, contest, "journal.html", "journal", at, values)
     return written
@@ -120,4 +117,3 @@ _OF_ATTEMPT: Mapping[type[Event], str] = {
     Superseded: event_message("attempt {attempt} ended after a later attempt had started; it does not count"),
     Annulled: event_message("the organiser annulled the result of attempt {attempt}: {why}"),
 }
-"""Sentences on the ends of attempts."""

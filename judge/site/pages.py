@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from importlib.resources import files
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
@@ -22,6 +22,7 @@ from judge.journal.sentences import text_of
 from judge.translations.language import CODES, ENGLISH, Language, languages
 
 Page = tuple[str, bytes]
+Value = TypeVar("Value")
 
 MAX_NAME_CHARACTERS = 48
 
@@ -83,7 +84,6 @@ class PagePlace:
 
     @property
     def file(self) -> str:
-        """The path from the top of the site."""
         return self._folder(self.language) + self.path
 
     @property
@@ -218,12 +218,7 @@ def render(
 
 
 def render_for(
-    contest: ContestView,
-    template: str,
-    here: str,
-    place: PagePlace,
-    values: Mapping[str, Any],
-    package: str = HERE,
+    contest: ContestView, template: str, here: str, place: PagePlace, values: Mapping[str, Any], package: str = HERE
 ) -> bytes:
     """Render a page of a contest. `here` is its tab in the navigation."""
     common = {
@@ -235,6 +230,11 @@ def render_for(
         "withheld_from": contest.state.withheld_from,
     }
     return render(template, place, {**common, **values}, contest.stream, package)
+
+
+def in_parts(values: Sequence[Value], size: int) -> Sequence[Sequence[Value]]:
+    """Values by page; at least one part."""
+    return [values[start : start + size] for start in range(0, max(1, len(values)), size)]
 
 
 def picture(svg: str) -> Markup:

@@ -9,12 +9,10 @@ from judge.games.types import FAILURES
 from judge.translations.language import Language
 
 MIN_GAMES = 6
-"""Games needed to show picks."""
 
 MIN_UPSET_ELO = 50
 
 MIN_SWING = 0.5
-"""See `EvaluatedGame.swing`."""
 
 
 def no_upset(contest: ContestView, language: Language) -> str:
@@ -50,15 +48,6 @@ def picks(contest: ContestView, language: Language) -> Sequence[tuple[str, Publi
     clock = terms.policy.clock
     limit_ms = 0 if terms.clocks or len({*clock.controls}) > 1 or clock.controls[0].grows else clock.match_ms
 
-    def moves(result: GameResult) -> float:
-        return sum(result.replies)
-
-    def upset(result: GameResult) -> float:
-        return _upset(contest, [result])
-
-    def used(result: GameResult) -> float:
-        return max(result.charged_ms)
-
     def swing(result: GameResult) -> float:
         found = contest.evaluated.get(result.number)
         return 0.0 if found is None else found.swing
@@ -89,10 +78,16 @@ def picks(contest: ContestView, language: Language) -> Sequence[tuple[str, Publi
         time = language.measure(clock_text(limit_ms - ms))
         return gettext("closest on the clock, {time} left").format(time=time)
 
-    choose(upset, MIN_UPSET_ELO, lambda by, _: gettext("biggest upset, by {elo} Elo").format(elo=round(by)))
+    def upset_text(elo: float, _: GameResult) -> str:
+        return gettext("biggest upset, by {elo} Elo").format(elo=round(elo))
+
+    def moves_text(count: float, _: GameResult) -> str:
+        return gettext("longest game, {count} moves").format(count=round(count))
+
+    choose(lambda result: _upset(contest, [result]), MIN_UPSET_ELO, upset_text)
     choose(swing, MIN_SWING, swing_text)
     choose(decided, 1, decided_text)
-    choose(moves, 1, lambda count, _: gettext("longest game, {count} moves").format(count=round(count)))
+    choose(lambda result: sum(result.replies), 1, moves_text)
     if limit_ms:
-        choose(used, limit_ms / 2, left_text)
+        choose(lambda result: max(result.charged_ms), limit_ms / 2, left_text)
     return [("; ".join(reasons), game) for reasons, game in chosen.values()]

@@ -7,6 +7,7 @@ range.
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Protocol
 
@@ -58,14 +59,14 @@ class Plot:
 def plots_of(steps: Sequence[PlottedStep], figures: Sequence[SearchFigures]) -> Sequence[Plot]:
     """A game's plots that have values; `figures` are by step."""
     width = max(len(steps), 2)
-    plots = [
-        _evaluations(_values(steps, [figure.evaluation for figure in figures]), width),
-        _curve("depth", _values(steps, [figure.depth for figure in figures]), width, count_text),
-        _curve("nodes", _values(steps, [figure.nodes for figure in figures]), width, count_text, math.log1p),
-        _times(_values(steps, [step.ms for step in steps]), width),
-        _curve("memory", _values(steps, [step.memory_bytes for step in steps]), width, lambda count: mib(int(count))),
+    kinds: list[tuple[Sequence[float | None], Callable[[Values, int], Plot]]] = [
+        ([figure.evaluation for figure in figures], _evaluations),
+        ([figure.depth for figure in figures], partial(_curve, "depth", count_text)),
+        ([figure.nodes for figure in figures], partial(_curve, "nodes", count_text, scale=math.log1p)),
+        ([step.ms for step in steps], _times),
+        ([step.memory_bytes for step in steps], partial(_curve, "memory", lambda count: mib(int(count)))),
     ]
-    return [plot for plot in plots if plot is not None]
+    return [draw(values, width) for found, draw in kinds if (values := _values(steps, found))]
 
 
 def empty_plot(name: str) -> Plot:
@@ -83,23 +84,19 @@ def _values(steps: Sequence[PlottedStep], values: Sequence[float | None]) -> Val
 
 def _curve(
     name: str,
+    say: Callable[[float], str],
     values: Values,
     width: int,
-    say: Callable[[float], str],
     scale: Callable[[float], float] = lambda value: value,
-) -> Plot | None:
-    if not values:
-        return None
+) -> Plot:
     most = max(value for *_, value in values)
     unit = (HEIGHT - EDGE) / (scale(most) or 1)
     paths = _paths([(at, seat, HEIGHT - scale(value) * unit) for at, seat, value in values])
     return Plot(name, width, paths, say(0), say(most))
 
 
-def _evaluations(values: Values, width: int) -> Plot | None:
+def _evaluations(values: Values, width: int) -> Plot:
     """Large values are compressed; forced wins are at the edge."""
-    if not values:
-        return None
     known = [value for *_, value in values if math.isfinite(value)]
     unit = (HEIGHT / 2 - EDGE) / max((abs(_drawn(value)) for value in known), default=1.0)
 
@@ -126,9 +123,7 @@ def evaluation_height(value: float) -> int:
     return round(HEIGHT / 2 - share * (HEIGHT / 2 - EDGE))
 
 
-def _times(values: Values, width: int) -> Plot | None:
-    if not values:
-        return None
+def _times(values: Values, width: int) -> Plot:
     most = max(1.0, *(value for *_, value in values))
     unit = (HEIGHT / 2 - EDGE) / most
     bars: tuple[list[str], list[str]] = ([], [])

@@ -16,11 +16,10 @@ from judge.contest_view.values import Participant, chance_words
 from judge.contest_view.view import ContestView
 from judge.formats.outcome import outcome_for
 from judge.games.types import FAILURES
-from judge.site.charts import history_chart, interval_text, ratings_chart, results_chart
+from judge.site.charts import agent_values, history_chart, interval_text, ladder_values, ratings_chart, results_chart
 from judge.site.feed import agent_feed
 from judge.site.journal_page import journal_pages
-from judge.site.ladder import agent_values, ladder_values
-from judge.site.pages import ASSETS, Page, PagePlace, asset, render_for
+from judge.site.pages import ASSETS, Page, PagePlace, asset, in_parts, render_for
 from judge.site.pairs import MAX_AGENTS, pair_file, pair_pages
 from judge.site.picks import no_upset, picks
 from judge.site.rules import format_facts, format_text, game_facts, limit_facts, own_time, rules_in_words, value_text
@@ -114,28 +113,18 @@ class _LanguagePages:
 
     def of_records(self, about: About) -> Mapping[str, Callable[[], bytes]]:
         contest, language = self.contest, self.language
-        index = self._page("index.html", "index.html", "index", partial(_index, contest, language))
-        agents = [
-            self._page(
-                f"agents/{participant.stem}.html",
-                "agent.html",
-                "",
-                partial(_agent, contest, participant, about.get(participant.name, {}), language),
-            )
-            for participant in contest.participants
-        ]
-        feeds = contest.participants if contest.stream is not None else ()
-        agents += [
-            (self._place(f"agents/{each.stem}.xml").file, partial(agent_feed, contest, each, language))
-            for each in feeds
-        ]
-        rounds = [
-            self._page(path, "round.html", "games", values)
-            for path, values in (_round_pages(contest, language) if contest.has_rounds else ())
-        ]
+        found = [self._page("index.html", "index.html", "index", partial(_index, contest, language))]
+        for each in contest.participants:
+            values = partial(_agent, contest, each, about.get(each.name, {}), language)
+            found.append(self._page(f"agents/{each.stem}.html", "agent.html", "", values))
+        if contest.stream is not None:
+            feeds = [(self._place(f"agents/{each.stem}.xml"), each) for each in contest.participants]
+            found += [(place.file, partial(agent_feed, contest, each, language)) for place, each in feeds]
         if contest.has_rounds:
-            rounds.append(self._page("rounds.html", "rounds.html", "games", partial(_rounds, contest)))
-        return dict([index, *agents, *rounds])
+            rounds = _round_pages(contest, language)
+            found += [self._page(path, "round.html", "games", values) for path, values in rounds]
+            found.append(self._page("rounds.html", "rounds.html", "games", partial(_rounds, contest)))
+        return dict(found)
 
     def _page(
         self, path: str, template: str, here: str, values: Callable[[], Mapping[str, Any]]
@@ -174,7 +163,7 @@ def _index(contest: ContestView, language: Language) -> Mapping[str, Any]:
         "ratings": ratings_chart(contest, language),
         "ladder": ladder_values(contest, language),
         "interval_of": partial(interval_text, language=language),
-        "draw_models": _draw_models(contest),
+        "draw_models": list(_draw_models(contest)),
         "rules": rules_in_words(contest.snapshot.policy, contest.snapshot.clocks, language),
         "facts": _facts(contest, language),
         "technical": _technical(contest, language),
@@ -186,36 +175,20 @@ def _index(contest: ContestView, language: Language) -> Mapping[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _DrawModel:
+def _draw_models(contest: ContestView) -> Iterator[Mapping[str, str | Interval]]:
     """First seat's advantage (Elo), draw parameter, and percentage of draws between equals."""
-
-    name: str
-    advantage: Interval
-    parameter: Interval
-    unit: str
-    share: Interval
-
-
-def _draw_models(contest: ContestView) -> Sequence[_DrawModel]:
-    models = []
     for name, rated in (("Rao-Kupper", contest.ratings), ("Davidson", contest.davidson)):
-        if rated is None:
-            continue
-        share, margin = Interval(rated.draw_share, rated.draw_low, rated.draw_high), rated.draw_elo
-        models.append(
-            _DrawModel(
-                name,
-                Interval(rated.advantage.elo, rated.advantage.low, rated.advantage.high),
-                # Davidson's parameter: the ratio of draws to wins of one side, between equals.
-                _scaled(share, lambda drawn: 2 * drawn / (1 - drawn))
-                if margin is None
-                else Interval(margin.elo, margin.low, margin.high),
-                "" if margin is None else "Elo",
-                _scaled(share, lambda drawn: 100 * drawn),
-            )
-        )
-    return models
+        if rated is not None:
+            share, margin = Interval(rated.draw_share, rated.draw_low, rated.draw_high), rated.draw_elo
+            # Davidson's parameter: the ratio of draws to wins of one side, between equals.
+            ratio = _scaled(share, lambda drawn: 2 * drawn / (1 - drawn))
+            yield {
+                "name": name,
+                "advantage": Interval(rated.advantage.elo, rated.advantage.low, rated.advantage.high),
+                "parameter": ratio if margin is None else Interval(margin.elo, margin.low, margin.high),
+                "unit": "" if margin is None else "Elo",
+                "share": _scaled(share, lambda drawn: 100 * drawn),
+            }
 
 
 def _scaled(each: Interval, scale: Callable[[float], float]) -> Interval:
@@ -279,12 +252,11 @@ def _crosstable(contest: ContestView, language: Language) -> Mapping[str, Any]:
         return {"rows": None, "is_wide": False, "has_sums": False, "has_left_out": False, "has_uncounted": False}
     most = MOST_IN_CELL if len(contest.games) <= MOST_IN_CELLS else 0
     rows = [(line, [_cell(contest, line.agent, other.agent, most, language) for other in lines]) for line in lines]
-    has_sums = any(cell is not None and not cell.games for _, row in rows for cell in row)
     in_cells = sum(max([len(cell.games) or 2 for cell in row if cell is not None], default=1) for _, row in rows)
     return {
         "rows": rows,
         "is_wide": in_cells > MAX_NARROW_CELLS,
-        "has_sums": has_sums,
+        "has_sums": any(cell is not None and not cell.games for _, row in rows for cell in row),
         "has_left_out": any(contest.left_out.values()),
         "has_uncounted": any(cell is not None and not cell.counts for _, row in rows for cell in row),
     }
@@ -319,14 +291,11 @@ def _title(game: PublishedGame, stage: str, verdict: str, language: Language) ->
 
 
 def _list_pages(contest: ContestView) -> Iterator[tuple[str, Callable[[], Mapping[str, Any]]]]:
-    parts = max(1, -(-len(contest.games) // PER_PAGE))
-    names = [f"games{f'-{part}' if part > 1 else ''}.html" for part in range(1, parts + 1)]
-    for part, name in enumerate(names):
-        values = {
-            "games": contest.games[part * PER_PAGE : (part + 1) * PER_PAGE],
-            "parts": [(number, each, each == name) for number, each in enumerate(names, 1)],
-        }
-        yield name, partial(dict, values)
+    parts = in_parts(contest.games, PER_PAGE)
+    names = [f"games{f'-{part}' if part > 1 else ''}.html" for part in range(1, len(parts) + 1)]
+    for name, games in zip(names, parts, strict=True):
+        links = [(number, each, each == name) for number, each in enumerate(names, 1)]
+        yield name, partial(dict, {"games": games, "parts": links})
 
 
 # --- rounds ----------------------------------------------------------------------------------------------------------
@@ -355,18 +324,18 @@ def _rounds(contest: ContestView) -> Mapping[str, Any]:
 def _round_pages(contest: ContestView, language: Language) -> Iterator[tuple[str, Callable[[], Mapping[str, Any]]]]:
     pages: list[tuple[str, str, dict[str, Any]]] = []
     for number, games in contest.rounds.items():
-        parts = max(1, -(-len(games) // PER_PAGE))
-        for part in range(1, parts + 1):
+        parts = in_parts(games, PER_PAGE)
+        for part, shown in enumerate(parts, 1):
             name = f"{number:03d}{f'-{part}' if part > 1 else ''}.html"
             title = language.gettext("Round {number}").format(number=number)
-            if parts > 1:
+            if len(parts) > 1:
                 title = language.gettext("Round {number}, part {part}").format(number=number, part=part)
-            byes = contest.byes.get(number, ()) if part == parts else ()
+            byes = contest.byes.get(number, ()) if part == len(parts) else ()
             values = {
                 "number": number,
                 "part": part,
-                "parts": parts,
-                "games": games[(part - 1) * PER_PAGE : part * PER_PAGE],
+                "parts": len(parts),
+                "games": shown,
                 "byes": [contest.by_name[agent] for agent in byes],
             }
             pages.append((name, title, values))
@@ -382,8 +351,7 @@ def _round_pages(contest: ContestView, language: Language) -> Iterator[tuple[str
 
 def _agent(contest: ContestView, agent: Participant, about: Mapping[str, str], language: Language) -> Mapping[str, Any]:
     _ = language.gettext
-    opponents = []
-    faults = []
+    opponents, faults = [], []
     for other in contest.participants:
         games = contest.meetings.get(frozenset({agent.name, other.name}), ()) if other != agent else ()
         if games:
@@ -399,13 +367,13 @@ def _agent(contest: ContestView, agent: Participant, about: Mapping[str, str], l
     total = sum(len(games) for _, games in opponents)
     rating = contest.rated.get(agent.name)
     seat, snapshot = agent.entry.seat, contest.snapshot
-    line = contest.lines.get(agent.name)
+    line, places = contest.lines.get(agent.name), contest.place_ranges.get(agent.name, "")
     return {
         "participant": agent,
         "line": line,
         "is_by_rating": contest.table.is_by_rating and line is not None and bool(line.values),
         "done": _played(contest, agent.name) if agent.out or line is None else line.done,
-        "places": _places(contest, agent.name),
+        "places": "" if line is None or places == str(line.place) else places,
         "history": _history(contest, agent, language),
         "ladder": ladder,
         "rating": rating,
@@ -443,11 +411,6 @@ def _played(contest: ContestView, agent: str) -> SideScore:
         if agent in result.agents:
             done.count(result, result.agents.index(agent))
     return done
-
-
-def _places(contest: ContestView, agent: str) -> str:
-    line, places = contest.lines.get(agent), contest.place_ranges.get(agent, "")
-    return "" if line is None or places == str(line.place) else places
 
 
 def _rating_for_pairings(contest: ContestView, agent: str) -> str:

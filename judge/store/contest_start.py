@@ -63,13 +63,8 @@ class ContestStart(Reader):
 
         `secret`: if the document has only its commitment. `withheld_from`: the first round whose results are withheld.
         """
-        values = {
-            "document": document,
-            "created_at": self._stamp(),
-            "state": "open",
-            "secret": secret,
-            "withheld_from": withheld_from,
-        }
+        values: dict[str, object] = {"document": document, "created_at": self._stamp(), "state": "open"}
+        values |= {"secret": secret, "withheld_from": withheld_from}
         with self._writing() as connection:
             announced = announced_row(connection, name, locked=True)
             if announced is None:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from itertools import takewhile
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, bindparam, func, insert, select, update
 
 from judge.base.errors import HostError, InputError
 from judge.contest_games import OPEN_STATES, AttemptState, GameState, Outcome, Pairing, ScheduledGame, schedule_digest
@@ -49,12 +49,7 @@ from judge.store.lease import LEASE_HOLDER, Lease
 from judge.store.orders import TakesOrders
 from judge.store.queries import announced_row, contest_row
 from judge.store.tables import attempts, contests, entries, files, games, journal, pairings, results
-from judge.store.types import (
-    MAX_CLOCK_STEP,
-    EntryRow,
-    FileKind,
-    cancellation,
-)
+from judge.store.types import MAX_CLOCK_STEP, EntryRow, FileKind, cancellation
 
 _GAME = select(games).where(games.c.id == bindparam("of_id"))
 _IN_STATE = (
@@ -83,6 +78,9 @@ class Store(ContestStart, TakesOrders):
         """Hold the right to run the contest (`judge.store.lease`). Inside, this store writes only with the lease;
         without it, it raises StoreLostError.
         """
+        if self._engine.dialect.name != "postgresql":
+            yield
+            return
         with Lease(self._engine, contest, holder) as self._lease:
             try:
                 yield
@@ -90,7 +88,6 @@ class Store(ContestStart, TakesOrders):
                 self._lease = None
 
     def check_lease(self) -> None:
-        """See `Lease.check`."""
         if self._lease is not None:
             self._lease.check()
 
@@ -104,6 +101,13 @@ class Store(ContestStart, TakesOrders):
 
     def _begin(self) -> AbstractContextManager[Connection]:
         return self._lease.writing() if self._lease else super()._begin()
+
+    @contextmanager
+    def _writing_to(self, contest: str) -> Iterator[Connection]:
+        """A transaction in which the row of a begun contest is locked."""
+        with self._writing() as connection:
+            contest_row(connection, contest, locked=True)
+            yield connection
 
     # --- the files of a contest --------------------------------------------------------------------------------------
 
@@ -121,15 +125,13 @@ class Store(ContestStart, TakesOrders):
 
     def set_state(self, contest: str, event: Resumed | Paused | Stopped) -> None:
         """Only an open contest issues games."""
-        with self._writing() as connection:
-            contest_row(connection, contest, locked=True)
+        with self._writing_to(contest) as connection:
             connection.execute(update(contests).where(contests.c.name == contest).values(state=event.NAME))
             self._tell(connection, contest, event)
 
     def remark(self, contest: str, event: Event) -> None:
         """Write to the journal."""
-        with self._writing() as connection:
-            contest_row(connection, contest, locked=True)
+        with self._writing_to(contest) as connection:
             self._tell(connection, contest, event)
 
     def log_once(self, name: str, event: Event, who: str) -> bool:
@@ -140,46 +142,42 @@ class Store(ContestStart, TakesOrders):
             if announced_row(connection, name, locked=True) is None:
                 raise InputError(f"contest {name!r} was not announced")
             changes = (line.change for line in self._inside(connection).last_lines(name, None, type(event)))
-            if next((each for each in changes if _agent_of(each) == _agent_of(event)), None) == event:
+            agent = getattr(event, "agent", None)
+            if next((each for each in changes if getattr(each, "agent", None) == agent), None) == event:
                 return False
             self._tell(connection, name, event, who=who)
             return True
 
     def disqualify(self, contest: str, agent: str, why: str) -> None:
         """Its results do not count; its other games are cancelled."""
-        with self._writing() as connection:
-            contest_row(connection, contest, locked=True)
-            changed = connection.execute(
-                update(entries)
-                .where(entries.c.contest == contest, entries.c.name == agent, entries.c.disqualified.is_(None))
-                .values(disqualified=why)
-            )
-            if not changed.rowcount:
-                raise InputError(f"no agent {agent!r} takes part in {contest!r}, or it is disqualified already")
-            _cancel(connection, contest)
-            self._tell(connection, contest, Disqualified(agent, why))
-            self._note_round(connection, contest)
+        refusal = f"no agent {agent!r} takes part in {contest!r}, or it is disqualified already"
+        self._take_out(contest, Disqualified(agent, why), refusal, {"disqualified": why})
 
     def withdraw(self, contest: str, agent: str, why: str, *, is_annulled: bool) -> None:
         """`is_annulled`: as after a disqualification. Raises InputError if it does not take part now."""
-        with self._writing() as connection:
-            contest_row(connection, contest, locked=True)
-            is_own = (entries.c.contest == contest, entries.c.name == agent)
-            changed = connection.execute(
-                update(entries)
-                .where(*is_own, entries.c.disqualified.is_(None), entries.c.withdrawn.is_(None))
-                .values(withdrawn=why, is_annulled=is_annulled)
-            )
-            if not changed.rowcount:
-                raise InputError(f"{agent!r} does not take part in {contest!r}, or no longer")
+        refusal = f"{agent!r} does not take part in {contest!r}, or no longer"
+        values = {"withdrawn": why, "is_annulled": is_annulled}
+        self._take_out(contest, Withdrawn(agent, why), refusal, values, entries.c.withdrawn.is_(None))
+
+    def _take_out(
+        self,
+        contest: str,
+        event: Disqualified | Withdrawn,
+        refusal: str,
+        values: Mapping[str, object],
+        *conditions: ColumnElement[bool],
+    ) -> None:
+        with self._writing_to(contest) as connection:
+            of_agent = (entries.c.contest == contest, entries.c.name == event.agent, entries.c.disqualified.is_(None))
+            if not connection.execute(update(entries).where(*of_agent, *conditions).values(values)).rowcount:
+                raise InputError(refusal)
             _cancel(connection, contest)
-            self._tell(connection, contest, Withdrawn(agent, why))
+            self._tell(connection, contest, event)
             self._note_round(connection, contest)
 
     def enter(self, contest: str, row: EntryRow, why: str) -> None:
         """Add an entry after the start. Raises InputError if its name is taken."""
-        with self._writing() as connection:
-            contest_row(connection, contest, locked=True)
+        with self._writing_to(contest) as connection:
             taken = select(entries.c.name).where(entries.c.contest == contest)
             if row.name.casefold() in map(str.casefold, connection.scalars(taken)):
                 raise InputError(f"{row.name!r} takes part in {contest!r} already")
@@ -198,8 +196,7 @@ class Store(ContestStart, TakesOrders):
         """Add games and pairings; existing ones stay unchanged. Does nothing and returns False if `after` is given and
         is not the journal's last line number. From `ends` on, ends the season and returns False.
         """
-        with self._writing() as connection:
-            contest_row(connection, contest, locked=True)
+        with self._writing_to(contest) as connection:
             if after is not None and self._inside(connection).journal_end(contest) != after:
                 return False
             # The line's time must not be after the check's.
@@ -210,11 +207,9 @@ class Store(ContestStart, TakesOrders):
             rounds = {"rounds": list({pair.round for pair in pairs})}
             places = connection.execute(_PLACES, {**rounds, **_bounds(contest, [pair.table for pair in pairs])})
             known = {(row.round, row.table) for row in places}
-            pair_rows = [
-                {"contest": contest, **asdict(pair)} for pair in pairs if (pair.round, pair.table) not in known
-            ]
-            if pair_rows:
-                connection.execute(insert(pairings), pair_rows)
+            new_pairs = [pair for pair in pairs if (pair.round, pair.table) not in known]
+            if new_pairs:
+                connection.execute(insert(pairings), [{"contest": contest, **asdict(pair)} for pair in new_pairs])
             there = set(connection.scalars(_GAMES_BETWEEN, _bounds(contest, [game.number for game in new])))
             added = [game for game in new if game.id not in there]
             if added:
@@ -245,8 +240,8 @@ class Store(ContestStart, TakesOrders):
                 raise InputError(f"round {last} is public: the first withheld one is {row.withheld_from}")
             event = Revealed(why, last)
             self._tell(connection, contest, event)
-            left = {"withheld_from": event.withheld_from}
-            connection.execute(update(contests).where(contests.c.name == contest).values(**left))
+            of_contest = update(contests).where(contests.c.name == contest)
+            connection.execute(of_contest.values(withheld_from=event.withheld_from))
 
     def _note_round(self, connection: Connection, contest: str) -> None:
         """Write that a withheld round has ended."""
@@ -291,9 +286,7 @@ class Store(ContestStart, TakesOrders):
                     key=lambda row: (ranks.get(row.first, -math.inf) + ranks.get(row.second, -math.inf), row.number),
                     default=None,
                 )
-                if by_need is None:
-                    return None
-                return self._start(connection, contest, by_need.id, host, slot)
+                return None if by_need is None else self._start(connection, contest, by_need.id, host, slot)
             for row in connection.execute(_IN_STATE if alone else _FIRST_IN_STATE, pending):
                 if not busy & {row.first, row.second}:
                     return self._start(connection, contest, row.id, host, slot)
@@ -393,12 +386,10 @@ class Store(ContestStart, TakesOrders):
 
     def roll_back(self, contest: str, why: str, but: Collection[tuple[str, int]] = ()) -> int:
         """Abandon running attempts except `but` (game, attempt), so their games are pending; return their number."""
-        with self._writing() as connection:
-            contest_row(connection, contest, locked=True)
-            found = connection.execute(
-                select(games).where(games.c.contest == contest, games.c.state == GameState.RUNNING)
-            )
-            running = [row for row in found.all() if (row.id, row.attempt) not in but]
+        with self._writing_to(contest) as connection:
+            is_running = (games.c.contest == contest, games.c.state == GameState.RUNNING)
+            found = connection.execute(select(games).where(*is_running)).all()
+            running = [row for row in found if (row.id, row.attempt) not in but]
             for row in running:
                 self._end(connection, row, Abandoned(row.id, row.attempt, cut(why)), None)
                 connection.execute(update(games).where(games.c.id == row.id).values(state=GameState.PENDING))
@@ -429,16 +420,14 @@ class Store(ContestStart, TakesOrders):
 
     def release(self, contest: str, why: str, game: str | None = None, but: Collection[str] = ()) -> int:
         """Release the held games, or `game`, except `but`; return their number. One more void holds a game again."""
-        with self._writing() as connection:
-            contest_row(connection, contest, locked=True)
+        with self._writing_to(contest) as connection:
             held = (games.c.contest == contest) & (games.c.state == GameState.HELD) & games.c.id.not_in(but)
             if game is not None:
                 held &= games.c.id == game
             released = connection.execute(update(games).where(held).values(state=GameState.PENDING)).rowcount
             if released:
-                self._tell(
-                    connection, contest, GamesReleased(released, why) if game is None else GameReleased(game, why)
-                )
+                event = GamesReleased(released, why) if game is None else GameReleased(game, why)
+                self._tell(connection, contest, event)
             return released
 
     def _end(
@@ -450,22 +439,16 @@ class Store(ContestStart, TakesOrders):
         public: str | None = None,
         host: str = "",
     ) -> None:
-        attempt, state = event.attempt, AttemptState(str(event.NAME))
+        state = AttemptState(str(event.NAME))
         values: dict[str, Any] = {"state": state, "why": text_of(event), "ended_at": self._stamp()}
         if record is not None:
             values["record"] = record
         if host:
             values["host"] = host
-        changed = connection.execute(
-            update(attempts).where(attempts.c.game == game.id, attempts.c.number == attempt).values(**values)
-        )
-        if not changed.rowcount:
-            raise InputError(f"game {game.id} has no attempt {attempt}")
+        of_attempt = (attempts.c.game == game.id, attempts.c.number == event.attempt)
+        if not connection.execute(update(attempts).where(*of_attempt).values(**values)).rowcount:
+            raise InputError(f"game {game.id} has no attempt {event.attempt}")
         self._tell(connection, game.contest, event, digest=public)
-
-
-def _agent_of(event: Event) -> str | None:
-    return getattr(event, "agent", None)
 
 
 def _bounds(contest: str, numbers: Sequence[int]) -> dict[str, Any]:
@@ -483,24 +466,15 @@ def _game(connection: Connection, game: str) -> Row[Any]:
 
 def _cancel(connection: Connection, contest: str) -> None:
     is_out = entries.c.disqualified.is_not(None) | entries.c.is_annulled
-    out = select(entries).where(entries.c.contest == contest, is_out)
-    for entry in connection.execute(out).all():
-        connection.execute(
-            update(games)
-            .where(
-                games.c.contest == contest,
-                games.c.state.in_((GameState.PENDING, GameState.HELD)),
-                (games.c.first == entry.name) | (games.c.second == entry.name),
-            )
-            .values(state=GameState.CANCELLED, why=cancellation(entry.name, entry.disqualified, entry.withdrawn))
-        )
+    is_left = (games.c.contest == contest, games.c.state.in_((GameState.PENDING, GameState.HELD)))
+    for entry in connection.execute(select(entries).where(entries.c.contest == contest, is_out)).all():
+        plays = (games.c.first == entry.name) | (games.c.second == entry.name)
+        why = cancellation(entry.name, entry.disqualified, entry.withdrawn)
+        connection.execute(update(games).where(*is_left, plays).values(state=GameState.CANCELLED, why=why))
 
 
 def _voids_in_a_row(connection: Connection, game: str) -> int:
     """Abandoned attempts do not count."""
-    told = connection.scalars(
-        select(attempts.c.state)
-        .where(attempts.c.game == game, attempts.c.state != AttemptState.ABANDONED)
-        .order_by(attempts.c.number.desc())
-    )
-    return sum(1 for _ in takewhile(lambda state: state == AttemptState.VOID, told))
+    is_counted = (attempts.c.game == game, attempts.c.state != AttemptState.ABANDONED)
+    states = connection.scalars(select(attempts.c.state).where(*is_counted).order_by(attempts.c.number.desc()))
+    return sum(1 for _ in takewhile(lambda state: state == AttemptState.VOID, states))

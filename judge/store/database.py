@@ -2,12 +2,13 @@
 
 import secrets
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from copy import copy
 from dataclasses import fields
 from datetime import UTC, datetime
 from enum import IntEnum, unique
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Self, TypeVar, TypeVarTuple
@@ -40,8 +41,7 @@ from judge.base.errors import HostError, InputError, StoreBusyError, StoreDamage
 from judge.journal.codec import Event, UnknownLine, decode, encode
 from judge.journal.events import StandingsFrozen
 from judge.journal.state import withheld_round
-from judge.store.damage import damage_of, damaged
-from judge.store.read_only import ReadOnlyFile, only_reads
+from judge.store.sqlite_files import ReadOnlyFile, damage_of, damaged, only_reads
 from judge.store.tables import contests, games, journal, metadata
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class Database:
         """Connect and migrate. Raises like `connect`."""
         self._engine: Engine = connect(url)
         self._connection: Connection | None = None
-        self._now = _utc_now
+        self._now: Callable[[], datetime] = partial(datetime.now, UTC)
 
     @classmethod
     def from_part(cls, other: "Database") -> Self:
@@ -170,6 +170,14 @@ class Database:
     def _first(self, query: "Select[*Columns]") -> "Row[*Columns] | None":
         with self._reading() as connection:
             return connection.execute(query).first()
+
+    def _values(self, kind: type[Value], query: Select[Any]) -> list[Value]:
+        with self._reading() as connection:
+            return [value_of(kind, row) for row in connection.execute(query)]
+
+    def _count(self, query: Select[Any]) -> int:
+        [(number,)] = self._rows(select(func.count()).select_from(query.subquery()))
+        return number
 
     def _stamp(self) -> str:
         return stamp(self._now())
@@ -252,10 +260,6 @@ class ContestDatabase(Database):
         return part
 
 
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
-
-
 def stamp(time: datetime) -> str:
     """Text that sorts by time."""
     return time.isoformat(timespec="milliseconds")
@@ -271,11 +275,6 @@ def value_of(kind: type[Value], row: Row[Any], table: Table | None = None) -> Va
 def columns_of(table: Table, value: "DataclassInstance") -> dict[str, Any]:
     """Fields that are columns of `table`."""
     return {field.name: getattr(value, field.name) for field in fields(value) if field.name in table.c}
-
-
-def count(connection: Connection, query: Select[Any]) -> int:
-    """Number of rows."""
-    return connection.scalar(select(func.count()).select_from(query.subquery())) or 0
 
 
 def connect(url: str) -> Engine:
@@ -320,8 +319,8 @@ def damage_of_opened() -> StoreDamagedError | None:
     """For a damaged SQLite file of this process."""
     for path in sorted(_opened):
         with suppress(sqlite3.Error, OSError):
-            if (said := damage_of(path)) is not None:
-                return damaged(path, said)
+            if (damage := damage_of(path)) is not None:
+                return damaged(path, damage)
     return None
 
 

@@ -119,7 +119,6 @@ class Incoming:
 
     @property
     def digest(self) -> str:
-        """Digest of the data so far."""
         return self._hash.hexdigest()
 
     def sync(self) -> None:

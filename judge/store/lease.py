@@ -42,12 +42,11 @@ class Lease:
         self._engine = engine
         self._contest = contest
         self._holder = holder
-        self._is_needed = engine.dialect.name == "postgresql"
         self._session: Connection | None = None
         self._alone = threading.RLock()
 
     def __enter__(self) -> "Lease":
-        if self._is_needed and (other := self._take()) is not None:
+        if (other := self._take()) is not None:
             raise InputError(f"{other} runs {self._contest}: only one judge can; stop that one first")
         return self
 
@@ -62,8 +61,6 @@ class Lease:
         """Retake the lease after a database restart. Raises StoreLostError if the database is unreachable, HostError if
         another process has the lease.
         """
-        if not self._is_needed:
-            return
         with suppress(StoreLostError), self.writing() as session:
             session.execute(text("SELECT 1"))
             return
@@ -74,10 +71,6 @@ class Lease:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction with the lease. Raises StoreLostError."""
-        if not self._is_needed:
-            with self._engine.begin() as connection:
-                yield connection
-            return
         with self._alone:
             session = self._session
             if session is None:

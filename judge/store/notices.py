@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, delete, func, insert, or_, select, update
+from sqlalchemy import Row, Select, delete, func, insert, or_, select, update
 
 from judge.contest_games import GameState
 from judge.journal.events import Accepted, Disqualified, Rated, SubmissionState, Withdrawn
@@ -126,8 +126,9 @@ class Notices(Queue[Notice], TakesOrders):
     # --- targets -----------------------------------------------------------------------------------------------------
 
     def targets(self, author: str) -> NoticeTargets:
-        with self._reading() as connection:
-            return self._targets(connection, author)
+        of_author = (notice_targets.c.contest == self._contest, notice_targets.c.author == author)
+        row = self._first(select(notice_targets).where(*of_author))
+        return NoticeTargets() if row is None else value_of(NoticeTargets, row)
 
     def set_webhook(self, author: str, url: str, secret: str) -> None:
         """Set or remove (empty) an author's webhook, and send a first notice. Notices to the old one are given up."""
@@ -153,43 +154,34 @@ class Notices(Queue[Notice], TakesOrders):
 
     def authors(self) -> list[str]:
         """Authors with a valid token, a submission or an address, by name."""
-        with self._reading() as connection:
-            return self._authors(connection)
-
-    def _authors(self, connection: Connection) -> list[str]:
         is_valid = (tokens.c.role == TokenRole.AUTHOR, tokens.c.revoked_at.is_(None))
-        found = [
-            *connection.scalars(select(tokens.c.author).where(tokens.c.contest == self._contest, *is_valid)),
-            *connection.scalars(select(submissions.c.author).where(submissions.c.contest == self._contest)),
-            *connection.scalars(select(notice_targets.c.author).where(notice_targets.c.contest == self._contest)),
-        ]
+        with self._reading() as connection:
+            found = [
+                *connection.scalars(select(tokens.c.author).where(tokens.c.contest == self._contest, *is_valid)),
+                *connection.scalars(select(submissions.c.author).where(submissions.c.contest == self._contest)),
+                *connection.scalars(select(notice_targets.c.author).where(notice_targets.c.contest == self._contest)),
+            ]
         return sorted({*found} - {ORGANISER})
 
     def by_author(self) -> list[AuthorNotices]:
         """All authors with addresses and numbers of notices."""
-        with self._reading() as connection:
-            counts = select(notices.c.author, notices.c.state, func.count()).where(notices.c.contest == self._contest)
-            grouped = connection.execute(counts.group_by(notices.c.author, notices.c.state))
+        counts = select(notices.c.author, notices.c.state, func.count()).where(notices.c.contest == self._contest)
+        with self.moment() as inner:
+            grouped = inner._rows(counts.group_by(notices.c.author, notices.c.state))
             count = {(author, state): number for author, state, number in grouped}
             return [
-                AuthorNotices(
-                    author,
-                    self._targets(connection, author),
-                    count.get((author, WAITING), 0),
-                    count.get((author, GIVEN_UP), 0),
-                )
-                for author in self._authors(connection)
+                AuthorNotices(each, inner.targets(each), count.get((each, WAITING), 0), count.get((each, GIVEN_UP), 0))
+                for each in inner.authors()
             ]
 
     # --- orders ------------------------------------------------------------------------------------------------------
 
     def send_to_all(self, text: str) -> tuple[int, int]:
         """Add a notice for each author; return the numbers of authors and of those with an address."""
-        with self._writing() as connection:
-            authors, reached = self._authors(connection), 0
-            for author in authors:
-                reached += self._add(connection, _Event(author, MESSAGE, self._stamp(), text, {})) > 0
-            return len(authors), reached
+        with self.change() as inner:
+            authors = inner.authors()
+            reached = [each for each in authors if inner._add(_Event(each, MESSAGE, self._stamp(), text, {}))]
+            return len(authors), len(reached)
 
     def make_due(self) -> int:
         """Make all waiting notices due now, also results waiting for others; return their number."""
@@ -204,77 +196,62 @@ class Notices(Queue[Notice], TakesOrders):
 
     def _set(self, author: str, channel: str, target: str, **values: str) -> None:
         with self._writing() as connection:
-            kept = {**asdict(self._targets(connection, author)), **values}
+            inner = self._inside(connection)
+            kept = {**asdict(inner.targets(author)), **values}
             own = (notice_targets.c.contest == self._contest, notice_targets.c.author == author)
             connection.execute(delete(notice_targets).where(*own))
             connection.execute(insert(notice_targets).values(contest=self._contest, author=author, **kept))
-            waiting = (notices.c.contest == self._contest, notices.c.author == author, notices.c.channel == channel)
-            connection.execute(
-                update(notices)
-                .where(*waiting, notices.c.state == WAITING)
-                .values(state=GIVEN_UP, why="its target was changed")
-            )
+            waits = (notices.c.contest == self._contest, notices.c.author == author, notices.c.channel == channel)
+            waiting = update(notices).where(*waits, notices.c.state == WAITING)
+            connection.execute(waiting.values(state=GIVEN_UP, why="its target was changed"))
             if target:
                 text = f"notices of {self._contest} for {author} come here from now on"
-                event = _Event(author, "test", self._stamp(), text, {"author": author})
-                self._insert(connection, event, channel)
-
-    def _targets(self, connection: Connection, author: str) -> NoticeTargets:
-        query = select(notice_targets).where(
-            notice_targets.c.contest == self._contest, notice_targets.c.author == author
-        )
-        row = connection.execute(query).first()
-        return NoticeTargets() if row is None else value_of(NoticeTargets, row)
+                inner._insert(_Event(author, "test", self._stamp(), text, {"author": author}), channel)
 
     # --- events ------------------------------------------------------------------------------------------------------
 
     def derive(self) -> int:
         """Add notices of events since the last call; return their number. The first call only stores the position."""
-        with self._reading() as connection:
-            if not self._is_behind(connection):
-                return 0
+        if not self._is_behind():
+            return 0
         with self._writing() as connection:
             lock_until_commit(connection, AdvisoryLock.NOTICES, self._contest)
-            read = self._positions(connection)
+            inner = self._inside(connection)
+            read = inner._positions()
             if read is None:
-                connection.execute(
-                    insert(notice_readings).values(contest=self._contest, **asdict(self._ends(connection)))
-                )
+                connection.execute(insert(notice_readings).values(contest=self._contest, **asdict(inner._ends())))
                 return 0
-            lines = self._journal(connection).journal_since(self._contest, read.journal, _READ_AT_ONCE)
+            lines = Reader.from_part(inner).journal_since(self._contest, read.journal, _READ_AT_ONCE)
             changes = connection.execute(self._changes(read.submission_journal)).all()
             ends = _Positions(
                 lines[-1][0] if lines else read.journal, changes[-1].id if changes else read.submission_journal
             )
             mine = notice_readings.c.contest == self._contest
             connection.execute(update(notice_readings).where(mine).values(**asdict(ends)))
-            events = [*self._of_lines(connection, lines), *map(_refusal, changes)]
-            return sum(self._add(connection, event) for event in events if event is not None)
+            events = [*inner._of_lines(lines), *map(_refusal, changes)]
+            return sum(inner._add(event) for event in events if event is not None)
 
-    def _journal(self, connection: Connection) -> Reader:
-        return Reader.from_part(self._inside(connection))
-
-    def _positions(self, connection: Connection) -> _Positions | None:
-        row = connection.execute(select(notice_readings).where(notice_readings.c.contest == self._contest)).first()
+    def _positions(self) -> _Positions | None:
+        row = self._first(select(notice_readings).where(notice_readings.c.contest == self._contest))
         return None if row is None else value_of(_Positions, row)
 
-    def _ends(self, connection: Connection) -> _Positions:
+    def _ends(self) -> _Positions:
         of_submissions = select(func.max(submission_journal.c.id)).join(submissions)
-        end = connection.scalar(of_submissions.where(submissions.c.contest == self._contest))
-        return _Positions(self._journal(connection).journal_end(self._contest), end or 0)
+        [(end,)] = self._rows(of_submissions.where(submissions.c.contest == self._contest))
+        return _Positions(Reader.from_part(self).journal_end(self._contest), end or 0)
 
-    def _is_behind(self, connection: Connection) -> bool:
-        return self._positions(connection) != self._ends(connection)
+    def _is_behind(self) -> bool:
+        with self.moment() as inner:
+            return inner._positions() != inner._ends()
 
-    def _of_lines(self, connection: Connection, lines: Sequence[tuple[int, JournalLine]]) -> Iterator[_Event]:
+    def _of_lines(self, lines: Sequence[tuple[int, JournalLine]]) -> Iterator[_Event]:
         kinds = Accepted | Disqualified | Withdrawn | Rated
         noted = [(number, line) for number, line in lines if isinstance(line.change, kinds)]
-        register = RegisterReader.within(self._inside(connection), self._contest)
-        authors = register.authors_of_agents() if noted else {}
+        authors = RegisterReader.within(self, self._contest).authors_of_agents() if noted else {}
         for number, line in noted:
             match line.change:
                 case Accepted():
-                    yield from self._of_result(connection, number, line, authors)
+                    yield from self._of_result(number, line, authors)
                 case Rated(agent, rating, error) if agent in authors:
                     words = f"{rating} Elo, standard error {error}"
                     text = f"{agent} has its rating: {words}"
@@ -286,15 +263,13 @@ class Notices(Queue[Notice], TakesOrders):
                     text, details = cancellation(agent, None, why), {"agent": agent, "why": why}
                     yield _Event(authors[agent], "withdrawn", line.at, text, details)
 
-    def _of_result(
-        self, connection: Connection, number: int, line: JournalLine, authors: Mapping[str, str]
-    ) -> Iterator[_Event]:
+    def _of_result(self, number: int, line: JournalLine, authors: Mapping[str, str]) -> Iterator[_Event]:
         query = (
             select(games.c.first, games.c.second, games.c.number, results)
             .join(results, results.c.game == games.c.id)
             .where(games.c.id == line.game, results.c.attempt == line.attempt)
         )
-        row = connection.execute(query).first()
+        row = self._first(query)
         if row is None:
             return  # annulled later
         names = (row.first, row.second)
@@ -314,26 +289,22 @@ class Notices(Queue[Notice], TakesOrders):
             text = f"game {row.number}: {agent} {score if details['score'] != 'none' else 'and its opponent lost'} "
             text += f"against {names[1 - seat]}: {row.reason}"
             yield _Event(authors[agent], RESULT, line.at, text, details)
-            if self._is_third_failure(connection, agent, number):
+            if self._is_third_failure(agent, number):
                 noted = {"agent": agent, "game": row.number, "failures": FAILURES_IN_A_ROW, "reason": row.reason}
                 text = f"{agent} has failed by itself in {FAILURES_IN_A_ROW} games in a row, last in game {row.number}"
                 yield _Event(authors[agent], "failures", line.at, text, noted)
 
-    def _is_third_failure(self, connection: Connection, agent: str, line: int) -> bool:
+    def _is_third_failure(self, agent: str, line: int) -> bool:
+        is_result = (journal.c.contest == self._contest, journal.c.id <= line, journal.c.event == Accepted.NAME)
         query = (
             select(games.c.first, results.c.fault_0, results.c.fault_1)
             .join(games, journal.c.game == games.c.id)
             .join(results, (results.c.game == games.c.id) & (results.c.attempt == journal.c.attempt))
-            .where(
-                journal.c.contest == self._contest,
-                journal.c.id <= line,
-                journal.c.event == Accepted.NAME,
-                or_(games.c.first == agent, games.c.second == agent),
-            )
+            .where(*is_result, or_(games.c.first == agent, games.c.second == agent))
             .order_by(journal.c.id.desc())
             .limit(FAILURES_IN_A_ROW + 1)
         )
-        faults = [(row.fault_0 if row.first == agent else row.fault_1) is not None for row in connection.execute(query)]
+        faults = [(row.fault_0 if row.first == agent else row.fault_1) is not None for row in self._rows(query)]
         return faults[:FAILURES_IN_A_ROW] == [True] * FAILURES_IN_A_ROW and faults[FAILURES_IN_A_ROW:] != [True]
 
     def _changes(self, read: int) -> Select[Any]:
@@ -341,30 +312,30 @@ class Notices(Queue[Notice], TakesOrders):
         mine = submission_journal.c.id > read, submissions.c.contest == self._contest
         return query.where(*mine).order_by(submission_journal.c.id).limit(_READ_AT_ONCE)
 
-    def _add(self, connection: Connection, event: _Event) -> int:
+    def _add(self, event: _Event) -> int:
         """Insert a notice for each channel of the author; return their number."""
-        targets = self._targets(connection, event.author)
+        targets = self.targets(event.author)
         channels = [each for each, target in ((WEBHOOK, targets.webhook), (MAIL, targets.email)) if target]
         for channel in channels:
-            self._insert(connection, event, channel)
+            self._insert(event, channel)
         return len(channels)
 
-    def _insert(self, connection: Connection, event: _Event, channel: str) -> None:
+    def _insert(self, event: _Event, channel: str) -> None:
         data = {"contest": self._contest, "text": event.text, **event.details}
-        connection.execute(
-            insert(notices).values(
-                id=f"msg_{secrets.token_hex(16)}",
-                contest=self._contest,
-                author=event.author,
-                channel=channel,
-                kind=event.kind,
-                at=event.at,
-                text=event.text,
-                body=json.dumps({"type": event.kind, "timestamp": event.at, "data": data}),
-                state=WAITING,
-                due_at=self._stamp(),
-            )
+        notice = insert(notices).values(
+            id=f"msg_{secrets.token_hex(16)}",
+            contest=self._contest,
+            author=event.author,
+            channel=channel,
+            kind=event.kind,
+            at=event.at,
+            text=event.text,
+            body=json.dumps({"type": event.kind, "timestamp": event.at, "data": data}),
+            state=WAITING,
+            due_at=self._stamp(),
         )
+        with self._writing() as connection:
+            connection.execute(notice)
 
     # --- delivery ----------------------------------------------------------------------------------------------------
 
@@ -374,42 +345,31 @@ class Notices(Queue[Notice], TakesOrders):
         E-mailed results wait until the oldest is `digest_s` old, no game is left, or an organiser sends them; see
         `digest`.
         """
-        found = []
-        with self._reading() as connection:
+        found: list[Notice] = []
+        with self.moment() as inner:
             due = self._all().where(self._is_due())
             if digest_s:
-                states = (GameState.PENDING, GameState.RUNNING)
-                unfinished = (
-                    select(games.c.id).where(games.c.contest == self._contest, games.c.state.in_(states)).limit(1)
-                )
-                if connection.execute(unfinished).first() is not None or self._is_behind(connection):
+                is_unfinished = games.c.state.in_((GameState.PENDING, GameState.RUNNING))
+                unfinished = select(games.c.id).where(games.c.contest == self._contest, is_unfinished).limit(1)
+                if inner._first(unfinished) is not None or inner._is_behind():
                     is_ripe = or_(~self._is_recent(notices.c.at, digest_s), notices.c.due_at == SEND_NOW)
                     due = due.where(or_(notices.c.channel != MAIL, notices.c.kind != RESULT, is_ripe))
             keys = due.with_only_columns(notices.c.author, notices.c.channel).distinct()
-            for author, channel in connection.execute(keys).all():
-                if (author, channel) in busy:
-                    continue
-                own = due.where(notices.c.author == author, notices.c.channel == channel)
-                row = connection.execute(own.order_by(notices.c.due_at, notices.c.id).limit(1)).first()
-                if row is not None:
-                    found.append(value_of(Notice, row))
+            for author, channel in inner._rows(keys):
+                if (author, channel) not in busy:
+                    own = due.where(notices.c.author == author, notices.c.channel == channel)
+                    found += inner._values(Notice, own.order_by(notices.c.due_at, notices.c.id).limit(1))
         return found
 
     def digest(self, notice: Notice) -> list[Notice]:
         """Notices in one mail, oldest first: for a result, all waiting results."""
         if notice.channel != MAIL or notice.kind != RESULT:
             return [notice]
-        query = self._all().where(
-            notices.c.author == notice.author,
-            notices.c.channel == MAIL,
-            notices.c.kind == RESULT,
-            notices.c.state == WAITING,
-        )
-        rows = self._rows(query.order_by(notices.c.at, notices.c.id).limit(MAX_DIGEST))
-        return [value_of(Notice, row) for row in rows]
+        is_mailed_result = (notices.c.author == notice.author, notices.c.channel == MAIL, notices.c.kind == RESULT)
+        query = self._all().where(*is_mailed_result, notices.c.state == WAITING)
+        return self._values(Notice, query.order_by(notices.c.at, notices.c.id).limit(MAX_DIGEST))
 
     def sent(self, notice: str) -> None:
-        """Mark as delivered."""
         with self._writing() as connection:
             self._change(connection, self._row(connection, notice), SENT, "")
 
@@ -425,5 +385,4 @@ class Notices(Queue[Notice], TakesOrders):
     def of(self, author: str, limit: int) -> list[Notice]:
         """Newest first."""
         query = self._all().where(notices.c.author == author)
-        rows = self._rows(query.order_by(notices.c.at.desc(), notices.c.id).limit(limit))
-        return [value_of(Notice, row) for row in rows]
+        return self._values(Notice, query.order_by(notices.c.at.desc(), notices.c.id).limit(limit))

@@ -8,23 +8,16 @@ from datetime import timedelta
 from typing import Annotated, Any
 
 from pydantic import Field
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, Row, Select, func, insert, select, update
 
 from judge.base.text import nearest, sentence
 from judge.contest_games import GameState
-from judge.store.database import count, stamp, value_of
+from judge.store.database import stamp, value_of
 from judge.store.files import Files
 from judge.store.queries import Reader
 from judge.store.queue import Queue
 from judge.store.tables import entries, practice_games, submissions
-from judge.store.types import (
-    ENTERS,
-    NotFoundError,
-    NotNowError,
-    Private,
-    TooMuchError,
-    wire_config,
-)
+from judge.store.types import ENTERS, NotFoundError, NotNowError, Private, TooMuchError, wire_config
 
 _DAY_S = 86_400
 
@@ -59,7 +52,6 @@ class PracticeGame:
     submission: Private[int] = 0
     author: Private[str] = ""
     number: Private[int] = 0
-    asked_at: Private[str] = ""
     attempt: Private[int] = 0
     failures: Private[int] = 0
     record: Private[str | None] = None
@@ -97,26 +89,22 @@ class PracticeGames(Queue[PracticeGame]):
         or TooMuchError.
         """
         with self._writing() as connection:
-            row = self._passed(connection, submission, author)
-            asked = self._all().where(practice_games.c.author == author, practice_games.c.challenged == "")
-            if count(
-                connection, asked.where(practice_games.c.submission == submission, practice_games.c.state.in_(_OPEN))
-            ):
+            inner = self._inside(connection)
+            row = inner._passed(submission, author)
+            asked = self._of(author).where(practice_games.c.challenged == "")
+            is_open = (practice_games.c.submission == submission, practice_games.c.state.in_(_OPEN))
+            if inner._count(asked.where(*is_open)):
                 raise NotNowError(f"games of submission {submission} are still to be played: wait for them")
-            recent = self._is_recent(practice_games.c.asked_at, _DAY_S)
-            if count(connection, asked.where(practice_games.c.by_author, recent)) + wanted > per_day:
-                raise TooMuchError(
-                    f"an author may request {per_day} practice games in 24 hours: try again later",
-                    _DAY_S // max(1, per_day),
-                )
+            inner._refuse_more(asked.where(practice_games.c.by_author), wanted, per_day, "practice games")
             add_practice_games(connection, row, wanted, stamp(self._now()), by_author=True)
         return self.of(submission, author)
 
     def challenge(self, submission: int, author: str, opponent: str, per_day: int) -> None:
         """Add a game against an agent that takes part, at most `per_day` in 24 hours. Raises as `ask`."""
         with self._writing() as connection:
-            row = self._passed(connection, submission, author)
-            entered = Reader.from_part(self._inside(connection)).entries(self._contest)
+            inner = self._inside(connection)
+            row = inner._passed(submission, author)
+            entered = Reader.from_part(inner).entries(self._contest)
             active = {each.name.lower(): each for each in entered if each.is_active}
             found = active.get(opponent.lower())
             if found is None:
@@ -127,27 +115,28 @@ class PracticeGames(Queue[PracticeGame]):
                 raise NotNowError("an agent does not play against itself: choose another opponent")
             if any(each.disqualified is not None and each.submission == submission for each in entered):
                 raise NotNowError("a disqualified agent plays no challenges")
-            recent = self._is_recent(practice_games.c.asked_at, _DAY_S)
-            asked = self._all().where(practice_games.c.author == author, practice_games.c.challenged != "", recent)
-            if count(connection, asked) >= per_day:
-                raise TooMuchError(
-                    f"an author may request {per_day} challenges in 24 hours: try again later",
-                    _DAY_S // max(1, per_day),
-                )
+            asked = self._of(author).where(practice_games.c.challenged != "")
+            inner._refuse_more(asked, 1, per_day, "challenges")
             add_practice_games(connection, row, 1, stamp(self._now()), by_author=True, challenged=found.name)
 
     def challenges(self, author: str, limit: int) -> list[PracticeGame]:
         """Newest first."""
-        query = self._all().where(practice_games.c.author == author, practice_games.c.challenged != "")
-        return [
-            value_of(PracticeGame, row) for row in self._rows(query.order_by(practice_games.c.id.desc()).limit(limit))
-        ]
+        query = self._of(author).where(practice_games.c.challenged != "")
+        return self._values(PracticeGame, query.order_by(practice_games.c.id.desc()).limit(limit))
 
-    def _passed(self, connection: Connection, submission: int, author: str) -> Row[Any]:
+    def _refuse_more(self, asked: Select[Any], wanted: int, per_day: int, games: str) -> None:
+        recent = self._is_recent(practice_games.c.asked_at, _DAY_S)
+        if self._count(asked.where(recent)) + wanted > per_day:
+            words = f"an author may request {per_day} {games} in 24 hours: try again later"
+            raise TooMuchError(words, _DAY_S // max(1, per_day))
+
+    def _of(self, author: str) -> Select[Any]:
+        return self._all().where(practice_games.c.author == author)
+
+    def _passed(self, submission: int, author: str) -> Row[Any]:
         # The lock protects the author's counts.
         mine = select(submissions).where(submissions.c.contest == self._contest, submissions.c.author == author)
-        rows = connection.execute(mine.with_for_update()).all()
-        row = next((row for row in rows if row.id == submission), None)
+        row = next((row for row in self._rows(mine.with_for_update()) if row.id == submission), None)
         if row is None:
             raise NotFoundError(f"there is no submission {submission} in {self._contest!r}")
         if row.state not in ENTERS:
@@ -156,13 +145,12 @@ class PracticeGames(Queue[PracticeGame]):
 
     def of(self, submission: int, author: str) -> list[PracticeGame]:
         """Newest first; empty for another author's submission."""
-        query = self._all().where(practice_games.c.author == author, practice_games.c.submission == submission)
-        return [value_of(PracticeGame, row) for row in self._rows(query.order_by(practice_games.c.id.desc()))]
+        query = self._of(author).where(practice_games.c.submission == submission)
+        return self._values(PracticeGame, query.order_by(practice_games.c.id.desc()))
 
     def get(self, number: int, author: str) -> PracticeGame:
         """Raises NotFoundError."""
-        query = self._all().where(practice_games.c.author == author, practice_games.c.id == number)
-        row = self._first(query) if 0 < number < 1 << 63 else None
+        row = self._first(self._of(author).where(practice_games.c.id == number)) if 0 < number < 1 << 63 else None
         if row is None:
             raise NotFoundError(f"there is no practice game {number} in {self._contest!r}")
         return value_of(PracticeGame, row)
@@ -180,25 +168,13 @@ class PracticeGames(Queue[PracticeGame]):
                 entries.c.contest == self._contest, entries.c.disqualified.is_(None), entries.c.withdrawn.is_(None)
             )
             withdrawn = select(submissions.c.id).where(submissions.c.state.not_in(ENTERS))
-            connection.execute(
-                update(practice_games)
-                .where(
-                    practice_games.c.contest == self._contest,
-                    practice_games.c.state == GameState.PENDING,
-                    practice_games.c.submission.in_(withdrawn),
-                )
-                .values(state=GameState.CANCELLED, why="the submission was withdrawn")
-            )
-            connection.execute(
-                update(practice_games)
-                .where(
-                    practice_games.c.contest == self._contest,
-                    practice_games.c.state == GameState.PENDING,
-                    practice_games.c.challenged != "",
-                    practice_games.c.challenged.not_in(active),
-                )
-                .values(state=GameState.CANCELLED, why=GONE)
-            )
+            is_pending = (practice_games.c.contest == self._contest, practice_games.c.state == GameState.PENDING)
+            pending = update(practice_games).where(*is_pending)
+            for is_gone, why in (
+                ([practice_games.c.submission.in_(withdrawn)], "the submission was withdrawn"),
+                ([practice_games.c.challenged != "", practice_games.c.challenged.not_in(active)], GONE),
+            ):
+                connection.execute(pending.where(*is_gone).values(state=GameState.CANCELLED, why=why))
             due = self._all().where(self._is_due()).order_by(practice_games.c.number, practice_games.c.id).limit(1)
             row = connection.execute(due.with_for_update(skip_locked=True)).first()
             return None if row is None else self._take(connection, row, worker, row.why)
@@ -217,10 +193,9 @@ class PracticeGames(Queue[PracticeGame]):
         found = self._rows(old)
         for row in found:
             files.remove(row.record)
+            of_game = update(practice_games).where(practice_games.c.id == row.id)
             with self._writing() as connection:
-                connection.execute(
-                    update(practice_games).where(practice_games.c.id == row.id).values(record=None, why=FORGOTTEN)
-                )
+                connection.execute(of_game.values(record=None, why=FORGOTTEN))
         return len(found)
 
 

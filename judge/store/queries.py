@@ -106,12 +106,12 @@ class Reader(Database):
 
     def entries(self, contest: str) -> list[EntryRow]:
         """Entries by rank."""
-        return [value_of(EntryRow, row) for row in self._rows(_entries_of(contest))]
+        return self._values(EntryRow, _entries_of(contest))
 
     def gone_entries(self, contest: str) -> list[EntryRow]:
         """Disqualified and withdrawn entries by rank."""
         is_gone = or_(entries.c.disqualified.is_not(None), entries.c.withdrawn.is_not(None))
-        return [value_of(EntryRow, row) for row in self._rows(_entries_of(contest).where(is_gone))]
+        return self._values(EntryRow, _entries_of(contest).where(is_gone))
 
     def number_of_entries(self, contest: str) -> int:
         [(number,)] = self._rows(select(func.count()).where(entries.c.contest == contest))
@@ -120,18 +120,15 @@ class Reader(Database):
     def pairings(self, contest: str) -> list[Pairing]:
         """Pairings, including byes, by round and table."""
         query = select(pairings).where(pairings.c.contest == contest)
-        return [value_of(Pairing, row) for row in self._rows(query.order_by(pairings.c.round, pairings.c.table))]
+        return self._values(Pairing, query.order_by(pairings.c.round, pairings.c.table))
 
     def last_record(self, contest: str, agent: str, before: int) -> tuple[str, int] | None:
         """Record and seat of an agent's last game with a result, before number `before`."""
+        is_agents = (games.c.first == agent) | (games.c.second == agent)
         query = (
             select(results.c.record, games.c.first)
             .join(games, results.c.game == games.c.id)
-            .where(
-                games.c.contest == contest,
-                games.c.number < before,
-                (games.c.first == agent) | (games.c.second == agent),
-            )
+            .where(games.c.contest == contest, games.c.number < before, is_agents)
             .order_by(games.c.number.desc())
             .limit(1)
         )
@@ -157,9 +154,7 @@ class Reader(Database):
 
     def games(self, contest: str) -> list[ScheduledGame]:
         """Games in schedule order."""
-        query = select(games).where(games.c.contest == contest).order_by(games.c.number)
-        with self._reading() as connection:
-            return [value_of(ScheduledGame, row) for row in connection.execute(query)]
+        return self._values(ScheduledGame, select(games).where(games.c.contest == contest).order_by(games.c.number))
 
     def schedule_of(self, contest: str) -> list[ScheduledGame]:
         """All games in schedule order, without spec and state."""
@@ -173,8 +168,7 @@ class Reader(Database):
         matches = [games.c.number == int(word)] if re.fullmatch("[1-9][0-9]{0,8}", word) else []
         if len(word) >= MIN_ID_CHARACTERS:
             matches.append(func.substr(games.c.id, 1, len(word)) == word)
-        query = select(games).where(games.c.contest == contest, or_(false(), *matches))
-        return [value_of(ScheduledGame, row) for row in self._rows(query)]
+        return self._values(ScheduledGame, select(games).where(games.c.contest == contest, or_(false(), *matches)))
 
     def attempt(self, game: str, number: int) -> Attempt | None:
         row = self._first(select(attempts).where(attempts.c.game == game, attempts.c.number == number))
@@ -185,7 +179,7 @@ class Reader(Database):
         query = _attempts(contest, *attempts.c).order_by(games.c.number, attempts.c.number)
         if ids:
             query = query.where(attempts.c.game.in_(ids))
-        return [value_of(Attempt, row) for row in self._rows(query)]
+        return self._values(Attempt, query)
 
     def attempts_by_host(self, contest: str) -> list[tuple[str, AttemptState, int]]:
         columns = (attempts.c.host, attempts.c.state)
@@ -227,7 +221,7 @@ class Reader(Database):
             query = query.where(_FAILED)
         if repeated:
             query = query.where(games.c.attempt > 1)
-        return [value_of(ScheduledGame, row) for row in self._rows(query.order_by(games.c.number).limit(limit))]
+        return self._values(ScheduledGame, query.order_by(games.c.number).limit(limit))
 
     def done_games(self, contest: str) -> frozenset[str]:
         """Ids of the games with a result."""
@@ -249,15 +243,13 @@ class Reader(Database):
     def last_lines(self, contest: str, limit: int | None, *events: type[Event]) -> list[JournalLine]:
         """Newest first; only `events`, if given."""
         chosen = (journal.c.event.in_([each.NAME for each in events]),) if events else ()
-        query = _lines(contest, *chosen).order_by(journal.c.id.desc()).limit(limit)
-        return [value_of(JournalLine, row) for row in self._rows(query)]
+        return self._values(JournalLine, _lines(contest, *chosen).order_by(journal.c.id.desc()).limit(limit))
 
     def recent_lines(self, contest: str, event: type[Event], hours: float) -> list[JournalLine]:
         """Lines of the last hours, oldest first. Lines of the future, before the clock was set back, are left out."""
         now = self._now()
         span = (journal.c.at > stamp(now - timedelta(hours=hours)), journal.c.at <= stamp(now))
-        query = _lines(contest, journal.c.event == event.NAME, *span).order_by(journal.c.id)
-        return [value_of(JournalLine, row) for row in self._rows(query)]
+        return self._values(JournalLine, _lines(contest, journal.c.event == event.NAME, *span).order_by(journal.c.id))
 
     def journal_before(self, contest: str, before: int | None, limit: int) -> list[tuple[int, JournalLine]]:
         """Lines with numbers, newest first; if given, only `before` a number."""
@@ -278,8 +270,8 @@ class Reader(Database):
 
     def leaves(self, contest: str, start: int, end: int) -> list[JournalLine]:
         """Lines of leaves from `start` to before `end`, also of an announced contest."""
-        query = _lines(contest, journal.c.number.between(start, end - 1)).order_by(journal.c.id)
-        return [value_of(JournalLine, row) for row in self._rows(query)]
+        of_leaves = journal.c.number.between(start, end - 1)
+        return self._values(JournalLine, _lines(contest, of_leaves).order_by(journal.c.id))
 
 
 def published_games(

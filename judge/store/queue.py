@@ -43,7 +43,11 @@ class Queue(ContestDatabase, Generic[Value]):
         with self._writing() as connection:
             row = self._current(connection, number, attempt)
             if row is not None:
-                self._fail(connection, row, why, allowed, again_s)
+                failures = row.failures + 1
+                is_last = failures >= allowed
+                due_at = None if is_last else self._in(again_s * self.backoff**row.failures)
+                state = self.given_up if is_last else self.retried
+                self._change(connection, row, state, why, failures=failures, due_at=due_at)
             return self._value(connection, number)
 
     def release(self, number: Any, attempt: int, why: str, again_s: float | None = None) -> Value:
@@ -51,13 +55,8 @@ class Queue(ContestDatabase, Generic[Value]):
         with self._writing() as connection:
             row = self._current(connection, number, attempt)
             if row is not None:
-                self._change(
-                    connection,
-                    row,
-                    self.waiting,
-                    why,
-                    due_at=None if again_s is None else self._in(min(MAX_WAIT_S, again_s)),
-                )
+                due_at = None if again_s is None else self._in(again_s)
+                self._change(connection, row, self.waiting, why, due_at=due_at)
             return self._value(connection, number)
 
     def running_attempts(self) -> list[tuple[int, int, str]]:
@@ -81,7 +80,7 @@ class Queue(ContestDatabase, Generic[Value]):
                 state, why, wait_s = self.waiting, self.lost, again_s * 2 ** (losses - 2) if losses > 1 else 0.0
                 if losses > MAX_LOSSES:
                     state, why = self.given_up, f"{self.lost} in each of {losses} attempts"
-                due_at = self._in(min(MAX_WAIT_S, wait_s)) if state == self.waiting and wait_s else None
+                due_at = self._in(wait_s) if state == self.waiting and wait_s else None
                 self._change(connection, row, state, why, losses=losses, due_at=due_at)
             return row is not None
 
@@ -108,13 +107,6 @@ class Queue(ContestDatabase, Generic[Value]):
             query = query.where(self.table.c.attempt == attempt)
         return connection.execute(query.with_for_update()).first()
 
-    def _fail(self, connection: Connection, row: Row[Any], why: str, allowed: int, again_s: float) -> None:
-        failures = row.failures + 1
-        is_last = failures >= allowed
-        due_at = None if is_last else self._in(min(MAX_WAIT_S, again_s * self.backoff**row.failures))
-        state = self.given_up if is_last else self.retried
-        self._change(connection, row, state, why, failures=failures, due_at=due_at)
-
     def _change(self, connection: Connection, row: Row[Any], state: str, why: str, **values: Any) -> None:
         values |= {"state": state, "why": why}
         connection.execute(update(self.table).where(self.table.c.id == row.id).values(values))
@@ -126,4 +118,4 @@ class Queue(ContestDatabase, Generic[Value]):
         return value_of(self.kind, self._row(connection, number))
 
     def _in(self, seconds: float) -> str:
-        return stamp(self._now() + timedelta(seconds=seconds))
+        return stamp(self._now() + timedelta(seconds=min(MAX_WAIT_S, seconds)))

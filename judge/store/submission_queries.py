@@ -19,15 +19,7 @@ from judge.store.tables import (
     submission_steps,
     submissions,
 )
-from judge.store.types import (
-    ANNOUNCED,
-    ENTERS,
-    Change,
-    EntryRow,
-    NotFoundError,
-    Submission,
-    UploadStep,
-)
+from judge.store.types import ANNOUNCED, ENTERS, Change, EntryRow, NotFoundError, Submission, UploadStep
 
 LATE = "late"
 """Action of an order that lets an author submit until the start."""
@@ -48,14 +40,13 @@ class RegisterReader(ContestDatabase):
         query = self._all() if author is None else self._of(author)
         if before is not None:
             query = query.where(submissions.c.id < before)
-        rows = self._rows(query.order_by(submissions.c.id.desc()).limit(limit))
-        return [value_of(Submission, row) for row in rows]
+        return self._values(Submission, query.order_by(submissions.c.id.desc()).limit(limit))
 
     def entries(self, author: str | None = None) -> list[Submission]:
         """Each agent's latest passed or approved submission, by name."""
         submitted = self._all() if author is None else self._of(author)
         query = submitted.where(submissions.c.state.in_(ENTERS)).order_by(submissions.c.id)
-        latest = {(row.author, row.name.lower()): value_of(Submission, row) for row in self._rows(query)}
+        latest = {(each.author, each.name.lower()): each for each in self._values(Submission, query)}
         return sorted(latest.values(), key=lambda entry: entry.name.lower())
 
     def withdrawn(self) -> frozenset[int]:
@@ -71,25 +62,23 @@ class RegisterReader(ContestDatabase):
 
     def steps(self, submission: Submission) -> list[UploadStep]:
         """Steps of its current attempt, in order."""
-        query = select(submission_steps).where(
-            submission_steps.c.submission == submission.id, submission_steps.c.attempt == submission.attempt
-        )
-        return [value_of(UploadStep, row) for row in self._rows(query.order_by(submission_steps.c.number))]
+        columns = submission_steps.c
+        of_attempt = (columns.submission == submission.id, columns.attempt == submission.attempt)
+        return self._values(UploadStep, select(submission_steps).where(*of_attempt).order_by(columns.number))
 
     def journal(self, number: int) -> list[Change]:
         """History, oldest first."""
         query = select(submission_journal).where(submission_journal.c.submission == number)
-        return [value_of(Change, row) for row in self._rows(query.order_by(submission_journal.c.id))]
+        return self._values(Change, query.order_by(submission_journal.c.id))
 
     def has_begun(self) -> bool:
         return self.document() is not None
 
     def is_admitted_late(self, author: str) -> bool:
         """Whether an author may submit until the start."""
-        query = select(orders.c.id).where(
-            orders.c.contest == self._contest, orders.c.action == LATE, orders.c.target == author
-        )
-        return self._first(query.limit(1)) is not None and not self.is_locked_in()
+        is_admission = (orders.c.contest == self._contest, orders.c.action == LATE, orders.c.target == author)
+        query = select(orders.c.id).where(*is_admission).limit(1)
+        return self._first(query) is not None and not self.is_locked_in()
 
     def is_locked_in(self) -> bool:
         """Whether the contest's terms are locked in, also before it begins."""
@@ -141,15 +130,12 @@ class RegisterReader(ContestDatabase):
         with self.moment() as inner:
             agents = inner.agents_of(author)
             recorded = select(attempts.c.game).where(attempts.c.game == games.c.id, attempts.c.record.is_not(None))
-            query = select(*WITHOUT_SPEC).where(
-                games.c.contest == self._contest,
-                games.c.first.in_(agents) | games.c.second.in_(agents),
-                recorded.exists(),
-            )
+            is_own = games.c.first.in_(agents) | games.c.second.in_(agents)
+            query = select(*WITHOUT_SPEC).where(games.c.contest == self._contest, is_own, recorded.exists())
             if number is not None:
                 query = query.where(games.c.number == number)
-            rows = inner._rows(query.order_by(games.c.number.desc()).limit(limit))
-            own, reader = [value_of(ScheduledGame, row) for row in rows], Reader.from_part(inner)
+            own = inner._values(ScheduledGame, query.order_by(games.c.number.desc()).limit(limit))
+            reader = Reader.from_part(inner)
             results = reader.results_by_number(self._contest, [game.number for game in own]).values()
             tried = reader.attempts(self._contest, *(game.id for game in own)) if own else ()
         return published_games(own, results, tried)

@@ -62,14 +62,12 @@ class Tokens(ContestDatabase):
     def revoke(self, name: str, who: str) -> int:
         """Revoke all tokens of a name; return their number. Raises InputError without one."""
         with self._writing() as connection:
-            done = connection.execute(
-                update(tokens)
-                .where(tokens.c.contest == self._contest, tokens.c.author == name, tokens.c.revoked_at.is_(None))
-                .values(revoked_at=self._stamp(), revoked_by=who)
-            )
-            if not done.rowcount:
+            is_valid = (tokens.c.contest == self._contest, tokens.c.author == name, tokens.c.revoked_at.is_(None))
+            revoked = update(tokens).where(*is_valid).values(revoked_at=self._stamp(), revoked_by=who)
+            number = connection.execute(revoked).rowcount
+            if not number:
                 raise InputError(f"{name!r} has no token in {self._contest!r}")
-            return done.rowcount
+            return number
 
     def author_of(self, token: str) -> str | None:
         """Holder of a valid author's token."""
@@ -97,10 +95,8 @@ class Tokens(ContestDatabase):
 
     def _holder(self, token: str) -> TokenHolder | None:
         wanted = _hash(token)
-        query = select(tokens).where(
-            tokens.c.hash == wanted, tokens.c.contest == self._contest, tokens.c.revoked_at.is_(None)
-        )
-        row = self._first(query)
+        is_valid = (tokens.c.hash == wanted, tokens.c.contest == self._contest, tokens.c.revoked_at.is_(None))
+        row = self._first(select(tokens).where(*is_valid))
         # The lookup's time depends on the hash, which is useless to an attacker.
         is_known = hmac.compare_digest(_NO_HASH if row is None else row.hash, wanted)
         if row is None or not is_known:

@@ -139,7 +139,6 @@ def cancellation(agent: str, disqualified: str | None, withdrawn: str | None) ->
 
 
 ANNOUNCED = "announced"
-"""State before the contest begins."""
 
 ORGANISER = "organiser"
 """Author of an organiser's submissions on the machine."""
@@ -173,8 +172,7 @@ class Submission:
     state: SubmissionState
     why: Annotated[str, Field(description="The reason of a refusal or of an organiser's decision.")]
     due_at: Annotated[
-        str | None,
-        Field(alias="again_at", description="When it is processed again after a failure of the host."),
+        str | None, Field(alias="again_at", description="When it is processed again after a failure of the host.")
     ]
     author: Private[str] = ""
     attempt: Private[int] = 0

@@ -63,7 +63,6 @@ class Checkpoint:
 
     @property
     def body(self) -> bytes:
-        """The signed bytes."""
         return f"{self.origin}\n{self.size}\n{base64.b64encode(self.root).decode()}\n".encode()
 
     @property
@@ -73,12 +72,10 @@ class Checkpoint:
     # --- the log's own signature -------------------------------------------------------------------------------------
 
     def signed(self, key: Ed25519PrivateKey) -> "Checkpoint":
-        """A copy signed by the log's key."""
         signature = NoteSignature(self.origin, key_id(self.origin, ED25519, key.public_key()), key.sign(self.body))
         return replace(self, signatures=(signature, *self.signatures))
 
     def is_signed(self, key: Ed25519PublicKey) -> bool:
-        """Whether the log's key has signed it."""
         return any(is_signed(key, data, self.body) for data in self._by(self.origin, ED25519, key))
 
     # --- witnesses ---------------------------------------------------------------------------------------------------
@@ -129,17 +126,14 @@ def read_signatures(data: bytes, source: str) -> tuple[NoteSignature, ...]:
 def _signatures(lines: str) -> tuple[NoteSignature, ...]:
     if not lines.endswith("\n"):
         raise ValueError
-    return tuple(_signature(line) for line in lines[:-1].split("\n"))
-
-
-def _signature(line: str) -> NoteSignature:
-    found = _SIGNATURE.fullmatch(line)
-    if found is None:
-        raise ValueError
-    data = base64.b64decode(found[2], validate=True)
-    if len(data) < 5:
-        raise ValueError
-    return NoteSignature(found[1], data[:4], data[4:])
+    signatures = []
+    for line in lines[:-1].split("\n"):
+        found = _SIGNATURE.fullmatch(line)
+        data = b"" if found is None else base64.b64decode(found[2], validate=True)
+        if found is None or len(data) < 5:
+            raise ValueError
+        signatures.append(NoteSignature(found[1], data[:4], data[4:]))
+    return tuple(signatures)
 
 
 # --- keys ------------------------------------------------------------------------------------------------------------

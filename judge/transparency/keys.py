@@ -73,8 +73,7 @@ def public_pem(key: Ed25519PublicKey) -> bytes:
 
 def fingerprint(key: Ed25519PublicKey) -> str:
     """SHA-256 of a public key, for people to compare."""
-    raw = key.public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw)
-    return hashlib.sha256(raw).hexdigest()
+    return hashlib.sha256(key.public_bytes_raw()).hexdigest()
 
 
 def _read(path: Path, fix: str) -> bytes:

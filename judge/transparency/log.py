@@ -14,9 +14,8 @@ from judge.store.queries import Reader
 from judge.store.types import JournalLine
 from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, origin_of
 from judge.transparency.keys import KEY_FILE, load_key
-from judge.transparency.merkle import StoredTree, leaf_hash
+from judge.transparency.merkle import CHECKPOINT, Leaves, StoredTree, leaf_hash, tile, tile_files
 from judge.transparency.receipt import Receipt
-from judge.transparency.tiles import CHECKPOINT, Leaves, tile, tile_files
 
 LOG = "log/"
 
@@ -66,11 +65,9 @@ class ContestLog:
         return [line.leaf for line in self._read(start, end)]
 
     def line(self, number: int) -> JournalLine:
-        """The line of an existing leaf."""
         return self._read(number, number + 1)[0]
 
     def catch_up(self) -> None:
-        """Append new journal lines."""
         while lines := self._read(self.size, self.size + _READ_AT_ONCE):
             for line in lines:
                 match line.change:
@@ -85,7 +82,6 @@ class ContestLog:
                 self.tree.append(line.leaf)
 
     def is_withheld(self, number: int) -> bool:
-        """Whether a leaf is not public."""
         first = self._withheld_from
         return first is not None and self._labels.get(number, 0) >= first
 

@@ -16,7 +16,7 @@ from judge.contest.backup_check import MANIFEST
 from judge.contest.contest import open_store
 from judge.contest.plan import Planned, load_plan
 from judge.contest.restore import restore
-from judge.store.damage import damage_of
+from judge.store.sqlite_files import damage_of
 from judge.transparency.keys import make_key
 from tests import forked
 from tests.examples import of_lanes, sized

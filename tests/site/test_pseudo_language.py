@@ -14,7 +14,7 @@ from judge.broadcast.running import events_of_record
 from judge.broadcast.state import Live
 from judge.catalog.files import steps_of
 from judge.site.game_files import read_stored
-from judge.site.game_page import GamePageContext, game_page
+from judge.site.game_page import GamePageContext, game_pages
 from judge.site.pages import ASSETS, PagePlace, asset
 from judge.site.site import Proof
 from judge.translations.language import Language
@@ -95,7 +95,7 @@ def written(language: Language, cup: Cup, tmp_path_factory: pytest.TempPathFacto
     file = read_stored(cup.contest.planned.files, game.result.record)
     context = GamePageContext(contest.name, game, ("001", "002"), "", "")
     place = PagePlace("games/00001.html", language, [language])
-    pages[place.file] = game_page(steps_of(file), file.record, context, place)
+    pages[place.file] = next(game_pages(steps_of(file), file.record, context, [place]))
     live = Live()
     live.apply(GameStarted(game=2, attempt=1, at=file.record.started_at, first=game.first, second=game.second))
     for event in events_of_record(file, 2):

@@ -16,7 +16,7 @@ from judge.games.types import Verdict
 from judge.record.policy import load_policy
 from judge.record.spec import RecordFile, SeatSpec, public_part
 from judge.render.svg_player import write_film
-from judge.site.game_page import GamePageContext, game_page
+from judge.site.game_page import GamePageContext, game_pages
 from judge.site.pages import POLICY, STYLE, PagePlace, asset
 from judge.site.site import MAX_PAGE_BYTES, Proof
 from judge.store.types import JournalLine
@@ -229,7 +229,7 @@ def test_agent_output_in_a_game_stays_text(game: Callable[[], RecordFile]) -> No
     strange = record.model_copy(update={"seats": seats, "reason": HOSTILE + LONG, "result": HOSTILE})
     context = GamePageContext(HOSTILE, a_game(1, HOSTILE, HOSTILE, Verdict.WIN, HOSTILE), ("001", "002"))
     replay = steps_of(RecordFile(record=strange, transcript=public_part(file).transcript))
-    page = game_page(replay, strange, context, PagePlace("games/00001.html"))
+    page = next(game_pages(replay, strange, context, [PagePlace("games/00001.html")]))
 
     assert_harmless(page.decode())
 
@@ -342,7 +342,7 @@ def test_the_page_of_the_longest_game_weighs_no_more() -> None:
     replay = steps_of(file)
     context = GamePageContext("cup", a_game(1, "anna", "bert", Verdict.DRAW, ""), ("001", "002"))
     weights = [
-        len(game_page(replay, file.record, context, PagePlace("games/00001.html", language)))
+        len(next(game_pages(replay, file.record, context, [PagePlace("games/00001.html", language)])))
         for language in languages(CODES)
     ]
 

@@ -13,9 +13,11 @@ from judge.transparency.merkle import (
     Tree,
     leaf_hash,
     node_hash,
+    read_leaves,
+    tile_files,
+    tile_path,
     verify_inclusion,
 )
-from judge.transparency.tiles import read_leaves, tile_files, tile_path
 from tests.examples import examples
 from tests.transparency.standard_witness import is_continued
 

@@ -16,7 +16,7 @@ from judge.publish.verify.export import verify_export
 from judge.store.contests import Store
 from judge.store.types import JournalLine
 from judge.transparency.log import ContestLog
-from judge.transparency.tiles import read_leaves
+from judge.transparency.merkle import read_leaves
 from tests.contest.cups import CHANCE
 from tests.contests import PAIR, nothing, with_a_remark
 from tests.publish.cups import Cup

@@ -33,8 +33,8 @@ from judge.submissions.check import CheckReport
 from judge.tournament.snapshot import Snapshot, read_snapshot
 from judge.transparency.checkpoint import read_checkpoint, read_verifier_key
 from judge.transparency.keys import read_public_key
+from judge.transparency.merkle import read_leaves
 from judge.transparency.receipt import read_receipt
-from judge.transparency.tiles import read_leaves
 from judge.web.schemas import Page
 from tests.attacks.defences import built_schema, collecting_reader
 from tests.examples import evidence, examples, sized

@@ -40,7 +40,7 @@ from judge.journal.events import (
     SubmissionState,
     Withdrawn,
 )
-from judge.publish.verify.ladder import admission_problems, ladder_problems
+from judge.publish.verify.draws import admission_problems, ladder_problems
 from judge.publish.verify.log import ReadLog, log_problems
 from judge.statistics.online_ratings import Prior
 from judge.store.contests import Store

@@ -9,8 +9,8 @@ import pytest
 from judge.contest.contest import Contest
 from judge.contest.schedule_next import Scheduler
 from judge.contest_games import GameResult, Pairing
+from judge.publish.verify.draws import pairing_problems
 from judge.publish.verify.export import verify_export
-from judge.publish.verify.schedule import pairing_problems
 from judge.record.seeds import Seed
 from judge.tournament.formats.base import Competitor
 from judge.tournament.formats.sequential import Sequential

@@ -5,40 +5,38 @@ Directories are renamed at the end, so they are complete or missing.
 
 import functools
 import re
+import shutil
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from judge.base.durable_files import new_directories
-from judge.base.errors import InputError
+from judge.base.durable_files import new_directories, sha256_of
+from judge.base.errors import HostError, InputError
 from judge.base.progress import Tracker, untracked
+from judge.base.text import sentence
 from judge.base.worker_processes import in_parallel
-from judge.contest.contest import Contest
+from judge.contest.contest import Contest, open_store
+from judge.contest.folder_names import EXPORTS
+from judge.contest.plan import load_plan
 from judge.contest_games import GameConditions
 from judge.contest_view.view import ContestView
 from judge.formats.search_figures import EvaluatedGame
 from judge.publish.before_export import with_joined
-from judge.publish.documents import documents, term_digests
-from judge.publish.manifest import write_manifest
+from judge.publish.manifest import MANIFEST, write_manifest
 from judge.publish.pages import PageEntry
-from judge.publish.tables import certificate_files, result_tables
-from judge.site.game_files import (
-    PublishedFiles,
-    publish_game,
-    read_stored,
-    write_private,
-    write_public,
-)
+from judge.publish.tables import certificate_files, documents, result_tables, term_digests
+from judge.record.spec import public_part
+from judge.site.game_files import PublishedFiles, publish_game, read_stored, write_private
 from judge.site.game_page import GamePageContext
 from judge.site.pages import PagePlace
 from judge.site.site import Proof, pages_of_records, pages_of_results
 from judge.translations.language import CODES, languages
-from judge.transparency.keys import fingerprint, public_pem
+from judge.transparency.keys import KEY_FILE, fingerprint, load_key, public_pem
 from judge.transparency.log import WITNESSED, ContestLog, witnessed_files
 
 PGN = "games.pgn"
@@ -98,6 +96,29 @@ def publish(
         refuse_withheld(contest)
     with new_export(directory, private) as (partial, partial_private):
         return _write(contest, partial, partial_private, key, options, track)
+
+
+def write_export(plan: str, number: str) -> str:
+    """Write the export with this number to a contest's folder, unless it is there; return a description."""
+    planned = load_plan(Path(plan))
+    target = planned.folder / EXPORTS / number
+    public, private = target / "public", target / "private"
+    warnings: Sequence[str] = ()
+    if not public.exists():
+        # Without the public part the export is incomplete.
+        try:
+            shutil.rmtree(target, ignore_errors=True)
+            target.mkdir(parents=True)
+        except OSError as error:
+            raise HostError(f"{error.filename}: {error.strerror}: the export is not written") from None
+        with closing(open_store(planned)) as store:
+            contest = Contest(store, planned)
+            key = load_key(planned.folder / KEY_FILE)
+            warnings = publish(contest, public, private, key).warnings
+    digest = sha256_of(public / MANIFEST)
+    place = f"{EXPORTS}/{number}"
+    words = sentence(f"{place}/public is for everybody, {place}/private for the authors; manifest {digest}")
+    return "; ".join([words, *warnings])
 
 
 def refuse_withheld(contest: Contest) -> None:
@@ -207,7 +228,7 @@ def _write_games(
             if attempt.record is None:
                 continue
             file = read_stored(files, attempt.record)
-            write_public(file, target / game.attempt_path(attempt.number))
+            (target / game.attempt_path(attempt.number)).write_bytes(public_part(file).to_json(as_read=True))
             folders = (private / game.first, private / game.second)
             write_private(file, folders, f"{game.stem}.attempt-{attempt.number}")
     return in_parallel(functools.partial(publish_game, files, target, private), contexts, between)

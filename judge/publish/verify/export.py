@@ -31,7 +31,7 @@ from judge.publish.manifest import FileCheck, ManifestCheck, file_names
 from judge.publish.pages import FOLDER, page_problems
 from judge.publish.tables import CERTIFICATE, HISTORIES, README, tables, write_csv, write_rows
 from judge.publish.verify.copies import original_line_ends
-from judge.publish.verify.ladder import admission_problems, ladder_problems
+from judge.publish.verify.draws import admission_problems, ladder_problems, pairing_problems
 from judge.publish.verify.line_times import time_problems
 from judge.publish.verify.log import (
     ReadLog,
@@ -46,15 +46,14 @@ from judge.publish.verify.log import (
 )
 from judge.publish.verify.records import CONTRADICTIONS, VerifiedRecord, chain_problems, check_record
 from judge.publish.verify.sample import Sample
-from judge.publish.verify.schedule import pairing_problems
 from judge.publish.verify.witnesses import Witnessed, read_witness_keys, witness_problems
 from judge.statistics.fairness import FairnessTest
 from judge.store.types import cancellation
 from judge.tournament.snapshot import Freeze, ranks_of
 from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, read_checkpoint
 from judge.transparency.log import LOG
+from judge.transparency.merkle import CHECKPOINT
 from judge.transparency.receipt import Receipt, read_receipt
-from judge.transparency.tiles import CHECKPOINT
 
 MAX_ANSWER_BYTES = 64 << 10
 
@@ -85,12 +84,10 @@ class VerificationReport:
     decisions: Sequence[str] = ()
     chance: str = ""
     joined: Sequence[FormerContest] = ()
-    """Former contests used to recompute rating histories."""
     fairness: Sequence[FairnessTest] | None = None
     freeze: Freeze | None = None
     """Part of the log that the draw depends on; None without a log."""
     log: Checkpoint | None = None
-    """Checkpoint of the verified log; None without a log."""
     witnesses: Sequence[Witnessed] = ()
     """Announced or named witnesses with signed sizes."""
     receipt: Receipt | None = None

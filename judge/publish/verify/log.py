@@ -56,9 +56,8 @@ from judge.tournament.formats.ladder import Ladder
 from judge.tournament.snapshot import terms_digest
 from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, origin_of, read_checkpoint
 from judge.transparency.log import LOG
-from judge.transparency.merkle import Tree
+from judge.transparency.merkle import CHECKPOINT, MAX_TILE_BYTES, Tree, read_leaves, tile_files
 from judge.transparency.receipt import Receipt
-from judge.transparency.tiles import CHECKPOINT, MAX_TILE_BYTES, read_leaves, tile_files
 
 _SALT = re.compile(r"[0-9a-f]{32}")
 
@@ -75,7 +74,6 @@ class ReadLog:
     lines: Sequence[JournalLine]
     problems: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
-    """Paths of its tiles."""
 
 
 def read_log(directory: Path, contest: ContestView, key: Ed25519PublicKey) -> ReadLog:
@@ -375,7 +373,12 @@ class _ComparedLog:
             case Started(game, first=first, second=second) if game in self._places:
                 return (first, second) == self._schedule[self._places[game]].agents
             case Accepted(game) if game in self._places:
-                return event == self._accepted(event, self._schedule[self._places[game]])
+                row = self._schedule[self._places[game]]
+                result = result_of(row, event.attempt, self._outcomes)
+                # Without a record there is nothing to compare.
+                return result is None or event == Accepted.of_result(
+                    game, event.attempt, row.agents, result.winner, result.reason
+                )
             case SetAside(game, why=why):
                 return self._voids.get(game) == why
             case Rated(agent):
@@ -383,12 +386,6 @@ class _ComparedLog:
             case Stopped(first, second):
                 return {first, second} <= self._entries.keys()
         return True  # of agents: compared with the tables
-
-    def _accepted(self, event: Accepted, game: PublishedGame) -> Accepted:
-        """The event of the attempt's result; this event if its record is missing."""
-        if (result := result_of(game, event.attempt, self._outcomes)) is None:
-            return event
-        return Accepted.of_result(event.game, event.attempt, game.agents, result.winner, result.reason)
 
     def _is_coming(self, agent: str) -> bool:
         return agent in self._contest.entered and agent not in self._state.entered

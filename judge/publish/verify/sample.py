@@ -21,7 +21,6 @@ class Sample:
     seed: str
 
     def choose(self, numbers: Iterable[int]) -> Collection[int]:
-        """Numbers of the games to replay."""
         return frozenset(sorted(numbers, key=self._place)[: self.size])
 
     def _place(self, number: int) -> bytes:

@@ -10,12 +10,7 @@ from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
 from judge.publish.verify.log import ReadLog
 from judge.tournament.snapshot import Snapshot
-from judge.transparency.checkpoint import (
-    MAX_CHECKPOINT_BYTES,
-    origin_of,
-    read_checkpoint,
-    read_witness_key,
-)
+from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, origin_of, read_checkpoint, read_witness_key
 from judge.transparency.log import WITNESSED
 
 Key = tuple[str, Ed25519PublicKey]

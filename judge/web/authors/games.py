@@ -20,7 +20,7 @@ from judge.record.spec import RecordFile, public_part
 from judge.record.transcript import EntryKind, unseal
 from judge.referee.blame import fix_of
 from judge.site.game_files import read_stored
-from judge.site.game_page import GamePageContext, game_page, large_record_page
+from judge.site.game_page import GamePageContext, game_pages, large_record_page
 from judge.site.pages import PagePlace
 from judge.store.practice_games import PracticeGame
 from judge.store.types import NotFoundError
@@ -184,7 +184,7 @@ def author_page(
         ],
     }
     at = PagePlace.of_file(place)
-    return game_page(replay, public.record, context, at, template, values, __package__)
+    return next(game_pages(replay, public.record, context, [at], template, values, __package__))
 
 
 def move_logs(file: RecordFile, replay: Stepped, seat: int) -> Sequence[Mapping[str, Any]]:

@@ -7,7 +7,7 @@ from judge.contest_games import GameResult
 from judge.contest_view.ladder import TREND_GAMES
 from judge.contest_view.values import Participant
 from judge.contest_view.view import ContestView
-from judge.site.ladder import last_game, signed
+from judge.site.charts import last_game, signed
 from judge.store.practice_games import PracticeGame
 from judge.store.types import ENTERS, Submission
 from judge.tournament.snapshot import newest_versions

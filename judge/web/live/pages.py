@@ -33,12 +33,11 @@ from judge.contest_view.public import WITHHELD, public_view
 from judge.contest_view.values import Stream
 from judge.contest_view.view import ContestView
 from judge.publish.before_export import with_joined
-from judge.publish.documents import documents, term_digests
 from judge.publish.manifest import PUBLIC_KEY
-from judge.publish.tables import CERTIFICATE, certificate_files, result_tables
+from judge.publish.tables import CERTIFICATE, certificate_files, documents, result_tables, term_digests
 from judge.record.spec import public_part
 from judge.site.game_files import public_record, read_stored
-from judge.site.game_page import GamePageContext, game_page, large_record_page
+from judge.site.game_page import GamePageContext, game_pages, large_record_page
 from judge.site.pages import ASSETS, PagePlace, asset, render_for
 from judge.site.site import pages
 from judge.statistics.fairness import TIME
@@ -450,7 +449,7 @@ def export_name(contest: ContestView) -> str:
 def public_game_page(files: Path, digest: str, context: GamePageContext, file: str) -> bytes:
     """The page of a game at the place of `file`."""
     public = public_part(read_stored(files, digest))
-    return game_page(steps_of(public), public.record, context, PagePlace.of_file(file))
+    return next(game_pages(steps_of(public), public.record, context, [PagePlace.of_file(file)]))
 
 
 def asset_page(name: str) -> LivePage:

@@ -18,9 +18,9 @@ from judge.catalog import game_entry
 from judge.formats.search_figures import SearchFigures
 from judge.formats.views import BoardView, Mark, Square, Token
 from judge.record.policy import Policy
-from judge.render.board import BarePainter
+from judge.render.board import BoardPainter
 from judge.render.shapes import Disc, Item, Rectangle, Shape, Stroke, Text
-from judge.render.svg_player import empty_board, write_still
+from judge.render.svg_player import write_still
 from judge.site.plots import NAMES, Plot, empty_plot, evaluation_height, plots_of
 
 HIDDEN_FACES = {"#": "hidden", "unknown": "unknown"}
@@ -33,8 +33,7 @@ class Painter:
         entry = game_entry(policy.game.name)
         game = entry.new(policy.game.options)
         self.view = entry.view(game)
-        self._painter = BarePainter(self.view)
-        self._empty = empty_board(self._painter)
+        self._painter = BoardPainter(self.view)
         self.film = self._still(replace(self.view, tokens={}, marks={}), "", "g0")
         """A board without pieces, for the script."""
 
@@ -71,7 +70,7 @@ class Painter:
         return self._still(self.view if view is None else view, " - ".join(game.names), f"g{game.game}")
 
     def _still(self, view: BoardView, title: str, prefix: str) -> str:
-        return write_still(self._painter, self._empty, view, title, prefix)
+        return write_still(self._painter, view, title, prefix)
 
     def table(self, pieces: Mapping[Square, Token]) -> Sequence[tuple[str, Sequence[str]]]:
         """Rows: name and squares ("" if empty)."""

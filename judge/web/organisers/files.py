@@ -12,8 +12,7 @@ from judge.base.errors import InputError
 from judge.base.text import sentence
 from judge.contest.folder_names import EXPORTS, PUBLISHED
 from judge.contest.orders.order import Effect, Order
-from judge.publish.export.export import refuse_withheld
-from judge.publish.export.folder import write_export
+from judge.publish.export.export import refuse_withheld, write_export
 from judge.store.orders import Orders, OrganiserOrder
 from judge.store.types import NotFoundError
 from judge.transparency.keys import KEY_FILE

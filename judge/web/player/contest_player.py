@@ -21,7 +21,7 @@ from judge.contest.window_keeper import POLL_INTERVAL_S, WHO, PlanFile, WindowKe
 from judge.contest_games import GameState
 from judge.journal.events import Announced, Moment, Revealed, StartTimeReached, SubmissionState
 from judge.journal.sentences import text_of
-from judge.publish.export.folder import write_export
+from judge.publish.export.export import write_export
 from judge.publish.kept_exports import last_change
 from judge.store.contests import Store
 from judge.store.orders import Orders, OrganiserOrder

@@ -18,8 +18,7 @@ from judge.publish.tables import tables
 from judge.site.game_files import read_stored
 from judge.transparency.checkpoint import read_checkpoint
 from judge.transparency.keys import KEY_FILE, fingerprint, make_key, public_pem
-from judge.transparency.merkle import Tree
-from judge.transparency.tiles import read_leaves
+from judge.transparency.merkle import Tree, read_leaves
 from judge.web.live.serve import follow
 from judge.web.live.static import EVENTS_PER_FILE, StaticSite
 from tests.broadcast.logs import PAIR, accept, events, play_next, recorder

@@ -26,8 +26,7 @@ from judge.store.orders import OrganiserOrder
 from judge.store.types import JournalLine
 from judge.transparency.checkpoint import read_checkpoint
 from judge.transparency.keys import make_key
-from judge.transparency.merkle import Tree
-from judge.transparency.tiles import read_leaves
+from judge.transparency.merkle import Tree, read_leaves
 from judge.web.live.pages import LivePages
 from judge.web.live.static import StaticSite
 from tests.broadcast.logs import events, recorder
