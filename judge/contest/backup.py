@@ -37,7 +37,7 @@ from judge.contest.backup_check import (
     refuse_fork,
 )
 from judge.contest.contest import open_store
-from judge.contest.folder_names import EXPORTS, LINKS, LOCK_FILE, PLAYER_DIRECTORY, PUBLISHED
+from judge.contest.file_names import EXPORTS, LINKS, LOCK_FILE, PLAYER_DIRECTORY, PUBLISHED
 from judge.contest.plan import Planned
 from judge.store.damage import connected, refuse_damage
 from judge.store.files import Files

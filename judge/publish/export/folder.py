@@ -9,7 +9,7 @@ from judge.base.durable_files import sha256_of
 from judge.base.errors import HostError
 from judge.base.text import sentence
 from judge.contest.contest import Contest, open_store
-from judge.contest.folder_names import EXPORTS
+from judge.contest.file_names import EXPORTS
 from judge.contest.plan import load_plan
 from judge.publish.export.export import publish
 from judge.publish.manifest import MANIFEST
