@@ -174,7 +174,7 @@ class Contest:
         """Source of the persistent folders; empty without any."""
         if not self.snapshot.policy.folders.persistent:
             return ""
-        from judge.contest.folders.words import folder_words
+        from judge.contest_view.values import folder_words
 
         entries = self.snapshot.entries
         begun = {entry.name for entry in entries if entry.persistent}

@@ -229,7 +229,7 @@ def _left_out(planned: Planned, rated: AnyFormat, names: Sequence[str]) -> list[
 
 def _folders_notice(planned: Planned, agents: Sequence[tuple[str, str]]) -> str:
     from judge.contest.folders.transfer import brought
-    from judge.contest.folders.words import folder_words
+    from judge.contest_view.values import folder_words
 
     found = brought(planned)
     names = [name for name, _ in agents]
