@@ -228,7 +228,7 @@ def _left_out(planned: Planned, rated: AnyFormat, names: Sequence[str]) -> list[
 
 
 def _folders_notice(planned: Planned, agents: Sequence[tuple[str, str]]) -> str:
-    from judge.contest.folders.transfer import brought
+    from judge.contest.folder_transfer import brought
     from judge.contest_view.values import folder_words
 
     found = brought(planned)

@@ -14,7 +14,7 @@ from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
 from judge.base.owner import owned_directory
 from judge.contest.entries import Entrant, entrants, equal_names, first_author, refuse_many_of_an_author
-from judge.contest.folders.transfer import brought
+from judge.contest.folder_transfer import brought
 from judge.contest.league_seats import resolved_format
 from judge.contest.plan import Planned
 from judge.record.policy import Policy

@@ -15,7 +15,7 @@ from judge.contest.backup import back_up
 from judge.contest.contest import open_store
 from judge.contest.earlier_contests import read_contest, read_earlier
 from judge.contest.entries import intake_directory
-from judge.contest.folders.transfer import read_any
+from judge.contest.folder_transfer import read_any
 from judge.contest.foreign_store import foreign
 from judge.contest.plan import load_plan
 from judge.contest.restore import restore

@@ -10,7 +10,7 @@ import pytest
 from judge.base.errors import InputError
 from judge.base.resources import POLICIES
 from judge.catalog.managers import ImportedAgent, ImportedContest
-from judge.contest.folders.imported import needs_boxes, write_imported
+from judge.contest.imported_contest import needs_boxes, write_imported
 from judge.contest.league_seats import resolved_format
 from judge.contest.plan import Planned, load_plan
 from judge.sandbox.box import BoxPolicy
