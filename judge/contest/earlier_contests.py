@@ -23,17 +23,12 @@ def read_contest(path: Path, named: Collection[str] = (), store: str = "") -> Co
 
     Raises InputError if it has not begun or a file is invalid.
     """
-    from judge.contest.contest import opened_if_begun
-    from judge.contest.foreign_store import foreign
+    from judge.contest.contest import opened_foreign
 
     if is_file(path / DOCUMENT):
         return load_claimed(path)
-    planned = load_plan(path)
-    if not planned.has_no_store:
-        with opened_if_begun(foreign(planned, named, store)) as contest:
-            if contest is not None:
-                return public_view(contest.read())
-    raise planned.not_begun()
+    with opened_foreign(path, named, store) as contest:
+        return public_view(contest.read())
 
 
 def read_earlier(planned: Planned, path: Path, option: str) -> ContestView:

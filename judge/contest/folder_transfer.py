@@ -32,7 +32,7 @@ from judge.base.os_errors import os_errors_as
 from judge.base.owner import owned_directory
 from judge.base.parsing import Model
 from judge.contest.file_names import PLAN_FILE
-from judge.contest.plan import Planned, load_plan
+from judge.contest.plan import Planned
 from judge.contest_games import GameState
 from judge.record.policy import Policy
 from judge.record.spec import read_record
@@ -149,9 +149,13 @@ def refuse_without_folders(planned: Planned) -> None:
 def read_any(path: Path, planned: Planned) -> Sequence[AgentFolder]:
     """Read another contest's or a directory's folders for a contest. Raises InputError with the wrong path."""
     policy = planned.policy
-    if is_file(path) or is_file(path / PLAN_FILE):
-        return [_fitting(each, policy) for each in _of_contest(path, planned.store_url)]
-    return read_folders(path, policy)
+    if not is_file(path) and not is_file(path / PLAN_FILE):
+        return read_folders(path, policy)
+    from judge.contest.contest import opened_foreign
+
+    with opened_foreign(path, [planned.store_url]) as contest:
+        refuse_while_running(contest)
+        return [_fitting(each, policy) for each in left_by(contest)]
 
 
 def bring(planned: Planned, source: Path, replaces: bool) -> ImportedFolders:
@@ -218,19 +222,6 @@ def refuse_while_running(contest: Contest) -> None:
             f"{running} games of {contest.name} run, or were left by a judge that was killed: "
             f"judge contest run {contest.planned.path} finishes them"
         )
-
-
-def _of_contest(path: Path, named: str) -> Sequence[AgentFolder]:
-    from judge.contest.contest import opened_if_begun
-    from judge.contest.foreign_store import foreign
-
-    planned = load_plan(path)
-    if not planned.has_no_store:
-        with opened_if_begun(foreign(planned, [named])) as contest:
-            if contest is not None:
-                refuse_while_running(contest)
-                return left_by(contest)
-    raise planned.not_begun()
 
 
 def _stored(files: Files, digest: str) -> Archive:
