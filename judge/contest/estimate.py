@@ -15,9 +15,9 @@ from judge.base.owner import owned_directory
 from judge.base.text import duration
 from judge.catalog import game_entry
 from judge.contest.entries import entrants, equal_files, equal_names, refuse_many_of_an_author
-from judge.contest.league_seats import resolved_format
 from judge.contest.opening_files import shipped_openings
 from judge.contest.plan import Planned
+from judge.contest.resolved_format import resolved_format
 from judge.contest_games import Pairing
 from judge.host.house_agent_names import house_agent_names
 from judge.record.policy import ClockPolicy, Policy, shortest_turn_ms

@@ -15,8 +15,8 @@ from judge.base.logs import get_logger
 from judge.base.owner import owned_directory
 from judge.contest.entries import Entrant, entrants, equal_names, first_author, refuse_many_of_an_author
 from judge.contest.folder_transfer import brought
-from judge.contest.league_seats import resolved_format
 from judge.contest.plan import Planned
+from judge.contest.resolved_format import resolved_format
 from judge.record.policy import Policy
 from judge.record.seeds import Key
 from judge.record.spec import GameSpec

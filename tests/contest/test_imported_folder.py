@@ -11,8 +11,8 @@ from judge.base.errors import InputError
 from judge.base.resources import POLICIES
 from judge.catalog.managers import ImportedAgent, ImportedContest
 from judge.contest.imported_contest import needs_boxes, write_imported
-from judge.contest.league_seats import resolved_format
 from judge.contest.plan import Planned, load_plan
+from judge.contest.resolved_format import resolved_format
 from judge.sandbox.box import BoxPolicy
 from judge.submissions.trees import TaskHost
 from judge.tournament.formats.base import skip_of
