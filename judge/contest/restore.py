@@ -26,7 +26,7 @@ from judge.contest.backup_check import (
 )
 from judge.contest.file_names import PLAN_FILE
 from judge.contest.plan import Planned, load_plan
-from judge.contest.toml_edit import edited, set_value
+from judge.contest.plan_edits import edited, set_value
 from judge.store.files import Files
 from judge.store.queries import Reader
 from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, read_checkpoint

@@ -17,10 +17,9 @@ from judge.base.errors import HostError, InputError
 from judge.base.os_errors import os_errors_as
 from judge.base.text import sentence
 from judge.base.toml_files import read_text, toml_quoted
-from judge.contest.next_plan import with_changes
 from judge.contest.plan import Planned, load_plan
+from judge.contest.plan_edits import Document, edited, set_value, with_changes
 from judge.contest.run_lock import alone
-from judge.contest.toml_edit import Document, edited, set_value
 from judge.journal.events import SettingChange, SettingsChanged, cut
 from judge.journal.sentences import changes_text
 from judge.store.orders import DoneOrder, Orders, OrganiserOrder

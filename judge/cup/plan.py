@@ -20,7 +20,6 @@ from judge.base.toml_files import parse, place_of, read_text, toml_value, valida
 from judge.contest.begin import announce
 from judge.contest.contest import has_begun, open_store
 from judge.contest.file_names import CUP_FILE, PLAN_FILE
-from judge.contest.next_plan import move_paths
 from judge.contest.plan import (
     NAME,
     AgentPlan,
@@ -34,6 +33,7 @@ from judge.contest.plan import (
     load_plan,
     policy_of,
 )
+from judge.contest.plan_edits import move_paths
 from judge.cup.announcement import ANNOUNCEMENT, AnnouncedLeague, Announcement, league_terms
 from judge.host.house_agent_names import house_agent_names
 from judge.journal.codec import Event
