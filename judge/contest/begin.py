@@ -49,7 +49,7 @@ def begin(store: Store, planned: Planned, host: Mapping[str, Any], *, is_early: 
     Raises InputError before the end of submissions or the start, unless `is_early`.
     """
     from judge.contest.resolved_format import skip_words
-    from judge.contest.schedule_next import Scheduler
+    from judge.contest.runner import Scheduler
     from judge.contest.take_snapshot import share_files, take_snapshot
     from judge.contest_view.values import folder_words
 

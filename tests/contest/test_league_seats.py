@@ -7,7 +7,7 @@ import pytest
 from judge.base.errors import InputError
 from judge.contest.plan import load_plan
 from judge.contest.resolved_format import resolved_format
-from judge.contest.schedule_next import Scheduler
+from judge.contest.runner import Scheduler
 from judge.tournament.formats.groups import Leagues
 from judge.tournament.formats.round_robin import RoundRobin
 from judge.tournament.promotion import Seats

@@ -16,7 +16,7 @@ from judge.contest.entries import intake_directory
 from judge.contest.orders.contest_orders import CONTEST_ORDERS
 from judge.contest.orders.order import ContestOrder, Effect, Order
 from judge.contest.orders.submission_orders import SUBMISSION_ORDERS, AuthorsOrder, RegisterOrder, SubmissionOrder
-from judge.contest.schedule_next import Scheduler
+from judge.contest.runner import Scheduler
 from judge.contest_games import GameState
 from judge.journal.events import ImagesChanged, Paused, SetAside, Stopped, SubmissionState
 from judge.store.contests import Store
