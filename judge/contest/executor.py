@@ -9,7 +9,7 @@ import os
 import platform
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,6 @@ from judge.contest.attempts import EndedAttempt, Job, outcome_and_record
 from judge.contest_games import ScheduledGame
 from judge.play.game import play
 from judge.play.venue import Slot, Venue
-from judge.record.spec import GameSpec
 from judge.sandbox.archive import EMPTY, Archive, UnkeptError, measure_folder
 from judge.sandbox.docker.reaper import alone_on
 from judge.sandbox.machine.cores import CoreLocks
@@ -37,7 +36,6 @@ class _Slot:
     name: str
     cores: Slot
     lock: Path
-    holds_cores: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +63,11 @@ class LocalExecutor:
         """Raises HostError if the disk is full."""
         start_fork_server(play_job.__module__)
         locks = self._at_end.enter_context(owned_directory())
-        each = [
-            _Slot(_name(number, slot), slot, locks / f"slot-{number}", self.holds_cores)
-            for number, slot in enumerate(self.slots)
-        ]
         self._idle = []
         shared: dict[tuple[int, ...], list[_Slot]] = {}
-        for slot in each:
-            shared.setdefault(slot.cores.cores, []).append(slot)
+        for number, of_game in enumerate(self.slots):
+            slot = _Slot(_name(number, of_game), of_game, locks / f"slot-{number}")
+            shared.setdefault(of_game.cores, []).append(slot)
         for cores, sharing in shared.items():
             places: list[_Slot] = []
             for slot in sharing:
@@ -103,7 +98,7 @@ class LocalExecutor:
         process = self._next()
         self._idle.pop()
         slot = process.slot
-        process.worker.start(play_job, job, slot.cores, slot.lock, holds_cores=slot.holds_cores)
+        process.worker.start(play_job, job, slot.cores, slot.lock, holds_cores=self.holds_cores)
         self._running[process] = job.game
 
     def _next(self) -> _Process:
@@ -177,7 +172,7 @@ def log_to(path: Path | None) -> None:
         to_json(path.open("a", encoding="utf-8"))
 
 
-def play_job(job: Job, slot: Slot, lock: Path | None = None, *, holds_cores: bool = False) -> EndedAttempt:
+def play_job(job: Job, slot: Slot, lock: Path, *, holds_cores: bool) -> EndedAttempt:
     """Play a game in a slot, possibly with a void.
 
     A prepared game waits for the slot's file `lock`, and for core locks unless the judge `holds_cores`. It keeps them
@@ -189,28 +184,17 @@ def play_job(job: Job, slot: Slot, lock: Path | None = None, *, holds_cores: boo
     shelf = JobShelf(job.states)
     shared = spec.policy.box.sharing > 1
     cores = CoreLocks(() if holds_cores else slot.cores, log.info, shared=shared)
-    with bound(contest=job.contest, game=spec.id, attempt=job.game.attempt), _sender(job, spec) as sender:
-        follow = None if sender is None else sender.follow
+    with bound(contest=job.contest, game=spec.id, attempt=job.game.attempt), ExitStack() as at_end:
+        follow = None
+        if job.listener is not None:
+            announced = Announced(id=job.game.id, game=job.game.number, attempt=job.game.attempt, spec=spec)
+            follow = at_end.enter_context(closing(Sender(job.listener, announced))).follow
         venue = Venue(slot, shelf, partial(_turn, lock, cores), follow=follow)
         file = play(spec, job.programs, job.game.attempt, venue)
     return EndedAttempt(job.game, *outcome_and_record(file), shelf.left)
 
 
 @contextmanager
-def _sender(job: Job, spec: GameSpec) -> Iterator[Sender | None]:
-    if job.listener is None:
-        yield None
-        return
-    game = job.game
-    sender = Sender(job.listener, Announced(id=game.id, game=game.number, attempt=game.attempt, spec=spec))
-    try:
-        yield sender
-    finally:
-        sender.close()
-
-
-@contextmanager
-def _turn(lock: Path | None, cores: CoreLocks) -> Iterator[None]:
-    of_slot = nullcontext() if lock is None else locked(lock)
-    with of_slot, alone_on(cores) if cores.processors else nullcontext():
+def _turn(lock: Path, cores: CoreLocks) -> Iterator[None]:
+    with locked(lock), alone_on(cores) if cores.processors else nullcontext():
         yield
