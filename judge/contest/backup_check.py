@@ -32,7 +32,7 @@ from judge.base.errors import HostError, InputError, StoreDamagedError
 from judge.base.os_errors import os_errors_as
 from judge.base.owner import owned_directory
 from judge.base.parsing import FailFastTuple, FrozenModel, parse_json
-from judge.base.progress import Tracker
+from judge.base.progress import Tracker, untracked
 from judge.base.text import printable
 from judge.base.worker_processes import in_parallel
 from judge.contest_games import GameResult, ScheduledGame, schedule_digest
@@ -108,7 +108,7 @@ def read_manifest(directory: Path, name: str = MANIFEST) -> BackupManifest:
 
 
 def check_backup(
-    directory: Path, manifest: BackupManifest, sample: int, agents: Mapping[str, str], track: Tracker
+    directory: Path, manifest: BackupManifest, sample: int, agents: Mapping[str, str], track: Tracker = untracked
 ) -> tuple[StoreContents, int]:
     """Check all that a restore needs; replay `sample` games and return their number. `agents`: to unpack.
 
