@@ -19,8 +19,7 @@ from judge.base.errors import InputError
 from judge.base.progress import Tracker, untracked
 from judge.contest.contest import Contest, open_store
 from judge.contest_view.values import Stream, minute
-from judge.cup.announcement import ANNOUNCEMENT
-from judge.cup.plan import PlannedCup
+from judge.cup.plan import ANNOUNCEMENT, PlannedCup
 from judge.cup.results import CupResults, LeagueResults, read_exported
 from judge.publish.export.export import ExportSummary, PageOptions, new_export, publish
 from judge.publish.manifest import CUP_DOCUMENT, write_manifest

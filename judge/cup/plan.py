@@ -1,5 +1,10 @@
-"""Reads cup.toml. Each league is an ordinary contest in a folder next to it."""
+"""Reads cup.toml. Each league is an ordinary contest in a folder next to it.
 
+The announcement has the leagues with digests of their terms, fixed before the start: each league's log begins with its
+SHA-256.
+"""
+
+import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
@@ -7,14 +12,14 @@ from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, TypeAdapter, model_validator
 
 from judge.base.durable_files import is_directory, is_file, write_durably
 from judge.base.errors import HostError, InputError
 from judge.base.os_errors import os_errors_as
-from judge.base.parsing import FrozenModel
+from judge.base.parsing import FailFastTuple, FrozenModel, canonical_json
 from judge.base.text import quote, suggest
 from judge.base.toml_files import parse, place_of, read_text, toml_value, validated
 from judge.contest.begin import announce
@@ -34,7 +39,6 @@ from judge.contest.plan import (
     policy_of,
 )
 from judge.contest.plan_edits import move_paths
-from judge.cup.announcement import ANNOUNCEMENT, AnnouncedLeague, Announcement, league_terms
 from judge.host.house_agent_names import house_agent_names
 from judge.journal.codec import Event
 from judge.journal.events import Announced
@@ -43,6 +47,8 @@ from judge.record.spec import OpeningField
 from judge.submissions.intake import IntakePolicy
 from judge.tournament.formats.base import skip_of
 from judge.translations.language import CODES
+
+ANNOUNCEMENT = "announcement.json"
 
 LEAGUE_NAME = r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,30}$"
 """Regular expression of names of leagues and their folders."""
@@ -131,6 +137,40 @@ class Cup(FrozenModel):
     @property
     def by_name(self) -> Mapping[str, League]:
         return {league.name: league for league in self.leagues}
+
+
+class AnnouncedLeague(FrozenModel):
+    """`terms`: digest of policy, format and openings."""
+
+    name: str
+    contest: str
+    after: str
+    promoted: int
+    promotes_new: bool
+    medals: bool
+    terms: str = Field(pattern=r"^[0-9a-f]{64}$")
+
+
+class Announcement(FrozenModel):
+    """The file announcement.json."""
+
+    format: Literal["judge-cup-announcement-1"] = "judge-cup-announcement-1"
+    name: str
+    leagues: FailFastTuple[AnnouncedLeague]
+
+    def encoded(self) -> bytes:
+        return f"{self.model_dump_json(indent=1)}\n".encode()
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(self.encoded()).hexdigest()
+
+    def differences(self, other: "Announcement") -> Iterator[str]:
+        """Changed leagues."""
+        mine, others = ({league.name: league for league in each.leagues} for each in (self, other))
+        yield from (f"{name} was removed" for name in mine if name not in others)
+        yield from (f"{name} was added" for name in others if name not in mine)
+        yield from (f"{name} was changed" for name, league in mine.items() if others.get(name, league) != league)
 
 
 @dataclass(frozen=True)
@@ -293,6 +333,21 @@ class PlannedCup:
         path = self.folder / agent.path
         is_name = agent.path in house_agent_names() and not is_file(path) and not is_directory(path)
         return agent.path if is_name else _prefixed(agent.path, prefix)
+
+
+_TERMS = ("name", "policy", "format", "duel", "failures", "seed", "seeding", "openings", "shuffle", "transform", "box")
+
+
+def league_terms(document: Mapping[str, Any]) -> str:
+    """SHA-256 of a contest's terms that do not depend on agents."""
+    terms = {key: document[key] for key in _TERMS}
+    if clocks := document.get("clocks"):
+        terms["clocks"] = clocks
+    form = terms["format"] = {**terms["format"]}
+    for key in ("skip", "seats"):
+        if (table := form.get(key)) is not None:
+            form[key] = {name: value for name, value in table.items() if name != "agents"}
+    return hashlib.sha256(canonical_json(terms).encode()).hexdigest()
 
 
 _OPENINGS = TypeAdapter(tuple[OpeningField, ...])

@@ -12,7 +12,7 @@ from judge.base.errors import InputError
 from judge.base.parsing import parse_foreign
 from judge.base.progress import Tracker, untracked
 from judge.contest.plan import CupReference
-from judge.cup.announcement import ANNOUNCEMENT, Announcement, league_terms
+from judge.cup.plan import ANNOUNCEMENT, Announcement, league_terms
 from judge.cup.results import CupDocument, CupResults, LeagueResults, advancing, read_exported
 from judge.journal.events import Accepted, Annulled, Created, Disqualified
 from judge.publish.manifest import CUP_DOCUMENT, PUBLIC_KEY, ManifestCheck, check_manifest
