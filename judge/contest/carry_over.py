@@ -1,6 +1,5 @@
 """Carries agents, authors and keys over to the next contest."""
 
-import os
 import secrets
 from collections.abc import Sequence
 from contextlib import closing
@@ -8,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from judge.agents.store import AgentStore
-from judge.base.durable_files import write_durably
+from judge.base.durable_files import create_private, write_durably
 from judge.base.errors import HostError
 from judge.contest.begin import announce
 from judge.contest.contest import open_store
@@ -67,9 +66,7 @@ def _copy_keys(last: Path, following: Path) -> bool:
     if not (last / KEY_FILE).is_file():
         return False
     try:
-        private = os.open(following / KEY_FILE, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(private, "wb") as file:
-            file.write((last / KEY_FILE).read_bytes())
+        create_private(following / KEY_FILE, (last / KEY_FILE).read_bytes())
         if (last / PUBLIC_KEY_FILE).is_file():
             write_durably(following / PUBLIC_KEY_FILE, (last / PUBLIC_KEY_FILE).read_bytes())
     except OSError as error:

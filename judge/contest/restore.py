@@ -164,7 +164,9 @@ def _write(source: Path, folder: Path, manifest: BackupManifest, store: str, tra
         if program_digest(folder / _plain(name)) != digest:
             raise InputError(f"{name}: the restored agent differs from the agent that was backed up")
     if manifest.store == "sqlite":
-        path, database = _database_of(planned), source / "database" / manifest.database
+        path, database = planned.database_file, source / "database" / manifest.database
+        if path is None or not planned.keeps_own_database:
+            raise InputError(f"{path}: the contest's database is outside its folder; move it to its place by hand")
         path.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(database, path)
         if sha256_of(path) != manifest.database:
@@ -179,18 +181,10 @@ def _load(folder: Path, manifest: BackupManifest, store: str) -> Planned:
     if (planned.database_file is None) != (manifest.store == "postgresql"):
         raise InputError(f"{PLAN_FILE}: store: the backup has a database of {manifest.store}, this names another one")
     if manifest.store == "postgresql" and planned.plan.store != store:
-        planned.path.write_text(
-            edited(planned.text, lambda document: set_value(document, ("store",), store)), encoding="utf-8"
-        )
+        text = edited(planned.text, lambda document: set_value(document, ("store",), store))
+        planned.path.write_text(text, encoding="utf-8")
         planned = load_plan(planned.path)
     return planned
-
-
-def _database_of(planned: Planned) -> Path:
-    path = planned.database_file
-    if path is None or not planned.keeps_own_database:
-        raise InputError(f"{path}: the contest's database is outside its folder; move it to its place by hand")
-    return path
 
 
 def _plain(name: str) -> str:
