@@ -137,12 +137,11 @@ def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
         _check_host(planned, found, missing)
         awaited = [(each.name, "") for each in planned.plan.agents if each.name and each.name not in names]
         rated: AnyFormat | None = None
-        try:
+        with _noting(missing):
             rated = resolved_format(planned, [*agents, *awaited])
-        except (InputError, HostError) as error:
-            missing.append(str(error))
     form = planned.plan.format if rated is None else rated
-    names_of_all = _names([*names, *(name for name, _ in awaited)], count)
+    known = dict.fromkeys([*names, *(name for name, _ in awaited)])
+    names_of_all = [*known, *(f"agent {number}" for number in range(len(known) + 1, count + 1))]
     left_out = [] if rated is None else _left_out(planned, rated, names_of_all)
     size = size_of(planned, form, names_of_all)
     return ContestEstimate(
@@ -168,7 +167,11 @@ def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
 def warnings_of(planned: Planned) -> Iterator[str]:
     """See `ContestEstimate.warnings`."""
     yield from _repetitions(planned)
-    yield from _unsuited(planned)
+    game, known = planned.policy.game, house_agent_names()
+    entry = game_entry(game.name)
+    for agent in planned.plan.agents:
+        if planned.locate(agent) in known and (why := entry.unsuited(agent.path, game.options)):
+            yield f"{agent.path}: {why}, so it loses each game; leave it out"
 
 
 def _repetitions(planned: Planned) -> Iterator[str]:
@@ -200,19 +203,6 @@ def _games_of_two(form: AnyFormat) -> int:
     if isinstance(form, Sequential):
         return form.games * form.rounds
     return form.games * (2 if isinstance(form, DoubleRoundRobin) else int(getattr(form, "cycles", 1)))
-
-
-def _unsuited(planned: Planned) -> Iterator[str]:
-    game, known = planned.policy.game, house_agent_names()
-    entry = game_entry(game.name)
-    for agent in planned.plan.agents:
-        if planned.locate(agent) in known and (why := entry.unsuited(agent.path, game.options)):
-            yield f"{agent.path}: {why}, so it loses each game; leave it out"
-
-
-def _names(names: Sequence[str], count: int) -> Sequence[str]:
-    known = dict.fromkeys(names)
-    return [*known, *(f"agent {number}" for number in range(len(known) + 1, count + 1))]
 
 
 def _left_out(planned: Planned, rated: AnyFormat, names: Sequence[str]) -> list[PairLeftOut]:

@@ -1,7 +1,7 @@
 """Takes the snapshot of a contest, which fixes everything that decides it, and stores its files."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from io import BytesIO
@@ -60,16 +60,14 @@ def take_snapshot(
         raise ValueError("a contest without a seed needs a secret")
     points_table(planned.policy)
     entered, agents, format_ = _agreed(planned, staging)
-    source, states = _folders(planned, agents)
-    authors = _author_numbers(entered) if isinstance(format_, Ladder) else {}
+    imported, files = brought(planned), Files(planned.files)
+    states = {} if imported is None else imported.of(agents)
+    persistent = {name: files.put(state.data) for name, state in states.items()}
+    authors = dict.fromkeys(first_author(each.author) for each in entered if each.author)
+    numbers = {author: number for number, author in enumerate(authors, 1)} if isinstance(format_, Ladder) else {}
     entries = tuple(
         entry_of(
-            each,
-            rank,
-            planned,
-            states.get(each.name),
-            planned.policy,
-            authors.get(first_author(each.author), 0),
+            each, rank, planned, persistent.get(each.name), planned.policy, numbers.get(first_author(each.author), 0)
         )
         for rank, each in enumerate(entered, 1)
     )
@@ -94,7 +92,7 @@ def take_snapshot(
         shuffle=plan.openings.shuffle,
         transform=plan.openings.transform,
         box=plan.box,
-        folders_from=source,
+        folders_from="" if imported is None else imported.source,
         entries=entries,
         images=images_of(
             {entry.seat.runtime for entry in entries},
@@ -111,15 +109,6 @@ def frozen(store: Store, name: str, terms: str) -> Freeze:
     leaves = store.freeze(name, terms)
     tree = Tree(line.leaf for line in store.leaves(name, 0, leaves))
     return Freeze(leaves=leaves, root=tree.root().hex(), entries=terms)
-
-
-def _folders(planned: Planned, agents: Sequence[tuple[str, str]]) -> tuple[str, Mapping[str, str]]:
-    found = brought(planned)
-    if found is None:
-        return "", {}
-    files = Files(planned.files)
-    states = found.of(agents)
-    return found.source, {name: files.put(state.data) for name, state in states.items()}
 
 
 def check_terms(planned: Planned) -> None:
@@ -170,11 +159,6 @@ def _drawn(terms: Snapshot, secret: Key | None, freeze: Freeze | None) -> Snapsh
     ranked = zip(terms.entries, ranks, strict=True)
     entries = tuple(entry.model_copy(update={"rank": rank}) for entry, rank in ranked)
     return terms.model_copy(update={"entries": entries, "freeze": freeze})
-
-
-def _author_numbers(entered: Sequence[Entrant]) -> Mapping[str, int]:
-    known = dict.fromkeys(first_author(each.author) for each in entered if each.author)
-    return {author: number for number, author in enumerate(known, 1)}
 
 
 def images_of(runtimes: Iterable[str], others: Iterable[str] = ()) -> dict[str, SnapshotImage]:
