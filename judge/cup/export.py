@@ -75,17 +75,13 @@ class CupSite:
         elif place.path == _SCHEDULE:
             template, more = "cup_schedule.html", self._schedule()
         elif (agent := self._agents.get(place.path)) is not None:
-            medals = next((each for each in results.medals if each.agent == agent), None)
-            leagues = list(results.of_agent(agent))
-            template, more = (
-                "cup_agent.html",
-                {
-                    "agent_name": agent,
-                    "leagues": leagues,
-                    "medals": medals,
-                    "columns": SHOWN_COLUMNS,
-                },
-            )
+            template = "cup_agent.html"
+            more = {
+                "agent_name": agent,
+                "leagues": list(results.of_agent(agent)),
+                "medals": next((each for each in results.medals if each.agent == agent), None),
+                "columns": SHOWN_COLUMNS,
+            }
         else:
             return None
         return render(template, place, {**values, **more}, stream, __package__)
@@ -170,12 +166,7 @@ def export_cup(
 
 
 def _write(
-    planned: PlannedCup,
-    target: Path,
-    private: Path,
-    key: Ed25519PrivateKey,
-    options: PageOptions,
-    track: Tracker,
+    planned: PlannedCup, target: Path, private: Path, key: Ed25519PrivateKey, options: PageOptions, track: Tracker
 ) -> Mapping[str, ExportSummary]:
     target.mkdir(parents=True)
     private.mkdir(mode=0o700, parents=True)
@@ -186,11 +177,8 @@ def _write(
             continue
         own = begun.folder / KEY_FILE
         signing = load_key(own) if own.exists() else key
-        pages = replace(
-            options,
-            address=options.address and f"{options.address}{league.name}/",
-            above=planned.cup.name,
-        )
+        address = options.address and f"{options.address}{league.name}/"
+        pages = replace(options, address=address, above=planned.cup.name)
         with closing(open_store(begun)) as store:
             contest = Contest(store, begun)
             exported[league.name] = publish(contest, target / league.name, private / league.name, signing, pages, track)

@@ -268,10 +268,9 @@ class PlannedCup:
         return lines[0].change if lines else None
 
     def _changes(self) -> str:
-        path = self.folder / ANNOUNCEMENT
         found: Sequence[str] = ()
         with suppress(InputError, ValueError):
-            former = Announcement.model_validate_json(read_text(path, "an announcement"))
+            former = Announcement.model_validate_json(read_text(self.folder / ANNOUNCEMENT, "an announcement"))
             found = [*former.differences(self.announcement)]
         return f"{', '.join(found) or 'its name or order'}; restore {self.path.name}, or use a new folder and name"
 
@@ -301,9 +300,8 @@ class PlannedCup:
         document["cup"] = self.reference.model_dump()
         if not is_complete:
             document.pop("contest", None)
-        lines = [_HEAD]
-        lines += [f"{key} = {toml_value(value)}" for key, value in document.items()]
-        text = "\n".join(lines) + "\n"
+        lines = [f"{key} = {toml_value(value)}" for key, value in document.items()]
+        text = "\n".join([_HEAD, *lines, ""])
         if self._former_text(league) != text and self.begun(league) is None and self._is_announced:
             with os_errors_as(HostError, path):
                 path.parent.mkdir(exist_ok=True)
@@ -322,17 +320,13 @@ class PlannedCup:
         document: dict[str, Any] = deepcopy(given)
         move_paths(document, partial(_prefixed, prefix=prefix))
         document["name"] = f"{self.cup.name}-{league}"
-        agents = [entry for entry in self.cup.entries if league in entry.leagues]
-        document["agents"] = [
-            {"path": self._path(agent, prefix), **({"name": agent.name} if agent.name else {})}
-            for agent in (*agents, *promoted)
-        ]
+        document["agents"] = []
+        for agent in (*(entry for entry in self.cup.entries if league in entry.leagues), *promoted):
+            path = self.folder / agent.path
+            is_name = agent.path in house_agent_names() and not is_file(path) and not is_directory(path)
+            listed = {"path": agent.path if is_name else _prefixed(agent.path, prefix)}
+            document["agents"].append(listed | ({"name": agent.name} if agent.name else {}))
         return document
-
-    def _path(self, agent: AgentPlan, prefix: str) -> str:
-        path = self.folder / agent.path
-        is_name = agent.path in house_agent_names() and not is_file(path) and not is_directory(path)
-        return agent.path if is_name else _prefixed(agent.path, prefix)
 
 
 _TERMS = ("name", "policy", "format", "duel", "failures", "seed", "seeding", "openings", "shuffle", "transform", "box")

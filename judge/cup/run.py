@@ -105,16 +105,6 @@ def cup_hours(planned: PlannedCup, estimates: Sequence[LeagueEstimate], cores: i
     return CupHours(work / cores, work / cores + longest)
 
 
-def missing_now(planned: PlannedCup) -> list[str]:
-    """Missing requirements of leagues that may begin now."""
-    names = [
-        league.name
-        for league in planned.cup.leagues
-        if planned.begun(league.name) is None and not planned.contest(league.name).waits_for()
-    ]
-    return [sentence for each in estimate_cup(planned, names) for sentence in each.missing]
-
-
 POLL_INTERVAL_S = 0.5
 
 INTERRUPTED = frozenset({-signal.SIGINT, 128 + signal.SIGINT})
@@ -229,7 +219,12 @@ class CupRun:
 @contextmanager
 def alone(planned: PlannedCup) -> Iterator[None]:
     """Hold the cup's lock. Raises InputError if another process has it, or if a league lacks something."""
-    for sentence in missing_now(planned):
+    names = [
+        league.name
+        for league in planned.cup.leagues
+        if planned.begun(league.name) is None and not planned.contest(league.name).waits_for()
+    ]
+    for sentence in (sentence for each in estimate_cup(planned, names) for sentence in each.missing):
         raise InputError(f"{sentence}; judge contest plan {planned.path} prints all problems")
     file = try_lock_directory(planned.folder)
     if file is None:
