@@ -47,15 +47,7 @@ MAX_FILE_BYTES = 1 << 30
 """Bytes of a file that is not a record."""
 
 DERIVED = frozenset(
-    {
-        LOCK_FILE,
-        LOG_FILE,
-        EXPORTS,
-        PUBLISHED,
-        PLAYER_DIRECTORY,
-        "submissions/incoming",
-        "practice/incoming",
-    }
+    {LOCK_FILE, LOG_FILE, EXPORTS, PUBLISHED, PLAYER_DIRECTORY, "submissions/incoming", "practice/incoming"}
 )
 """Left out of backups, because the judge makes them again."""
 

@@ -177,12 +177,7 @@ def seats_of(agents: Sequence[Agent], policy: Policy) -> tuple[SeatSpec, SeatSpe
     return first, second
 
 
-def play_match(
-    plan: MatchPlan,
-    venue: Venue,
-    kept: KeptThroughRun,
-    observer: MatchObserver,
-) -> Sequence[MatchGame]:
+def play_match(plan: MatchPlan, venue: Venue, kept: KeptThroughRun, observer: MatchObserver) -> Sequence[MatchGame]:
     """Play all games. Games that stay void have that verdict.
 
     Raises HostError if a record cannot be written.

@@ -81,11 +81,6 @@ def set_value(document: Document, keys: Sequence[str], value: object | None) -> 
         document[key] = _in_form_of(document.get(key), value)
 
 
-def set_item(array: list[Any], at: int, text: str) -> None:
-    """Replace a text of an array."""
-    array[at] = _in_form_of(array[at], text)
-
-
 def _new_table(document: Document) -> Document:
     if type(document) is dict:
         return {}
@@ -169,6 +164,6 @@ def _move(document: Document, keys: Sequence[str], move: Callable[[str], str]) -
     if isinstance(found, list):
         for at, named in enumerate(list(found)):
             if (moved := move(str(named))) != named:
-                set_item(found, at, moved)
+                found[at] = _in_form_of(found[at], moved)
     elif (moved := move(str(found))) != found:
         set_value(document, keys, moved)

@@ -44,11 +44,7 @@ log = get_logger()
 
 
 def take_snapshot(
-    planned: Planned,
-    staging: Path,
-    host: dict[str, Any],
-    secret: Key | None,
-    store: Store | None = None,
+    planned: Planned, staging: Path, host: dict[str, Any], secret: Key | None, store: Store | None = None
 ) -> Snapshot:
     """Copy the agents and make the snapshot. Raises InputError.
 
