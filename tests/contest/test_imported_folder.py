@@ -108,11 +108,11 @@ def test_a_remark_cannot_leave_its_comment(tmp_path: Path) -> None:
 
 @pytest.mark.docker
 def test_archives_are_unpacked_in_a_box(tmp_path: Path) -> None:
-    from judge.contest.host_setup import build_missing_image
+    from judge.contest.host_setup import build_missing_images
     from judge.sandbox.machine.cores import whole_cores
     from judge.submissions.trees import IMAGE
 
-    build_missing_image(IMAGE, print)
+    build_missing_images([IMAGE], print)
     archives = {}
     for name, member in (("FIVE.zip", "pbrain-five.py"), ("EVIL.zip", "../pbrain-evil.py")):
         data = io.BytesIO()

@@ -86,7 +86,7 @@ def import_contest(
 def _host(contest: ImportedContest) -> Iterator[TaskHost]:
     from judge.base.owner import owned_directory
     from judge.cli.submit import UploadHost
-    from judge.contest.host_setup import build_missing_image, clean_up, place_on_host
+    from judge.contest.host_setup import build_missing_images, clean_up, place_on_host
     from judge.contest.imported_contest import needs_boxes
     from judge.sandbox.box import BoxPolicy
     from judge.submissions import trees
@@ -98,7 +98,7 @@ def _host(contest: ImportedContest) -> Iterator[TaskHost]:
             yield TaskHost(policy, (), room)
             return
         clean_up(print_notice)
-        build_missing_image(trees.IMAGE, print_notice)
+        build_missing_images([trees.IMAGE], print_notice)
         with UploadHost(place_on_host(), print_notice).aside() as cores:
             yield TaskHost(policy, cores, room)
 
