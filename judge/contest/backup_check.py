@@ -18,7 +18,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 from sqlalchemy import Boolean, Float, Integer, LargeBinary
@@ -36,7 +36,7 @@ from judge.base.progress import Tracker, untracked
 from judge.base.text import printable
 from judge.base.worker_processes import in_parallel
 from judge.contest_games import GameResult, ScheduledGame, schedule_digest
-from judge.journal.events import Created, Entered, Scheduled
+from judge.journal.events import Created, Digest, Entered, Scheduled
 from judge.record.bounds import MAX_RECORD_BYTES
 from judge.record.spec import GameSpec, RecordFile
 from judge.referee.verify import verify
@@ -54,15 +54,13 @@ FORMER = "former.json"
 
 MAX_MANIFEST_BYTES = 512 << 20
 
-_SHA256 = r"^[0-9a-f]{64}$"
-_Digest = Annotated[str, Field(pattern=_SHA256)]
 StoreKind = Literal["sqlite", "postgresql"]
 
 
 class FileCopy(FrozenModel):
     """A file in the contest's folder."""
 
-    sha256: str = Field(pattern=_SHA256)
+    sha256: Digest
     mode: int = Field(ge=0, le=0o777)
 
 
@@ -74,20 +72,20 @@ class BackupManifest(FrozenModel):
     contest: str
     taken_at: str
     store: StoreKind
-    database: str = Field(pattern=_SHA256)
+    database: Digest
     log_size: int = Field(ge=0)
-    log_root: str = Field(pattern=_SHA256)
+    log_root: Digest
     games: int = Field(ge=0)
     """Games with a result."""
     files: Mapping[str, FileCopy]
     """By path in the contest's folder."""
     keys: FailFastTuple[str] = ()
     """Paths of private keys and passwords, not in the backup."""
-    programs: Mapping[str, _Digest] = {}
+    programs: Mapping[str, Digest] = {}
     """Digests of listed agents by path."""
-    agents: Mapping[_Digest, _Digest]
+    agents: Mapping[Digest, Digest]
     """SHA-256 of the packed files, by agent digest."""
-    stored: FailFastTuple[_Digest]
+    stored: FailFastTuple[Digest]
     """Records and folder states."""
 
 
@@ -132,15 +130,7 @@ def check_backup(
         raise InputError(f"{database}: missing or changed; use another backup")
     with opened_copy(database, manifest.store) as store:
         contents = read_contents(store, manifest.contest)
-    if (contents.log.size, contents.log.tree.root().hex(), len(contents.results)) != (
-        manifest.log_size,
-        manifest.log_root,
-        manifest.games,
-    ):
-        raise InputError(
-            f"the database has a log of {contents.log.size} leaves, the backup one of {manifest.log_size}, or their "
-            "leaves differ: this database is not that of the backup"
-        )
+    refuse_other_log(manifest, contents.log, games=len(contents.results))
     if missing := sorted(contents.records - set(manifest.stored)):
         raise InputError(f"{len(missing)} records are missing in the backup, first {missing[0]}")
     chosen = random.SystemRandom().sample(sorted(contents.records), min(sample, len(contents.records)))
@@ -234,6 +224,16 @@ def _refuse_other_entries(rows: Iterable[EntryRow], snapshot: Snapshot, lines: I
         entry, digest = by_name.get(row.name), hashlib.sha256(row.entry.encode()).hexdigest()
         if (digest not in entered) if entry is None else entry.model_dump_json() != row.entry:
             raise InputError(f"the entry {row.name} was changed or damaged; use another backup")
+
+
+def refuse_other_log(manifest: BackupManifest, log: ContestLog, place: str = "", games: int | None = None) -> None:
+    """Raise InputError unless the log, and the number of games with a result if given, are those of the backup."""
+    expected = (manifest.log_size, manifest.log_root, manifest.games)
+    if (log.size, log.tree.root().hex(), manifest.games if games is None else games) != expected:
+        raise InputError(
+            f"{place}the database has a log of {log.size} leaves, the backup one of {manifest.log_size}, or their "
+            "leaves differ: this database is not that of the backup"
+        )
 
 
 def refuse_fork(size: int, root: str, log: ContestLog, source: str) -> None:

@@ -66,8 +66,7 @@ class Contest:
     @property
     def has_new_plan(self) -> bool:
         """Whether contest.toml was changed after the lock-in, without effect."""
-        text = self.planned.text.encode()
-        return hashlib.sha256(text).hexdigest() != self.snapshot.plan_sha256
+        return hashlib.sha256(self.planned.text.encode()).hexdigest() != self.snapshot.plan_sha256
 
     def view(self) -> StoredView:
         """The contest now. A view reads each part once."""

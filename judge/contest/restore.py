@@ -19,10 +19,10 @@ from judge.contest.backup_check import (
     FORMER,
     MANIFEST,
     BackupManifest,
-    StoreContents,
     check_backup,
     read_manifest,
     refuse_fork,
+    refuse_other_log,
 )
 from judge.contest.file_names import PLAN_FILE
 from judge.contest.plan import Planned, load_plan
@@ -64,7 +64,11 @@ def restore(
         raise InputError(f"{target}: not empty; a contest is restored into a new folder only")
     try:
         contents, replayed = check_backup(source, manifest, sample, {}, track)
-        _refuse_older(contents, since)
+        if since is not None:
+            old = read_checkpoint(read_bounded(since, MAX_CHECKPOINT_BYTES), str(since))
+            if old.origin != contents.log.origin:
+                raise InputError(f"{since}: of another log, {old.origin!r:.100}")
+            refuse_fork(old.size, old.root.hex(), contents.log, str(since))
         _check_database(manifest, store)
         with _partial_folder(target) as partial:
             _write(source, partial, manifest, store, track)
@@ -77,14 +81,6 @@ def restore(
     except OSError as error:
         raise HostError(f"{error.filename or target}: {error.strerror}: nothing is restored") from None
     return RestoreReport(manifest, replayed)
-
-
-def _refuse_older(contents: StoreContents, since: Path | None) -> None:
-    if since is not None:
-        old = read_checkpoint(read_bounded(since, MAX_CHECKPOINT_BYTES), str(since))
-        if old.origin != contents.log.origin:
-            raise InputError(f"{since}: of another log, {old.origin!r:.100}")
-        refuse_fork(old.size, old.root.hex(), contents.log, str(since))
 
 
 def _check_database(manifest: BackupManifest, url: str) -> None:
@@ -105,11 +101,7 @@ def _check_database(manifest: BackupManifest, url: str) -> None:
             "--store: the database has no such contest; first load the dump into an empty database: "
             f"pg_restore --clean --if-exists --no-owner --dbname=DATABASE database/{manifest.database}"
         )
-    if (log.size, log.tree.root().hex()) != (manifest.log_size, manifest.log_root):
-        raise InputError(
-            f"--store: the database has a log of {log.size} leaves, the backup one of {manifest.log_size}, or their "
-            "leaves differ: this database is not that of the backup"
-        )
+    refuse_other_log(manifest, log, "--store: ")
 
 
 @contextmanager

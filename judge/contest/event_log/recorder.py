@@ -181,7 +181,9 @@ class Recorder:
     def _events_of(self, number: int, line: JournalLine) -> Iterator[AnyEvent]:
         at = moment(datetime.fromisoformat(line.at).timestamp() * 1000)
         reason = plain_text(line.text, MAX_REASON_CHARACTERS)
-        found = None if line.game is None else self._game(line.game)
+        if line.game is not None and line.game not in self._games:
+            self._schedule()
+        found = self._games.get(line.game or "")
         match line.change:
             case journal_events.Created() | journal_events.Entered():
                 self._contest.refresh()
@@ -246,11 +248,6 @@ class Recorder:
                 self._is_table_due = True
                 self.moves.end((found.game, attempt))
                 yield Unscored(journal=number, game=found.game, attempt=attempt, at=at, state="annulled", reason=reason)
-
-    def _game(self, game: str) -> NextGame | None:
-        if game not in self._games:
-            self._schedule()
-        return self._games.get(game)
 
     def _finished(self, key: Key, game_id: str) -> tuple[RecordFile | None, Sequence[AnyEvent]]:
         attempt = self._contest.store.attempt(game_id, key[1])
