@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from judge.contest.contest import Contest
 
 IMPORTED = "folders.json"
+"""File in the contest's folder with the imports, until the contest begins."""
 
 _AT_CWD, _EXCHANGE = -100, 2
-"""File in the contest's folder with the imports, until the contest begins."""
 
 ALL_GAMES = 2**62
 """Greater than any game number."""
@@ -132,9 +132,15 @@ def brought(planned: Planned) -> ImportedFolders | None:
     if not named and not imported.exists():
         return None
     refuse_without_folders(planned)
-    if not named:
-        return _imported(planned, imported)
-    return ImportedFolders(named, read_any(planned.folder / named, planned))
+    if named:
+        return ImportedFolders(named, read_any(planned.folder / named, planned))
+    try:
+        found = _Imports.model_validate_json(imported.read_bytes())
+    except (OSError, ValidationError):
+        raise InputError(f"{imported}: not written by judge; import the folders again") from None
+    files = Files(planned.files)
+    folders = [AgentFolder(each.name, each.program, _stored(files, each.state)) for each in found.folders]
+    return ImportedFolders(found.source, [_fitting(each, planned.policy) for each in folders])
 
 
 def refuse_without_folders(planned: Planned) -> None:
@@ -179,19 +185,6 @@ def bring(planned: Planned, source: Path, replaces: bool) -> ImportedFolders:
     return found
 
 
-def _imported(planned: Planned, path: Path) -> ImportedFolders:
-    files = Files(planned.files)
-    try:
-        imports = _Imports.model_validate_json(path.read_bytes())
-    except (OSError, ValidationError):
-        raise InputError(f"{path}: not written by judge; import the folders again") from None
-    folders = [
-        _fitting(AgentFolder(each.name, each.program, _stored(files, each.state)), planned.policy)
-        for each in imports.folders
-    ]
-    return ImportedFolders(imports.source, folders)
-
-
 # --- export -----------------------------------------------------------------------------------------------------------
 
 
@@ -216,8 +209,7 @@ def left_by(contest: Contest) -> Sequence[AgentFolder]:
 
 def refuse_while_running(contest: Contest) -> None:
     """Raises InputError while games run, because they change folders."""
-    running = contest.store.counts(contest.name)[GameState.RUNNING]
-    if running:
+    if running := contest.store.counts(contest.name)[GameState.RUNNING]:
         raise InputError(
             f"{running} games of {contest.name} run, or were left by a judge that was killed: "
             f"judge contest run {contest.planned.path} finishes them"
