@@ -16,7 +16,6 @@ from judge.contest.file_names import PLAN_FILE
 from judge.contest.plan import Planned, load_plan
 from judge.contest_games import GameResult, without_copies
 from judge.contest_view.export import DOCUMENT, load_claimed
-from judge.contest_view.public import public_view
 from judge.contest_view.view import ContestView
 from judge.statistics.rating_model import BAYESELO_MODEL
 from judge.statistics.ratings import rate
@@ -35,10 +34,11 @@ def read_contest(path: Path, named: Collection[str] = (), store: str = "") -> Co
 
     Raises InputError if it has not begun or a file is invalid.
     """
-    from judge.contest.contest import opened_foreign
-
     if is_file(path / DOCUMENT):
         return load_claimed(path)
+    from judge.contest.contest import opened_foreign
+    from judge.contest_view.stored import public_view
+
     with opened_foreign(path, named, store) as contest:
         return public_view(contest.read())
 

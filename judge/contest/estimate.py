@@ -112,10 +112,7 @@ class ContestEstimate(ContestSize):
 
 
 def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
-    """Check all requirements without changes. Returns missing ones.
-
-    `later`: number of unknown agents.
-    """
+    """Check all requirements without changes. Returns missing ones. `later`: number of unknown agents."""
     with owned_directory() as staging:
         missing: list[str] = []
         absent: list[InputError] = []

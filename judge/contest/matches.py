@@ -178,10 +178,7 @@ def seats_of(agents: Sequence[Agent], policy: Policy) -> tuple[SeatSpec, SeatSpe
 
 
 def play_match(plan: MatchPlan, venue: Venue, kept: KeptThroughRun, observer: MatchObserver) -> Sequence[MatchGame]:
-    """Play all games. Games that stay void have that verdict.
-
-    Raises HostError if a record cannot be written.
-    """
+    """Play all games. Games that stay void have that verdict. Raises HostError if a record cannot be written."""
     venue = replace(venue, follow=observer.follow, build=observer.build)
     played = []
     with kept.through_the_run():

@@ -64,10 +64,7 @@ def _without_empty_tables(document: Document) -> Document:
 
 
 def set_value(document: Document, keys: Sequence[str], value: object | None) -> None:
-    """Set the value at `keys`, and make missing tables; None removes it.
-
-    A text keeps the quotes of the former one.
-    """
+    """Set the value at `keys`, and make missing tables; None removes it. A text keeps the quotes of the former one."""
     *tables, key = keys
     for name in tables:
         if name not in document:

@@ -192,10 +192,7 @@ class PlannedCup:
         return self.folder / league / PLAN_FILE
 
     def contest(self, league: str) -> Planned:
-        """The league's contest as cup.toml describes it, without its file.
-
-        Paths in it are absolute.
-        """
+        """The league's contest as cup.toml describes it, without its file. Paths in it are absolute."""
         document = self._document(league, f"{self.folder.resolve()}/")
         return Planned(self.file_of(league), "", Plan.model_validate(document), self.policies[league])
 

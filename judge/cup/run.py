@@ -234,10 +234,7 @@ def alone(planned: PlannedCup) -> Iterator[None]:
 
 
 def promoted_agents(planned: PlannedCup, league: League) -> Sequence[AgentPlan]:
-    """The best agents of the league played before, without those that have a place in `league`.
-
-    Raises InputError.
-    """
+    """The best agents of the league played before, without those that have a place in `league`. Raises InputError."""
     below = planned.begun(league.after)
     if below is None:
         raise InputError(f"{planned.path}: leagues.{league.after} has not begun")

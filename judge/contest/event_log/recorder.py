@@ -26,7 +26,7 @@ from judge.broadcast.running import moment
 from judge.contest.contest import Contest, open_store
 from judge.contest.event_log.moves import Connection, Key, WorkerMoves
 from judge.contest.plan import BroadcastPlan, Planned
-from judge.contest_view.public import public_view
+from judge.contest_view.stored import public_view
 from judge.contest_view.view import ContestView
 from judge.formats.outcome import outcome_sentence, score_text
 from judge.journal import events as journal_events

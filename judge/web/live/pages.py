@@ -28,7 +28,7 @@ from judge.contest.window_keeper import PlanFile
 from judge.contest_games import PublishedGame
 from judge.contest_view.joined import Joined
 from judge.contest_view.ladder import RATINGS_FILE, LadderRatings
-from judge.contest_view.public import WITHHELD, public_view
+from judge.contest_view.stored import WITHHELD, public_view
 from judge.contest_view.values import Stream
 from judge.contest_view.view import ContestView
 from judge.publish.before_export import with_joined
