@@ -66,15 +66,17 @@ class LocalExecutor:
         self._idle = []
         shared: dict[tuple[int, ...], list[_Slot]] = {}
         for number, of_game in enumerate(self.slots):
-            slot = _Slot(_name(number, of_game), of_game, locks / f"slot-{number}")
+            cores = ", ".join(map(str, of_game.cores))
+            name = f"core{'s' if len(of_game.cores) > 1 else ''} {cores}" if cores else f"slot {number + 1}"
+            slot = _Slot(name, of_game, locks / f"slot-{number}")
             shared.setdefault(of_game.cores, []).append(slot)
-        for cores, sharing in shared.items():
+        for processors, sharing in shared.items():
             places: list[_Slot] = []
             for slot in sharing:
                 # One game plays; the others are prepared on the judge's cores.
-                has_room = not cores or slot.cores.is_apart
+                has_room = not processors or slot.cores.is_apart
                 places += [slot] * (1 + (self.ahead if has_room else 0))
-            if cores and len(sharing) > 1:
+            if processors and len(sharing) > 1:
                 workers = Crew[EndedAttempt](len(places), log_to, self.log).workers
             else:
                 workers = [Worker[EndedAttempt](log_to, self.log) for _ in places]
@@ -131,12 +133,6 @@ class LocalExecutor:
         for process in self._idle:
             process.worker.close()
         self._at_end.close()
-
-
-def _name(number: int, slot: Slot) -> str:
-    if not slot.cores:
-        return f"slot {number + 1}"
-    return f"core{'s' if len(slot.cores) > 1 else ''} {', '.join(map(str, slot.cores))}"
 
 
 # --- in a process of a slot ------------------------------------------------------------------------------------------

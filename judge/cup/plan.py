@@ -40,7 +40,6 @@ from judge.contest.plan import (
 )
 from judge.contest.plan_edits import move_paths
 from judge.host.house_agent_names import house_agent_names
-from judge.journal.codec import Event
 from judge.journal.events import Announced
 from judge.record.policy import Policy
 from judge.record.spec import OpeningField
@@ -246,23 +245,19 @@ class PlannedCup:
     def refuse_changes(self) -> None:
         """Raises InputError if other leagues were announced."""
         for league in self.cup.leagues:
-            announced = self._announced(league.name)
-            if announced == Announced():
+            planned = self._stored(league.name)
+            if planned is None:
+                continue
+            with closing(open_store(planned)) as store:
+                announced = [line.change for line in store.leaves(planned.name, 0, 1)]
+            if announced == [Announced()]:
                 raise InputError(f"{self.file_of(league.name)}: announced without its cup; use a new folder and name")
-            if announced is not None and announced != self.reference.announced:
+            if announced and announced != [self.reference.announced]:
                 raise InputError(f"{self.path}: the leagues differ from those that were announced: {self._changes()}")
 
     def _stored(self, league: str) -> Planned | None:
         planned = load_plan(self.file_of(league)) if self._former_text(league) else None
         return None if planned is None or planned.has_no_store else planned
-
-    def _announced(self, league: str) -> Event | None:
-        planned = self._stored(league)
-        if planned is None:
-            return None
-        with closing(open_store(planned)) as store:
-            lines = store.leaves(planned.name, 0, 1)
-        return lines[0].change if lines else None
 
     def _changes(self) -> str:
         found: Sequence[str] = ()
