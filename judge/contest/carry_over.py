@@ -15,7 +15,7 @@ from judge.contest.entries import intake_directory
 from judge.contest.plan import Planned
 from judge.journal.events import SubmissionState
 from judge.store.submissions import Register
-from judge.store.types import ProcessingResult, Submission, Upload
+from judge.store.types import ProcessingResult, Upload
 from judge.submissions.service import IntakeDirectory, agent_of
 from judge.transparency.keys import KEY_FILE
 
@@ -48,18 +48,14 @@ def carry_over(last: Planned, following: Planned, who: str) -> CarriedOver:
     if last.has_no_store:
         return CarriedOver((), (), 0, has_key, shares_store)
     source, target = intake_directory(last), intake_directory(following)
-    names: dict[bool, list[str]] = {True: [], False: []}
     is_same_policy = last.policy == following.policy
-    # `plan` reports clashes with listed agents.
-    with closing(source.register()) as old, closing(Register(target.store_url, target.contest)) as new:
-        for submission in old.entries():
-            _copy_submission(source, target, old, new, submission, is_same_policy, who)
-            names[is_same_policy].append(submission.name)
+    names = _copy_submissions(source, target, who, keeps_checks=is_same_policy)
+    checked, unchecked = (names, ()) if is_same_policy else ((), names)
     count = 0
     if not shares_store:
         with closing(source.tokens()) as given, closing(target.tokens()) as taken:
             count = taken.adopt(given)
-    return CarriedOver(names[True], names[False], count, has_key, shares_store)
+    return CarriedOver(checked, unchecked, count, has_key, shares_store)
 
 
 def _copy_keys(last: Path, following: Path) -> bool:
@@ -74,31 +70,27 @@ def _copy_keys(last: Path, following: Path) -> bool:
     return True
 
 
-def _copy_submission(
-    source: IntakeDirectory,
-    target: IntakeDirectory,
-    old: Register,
-    new: Register,
-    submission: Submission,
-    is_same_policy: bool,
-    who: str,
-) -> None:
-    for digest in filter(None, (submission.upload, submission.log, submission.report)):
-        target.files.put(source.files.get(digest))
-    if is_same_policy:
-        AgentStore(target.agents).put(agent_of(source, submission).program)
-    upload = Upload(**{field.name: getattr(submission, field.name) for field in fields(Upload)})
-    worker = secrets.token_hex(8) if is_same_policy else ""
-    taken = new.receive(upload, worker=worker)
-    if not is_same_policy:
-        return
-    for step in old.steps(submission):
-        new.step(taken.id, replace(step, attempt=taken.attempt))
+def _copy_submissions(source: IntakeDirectory, target: IntakeDirectory, who: str, *, keeps_checks: bool) -> list[str]:
+    """Returns the agents' names."""
+    names: list[str] = []
     reason = f"carried over from {source.contest}"
-    refusal = "" if submission.state is SubmissionState.PASSED else reason
-    came = ProcessingResult(
-        refusal, submission.name, submission.digest, submission.agent, submission.log, submission.report
-    )
-    new.finish(taken.id, taken.attempt, came)
-    if refusal:
-        new.approve(taken.id, who, reason)
+    # `plan` reports clashes with listed agents.
+    with closing(source.register()) as old, closing(Register(target.store_url, target.contest)) as new:
+        for submission in old.entries():
+            names.append(submission.name)
+            for digest in filter(None, (submission.upload, submission.log, submission.report)):
+                target.files.put(source.files.get(digest))
+            if keeps_checks:
+                AgentStore(target.agents).put(agent_of(source, submission).program)
+            upload = Upload(**{field.name: getattr(submission, field.name) for field in fields(Upload)})
+            taken = new.receive(upload, worker=secrets.token_hex(8) if keeps_checks else "")
+            if not keeps_checks:
+                continue
+            for step in old.steps(submission):
+                new.step(taken.id, replace(step, attempt=taken.attempt))
+            refusal = "" if submission.state is SubmissionState.PASSED else reason
+            checked = (submission.name, submission.digest, submission.agent, submission.log, submission.report)
+            new.finish(taken.id, taken.attempt, ProcessingResult(refusal, *checked))
+            if refusal:
+                new.approve(taken.id, who, reason)
+    return names
