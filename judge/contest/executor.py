@@ -178,8 +178,7 @@ def play_job(job: Job, slot: Slot, lock: Path, *, holds_cores: bool) -> EndedAtt
         os.sched_setaffinity(0, slot.judge_cores)
     spec = job.spec()
     shelf = JobShelf(job.states)
-    shared = spec.policy.box.sharing > 1
-    cores = CoreLocks(() if holds_cores else slot.cores, log.info, shared=shared)
+    cores = CoreLocks(() if holds_cores else slot.cores, log.info, shared=spec.policy.box.sharing > 1)
     with bound(contest=job.contest, game=spec.id, attempt=job.game.attempt), ExitStack() as at_end:
         follow = None
         if job.listener is not None:

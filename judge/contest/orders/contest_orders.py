@@ -165,8 +165,7 @@ class AgentOrder(ContestOrder):
         """Numbers of the agent's results that count and of cancelled games."""
         agent, out = self.given.target, {each.name for each in inner.gone_entries(self.name) if each.out is not None}
         results = [] if agent in out else inner.results_of(self.name, [agent])
-        cancelled = inner.counts(self.name)[GameState.CANCELLED]
-        return sum(out.isdisjoint(each.agents) for each in results), cancelled
+        return sum(out.isdisjoint(each.agents) for each in results), inner.counts(self.name)[GameState.CANCELLED]
 
     def words(self, played: int, cancelled: int) -> str:
         agent = self.given.target
