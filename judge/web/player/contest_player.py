@@ -71,7 +71,7 @@ class ContestPlayer(ServiceLoop):
 
     def act(self) -> None:
         """Do what is due. Raises InputError and HostError; the next call continues."""
-        starts = self._file.windows().starts
+        starts = self._file.plan.windows.starts
         if starts is None:
             return
         with closing(open_store(self._planned)) as store:
