@@ -91,17 +91,16 @@ def estimate_cup(planned: PlannedCup, names: Collection[str] | None = None) -> l
 
 def cup_hours(planned: PlannedCup, estimates: Sequence[LeagueEstimate], cores: int) -> CupHours | None:
     """Duration on this number of cores; None without a limit of a game's time."""
-    work, chains = 0.0, dict[str, float]()
+    work, hours, chains = 0.0, list[float](), dict[str, float]()
     for each in estimates:
         alone = each.found.hours(_MANY_SLOTS, each.found.longest_s)
         if alone is None or each.found.longest_s is None:
             return None
+        hours.append(alone)
         work += each.found.games * each.found.longest_s / 3600 * each.plan.slots.cores
         chains[each.league.name] = alone + (chains[each.league.after] if each.league.after else 0)
-    if planned.cup.leagues_at_once:  # leagues may wait for each other
-        longest = sum(each.found.hours(_MANY_SLOTS, each.found.longest_s) or 0 for each in estimates)
-    else:
-        longest = max(chains.values())
+    # With a limit, leagues may wait for each other.
+    longest = sum(hours) if planned.cup.leagues_at_once else max(chains.values())
     return CupHours(work / cores, work / cores + longest)
 
 
