@@ -23,14 +23,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from judge.agents.kept_folders import Heads, owner_of
 from judge.base.durable_files import PARTIAL, is_file, sync, write_durably
 from judge.base.errors import HostError, InputError
 from judge.base.os_errors import os_errors_as
 from judge.base.owner import owned_directory
-from judge.base.parsing import Model
+from judge.base.parsing import FrozenModel
 from judge.contest.file_names import PLAN_FILE
 from judge.contest.plan import Planned
 from judge.contest_games import GameState
@@ -100,17 +100,13 @@ class ImportedFolders:
         return sorted({each.name for each in self.folders} - set(names))
 
 
-class _Import(Model):
-    model_config = ConfigDict(extra="forbid")
-
+class _Import(FrozenModel):
     name: str
     program: str
     state: str = Field(pattern=r"^[0-9a-f]{64}$")
 
 
-class _Imports(Model):
-    model_config = ConfigDict(extra="forbid")
-
+class _Imports(FrozenModel):
     document: Literal["judge-folders-1"] = "judge-folders-1"
     source: str
     folders: tuple[_Import, ...]
