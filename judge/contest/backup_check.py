@@ -251,8 +251,7 @@ def refuse_fork(size: int, root: str, log: ContestLog, source: str) -> None:
 
 def _replay_problems(job: tuple[Path, GameResult | None]) -> Sequence[str]:
     path, result = job
-    data = read_bounded(path, MAX_RECORD_BYTES)
-    file = parse_json(RecordFile, data, f"{path}: not a record of a game")
+    file = parse_json(RecordFile, read_bounded(path, MAX_RECORD_BYTES), f"{path}: not a record of a game")
     problems = [f"{path.name}: {problem}" for problem in verify(file).problems]
     if result is not None and not problems:
         record, seats = file.record, file.record.seats

@@ -50,11 +50,11 @@ def carry_over(last: Planned, following: Planned, who: str) -> CarriedOver:
     source, target = intake_directory(last), intake_directory(following)
     is_same_policy = last.policy == following.policy
     names = _copy_submissions(source, target, who, keeps_checks=is_same_policy)
-    checked, unchecked = (names, ()) if is_same_policy else ((), names)
     count = 0
     if not shares_store:
         with closing(source.tokens()) as given, closing(target.tokens()) as taken:
             count = taken.adopt(given)
+    checked, unchecked = names if is_same_policy else (), () if is_same_policy else names
     return CarriedOver(checked, unchecked, count, has_key, shares_store)
 
 
