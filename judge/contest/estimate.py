@@ -134,8 +134,10 @@ def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
         _check_host(planned, found, missing)
         awaited = [(each.name, "") for each in planned.plan.agents if each.name and each.name not in names]
         rated: AnyFormat | None = None
-        with _noting(missing):
+        try:
             rated = resolved_format(planned, [*agents, *awaited])
+        except (InputError, HostError) as error:
+            missing.append(str(error))
     form = planned.plan.format if rated is None else rated
     known = dict.fromkeys([*names, *(name for name, _ in awaited)])
     names_of_all = [*known, *(f"agent {number}" for number in range(len(known) + 1, count + 1))]

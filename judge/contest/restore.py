@@ -156,14 +156,14 @@ def _write(source: Path, folder: Path, manifest: BackupManifest, store: str, tra
         if program_digest(folder / _plain(name)) != digest:
             raise InputError(f"{name}: the restored agent differs from the agent that was backed up")
     if manifest.store == "sqlite":
-        path, database = planned.database_file, source / "database" / manifest.database
-        if path is None or not planned.keeps_own_database:
-            raise InputError(f"{path}: the contest's database is outside its folder; move it to its place by hand")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(database, path)
-        if sha256_of(path) != manifest.database:
+        target, database = planned.database_file, source / "database" / manifest.database
+        if target is None or not planned.keeps_own_database:
+            raise InputError(f"{target}: the contest's database is outside its folder; move it to its place by hand")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(database, target)
+        if sha256_of(target) != manifest.database:
             raise InputError(f"{database}: missing or changed; use another backup")
-        path.chmod(0o600)
+        target.chmod(0o600)
 
 
 def _load(folder: Path, manifest: BackupManifest, store: str) -> Planned:
