@@ -277,7 +277,7 @@ class Enter(ContestOrder):
             raise InputError(sentence("another agent entered in the meantime: open this page again"))
         if RegisterReader.within(inner, self.name).get(self.submission).state not in ENTERS:
             raise InputError(sentence(f"{name} was withdrawn in the meantime"))
-        refuse_frozen(why_frozen(inner, self.name))
+        refuse_frozen(inner, self.name)
         inner.enter(self.name, self.row, f"new version of {parent}: {why}" if parent else why)
         if parent and parent not in {entry.name for entry in inner.gone_entries(self.name)}:
             inner.withdraw(self.name, parent, sentence(f"{name} replaces it"), is_annulled=False)
@@ -379,7 +379,7 @@ class FreezeAdmissions(SeasonOrder):
 
     def do(self, inner: Store) -> Effect:
         refuse_ended(self.contest, inner, self.games_left)
-        refuse_frozen(why_frozen(inner, self.name))
+        refuse_frozen(inner, self.name)
         inner.remark(self.name, AdmissionsFrozen(self.given.why))
         return Effect(
             sentence(f"admissions of {self.name} are frozen; submissions that pass wait"),
