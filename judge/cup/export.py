@@ -97,12 +97,15 @@ class CupSite:
 
     def _schedule(self) -> Mapping[str, Any]:
         planned = self._planned
+        rows = []
+        for league in self._results.leagues:
+            starts = dict(planned.contest(league.name).plan.windows.moments).get("starts")
+            began, ended = ("", "") if league.contest is None else league.contest.period
+            shown = "" if starts is None else minute(starts.isoformat())
+            rows.append({"league": league, "after": league.after, "starts": shown, "began": began, "ended": ended})
         windows = planned.contest(planned.cup.leagues[0].name).plan.windows
-        return {
-            "rows": [_schedule_row(planned, league) for league in self._results.leagues],
-            "dates": Windows(windows.opens, windows.closes).moments,
-            "machines": planned.cup.machines,
-        }
+        dates = Windows(windows.opens, windows.closes).moments
+        return {"rows": rows, "dates": dates, "machines": planned.cup.machines}
 
 
 def cup_pages(planned: PlannedCup, results: CupResults, languages: Sequence[Language]) -> Iterator[Page]:
@@ -123,18 +126,6 @@ def _place(league: LeagueResults, agent: str) -> str:
     if contest is None or agent not in contest.by_name:
         return ""
     return "-" if agent in contest.out else str(contest.lines[agent].place)
-
-
-def _schedule_row(planned: PlannedCup, league: LeagueResults) -> Mapping[str, Any]:
-    starts = dict(planned.contest(league.name).plan.windows.moments).get("starts")
-    began, ended = ("", "") if league.contest is None else league.contest.period
-    return {
-        "league": league,
-        "after": league.after,
-        "starts": "" if starts is None else minute(starts.isoformat()),
-        "began": began,
-        "ended": ended,
-    }
 
 
 @dataclass(frozen=True, slots=True)
