@@ -126,12 +126,11 @@ def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
         missing += equal_names(planned, entered)
         with _noting(missing):
             refuse_many_of_an_author(planned, entered)
-        found = [each.agent for each in entered]
         agents = [(each.name, each.agent.digest) for each in entered]
         folders = ""
         with _noting(missing):
             folders = _folders_notice(planned, agents)
-        _check_host(planned, found, missing)
+        _check_host(planned, [each.agent for each in entered], missing)
         awaited = [(each.name, "") for each in planned.plan.agents if each.name and each.name not in names]
         rated: AnyFormat | None = None
         try:

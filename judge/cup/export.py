@@ -102,7 +102,7 @@ class CupSite:
             starts = dict(planned.contest(league.name).plan.windows.moments).get("starts")
             began, ended = ("", "") if league.contest is None else league.contest.period
             shown = "" if starts is None else minute(starts.isoformat())
-            rows.append({"league": league, "after": league.after, "starts": shown, "began": began, "ended": ended})
+            rows.append({"league": league, "starts": shown, "began": began, "ended": ended})
         windows = planned.contest(planned.cup.leagues[0].name).plan.windows
         dates = Windows(windows.opens, windows.closes).moments
         return {"rows": rows, "dates": dates, "machines": planned.cup.machines}
