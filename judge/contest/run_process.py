@@ -47,8 +47,7 @@ class ContestProcess:
         self.collect()
         if self._process is not None or time.monotonic() < self._not_before:
             return False
-        self._process = start_run(self._path)
-        log.info("contest run started", process=self._process.pid)
+        self._start()
         return True
 
     def collect(self) -> None:
@@ -61,6 +60,10 @@ class ContestProcess:
         pause_s = min(RETRY_INTERVAL_S * 2 ** (self._failures - 1), MOST_AGAIN_S) if self._failures else 0
         self._not_before = time.monotonic() + pause_s
         log.log(20 if code == 0 else 40, "contest run ended", code=code, again_s=pause_s)
+
+    def _start(self) -> None:
+        self._process = start_run(self._path)
+        log.info("contest run started", process=self._process.pid)
 
 
 def start_run(path: Path, arguments: Sequence[str] = (), *, dies_with_parent: bool = False) -> subprocess.Popen[bytes]:
