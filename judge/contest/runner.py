@@ -318,8 +318,7 @@ class ContestRunner:
     def _settle(self, ended: EndedAttempt) -> EndedAttempt:
         game, outcome = ended.game, ended.outcome
         if outcome is not None:
-            for data in (*ended.states.values(), ended.record):
-                self._store.keep(self._name, FileKind.FILE, self._contest.files.put(data), data)
+            self._store_files(ended)
         if outcome is None or not ended.has_score:
             return replace(ended, record=b"", states={}, state=AttemptState.VOID, why=self._void(ended))
         state = self._store.accept(game.id, game.attempt, outcome, ended.host)
@@ -329,6 +328,10 @@ class ContestRunner:
             self._contest.check_failures(game)
         self._log.info(state, game=game.id, attempt=game.attempt, verdict=outcome.verdict)
         return replace(ended, record=b"", states={}, state=state, why=outcome.reason)
+
+    def _store_files(self, ended: EndedAttempt) -> None:
+        for data in (*ended.states.values(), ended.record):
+            self._store.keep(self._name, FileKind.FILE, self._contest.files.put(data), data)
 
     def _void(self, ended: EndedAttempt) -> str:
         game, outcome = ended.game, ended.outcome
