@@ -9,9 +9,9 @@ from judge.agents.kept_folders import FolderStore
 from judge.base.errors import InputError
 from judge.base.owner import owned_directory
 from judge.base.resources import DEFAULT_POLICY
-from judge.contest.folders.match_folders import KeptThroughRun
 from judge.contest.host_setup import make_ready, make_venue
 from judge.contest.matches import (
+    KeptThroughRun,
     MatchGame,
     MatchObserver,
     MatchPlan,

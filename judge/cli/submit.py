@@ -220,9 +220,9 @@ class UploadHost:
 
     def need(self, image: str) -> None:
         """Build it if it is missing."""
-        from judge.contest.host_setup import build_missing_image
+        from judge.contest.host_setup import build_missing_images
 
-        build_missing_image(image, self.tell)
+        build_missing_images([image], self.tell)
 
 
 def print_result(directory: IntakeDirectory, register: Register, ended: Submission, contest: Path) -> None:

@@ -71,8 +71,7 @@ def joins_later(register: "Register") -> bool:
 
 def season_is_over(reader: Reader, contest: str, form: Ladder) -> bool:
     """Whether no further game is drawn."""
-    has_ended = reader.last_lines(contest, 1, SeasonEnded)
-    return bool(has_ended) or sum(reader.counts(contest).values()) >= form.total_games
+    return bool(reader.last_lines(contest, 1, SeasonEnded)) or sum(reader.counts(contest).values()) >= form.total_games
 
 
 def enter_passed(contest: Contest) -> bool:

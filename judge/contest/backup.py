@@ -37,7 +37,7 @@ from judge.contest.backup_check import (
     refuse_fork,
 )
 from judge.contest.contest import open_store
-from judge.contest.folder_names import EXPORTS, LINKS, LOCK_FILE, PLAYER_DIRECTORY, PUBLISHED
+from judge.contest.file_names import EXPORTS, LINKS, LOCK_FILE, PLAYER_DIRECTORY, PUBLISHED
 from judge.contest.plan import Planned
 from judge.store.files import Files
 from judge.store.sqlite_files import connected, refuse_damage
@@ -47,15 +47,7 @@ MAX_FILE_BYTES = 1 << 30
 """Bytes of a file that is not a record."""
 
 DERIVED = frozenset(
-    {
-        LOCK_FILE,
-        LOG_FILE,
-        EXPORTS,
-        PUBLISHED,
-        PLAYER_DIRECTORY,
-        "submissions/incoming",
-        "practice/incoming",
-    }
+    {LOCK_FILE, LOG_FILE, EXPORTS, PUBLISHED, PLAYER_DIRECTORY, "submissions/incoming", "practice/incoming"}
 )
 """Left out of backups, because the judge makes them again."""
 
@@ -284,8 +276,12 @@ class _Backup:
                     else:
                         self._links.add(name)
                 elif path.is_file():
-                    if not _is_utf8(name):
-                        raise InputError(f"{name!a}: its name is not UTF-8: rename it, or move it out of the folder")
+                    try:
+                        name.encode()
+                    except UnicodeEncodeError:
+                        raise InputError(
+                            f"{name!a}: its name is not UTF-8: rename it, or move it out of the folder"
+                        ) from None
                     if name in (mail, LINKS) or (not self._is_of_program(name) and _is_private_key(path)):
                         self._keys.add(name)
                     else:
@@ -322,17 +318,7 @@ def _programs(planned: Planned) -> Iterator[tuple[str, Path]]:
             yield Path(name).as_posix(), path
 
 
-def _is_utf8(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _is_private_key(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return b"PRIVATE KEY-----" in file.read(200)
-    except FileNotFoundError:
-        return False
+    with suppress(FileNotFoundError), path.open("rb") as file:
+        return b"PRIVATE KEY-----" in file.read(200)
+    return False

@@ -8,37 +8,43 @@ files/ab/SHA256         records, folder states, packed agents, other files
 
 import hashlib
 import random
+import re
 import shutil
 import sqlite3
+import subprocess
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
+from sqlalchemy import Boolean, Float, Integer, LargeBinary
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.schema import Column, Table
 
 from judge.agents.program_files import digest_of_files
 from judge.agents.store import AgentStore
 from judge.base.durable_files import read_bounded, sha256_of
-from judge.base.errors import InputError, StoreDamagedError
+from judge.base.errors import HostError, InputError, StoreDamagedError, os_errors_as
 from judge.base.owner import owned_directory
 from judge.base.parsing import FailFastTuple, FrozenModel, parse_json
 from judge.base.progress import Tracker, untracked
 from judge.base.text import printable
 from judge.base.worker_processes import in_parallel
-from judge.contest.postgres_dump import load_dump
 from judge.contest_games import GameResult, ScheduledGame, schedule_digest
-from judge.journal.events import Created, Entered, Scheduled
+from judge.journal.events import Created, Digest, Entered, Scheduled
 from judge.record.bounds import MAX_RECORD_BYTES
 from judge.record.spec import GameSpec, RecordFile
 from judge.referee.verify import verify
 from judge.store.contests import Store
+from judge.store.database import Database
 from judge.store.files import Files
 from judge.store.sqlite_files import damage_of
-from judge.store.types import EntryRow, JournalLine, state_after
+from judge.store.tables import files, metadata
+from judge.store.types import EntryRow, FileKind, JournalLine, state_after
 from judge.tournament.snapshot import Snapshot, read_snapshot
 from judge.transparency.log import ContestLog
 
@@ -47,15 +53,13 @@ FORMER = "former.json"
 
 MAX_MANIFEST_BYTES = 512 << 20
 
-_SHA256 = r"^[0-9a-f]{64}$"
-_Digest = Annotated[str, Field(pattern=_SHA256)]
 StoreKind = Literal["sqlite", "postgresql"]
 
 
 class FileCopy(FrozenModel):
     """A file in the contest's folder."""
 
-    sha256: str = Field(pattern=_SHA256)
+    sha256: Digest
     mode: int = Field(ge=0, le=0o777)
 
 
@@ -67,20 +71,20 @@ class BackupManifest(FrozenModel):
     contest: str
     taken_at: str
     store: StoreKind
-    database: str = Field(pattern=_SHA256)
+    database: Digest
     log_size: int = Field(ge=0)
-    log_root: str = Field(pattern=_SHA256)
+    log_root: Digest
     games: int = Field(ge=0)
     """Games with a result."""
     files: Mapping[str, FileCopy]
     """By path in the contest's folder."""
     keys: FailFastTuple[str] = ()
     """Paths of private keys and passwords, not in the backup."""
-    programs: Mapping[str, _Digest] = {}
+    programs: Mapping[str, Digest] = {}
     """Digests of listed agents by path."""
-    agents: Mapping[_Digest, _Digest]
+    agents: Mapping[Digest, Digest]
     """SHA-256 of the packed files, by agent digest."""
-    stored: FailFastTuple[_Digest]
+    stored: FailFastTuple[Digest]
     """Records and folder states."""
 
 
@@ -101,11 +105,7 @@ def read_manifest(directory: Path, name: str = MANIFEST) -> BackupManifest:
 
 
 def check_backup(
-    directory: Path,
-    manifest: BackupManifest,
-    sample: int,
-    agents: Mapping[str, str],
-    track: Tracker = untracked,
+    directory: Path, manifest: BackupManifest, sample: int, agents: Mapping[str, str], track: Tracker = untracked
 ) -> tuple[StoreContents, int]:
     """Check all that a restore needs; replay `sample` games and return their number. `agents`: to unpack.
 
@@ -129,15 +129,7 @@ def check_backup(
         raise InputError(f"{database}: missing or changed; use another backup")
     with opened_copy(database, manifest.store) as store:
         contents = read_contents(store, manifest.contest)
-    if (contents.log.size, contents.log.tree.root().hex(), len(contents.results)) != (
-        manifest.log_size,
-        manifest.log_root,
-        manifest.games,
-    ):
-        raise InputError(
-            f"the database has a log of {contents.log.size} leaves, the backup one of {manifest.log_size}, or their "
-            "leaves differ: this database is not that of the backup"
-        )
+    refuse_other_log(manifest, contents.log, games=len(contents.results))
     if missing := sorted(contents.records - set(manifest.stored)):
         raise InputError(f"{len(missing)} records are missing in the backup, first {missing[0]}")
     chosen = random.SystemRandom().sample(sorted(contents.records), min(sample, len(contents.records)))
@@ -233,6 +225,16 @@ def _refuse_other_entries(rows: Iterable[EntryRow], snapshot: Snapshot, lines: I
             raise InputError(f"the entry {row.name} was changed or damaged; use another backup")
 
 
+def refuse_other_log(manifest: BackupManifest, log: ContestLog, place: str = "", games: int | None = None) -> None:
+    """Raise InputError unless the log, and the number of games with a result if given, are those of the backup."""
+    expected = (manifest.log_size, manifest.log_root, manifest.games)
+    if (log.size, log.tree.root().hex(), manifest.games if games is None else games) != expected:
+        raise InputError(
+            f"{place}the database has a log of {log.size} leaves, the backup one of {manifest.log_size}, or their "
+            "leaves differ: this database is not that of the backup"
+        )
+
+
 def refuse_fork(size: int, root: str, log: ContestLog, source: str) -> None:
     """Raise InputError unless `log` continues a log of this size and root."""
     if size > log.size:
@@ -248,8 +250,7 @@ def refuse_fork(size: int, root: str, log: ContestLog, source: str) -> None:
 
 def _replay_problems(job: tuple[Path, GameResult | None]) -> Sequence[str]:
     path, result = job
-    data = read_bounded(path, MAX_RECORD_BYTES)
-    file = parse_json(RecordFile, data, f"{path}: not a record of a game")
+    file = parse_json(RecordFile, read_bounded(path, MAX_RECORD_BYTES), f"{path}: not a record of a game")
     problems = [f"{path.name}: {problem}" for problem in verify(file).problems]
     if result is not None and not problems:
         record, seats = file.record, file.record.seats
@@ -259,3 +260,107 @@ def _replay_problems(job: tuple[Path, GameResult | None]) -> Sequence[str]:
         if theirs != (result.verdict, result.winner, result.reason, result.result, result.charged_ms, result.seconds):
             problems.append(f"{path.name}: the database has another result of game {result.number}")
     return problems
+
+
+# --- dumps of PostgreSQL ----------------------------------------------------------------------------------------------
+
+
+_COPY = re.compile(r"COPY (?:\w+\.)?\"?(\w+)\"? \((.*)\) FROM stdin;")
+_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+
+MAX_ERROR_BYTES = 1000
+
+Value = str | int | float | bytes | None
+
+
+def load_dump(dump: Path, target: Path) -> None:
+    """Load a dump of `pg_dump --format=custom` into a new SQLite file, without the data of `files`.
+
+    Raises InputError if it is damaged.
+    """
+    Database(f"sqlite:///{target}").close()
+    loaded = set()
+    with closing(sqlite3.connect(target)) as database, database:
+        for table, columns, rows in _tables(_pg_restore(dump), dump):
+            loaded.add(table.name)
+            names = ", ".join(f'"{column.name}"' for column in columns)
+            marks = ", ".join("?" * len(columns))
+            command = f'INSERT INTO "{table.name}" ({names}) VALUES ({marks})'  # noqa: S608 our names
+            database.executemany(command, rows)
+    if missing := sorted(set(metadata.tables) - loaded):
+        raise InputError(f"{dump}: not a complete dump of a store: the data of {', '.join(missing)} is missing")
+
+
+def _pg_restore(dump: Path) -> Iterator[str]:
+    with tempfile.TemporaryFile() as errors:  # a full pipe would stop it
+        with os_errors_as(HostError, "pg_restore", "; install the client programs of PostgreSQL"):
+            process = subprocess.Popen(
+                ["pg_restore", "--data-only", "--file=-", str(dump)],
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                encoding="utf-8",
+                errors="replace",
+            )
+        with process:
+            if process.stdout is not None:
+                yield from process.stdout
+        errors.seek(0)
+        said = errors.read(MAX_ERROR_BYTES).decode(errors="replace")
+    if process.returncode:
+        raise InputError(
+            f"{dump}: pg_restore cannot read it: {printable(said)}; make a new dump with pg_dump "
+            "--format=custom, and look at its exit code"
+        )
+
+
+def _tables(output: Iterator[str], dump: Path) -> Iterator[tuple[Table, list[Column[object]], Iterator[list[Value]]]]:
+    for line in output:
+        found = _COPY.match(line)
+        if found is None or (table := metadata.tables.get(found[1])) is None:
+            continue
+        names = [name.strip(' "') for name in found[2].split(",")]
+        if unknown := sorted(set(names) ^ {column.name for column in table.columns}):
+            raise InputError(
+                f"{dump}: the columns of {table.name} are of another version of judge: {', '.join(unknown)}"
+            )
+        columns = [table.c[name] for name in names]
+        yield table, columns, _rows(output, columns, dump)
+
+
+def _rows(output: Iterator[str], columns: list[Column[object]], dump: Path) -> Iterator[list[Value]]:
+    for line in output:
+        if line == "\\.\n":
+            return
+        try:
+            cells = zip(columns, line.rstrip("\n").split("\t"), strict=True)
+            row = [_value(column, cell) for column, cell in cells]
+        except ValueError as error:
+            raise InputError(f"{dump}: {columns[0].table.name}: a damaged row: {printable(str(error))}") from None
+        yield _without_data(row, columns, dump) if columns[0].table is files else row
+    raise InputError(f"{dump}: the dump ends inside {columns[0].table.name}: it was cut short")
+
+
+def _without_data(row: list[Value], columns: list[Column[object]], dump: Path) -> list[Value]:
+    by_name = dict(zip((column.name for column in columns), row, strict=True))
+    data, digest = by_name["data"], str(by_name["digest"])
+    is_whole = isinstance(data, bytes) and hashlib.sha256(data).hexdigest() == digest
+    if by_name["kind"] == FileKind.FILE and not is_whole:
+        raise InputError(f"{dump}: files: {printable(digest)}: its SHA-256 differs: the dump is damaged")
+    return [b"" if column.name == "data" else value for column, value in zip(columns, row, strict=True)]
+
+
+def _value(column: Column[object], text: str) -> Value:
+    if text == r"\N":
+        return None
+    plain = _ESCAPE.sub(lambda found: _ESCAPES.get(found[1], found[1]), text)
+    if isinstance(column.type, Boolean):
+        return {"t": 1, "f": 0}[plain] if plain in ("t", "f") else int(plain)
+    if isinstance(column.type, Integer):
+        return int(plain)
+    if isinstance(column.type, Float):
+        return float(plain)
+    if isinstance(column.type, LargeBinary):
+        return bytes.fromhex(plain.removeprefix(r"\x"))
+    return plain

@@ -48,11 +48,9 @@ def begin(store: Store, planned: Planned, host: Mapping[str, Any], *, is_early: 
 
     Raises InputError before the end of submissions or the start, unless `is_early`.
     """
-    from judge.contest.folders.kept import share_files
-    from judge.contest.folders.words import folder_words
-    from judge.contest.schedule_next import Scheduler
-    from judge.contest.skip_ratings import skip_words
-    from judge.contest.take_snapshot import take_snapshot
+    from judge.contest.resolved_format import skip_words
+    from judge.contest.runner import Scheduler
+    from judge.contest.take_snapshot import share_files, take_snapshot
 
     if not has_begun(store, planned):
         if not is_early and (waits := why_not_yet(store, planned)):
@@ -69,10 +67,8 @@ def begin(store: Store, planned: Planned, host: Mapping[str, Any], *, is_early: 
         if source := planned.plan.ratings.from_:
             words = sentence(f"the agents start from their ratings in {source}")
             store.remark(planned.name, StartRatingsRead(cut(words)))
-        if snapshot.policy.folders.persistent:
-            states = {entry.name: entry.persistent for entry in snapshot.entries if entry.persistent}
-            digests = "; ".join(f"{name} {digest}" for name, digest in states.items())
-            words = folder_words([entry.name for entry in snapshot.entries], states, snapshot.folders_from)
+        if words := Contest(store, planned).folders_notice:
+            digests = "; ".join(f"{entry.name} {entry.persistent}" for entry in snapshot.entries if entry.persistent)
             store.remark(planned.name, FoldersTransferred(cut(f"{words}: {digests}" if digests else words)))
     contest = Contest(store, planned)
     share_files(store, planned, contest.snapshot)

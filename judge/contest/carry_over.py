@@ -1,6 +1,5 @@
 """Carries agents, authors and keys over to the next contest."""
 
-import os
 import secrets
 from collections.abc import Sequence
 from contextlib import closing
@@ -8,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from judge.agents.store import AgentStore
-from judge.base.durable_files import write_durably
+from judge.base.durable_files import create_private, write_durably
 from judge.base.errors import HostError
 from judge.contest.begin import announce
 from judge.contest.contest import open_store
@@ -16,7 +15,7 @@ from judge.contest.entries import intake_directory
 from judge.contest.plan import Planned
 from judge.journal.events import SubmissionState
 from judge.store.submissions import Register
-from judge.store.types import ProcessingResult, Submission, Upload
+from judge.store.types import ProcessingResult, Upload
 from judge.submissions.service import IntakeDirectory, agent_of
 from judge.transparency.keys import KEY_FILE
 
@@ -49,27 +48,21 @@ def carry_over(last: Planned, following: Planned, who: str) -> CarriedOver:
     if last.has_no_store:
         return CarriedOver((), (), 0, has_key, shares_store)
     source, target = intake_directory(last), intake_directory(following)
-    names: dict[bool, list[str]] = {True: [], False: []}
     is_same_policy = last.policy == following.policy
-    # `plan` reports clashes with listed agents.
-    with closing(source.register()) as old, closing(Register(target.store_url, target.contest)) as new:
-        for submission in old.entries():
-            _copy_submission(source, target, old, new, submission, is_same_policy, who)
-            names[is_same_policy].append(submission.name)
+    names = _copy_submissions(source, target, who, keeps_checks=is_same_policy)
     count = 0
     if not shares_store:
         with closing(source.tokens()) as given, closing(target.tokens()) as taken:
             count = taken.adopt(given)
-    return CarriedOver(names[True], names[False], count, has_key, shares_store)
+    checked, unchecked = names if is_same_policy else (), () if is_same_policy else names
+    return CarriedOver(checked, unchecked, count, has_key, shares_store)
 
 
 def _copy_keys(last: Path, following: Path) -> bool:
     if not (last / KEY_FILE).is_file():
         return False
     try:
-        private = os.open(following / KEY_FILE, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(private, "wb") as file:
-            file.write((last / KEY_FILE).read_bytes())
+        create_private(following / KEY_FILE, (last / KEY_FILE).read_bytes())
         if (last / PUBLIC_KEY_FILE).is_file():
             write_durably(following / PUBLIC_KEY_FILE, (last / PUBLIC_KEY_FILE).read_bytes())
     except OSError as error:
@@ -77,31 +70,27 @@ def _copy_keys(last: Path, following: Path) -> bool:
     return True
 
 
-def _copy_submission(
-    source: IntakeDirectory,
-    target: IntakeDirectory,
-    old: Register,
-    new: Register,
-    submission: Submission,
-    is_same_policy: bool,
-    who: str,
-) -> None:
-    for digest in filter(None, (submission.upload, submission.log, submission.report)):
-        target.files.put(source.files.get(digest))
-    if is_same_policy:
-        AgentStore(target.agents).put(agent_of(source, submission).program)
-    upload = Upload(**{field.name: getattr(submission, field.name) for field in fields(Upload)})
-    worker = secrets.token_hex(8) if is_same_policy else ""
-    taken = new.receive(upload, worker=worker)
-    if not is_same_policy:
-        return
-    for step in old.steps(submission):
-        new.step(taken.id, replace(step, attempt=taken.attempt))
+def _copy_submissions(source: IntakeDirectory, target: IntakeDirectory, who: str, *, keeps_checks: bool) -> list[str]:
+    """Returns the agents' names."""
+    names: list[str] = []
     reason = f"carried over from {source.contest}"
-    refusal = "" if submission.state is SubmissionState.PASSED else reason
-    came = ProcessingResult(
-        refusal, submission.name, submission.digest, submission.agent, submission.log, submission.report
-    )
-    new.finish(taken.id, taken.attempt, came)
-    if refusal:
-        new.approve(taken.id, who, reason)
+    # `plan` reports clashes with listed agents.
+    with closing(source.register()) as old, closing(Register(target.store_url, target.contest)) as new:
+        for submission in old.entries():
+            names.append(submission.name)
+            for digest in filter(None, (submission.upload, submission.log, submission.report)):
+                target.files.put(source.files.get(digest))
+            if keeps_checks:
+                AgentStore(target.agents).put(agent_of(source, submission).program)
+            upload = Upload(**{field.name: getattr(submission, field.name) for field in fields(Upload)})
+            taken = new.receive(upload, worker=secrets.token_hex(8) if keeps_checks else "")
+            if not keeps_checks:
+                continue
+            for step in old.steps(submission):
+                new.step(taken.id, replace(step, attempt=taken.attempt))
+            refusal = "" if submission.state is SubmissionState.PASSED else reason
+            checked = (submission.name, submission.digest, submission.agent, submission.log, submission.report)
+            new.finish(taken.id, taken.attempt, ProcessingResult(refusal, *checked))
+            if refusal:
+                new.approve(taken.id, who, reason)
+    return names

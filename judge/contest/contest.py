@@ -6,7 +6,7 @@ The folder of contest.toml contains database, locked-in agents, records and fold
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from judge.base.errors import InputError
 from judge.base.text import percent, sentence
-from judge.contest.plan import Planned
+from judge.contest.plan import Planned, load_plan
 from judge.contest_games import GameResult, ScheduledGame
 from judge.journal.events import AdmissionsFrozen, AdmissionsReopened
 from judge.record.spec import KeptFolders, RecordFile
@@ -24,7 +24,7 @@ from judge.statistics.rating_model import BAYESELO_MODEL
 from judge.store.contests import Store
 from judge.store.files import Files
 from judge.store.queries import Reader
-from judge.store.sqlite_files import damaged
+from judge.store.sqlite_files import damaged, refuse_other_tables
 from judge.tournament.snapshot import Snapshot, SnapshotEntry, read_snapshot
 
 if TYPE_CHECKING:
@@ -66,8 +66,7 @@ class Contest:
     @property
     def has_new_plan(self) -> bool:
         """Whether contest.toml was changed after the lock-in, without effect."""
-        text = self.planned.text.encode()
-        return hashlib.sha256(text).hexdigest() != self.snapshot.plan_sha256
+        return hashlib.sha256(self.planned.text.encode()).hexdigest() != self.snapshot.plan_sha256
 
     def view(self) -> StoredView:
         """The contest now. A view reads each part once."""
@@ -174,7 +173,7 @@ class Contest:
         """Source of the persistent folders; empty without any."""
         if not self.snapshot.policy.folders.persistent:
             return ""
-        from judge.contest.folders.words import folder_words
+        from judge.contest_view.values import folder_words
 
         entries = self.snapshot.entries
         begun = {entry.name for entry in entries if entry.persistent}
@@ -217,6 +216,39 @@ def opened_if_begun(planned: Planned) -> Iterator[Contest | None]:
         return
     with closing(open_store(planned)) as store:
         yield Contest(store, planned) if has_begun(store, planned) else None
+
+
+def foreign(planned: Planned, named: Collection[str], instead: str = "") -> Planned:
+    """Allow the store of an untrusted folder: an SQLite file in it, or what the caller names.
+
+    `named`: URLs that may be opened. `instead`: opened for any other database. Raises InputError.
+    """
+    if planned.keeps_own_database:
+        if planned.database_file is not None and not planned.has_no_store:
+            refuse_other_tables(planned.database_file)
+        return planned
+    if instead:
+        return planned.with_store(instead)
+    if planned.written_store_url in named:
+        return planned.with_store(planned.written_store_url)
+    raise InputError(
+        f"{planned.path}: store names a database outside its folder, which is opened only if you name it: give --store "
+        "URL where the command has that option, or use an export of the contest"
+    )
+
+
+@contextmanager
+def opened_foreign(path: Path, named: Collection[str], instead: str = "") -> Iterator[Contest]:
+    """Context manager: the contest of a contest.toml or its folder, as `foreign`. Raises InputError if it has not
+    begun.
+    """
+    planned = load_plan(path)
+    if not planned.has_no_store:
+        with opened_if_begun(foreign(planned, named, instead)) as contest:
+            if contest is not None:
+                yield contest
+                return
+    raise planned.not_begun()
 
 
 def find_game(contest: Contest, word: str) -> ScheduledGame:

@@ -1,21 +1,31 @@
-"""Other contests, from their folders or exports; final ratings and places of earlier ones."""
+"""Other contests, from their folders or exports; ratings and places of earlier ones, and ratings that follow."""
+
+from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from math import hypot
 from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING
 
 from judge.base.durable_files import is_directory, is_file
 from judge.base.errors import InputError
+from judge.base.text import quote
 from judge.contest.file_names import PLAN_FILE
 from judge.contest.plan import Planned, load_plan
 from judge.contest_games import GameResult, without_copies
 from judge.contest_view.export import DOCUMENT, load_claimed
-from judge.contest_view.public import public_view
 from judge.contest_view.view import ContestView
 from judge.statistics.rating_model import BAYESELO_MODEL
 from judge.statistics.ratings import rate
 from judge.tournament.formats.groups import Leagues
+from judge.tournament.formats.ladder import Ladder, rounded_rating
 from judge.tournament.skipped_pairs import PreviousTable
+from judge.tournament.snapshot import newest_versions, terms_difference
+
+if TYPE_CHECKING:
+    from judge.statistics.online_ratings import OnlineRating
 
 
 def read_contest(path: Path, named: Collection[str] = (), store: str = "") -> ContestView:
@@ -23,17 +33,13 @@ def read_contest(path: Path, named: Collection[str] = (), store: str = "") -> Co
 
     Raises InputError if it has not begun or a file is invalid.
     """
-    from judge.contest.contest import opened_if_begun
-    from judge.contest.foreign_store import foreign
-
     if is_file(path / DOCUMENT):
         return load_claimed(path)
-    planned = load_plan(path)
-    if not planned.has_no_store:
-        with opened_if_begun(foreign(planned, named, store)) as contest:
-            if contest is not None:
-                return public_view(contest.read())
-    raise planned.not_begun()
+    from judge.contest.contest import opened_foreign
+    from judge.contest_view.stored import public_view
+
+    with opened_foreign(path, named, store) as contest:
+        return public_view(contest.read())
 
 
 def read_earlier(planned: Planned, path: Path, option: str) -> ContestView:
@@ -91,3 +97,85 @@ def _table(path: Path, source: str, results: Sequence[GameResult]) -> PreviousTa
             "a CSV file with the columns agent,rating"
         )
     return PreviousTable(source, strengths_of(pair_results(evidence)))
+
+
+# --- a ladder's start ratings ----------------------------------------------------------------------------------------
+
+
+def with_start_ratings(planned: Planned, chosen: Ladder, agents: Sequence[tuple[str, str]]) -> Ladder:
+    """The format with ratings of `[ratings] from`; `agents`: names and digests of files.
+
+    Raises InputError, also if rules or scales differ.
+    """
+    source = planned.plan.ratings.from_
+    earlier = read_earlier(planned, planned.folder / source, "ratings.from")
+    if what := terms_difference(earlier.snapshot, planned):
+        raise InputError(
+            f"{planned.path}: ratings.from: {source} has other rules or clocks ({what}), so its ratings do not apply; "
+            "remove it"
+        )
+    ratings = _final_ratings(earlier, chosen, _anchors(planned, chosen, earlier))
+    newest, found = newest_versions(earlier.snapshot.entries), {}
+    for name, digest in agents:
+        entry = earlier.snapshot.by_name().get(name)
+        entry = newest.get(name.casefold(), entry)
+        if entry is None or name in chosen.anchors or name in chosen.ratings:
+            continue
+        rating, deviation = ratings[entry.name], ratings[entry.name].deviation
+        if entry.seat.digest != digest or not deviation:
+            deviation = hypot(deviation, chosen.version_deviation)
+        found[name] = rounded_rating(rating.elo, deviation)
+    taken = {name.casefold() for name in (*dict(agents), *chosen.anchors, *chosen.ratings)}
+    names = {entry.name.casefold(): entry.name for entry in reversed(earlier.snapshot.entries)}
+    for folded, entry in newest.items():
+        if folded not in taken:
+            rating = ratings[entry.name]
+            found[names[folded]] = rounded_rating(
+                rating.elo, rating.deviation or chosen.version_deviation, entry.seat.digest
+            )
+    return chosen.model_copy(update={"ratings": {**found, **chosen.ratings}})
+
+
+def _anchors(planned: Planned, chosen: Ladder, earlier: ContestView) -> Mapping[str, float]:
+    form, names = earlier.snapshot.format, earlier.snapshot.by_name()
+    former = form.anchors if isinstance(form, Ladder) else {}
+    for agent, rating in chosen.anchors.items():
+        if former.get(agent, rating) != rating:
+            raise InputError(
+                f"{planned.path}: format.anchors: {quote(agent, 64)} is {rating:g}, and was {former[agent]:g} in "
+                f"{planned.plan.ratings.from_}; write the same rating, which keeps the scale"
+            )
+    shared = {agent: rating for agent, rating in chosen.anchors.items() if agent in names}
+    if chosen.anchors and not shared and not former:
+        raise InputError(
+            f"{planned.path}: format.anchors: no anchor took part in {planned.plan.ratings.from_}, so its ratings have "
+            "another scale; add an agent of it as an anchor, or remove ratings.from"
+        )
+    return {**former, **shared}
+
+
+def _final_ratings(earlier: ContestView, chosen: Ladder, anchors: Mapping[str, float]) -> Mapping[str, OnlineRating]:
+    # NumPy takes long to import.
+    from judge.statistics.online_ratings import OnlineRatings, Prior
+
+    form, entries = earlier.snapshot.format, earlier.snapshot.entries
+    former = form if isinstance(form, Ladder) else chosen.model_copy(update={"ratings": {}})
+    unknown = Prior(fmean(anchors.values()) if anchors else 0.0, former.deviation)
+    priors = {agent: Prior(each.rating, each.deviation) for agent, each in former.ratings.items()}
+    priors |= {agent: Prior(rating, 0) for agent, rating in anchors.items()}
+    found: Mapping[str, OnlineRating] = {}
+    # Again with the parents' ratings.
+    for _ in range(2):
+        ratings = OnlineRatings()
+        for entry in entries:
+            prior = priors.get(entry.name, unknown)
+            if entry.parent in found and entry.name not in priors:
+                parent = found[entry.parent]
+                prior = Prior(parent.elo, hypot(parent.deviation, former.version_deviation))
+            ratings.admit(entry.name, prior)
+        for result in earlier.results:
+            if earlier.out.keys().isdisjoint(result.agents):
+                ratings.count_result(result)
+        ratings.refit()
+        found = {agent: ratings.rating(agent) for agent in ratings.agents}
+    return found

@@ -101,7 +101,14 @@ def current_intake(directory: IntakeDirectory, register: Register) -> IntakeDire
     if directory.plan is None:
         return directory
     if (document := register.document()) is not None:
-        return _with_images(directory, read_snapshot(document).images) if directory.joins_later else directory
+        if not directory.joins_later:
+            return directory
+        policy, images = directory.policy, read_snapshot(document).images
+        admitted = {
+            "admits": tuple(name for name in policy.admits if name in images),
+            "runtimes": {name: image for name, image in policy.runtimes.items() if image in images},
+        }
+        return replace(directory, policy=policy.model_copy(update=admitted))
     planned = _watched_plan(directory.plan).current_value()
     return directory if planned is None else replace(directory, policy=planned.policy, clocks=planned.clocks)
 
@@ -109,15 +116,6 @@ def current_intake(directory: IntakeDirectory, register: Register) -> IntakeDire
 @lru_cache(maxsize=64)
 def _watched_plan(path: Path) -> WatchedFile[Planned | None]:
     return WatchedFile[Planned | None](path, load_plan, None)
-
-
-def _with_images(directory: IntakeDirectory, images: Collection[str]) -> IntakeDirectory:
-    policy = directory.policy
-    admitted = {
-        "admits": tuple(name for name in policy.admits if name in images),
-        "runtimes": {name: image for name, image in policy.runtimes.items() if image in images},
-    }
-    return replace(directory, policy=policy.model_copy(update=admitted))
 
 
 def entrants(planned: Planned, staging: Path, absent: list[InputError] | None = None) -> Sequence[Entrant]:

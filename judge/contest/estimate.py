@@ -16,9 +16,9 @@ from judge.base.resources import house_agent_names
 from judge.base.text import duration
 from judge.catalog import game_entry
 from judge.contest.entries import entrants, equal_files, equal_names, refuse_many_of_an_author
-from judge.contest.league_seats import resolved_format
 from judge.contest.opening_files import shipped_openings
 from judge.contest.plan import Planned
+from judge.contest.resolved_format import resolved_format
 from judge.contest_games import Pairing
 from judge.record.policy import ClockPolicy, Policy, shortest_turn_ms
 from judge.tournament.formats import AnyFormat
@@ -110,10 +110,7 @@ class ContestEstimate(ContestSize):
 
 
 def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
-    """Check all requirements without changes. Returns missing ones.
-
-    `later`: number of unknown agents.
-    """
+    """Check all requirements without changes. Returns missing ones. `later`: number of unknown agents."""
     with owned_directory() as staging:
         missing: list[str] = []
         absent: list[InputError] = []
@@ -127,12 +124,11 @@ def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
         missing += equal_names(planned, entered)
         with _noting(missing):
             refuse_many_of_an_author(planned, entered)
-        found = [each.agent for each in entered]
         agents = [(each.name, each.agent.digest) for each in entered]
         folders = ""
         with _noting(missing):
             folders = _folders_notice(planned, agents)
-        _check_host(planned, found, missing)
+        _check_host(planned, [each.agent for each in entered], missing)
         awaited = [(each.name, "") for each in planned.plan.agents if each.name and each.name not in names]
         rated: AnyFormat | None = None
         try:
@@ -140,7 +136,8 @@ def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
         except (InputError, HostError) as error:
             missing.append(str(error))
     form = planned.plan.format if rated is None else rated
-    names_of_all = _names([*names, *(name for name, _ in awaited)], count)
+    known = dict.fromkeys([*names, *(name for name, _ in awaited)])
+    names_of_all = [*known, *(f"agent {number}" for number in range(len(known) + 1, count + 1))]
     left_out = [] if rated is None else _left_out(planned, rated, names_of_all)
     size = size_of(planned, form, names_of_all)
     return ContestEstimate(
@@ -166,7 +163,11 @@ def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
 def warnings_of(planned: Planned) -> Iterator[str]:
     """See `ContestEstimate.warnings`."""
     yield from _repetitions(planned)
-    yield from _unsuited(planned)
+    game, known = planned.policy.game, house_agent_names()
+    entry = game_entry(game.name)
+    for agent in planned.plan.agents:
+        if planned.locate(agent) in known and (why := entry.unsuited(agent.path, game.options)):
+            yield f"{agent.path}: {why}, so it loses each game; leave it out"
 
 
 def _repetitions(planned: Planned) -> Iterator[str]:
@@ -200,19 +201,6 @@ def _games_of_two(form: AnyFormat) -> int:
     return form.games * (2 if isinstance(form, DoubleRoundRobin) else int(getattr(form, "cycles", 1)))
 
 
-def _unsuited(planned: Planned) -> Iterator[str]:
-    game, known = planned.policy.game, house_agent_names()
-    entry = game_entry(game.name)
-    for agent in planned.plan.agents:
-        if planned.locate(agent) in known and (why := entry.unsuited(agent.path, game.options)):
-            yield f"{agent.path}: {why}, so it loses each game; leave it out"
-
-
-def _names(names: Sequence[str], count: int) -> Sequence[str]:
-    known = dict.fromkeys(names)
-    return [*known, *(f"agent {number}" for number in range(len(known) + 1, count + 1))]
-
-
 def _left_out(planned: Planned, rated: AnyFormat, names: Sequence[str]) -> list[PairLeftOut]:
     skip = skip_of(rated)
     if skip is None:
@@ -226,8 +214,8 @@ def _left_out(planned: Planned, rated: AnyFormat, names: Sequence[str]) -> list[
 
 
 def _folders_notice(planned: Planned, agents: Sequence[tuple[str, str]]) -> str:
-    from judge.contest.folders.transfer import brought
-    from judge.contest.folders.words import folder_words
+    from judge.contest.folder_transfer import brought
+    from judge.contest_view.values import folder_words
 
     found = brought(planned)
     names = [name for name, _ in agents]

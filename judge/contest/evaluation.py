@@ -198,11 +198,7 @@ class Evaluation(FrozenModel):
 
 
 def evaluate(
-    pool: Pool,
-    candidate: SeatSpec,
-    parent: SeatSpec | None,
-    rule: StopRule,
-    play: Callable[[GameSpec], Outcome],
+    pool: Pool, candidate: SeatSpec, parent: SeatSpec | None, rule: StopRule, play: Callable[[GameSpec], Outcome]
 ) -> Iterator[tuple[PairedScores, list[str]]]:
     """Yield the scores and all records after each round of opponents, until the rule ends it.
 

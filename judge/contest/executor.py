@@ -4,19 +4,31 @@ With shared cores (`box.sharing`) one process plays all games in threads, becaus
 core. A file lock decides which process plays; the kernel releases it when the process dies.
 """
 
+import hashlib
+import os
 import platform
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
+from judge.base.errors import InputError
+from judge.base.locks import locked
+from judge.base.logs import bound, get_logger, to_json
 from judge.base.owner import owned_directory
 from judge.base.worker_processes import Crew, Worker, kill, start_fork_server, wait
-from judge.contest.attempts import EndedAttempt, Job
-from judge.contest.worker import log_to, play_job
+from judge.broadcast.pipe import Announced, Sender
+from judge.contest.attempts import EndedAttempt, Job, outcome_and_record
 from judge.contest_games import ScheduledGame
-from judge.play.venue import Slot
+from judge.play.game import play
+from judge.play.venue import Slot, Venue
+from judge.sandbox.archive import EMPTY, Archive, UnkeptError, measure_folder
+from judge.sandbox.docker.reaper import alone_on
+from judge.sandbox.machine.cores import CoreLocks
+
+log = get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +36,6 @@ class _Slot:
     name: str
     cores: Slot
     lock: Path
-    holds_cores: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +63,20 @@ class LocalExecutor:
         """Raises HostError if the disk is full."""
         start_fork_server(play_job.__module__)
         locks = self._at_end.enter_context(owned_directory())
-        each = [
-            _Slot(_name(number, slot), slot, locks / f"slot-{number}", self.holds_cores)
-            for number, slot in enumerate(self.slots)
-        ]
         self._idle = []
         shared: dict[tuple[int, ...], list[_Slot]] = {}
-        for slot in each:
-            shared.setdefault(slot.cores.cores, []).append(slot)
-        for cores, sharing in shared.items():
+        for number, of_game in enumerate(self.slots):
+            cores = ", ".join(map(str, of_game.cores))
+            name = f"core{'s' if len(of_game.cores) > 1 else ''} {cores}" if cores else f"slot {number + 1}"
+            slot = _Slot(name, of_game, locks / f"slot-{number}")
+            shared.setdefault(of_game.cores, []).append(slot)
+        for processors, sharing in shared.items():
             places: list[_Slot] = []
             for slot in sharing:
                 # One game plays; the others are prepared on the judge's cores.
-                has_room = not cores or slot.cores.is_apart
+                has_room = not processors or slot.cores.is_apart
                 places += [slot] * (1 + (self.ahead if has_room else 0))
-            if cores and len(sharing) > 1:
+            if processors and len(sharing) > 1:
                 workers = Crew[EndedAttempt](len(places), log_to, self.log).workers
             else:
                 workers = [Worker[EndedAttempt](log_to, self.log) for _ in places]
@@ -90,7 +100,7 @@ class LocalExecutor:
         process = self._next()
         self._idle.pop()
         slot = process.slot
-        process.worker.start(play_job, job, slot.cores, slot.lock, holds_cores=slot.holds_cores)
+        process.worker.start(play_job, job, slot.cores, slot.lock, holds_cores=self.holds_cores)
         self._running[process] = job.game
 
     def _next(self) -> _Process:
@@ -125,7 +135,61 @@ class LocalExecutor:
         self._at_end.close()
 
 
-def _name(number: int, slot: Slot) -> str:
-    if not slot.cores:
-        return f"slot {number + 1}"
-    return f"core{'s' if len(slot.cores) > 1 else ''} {', '.join(map(str, slot.cores))}"
+# --- in a process of a slot ------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class JobShelf:
+    """A job's folder states (`judge.play.folders.Shelf`)."""
+
+    states: Mapping[str, bytes]
+    left: dict[str, bytes] = field(default_factory=dict)
+
+    def get(self, _seat: int, digest: str) -> Archive:
+        """A folder state. Raises InputError if it is missing or has another digest."""
+        if digest == EMPTY.digest:
+            return EMPTY
+        data = self.states.get(digest)
+        if data is None or hashlib.sha256(data).hexdigest() != digest:
+            raise InputError(f"the job does not have the folder's state {digest}")
+        try:
+            return measure_folder(data)
+        except UnkeptError as error:
+            raise InputError(f"the folder's state {digest} cannot be used: {error}") from None
+
+    def put(self, _seat: int, state: Archive) -> None:
+        if state is not EMPTY:
+            self.left[state.digest] = state.data
+
+
+def log_to(path: Path | None) -> None:
+    """Log to a file, because the judge writes to stderr."""
+    if path is not None:
+        to_json(path.open("a", encoding="utf-8"))
+
+
+def play_job(job: Job, slot: Slot, lock: Path, *, holds_cores: bool) -> EndedAttempt:
+    """Play a game in a slot, possibly with a void.
+
+    A prepared game waits for the slot's file `lock`, and for core locks unless the judge `holds_cores`. It keeps them
+    while playing.
+    """
+    if slot.judge_cores:
+        os.sched_setaffinity(0, slot.judge_cores)
+    spec = job.spec()
+    shelf = JobShelf(job.states)
+    cores = CoreLocks(() if holds_cores else slot.cores, log.info, shared=spec.policy.box.sharing > 1)
+    with bound(contest=job.contest, game=spec.id, attempt=job.game.attempt), ExitStack() as at_end:
+        follow = None
+        if job.listener is not None:
+            announced = Announced(id=job.game.id, game=job.game.number, attempt=job.game.attempt, spec=spec)
+            follow = at_end.enter_context(closing(Sender(job.listener, announced))).follow
+        venue = Venue(slot, shelf, partial(_turn, lock, cores), follow=follow)
+        file = play(spec, job.programs, job.game.attempt, venue)
+    return EndedAttempt(job.game, *outcome_and_record(file), shelf.left)
+
+
+@contextmanager
+def _turn(lock: Path, cores: CoreLocks) -> Iterator[None]:
+    with locked(lock), alone_on(cores) if cores.processors else nullcontext():
+        yield

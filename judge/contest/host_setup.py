@@ -58,11 +58,6 @@ def build_missing_images(names: Iterable[str], tell: Tell) -> None:
         build_images(missing, tell)
 
 
-def build_missing_image(name: str, tell: Tell) -> None:
-    """Build the image of a submission's runtime, which its policy allows. Raises HostError."""
-    build_missing_images([name], tell)
-
-
 def place_on_host(policy: Policy | None = None) -> CorePlacement:
     """Slots for games under the policy. Moves this process to the judge's core. Raises InputError."""
     cores = whole_cores()

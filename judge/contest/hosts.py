@@ -62,8 +62,7 @@ def contest_hosts(store: Reader, contest: str, tests: "Sequence[FairnessTest]" =
             host(name).voids += count
         elif state is not AttemptState.ABANDONED:
             host(name).played += count
-    hosts = sorted(found.values(), key=lambda each: each.name)
-    _test_voids(hosts)
+    _test_voids(sorted(found.values(), key=lambda each: each.name))
     for test in tests:
         if test.factor == "host" and test.has_effect and test.effect is not None:
             host(test.level).stands_out.append(_effect_words(test, test.effect))

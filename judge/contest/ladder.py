@@ -12,7 +12,6 @@ from judge.journal.events import Accepted, AdmissionsReopened, Entered, Rated, S
 from judge.store.types import ENTERS, JournalLine
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.ladder import LadderHistory, follow
-from judge.tournament.snapshot import SnapshotEntry
 
 RATED_DEVIATION = 75.0
 """Standard error in Elo from which a rating is reported in the journal, once per agent."""
@@ -40,7 +39,9 @@ class LadderScheduler:
         self._by_id = {game.id: game for game in self._games}
         # At the start there may be many results. Later ones are read one by one.
         self._results = {result.id: result for result in store.results(name)}
-        self._history = LadderHistory(first, seed, self._result_of, self._entry_of)
+        self._history = LadderHistory(
+            first, seed, self._result_of, lambda agent: self._contest.snapshot.by_name()[agent]
+        )
 
     def schedule_next(self) -> bool:
         """Schedule the next game; False if no pair is allowed now."""
@@ -77,9 +78,6 @@ class LadderScheduler:
             if rating.deviation and error <= RATED_DEVIATION:
                 self._store.remark(self._name, Rated(agent, round(rating.elo), round(error)))
                 self._rated.add(agent)
-
-    def _entry_of(self, agent: str) -> SnapshotEntry:
-        return self._contest.snapshot.by_name()[agent]
 
     def _result_of(self, game: str, attempt: int) -> GameResult:
         row = self._by_id[game]

@@ -53,7 +53,7 @@ def late_entrant(contest: Contest, agent: str) -> Entrant:
         refuse_ended(contest, contest.store, contest.view().to_come.games)
     elif not contest.view().to_come.games:
         raise InputError(sentence("the last round is drawn: no agent can enter any more"))
-    refuse_frozen(why_frozen(contest.store, contest.name))
+    refuse_frozen(contest.store, contest.name)
     if agent not in found:
         names = ", ".join(sorted(found)) or "none"
         raise InputError(
@@ -110,7 +110,7 @@ def refuse_ended(contest: Contest, store: Store, left: int) -> None:
         raise InputError(sentence(f"the season of {contest.name} has ended already"))
 
 
-def refuse_frozen(why: str | None) -> None:
+def refuse_frozen(store: Store, contest: str) -> None:
     """Raises InputError if admissions are frozen."""
-    if why is not None:
+    if (why := why_frozen(store, contest)) is not None:
         raise InputError(sentence(f"admissions are frozen: {why}; reopen them first"))

@@ -1,26 +1,27 @@
 """A match: games between two agents with alternating seats. Each attempt is written as a record."""
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from judge.agents.agents import Agent, stage_agent
+from judge.agents.kept_folders import FolderStore, GameShelf, owner_of
 from judge.base.durable_files import is_file
 from judge.base.errors import HostError, InputError, os_errors_as
 from judge.base.text import file_word
 from judge.catalog import game_entry
 from judge.catalog.entry import NOT_TURNED, Turn
-from judge.contest.folders.match_folders import KeptThroughRun
 from judge.contest.opening_files import MAX_OPENINGS, SHIPPED, opening_file, read_openings
 from judge.games.types import Opening, Verdict
 from judge.play.game import play_until_scored
 from judge.play.venue import BoxBuilder, Venue
 from judge.record.policy import Policy
-from judge.record.spec import GameRecord, GameSpec, RecordFile, SeatSpec
+from judge.record.spec import GameRecord, GameSpec, KeptFolders, RecordFile, SeatSpec
 from judge.referee.setup import check_playable
 from judge.referee.side import Ply
-from judge.sandbox.box import BoxKind
+from judge.sandbox.box import BoxKind, FolderKind
 from judge.sandbox.open_box import open_box
 from judge.tournament.openings import schedule
 
@@ -78,6 +79,70 @@ class MatchPlan:
     out: Path
 
 
+class KeptThroughRun:
+    """Kept folders of two agents: states before and after each game; colours alternate from game to game."""
+
+    def __init__(
+        self,
+        store: FolderStore,
+        policy: Policy,
+        seats: tuple[SeatSpec, SeatSpec],
+        names: Sequence[str],
+        games: int,
+        persons: Collection[int] = (),
+    ) -> None:
+        """`seats` and `names`: of the first game; `persons`: human seats, without folders."""
+        self._store = store
+        self._kinds = policy.folders.kept
+        self._seats = seats
+        self._names = names
+        self._persons = persons
+        self._owners = tuple(owner_of(seat.name, seat.digest) for seat in seats)
+        self._committed = range(games) if policy.folders.round == "each" else range(games - 1, games)
+        """Games whose states count."""
+
+    @contextmanager
+    def through_the_run(self) -> Iterator[None]:
+        """Reserve the folders; temporary ones are empty before and after."""
+        if not self._kinds:
+            yield
+            return
+        with self._store.held(self._owners):
+            self._forget()
+            yield
+            self._forget()
+
+    def seats(self, number: int) -> tuple[SeatSpec, SeatSpec]:
+        """Seats of a game, with initial folder states."""
+        first, second = (self._seat(index) for index in (number % 2, 1 - number % 2))
+        return first, second
+
+    def shelf(self, number: int) -> GameShelf:
+        """Storage of a game's folder states."""
+        return GameShelf(self._store, self._order(number), frozenset(self._committing(number)))
+
+    def commit(self, file: RecordFile, path: Path) -> None:
+        """Write a record and its folder states, none for a void game."""
+        self._store.commit(file, path, self._committing(file.record.spec.number))
+
+    def _seat(self, index: int) -> SeatSpec:
+        if not self._kinds or index in self._persons:
+            return self._seats[index]
+        heads = {kind.value: self._store.head(self._owners[index], kind) for kind in self._kinds}
+        kept = KeptFolders(name=self._names[index], **heads)
+        return self._seats[index].model_copy(update={"folders": kept})
+
+    def _order(self, number: int) -> tuple[str, str]:
+        return self._owners[number % 2], self._owners[1 - number % 2]
+
+    def _committing(self, number: int) -> dict[int, str]:
+        return dict(enumerate(self._order(number))) if number in self._committed else {}
+
+    def _forget(self) -> None:
+        for owner in self._owners:
+            self._store.forget(owner, FolderKind.TEMPORARY)
+
+
 def openings_of_match(
     text: str, policy: Policy, *, transform: bool, most: int
 ) -> tuple[Sequence[Opening], Sequence[Turn]]:
@@ -111,16 +176,8 @@ def seats_of(agents: Sequence[Agent], policy: Policy) -> tuple[SeatSpec, SeatSpe
     return first, second
 
 
-def play_match(
-    plan: MatchPlan,
-    venue: Venue,
-    kept: KeptThroughRun,
-    observer: MatchObserver,
-) -> Sequence[MatchGame]:
-    """Play all games. Games that stay void have that verdict.
-
-    Raises HostError if a record cannot be written.
-    """
+def play_match(plan: MatchPlan, venue: Venue, kept: KeptThroughRun, observer: MatchObserver) -> Sequence[MatchGame]:
+    """Play all games. Games that stay void have that verdict. Raises HostError if a record cannot be written."""
     venue = replace(venue, follow=observer.follow, build=observer.build)
     played = []
     with kept.through_the_run():

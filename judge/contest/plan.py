@@ -414,8 +414,7 @@ class Planned:
 
     def not_begun(self) -> InputError:
         """The error for queries before the start."""
-        waits = self.waits_for()
-        how = f"{waits}" if waits else f"judge contest run {self.path} begins it"
+        how = self.waits_for() or f"judge contest run {self.path} begins it"
         return InputError(f"the contest {self.name!r} has not begun; {how}")
 
     def waits_for(self, now: datetime | None = None) -> str:

@@ -19,14 +19,14 @@ from judge.contest.backup_check import (
     FORMER,
     MANIFEST,
     BackupManifest,
-    StoreContents,
     check_backup,
     read_manifest,
     refuse_fork,
+    refuse_other_log,
 )
 from judge.contest.file_names import PLAN_FILE
 from judge.contest.plan import Planned, load_plan
-from judge.contest.toml_edit import edited, set_value
+from judge.contest.plan_edits import edited, set_value
 from judge.store.files import Files
 from judge.store.queries import Reader
 from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, read_checkpoint
@@ -64,7 +64,11 @@ def restore(
         raise InputError(f"{target}: not empty; a contest is restored into a new folder only")
     try:
         contents, replayed = check_backup(source, manifest, sample, {}, track)
-        _refuse_older(contents, since)
+        if since is not None:
+            old = read_checkpoint(read_bounded(since, MAX_CHECKPOINT_BYTES), str(since))
+            if old.origin != contents.log.origin:
+                raise InputError(f"{since}: of another log, {old.origin!r:.100}")
+            refuse_fork(old.size, old.root.hex(), contents.log, str(since))
         _check_database(manifest, store)
         with _partial_folder(target) as partial:
             _write(source, partial, manifest, store, track)
@@ -77,14 +81,6 @@ def restore(
     except OSError as error:
         raise HostError(f"{error.filename or target}: {error.strerror}: nothing is restored") from None
     return RestoreReport(manifest, replayed)
-
-
-def _refuse_older(contents: StoreContents, since: Path | None) -> None:
-    if since is not None:
-        old = read_checkpoint(read_bounded(since, MAX_CHECKPOINT_BYTES), str(since))
-        if old.origin != contents.log.origin:
-            raise InputError(f"{since}: of another log, {old.origin!r:.100}")
-        refuse_fork(old.size, old.root.hex(), contents.log, str(since))
 
 
 def _check_database(manifest: BackupManifest, url: str) -> None:
@@ -105,11 +101,7 @@ def _check_database(manifest: BackupManifest, url: str) -> None:
             "--store: the database has no such contest; first load the dump into an empty database: "
             f"pg_restore --clean --if-exists --no-owner --dbname=DATABASE database/{manifest.database}"
         )
-    if (log.size, log.tree.root().hex()) != (manifest.log_size, manifest.log_root):
-        raise InputError(
-            f"--store: the database has a log of {log.size} leaves, the backup one of {manifest.log_size}, or their "
-            "leaves differ: this database is not that of the backup"
-        )
+    refuse_other_log(manifest, log, "--store: ")
 
 
 @contextmanager
@@ -164,12 +156,14 @@ def _write(source: Path, folder: Path, manifest: BackupManifest, store: str, tra
         if program_digest(folder / _plain(name)) != digest:
             raise InputError(f"{name}: the restored agent differs from the agent that was backed up")
     if manifest.store == "sqlite":
-        path, database = _database_of(planned), source / "database" / manifest.database
-        path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(database, path)
-        if sha256_of(path) != manifest.database:
+        target, database = planned.database_file, source / "database" / manifest.database
+        if target is None or not planned.keeps_own_database:
+            raise InputError(f"{target}: the contest's database is outside its folder; move it to its place by hand")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(database, target)
+        if sha256_of(target) != manifest.database:
             raise InputError(f"{database}: missing or changed; use another backup")
-        path.chmod(0o600)
+        target.chmod(0o600)
 
 
 def _load(folder: Path, manifest: BackupManifest, store: str) -> Planned:
@@ -179,18 +173,10 @@ def _load(folder: Path, manifest: BackupManifest, store: str) -> Planned:
     if (planned.database_file is None) != (manifest.store == "postgresql"):
         raise InputError(f"{PLAN_FILE}: store: the backup has a database of {manifest.store}, this names another one")
     if manifest.store == "postgresql" and planned.plan.store != store:
-        planned.path.write_text(
-            edited(planned.text, lambda document: set_value(document, ("store",), store)), encoding="utf-8"
-        )
+        text = edited(planned.text, lambda document: set_value(document, ("store",), store))
+        planned.path.write_text(text, encoding="utf-8")
         planned = load_plan(planned.path)
     return planned
-
-
-def _database_of(planned: Planned) -> Path:
-    path = planned.database_file
-    if path is None or not planned.keeps_own_database:
-        raise InputError(f"{path}: the contest's database is outside its folder; move it to its place by hand")
-    return path
 
 
 def _plain(name: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from judge.base.errors import HostError, InputError, os_errors_as
 from judge.base.locks import try_lock
-from judge.contest.folder_names import LOCK_FILE, PLAYER_DIRECTORY
+from judge.contest.file_names import LOCK_FILE, PLAYER_DIRECTORY
 from judge.contest.plan import Planned
 
 

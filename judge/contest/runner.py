@@ -1,6 +1,6 @@
-"""The loop that plays a contest: fill slots, wait for an end, store the result, schedule the next games."""
+"""The loop that plays a contest: fill slots, wait for an end, store the result, draw and schedule the next games."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -13,8 +13,8 @@ from judge.base.errors import StoreLostError
 from judge.base.logs import get_logger
 from judge.contest.attempts import EndedAttempt, Executor, describe_loss
 from judge.contest.contest import Contest
-from judge.contest.schedule_next import Scheduler
-from judge.contest_games import AttemptState, GameState, ScheduledGame
+from judge.contest_games import AttemptState, GameState, ScheduledGame, total_text
+from judge.games.types import FAILURES
 from judge.journal.events import SetAside, Stopped, cut
 from judge.store.contests import Store
 from judge.store.types import FileKind
@@ -64,6 +64,43 @@ class StopRequest:
     abandon: Event = field(default_factory=Event)
 
 
+class Scheduler:
+    """Draws from the results so far. In a ladder it follows the journal."""
+
+    def __init__(self, contest: Contest) -> None:
+        self._contest = contest
+        self._ladder = None
+        if not contest.snapshot.format.has_rounds:
+            # NumPy takes long to import.
+            from judge.contest.ladder import LadderScheduler
+
+            self._ladder = LadderScheduler(contest)
+
+    def schedule_next(self) -> bool:
+        """Disqualify failing agents, then schedule the next games. False if none follow now."""
+        contest, store, name = self._contest, self._contest.store, self._contest.name
+        if store.state(name) != "open":
+            return False
+        if self._ladder is not None:
+            return self._ladder.schedule_next()
+        contest.refresh()
+        while True:
+            [(last, _)] = store.journal_before(name, None, 1)
+            counts = store.counts(name)
+            if counts[GameState.PENDING] or counts[GameState.HELD]:
+                return False
+            if counts[GameState.RUNNING] and contest.snapshot.format.waits:
+                return False
+            results, earlier = store.results(name), store.pairings(name)
+            contest.disqualify_failed(results)
+            pairings = contest.tournament.next(earlier, results, contest.view().absent)
+            games = contest.tournament.games(pairings, len(earlier))
+            if not games:
+                return False
+            if store.schedule(name, games, pairings, after=last):
+                return True
+
+
 class RunObserver:
     """Receives the events of a run; methods do nothing by default."""
 
@@ -75,6 +112,63 @@ class RunObserver:
 
     def close(self) -> None:
         """Report the end of the run, also after an error."""
+
+
+class RunTally:
+    """Progress since this judge started."""
+
+    def __init__(self, contest: Contest) -> None:
+        self._contest = contest
+        self._began = monotonic()
+        self.finished = 0
+        self.voids = 0
+        self.failures: Counter[str] = Counter()
+        self.counts: Mapping[GameState, int] = contest.store.counts(contest.name)
+        self._to_come = contest.view().to_come
+
+    def add(self, event: EndedAttempt) -> None:
+        before, self.counts = self.counts, self._contest.store.counts(self._contest.name)
+        if _scheduled(before) != _scheduled(self.counts):
+            self._to_come = self._contest.view().to_come
+        if event.state is AttemptState.VOID:
+            self.voids += 1
+        if event.state is not AttemptState.ACCEPTED or event.outcome is None:
+            return
+        self.finished += 1
+        names = (event.game.first, event.game.second)
+        for name, seat in zip(names, event.outcome.seats, strict=True):
+            self.failures[name] += seat.fault in FAILURES
+
+    @property
+    def done(self) -> int:
+        return self.counts[GameState.DONE]
+
+    @property
+    def left(self) -> int:
+        """Games without a result, including later rounds; a minimum unless `is_exact`."""
+        return _scheduled(self.counts) - self.done + self._to_come.games
+
+    @property
+    def is_exact(self) -> bool:
+        return self._to_come.is_exact
+
+    @property
+    def total_text(self) -> str:
+        """All games, such as `at least 12`."""
+        return total_text(self.counts, self._to_come.games, is_exact=self.is_exact)
+
+    @property
+    def per_minute(self) -> float:
+        return 60 * self.finished / max(monotonic() - self._began, 1e-3)
+
+    @property
+    def minutes_left(self) -> float | None:
+        """Estimated minutes left; None before the first game."""
+        return self.left / self.per_minute if self.finished else None
+
+
+def _scheduled(counts: Mapping[GameState, int]) -> int:
+    return sum(counts.values()) - counts[GameState.CANCELLED]
 
 
 class ContestRunner:

@@ -9,17 +9,15 @@ from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from judge.base.durable_files import PARTIAL, sync, write_durably
 from judge.base.errors import HostError, InputError, os_errors_as
 from judge.base.text import sentence
 from judge.base.toml_files import read_text, toml_quoted
-from judge.contest.next_plan import with_changes
 from judge.contest.plan import Planned, load_plan
+from judge.contest.plan_edits import Document, edited, set_value, with_changes
 from judge.contest.run_lock import alone
-from judge.contest.toml_edit import Document, edited, set_value
 from judge.journal.events import SettingChange, SettingsChanged, cut
 from judge.journal.sentences import changes_text
 from judge.store.orders import DoneOrder, Orders, OrganiserOrder
@@ -61,16 +59,14 @@ def settings_of(planned: Planned) -> Settings:
     moments = {"opens": windows.opens, "closes": windows.closes, "starts": windows.starts}
     moments |= {} if plan.format.has_rounds else {"ends": plan.season_end}
     values = {"title": plan.title, "about": plan.about}
-    values |= {name: _local(at, zone) if at is not None else "" for name, at in moments.items()}
+    for name, at in moments.items():
+        local = None if at is None else at.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
+        values[name] = "" if local is None else local.isoformat(timespec="seconds")
     if clock.control is None:
         values |= {"turn_ms": str(clock.turn_ms), "match_ms": str(clock.match_ms)}
     else:
         values["control"] = clock.control
     return Settings(values, zone, _digest(planned.text))
-
-
-def _local(at: datetime, zone: str) -> str:
-    return at.astimezone(ZoneInfo(zone)).replace(tzinfo=None).isoformat(timespec="seconds")
 
 
 def change_settings(
@@ -89,12 +85,19 @@ def change_settings(
         if before.version != version:
             raise InputError(sentence("contest.toml was changed in the meantime: open this page again"))
         given = {name: wanted.get(name, value).strip() for name, value in before.values.items()}
-        given |= {name: _with_seconds(given[name]) for name in TIMES if name in given}
+        # Browsers omit seconds that are 0.
+        without_seconds = [name for name in TIMES if len(given.get(name, "")) == len("2027-03-31T18:00")]
+        given |= {name: f"{given[name]}:00" for name in without_seconds}
         changed = {name: text for name, text in given.items() if text != before.values[name]}
         if not changed:
             raise InputError(sentence("nothing was changed"))
         text = _changed_text(current, changed)
-        _prepare(prepared, current, text)
+        with os_errors_as(HostError, prepared, ": the settings are unchanged"):
+            write_durably(prepared, text.encode())
+        try:
+            load_plan(prepared)
+        except InputError as error:
+            raise InputError(str(error).replace(str(prepared), current.path.name)) from None
         changes = tuple(SettingChange(name, cut(before.values[name]), to) for name, to in changed.items())
         inner.note(SettingsChanged(changes, order.why))
         told = changes_text(changes)
@@ -144,7 +147,10 @@ def _changed_text(planned: Planned, changed: Mapping[str, str]) -> str:
         if len(value) > MAX_CHARACTERS:
             raise InputError(sentence(f"{name}: more than {MAX_CHARACTERS} characters"))
         if name in CLOCKS:
-            _refuse_no_clock(name, value)
+            if name != "control" and not (value.isascii() and value.isdigit()):
+                raise InputError(sentence(f"{name}: write whole milliseconds"))
+            if not value:
+                raise InputError(sentence("a time control is needed"))
             clocks.append(f"{CLOCKS[name]}={toml_quoted(value) if name == 'control' else value}")
     changes = with_changes(plan.change, clocks)
 
@@ -160,31 +166,9 @@ def _changed_text(planned: Planned, changed: Mapping[str, str]) -> str:
     return edited(planned.text, edit)
 
 
-def _with_seconds(text: str) -> str:
-    """Browsers omit seconds that are 0."""
-    return f"{text}:00" if len(text) == len("2027-03-31T18:00") else text
-
-
-def _refuse_no_clock(name: str, value: str) -> None:
-    if name != "control" and not (value.isascii() and value.isdigit()):
-        raise InputError(sentence(f"{name}: write whole milliseconds"))
-    if not value:
-        raise InputError(sentence("a time control is needed"))
-
-
 def _time(name: str, value: str, zone: str) -> datetime:
     try:
         at = datetime.fromisoformat(value)
     except ValueError:
         raise InputError(sentence(f"{name}: write a time such as 2027-03-31T18:00")) from None
     return at if zone or at.tzinfo is not None else at.replace(tzinfo=UTC)
-
-
-def _prepare(prepared: Path, planned: Planned, text: str) -> None:
-    """Write and check the new file next to the old one."""
-    with os_errors_as(HostError, prepared, ": the settings are unchanged"):
-        write_durably(prepared, text.encode())
-    try:
-        load_plan(prepared)
-    except InputError as error:
-        raise InputError(str(error).replace(str(prepared), planned.path.name)) from None

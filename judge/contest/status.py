@@ -86,6 +86,7 @@ def status_of(contest: Contest, games: bool = False, tested: bool = False, agent
 
     view, tests = contest.view(), _fairness(contest) if tested else ()
     is_over, withheld_from = view.is_over, contest.store.withheld_from(contest.name)
+    secret = view.secret if withheld_from is None else None
     document: dict[str, Any] = {
         "contest": contest.name,
         "state": contest.store.state(contest.name),
@@ -94,7 +95,12 @@ def status_of(contest: Contest, games: bool = False, tested: bool = False, agent
         "games": dict(view.counts),
         "to_come": view.to_come.games,
         "is_exact": view.to_come.is_exact or is_over,
-        "chance": _chance(view, is_public=withheld_from is None),
+        "chance": {
+            "seed": view.snapshot.seed,
+            "commitment": view.snapshot.commitment,
+            "secret": secret,
+            "words": chance_words(view.snapshot, secret),
+        },
         "withheld_from": withheld_from,
         "folders": contest.folders_notice,
         "hosts": [dataclasses.asdict(host) for host in contest_hosts(contest.store, contest.name, tests)],
@@ -119,13 +125,3 @@ def _same_files(contest: Contest, view: ContestView) -> list[str]:
     return equal_files(
         (each.name, {each.seat.digest, uploads.get(each.submission or 0, "")} - {""}) for each in entries
     )
-
-
-def _chance(view: ContestView, *, is_public: bool) -> dict[str, Any]:
-    snapshot, secret = view.snapshot, view.secret if is_public else None
-    return {
-        "seed": snapshot.seed,
-        "commitment": snapshot.commitment,
-        "secret": secret,
-        "words": chance_words(snapshot, secret),
-    }

@@ -1,20 +1,22 @@
-"""Takes the snapshot of a contest: fixes everything that decides it."""
+"""Takes the snapshot of a contest, which fixes everything that decides it, and stores its files."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import judge
-from judge.agents.store import AgentStore
+from judge.agents.store import AgentStore, pack_agent
 from judge.base.errors import HostError, InputError
+from judge.base.logs import get_logger
 from judge.base.owner import owned_directory
 from judge.contest.entries import Entrant, entrants, equal_names, first_author, refuse_many_of_an_author
-from judge.contest.folders.transfer import brought
-from judge.contest.league_seats import resolved_format
+from judge.contest.folder_transfer import brought
 from judge.contest.plan import Planned
+from judge.contest.resolved_format import resolved_format
 from judge.record.policy import Policy
 from judge.record.seeds import Key
 from judge.record.spec import GameSpec
@@ -22,6 +24,7 @@ from judge.referee.setup import check_playable, in_contest
 from judge.sandbox.docker.images import find_runtime, listing
 from judge.store.contests import Store
 from judge.store.files import Files
+from judge.store.types import FileKind
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.results import points_table
@@ -39,13 +42,11 @@ from judge.tournament.snapshot import (
 )
 from judge.transparency.merkle import Tree
 
+log = get_logger()
+
 
 def take_snapshot(
-    planned: Planned,
-    staging: Path,
-    host: dict[str, Any],
-    secret: Key | None,
-    store: Store | None = None,
+    planned: Planned, staging: Path, host: dict[str, Any], secret: Key | None, store: Store | None = None
 ) -> Snapshot:
     """Copy the agents and make the snapshot. Raises InputError.
 
@@ -57,16 +58,14 @@ def take_snapshot(
         raise ValueError("a contest without a seed needs a secret")
     points_table(planned.policy)
     entered, agents, format_ = _agreed(planned, staging)
-    source, states = _folders(planned, agents)
-    authors = _author_numbers(entered) if isinstance(format_, Ladder) else {}
+    imported, files = brought(planned), Files(planned.files)
+    states = {} if imported is None else imported.of(agents)
+    persistent = {name: files.put(state.data) for name, state in states.items()}
+    authors = dict.fromkeys(first_author(each.author) for each in entered if each.author)
+    numbers = {author: number for number, author in enumerate(authors, 1)} if isinstance(format_, Ladder) else {}
     entries = tuple(
         entry_of(
-            each,
-            rank,
-            planned,
-            states.get(each.name),
-            planned.policy,
-            authors.get(first_author(each.author), 0),
+            each, rank, planned, persistent.get(each.name), planned.policy, numbers.get(first_author(each.author), 0)
         )
         for rank, each in enumerate(entered, 1)
     )
@@ -91,7 +90,7 @@ def take_snapshot(
         shuffle=plan.openings.shuffle,
         transform=plan.openings.transform,
         box=plan.box,
-        folders_from=source,
+        folders_from="" if imported is None else imported.source,
         entries=entries,
         images=images_of(
             {entry.seat.runtime for entry in entries},
@@ -108,15 +107,6 @@ def frozen(store: Store, name: str, terms: str) -> Freeze:
     leaves = store.freeze(name, terms)
     tree = Tree(line.leaf for line in store.leaves(name, 0, leaves))
     return Freeze(leaves=leaves, root=tree.root().hex(), entries=terms)
-
-
-def _folders(planned: Planned, agents: Sequence[tuple[str, str]]) -> tuple[str, Mapping[str, str]]:
-    found = brought(planned)
-    if found is None:
-        return "", {}
-    files = Files(planned.files)
-    states = found.of(agents)
-    return found.source, {name: files.put(state.data) for name, state in states.items()}
 
 
 def check_terms(planned: Planned) -> None:
@@ -169,11 +159,6 @@ def _drawn(terms: Snapshot, secret: Key | None, freeze: Freeze | None) -> Snapsh
     return terms.model_copy(update={"entries": entries, "freeze": freeze})
 
 
-def _author_numbers(entered: Sequence[Entrant]) -> Mapping[str, int]:
-    known = dict.fromkeys(first_author(each.author) for each in entered if each.author)
-    return {author: number for number, author in enumerate(known, 1)}
-
-
 def images_of(runtimes: Iterable[str], others: Iterable[str] = ()) -> dict[str, SnapshotImage]:
     """Images by runtime; of `others`, of agents that may enter later, those that this host has. Raises HostError if one
     of judge's is missing or outdated, InputError if an organiser's is missing.
@@ -185,3 +170,33 @@ def images_of(runtimes: Iterable[str], others: Iterable[str] = ()) -> dict[str, 
             ids[runtime] = find_runtime(runtime).id
     ids = dict(sorted(ids.items()))
     return {name: SnapshotImage(id=image, content=contents.get(image, "")) for name, image in ids.items()}
+
+
+def share_files(store: Store, planned: Planned, snapshot: Snapshot) -> None:
+    """Synchronise database (PostgreSQL) and folder, so that another host can take over.
+
+    Raises HostError if a database copy is damaged or the disk is full, InputError if an agent is in neither.
+    """
+    if not store.keeps_files:
+        return
+    name, files, agents = snapshot.name, Files(planned.files), AgentStore(planned.agents)
+    kept = set(store.stored_files(name))
+    here = {(FileKind.FILE, digest) for digest in files.digests()}
+    here |= {(FileKind.AGENT, digest) for digest in agents.digests()}
+    brought = sorted(kept - here)
+    for kind, digest in brought:
+        data = store.stored_file(name, kind, digest)
+        try:
+            if kind is FileKind.AGENT:
+                agents.put_packed(digest, BytesIO(data))
+            elif files.put(data) != digest:
+                raise InputError("its SHA-256 differs from its name")
+        except InputError as error:
+            raise HostError(f"the store's copy of the {kind} {digest} is damaged: {error}") from None
+    for digest in sorted(digest for kind, digest in here - kept if kind is FileKind.FILE):
+        store.keep(name, FileKind.FILE, digest, files.get(digest))
+    for digest in sorted({entry.seat.digest for entry in snapshot.entries}):
+        if (FileKind.AGENT, digest) not in kept:
+            store.keep(name, FileKind.AGENT, digest, pack_agent(agents.get(digest)))
+    if brought:
+        log.info("files copied from the store", files=len(brought))

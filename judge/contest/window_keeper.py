@@ -19,7 +19,6 @@ from judge.journal.events import Paused, ScheduleChanged, SubmissionsClosed, Sub
 from judge.journal.sentences import text_of
 from judge.store.orders import OrganiserOrder
 from judge.submissions.service import SubmissionGate, WindowEvent
-from judge.submissions.windows import Windows
 
 WHO = "the clock"
 """Actor in the journal."""
@@ -38,9 +37,6 @@ class PlanFile(WatchedFile[Planned]):
     @property
     def plan(self) -> Plan:
         return self.current_value().plan
-
-    def windows(self) -> Windows:
-        return self.plan.windows
 
     def moments(self) -> Sequence[tuple[str, datetime]]:
         """Coming ones of the windows, and that of the reveal, `reveals`, in UTC."""
@@ -80,7 +76,7 @@ class WindowKeeper:
 
     def write_due(self) -> None:
         """Write a changed schedule, and the opening and the end of submissions if they happened. Raises as `apply`."""
-        self._gate.windows = self._file.windows()
+        self._gate.windows = self._file.plan.windows
         self._write(self._gate.windows.event)
         for event in self._gate.happened():
             self._write(event)
@@ -115,8 +111,7 @@ class WindowKeeper:
         if self._written.get(type(event)) == event:
             return
         with closing(open_store(self._planned)) as store:
-            is_first = not store.last_lines(self._planned.name, 1, type(event))
-            if is_first and event == ScheduleChanged():
+            if event == ScheduleChanged() and not store.last_lines(self._planned.name, 1, type(event)):
                 return
             if store.log_once(self._planned.name, event, WHO):
                 log.info("schedule", kind=event.NAME, text=text_of(event))

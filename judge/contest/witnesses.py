@@ -21,7 +21,6 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from http.client import HTTPException
 from pathlib import Path
-from typing import TypeVar
 from urllib.error import HTTPError, URLError
 
 from judge.base.durable_files import read_bounded, write_durably
@@ -50,8 +49,6 @@ EACH_S = 30
 EVERY_S = 600
 
 _SOCKET_S = 10
-
-T = TypeVar("T")
 
 
 class Witnesses:
@@ -161,7 +158,9 @@ def identity(witness: WitnessPlan) -> str:
 def _ask(witness: WitnessPlan, checkpoint: Checkpoint, tree: Tree) -> Checkpoint:
     old = 0
     for _ in range(3):
-        status, answer = _posted(witness, _request(old, checkpoint, tree))
+        proof = [base64.b64encode(each).decode() for each in tree.consistency(old, checkpoint.size)]
+        request = "\n".join((f"old {old}", *proof)).encode() + b"\n\n" + checkpoint.note
+        status, answer = _posted(witness, request)
         if status != 409:
             break
         size = answer.strip()
@@ -179,11 +178,6 @@ def _ask(witness: WitnessPlan, checkpoint: Checkpoint, tree: Tree) -> Checkpoint
     if signed.witnessed_at(witness.name, witness.public) is None:
         raise HostError("its answer has no signature by the key of the contest file")
     return signed
-
-
-def _request(old: int, checkpoint: Checkpoint, tree: Tree) -> bytes:
-    proof = [base64.b64encode(each).decode() for each in tree.consistency(old, checkpoint.size)]
-    return "\n".join((f"old {old}", *proof)).encode() + b"\n\n" + checkpoint.note
 
 
 def _posted(witness: WitnessPlan, body: bytes) -> tuple[int, bytes]:

@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 from judge.base.parsing import FailFastTuple, FrozenModel
 from judge.contest_games import MOVES_DIGITS, GameResult
 from judge.games.types import Verdict
+from judge.journal.events import Digest
 from judge.statistics.ratings import RatedContest
 from judge.tournament.formats.ladder import Elo
 
@@ -21,7 +22,6 @@ MAX_PROGRAMS = 1500
 """Different programs of all contests: the ratings take time in proportion to their cube."""
 
 _Moves = Annotated[str, Field(pattern=rf"^([0-9a-f]{{{MOVES_DIGITS}}})?$")]
-_Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class PairResults(FrozenModel):
@@ -55,8 +55,8 @@ class FormerContest(FrozenModel):
 
     name: str
     began: str = Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?\+00:00$")
-    manifest: _Digest | None
-    programs: Mapping[str, _Digest]
+    manifest: Digest | None
+    programs: Mapping[str, Digest]
     results: FailFastTuple[PairResults]
 
     @classmethod

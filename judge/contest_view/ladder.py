@@ -1,24 +1,41 @@
-"""A ladder's ratings after each game."""
+"""A ladder's ratings after each game, and their file for live pages.
+
+Damaged files, and those of other code, are ignored.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import io
+import json
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judge.base.durable_files import read_bounded, write_durably
+from judge.base.errors import InputError
+from judge.base.logs import get_logger
 from judge.contest_games import OPEN_STATES, GameResult, Pairing, PublishedGame
-from judge.contest_view import ladder_state
 from judge.journal.codec import Event
 from judge.journal.events import Accepted, Annulled, Entered
 from judge.statistics.scales import ELO
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    import numpy as np
 
     from judge.store.types import JournalLine
-    from judge.tournament.snapshot import Snapshot, SnapshotEntry
+    from judge.tournament.snapshot import Snapshot
+
+    Arrays = Mapping[str, np.ndarray[Any, Any]]
+
+RATINGS_FILE = "ladder.ratings"
+MAX_FILE_BYTES = 1 << 28
+_MAGIC = b"judge-ladder-ratings-1\n"
+_CODE = ("judge.contest_view.ladder", "judge.statistics.online_ratings", "judge.statistics.portable_math")
 
 TREND_GAMES = 20
 
@@ -83,17 +100,12 @@ class LadderRatings:
     def agents(self, log: LadderLog) -> Mapping[str, LadderAgent]:
         """The agents by name. Withdrawn results are left out from the start."""
         left_out = _withdrawn(log.journal)
-        if self._pass is None and self._file is not None:
-            self._pass = self._stored(self._file, log, left_out)
+        if self._pass is None and self._file is not None and (found := load_state(self._file)) is not None:
+            with suppress(ValueError, LookupError, TypeError, AttributeError):
+                self._pass = _Pass(log, found, left_out)
         if self._pass is None or not self._pass.precedes(log, left_out):
             self._pass = _Pass(log)
         return self._pass.follow(log, left_out, self._file)
-
-    def _stored(self, file: Path, log: LadderLog, left_out: frozenset[_Attempt]) -> _Pass | None:
-        if (found := ladder_state.load(file)) is not None:
-            with suppress(ValueError, LookupError, TypeError, AttributeError):
-                return _Pass(log, found, left_out)
-        return None
 
 
 class _Pass:
@@ -115,8 +127,9 @@ class _Pass:
         self._take(log)
         at_start = tuple(entry for entry in log.snapshot.entries if entry.name not in log.late)
         first = log.snapshot.model_copy(update={"entries": at_start})
-        is_stored = stored is not None
-        self._history = LadderHistory(first, 0, self._result_of, self._entry_of, has_stored_ratings=is_stored)
+        self._history = LadderHistory(
+            first, 0, self._result_of, lambda agent: self._entries[agent], has_stored_ratings=stored is not None
+        )
         self._points: dict[str, list[RatedGame]] = {}
         self._starts: dict[str, float] = {}
         for entry in at_start:
@@ -167,7 +180,7 @@ class _Pass:
             "priors": {agent: (each.mean, each.deviation) for agent, each in history.priors.items()},
         }
         counted = np.array(self._counted, dtype=np.float64).reshape(-1, 5)
-        ladder_state.save(file, header, {**history.ratings.saved(), "counted": counted})
+        save_state(file, header, {**history.ratings.saved(), "counted": counted})
 
     def precedes(self, log: LadderLog, left_out: frozenset[_Attempt]) -> bool:
         read = len(self._read)
@@ -176,6 +189,7 @@ class _Pass:
 
     def follow(self, log: LadderLog, left_out: frozenset[_Attempt], file: Path | None) -> Mapping[str, LadderAgent]:
         """The agents after the log; states are stored in `file`."""
+        from judge.statistics.certainty import any_time_reach
         from judge.tournament.ladder import follow
 
         self._take(log)
@@ -192,7 +206,9 @@ class _Pass:
                     self._count(line, at)
                     if file is not None and len(self._counted) >= self._saved + SAVED_RESULTS:
                         self._save(file, log)
-        reaches = dict(zip(self._history.ratings.agents, self._reaches(), strict=True))
+        ratings = self._history.ratings
+        all_reaches: list[float] = (any_time_reach((ratings.relative_deviations() / ELO) ** 2) * ELO).tolist()
+        reaches = dict(zip(ratings.agents, all_reaches, strict=True))
         unfinished: dict[str, list[PublishedGame]] = {}
         for game in log.games:
             if game.state in OPEN_STATES:
@@ -200,7 +216,7 @@ class _Pass:
                     unfinished.setdefault(agent, []).append(game)
         found = {}
         for agent, start in self._starts.items():
-            rating = self._history.ratings.rating(agent)
+            rating = ratings.rating(agent)
             points, games = tuple(self._points[agent]), tuple(unfinished.get(agent, ()))
             reach = reaches[agent] if rating.deviation else 0.0
             found[agent] = LadderAgent(agent, rating.elo, rating.deviation, reach, start, points, games)
@@ -227,12 +243,6 @@ class _Pass:
         self._points[game.first].append(RatedGame(game, order, line.at, *first))
         self._points[game.second].append(RatedGame(game, order, line.at, *second))
 
-    def _reaches(self) -> Sequence[float]:
-        from judge.statistics.certainty import any_time_reach
-
-        found: list[float] = (any_time_reach((self._history.ratings.relative_deviations() / ELO) ** 2) * ELO).tolist()
-        return found
-
     def _reach(self, agent: str) -> float:
         import numpy as np
 
@@ -242,9 +252,6 @@ class _Pass:
         if not ratings.rating(agent).deviation:
             return 0.0
         return float(any_time_reach(np.array((ratings.relative_deviation(agent) / ELO) ** 2))) * ELO
-
-    def _entry_of(self, agent: str) -> SnapshotEntry:
-        return self._entries[agent]
 
     def _result_of(self, game: str, attempt: int) -> GameResult:
         result = self._games[game].result
@@ -263,3 +270,46 @@ def _withdrawn(journal: Sequence[JournalLine]) -> frozenset[_Attempt]:
 
 def _is_left_out(event: Event, left_out: frozenset[_Attempt]) -> bool:
     return isinstance(event, Accepted | Annulled) and (event.game, event.attempt) in left_out
+
+
+# --- the file ---------------------------------------------------------------------------------------------------------
+
+
+def save_state(path: Path, header: Mapping[str, Any], arrays: Arrays) -> None:
+    """Write the file. Logs errors."""
+    import numpy as np
+
+    buffer = io.BytesIO()
+    text = np.frombuffer(json.dumps({**header, "code": _code()}).encode(), dtype=np.uint8)
+    np.savez(buffer, allow_pickle=False, **{**arrays, "header": text})
+    data = buffer.getvalue()
+    if len(data) > MAX_FILE_BYTES:
+        return
+    try:
+        write_durably(path, _MAGIC + hashlib.sha256(data).digest() + data)
+    except OSError as error:
+        get_logger().warning("the ratings of the ladder cannot be stored", why=str(error))
+
+
+def load_state(path: Path) -> tuple[Mapping[str, Any], Arrays] | None:
+    """Read the file; None without a valid one."""
+    import numpy as np
+
+    start = len(_MAGIC) + 32
+    with suppress(OSError, InputError, ValueError, KeyError, EOFError):
+        data = read_bounded(path, MAX_FILE_BYTES + start)
+        if data[:start] != _MAGIC + hashlib.sha256(data[start:]).digest():
+            return None
+        with np.load(io.BytesIO(data[start:]), allow_pickle=False) as found:
+            arrays = dict(found)
+        header = json.loads(arrays.pop("header").tobytes())
+        return (header, arrays) if header["code"] == _code() else None
+    return None
+
+
+@cache
+def _code() -> str:
+    found = hashlib.sha256()
+    for name in _CODE:
+        found.update(Path(str(import_module(name).__file__)).read_bytes())
+    return found.hexdigest()

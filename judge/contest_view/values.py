@@ -1,6 +1,6 @@
 """Values of a contest's view; importable without a database."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -86,6 +86,19 @@ def chance_words(snapshot: Snapshot, secret: Key | None) -> str:
     if secret is None:
         return sentence(f"secret until the contest is over; its SHA-256 is {snapshot.commitment}")
     return sentence(f"revealed: {secret}; its SHA-256, {snapshot.commitment}, was published from the start")
+
+
+def folder_words(names: Sequence[str], begun: Collection[str], source: str, strangers: Sequence[str] = ()) -> str:
+    """Describe the initial persistent folders; `begun`: agents with non-empty ones."""
+    if not source:
+        return sentence("the agents' persistent folders begin empty")
+    words = [sentence(f"the agents' persistent folders begin with those of {source}")]
+    words.append(", ".join(name for name in names if name in begun) or "none")
+    if empty := [name for name in names if name not in begun]:
+        words.append(sentence(f"empty: {', '.join(empty)}"))
+    if strangers:
+        words.append(sentence(f"without an agent here: {', '.join(strangers)}"))
+    return "; ".join(words)
 
 
 def conditions_of(record: GameRecord) -> GameConditions:

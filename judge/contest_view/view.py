@@ -166,8 +166,7 @@ class ContestView:
     @cached_property
     def left_out(self) -> Mapping[str, Sequence[str]]:
         """Opponents left out because of ratings, by agent, in order of entry."""
-        form = self.snapshot.format
-        skip = skip_of(form)
+        skip = skip_of(self.snapshot.format)
         if skip is None:
             return {}
         groups: dict[str, set[str]] = {}

@@ -19,8 +19,7 @@ from judge.base.errors import InputError
 from judge.base.progress import Tracker, untracked
 from judge.contest.contest import Contest, open_store
 from judge.contest_view.values import Stream, minute
-from judge.cup.announcement import ANNOUNCEMENT
-from judge.cup.plan import PlannedCup
+from judge.cup.plan import ANNOUNCEMENT, PlannedCup
 from judge.cup.results import CupResults, LeagueResults, read_exported
 from judge.publish.export.export import ExportSummary, PageOptions, new_export, publish
 from judge.publish.manifest import CUP_DOCUMENT, write_manifest
@@ -76,17 +75,13 @@ class CupSite:
         elif place.path == _SCHEDULE:
             template, more = "cup_schedule.html", self._schedule()
         elif (agent := self._agents.get(place.path)) is not None:
-            medals = next((each for each in results.medals if each.agent == agent), None)
-            leagues = list(results.of_agent(agent))
-            template, more = (
-                "cup_agent.html",
-                {
-                    "agent_name": agent,
-                    "leagues": leagues,
-                    "medals": medals,
-                    "columns": SHOWN_COLUMNS,
-                },
-            )
+            template = "cup_agent.html"
+            more = {
+                "agent_name": agent,
+                "leagues": list(results.of_agent(agent)),
+                "medals": next((each for each in results.medals if each.agent == agent), None),
+                "columns": SHOWN_COLUMNS,
+            }
         else:
             return None
         return render(template, place, {**values, **more}, stream, __package__)
@@ -102,12 +97,15 @@ class CupSite:
 
     def _schedule(self) -> Mapping[str, Any]:
         planned = self._planned
+        rows = []
+        for league in self._results.leagues:
+            starts = dict(planned.contest(league.name).plan.windows.moments).get("starts")
+            began, ended = ("", "") if league.contest is None else league.contest.period
+            shown = "" if starts is None else minute(starts.isoformat())
+            rows.append({"league": league, "starts": shown, "began": began, "ended": ended})
         windows = planned.contest(planned.cup.leagues[0].name).plan.windows
-        return {
-            "rows": [_schedule_row(planned, league) for league in self._results.leagues],
-            "dates": Windows(windows.opens, windows.closes).moments,
-            "machines": planned.cup.machines,
-        }
+        dates = Windows(windows.opens, windows.closes).moments
+        return {"rows": rows, "dates": dates, "machines": planned.cup.machines}
 
 
 def cup_pages(planned: PlannedCup, results: CupResults, languages: Sequence[Language]) -> Iterator[Page]:
@@ -128,18 +126,6 @@ def _place(league: LeagueResults, agent: str) -> str:
     if contest is None or agent not in contest.by_name:
         return ""
     return "-" if agent in contest.out else str(contest.lines[agent].place)
-
-
-def _schedule_row(planned: PlannedCup, league: LeagueResults) -> Mapping[str, Any]:
-    starts = dict(planned.contest(league.name).plan.windows.moments).get("starts")
-    began, ended = ("", "") if league.contest is None else league.contest.period
-    return {
-        "league": league,
-        "after": league.after,
-        "starts": "" if starts is None else minute(starts.isoformat()),
-        "began": began,
-        "ended": ended,
-    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,12 +157,7 @@ def export_cup(
 
 
 def _write(
-    planned: PlannedCup,
-    target: Path,
-    private: Path,
-    key: Ed25519PrivateKey,
-    options: PageOptions,
-    track: Tracker,
+    planned: PlannedCup, target: Path, private: Path, key: Ed25519PrivateKey, options: PageOptions, track: Tracker
 ) -> Mapping[str, ExportSummary]:
     target.mkdir(parents=True)
     private.mkdir(mode=0o700, parents=True)
@@ -187,11 +168,8 @@ def _write(
             continue
         own = begun.folder / KEY_FILE
         signing = load_key(own) if own.exists() else key
-        pages = replace(
-            options,
-            address=options.address and f"{options.address}{league.name}/",
-            above=planned.cup.name,
-        )
+        address = options.address and f"{options.address}{league.name}/"
+        pages = replace(options, address=address, above=planned.cup.name)
         with closing(open_store(begun)) as store:
             contest = Contest(store, begun)
             exported[league.name] = publish(contest, target / league.name, private / league.name, signing, pages, track)

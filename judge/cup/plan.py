@@ -1,5 +1,10 @@
-"""Reads cup.toml. Each league is an ordinary contest in a folder next to it."""
+"""Reads cup.toml. Each league is an ordinary contest in a folder next to it.
 
+The announcement has the leagues with digests of their terms, fixed before the start: each league's log begins with its
+SHA-256.
+"""
+
+import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
@@ -7,20 +12,19 @@ from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, TypeAdapter, model_validator
 
 from judge.base.durable_files import is_directory, is_file, write_durably
 from judge.base.errors import HostError, InputError, os_errors_as
-from judge.base.parsing import FrozenModel
+from judge.base.parsing import FailFastTuple, FrozenModel, canonical_json
 from judge.base.resources import house_agent_names
 from judge.base.text import quote, suggest
 from judge.base.toml_files import parse, place_of, read_text, toml_value, validated
 from judge.contest.begin import announce
 from judge.contest.contest import has_begun, open_store
 from judge.contest.file_names import CUP_FILE, PLAN_FILE
-from judge.contest.next_plan import move_paths
 from judge.contest.plan import (
     NAME,
     AgentPlan,
@@ -34,14 +38,15 @@ from judge.contest.plan import (
     load_plan,
     policy_of,
 )
-from judge.cup.announcement import ANNOUNCEMENT, AnnouncedLeague, Announcement, league_terms
-from judge.journal.codec import Event
+from judge.contest.plan_edits import move_paths
 from judge.journal.events import Announced
 from judge.record.policy import Policy
 from judge.record.spec import OpeningField
 from judge.submissions.intake import IntakePolicy
 from judge.tournament.formats.base import skip_of
 from judge.translations.language import CODES
+
+ANNOUNCEMENT = "announcement.json"
 
 LEAGUE_NAME = r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,30}$"
 """Regular expression of names of leagues and their folders."""
@@ -132,6 +137,40 @@ class Cup(FrozenModel):
         return {league.name: league for league in self.leagues}
 
 
+class AnnouncedLeague(FrozenModel):
+    """`terms`: digest of policy, format and openings."""
+
+    name: str
+    contest: str
+    after: str
+    promoted: int
+    promotes_new: bool
+    medals: bool
+    terms: str = Field(pattern=r"^[0-9a-f]{64}$")
+
+
+class Announcement(FrozenModel):
+    """The file announcement.json."""
+
+    format: Literal["judge-cup-announcement-1"] = "judge-cup-announcement-1"
+    name: str
+    leagues: FailFastTuple[AnnouncedLeague]
+
+    def encoded(self) -> bytes:
+        return f"{self.model_dump_json(indent=1)}\n".encode()
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(self.encoded()).hexdigest()
+
+    def differences(self, other: "Announcement") -> Iterator[str]:
+        """Changed leagues."""
+        mine, others = ({league.name: league for league in each.leagues} for each in (self, other))
+        yield from (f"{name} was removed" for name in mine if name not in others)
+        yield from (f"{name} was added" for name in others if name not in mine)
+        yield from (f"{name} was changed" for name, league in mine.items() if others.get(name, league) != league)
+
+
 @dataclass(frozen=True)
 class PlannedCup:
     """A cup.toml with the policies of its leagues."""
@@ -151,10 +190,7 @@ class PlannedCup:
         return self.folder / league / PLAN_FILE
 
     def contest(self, league: str) -> Planned:
-        """The league's contest as cup.toml describes it, without its file.
-
-        Paths in it are absolute.
-        """
+        """The league's contest as cup.toml describes it, without its file. Paths in it are absolute."""
         document = self._document(league, f"{self.folder.resolve()}/")
         return Planned(self.file_of(league), "", Plan.model_validate(document), self.policies[league])
 
@@ -208,29 +244,24 @@ class PlannedCup:
     def refuse_changes(self) -> None:
         """Raises InputError if other leagues were announced."""
         for league in self.cup.leagues:
-            announced = self._announced(league.name)
-            if announced == Announced():
+            planned = self._stored(league.name)
+            if planned is None:
+                continue
+            with closing(open_store(planned)) as store:
+                announced = [line.change for line in store.leaves(planned.name, 0, 1)]
+            if announced == [Announced()]:
                 raise InputError(f"{self.file_of(league.name)}: announced without its cup; use a new folder and name")
-            if announced is not None and announced != self.reference.announced:
+            if announced and announced != [self.reference.announced]:
                 raise InputError(f"{self.path}: the leagues differ from those that were announced: {self._changes()}")
 
     def _stored(self, league: str) -> Planned | None:
         planned = load_plan(self.file_of(league)) if self._former_text(league) else None
         return None if planned is None or planned.has_no_store else planned
 
-    def _announced(self, league: str) -> Event | None:
-        planned = self._stored(league)
-        if planned is None:
-            return None
-        with closing(open_store(planned)) as store:
-            lines = store.leaves(planned.name, 0, 1)
-        return lines[0].change if lines else None
-
     def _changes(self) -> str:
-        path = self.folder / ANNOUNCEMENT
         found: Sequence[str] = ()
         with suppress(InputError, ValueError):
-            former = Announcement.model_validate_json(read_text(path, "an announcement"))
+            former = Announcement.model_validate_json(read_text(self.folder / ANNOUNCEMENT, "an announcement"))
             found = [*former.differences(self.announcement)]
         return f"{', '.join(found) or 'its name or order'}; restore {self.path.name}, or use a new folder and name"
 
@@ -260,9 +291,8 @@ class PlannedCup:
         document["cup"] = self.reference.model_dump()
         if not is_complete:
             document.pop("contest", None)
-        lines = [_HEAD]
-        lines += [f"{key} = {toml_value(value)}" for key, value in document.items()]
-        text = "\n".join(lines) + "\n"
+        lines = [f"{key} = {toml_value(value)}" for key, value in document.items()]
+        text = "\n".join([_HEAD, *lines, ""])
         if self._former_text(league) != text and self.begun(league) is None and self._is_announced:
             with os_errors_as(HostError, path):
                 path.parent.mkdir(exist_ok=True)
@@ -281,17 +311,28 @@ class PlannedCup:
         document: dict[str, Any] = deepcopy(given)
         move_paths(document, partial(_prefixed, prefix=prefix))
         document["name"] = f"{self.cup.name}-{league}"
-        agents = [entry for entry in self.cup.entries if league in entry.leagues]
-        document["agents"] = [
-            {"path": self._path(agent, prefix), **({"name": agent.name} if agent.name else {})}
-            for agent in (*agents, *promoted)
-        ]
+        document["agents"] = []
+        for agent in (*(entry for entry in self.cup.entries if league in entry.leagues), *promoted):
+            path = self.folder / agent.path
+            is_name = agent.path in house_agent_names() and not is_file(path) and not is_directory(path)
+            listed = {"path": agent.path if is_name else _prefixed(agent.path, prefix)}
+            document["agents"].append(listed | ({"name": agent.name} if agent.name else {}))
         return document
 
-    def _path(self, agent: AgentPlan, prefix: str) -> str:
-        path = self.folder / agent.path
-        is_name = agent.path in house_agent_names() and not is_file(path) and not is_directory(path)
-        return agent.path if is_name else _prefixed(agent.path, prefix)
+
+_TERMS = ("name", "policy", "format", "duel", "failures", "seed", "seeding", "openings", "shuffle", "transform", "box")
+
+
+def league_terms(document: Mapping[str, Any]) -> str:
+    """SHA-256 of a contest's terms that do not depend on agents."""
+    terms = {key: document[key] for key in _TERMS}
+    if clocks := document.get("clocks"):
+        terms["clocks"] = clocks
+    form = terms["format"] = {**terms["format"]}
+    for key in ("skip", "seats"):
+        if (table := form.get(key)) is not None:
+            form[key] = {name: value for name, value in table.items() if name != "agents"}
+    return hashlib.sha256(canonical_json(terms).encode()).hexdigest()
 
 
 _OPENINGS = TypeAdapter(tuple[OpeningField, ...])

@@ -90,28 +90,17 @@ def estimate_cup(planned: PlannedCup, names: Collection[str] | None = None) -> l
 
 def cup_hours(planned: PlannedCup, estimates: Sequence[LeagueEstimate], cores: int) -> CupHours | None:
     """Duration on this number of cores; None without a limit of a game's time."""
-    work, chains = 0.0, dict[str, float]()
+    work, hours, chains = 0.0, list[float](), dict[str, float]()
     for each in estimates:
         alone = each.found.hours(_MANY_SLOTS, each.found.longest_s)
         if alone is None or each.found.longest_s is None:
             return None
+        hours.append(alone)
         work += each.found.games * each.found.longest_s / 3600 * each.plan.slots.cores
         chains[each.league.name] = alone + (chains[each.league.after] if each.league.after else 0)
-    if planned.cup.leagues_at_once:  # leagues may wait for each other
-        longest = sum(each.found.hours(_MANY_SLOTS, each.found.longest_s) or 0 for each in estimates)
-    else:
-        longest = max(chains.values())
+    # With a limit, leagues may wait for each other.
+    longest = sum(hours) if planned.cup.leagues_at_once else max(chains.values())
     return CupHours(work / cores, work / cores + longest)
-
-
-def missing_now(planned: PlannedCup) -> list[str]:
-    """Missing requirements of leagues that may begin now."""
-    names = [
-        league.name
-        for league in planned.cup.leagues
-        if planned.begun(league.name) is None and not planned.contest(league.name).waits_for()
-    ]
-    return [sentence for each in estimate_cup(planned, names) for sentence in each.missing]
 
 
 POLL_INTERVAL_S = 0.5
@@ -228,7 +217,12 @@ class CupRun:
 @contextmanager
 def alone(planned: PlannedCup) -> Iterator[None]:
     """Hold the cup's lock. Raises InputError if another process has it, or if a league lacks something."""
-    for sentence in missing_now(planned):
+    names = [
+        league.name
+        for league in planned.cup.leagues
+        if planned.begun(league.name) is None and not planned.contest(league.name).waits_for()
+    ]
+    for sentence in (sentence for each in estimate_cup(planned, names) for sentence in each.missing):
         raise InputError(f"{sentence}; judge contest plan {planned.path} prints all problems")
     file = try_lock_directory(planned.folder)
     if file is None:
@@ -238,10 +232,7 @@ def alone(planned: PlannedCup) -> Iterator[None]:
 
 
 def promoted_agents(planned: PlannedCup, league: League) -> Sequence[AgentPlan]:
-    """The best agents of the league played before, without those that have a place in `league`.
-
-    Raises InputError.
-    """
+    """The best agents of the league played before, without those that have a place in `league`. Raises InputError."""
     below = planned.begun(league.after)
     if below is None:
         raise InputError(f"{planned.path}: leagues.{league.after} has not begun")

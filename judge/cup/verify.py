@@ -5,6 +5,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 
 from judge.base.durable_files import read_bounded
@@ -12,7 +13,7 @@ from judge.base.errors import InputError
 from judge.base.parsing import parse_foreign
 from judge.base.progress import Tracker, untracked
 from judge.contest.plan import CupReference
-from judge.cup.announcement import ANNOUNCEMENT, Announcement, league_terms
+from judge.cup.plan import ANNOUNCEMENT, Announcement, league_terms
 from judge.cup.results import CupDocument, CupResults, LeagueResults, advancing, read_exported
 from judge.journal.events import Accepted, Annulled, Created, Disqualified
 from judge.publish.manifest import CUP_DOCUMENT, PUBLIC_KEY, ManifestCheck, check_manifest
@@ -65,15 +66,15 @@ def _verify(directory: Path, public_key: Path | None, sample: Sample | None, tra
     names = Counter([*(each.name for each in document.leagues), *(each.contest for each in begun)])
     problems += [f"{CUP_DOCUMENT}: two leagues have the name {name!r}" for name, count in names.items() if count > 1]
     data_announced = read_bounded(directory / ANNOUNCEMENT, MAX_DOCUMENT_BYTES, "the cup was not announced")
+    digest = hashlib.sha256(data_announced).hexdigest()
     announced = parse_foreign(Announcement, data_announced, f"{ANNOUNCEMENT}: not the announcement of a cup")
     problems += _announced_problems(document, announced)
     reports: dict[str, VerificationReport] = {}
     for league in begun:
         try:
             # The signed document has the digests of manifest and key.
-            report = verify_export(
-                directory / league.name, directory / league.name / PUBLIC_KEY, sample=sample, track=track
-            )
+            folder = directory / league.name
+            report = verify_export(folder, folder / PUBLIC_KEY, sample=sample, track=track)
         except InputError as error:
             problems.append(f"{league.name}: {error}")
             continue
@@ -93,21 +94,19 @@ def _verify(directory: Path, public_key: Path | None, sample: Sample | None, tra
         signed = {each.name: (each.manifest, each.key) for each in document.leagues}
         if results.document(signed).encoded() != data:
             problems.append(f"{CUP_DOCUMENT}: places and medals do not follow from the leagues")
-        problems += _opening_problems(results, announced, hashlib.sha256(data_announced).hexdigest())
+        problems += _opening_problems(results, announced, digest)
         decisions += _different_files(results)
         for each in results.leagues:
             _check_promotion(results, each, problems, decisions)
     waiting = [league.name for league in document.leagues if not league.contest]
-    return CupReport(
-        document.name, manifest, problems, reports, waiting, decisions, hashlib.sha256(data_announced).hexdigest()
-    )
+    return CupReport(document.name, manifest, problems, reports, waiting, decisions, digest)
 
 
 def _announced_problems(document: CupDocument, announced: Announcement) -> Iterator[str]:
     if announced.name != document.name:
         yield f"{ANNOUNCEMENT}: of the cup {announced.name!r}"
-    shown = [(each.name, each.after, each.promoted, each.promotes_new, each.medals) for each in document.leagues]
-    if shown != [(each.name, each.after, each.promoted, each.promotes_new, each.medals) for each in announced.leagues]:
+    terms = attrgetter("name", "after", "promoted", "promotes_new", "medals")
+    if [*map(terms, document.leagues)] != [*map(terms, announced.leagues)]:
         yield f"{CUP_DOCUMENT}: the leagues differ from those of {ANNOUNCEMENT}"
         return
     for league, each in zip(document.leagues, announced.leagues, strict=True):

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from judge.contest.folder_names import EXPORTS
+from judge.contest.file_names import EXPORTS
 from judge.journal.events import Accepted, Annulled, Disqualified, Entered, Revealed, SeasonEnded, Withdrawn
 from judge.publish.manifest import MANIFEST
 from judge.store.queries import Reader

@@ -6,7 +6,7 @@ pairings    two agents at a table of a round, or one with a bye
 games       pending -> running (attempt n) -> done, or held, or cancelled
 attempts    running -> accepted | void | abandoned | superseded; accepted -> annulled
 results     one of each finished game
-files       with PostgreSQL: copies for another host (`judge.contest.folders.kept`)
+files       with PostgreSQL: copies for another host (`judge.contest.take_snapshot`)
 journal     events; each line is a leaf of the contest's log (`judge.transparency`)
 
 submissions            received -> processing -> passed | refused | failed, and so on

@@ -16,8 +16,7 @@ from rich.text import Text
 from judge.base.text import json_text, printable
 from judge.contest.attempts import EndedAttempt, Executor
 from judge.contest.contest import Contest
-from judge.contest.run_tally import RunTally
-from judge.contest.runner import RunObserver, StopRequest
+from judge.contest.runner import RunObserver, RunTally, StopRequest
 from judge.contest_games import AttemptState, GameState
 from judge.formats.outcome import score_text
 

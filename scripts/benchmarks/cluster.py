@@ -23,8 +23,7 @@ from judge.contest.attempts import EndedAttempt
 from judge.contest.begin import begin
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import Planned, load_plan
-from judge.contest.runner import ContestRunner, RunObserver
-from judge.contest.schedule_next import Scheduler
+from judge.contest.runner import ContestRunner, RunObserver, Scheduler
 from judge.contest_games import AttemptState
 from judge.record.policy import load_policy
 from judge.record.spec import GameSpec

@@ -23,7 +23,7 @@ from judge.broadcast.log import LOG_FILE, EventLog
 from judge.contest.attempts import outcome_and_record
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
-from judge.contest.schedule_next import Scheduler
+from judge.contest.runner import Scheduler
 from judge.record.spec import GameSpec, Placement, RecordFile
 from judge.record.transcript import seal
 from judge.referee.requests import drive

@@ -19,8 +19,7 @@ from judge.contest.contest import Contest, open_store
 from judge.contest.file_names import PLAN_FILE
 from judge.contest.plan import Planned, load_plan
 from judge.contest_games import GameState, Pairing
-from judge.contest_view.ladder import LadderRatings
-from judge.contest_view.ladder_state import FILE
+from judge.contest_view.ladder import RATINGS_FILE, LadderRatings
 from judge.journal.codec import encode
 from judge.journal.events import Accepted, Scheduled, Started
 from judge.record.spec import SeatSpec
@@ -65,7 +64,7 @@ def measure(folder: Path, agents: int, count: int) -> Iterator[Figure]:
     found = []
     for name in ("computed", "stored"):
         began = time.process_time()
-        found.append(replace(contest, ladder_ratings=LadderRatings(folder / FILE)).ladder)
+        found.append(replace(contest, ladder_ratings=LadderRatings(folder / RATINGS_FILE)).ladder)
         yield Figure(f"ladder, {name} ratings", (time.process_time() - began) / count * 1000, "ms/game")
     if found[0] != found[1]:
         raise HostError("the stored ratings differ from the computed ones")

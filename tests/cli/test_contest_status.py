@@ -9,7 +9,7 @@ import pytest
 from judge.cli.contest.tables import status
 from judge.contest.attempts import EndedAttempt
 from judge.contest.run_lock import alone
-from judge.contest.run_tally import RunTally
+from judge.contest.runner import RunTally
 from judge.contest.status import status_of
 from judge.contest_games import AttemptState
 from judge.terminal.contest_progress import Lines
@@ -78,7 +78,7 @@ def test_games_of_the_leagues_above_are_left_to_play(monkeypatch: pytest.MonkeyP
     """Six of the last league are drawn, and six of the first one are to come."""
     with cup(Leagues(games=2, sizes=(2,), promoted=1), 5) as contest:
         now = count(0, 60)
-        monkeypatch.setattr("judge.contest.run_tally.monotonic", lambda: float(next(now)))
+        monkeypatch.setattr("judge.contest.runner.monotonic", lambda: float(next(now)))
         tally = RunTally(contest)
         assert (12, True) == (tally.left, tally.is_exact)
 

@@ -8,7 +8,7 @@ from threading import Thread
 import pytest
 
 from judge.base.locks import locked
-from judge.contest.folder_names import LOCK_FILE
+from judge.contest.file_names import LOCK_FILE
 from judge.host.distribution import commands_for
 from judge.sandbox.docker.engine import PODMAN_HEADER
 from tests.cli.conftest import Judge

@@ -129,7 +129,7 @@ def test_command_list_shows_the_first_line_of_each_help(group: LazyGroup) -> Non
 
 def test_a_worker_imports_no_library_until_it_needs_it() -> None:
     """One is started for every slot, and every judge that plays imports what plays."""
-    assert modules_of("import judge.contest.worker") & HEAVY <= {"multiprocessing", "pydantic"}
+    assert modules_of("import judge.contest.executor") & HEAVY <= {"multiprocessing", "pydantic"}
 
 
 def test_a_process_that_replays_published_games_imports_no_database() -> None:

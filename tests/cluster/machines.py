@@ -18,8 +18,7 @@ from judge.base.procfs import children_of
 from judge.cluster.cluster import Cluster, open_cluster
 from judge.cluster.security import invite, make_keys, parse_address
 from judge.contest.attempts import EndedAttempt
-from judge.contest.runner import ContestRunner, RunObserver, StopReason
-from judge.contest.schedule_next import Scheduler
+from judge.contest.runner import ContestRunner, RunObserver, Scheduler, StopReason
 from judge.contest_games import AttemptState, GameState, Pairing, ScheduledGame
 from judge.host.house_agents import build_house_agents
 from judge.record.policy import load_policy

@@ -9,7 +9,7 @@ from typing import Any
 
 from judge.contest.contest import Contest
 from judge.contest.plan import Plan, Planned
-from judge.contest.schedule_next import Scheduler
+from judge.contest.runner import Scheduler
 from judge.contest_games import GameState, Outcome, ScheduledGame, SeatOutcome
 from judge.record.policy import load_policy
 from judge.record.spec import SeatSpec

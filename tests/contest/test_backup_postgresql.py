@@ -12,9 +12,8 @@ from sqlalchemy import create_engine, text
 
 from judge.base.errors import InputError
 from judge.contest.backup import back_up
-from judge.contest.backup_check import MANIFEST, check_backup, read_manifest
+from judge.contest.backup_check import MANIFEST, check_backup, load_dump, read_manifest
 from judge.contest.plan import load_plan
-from judge.contest.postgres_dump import load_dump
 from judge.contest.restore import restore
 from tests.examples import evidence
 from tests.faults.test_backup_killed import KILLS, SEED, calls_of, in_a_fork, left_in, temporary

@@ -3,7 +3,7 @@
 import pytest
 
 from judge.contest.contest import Contest
-from judge.contest.schedule_next import Scheduler
+from judge.contest.runner import Scheduler
 from judge.contest_games import Outcome, ScheduledGame
 from judge.tournament.formats.round_robin import RoundRobin
 from judge.tournament.snapshot import FailuresPlan

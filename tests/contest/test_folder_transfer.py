@@ -13,7 +13,7 @@ import pytest
 
 from judge.agents.kept_folders import FolderStore
 from judge.base.errors import InputError
-from judge.contest.folders.transfer import (
+from judge.contest.folder_transfer import (
     AgentFolder,
     bring,
     brought,
@@ -229,7 +229,7 @@ def test_empty_folders_need_no_file(tmp_path: Path) -> None:
 WRITES = """
 import sys
 from pathlib import Path
-from judge.contest.folders.transfer import AgentFolder, bring, write_folders
+from judge.contest.folder_transfer import AgentFolder, bring, write_folders
 from judge.contest.plan import load_plan
 from judge.sandbox.archive import pack_folder
 

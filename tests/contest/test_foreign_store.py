@@ -12,11 +12,10 @@ import pytest
 
 from judge.base.errors import InputError, StoreDamagedError, StoreLostError
 from judge.contest.backup import back_up
-from judge.contest.contest import open_store
+from judge.contest.contest import foreign, open_store
 from judge.contest.earlier_contests import read_contest, read_earlier
 from judge.contest.entries import intake_directory
-from judge.contest.folders.transfer import read_any
-from judge.contest.foreign_store import foreign
+from judge.contest.folder_transfer import read_any
 from judge.contest.plan import load_plan
 from judge.contest.restore import restore
 from judge.publish.before_export import read_joined

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.base.errors import InputError
-from judge.contest.folders.transfer import read_any
+from judge.contest.folder_transfer import read_any
 from judge.contest.plan import Planned, load_plan
 from judge.publish.export.evaluation_file import read_pool
 from judge.record.policy import load_policy

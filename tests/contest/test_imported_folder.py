@@ -10,9 +10,9 @@ import pytest
 from judge.base.errors import InputError
 from judge.base.resources import POLICIES
 from judge.catalog.managers import ImportedAgent, ImportedContest
-from judge.contest.folders.imported import needs_boxes, write_imported
-from judge.contest.league_seats import resolved_format
+from judge.contest.imported_contest import needs_boxes, write_imported
 from judge.contest.plan import Planned, load_plan
+from judge.contest.resolved_format import resolved_format
 from judge.sandbox.box import BoxPolicy
 from judge.submissions.trees import TaskHost
 from judge.tournament.formats.base import skip_of
@@ -108,11 +108,11 @@ def test_a_remark_cannot_leave_its_comment(tmp_path: Path) -> None:
 
 @pytest.mark.docker
 def test_archives_are_unpacked_in_a_box(tmp_path: Path) -> None:
-    from judge.contest.host_setup import build_missing_image
+    from judge.contest.host_setup import build_missing_images
     from judge.sandbox.machine.cores import whole_cores
     from judge.submissions.trees import IMAGE
 
-    build_missing_image(IMAGE, print)
+    build_missing_images([IMAGE], print)
     archives = {}
     for name, member in (("FIVE.zip", "pbrain-five.py"), ("EVIL.zip", "../pbrain-evil.py")):
         data = io.BytesIO()

@@ -9,9 +9,9 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.contest.contest import Contest, why_frozen
-from judge.contest.league_seats import resolved_format
 from judge.contest.plan import load_plan
-from judge.contest.schedule_next import Scheduler
+from judge.contest.resolved_format import resolved_format
+from judge.contest.runner import Scheduler
 from judge.journal.events import Rated, SeasonEnded
 from judge.store.contests import Store
 from judge.store.orders import OrganiserOrder

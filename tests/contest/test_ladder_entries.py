@@ -11,7 +11,7 @@ import pytest
 from judge.base.errors import InputError
 from judge.cli.submit import open_intake
 from judge.contest.admissions import enter_passed
-from judge.contest.folders.transfer import read_any
+from judge.contest.folder_transfer import read_any
 from judge.contest_view.stored import StoredView
 from judge.journal.events import Disqualified, NotEntered
 from judge.record.spec import FolderRecord, GameSpec, RecordFile

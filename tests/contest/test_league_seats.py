@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from judge.base.errors import InputError
-from judge.contest.league_seats import resolved_format
 from judge.contest.plan import load_plan
-from judge.contest.schedule_next import Scheduler
+from judge.contest.resolved_format import resolved_format
+from judge.contest.runner import Scheduler
 from judge.tournament.formats.groups import Leagues, Seats
 from judge.tournament.formats.round_robin import RoundRobin
 from judge.tournament.skipped_pairs import Skip, SourcedRating

@@ -15,9 +15,8 @@ from judge.contest.contest import Contest
 from judge.contest.entries import intake_directory
 from judge.contest.orders.contest_orders import CONTEST_ORDERS
 from judge.contest.orders.order import ContestOrder, Effect, Order
-from judge.contest.orders.submission_orders import AuthorsOrder, RegisterOrder, SubmissionOrder
-from judge.contest.orders.table import ORDERS
-from judge.contest.schedule_next import Scheduler
+from judge.contest.orders.submission_orders import SUBMISSION_ORDERS, AuthorsOrder, RegisterOrder, SubmissionOrder
+from judge.contest.runner import Scheduler
 from judge.contest_games import GameState
 from judge.journal.events import ImagesChanged, Paused, SetAside, Stopped, SubmissionState
 from judge.store.contests import Store
@@ -32,6 +31,8 @@ from tests.golden.commands import all_commands
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 
 Kind = type[ContestOrder | AuthorsOrder | RegisterOrder]
+
+ORDERS: Mapping[str, Kind] = {**CONTEST_ORDERS, **SUBMISSION_ORDERS}
 
 AGENTS = list(STRONG_TO_WEAK)
 

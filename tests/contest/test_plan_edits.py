@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from judge.base.resources import POLICIES
-from judge.contest.next_plan import move_paths, next_text, relocated, with_changes
 from judge.contest.plan import Planned, load_plan
+from judge.contest.plan_edits import move_paths, next_text, relocated, with_changes
 from judge.contest.settings import _changed_text, settings_of
 
 TEMPLATE = """\

@@ -11,8 +11,7 @@ from judge.agents.agents import stage_agent
 from judge.contest.attempts import EndedAttempt, Job
 from judge.contest.contest import Contest
 from judge.contest.executor import LocalExecutor
-from judge.contest.runner import PAUSE_S, ContestRunner, RunObserver, StopReason, again_at
-from judge.contest.schedule_next import Scheduler
+from judge.contest.runner import PAUSE_S, ContestRunner, RunObserver, Scheduler, StopReason, again_at
 from judge.contest_games import GameState, ScheduledGame
 from judge.host.house_agents import build_house_agents
 from judge.journal.events import Resumed, RoundPlayed, StandingsFrozen

@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from judge.contest.contest import Contest
-from judge.contest.schedule_next import Scheduler
+from judge.contest.runner import Scheduler
 from judge.contest_games import GameState, Outcome, ScheduledGame
 from judge.journal.events import Paused, Resumed
 from judge.statistics.sprt import Sprt, SprtDecision

@@ -10,9 +10,8 @@ import pytest
 from judge.base.errors import InputError
 from judge.contest.begin import begin
 from judge.contest.contest import open_store
-from judge.contest.league_seats import resolved_format
 from judge.contest.plan import load_plan
-from judge.contest.skip_ratings import read_ratings_csv
+from judge.contest.resolved_format import read_ratings_csv, resolved_format
 from judge.contest_games import Pairing
 from judge.host.house_agents import build_house_agents
 from judge.publish.verify.export import verify_export

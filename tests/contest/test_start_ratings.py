@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.base.errors import InputError
-from judge.contest.league_seats import resolved_format
-from judge.contest.next_plan import next_text
 from judge.contest.plan import load_plan
+from judge.contest.plan_edits import next_text
+from judge.contest.resolved_format import resolved_format
 from judge.statistics.online_ratings import Prior
 from judge.tournament.formats.ladder import Ladder, StartRating
 from tests.contests import nothing, submit

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.base.errors import InputError
-from judge.contest.toml_edit import Document, edited, set_value
+from judge.contest.plan_edits import Document, edited, set_value
 
 FILE = """\
 # my cup

@@ -31,7 +31,7 @@ ALLOWED = {
     "contest/take_snapshot.py: now": "the date in the document of a contest",
     "contest/runner.py: now": "whether the moment has passed from which results are withheld",
     "contest/event_log/recorder.py: time": "the moments in the log of events",
-    "contest/league_seats.py: now": "whether the season of a ladder is over before it begins",
+    "contest/resolved_format.py: now": "whether the season of a ladder is over before it begins",
     "contest/backup.py: now": "the date in the manifest of a backup, which nothing is decided by",
     "contest/plan.py: now": "whether a contest may begin, by the moments of its file",
     "contest/window_keeper.py: now": "which moments of a contest are shown as coming",

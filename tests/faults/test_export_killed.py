@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.contest.folder_names import EXPORTS
+from judge.contest.file_names import EXPORTS
 from judge.publish.export.export import write_export
 from judge.publish.verify.export import verify_export
 from judge.transparency.keys import KEY_FILE, make_key

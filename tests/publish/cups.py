@@ -15,7 +15,7 @@ from judge.base.errors import InputError
 from judge.contest.attempts import outcome_and_record
 from judge.contest.contest import Contest
 from judge.contest.plan import load_plan
-from judge.contest.schedule_next import Scheduler
+from judge.contest.runner import Scheduler
 from judge.contest.take_snapshot import frozen
 from judge.contest_games import ScheduledGame
 from judge.games.gomoku.requests import Square

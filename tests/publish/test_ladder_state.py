@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-import judge.contest_view.ladder
-from judge.contest_view import ladder_state
+from judge.contest_view import ladder
 from judge.contest_view.ladder import LadderAgent, LadderRatings
 from judge.contest_view.view import ContestView
 from tests.contests import LADDER, VERSIONS, with_a_new_version
@@ -18,7 +17,7 @@ from tests.verify.test_ladder import happens
 
 @pytest.fixture(autouse=True)
 def _saves_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judge.contest_view.ladder, "SAVED_RESULTS", 3)
+    monkeypatch.setattr(ladder, "SAVED_RESULTS", 3)
 
 
 def with_withdrawn_results(cup: Cup) -> None:
@@ -44,20 +43,20 @@ def ratings_in(file: Path | None, contest: ContestView) -> Mapping[str, LadderAg
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     found: list[object] = []
-    count = judge.contest_view.ladder._Pass._count
+    count = ladder._Pass._count
 
     def counting(current: Any, line: Any, at: int) -> None:
         found.append(line)
         count(current, line, at)
 
-    monkeypatch.setattr(judge.contest_view.ladder._Pass, "_count", counting)
+    monkeypatch.setattr(ladder._Pass, "_count", counting)
     return found
 
 
 def test_restarted_service_continues_with_the_stored_ratings(
     cup: Cup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = tmp_path / ladder_state.FILE
+    file = tmp_path / ladder.RATINGS_FILE
     before = cup.contest.read()
     expected = ratings_in(None, before)
     assert expected == ratings_in(file, before)
@@ -75,7 +74,7 @@ def test_restarted_service_continues_with_the_stored_ratings(
 
 
 def test_state_before_a_withdrawal_of_a_result_is_ignored(cup: Cup, tmp_path: Path) -> None:
-    file = tmp_path / ladder_state.FILE
+    file = tmp_path / ladder.RATINGS_FILE
     ratings_in(file, cup.contest.read())
     done = [game for game in cup.store.games(cup.contest.name) if game.state == "done"]
     cup.store.annul(done[0].id, "a power cut")
@@ -90,26 +89,26 @@ def damaged(data: bytes) -> bytes:
 
 @pytest.mark.parametrize("change", [damaged, lambda data: data[:-1], lambda _: b"", lambda data: data[:40]])
 def test_damaged_state_is_ignored_and_replaced(cup: Cup, tmp_path: Path, change: Callable[[bytes], bytes]) -> None:
-    file = tmp_path / ladder_state.FILE
+    file = tmp_path / ladder.RATINGS_FILE
     contest = cup.contest.read()
     expected = ratings_in(file, contest)
     data = file.read_bytes()
     file.write_bytes(change(data))
-    assert ladder_state.load(file) is None
+    assert ladder.load_state(file) is None
     assert expected == ratings_in(file, contest)
     assert data == file.read_bytes()
 
 
 def with_header(file: Path, **changes: Any) -> None:
-    state = ladder_state.load(file)
+    state = ladder.load_state(file)
     assert state is not None
-    ladder_state.save(file, {**state[0], **changes}, state[1])
+    ladder.save_state(file, {**state[0], **changes}, state[1])
 
 
 def test_states_of_another_log_another_code_or_other_agents_are_ignored(
     cup: Cup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = tmp_path / ladder_state.FILE
+    file = tmp_path / ladder.RATINGS_FILE
     contest = cup.contest.read()
     expected = ratings_in(file, contest)
     data, read = file.read_bytes(), counted(monkeypatch)
@@ -126,10 +125,10 @@ def test_states_of_another_log_another_code_or_other_agents_are_ignored(
         read.clear()
         assert expected == ratings_in(file, contest)
         assert len(read) > 5
-    monkeypatch.setattr(ladder_state, "_code", lambda: "other")
-    assert ladder_state.load(file) is None
+    monkeypatch.setattr(ladder, "_code", lambda: "other")
+    assert ladder.load_state(file) is None
 
 
 def test_a_state_that_cannot_be_stored_changes_nothing(cup: Cup, tmp_path: Path) -> None:
     contest = cup.contest.read()
-    assert ratings_in(None, contest) == ratings_in(tmp_path / "missing" / ladder_state.FILE, contest)
+    assert ratings_in(None, contest) == ratings_in(tmp_path / "missing" / ladder.RATINGS_FILE, contest)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.contest.schedule_next import Scheduler
+from judge.contest.runner import Scheduler
 from judge.contest_view.ladder import LadderRatings
 from judge.contest_view.view import ContestView
 from judge.publish.export.export import PageOptions

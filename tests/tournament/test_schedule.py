@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.contest.contest import Contest
-from judge.contest.schedule_next import Scheduler
+from judge.contest.runner import Scheduler
 from judge.contest_games import GameState, Outcome, ScheduledGame
 from judge.games.gomoku.options import symmetries
 from judge.record.spec import GameSpec

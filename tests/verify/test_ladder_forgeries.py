@@ -21,7 +21,7 @@ import judge.contest.late_entries
 import judge.contest.orders.contest_orders
 from judge.contest.admissions import enter_passed
 from judge.contest.contest import Contest
-from judge.contest.schedule_next import Scheduler
+from judge.contest.runner import Scheduler
 from judge.contest.take_snapshot import entry_of
 from judge.contest_games import Outcome, Pairing, ScheduledGame
 from judge.journal.codec import Event

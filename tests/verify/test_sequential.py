@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from judge.contest.contest import Contest
-from judge.contest.schedule_next import Scheduler
+from judge.contest.runner import Scheduler
 from judge.contest_games import GameResult, Pairing
 from judge.publish.verify.draws import pairing_problems
 from judge.publish.verify.export import verify_export

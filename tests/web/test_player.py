@@ -14,7 +14,7 @@ import pytest
 from judge.base.errors import InputError
 from judge.base.worker_processes import MAX_SERIAL_TASKS
 from judge.cli.contest.verify import verify
-from judge.contest.folder_names import EXPORTS
+from judge.contest.file_names import EXPORTS
 from judge.contest.orders.contest_orders import Disqualify
 from judge.contest.run_process import ContestProcess
 from judge.contest.window_keeper import WindowKeeper

@@ -65,7 +65,7 @@ def import_contest(
     with field and advice, and kept as comments in contest.toml.
     """
     from judge.catalog.managers import MANAGERS
-    from judge.contest.folders.imported import write_imported
+    from judge.contest.imported_contest import write_imported
 
     known = MANAGERS.entry(manager)
     if known.read is None:
@@ -86,8 +86,8 @@ def import_contest(
 def _host(contest: ImportedContest) -> Iterator[TaskHost]:
     from judge.base.owner import owned_directory
     from judge.cli.submit import UploadHost
-    from judge.contest.folders.imported import needs_boxes
-    from judge.contest.host_setup import build_missing_image, clean_up, place_on_host
+    from judge.contest.host_setup import build_missing_images, clean_up, place_on_host
+    from judge.contest.imported_contest import needs_boxes
     from judge.sandbox.box import BoxPolicy
     from judge.submissions import trees
     from judge.submissions.trees import TaskHost
@@ -98,7 +98,7 @@ def _host(contest: ImportedContest) -> Iterator[TaskHost]:
             yield TaskHost(policy, (), room)
             return
         clean_up(print_notice)
-        build_missing_image(trees.IMAGE, print_notice)
+        build_missing_images([trees.IMAGE], print_notice)
         with UploadHost(place_on_host(), print_notice).aside() as cores:
             yield TaskHost(policy, cores, room)
 

@@ -14,7 +14,7 @@ from judge.cli.options import HERE, ContestArgument, ForceOption, JsonOption
 from judge.terminal.output import print_json
 
 if TYPE_CHECKING:
-    from judge.contest.folders.transfer import AgentFolder
+    from judge.contest.folder_transfer import AgentFolder
 
 EXAMPLES = """
 Examples:
@@ -56,7 +56,7 @@ def folders(
 
 def _list(contest: Path, as_json: bool) -> None:
     from judge.contest.contest import opened_if_begun
-    from judge.contest.folders.transfer import brought, left_by
+    from judge.contest.folder_transfer import brought, left_by
     from judge.contest.plan import load_plan
 
     planned = load_plan(contest)
@@ -76,7 +76,7 @@ def _list(contest: Path, as_json: bool) -> None:
 
 def _export(directory: Path, contest: Path, force: bool) -> None:
     from judge.api.contests import contest as contest_of
-    from judge.contest.folders.transfer import left_by, refuse_while_running, write_folders
+    from judge.contest.folder_transfer import left_by, refuse_while_running, write_folders
     from judge.contest.plan import load_plan
     from judge.contest.run_lock import alone
     from judge.journal.events import FoldersTransferred, cut
@@ -93,7 +93,7 @@ def _export(directory: Path, contest: Path, force: bool) -> None:
 
 def _import(source: Path, contest: Path, force: bool) -> None:
     from judge.contest.contest import opened_if_begun
-    from judge.contest.folders.transfer import bring
+    from judge.contest.folder_transfer import bring
     from judge.contest.plan import load_plan
     from judge.contest.run_lock import alone
 

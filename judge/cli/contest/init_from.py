@@ -12,11 +12,11 @@ from judge.base.text import printable
 from judge.cli.contest.init_options import InitOptions
 from judge.cli.options import operator
 from judge.contest.carry_over import carry_over
+from judge.contest.contest import foreign
 from judge.contest.entries import intake_directory
 from judge.contest.file_names import PLAN_FILE
-from judge.contest.foreign_store import foreign
-from judge.contest.next_plan import next_text, relocated, with_changes
 from judge.contest.plan import NAME, Planned, load_plan
+from judge.contest.plan_edits import next_text, relocated, with_changes
 from judge.publish.before_export import former_problem
 
 

@@ -13,8 +13,7 @@ from judge.cli.options import operator
 from judge.cli.submit import open_intake
 from judge.cli.tokens import note_lookalikes
 from judge.contest.estimate import longest_words, size_of
-from judge.contest.file_names import PLAN_FILE
-from judge.contest.folder_names import LINKS
+from judge.contest.file_names import LINKS, PLAN_FILE
 from judge.contest.plan import Planned
 from judge.contest.slots import slots_on_host
 from judge.store.tokens import TokenRole

@@ -12,8 +12,7 @@ from judge.base.toml_files import toml_quoted
 from judge.contest.file_names import CUP_FILE
 from judge.contest.plan import NAME
 from judge.contest.slots import slots_on_host
-from judge.cup.announcement import ANNOUNCEMENT
-from judge.cup.plan import PlannedCup, load_cup
+from judge.cup.plan import ANNOUNCEMENT, PlannedCup, load_cup
 from judge.cup.run import LeagueEstimate, cup_hours, estimate_cup
 from judge.terminal.output import make_table, note, print_json, print_table
 from judge.transparency.keys import fingerprint

@@ -19,32 +19,14 @@ from judge.base.scheduling import set_scheduling
 from judge.base.service_loop import ServiceLoop
 from judge.base.text import plain_text
 from judge.base.worker_processes import Worker, wait
-from judge.broadcast.events import (
-    AnyEvent,
-    Disqualified,
-    Ended,
-    Entered,
-    EnteredAgent,
-    GameStarted,
-    MoveMade,
-    NextGame,
-    Opened,
-    Playing,
-    ResultsWithheld,
-    Scheduled,
-    StandingLine,
-    StateChanged,
-    TableChanged,
-    Unscored,
-    Withdrawn,
-)
+from judge.broadcast import events as live
 from judge.broadcast.log import LOG_FILE, EventLog
 from judge.broadcast.pipe import END, Feed
 from judge.broadcast.running import moment
 from judge.contest.contest import Contest, open_store
 from judge.contest.event_log.moves import Connection, Key, WorkerMoves
 from judge.contest.plan import BroadcastPlan, Planned
-from judge.contest_view.public import public_view
+from judge.contest_view.stored import public_view
 from judge.contest_view.view import ContestView
 from judge.formats.outcome import outcome_sentence, score_text
 from judge.journal import events as journal_events
@@ -84,11 +66,11 @@ class Recorder:
         self._log = EventLog(path)
         self._last_line = 0
         self._scheduled = 0
-        self._table: tuple[StandingLine, ...] | None = None
+        self._table: tuple[live.StandingLine, ...] | None = None
         self._table_at = 0.0
         self._is_table_due = True
         self.moves = WorkerMoves(self._log.append, self.read_store, BroadcastPlan() if delay is None else delay)
-        self._games: dict[str, NextGame] = {}
+        self._games: dict[str, live.NextGame] = {}
         self._withheld_from: int | None = None
         """The first withheld round, after the lines that were read."""
         self._logged: set[int] = set()
@@ -107,34 +89,34 @@ class Recorder:
     # --- contents of the log -----------------------------------------------------------------------------------------
 
     def _read_log(self) -> None:
-        running: dict[Key, list[Playing | MoveMade]] = {}
+        running: dict[Key, list[live.Playing | live.MoveMade]] = {}
         for event in self._log.events():
             line = getattr(event, "journal", None) or 0
             self._last_line = max(self._last_line, line)
             if self._withheld_from is not None:
                 self._logged.add(line)
             match event:
-                case GameStarted():
+                case live.GameStarted():
                     running[event.game, event.attempt] = []
-                case Playing() | MoveMade():
+                case live.Playing() | live.MoveMade():
                     running.setdefault((event.game, event.attempt), []).append(event)
-                case Ended() | Unscored():
+                case live.Ended() | live.Unscored():
                     running.pop((event.game, event.attempt), None)
-                case Scheduled():
+                case live.Scheduled():
                     self._scheduled = max(self._scheduled, *(game.game for game in event.games))
-                case TableChanged():
+                case live.TableChanged():
                     self._table = event.lines
-                case ResultsWithheld():
+                case live.ResultsWithheld():
                     self._withheld_from = event.first
         for key, events in running.items():
             self.moves.begin(key)
             for event in events:
                 self.moves.restore(key, event)
 
-    def _opened(self) -> Opened:
+    def _opened(self) -> live.Opened:
         snapshot = self._contest.snapshot
         policy = snapshot.policy
-        return Opened(
+        return live.Opened(
             log=secrets.token_hex(8),
             contest=snapshot.name,
             about=plain_text(snapshot.about),
@@ -178,58 +160,59 @@ class Recorder:
         self._table_at = 0
         self.read_store()
 
-    def _events_of(self, number: int, line: JournalLine) -> Iterator[AnyEvent]:
+    def _events_of(self, number: int, line: JournalLine) -> Iterator[live.AnyEvent]:
         at = moment(datetime.fromisoformat(line.at).timestamp() * 1000)
         reason = plain_text(line.text, MAX_REASON_CHARACTERS)
-        found = None if line.game is None else self._game(line.game)
+        if line.game is not None and line.game not in self._games:
+            self._schedule()
+        found = self._games.get(line.game or "")
         match line.change:
             case journal_events.Created() | journal_events.Entered():
                 self._contest.refresh()
                 entries = self._contest.snapshot.entries
                 if isinstance(line.change, journal_events.Created):
-                    entries = entries[: line.change.entries]
+                    count = line.change.entries
                 else:
-                    names = [entry.name for entry in entries]
-                    entries = entries[: names.index(line.change.agent) + 1]
+                    count = [entry.name for entry in entries].index(line.change.agent) + 1
                 agents = tuple(
-                    EnteredAgent(
+                    live.EnteredAgent(
                         agent=place,
                         name=entry.name,
                         author=plain_text(entry.seat.author, 80),
                         rank=entry.rank or 0,
                         title=plain_text(entry.title, MAX_TITLE_CHARACTERS),
                     )
-                    for place, entry in enumerate(entries, 1)
+                    for place, entry in enumerate(entries[:count], 1)
                 )
-                yield Entered(journal=number, at=at, agents=agents)
+                yield live.Entered(journal=number, at=at, agents=agents)
             case journal_events.Scheduled(count):
                 # Later ones may be withheld.
                 games = tuple(game for game in self._schedule() if game.game > self._scheduled)[:count]
                 self._scheduled = max([self._scheduled, *(game.game for game in games)])
                 if games:
-                    yield Scheduled(journal=number, at=at, games=games)
+                    yield live.Scheduled(journal=number, at=at, games=games)
             case journal_events.Resumed():
-                yield StateChanged(journal=number, at=at, state="open", reason=reason)
+                yield live.StateChanged(journal=number, at=at, state="open", reason=reason)
             case journal_events.Paused():
-                yield StateChanged(journal=number, at=at, state="paused", reason=reason)
+                yield live.StateChanged(journal=number, at=at, state="paused", reason=reason)
             case journal_events.Stopped():
-                yield StateChanged(journal=number, at=at, state="stopped", reason=reason)
+                yield live.StateChanged(journal=number, at=at, state="stopped", reason=reason)
             case journal_events.StandingsFrozen(first):
                 self._withheld_from = first
-                yield ResultsWithheld(journal=number, at=at, first=first)
+                yield live.ResultsWithheld(journal=number, at=at, first=first)
             case journal_events.Revealed():
                 self._withheld_from = line.change.withheld_from
-                yield ResultsWithheld(journal=number, at=at, first=self._withheld_from)
+                yield live.ResultsWithheld(journal=number, at=at, first=self._withheld_from)
             case journal_events.Disqualified(agent):
                 self._is_table_due = True
-                yield Disqualified(journal=number, at=at, agent=agent, reason=reason)
+                yield live.Disqualified(journal=number, at=at, agent=agent, reason=reason)
             case journal_events.Withdrawn(agent):
                 self._is_table_due = True
                 is_annulled = self._contest.snapshot.format.withdrawal == "annuls"
-                yield Withdrawn(journal=number, at=at, agent=agent, is_annulled=is_annulled, reason=reason)
+                yield live.Withdrawn(journal=number, at=at, agent=agent, is_annulled=is_annulled, reason=reason)
             case journal_events.Started(attempt=attempt) if found:
                 self.moves.begin((found.game, attempt))
-                yield GameStarted(
+                yield live.GameStarted(
                     journal=number, game=found.game, attempt=attempt, at=at, first=found.first, second=found.second
                 )
             case journal_events.Accepted(game, attempt) if found:
@@ -241,18 +224,15 @@ class Recorder:
                 yield from self._finished((found.game, attempt), game)[1]
                 is_void = isinstance(line.change, journal_events.Voided)
                 state: Literal["void", "abandoned"] = "void" if is_void else "abandoned"
-                yield Unscored(journal=number, game=found.game, attempt=attempt, at=at, state=state, reason=reason)
+                yield live.Unscored(journal=number, game=found.game, attempt=attempt, at=at, state=state, reason=reason)
             case journal_events.Annulled(attempt=attempt) if found:
                 self._is_table_due = True
                 self.moves.end((found.game, attempt))
-                yield Unscored(journal=number, game=found.game, attempt=attempt, at=at, state="annulled", reason=reason)
+                yield live.Unscored(
+                    journal=number, game=found.game, attempt=attempt, at=at, state="annulled", reason=reason
+                )
 
-    def _game(self, game: str) -> NextGame | None:
-        if game not in self._games:
-            self._schedule()
-        return self._games.get(game)
-
-    def _finished(self, key: Key, game_id: str) -> tuple[RecordFile | None, Sequence[AnyEvent]]:
+    def _finished(self, key: Key, game_id: str) -> tuple[RecordFile | None, Sequence[live.AnyEvent]]:
         attempt = self._contest.store.attempt(game_id, key[1])
         file = None
         try:
@@ -263,7 +243,7 @@ class Recorder:
             self.moves.end(key)  # also if its record could not be read
             return file, ()
 
-    def _ended(self, number: int, at: str, reason: str, key: Key, file: RecordFile | None) -> Ended:
+    def _ended(self, number: int, at: str, reason: str, key: Key, file: RecordFile | None) -> live.Ended:
         game, attempt = key
         known: dict[str, Any] = {"verdict": "", "score": "", "outcome": reason, "moves": 0}
         if file is not None:
@@ -281,12 +261,12 @@ class Recorder:
                 "moves": len(record.plies),
             }
         path = f"records/{game:05d}.json"
-        return Ended(journal=number, game=game, attempt=attempt, at=at, record=path, **known)
+        return live.Ended(journal=number, game=game, attempt=attempt, at=at, record=path, **known)
 
-    def _schedule(self) -> list[NextGame]:
+    def _schedule(self) -> list[live.NextGame]:
         view = self._contest.view()
         for row in self._contest.store.schedule_of(self._contest.name):
-            self._games[row.id] = NextGame(
+            self._games[row.id] = live.NextGame(
                 game=row.number,
                 round=row.round,
                 table=row.table,
@@ -303,7 +283,7 @@ class Recorder:
             standing = public_view(self._contest.read())
         is_rated = standing.table.is_by_rating
         lines = tuple(
-            StandingLine(
+            live.StandingLine(
                 place=line.place,
                 agent=line.agent,
                 points=line.points,
@@ -321,7 +301,7 @@ class Recorder:
         self._is_table_due = False
         if lines != self._table:
             self._table = lines
-            self._log.append([TableChanged(at=moment(time.time() * 1000), lines=lines)])
+            self._log.append([live.TableChanged(at=moment(time.time() * 1000), lines=lines)])
 
 
 def record(planned: Planned, address: Path) -> None:

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from judge.base.errors import InputError
 from judge.base.text import sentence
 from judge.contest.contest import find_game, why_frozen
-from judge.contest.folders.kept import share_files
 from judge.contest.late_entries import late_entrant, new_entry, possible_entrants, refuse_ended, refuse_frozen
 from judge.contest.orders.order import AGENT, ENTRANT, GAME, NO_PLACE_CHANGES, ROUND, SEASON, ContestOrder, Effect
+from judge.contest.take_snapshot import share_files
 from judge.contest_games import OPEN_STATES, GameState
 from judge.journal.events import AdmissionsFrozen, AdmissionsReopened, Paused, Resumed, SeasonEnded, Stopped
 from judge.store.contests import Store
@@ -165,8 +165,7 @@ class AgentOrder(ContestOrder):
         """Numbers of the agent's results that count and of cancelled games."""
         agent, out = self.given.target, {each.name for each in inner.gone_entries(self.name) if each.out is not None}
         results = [] if agent in out else inner.results_of(self.name, [agent])
-        cancelled = inner.counts(self.name)[GameState.CANCELLED]
-        return sum(out.isdisjoint(each.agents) for each in results), cancelled
+        return sum(out.isdisjoint(each.agents) for each in results), inner.counts(self.name)[GameState.CANCELLED]
 
     def words(self, played: int, cancelled: int) -> str:
         agent = self.given.target
@@ -278,7 +277,7 @@ class Enter(ContestOrder):
             raise InputError(sentence("another agent entered in the meantime: open this page again"))
         if RegisterReader.within(inner, self.name).get(self.submission).state not in ENTERS:
             raise InputError(sentence(f"{name} was withdrawn in the meantime"))
-        refuse_frozen(why_frozen(inner, self.name))
+        refuse_frozen(inner, self.name)
         inner.enter(self.name, self.row, f"new version of {parent}: {why}" if parent else why)
         if parent and parent not in {entry.name for entry in inner.gone_entries(self.name)}:
             inner.withdraw(self.name, parent, sentence(f"{name} replaces it"), is_annulled=False)
@@ -380,7 +379,7 @@ class FreezeAdmissions(SeasonOrder):
 
     def do(self, inner: Store) -> Effect:
         refuse_ended(self.contest, inner, self.games_left)
-        refuse_frozen(why_frozen(inner, self.name))
+        refuse_frozen(inner, self.name)
         inner.remark(self.name, AdmissionsFrozen(self.given.why))
         return Effect(
             sentence(f"admissions of {self.name} are frozen; submissions that pass wait"),

@@ -17,7 +17,6 @@ from judge.submissions.service import state_line
 
 ENTRIES_CHANGE = "entries_change"
 FINAL_ENTRIES = sentence("The contest has begun: its entries do not change.")
-LATE_REFUSED = sentence("The contest has begun: a late submission cannot be permitted any more.")
 
 
 class AuthorsOrder(Order[Notices]):
@@ -83,7 +82,7 @@ class Late(RegisterOrder):
     def do(self, inner: Register) -> Effect:
         author = self.given.target
         if inner.is_locked_in():
-            raise InputError(LATE_REFUSED)
+            raise InputError(sentence("The contest has begun: a late submission cannot be permitted any more."))
         if author not in Notices.within(inner, self.name).authors():
             raise InputError(sentence(f"there is no author {author!r}"))
         inner.note(LateAllowed(author, self.given.why))

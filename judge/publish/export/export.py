@@ -21,7 +21,7 @@ from judge.base.progress import Tracker, untracked
 from judge.base.text import sentence
 from judge.base.worker_processes import in_parallel
 from judge.contest.contest import Contest, open_store
-from judge.contest.folder_names import EXPORTS
+from judge.contest.file_names import EXPORTS
 from judge.contest.plan import load_plan
 from judge.contest_games import GameConditions
 from judge.contest_view.view import ContestView

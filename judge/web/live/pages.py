@@ -26,10 +26,9 @@ from judge.contest.hosts import ContestHost, contest_hosts
 from judge.contest.plan import Planned
 from judge.contest.window_keeper import PlanFile
 from judge.contest_games import PublishedGame
-from judge.contest_view import ladder_state
 from judge.contest_view.joined import Joined
-from judge.contest_view.ladder import LadderRatings
-from judge.contest_view.public import WITHHELD, public_view
+from judge.contest_view.ladder import RATINGS_FILE, LadderRatings
+from judge.contest_view.stored import WITHHELD, public_view
 from judge.contest_view.values import Stream
 from judge.contest_view.view import ContestView
 from judge.publish.before_export import with_joined
@@ -145,7 +144,7 @@ class LivePages:
         self._languages = languages(CODES)
         self._certificate = Certificate(planned.files, is_static=is_static)
         self._joined = _joined(self._contest)
-        self._ladder = LadderRatings(planned.folder / ladder_state.FILE)
+        self._ladder = LadderRatings(planned.folder / RATINGS_FILE)
         self._file = PlanFile(planned)
         self._hosts: tuple[float, Sequence[ContestHost]] = (-HOSTS_S, ())
         self.games = RunningPages(

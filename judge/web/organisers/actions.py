@@ -5,16 +5,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judge.base.errors import InputError
+from judge.contest.orders.contest_orders import CONTEST_ORDERS
 from judge.contest.orders.order import ContestOrder, Order
-from judge.contest.orders.submission_orders import AuthorsOrder, RegisterOrder
-from judge.contest.orders.table import ORDERS
+from judge.contest.orders.submission_orders import SUBMISSION_ORDERS, AuthorsOrder, RegisterOrder
 from judge.store.orders import OrganiserOrder
 from judge.web.organisers.console import Console
 from judge.web.organisers.files import FILE_ORDERS, FileOrder
 
 Kind = type[ContestOrder | AuthorsOrder | RegisterOrder | FileOrder]
 
-ACTIONS: Mapping[str, Kind] = {**ORDERS, **FILE_ORDERS}
+ACTIONS: Mapping[str, Kind] = {**CONTEST_ORDERS, **SUBMISSION_ORDERS, **FILE_ORDERS}
 
 
 def order_of(console: Console, given: OrganiserOrder, attempt: int | None = None) -> Order[Any]:

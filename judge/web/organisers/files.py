@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from judge.base.errors import InputError
 from judge.base.text import sentence
-from judge.contest.folder_names import EXPORTS, PUBLISHED
+from judge.contest.file_names import EXPORTS, PUBLISHED
 from judge.contest.orders.order import Effect, Order
 from judge.publish.export.export import refuse_withheld, write_export
 from judge.store.orders import Orders, OrganiserOrder

@@ -44,7 +44,7 @@ def overview(console: Console) -> Mapping[str, Any]:
         "begun": contest is not None,
         "reason": None,
         "path": str(console.planned.path),
-        "moments": console.file.windows().moments,
+        "moments": console.file.plan.windows.moments,
         "problems": [*{each: None for each in (console.file.problem, player.mistake, *player.problems) if each}],
     }
     if contest is None:
@@ -173,7 +173,7 @@ def journal(console: Console, before: int | None) -> Mapping[str, Any]:
 
 
 def _before_start(console: Console, contest: Contest | None) -> Mapping[str, Any]:
-    return {"not_begun": contest is None, "moments": console.file.windows().moments}
+    return {"not_begun": contest is None, "moments": console.file.plan.windows.moments}
 
 
 def _with_games(contest: Contest, lines: Sequence[JournalLine]) -> list[tuple[JournalLine, int | None]]:

@@ -13,7 +13,7 @@ from judge.base.logs import get_logger
 from judge.base.service_loop import ServiceLoop
 from judge.base.worker_processes import Worker, wait
 from judge.contest.contest import Contest, has_begun, open_store
-from judge.contest.folder_names import EXPORTS
+from judge.contest.file_names import EXPORTS
 from judge.contest.plan import Planned
 from judge.contest.run_lock import player_of
 from judge.contest.run_process import ContestProcess
@@ -71,7 +71,7 @@ class ContestPlayer(ServiceLoop):
 
     def act(self) -> None:
         """Do what is due. Raises InputError and HostError; the next call continues."""
-        starts = self._file.windows().starts
+        starts = self._file.plan.windows.starts
         if starts is None:
             return
         with closing(open_store(self._planned)) as store:

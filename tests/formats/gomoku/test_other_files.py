@@ -8,7 +8,7 @@ from judge.base.errors import InputError
 from judge.catalog import game_entry
 from judge.cli.submit_remote import _read_token
 from judge.contest.opening_files import read_openings
-from judge.contest.skip_ratings import read_ratings_csv
+from judge.contest.resolved_format import read_ratings_csv
 from judge.formats.gomoku.formats import GOMOKU_FORMATS
 from judge.formats.gomoku.record import FiveRecord
 from judge.games.gomoku.requests import square_at

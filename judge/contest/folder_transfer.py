@@ -23,15 +23,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from judge.agents.kept_folders import Heads, owner_of
 from judge.base.durable_files import PARTIAL, is_file, sync, write_durably
 from judge.base.errors import HostError, InputError, os_errors_as
 from judge.base.owner import owned_directory
-from judge.base.parsing import Model
+from judge.base.parsing import FrozenModel
 from judge.contest.file_names import PLAN_FILE
-from judge.contest.plan import Planned, load_plan
+from judge.contest.plan import Planned
 from judge.contest_games import GameState
 from judge.record.policy import Policy
 from judge.record.spec import read_record
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from judge.contest.contest import Contest
 
 IMPORTED = "folders.json"
+"""File in the contest's folder with the imports, until the contest begins."""
 
 _AT_CWD, _EXCHANGE = -100, 2
-"""File in the contest's folder with the imports, until the contest begins."""
 
 ALL_GAMES = 2**62
 """Greater than any game number."""
@@ -99,17 +99,13 @@ class ImportedFolders:
         return sorted({each.name for each in self.folders} - set(names))
 
 
-class _Import(Model):
-    model_config = ConfigDict(extra="forbid")
-
+class _Import(FrozenModel):
     name: str
     program: str
     state: str = Field(pattern=r"^[0-9a-f]{64}$")
 
 
-class _Imports(Model):
-    model_config = ConfigDict(extra="forbid")
-
+class _Imports(FrozenModel):
     document: Literal["judge-folders-1"] = "judge-folders-1"
     source: str
     folders: tuple[_Import, ...]
@@ -131,9 +127,15 @@ def brought(planned: Planned) -> ImportedFolders | None:
     if not named and not imported.exists():
         return None
     refuse_without_folders(planned)
-    if not named:
-        return _imported(planned, imported)
-    return ImportedFolders(named, read_any(planned.folder / named, planned))
+    if named:
+        return ImportedFolders(named, read_any(planned.folder / named, planned))
+    try:
+        found = _Imports.model_validate_json(imported.read_bytes())
+    except (OSError, ValidationError):
+        raise InputError(f"{imported}: not written by judge; import the folders again") from None
+    files = Files(planned.files)
+    folders = [AgentFolder(each.name, each.program, _stored(files, each.state)) for each in found.folders]
+    return ImportedFolders(found.source, [_fitting(each, planned.policy) for each in folders])
 
 
 def refuse_without_folders(planned: Planned) -> None:
@@ -148,9 +150,13 @@ def refuse_without_folders(planned: Planned) -> None:
 def read_any(path: Path, planned: Planned) -> Sequence[AgentFolder]:
     """Read another contest's or a directory's folders for a contest. Raises InputError with the wrong path."""
     policy = planned.policy
-    if is_file(path) or is_file(path / PLAN_FILE):
-        return [_fitting(each, policy) for each in _of_contest(path, planned.store_url)]
-    return read_folders(path, policy)
+    if not is_file(path) and not is_file(path / PLAN_FILE):
+        return read_folders(path, policy)
+    from judge.contest.contest import opened_foreign
+
+    with opened_foreign(path, [planned.store_url]) as contest:
+        refuse_while_running(contest)
+        return [_fitting(each, policy) for each in left_by(contest)]
 
 
 def bring(planned: Planned, source: Path, replaces: bool) -> ImportedFolders:
@@ -172,19 +178,6 @@ def bring(planned: Planned, source: Path, replaces: bool) -> ImportedFolders:
     with os_errors_as(HostError, path, "; nothing was imported"):
         write_durably(path, _Imports(source=found.source, folders=folders).model_dump_json().encode())
     return found
-
-
-def _imported(planned: Planned, path: Path) -> ImportedFolders:
-    files = Files(planned.files)
-    try:
-        imports = _Imports.model_validate_json(path.read_bytes())
-    except (OSError, ValidationError):
-        raise InputError(f"{path}: not written by judge; import the folders again") from None
-    folders = [
-        _fitting(AgentFolder(each.name, each.program, _stored(files, each.state)), planned.policy)
-        for each in imports.folders
-    ]
-    return ImportedFolders(imports.source, folders)
 
 
 # --- export -----------------------------------------------------------------------------------------------------------
@@ -211,25 +204,11 @@ def left_by(contest: Contest) -> Sequence[AgentFolder]:
 
 def refuse_while_running(contest: Contest) -> None:
     """Raises InputError while games run, because they change folders."""
-    running = contest.store.counts(contest.name)[GameState.RUNNING]
-    if running:
+    if running := contest.store.counts(contest.name)[GameState.RUNNING]:
         raise InputError(
             f"{running} games of {contest.name} run, or were left by a judge that was killed: "
             f"judge contest run {contest.planned.path} finishes them"
         )
-
-
-def _of_contest(path: Path, named: str) -> Sequence[AgentFolder]:
-    from judge.contest.contest import opened_if_begun
-    from judge.contest.foreign_store import foreign
-
-    planned = load_plan(path)
-    if not planned.has_no_store:
-        with opened_if_begun(foreign(planned, [named])) as contest:
-            if contest is not None:
-                refuse_while_running(contest)
-                return left_by(contest)
-    raise planned.not_begun()
 
 
 def _stored(files: Files, digest: str) -> Archive:

@@ -1,23 +1,80 @@
-"""Reads ratings for leaving out pairs: from a CSV file or earlier contests."""
+"""Resolves the format of a contest: ratings of left-out pairs from a CSV file or earlier contests, seats, the end."""
 
 import csv
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from judge.base.durable_files import is_file, read_lines_bounded
 from judge.base.errors import InputError
+from judge.base.moments import moment_text
 from judge.base.text import printable, quote, sentence, suggest
 from judge.base.text_files import decode_file
 from judge.contest.plan import Planned
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.base import Competitor, skip_of
+from judge.tournament.formats.groups import Leagues, seated
+from judge.tournament.formats.ladder import Ladder
 from judge.tournament.skipped_pairs import MAX_RATING, SourcedRating, league_ratings
 
 MAX_CSV_BYTES, MAX_CSV_LINES = 1 << 20, 50_000
 
 Agents = Sequence[tuple[str, str]]
 """Names and digests of files; empty: unknown."""
+
+
+def resolved_format(planned: Planned, agents: Agents) -> AnyFormat:
+    """The plan's format with ratings and seats. Raises InputError."""
+    chosen, ends, names = planned.plan.format, planned.plan.season_end, [name for name, _ in agents]
+    if ends is not None:
+        if ends <= datetime.now(UTC):
+            raise InputError(f"{planned.path}: format.ends, {moment_text(ends)}, has passed; write a later moment")
+        chosen = chosen.model_copy(update={"ends": ends.astimezone(UTC)})
+    if isinstance(chosen, Leagues):
+        chosen = _with_seats(planned, chosen, names)
+    if isinstance(chosen, Ladder) and planned.plan.ratings.from_:
+        from judge.contest.earlier_contests import with_start_ratings
+
+        chosen = with_start_ratings(planned, chosen, agents)
+    else:
+        chosen = with_ratings(planned, chosen, agents)
+    if isinstance(chosen, Ladder):
+        # An upload could have the name of a missing one.
+        refuse_strangers(planned, "format.anchors", chosen.anchors, names)
+        if len(names) > 1 and chosen.anchors.keys() >= set(names):
+            raise InputError(
+                f"{planned.path}: format.anchors: all agents are anchors, so no game is drawn; "
+                "remove one of the anchors"
+            )
+    return chosen
+
+
+def _with_seats(planned: Planned, chosen: Leagues, names: list[str]) -> Leagues:
+    seats = chosen.seats
+    if seats is None:
+        return chosen
+    for key, listed in (("agents", seats.agents), ("successors", seats.successors.values())):
+        refuse_strangers(planned, f"format.seats.{key}", listed, names)
+    found = list(seats.agents)
+    if seats.previous:
+        from judge.contest.earlier_contests import first_league, read_earlier
+
+        former_league = first_league(read_earlier(planned, planned.folder / seats.previous, "format.seats"))
+        for former in seats.successors:
+            if former not in former_league:
+                raise InputError(
+                    f"{planned.path}: format.seats.successors: {quote(former, 64)} was not in the first league of "
+                    f"{seats.previous}; {suggest(former, former_league)}"
+                )
+        down = chosen.promoted if seats.down is None else seats.down
+        kept = seated(former_league, down, names, seats.successors)
+        found += [agent for agent in kept if agent not in found]
+    if not found:
+        raise InputError(f"{planned.path}: format.seats: no agent of this contest has a seat in the first league")
+    if len(found) == len(names):
+        raise InputError(f"{planned.path}: format.seats: all agents have a seat, so there is no second league")
+    return chosen.model_copy(update={"seats": seats.model_copy(update={"agents": tuple(found)})})
 
 
 def with_ratings(planned: Planned, chosen: AnyFormat, agents: Agents) -> AnyFormat:

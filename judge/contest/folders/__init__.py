@@ -1,1 +1,0 @@
-"""The agents' persistent folders during a contest: import, export and use."""
