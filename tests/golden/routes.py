@@ -28,7 +28,7 @@ from judge.web.intake.app import router as intake_router
 from judge.web.intake.serve import create_service as create_intake
 from judge.web.kit.clients import ClientLimits
 from judge.web.kit.connections import listening, parse_listen_address, uvicorn_options
-from judge.web.kit.metrics import Metrics
+from judge.web.kit.middleware import Metrics
 from judge.web.kit.rooms import Rooms
 from judge.web.live.app import Site
 from judge.web.live.metrics import served_metrics

@@ -6,9 +6,10 @@ A client is an address, as reported by the proxy if there is one. Its networks h
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import ExitStack
 
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from judge.submissions.intake import IntakePolicy
@@ -55,7 +56,6 @@ class ClientLimits:
         self._app = app
         self._limits = limits
         self._organisers = organisers or {}
-        self._headers = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
         self._rooms = {False: SharedRoom(allowed.requests), True: SharedRoom(allowed.streams)}
         self._counts = {is_stream: NetworkCounts(limits.connections_per_address) for is_stream in (False, True)}
         self._reserved: Counter[str] = Counter()
@@ -86,7 +86,8 @@ class ClientLimits:
                 if reserved is None:
                     await self._refuse(503, "the service has no room for more requests", scope, receive, send)
                     return
-                stack.enter_context(self._taking(reserved))
+                self._reserved[reserved] += 1
+                stack.callback(self._reserved.subtract, [reserved])
             async with self._starting.turn(host):
                 await self._let_others_arrive()
             await self._app(scope, receive, self._in_pieces(host, scope, receive, send))
@@ -114,16 +115,8 @@ class ClientLimits:
         if self._reserved[ORGANISERS] < rooms.ORGANISER_ROOM and await is_organiser(scope):
             # Others may have arrived during the check.
             return ORGANISERS if self._reserved[ORGANISERS] < rooms.ORGANISER_ROOM else None
-        is_sign_in = words == [ORGANISERS, "session"] or (words == [ORGANISERS, "index.html"])
+        is_sign_in = words in ([ORGANISERS, "session"], [ORGANISERS, "index.html"])
         return "sign in" if is_sign_in and self._reserved["sign in"] < rooms.SIGN_IN_ROOM else None
-
-    @contextmanager
-    def _taking(self, room: str) -> Iterator[None]:
-        self._reserved[room] += 1
-        try:
-            yield
-        finally:
-            self._reserved[room] -= 1
 
     def _in_pieces(self, host: str, scope: Scope, receive: Receive, send: Send) -> Send:
         started: list[Message] = []
@@ -174,7 +167,7 @@ class ClientLimits:
     async def _refuse(self, status: int, why: str, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message["headers"], *self._headers]}
+                message = {**message, "headers": [*message["headers"], *Headers(HEADERS).raw]}
             await send(message)
 
         await problem(status, why, {"retry-after": str(RETRY_INTERVAL_S)})(scope, receive, send_with_headers)

@@ -22,8 +22,7 @@ from judge.store.types import TooMuchError
 from judge.submissions.intake import IntakePolicy
 from judge.web.kit.errors import UnauthorizedError
 from judge.web.kit.forms import form_fields, is_proof, proof_of
-from judge.web.kit.networks import client_of
-from judge.web.kit.rate_limit import RateLimit
+from judge.web.kit.networks import RateLimit, client_of
 
 HOST_PREFIX = "__Host-"
 """Start of the cookie's name over TLS: no other host of the domain can set such a cookie."""

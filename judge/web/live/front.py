@@ -29,7 +29,7 @@ from judge.web.kit.clients import IsOrganiser
 from judge.web.kit.errors import new_app
 from judge.web.kit.lanes import Lane, while_connected
 from judge.web.kit.middleware import PUBLIC_HEADERS, Middleware, Part, path_of
-from judge.web.kit.networks import client_of
+from judge.web.kit.networks import RateLimit, client_of
 from judge.web.live.app import (
     NO_PAGE,
     POLL_INTERVAL_S,
@@ -164,7 +164,7 @@ class FrontPage:
         app.state.problems = self._problems
         for router in (event_router, alive_router, health_router, self._router()):
             app.include_router(router, include_in_schema=False)
-        self._own = Middleware(app, Part("front", PUBLIC_HEADERS, requests_per_minute, limits))
+        self._own = Middleware(app, Part("front", PUBLIC_HEADERS, RateLimit(requests_per_minute), limits))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         name, slash, _ = path_of(scope).partition("/") if scope["type"] == "http" else ("", "", "")

@@ -26,7 +26,7 @@ from judge.broadcast.state import Live
 from judge.record.policy import Policy
 from judge.render.miniature import write_miniature
 from judge.web.kit.lanes import Lane
-from judge.web.kit.metrics import Metrics
+from judge.web.kit.middleware import Metrics
 from judge.web.live.paint import Painter, as_sent
 
 POLL_INTERVAL_S = 0.008

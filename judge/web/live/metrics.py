@@ -16,7 +16,7 @@ from judge.base.service_loop import ServiceLoop
 from judge.contest.plan import Planned
 from judge.store.queries import Reader
 from judge.store.submission_queries import RegisterReader
-from judge.web.kit.metrics import Metrics
+from judge.web.kit.middleware import Metrics
 from judge.web.live.app import Site
 from judge.web.organisers.views import free_space_of
 from judge.web.player.status import player_status

@@ -22,8 +22,8 @@ from judge.web.authors import app as authors
 from judge.web.intake import app as intake
 from judge.web.kit.connections import AppServer
 from judge.web.kit.errors import new_app
-from judge.web.kit.metrics import Metrics
-from judge.web.kit.middleware import OWN_HEADERS, PUBLIC_HEADERS, Middleware, Part
+from judge.web.kit.middleware import OWN_HEADERS, PUBLIC_HEADERS, Metrics, Middleware, Part
+from judge.web.kit.networks import RateLimit
 from judge.web.kit.rendering import Renderer
 from judge.web.live import api
 from judge.web.live.app import ABOUT, Site, alive_router, event_router, health_router, page_router
@@ -212,6 +212,7 @@ def create_service(
         parts |= dict.fromkeys(authors.SITE.paths, Part.logged("authors", limits, OWN_HEADERS))
         if console is not None:
             parts |= dict.fromkeys(organisers.SITE.paths, Part.logged("organisers", limits, OWN_HEADERS))
-    public = Part("pages", PUBLIC_HEADERS, planned.plan.broadcast.requests_per_minute, planned.plan.intake)
+    viewers = RateLimit(planned.plan.broadcast.requests_per_minute)
+    public = Part("pages", PUBLIC_HEADERS, viewers, planned.plan.intake)
     app = create_app(planned, site, state, console)
     return Middleware(app, public, parts, metrics)
