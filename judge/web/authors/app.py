@@ -40,8 +40,7 @@ from judge.web.authors.home import home_values
 from judge.web.authors.ladder import MAX_CHALLENGES, ladder_values
 from judge.web.authors.submissions import practice_values, submission_values
 from judge.web.intake.app import AppState, Number, UploadParameters, ask_challenge, ask_practice, stored_file
-from judge.web.kit.answers import AsciiJSON, attachment, download, html
-from judge.web.kit.errors import UnauthorizedError, route_with_errors
+from judge.web.kit.answers import AsciiJSON, UnauthorizedError, attachment, download, html, route_with_errors
 from judge.web.kit.forms import form_fields
 from judge.web.kit.private_pages import FORM, PrivatePages, contest_values
 from judge.web.kit.rendering import RecordTask, RenderedResponse, Renderer

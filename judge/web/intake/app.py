@@ -24,7 +24,7 @@ from judge.tournament.snapshot import read_snapshot
 from judge.transparency.log import SignedLog
 from judge.web.intake.answers import detail, practice_page, public, received
 from judge.web.intake.upload import Receiver
-from judge.web.kit.errors import error_responses
+from judge.web.kit.answers import error_responses
 from judge.web.kit.health import check_health
 from judge.web.kit.session import Authenticator
 from judge.web.player.status import PlayerStatus, player_status

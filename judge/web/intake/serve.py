@@ -10,8 +10,8 @@ from judge.transparency.log import SignedLog
 from judge.web.intake.app import ABOUT, AppState, router
 from judge.web.intake.upload import Receiver
 from judge.web.kit import logs
+from judge.web.kit.answers import new_app
 from judge.web.kit.connections import AppServer
-from judge.web.kit.errors import new_app
 from judge.web.kit.middleware import Middleware, Part
 from judge.web.kit.session import Authenticator
 

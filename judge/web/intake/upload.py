@@ -16,7 +16,7 @@ from judge.store.types import TooMuchError, Upload
 from judge.submissions.gate import SubmissionGate
 from judge.submissions.intake import IntakePolicy
 from judge.submissions.service import IntakeDirectory, ReceivedUpload, receive_upload
-from judge.web.kit.errors import FormUploadError, TooLargeError, TooSlowError
+from judge.web.kit.answers import FormUploadError, TooLargeError, TooSlowError
 from judge.web.schemas import UploadQuery
 
 SEND_BYTES = "send the bytes of the file: curl --data-binary @FILE"

@@ -20,7 +20,7 @@ from judge.base.errors import InputError
 from judge.store.tokens import TokenHolder, Tokens
 from judge.store.types import TooMuchError
 from judge.submissions.intake import IntakePolicy
-from judge.web.kit.errors import UnauthorizedError
+from judge.web.kit.answers import UnauthorizedError
 from judge.web.kit.forms import form_fields, is_proof, proof_of
 from judge.web.kit.networks import RateLimit, client_of
 

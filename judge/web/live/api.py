@@ -22,7 +22,7 @@ from judge.contest_view.documents import (
 )
 from judge.contest_view.view import ContestView
 from judge.store.types import NotFoundError
-from judge.web.kit.errors import error_responses
+from judge.web.kit.answers import error_responses
 from judge.web.live.app import Site, answer, site_of
 
 MAX_GAMES_PER_ANSWER = 1000

@@ -22,9 +22,8 @@ from judge.contest_view.view import ContestView
 from judge.store.submission_queries import RegisterReader
 from judge.store.types import NotFoundError
 from judge.transparency.log import SignedLog
-from judge.web.kit.answers import attachment
+from judge.web.kit.answers import attachment, error_responses, route_with_errors
 from judge.web.kit.connections import take_connection
-from judge.web.kit.errors import error_responses, route_with_errors
 from judge.web.kit.health import check_health
 from judge.web.kit.lanes import Lane
 from judge.web.kit.networks import client_of

@@ -25,8 +25,8 @@ from judge.site.feed import FeedEntry, write_feed
 from judge.site.pages import STYLE, PagePlace, render
 from judge.submissions.intake import IntakePolicy
 from judge.translations.language import CODES
+from judge.web.kit.answers import new_app
 from judge.web.kit.clients import IsOrganiser
-from judge.web.kit.errors import new_app
 from judge.web.kit.lanes import Lane, while_connected
 from judge.web.kit.middleware import PUBLIC_HEADERS, Middleware, Part, path_of
 from judge.web.kit.networks import RateLimit, client_of

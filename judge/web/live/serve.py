@@ -20,8 +20,8 @@ from judge.submissions.intake import IntakePolicy
 from judge.transparency.log import SignedLog
 from judge.web.authors import app as authors
 from judge.web.intake import app as intake
+from judge.web.kit.answers import new_app
 from judge.web.kit.connections import AppServer
-from judge.web.kit.errors import new_app
 from judge.web.kit.middleware import OWN_HEADERS, PUBLIC_HEADERS, Metrics, Middleware, Part
 from judge.web.kit.networks import RateLimit
 from judge.web.kit.rendering import Renderer

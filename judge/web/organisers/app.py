@@ -23,8 +23,7 @@ from judge.store.orders import OrganiserOrder, new_order_id
 from judge.store.tokens import TokenHolder, TokenRole
 from judge.store.types import NotFoundError
 from judge.web.intake.app import MAX_ID, Number, stored_file
-from judge.web.kit.answers import attachment, download
-from judge.web.kit.errors import MayNotActError, UnauthorizedError, route_with_errors, status_of
+from judge.web.kit.answers import MayNotActError, UnauthorizedError, attachment, download, route_with_errors, status_of
 from judge.web.kit.forms import check_site, form_fields, is_proof, proof_of
 from judge.web.kit.private_pages import PrivatePages, contest_values
 from judge.web.kit.session import ORGANISER
