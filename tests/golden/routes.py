@@ -24,8 +24,8 @@ from judge.contest.window_keeper import PlanFile
 from judge.submissions.intake import IntakePolicy
 from judge.translations.language import CODES
 from judge.transparency.keys import make_key
+from judge.web.intake.app import create_service as create_intake
 from judge.web.intake.app import router as intake_router
-from judge.web.intake.serve import create_service as create_intake
 from judge.web.kit.clients import ClientLimits
 from judge.web.kit.connections import listening, parse_listen_address, uvicorn_options
 from judge.web.kit.middleware import Metrics

@@ -26,8 +26,8 @@ from judge.store.practice_games import PracticeGame
 from judge.store.types import NotFoundError
 from judge.submissions.service import IntakeDirectory
 from judge.tournament.snapshot import Snapshot
-from judge.web.intake.answers import practice_reason
 from judge.web.kit.rendering import MAX_PAGE_RECORD_BYTES, RecordTask
+from judge.web.schemas import practice_reason
 
 KINDS: Mapping[str, EntryKind] = {"stderr": EntryKind.STDERR, "debug": EntryKind.READ}
 

@@ -14,8 +14,8 @@ from judge.submissions.pipeline import Stage
 from judge.submissions.practice import with_shorter_games
 from judge.submissions.service import IntakeDirectory
 from judge.web.authors.games import practice_line
-from judge.web.intake.answers import shown_reason
 from judge.web.intake.app import stored_file
+from judge.web.schemas import shown_reason
 
 WORDS = {Stage.STAGED: "stored"}
 """Stages with another word on pages."""
