@@ -29,20 +29,13 @@ from judge.store.types import NotFoundError, NotNowError, TooMuchError
 from judge.submissions.service import check_title
 from judge.submissions.starters import starter_zip, starters_of
 from judge.tournament.snapshot import Snapshot, read_snapshot
-from judge.web.authors.games import (
-    author_game_page,
-    own_lines,
-    practice_page,
-    record_of_game,
-    record_of_practice,
-)
+from judge.web.authors.games import author_game_page, own_lines, practice_page, record_of_game, record_of_practice
 from judge.web.authors.home import home_values
 from judge.web.authors.ladder import MAX_CHALLENGES, ladder_values
 from judge.web.authors.submissions import practice_values, submission_values
 from judge.web.intake.app import AppState, Number, UploadParameters, ask_challenge, ask_practice, stored_file
 from judge.web.kit.answers import AsciiJSON, UnauthorizedError, attachment, download, html, route_with_errors
-from judge.web.kit.forms import form_fields
-from judge.web.kit.private_pages import FORM, PrivatePages, contest_values
+from judge.web.kit.private_pages import FORM, Fields, PrivatePages, contest_values
 from judge.web.kit.rendering import RecordTask, RenderedResponse, Renderer
 from judge.web.kit.session import AUTHOR
 
@@ -215,24 +208,18 @@ def index(own: Signed) -> Response:
 
 
 @pages.post("/agents", dependencies=FORM)
-async def change_agent(own: Signed) -> Response:
+def change_agent(own: Signed, fields: Fields) -> Response:
     """Rename an agent, or withdraw it."""
-    fields = await form_fields(own.request)
     name, register = fields.get("name", ""), own.state.register
     try:
         if fields.get("action") == "rename":
             title = check_title(fields.get("title", ""))
-            await run_in_threadpool(_rename, own, name, title)
+            register.rename(name, own.author, title, joins_later=joins_later(register))
         else:
-            await run_in_threadpool(withdraw_agent, register, name, own.author)
+            withdraw_agent(register, name, own.author)
     except InputError as error:
-        return await run_in_threadpool(_index_page, own, str(error))
+        return _index_page(own, str(error))
     return RedirectResponse("index.html#agents", 303)
-
-
-def _rename(own: Own, name: str, title: str) -> None:
-    register = own.state.register
-    register.rename(name, own.author, title, joins_later=joins_later(register))
 
 
 def _index_page(own: Own, problem: str = "") -> Response:
@@ -265,20 +252,16 @@ def _index_page(own: Own, problem: str = "") -> Response:
 
 
 @pages.post("/challenges", dependencies=FORM)
-async def challenge(own: Signed) -> Response:
+def challenge(own: Signed, fields: Fields) -> Response:
     """Request a challenge."""
-    fields = await form_fields(own.request)
-    try:
-        await run_in_threadpool(_challenge, own, fields.get("submission", ""), fields.get("opponent", ""))
-    except (NotNowError, TooMuchError) as error:
-        return await run_in_threadpool(_index_page, own, str(error))
-    return RedirectResponse("index.html#challenges", 303)
-
-
-def _challenge(own: Own, submission: str, opponent: str) -> None:
+    submission = fields.get("submission", "")
     if not re.fullmatch("[1-9][0-9]{0,17}", submission):
         raise NotFoundError("there is no such submission")
-    ask_challenge(own.state, int(submission), own.author, opponent)
+    try:
+        ask_challenge(own.state, int(submission), own.author, fields.get("opponent", ""))
+    except (NotNowError, TooMuchError) as error:
+        return _index_page(own, str(error))
+    return RedirectResponse("index.html#challenges", 303)
 
 
 @pages.get("/notices.html")
@@ -299,19 +282,18 @@ def _notices_page(own: Own, problem: str = "") -> Response:
 
 
 @pages.post("/notices.html", dependencies=FORM)
-async def set_webhook(own: Signed) -> Response:
+def set_webhook(own: Signed, fields: Fields) -> Response:
     """Set or remove the webhook, or stop mails."""
-    fields = await form_fields(own.request)
     if "stop" in fields:
-        await run_in_threadpool(own.state.notices.set_email, own.author, "")
+        own.state.notices.set_email(own.author, "")
         return RedirectResponse("notices.html", 303)
     url = fields.get("webhook", "").strip()
     try:
         if url:
             parse_target(url, own.state.directory.intake.notices)
     except InputError as error:
-        return await run_in_threadpool(_notices_page, own, str(error))
-    await run_in_threadpool(own.state.notices.set_webhook, own.author, url, new_secret())
+        return _notices_page(own, str(error))
+    own.state.notices.set_webhook(own.author, url, new_secret())
     return RedirectResponse("notices.html", 303)
 
 

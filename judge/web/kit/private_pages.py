@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.responses import RedirectResponse, Response
@@ -14,7 +14,7 @@ from judge.site.pages import AUTHOR_POLICY, PagePlace, render
 from judge.tournament.snapshot import Snapshot
 from judge.translations.language import CODES
 from judge.web.kit.answers import html
-from judge.web.kit.forms import check_site
+from judge.web.kit.forms import check_site, form_fields
 from judge.web.kit.session import SessionCookie, sign_in
 
 SendPage = Callable[[str, Request, Mapping[str, Any], int], Response]
@@ -36,6 +36,9 @@ async def from_own_site(request: Request) -> None:
 
 
 FORM = [Depends(from_own_site)]
+
+Fields = Annotated[Mapping[str, str], Depends(form_fields)]
+"""The fields of a sent form."""
 
 
 @dataclass(frozen=True, slots=True)
