@@ -1,6 +1,6 @@
-"""The contest and an author's agents, for the first page of the author."""
+"""An author's first page: the contest, the author's agents, and their ratings, opponents and challenges in a ladder."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal
@@ -8,15 +8,22 @@ from typing import Any, Literal
 from judge.contest.admissions import season_is_over
 from judge.contest.contest import why_frozen
 from judge.contest.entries import current_intake
+from judge.contest_games import GameResult
+from judge.contest_view.ladder import TREND_GAMES
+from judge.contest_view.values import Participant
+from judge.contest_view.view import ContestView
 from judge.journal.events import NotEntered, SubmissionState
+from judge.site.ladder import last_game, signed
 from judge.site.rules import game_facts, limit_facts
+from judge.store.practice_games import PracticeGame
 from judge.store.queries import Reader
 from judge.store.types import ENTERS, VERSIONED_CHARACTERS, EntryRow, NotNowError, Submission
 from judge.submissions.service import has_other_clock
 from judge.submissions.starters import protocol_url, starters_of
 from judge.tournament.formats.ladder import Ladder
-from judge.tournament.snapshot import Snapshot
+from judge.tournament.snapshot import Snapshot, newest_versions
 from judge.translations.language import Language
+from judge.web.authors.games import practice_line
 from judge.web.intake.app import AppState
 
 MIB = 1 << 20
@@ -24,6 +31,10 @@ MIB = 1 << 20
 UNDERWAY = (SubmissionState.RECEIVED, SubmissionState.PROCESSING)
 MAX_REFUSALS = 100
 """Latest refusals that are searched."""
+
+MAX_OPPONENTS = 100
+MAX_PICKS = 3
+MAX_CHALLENGES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,3 +167,91 @@ def _is_open(state: AppState, author: str) -> bool:
     except NotNowError:
         return False
     return True
+
+
+# --- a ladder ---------------------------------------------------------------------------------------------------------
+
+
+def ladder_values(
+    contest: ContestView,
+    submissions: Sequence[Submission],
+    challenges: Sequence[PracticeGame],
+    per_day: int,
+) -> Mapping[str, Any] | None:
+    """None for other formats, and without an agent that takes part."""
+    passed = {each.id for each in submissions if each.state in ENTERS}
+    ids = {each.id for each in submissions}
+    newest = {entry.name for entry in newest_versions(contest.snapshot.entries).values()}
+    own = [
+        each
+        for each in contest.participants
+        if each.entry.submission in ids and each.name in contest.ladder and each.name in newest
+    ]
+    if not own:
+        return None
+    active = {each.name for each in contest.participants if not each.out and not each.withdrawn}
+    may_challenge = bool(per_day) and not contest.is_over
+    return {
+        "agents": [
+            _agent(contest, each, active, may_challenge and not each.out and each.entry.submission in passed)
+            for each in own
+        ],
+        "signed": signed,
+        "trend_games": TREND_GAMES,
+        "per_day": per_day if may_challenge else 0,
+        "challenges": [*map(practice_line, challenges)],
+    }
+
+
+def _agent(contest: ContestView, agent: Participant, active: Collection[str], may_challenge: bool) -> Mapping[str, Any]:
+    found = contest.ladder[agent.name]
+    results = [result for result in contest.counted if agent.name in result.agents]
+    met: dict[str, list[GameResult]] = {}
+    for result in results:
+        met.setdefault(_other(result, agent.name), []).append(result)
+    known = [each for each in contest.participants if each.name in met or (each.name in active and each != agent)]
+    known.sort(key=lambda each: (-len(met.get(each.name, ())), -contest.ladder[each.name].elo))
+    opponents = []
+    for each in known[:MAX_OPPONENTS]:
+        games = met.get(each.name, [])
+        won, drawn = sum(game.winner == agent.name for game in games), sum(game.is_draw for game in games)
+        opponents.append(
+            {
+                "agent": each,
+                "elo": contest.ladder[each.name].elo,
+                "games": len(games),
+                "score": won + drawn / 2,
+                "done": (won, drawn, len(games) - won - drawn),
+                "may_challenge": may_challenge and each.name in active and each != agent,
+            }
+        )
+    return {
+        "participant": agent,
+        "found": found,
+        "last": last_game(found) if found.history else "",
+        "is_over": contest.is_over,
+        "place": "" if agent.out else str(contest.lines[agent.name].place),
+        "places": contest.place_ranges.get(agent.name, ""),
+        "opponents": opponents,
+        "more": len(known) - len(opponents),
+        "best": _picks(contest, agent, [each for each in results if each.winner == agent.name], sign=-1),
+        "worst": _picks(contest, agent, [each for each in results if each.winner not in (agent.name, None)], sign=1),
+        "submission": agent.entry.submission,
+    }
+
+
+def _picks(
+    contest: ContestView, agent: Participant, results: Sequence[GameResult], sign: int
+) -> Sequence[tuple[GameResult, Participant, float]]:
+    """Results against the highest-rated opponents (`sign` -1) or the lowest, each once."""
+    rated = sorted(results, key=lambda each: (sign * contest.ladder[_other(each, agent.name)].elo, -each.number))
+    chosen: dict[str, GameResult] = {}
+    for each in rated:
+        chosen.setdefault(_other(each, agent.name), each)
+    return [
+        (result, contest.by_name[name], contest.ladder[name].elo) for name, result in list(chosen.items())[:MAX_PICKS]
+    ]
+
+
+def _other(result: GameResult, agent: str) -> str:
+    return result.second if result.first == agent else result.first

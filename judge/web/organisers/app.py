@@ -27,9 +27,8 @@ from judge.web.kit.forms import check_site, form_fields, is_proof, proof_of
 from judge.web.kit.private_pages import PrivatePages, contest_values
 from judge.web.kit.session import ORGANISER
 from judge.web.organisers import views
-from judge.web.organisers.actions import ACTIONS, order_of
 from judge.web.organisers.console import Console, log_order
-from judge.web.organisers.files import FileOrder, export_of
+from judge.web.organisers.orders import ACTIONS, FileOrder, export_of, order_of
 
 SITE = PrivatePages("organiser", __package__, ORGANISER)
 REASON_CHARACTERS = 1000

@@ -22,10 +22,9 @@ from judge.store.files import sweep
 from judge.store.types import Submission
 from judge.submissions.pipeline import Processor, Workplace
 from judge.submissions.service import IntakeDirectory, working
-from judge.web.player.background_jobs import BackgroundJobs
 from judge.web.player.contest_player import ContestPlayer
 from judge.web.player.host_check import HostCheck
-from judge.web.player.queues import practice_jobs, prepare, submission_jobs
+from judge.web.player.queues import BackgroundJobs, practice_jobs, prepare, submission_jobs
 from judge.web.player.status import MISTAKE, PlayerFiles, PlayerStatus
 
 POLL_INTERVAL_S = 0.5

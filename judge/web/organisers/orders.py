@@ -1,17 +1,20 @@
-"""Orders that write files: an export, and the live pages.
+"""The orders that the pages offer. Two of them write files: an export, and the live pages.
 
 Files get their final name when complete, before the order is stored. After a kill, repeating the order completes both.
 """
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from judge.base.errors import InputError
 from judge.base.text import sentence
 from judge.contest.folder_names import EXPORTS, PUBLISHED
-from judge.contest.orders.order import Effect, Order
+from judge.contest.orders.order import ContestOrder, Effect, Order
+from judge.contest.orders.submission_orders import AuthorsOrder, RegisterOrder
+from judge.contest.orders.table import ORDERS
 from judge.publish.export.export import refuse_withheld
 from judge.publish.export.folder import write_export
 from judge.store.orders import Orders, OrganiserOrder
@@ -100,9 +103,6 @@ class Publish(FileOrder):
         )
 
 
-FILE_ORDERS: Mapping[str, type[FileOrder]] = {order.action: order for order in (Export, Publish)}
-
-
 def export_of(console: Console, number: str, part: str) -> Path:
     """Directory of a part. Raises NotFoundError."""
     done = console.orders.get(number)
@@ -118,3 +118,29 @@ def write_pages(write: PublishPages, plan: str, directory: str) -> str:
     if write(Path(plan), target):
         return sentence(f"{target.name} has the final pages")
     return sentence(f"{target.name} has the current pages and events")
+
+
+Kind = type[ContestOrder | AuthorsOrder | RegisterOrder | FileOrder]
+
+ACTIONS: Mapping[str, Kind] = {**ORDERS, Export.action: Export, Publish.action: Publish}
+
+
+def order_of(console: Console, given: OrganiserOrder, attempt: int | None = None) -> Order[Any]:
+    """Raises InputError for an unknown order, or before the contest begins."""
+    kind = ACTIONS.get(given.action)
+    if kind is None:
+        raise InputError("there is no such order: give one from the page of the game, the agent or the submission")
+    if issubclass(kind, ContestOrder):
+        return kind(console.begun(), given, attempt)
+    if issubclass(kind, AuthorsOrder):
+        return kind(console.state.notices, given)
+    return kind(console, given) if issubclass(kind, FileOrder) else kind(console.state.register, given)
+
+
+def offered(**conditions: bool) -> Mapping[str, Sequence[Kind]]:
+    """The orders that a page offers under these conditions, by the name of their target."""
+    found = defaultdict[str, list[Kind]](list)
+    for kind in ACTIONS.values():
+        if not kind.needs or conditions.get(kind.needs):
+            found[kind.target.name].append(kind)
+    return found
