@@ -14,6 +14,7 @@ from anyio import CapacityLimiter, to_thread
 from fastapi import Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from judge.base.errors import InputError
@@ -59,19 +60,17 @@ class Authenticator:
 
     async def is_organiser(self, scope: Scope) -> bool:
         """Whether a request has an organiser's cookie."""
-        token = ORGANISER.sent(scope)
-        find = self.tokens.organiser_of
-        return bool(token) and await to_thread.run_sync(find, token, limiter=self._look_ups) is not None
+        if not (token := ORGANISER.sent(scope)):
+            return False
+        return await to_thread.run_sync(self.tokens.organiser_of, token, limiter=self._look_ups) is not None
 
     def _refuse(self, request: Request) -> NoReturn:
-        wait_s = self._strangers.spend_address(client_of(request.scope))
-        if wait_s:
+        if wait_s := self._strangers.spend_address(client_of(request.scope)):
             raise TooMuchError("too many requests without a valid token", wait_s)
         raise UnauthorizedError("the token is missing or not valid: send Authorization: Bearer TOKEN")
 
     def _count(self, request: Request, name: str) -> None:
-        wait_s = self._authors.spend(name)
-        if wait_s:
+        if wait_s := self._authors.spend(name):
             raise TooMuchError("too many requests with your token", wait_s)
         request.state.author = name
 
@@ -94,9 +93,8 @@ class SessionCookie:
         found = self._all_sent(scope)
         if len(found) != 1:
             return ""
-        value = found.pop()
         try:
-            return SimpleCookie(f"x={value}")["x"].value
+            return SimpleCookie(f"x={found.pop()}")["x"].value
         except (CookieError, KeyError):
             return ""
 
@@ -121,10 +119,9 @@ class SessionCookie:
 
     def _attributes(self, request: Request) -> dict[str, Any]:
         is_tls = request.url.scheme == "https"
-        path = "/" if is_tls else f"{request.scope.get('root_path', '')}/"
         return {
             "key": self.name_in(request.scope),
-            "path": path,
+            "path": "/" if is_tls else f"{request.scope.get('root_path', '')}/",
             "secure": is_tls,
             "httponly": True,
             "samesite": "strict",
@@ -132,12 +129,8 @@ class SessionCookie:
 
     def _all_sent(self, scope: Scope) -> set[str]:
         wanted = self.name_in(scope)
-        found = set()
-        for header, value in scope["headers"]:
-            if header == b"cookie":
-                pairs = (pair.partition("=") for pair in value.decode("latin-1").split(";"))
-                found |= {text.strip() for name, _, text in pairs if name.strip() == wanted}
-        return found
+        pairs = [pair.partition("=") for value in Headers(scope=scope).getlist("cookie") for pair in value.split(";")]
+        return {text.strip() for name, _, text in pairs if name.strip() == wanted}
 
 
 AUTHOR = SessionCookie("judge-author")
@@ -163,12 +156,7 @@ async def sign_in(
     except UnauthorizedError:
         current = None
     new = await run_in_threadpool(name_of, request, token)
-    if current not in (None, new) and not confirms_change(current_token, token, form.get("confirm", "")):
+    if current not in (None, new) and not is_proof(current_token, CHANGE + token, form.get("confirm", "")):
         proof = proof_of(current_token, CHANGE + token)
         return ask({"current": str(current), "new": new, "token": token, "confirm": proof})
     return cookie.sign_in(request, token)
-
-
-def confirms_change(current_token: str, token: str, proof: str) -> bool:
-    """Whether a form's proof confirms the change of session."""
-    return is_proof(current_token, CHANGE + token, proof)
