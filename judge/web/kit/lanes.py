@@ -74,7 +74,7 @@ class Lane:
 
 async def while_connected(receive: Receive, work: Awaitable[Result]) -> Result:
     """The result of `work`, which is cancelled when the client goes. Raises ClientDisconnect then."""
-    task, gone = asyncio.ensure_future(work), asyncio.ensure_future(_disconnected(receive))
+    task, gone = asyncio.ensure_future(work), asyncio.ensure_future(disconnected(receive))
     try:
         await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
         if task.done():
@@ -85,6 +85,7 @@ async def while_connected(receive: Receive, work: Awaitable[Result]) -> Result:
         task.cancel()
 
 
-async def _disconnected(receive: Receive) -> None:
+async def disconnected(receive: Receive) -> None:
+    """Wait until the client goes."""
     while (await receive())["type"] != "http.disconnect":
         pass

@@ -12,6 +12,7 @@ from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Depends, FastAPI, Query, Request
 from fastapi import Path as PathPart
 from fastapi.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
+from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
 from judge.base.errors import HostError, InputError
@@ -19,19 +20,20 @@ from judge.base.service_loop import ServiceLoop
 from judge.contest.hosts import ContestHost
 from judge.contest.window_keeper import PlanFile
 from judge.contest_view.view import ContestView
+from judge.site.pages import PagePlace
 from judge.store.submission_queries import RegisterReader
 from judge.store.types import NotFoundError
 from judge.transparency.log import SignedLog
 from judge.web.kit.answers import attachment, error_responses, route_with_errors
 from judge.web.kit.connections import take_connection
 from judge.web.kit.health import check_health
-from judge.web.kit.lanes import Lane
+from judge.web.kit.lanes import Lane, disconnected
 from judge.web.kit.networks import client_of
 from judge.web.kit.rendering import Renderer, response_of
 from judge.web.live.archive import ARCHIVE
 from judge.web.live.hub import Hub, Topic
 from judge.web.live.page import LivePage, kind_of
-from judge.web.live.pages import INDEX, RUNNING, LivePages, log_page
+from judge.web.live.pages import INDEX, RUNNING, LivePages
 from judge.web.live.paint import plots_path
 from judge.web.live.waiting import WaitingContest
 
@@ -69,7 +71,6 @@ class Site:
         renders: Renderer | None = None,
     ) -> None:
         """`begin` opens the contest if it has begun. `renders` may be shared; the others are of `WaitingContest`."""
-        self.log = log
         self.waiting = WaitingContest(file, log, register)
         self.watched = begin()
         self._begin = begin
@@ -137,15 +138,13 @@ class EventStream(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Wait until the client disconnects."""
-        headers = {"content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no"}
-        encoded = [(name.encode(), value.encode()) for name, value in headers.items()]
-        await send({"type": "http.response.start", "status": 200, "headers": encoded})
+        headers = Headers({"content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no"})
+        await send({"type": "http.response.start", "status": 200, "headers": headers.raw})
         # Sends the headers.
         await send({"type": "http.response.body", "body": b": events\n\n", "more_body": True})
         viewer = self._hub.join(take_connection(scope), self._topic, self._since)
         try:
-            while (await receive())["type"] != "http.disconnect":
-                pass
+            await disconnected(receive)
         finally:
             self._hub.leave(viewer)
 
@@ -248,11 +247,7 @@ async def feed(
     limit: Annotated[int, Query(ge=1, le=MAX_EVENTS_PER_ANSWER)] = MAX_EVENTS_PER_ANSWER,
 ) -> Response:
     """Return the events after a number as JSON lines; repeat with the last `seq` until the answer is empty."""
-    headers = {
-        "judge-log": hub.log,
-        "judge-now-ms": str(round(time.time() * 1000)),
-        "cache-control": "no-store",
-    }
+    headers = {"judge-log": hub.log, "judge-now-ms": str(round(time.time() * 1000)), "cache-control": "no-store"}
     found = await hub.find(request.receive, client_of(request.scope), since, limit, Topic(game, moves))
     return Response(b"".join(sent.line + b"\n" for sent in found), media_type="application/x-ndjson", headers=headers)
 
@@ -266,13 +261,7 @@ async def feed(
     },
     tags=["events"],
 )
-async def events(
-    request: Request,
-    hub: Followed,
-    since: Since = 0,
-    game: Game = 0,
-    moves: Moves = True,
-) -> Response:
+async def events(request: Request, hub: Followed, since: Since = 0, game: Game = 0, moves: Moves = True) -> Response:
     """Return the same events as server-sent events. `Last-Event-ID` overrides `since`. `beat` is sent every five
     seconds. After `again` reload the pages: you missed too many events, or the log was recreated.
     """
@@ -321,10 +310,10 @@ async def page(request: Request, site: Shown, path: Annotated[str, PathPart(max_
     """Return a page or a file of the contest."""
     pages = site.watched
     if pages is None:
-        waiting = await site.pages.run(request.receive, client_of(request.scope), partial(_waiting_page, site, path))
+        waiting = await site.pages.run(request.receive, client_of(request.scope), partial(site.waiting.page, path))
         return PlainTextResponse(NO_PAGE, 404) if waiting is None else answer(request, waiting)
     hub = pages.hub
-    place = pages.place(path)
+    place = PagePlace.of_file(path)
     if place.path == RUNNING:
         with_boards = request.query_params.get("boards") != "no"
         followed = next(
@@ -332,8 +321,7 @@ async def page(request: Request, site: Shown, path: Annotated[str, PathPart(max_
         )
         over = await site.final(request)
         draw = partial(pages.games.all, with_boards=with_boards, final=over, agent=followed)
-        running_games = await site.draw(request, lambda: draw(hub.live, hub.viewers, place))
-        return answer(request, running_games)
+        return answer(request, await site.draw(request, lambda: draw(hub.live, hub.viewers, place)))
     number = place.path.partition("/")[2].partition(".")[0]
     running = hub.live.games.get(int(number)) if number.isascii() and number.isdigit() else None
     if running is not None:
@@ -357,11 +345,6 @@ async def page(request: Request, site: Shown, path: Annotated[str, PathPart(max_
     if isinstance(rendered, Path):
         return response_of(rendered, found.kind, _caching(is_fixed=found.is_fixed))
     return answer(request, found.page(rendered))
-
-
-def _waiting_page(site: Site, path: str) -> LivePage | None:
-    found = site.waiting.page(path)
-    return log_page(site.log, path) if found is None and site.log is not None else found
 
 
 def _caching(*, is_fixed: bool) -> Mapping[str, str]:

@@ -11,7 +11,7 @@ from judge.submissions.starters import starters_of
 from judge.transparency.keys import fingerprint
 from judge.transparency.log import SignedLog
 from judge.web.live.page import LivePage, kind_of
-from judge.web.live.pages import MOMENTS_SCRIPT, NAVIGATION, WAITING_SCRIPT, asset_page
+from judge.web.live.pages import MOMENTS_SCRIPT, NAVIGATION, WAITING_SCRIPT, asset_page, log_page
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class WaitingContest:
             return asset_page(path)
         place = PagePlace.of_file(path)
         if place.path not in NAVIGATION:
-            return None
+            return None if self.log is None else log_page(self.log, path)
         planned, language = self.file.current_value(), place.language
         plan, policy = planned.plan, planned.policy
         key = None if self.log is None else self.log.key
