@@ -127,10 +127,7 @@ class PaintedEvents:
         found = self._open.get(number)
         if found is None:
             heads, *lines = zlib.decompress(self._blocks[number]).split(b"\n")
-            found = [
-                Sent(seq, game, is_within, line)
-                for (seq, game, is_within), line in zip(json.loads(heads), lines, strict=True)
-            ]
+            found = [Sent(*head, line) for head, line in zip(json.loads(heads), lines, strict=True)]
         self._keep_open(number, found)
         return found
 
@@ -221,7 +218,7 @@ class Hub:
         """
         found: list[Sent] = []
         while seq < self._last and len(found) < most:
-            scan = partial(self._scan, seq)
+            scan = partial(self.since, seq, SCANNED_EVENTS, Topic())
             if self._stored.is_compressed(seq):
                 scanned = await self._scanning.run(receive, client, scan, in_thread=False)
             else:
@@ -229,9 +226,6 @@ class Hub:
             found += filter(topic.has, scanned)
             seq = scanned[-1].seq if scanned else self._last
         return found[:most]
-
-    def _scan(self, seq: int) -> list[Sent]:
-        return list(islice(self._stored.since(seq), SCANNED_EVENTS))
 
     def join(self, transport: asyncio.Transport, topic: Topic, seq: int) -> Viewer:
         """Send the events after `seq`, and all later ones. Headers are already sent."""
@@ -354,7 +348,6 @@ class ContestHub(Hub):
 
     @property
     def seq(self) -> int:
-        """Number of the last event that a page may show."""
         return self.live.seq
 
     def step(self) -> float:
@@ -371,8 +364,7 @@ class ContestHub(Hub):
         return super().step()
 
     def read_events(self, *most_bytes: int) -> None:
-        for sent in self._news(*most_bytes) or ():
-            self.tell(sent)
+        self._unsent += self._news(*most_bytes) or ()
 
     def catch_up(self) -> None:
         """Read the rest of the log, before viewers join; restart if it was recreated."""

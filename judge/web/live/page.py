@@ -24,19 +24,18 @@ class LivePage:
 
     def packed(self) -> bytes:
         """Compressed, with its number."""
-        shown = self.seq if self.kind.startswith("text/html") else 0
+        shown = self.seq if self._has_number else 0
         if self._packed[0] != shown:
             self._packed = shown, gzip.compress(self.numbered(), GZIP_LEVEL, mtime=0)
         return self._packed[1]
 
     def numbered(self) -> bytes:
-        """Bytes with its number."""
-        return numbered(self.data, self.kind, self.seq)
+        """Bytes with its number; files other than pages have none."""
+        return self.data.replace(SEQ.encode(), str(self.seq).encode(), 1) if self._has_number else self.data
 
-
-def numbered(data: bytes, kind: str, seq: int) -> bytes:
-    """Files other than pages are unchanged."""
-    return data.replace(SEQ.encode(), str(seq).encode(), 1) if kind.startswith("text/html") else data
+    @property
+    def _has_number(self) -> bool:
+        return self.kind.startswith("text/html")
 
 
 _KINDS = {

@@ -17,7 +17,7 @@ from pathlib import Path
 from judge.base.durable_files import PARTIAL
 from judge.base.errors import HostError, InputError
 from judge.web.live.hub import PLOTS_S, Topic
-from judge.web.live.page import kind_of, numbered
+from judge.web.live.page import LivePage, kind_of
 from judge.web.live.pages import RUNNING, LivePages
 from judge.web.live.paint import plots_path
 
@@ -74,12 +74,8 @@ class StaticSite:
             outgrown = self._directory / f"{path}.p"
             if outgrown.is_dir():
                 shutil.rmtree(outgrown)
-        head = {
-            "log": live.log,
-            "seq": live.seq,
-            "events_per_file": EVENTS_PER_FILE,
-            "now_ms": round(time.time() * 1000),
-        }
+        now_ms = round(time.time() * 1000)
+        head = {"log": live.log, "seq": live.seq, "events_per_file": EVENTS_PER_FILE, "now_ms": now_ms}
         self._put(HEAD, json.dumps(head).encode(), is_always=True)
         return self._shown == now and not live.games and self._pages.contest().is_over
 
@@ -126,5 +122,5 @@ class StaticSite:
         place = self._directory / path
         place.parent.mkdir(parents=True, exist_ok=True)
         partial = place.with_name(place.name + PARTIAL)
-        partial.write_bytes(numbered(data, kind_of(path), self._hub.live.seq))
+        partial.write_bytes(LivePage(data, kind_of(path), seq=self._hub.live.seq).numbered())
         partial.replace(place)
