@@ -45,14 +45,12 @@ class EventLog:
         self.seq = 0
         with os_errors_as(HostError, path):
             self._file: IO[bytes] = path.open("a+b", buffering=0)
-        try:
-            lock(self._file)
-            self._cut_torn_line()
-        except BaseException as error:
-            self._file.close()
-            if isinstance(error, OSError):
-                raise HostError(f"{path}: {error.strerror}") from None
-            raise
+            try:
+                lock(self._file)
+                self._cut_torn_line()
+            except BaseException:
+                self._file.close()
+                raise
 
     def events(self) -> Iterator[AnyEvent]:
         """All events before the first damaged line, where the log is cut off; must be exhausted before appending.
