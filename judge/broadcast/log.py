@@ -86,7 +86,6 @@ class EventLog:
         self.seq += len(events)
 
     def close(self) -> None:
-        """Release the lock."""
         self._file.close()
 
     def _cut_torn_line(self) -> None:
@@ -191,7 +190,6 @@ class LogReader:
         return is_other or found.st_size < self._begin
 
     def close(self) -> None:
-        """Close the file."""
         if self._file is not None:
             self._file.close()
             self._file = None

@@ -221,7 +221,6 @@ class Live:
         self.version += 1
 
     def shown(self, agent: str) -> str:
-        """Its display name."""
         return self.titles.get(agent) or agent
 
     @property

@@ -52,7 +52,6 @@ class AgentView:
 
     @property
     def title(self) -> str:
-        """Its display name."""
         return (self.chosen_title if self.row is None else self.row.title) or self.name
 
     @property

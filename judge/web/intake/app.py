@@ -80,7 +80,6 @@ class AppState:
 
     @property
     def player(self) -> PlayerStatus:
-        """The current status of the process that checks submissions and plays."""
         return player_status(self.directory.folder, self.directory.contest)
 
 

@@ -237,7 +237,6 @@ class AppServer:
         self._server = _Server(uvicorn.Config(limited, **options))
 
     def run(self) -> None:
-        """Serve until a signal."""
         if self._is_limited:
             numbers = self._allowed._asdict()
             get_logger().warning("the limit of files lowers the number of requests and streams at once", **numbers)

@@ -126,7 +126,6 @@ class Metrics:
         self._answers.labels(part, str(status)).inc()
 
     def count_moves(self, lines: Iterable[bytes]) -> None:
-        """Count moves among sent events."""
         for line in lines:
             if b'"type":"move"' in line and (found := _AT.search(line)):
                 moment = datetime.fromisoformat(found[1].decode())

@@ -61,11 +61,9 @@ class PrivatePages:
         return PagePlace.of_file(path, query=request.url.query)
 
     def is_first(self, request: Request) -> bool:
-        """Whether the first page is requested."""
         return self.place(request).path == f"{self.folder}/index.html"
 
     def page(self, template: str, request: Request, values: Mapping[str, Any], status: int = 200) -> Response:
-        """A rendered page."""
         place = self.place(request)
         common = {"has_authors": True, "policy": AUTHOR_POLICY, "folder": f"{place.root}{self.folder}/"}
         return html(render(template, place, {**common, **values}, package=self.package), status)
@@ -89,7 +87,6 @@ class PrivatePages:
             return RedirectResponse(f"{request.url.path.rstrip('/')}/index.html", 307)
 
     def add_to(self, app: FastAPI, *routers: APIRouter) -> None:
-        """Add the pages of routers in all languages to an application."""
         for code in CODES:
             for router in routers:
                 app.include_router(router, prefix="" if code == CODES[0] else f"/{code}", include_in_schema=False)

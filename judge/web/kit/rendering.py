@@ -115,7 +115,6 @@ class RecordTask:
             return path.stat().st_size
 
     def result(self) -> bytes:
-        """Compute it here."""
         return self.compute(self.files, self.digest, *self.arguments)
 
 
@@ -225,7 +224,6 @@ class RenderedResponse(Response):
         self._more = headers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send it, unless the client goes."""
         found = await self._renderer.render(receive, client_of(scope), self._task)
         await response_of(found, self._kind, self._more)(scope, receive, send)
 

@@ -45,7 +45,6 @@ class Rooms(NamedTuple):
 
     @classmethod
     def wanted(cls, limits: IntakePolicy) -> "Rooms":
-        """Those of `limits`."""
         return cls(min(limits.connections, MAX_REQUESTS), limits.connections)
 
     @classmethod

@@ -59,7 +59,6 @@ class Authenticator:
         return holder
 
     async def is_organiser(self, scope: Scope) -> bool:
-        """Whether a request has an organiser's cookie."""
         if not (token := ORGANISER.sent(scope)):
             return False
         return await to_thread.run_sync(self.tokens.organiser_of, token, limiter=self._look_ups) is not None
@@ -82,7 +81,6 @@ class SessionCookie:
     name: str
 
     def name_in(self, scope: Scope) -> str:
-        """The cookie's name in this service."""
         if scope["scheme"] != "https":
             return self.name
         folder = re.sub(r"[^A-Za-z0-9]+", "-", scope.get("root_path", "")).strip("-")
@@ -112,7 +110,6 @@ class SessionCookie:
         return answer
 
     def sign_in(self, request: Request, token: str) -> Response:
-        """Set the cookie for the browser session."""
         answer = RedirectResponse("index.html", 303)
         answer.set_cookie(value=token, **self._attributes(request))
         return answer

@@ -99,7 +99,6 @@ class Site:
 
     @asynccontextmanager
     async def running(self, _app: FastAPI) -> AsyncIterator[None]:
-        """Lifespan that follows the contest."""
         task = asyncio.create_task(ServiceLoop("live events", self.step).run_async())
         yield
         task.cancel()
@@ -137,7 +136,6 @@ class EventStream(Response):
         self._hub, self._topic, self._since = hub, topic, since
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Wait until the client disconnects."""
         headers = Headers({"content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no"})
         await send({"type": "http.response.start", "status": 200, "headers": headers.raw})
         # Sends the headers.

@@ -55,7 +55,6 @@ class Certificate:
         return self._tested
 
     def read(self, contest: ContestView) -> None:
-        """Read some records before the certificate is needed."""
         with suppress(InputError):  # `tested` names the record
             self._read(_records(contest), READ_BEFORE_S)
 

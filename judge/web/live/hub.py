@@ -118,7 +118,6 @@ class PaintedEvents:
             self._last = []
 
     def since(self, seq: int) -> Iterator[Sent]:
-        """Events after a number."""
         for number in range(bisect_right(self._ends, seq), len(self._blocks) + 1):
             block = self._last if number == len(self._blocks) else self._expanded(number)
             yield from islice(block, bisect_right(block, seq, key=lambda sent: sent.seq), None)
@@ -245,7 +244,6 @@ class Hub:
         self._behind.discard(viewer)
 
     def close(self) -> None:
-        """Drop all viewers."""
         for viewer in list(self._viewers):
             viewer.transport.abort()
 
@@ -351,7 +349,6 @@ class ContestHub(Hub):
         return self.live.seq
 
     def step(self) -> float:
-        """Read new events, and send due ones."""
         now = time.monotonic()
         if self._is_outdated or (now >= self._look_for_other_at and self._reader.is_replaced()):
             self._begin_again()

@@ -66,7 +66,6 @@ class Painter:
         }
 
     def svg(self, game: LiveGame) -> str:
-        """For the script."""
         view = game.view()
         return self._still(self.view if view is None else view, " - ".join(game.names), f"g{game.game}")
 

@@ -33,7 +33,6 @@ class HostCheck:
             self._is_running = True
 
     def close(self) -> None:
-        """End a running check."""
         self._worker.kill()
 
 

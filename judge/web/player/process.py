@@ -91,7 +91,6 @@ class PlayerProcess(ServiceLoop):
         return 0.0
 
     def finish(self) -> None:
-        """End the process."""
         kill([self._worker], STOP_S)
 
 

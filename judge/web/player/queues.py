@@ -62,7 +62,6 @@ class Running(Generic[Job]):
         return pid is not None and cores.waits(pid)
 
     def count_time(self) -> None:
-        """Count the time since the last call."""
         now = time.monotonic()
         self.spent_s += 0 if self.is_held else now - self.counted_at
         self.counted_at = now
@@ -183,7 +182,6 @@ class SubmissionQueue:
     practice: int = 0
 
     def sweep(self, running: Sequence[Submission]) -> None:
-        """Requeue submissions of processes that ended."""
         kept = [(taken.id, taken.attempt) for taken in running]
         for number in requeue_lost(self.directory, self.register, self.worker, kept):
             log.warning("its process ended; it is processed again", submission=number)

@@ -61,7 +61,6 @@ class PlayerFiles:
         return True
 
     def close(self) -> None:
-        """Release the lock."""
         if self._lock is not None:
             self._lock.close()
             self._lock = None
