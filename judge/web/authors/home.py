@@ -172,10 +172,7 @@ def _is_open(state: AppState, author: str) -> bool:
 
 
 def ladder_values(
-    contest: ContestView,
-    submissions: Sequence[Submission],
-    challenges: Sequence[PracticeGame],
-    per_day: int,
+    contest: ContestView, submissions: Sequence[Submission], challenges: Sequence[PracticeGame], per_day: int
 ) -> Mapping[str, Any] | None:
     """None for other formats, and without an agent that takes part."""
     passed = {each.id for each in submissions if each.state in ENTERS}

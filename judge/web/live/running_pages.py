@@ -90,13 +90,7 @@ class RunningPages:
         return page
 
     def _all_running(
-        self,
-        live: Live,
-        viewers: int,
-        place: PagePlace,
-        with_boards: bool,
-        final: ContestView | None,
-        agent: str,
+        self, live: Live, viewers: int, place: PagePlace, with_boards: bool, final: ContestView | None, agent: str
     ) -> bytes:
         since = moment((self.now() - RESULT_S) * 1000)
         ended = [game for game in live.last_games if game.end and game.end.at >= since and game.game not in live.games]

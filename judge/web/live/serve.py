@@ -119,10 +119,7 @@ def _server(
 
 @contextmanager
 def opened_service(
-    planned: Planned,
-    state: intake.AppState | None,
-    counted: Metrics,
-    renders: Renderer | None = None,
+    planned: Planned, state: intake.AppState | None, counted: Metrics, renders: Renderer | None = None
 ) -> Iterator[HostedContest]:
     """A contest with its application; `renders` may be shared by contests."""
     with ExitStack() as stack:

@@ -145,8 +145,5 @@ def log_order(done: DoneOrder) -> None:
 @contextmanager
 def opened_console(planned: Planned, state: AppState, publish: PublishPages) -> Iterator[Console]:
     """Raises HostError if the store is unreadable."""
-    with (
-        ExitStack() as stack,
-        closing(Orders(planned.store_url, planned.name)) as orders,
-    ):
+    with ExitStack() as stack, closing(Orders(planned.store_url, planned.name)) as orders:
         yield Console(planned, state, orders, publish, PlanFile(planned), stack)

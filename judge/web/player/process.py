@@ -185,11 +185,7 @@ class _ContestLoop(ServiceLoop):
 
 @contextmanager
 def _playing(
-    directory: IntakeDirectory,
-    planned: Planned | None,
-    files: PlayerFiles,
-    process: Processor,
-    host: Workplace | None,
+    directory: IntakeDirectory, planned: Planned | None, files: PlayerFiles, process: Processor, host: Workplace | None
 ) -> Iterator[BackgroundJobs[Submission]]:
     with (
         working(directory) as worker,
