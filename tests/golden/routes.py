@@ -26,10 +26,9 @@ from judge.translations.language import CODES
 from judge.transparency.keys import make_key
 from judge.web.intake.app import create_service as create_intake
 from judge.web.intake.app import router as intake_router
-from judge.web.kit.clients import ClientLimits
+from judge.web.kit.clients import ClientLimits, Rooms
 from judge.web.kit.connections import listening, parse_listen_address, uvicorn_options
 from judge.web.kit.middleware import Metrics
-from judge.web.kit.rooms import Rooms
 from judge.web.live.app import Site
 from judge.web.live.metrics import served_metrics
 from judge.web.live.pages import LivePages

@@ -30,8 +30,7 @@ from judge.submissions.service import check_title
 from judge.submissions.starters import starter_zip, starters_of
 from judge.tournament.snapshot import Snapshot, read_snapshot
 from judge.web.authors.games import author_game_page, own_lines, practice_page, record_of_game, record_of_practice
-from judge.web.authors.home import MAX_CHALLENGES, home_values, ladder_values
-from judge.web.authors.submissions import practice_values, submission_values
+from judge.web.authors.views import MAX_CHALLENGES, home_values, ladder_values, practice_values, submission_values
 from judge.web.intake.app import AppState, Number, UploadParameters, ask_challenge, ask_practice, stored_file
 from judge.web.kit.answers import AsciiJSON, UnauthorizedError, attachment, download, html, route_with_errors
 from judge.web.kit.private_pages import FORM, Fields, PrivatePages, contest_values

@@ -14,8 +14,7 @@ from judge.site.pages import AUTHOR_POLICY, PagePlace, render
 from judge.tournament.snapshot import Snapshot
 from judge.translations.language import CODES
 from judge.web.kit.answers import html
-from judge.web.kit.forms import check_site, form_fields
-from judge.web.kit.session import SessionCookie, sign_in
+from judge.web.kit.session import SessionCookie, check_site, form_fields, sign_in
 
 SendPage = Callable[[str, Request, Mapping[str, Any], int], Response]
 """Renders a template for a request, with values and a status."""

@@ -23,9 +23,8 @@ from judge.store.tokens import TokenHolder, TokenRole
 from judge.store.types import NotFoundError
 from judge.web.intake.app import MAX_ID, Number, stored_file
 from judge.web.kit.answers import MayNotActError, UnauthorizedError, attachment, download, route_with_errors, status_of
-from judge.web.kit.forms import check_site, form_fields, is_proof, proof_of
 from judge.web.kit.private_pages import PrivatePages, contest_values
-from judge.web.kit.session import ORGANISER
+from judge.web.kit.session import ORGANISER, check_site, form_fields, is_proof, proof_of
 from judge.web.organisers import views
 from judge.web.organisers.console import Console, log_order
 from judge.web.organisers.orders import ACTIONS, FileOrder, export_of, order_of

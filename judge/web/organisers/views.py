@@ -20,7 +20,7 @@ from judge.host.doctor import worst_light
 from judge.journal.events import Paused, Resumed, Stopped, SubmissionState, Voided
 from judge.sandbox.machine.cores import holders_here, service_cores
 from judge.store.types import JournalLine
-from judge.web.authors.submissions import submission_values
+from judge.web.authors.views import submission_values
 from judge.web.organisers.console import Console
 from judge.web.organisers.orders import offered
 from judge.web.player.status import NO_PLAYER, ask_for_host_check

@@ -1,4 +1,4 @@
-"""An author's first page: the contest, the author's agents, and their ratings, opponents and challenges in a ladder."""
+"""Values of the authors' pages: the first page, also of a ladder, and that of a submission."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ from typing import Any, Literal
 from judge.contest.admissions import season_is_over
 from judge.contest.contest import why_frozen
 from judge.contest.entries import current_intake
-from judge.contest_games import GameResult
+from judge.contest_games import GameResult, GameState
 from judge.contest_view.ladder import TREND_GAMES
 from judge.contest_view.values import Participant
 from judge.contest_view.view import ContestView
@@ -17,14 +17,19 @@ from judge.site.ladder import last_game, signed
 from judge.site.rules import game_facts, limit_facts
 from judge.store.practice_games import PracticeGame
 from judge.store.queries import Reader
-from judge.store.types import ENTERS, VERSIONED_CHARACTERS, EntryRow, NotNowError, Submission
-from judge.submissions.service import has_other_clock
+from judge.store.submissions import Register
+from judge.store.types import ENTERS, VERSIONED_CHARACTERS, EntryRow, NotNowError, Submission, UploadStep
+from judge.submissions.check import CheckReport, Grade
+from judge.submissions.pipeline import Stage
+from judge.submissions.practice import with_shorter_games
+from judge.submissions.service import IntakeDirectory, has_other_clock
 from judge.submissions.starters import protocol_url, starters_of
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.snapshot import Snapshot, newest_versions
 from judge.translations.language import Language
 from judge.web.authors.games import practice_line
-from judge.web.intake.app import AppState
+from judge.web.intake.app import AppState, stored_file
+from judge.web.schemas import shown_reason
 
 MIB = 1 << 20
 
@@ -35,6 +40,9 @@ MAX_REFUSALS = 100
 MAX_OPPONENTS = 100
 MAX_PICKS = 3
 MAX_CHALLENGES = 20
+
+WORDS = {Stage.STAGED: "stored"}
+"""Stages with another word on pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,3 +259,75 @@ def _picks(
 
 def _other(result: GameResult, agent: str) -> str:
     return result.second if result.first == agent else result.first
+
+
+# --- a submission -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class StageView:
+    """`mark` is done, failed, now, held (waits for a slot) or waiting."""
+
+    name: str
+    mark: str
+    text: str = ""
+    seconds: float | None = None
+
+
+def submission_values(
+    directory: IntakeDirectory, register: Register, submission: Submission, *, is_held: bool
+) -> Mapping[str, Any]:
+    """Values of the page."""
+    steps = register.steps(submission)
+    report = None
+    if submission.report is not None:
+        report = CheckReport.model_validate_json(stored_file(directory, submission.report, "report"))
+    findings = () if report is None else report.findings
+    problems = [each for grade in (Grade.FAIL, Grade.WARNING) for each in findings if each.grade is grade]
+    return {
+        "submission": submission,
+        "why": shown_reason(submission.state, submission.why),
+        "stages": _stages(submission, steps, "held" if is_held else "now"),
+        "is_open": not submission.is_over,
+        "is_too_late": register.has_begun() and not directory.joins_later,
+        "problems": problems,
+        "passes": [finding for finding in findings if finding.grade is Grade.PASS],
+        "untried": () if report is None else report.untried,
+    }
+
+
+def practice_values(
+    directory: IntakeDirectory, submission: Submission, games: Sequence[PracticeGame]
+) -> Mapping[str, Any]:
+    """Values about practice games."""
+    limits, clock = directory.intake, directory.policy.clock
+    is_waiting = any(game.state in (GameState.PENDING, GameState.RUNNING) for game in games)
+    may_ask = limits.practice_games and limits.practice_games_per_day >= limits.practice_games
+    return {
+        "games": [*map(practice_line, games)],
+        "practice_s": limits.practice_s
+        if with_shorter_games(directory.policy, limits.practice_s) != directory.policy
+        else 0,
+        "turn_ms": clock.answer_ms,
+        "may_practise": bool(may_ask and submission.state in ENTERS and not is_waiting),
+        "is_practising": is_waiting,
+    }
+
+
+def _stages(submission: Submission, steps: Sequence[UploadStep], now: str) -> Sequence[StageView]:
+    told = {step.stage: step for step in steps}
+    has_failed = any(not step.ok for step in steps)
+    shown = []
+    for stage in Stage:
+        step, word = told.get(stage), WORDS.get(stage, stage.value)
+        if step is not None:
+            shown.append(StageView(word, "done" if step.ok else "failed", step.text, step.seconds))
+        elif stage is Stage.RECEIVED:
+            shown.append(StageView(word, "done"))
+        elif (
+            submission.state is SubmissionState.PROCESSING and not has_failed and not any(s.mark == now for s in shown)
+        ):
+            shown.append(StageView(word, now))
+        else:
+            shown.append(StageView(word, "waiting"))
+    return shown
