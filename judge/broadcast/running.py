@@ -63,19 +63,16 @@ class RunningGame(SteppedGame):
         is_first = self._origin_ms is None
         self._origin_ms = began if self._origin_ms is None else min(self._origin_ms, began)
         if is_first:
-            at = self._at(entries[0].ns)
             self._view = self._public()
-            board = None if self._view is None else _board(self._view)
-            left_ms = self.left_ms()
             self._events.append(
                 Playing(
                     game=self.game,
                     attempt=self.attempt,
                     play=self.play,
                     set_moves=self.spec.opening_moves,
-                    at=at,
-                    board=board,
-                    left_ms=left_ms,
+                    at=self._at(entries[0].ns),
+                    board=None if self._view is None else _board(self._view),
+                    left_ms=self.left_ms(),
                 )
             )
         if not self.follow(entries) or self.referee.unapplied is None:

@@ -29,7 +29,7 @@ from judge.store.types import NotFoundError, NotNowError, TooMuchError
 from judge.submissions.service import check_title
 from judge.submissions.starters import starter_zip, starters_of
 from judge.tournament.snapshot import Snapshot, read_snapshot
-from judge.web.authors.games import author_game_page, own_lines, practice_page, record_of_game, record_of_practice
+from judge.web.authors.games import author_game_page, own_line, practice_page, record_of_game, record_of_practice
 from judge.web.authors.views import MAX_CHALLENGES, home_values, ladder_values, practice_values, submission_values
 from judge.web.intake.app import AppState, Number, UploadParameters, ask_challenge, ask_practice, stored_file
 from judge.web.kit.answers import AsciiJSON, UnauthorizedError, attachment, download, html, route_with_errors
@@ -84,7 +84,7 @@ def _page(template: str, request: Request, values: Mapping[str, Any], status: in
     return SITE.page(template, request, {**common, **values}, status)
 
 
-def _sign_in_page(request: Request, _error: Exception | None = None) -> Response:
+def _sign_in_page(request: Request, _error: Exception) -> Response:
     return _page("author_sign_in.html", request, {}, 200 if SITE.is_first(request) else 401)
 
 
@@ -223,7 +223,8 @@ def change_agent(own: Signed, fields: Fields) -> Response:
 def _index_page(own: Own, problem: str = "") -> Response:
     register = own.state.register
     games = register.own_games(own.author, MAX_GAMES + 1)
-    lines = own_lines(games[:MAX_GAMES], own.agents)
+    agents = own.agents
+    lines = [own_line(game, agents) for game in games[:MAX_GAMES]]
     submissions, language = register.submissions(own.author), SITE.place(own.request).language
     contest, per_day = own.site.contest(), own.state.directory.intake.challenges_per_day
     snapshot = own.site.snapshot() if contest is None else contest.snapshot

@@ -1,4 +1,4 @@
-"""Permits that the networks of clients get in turn, and work that ends with its client."""
+"""A permit that the networks of clients get in turn, and work that ends with its client."""
 
 import asyncio
 from collections import OrderedDict, deque
@@ -16,18 +16,18 @@ Result = TypeVar("Result")
 
 
 class Lane:
-    """A number of permits, which clients' networks get in turn."""
+    """A permit, which clients' networks get in turn."""
 
-    def __init__(self, permits: int = 1) -> None:
-        self._free = permits
-        self._threads = CapacityLimiter(permits)
+    def __init__(self) -> None:
+        self._is_free = True
+        self._threads = CapacityLimiter(1)
         self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
 
     @asynccontextmanager
     async def turn(self, client: str) -> AsyncIterator[None]:
         """Wait for a permit."""
-        if self._free:
-            self._free -= 1
+        if self._is_free:
+            self._is_free = False
         else:
             await self._wait(networks_of(client)[-1].name)
         try:
@@ -69,7 +69,7 @@ class Lane:
             if not turn.done():
                 turn.set_result(None)
                 return
-        self._free += 1
+        self._is_free = True
 
 
 async def while_connected(receive: Receive, work: Awaitable[Result]) -> Result:

@@ -7,7 +7,7 @@ from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
 from prometheus_client import make_wsgi_app
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.core import GaugeMetricFamily as Gauge
 from prometheus_client.registry import Collector
 
 from judge.base.errors import HostError, InputError
@@ -33,46 +33,44 @@ class StoreNumbers(Collector):
         self._planned = planned
         self._site = site
 
-    def describe(self) -> Iterable[GaugeMetricFamily]:
+    def describe(self) -> Iterable[Gauge]:
         """Nothing: the names do not need the store."""
         return []
 
-    def collect(self) -> Iterator[GaugeMetricFamily]:
-        yield _gauge("judge_viewers", "Connections of viewers.", {(): self._site.viewers()})
+    def collect(self) -> Iterator[Gauge]:
+        yield Gauge("judge_viewers", "Connections of viewers.", self._site.viewers())
         room = free_space_of(self._planned.folder)
         problems = player_status(self._planned.folder, self._planned.name).problems
-        yield _gauge("judge_player_up", "1 if a process checks submissions and plays.", {(): int(not problems)})
-        yield _gauge("judge_disk_free_bytes", "Free bytes on the disk of the contest's folder.", {(): room.disk})
-        yield _gauge("judge_memory_available_bytes", "Available memory of the machine.", {(): room.memory})
+        yield Gauge("judge_player_up", "1 if a process checks submissions and plays.", not problems)
+        yield Gauge("judge_disk_free_bytes", "Free bytes on the disk of the contest's folder.", room.disk)
+        yield Gauge("judge_memory_available_bytes", "Available memory of the machine.", room.memory)
         try:
             yield from self._of_store()
             is_up = 1
         except (HostError, InputError) as error:
             log.error("the store cannot be read", error=str(error))  # noqa: TRY400 - a sentence
             is_up = 0
-        yield _gauge("judge_store_up", "1 if the store answers.", {(): is_up})
+        yield Gauge("judge_store_up", "1 if the store answers.", is_up)
 
-    def _of_store(self) -> Iterator[GaugeMetricFamily]:
+    def _of_store(self) -> Iterator[Gauge]:
         planned = self._planned
         if planned.has_no_store:
             return
         with closing(Reader(planned.store_url)) as reader:
             if planned.name in reader.contest_names():
-                games = {(state.value,): count for state, count in reader.counts(planned.name).items()}
-                yield _gauge("judge_games", "Games of the schedule, by state; `pending` is the queue.", games, "state")
-                attempts = {(state.value,): count for state, count in reader.attempt_counts(planned.name).items()}
-                yield _gauge("judge_attempts", "Attempts at games, by state, including voids.", attempts, "state")
-                is_open = {(): int(reader.state(planned.name) == "open")}
-                yield _gauge("judge_contest_open", "1 if games are started, 0 if it is paused or stopped.", is_open)
+                games, attempts = reader.counts(planned.name), reader.attempt_counts(planned.name)
+                yield _by_state("judge_games", "Games of the schedule, by state; `pending` is the queue.", games)
+                yield _by_state("judge_attempts", "Attempts at games, by state, including voids.", attempts)
+                is_open = reader.state(planned.name) == "open"
+                yield Gauge("judge_contest_open", "1 if games are started, 0 if it is paused or stopped.", is_open)
         with closing(RegisterReader(planned.store_url, planned.name)) as register:
-            states = {(state.value,): count for state, count in register.counts().items()}
-            yield _gauge("judge_submissions", "Submissions, by state.", states, "state")
+            yield _by_state("judge_submissions", "Submissions, by state.", register.counts())
 
 
-def _gauge(name: str, about: str, values: Mapping[Any, int], *labels: str) -> GaugeMetricFamily:
-    found = GaugeMetricFamily(name, about, labels=labels)
-    for label, value in values.items():
-        found.add_metric(label, value)
+def _by_state(name: str, about: str, counts: Mapping[Any, int]) -> Gauge:
+    found = Gauge(name, about, labels=["state"])
+    for state, count in counts.items():
+        found.add_metric([state.value], count)
     return found
 
 

@@ -98,28 +98,16 @@ def _list(item: Item) -> list[Any]:
             where = [_round(each) for each in (item.x, item.y, item.radius)]
             return ["disc", *where, item.fill, item.stroke, item.stroke_width]
         case Shape():
-            return [
-                "shape",
-                [[_round(x), _round(y)] for x, y in item.points],
-                item.fill,
-                item.stroke,
-                item.stroke_width,
-            ]
+            points = [[_round(x), _round(y)] for x, y in item.points]
+            return ["shape", points, item.fill, item.stroke, item.stroke_width]
         case Stroke():
             ends = [_round(each) for each in (*item.start, *item.end)]
             return ["line", *ends, item.colour, _round(item.width)]
         case Text():
             # Half the height of capitals and digits.
             baseline = _round(item.y + item.size * 0.355)
-            return [
-                "text",
-                _round(item.x),
-                baseline,
-                plain_text(item.text),
-                _round(item.size),
-                item.colour,
-                item.anchor,
-            ]
+            words = plain_text(item.text)
+            return ["text", _round(item.x), baseline, words, _round(item.size), item.colour, item.anchor]
 
 
 def _round(value: float) -> float:
