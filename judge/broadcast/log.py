@@ -53,10 +53,7 @@ class EventLog:
                 raise
 
     def events(self) -> Iterator[AnyEvent]:
-        """All events before the first damaged line, where the log is cut off; must be exhausted before appending.
-
-        Raises HostError.
-        """
+        """All events before the first damaged line, where the log is cut off. Read all, then append. Raises HostError."""
         with closing(LogReader(self.path)) as reader, os_errors_as(HostError, self.path):
             while (news := reader.news()) is not None:
                 for line in news:
@@ -69,10 +66,7 @@ class EventLog:
                 self._cut_damage(reader.damaged_at)
 
     def append(self, events: Sequence[AnyEvent], *, is_durable: bool = False) -> None:
-        """Write all events or none. Raises HostError.
-
-        `is_durable`: sync to disk before returning.
-        """
+        """Write all events or none; `is_durable`: sync to disk before returning. Raises HostError."""
         if not events:
             return
         data = b"".join(write_event(event, seq) + b"\n" for seq, event in enumerate(events, self.seq + 1))

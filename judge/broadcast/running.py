@@ -1,7 +1,4 @@
-"""Converts the growing transcript of a running game into public events.
-
-A referee (`judge.referee.replay`) is fed with its entries.
-"""
+"""Converts the growing transcript of a running game into public events: its entries are fed to a referee."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime

@@ -1,7 +1,4 @@
-"""HTTP paths of the authors' pages.
-
-Others' resources, missing ones and invalid tokens get the same answer.
-"""
+"""HTTP paths of the authors' pages. Others' resources, missing ones and invalid tokens get the same answer."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -1,6 +1,4 @@
-"""Answers: JSON in printable ASCII, pages, downloads, and errors with their statuses. Causes of host failures are only
-logged.
-"""
+"""Answers: printable JSON, pages, downloads, and errors with statuses. Causes of host failures are only logged."""
 
 import json
 from collections.abc import Callable, Coroutine, Mapping

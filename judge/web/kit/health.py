@@ -17,10 +17,7 @@ class StalledError(HostError):
 
 
 async def check_health(register: RegisterReader | None = None, problems: Sequence[str] = ()) -> None:
-    """Raise HostError if the store does not answer, StalledError if a part of the service does not work.
-
-    `problems` are those of other processes.
-    """
+    """Raise HostError if the store does not answer, StalledError for a stalled loop and `problems` of others."""
     if register is not None:
         await to_thread.run_sync(register.has_begun, limiter=_checks)
     if stalled := [*stalled_loops(), *problems]:

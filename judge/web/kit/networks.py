@@ -1,6 +1,4 @@
-"""The networks of a client, and limits of each: a customer of a provider has many IPv6 addresses, often a /56, and a
-company a /48.
-"""
+"""Networks of a client, with limits: a provider's customer has many IPv6 addresses, often a /56, a company a /48."""
 
 from collections import Counter, OrderedDict
 from functools import lru_cache

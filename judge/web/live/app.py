@@ -109,10 +109,7 @@ class Site:
         self.renders.close()
 
     async def in_turn(self, request: Request, find: Callable[[LivePages], Found]) -> Found:
-        """What `find` returns for the begun contest, when it is the client's turn.
-
-        Raises ClientDisconnect if the client goes before.
-        """
+        """What `find` returns for the begun contest, in the client's turn. Raises ClientDisconnect if it goes."""
         if self.watched is None:
             raise NotBegunError(NO_EVENTS)
         return await self.pages.run(request.receive, client_of(request.scope), partial(find, self.watched))

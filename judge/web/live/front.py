@@ -118,10 +118,7 @@ class FrontPage:
         limits: IntakePolicy,
         cup: PlannedCup | None = None,
     ) -> None:
-        """With a `cup` the contests are its leagues.
-
-        Raises InputError for a name that is used twice or is a page's.
-        """
+        """With a `cup` the contests are its leagues. Raises InputError for a name that is used twice or is a page's."""
         names = [hosted.name for hosted in contests]
         for number, name in enumerate(names):
             if name in names[:number]:

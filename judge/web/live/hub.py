@@ -211,10 +211,7 @@ class Hub:
         return list(islice(filter(topic.has, self._stored.since(seq)), most))
 
     async def find(self, receive: Receive, client: str, seq: int, most: int, topic: Topic) -> list[Sent]:
-        """As `since`. A search of older events takes turns with those of other clients.
-
-        Raises ClientDisconnect if the client goes.
-        """
+        """As `since`; searches of older events take turns. Raises ClientDisconnect if the client goes."""
         found: list[Sent] = []
         while seq < self._last and len(found) < most:
             scan = partial(self.since, seq, SCANNED_EVENTS, Topic())

@@ -1,7 +1,4 @@
-"""Pages of a running contest, rendered once per state.
-
-Their script continues from the last event (`SEQ`).
-"""
+"""Pages of a running contest, rendered once per state. Their script continues from the last event (`SEQ`)."""
 
 import shutil
 import time

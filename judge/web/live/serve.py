@@ -59,9 +59,7 @@ def opened_server(
     root_path: str = "",
     metrics: socket.socket | None = None,
 ) -> Iterator[AppServer]:
-    """The server of a contest, also before it begins. Only `proxy` may send X-Forwarded-For. `state` is a running
-    intake's. Raises HostError if the store is unreadable.
-    """
+    """The server of a contest. Only `proxy` may send X-Forwarded-For. Raises HostError if the store is unreadable."""
     counted = Metrics()
     with opened_service(planned, state, counted) as hosted, ExitStack() as stack:
         if metrics is not None:
@@ -80,10 +78,7 @@ def opened_front_server(
     proxy: str = "",
     root_path: str = "",
 ) -> Iterator[AppServer]:
-    """The server of several contests under one address, with the pages of a `cup` if given.
-
-    Raises as `opened_server`, and InputError.
-    """
+    """The server of several contests, with the pages of a `cup` if given. Raises as `opened_server`, and InputError."""
     with ExitStack() as stack:
         renders = stack.enter_context(closing(Renderer()))
         hosted = [
