@@ -53,7 +53,7 @@ class EventLog:
                 raise
 
     def events(self) -> Iterator[AnyEvent]:
-        """All events before the first damaged line, where the log is cut off. Read all, then append. Raises HostError."""
+        """All events before a damaged line, where the log is cut off. Read all, then append. Raises HostError."""
         with closing(LogReader(self.path)) as reader, os_errors_as(HostError, self.path):
             while (news := reader.news()) is not None:
                 for line in news:
