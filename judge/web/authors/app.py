@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -55,9 +56,8 @@ class AuthorsSite:
 
     def snapshot(self) -> Snapshot | None:
         """None before it begins."""
-        if self._snapshot is None:
-            document = self.state.register.document()
-            self._snapshot = None if document is None else read_snapshot(document)
+        if self._snapshot is None and (document := self.state.register.document()) is not None:
+            self._snapshot = read_snapshot(document)
         return self._snapshot
 
     def contest(self) -> ContestView | None:
@@ -122,12 +122,9 @@ class Own:
 
 def own_of(request: Request) -> Own:
     """Author of a request. Raises UnauthorizedError, TooMuchError."""
-    token = AUTHOR.sent(request.scope)
-    try:
-        if token:
+    with suppress(UnauthorizedError):
+        if token := AUTHOR.sent(request.scope):
             return Own(request, _author_of(request, token), authors_site_of(request))
-    except UnauthorizedError:
-        pass
     raise UnauthorizedError("you are not signed in: open the link that the organiser sent you")
 
 

@@ -103,9 +103,8 @@ class RecordTask:
     @property
     def key(self) -> str:
         """The same for the same result."""
-        return hashlib.sha256(
-            repr((self.compute.__qualname__, self.files, self.digest, self.arguments)).encode()
-        ).hexdigest()
+        parts = (self.compute.__qualname__, self.files, self.digest, self.arguments)
+        return hashlib.sha256(repr(parts).encode()).hexdigest()
 
     @property
     def record_bytes(self) -> int:

@@ -169,8 +169,9 @@ def submission_log(who: Someone, number: Number) -> Response:
 def submission_report(who: Someone, number: Number) -> Response:
     """A submission's report."""
     state = who.console.state
-    data = stored_file(state.directory, state.register.get(number).report, "report")
-    return download(data, f"submission-{number}.json")
+    return download(
+        stored_file(state.directory, state.register.get(number).report, "report"), f"submission-{number}.json"
+    )
 
 
 @router.get("/health.html")

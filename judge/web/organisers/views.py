@@ -1,5 +1,6 @@
 """Values of the organisers' pages."""
 
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ from judge.host.doctor import worst_light
 from judge.journal.events import Paused, Resumed, Stopped, SubmissionState, Voided
 from judge.sandbox.machine.cores import holders_here, service_cores
 from judge.store.types import JournalLine
-from judge.web.authors.views import submission_values
+from judge.web.authors.views import UNDERWAY, submission_values
 from judge.web.organisers.console import Console
 from judge.web.organisers.orders import offered
 from judge.web.player.status import NO_PLAYER, ask_for_host_check
@@ -101,7 +102,7 @@ def _before(console: Console) -> Mapping[str, Any]:
         "listed": [agent.name or agent.path for agent in plan.agents],
         "entries": entries,
         "name_problems": name_problems(console.file.current_value(), entries),
-        "waiting": [each for each in newest if each.state in (SubmissionState.RECEIVED, SubmissionState.PROCESSING)],
+        "waiting": [each for each in newest if each.state in UNDERWAY],
         "refused": [each for each in newest if each.state in (SubmissionState.REFUSED, SubmissionState.FAILED)],
         "starts": plan.windows.starts,
     }
@@ -194,10 +195,8 @@ class Room:
 def free_space_of(folder: Path) -> Room:
     """The current free space."""
     disk = shutil.disk_usage(folder)
-    memory = {}
-    for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-        name, _, rest = line.partition(":")
-        memory[name] = int(rest.split()[0]) << 10
+    found = re.findall(r"^(\w+): +(\d+) kB$", Path("/proc/meminfo").read_text(encoding="ascii"), re.MULTILINE)
+    memory = {name: int(kib) << 10 for name, kib in found}
     return Room(disk.free, disk.total, memory.get("MemAvailable", 0), memory.get("MemTotal", 0))
 
 

@@ -19,7 +19,7 @@ from judge.contest.run_lock import player_of
 from judge.contest.run_process import ContestProcess
 from judge.contest.window_keeper import POLL_INTERVAL_S, WHO, PlanFile, WindowKeeper
 from judge.contest_games import GameState
-from judge.journal.events import Announced, Moment, Revealed, StartTimeReached, SubmissionState
+from judge.journal.events import Announced, Moment, Revealed, StartTimeReached
 from judge.journal.sentences import text_of
 from judge.publish.export.folder import write_export
 from judge.publish.kept_exports import last_change
@@ -89,7 +89,10 @@ class ContestPlayer(ServiceLoop):
 
     def _is_ready(self, store: Store, starts: datetime) -> bool:
         """Whether no submission from before the start is still being processed."""
-        waits = 0 if has_begun(store, self._planned) else self._underway(starts)
+        waits = 0
+        if not has_begun(store, self._planned):
+            before = starts.astimezone(UTC).isoformat(timespec="milliseconds")
+            waits = sum(not each.is_over and each.received_at < before for each in self._register.submissions())
         if waits and waits != self._waits:
             log.info("the contest waits for submissions that came before its start", submissions=waits)
         self._waits = waits
@@ -106,14 +109,6 @@ class ContestPlayer(ServiceLoop):
         is_due = has_games or not self._is_exported(store) or reveals != self._reveals or self._process.has_failed
         if is_due and self._process.ensure():
             self._reveals = reveals
-
-    def _underway(self, starts: datetime) -> int:
-        before = starts.astimezone(UTC).isoformat(timespec="milliseconds")
-        early = [each for each in self._register.submissions() if each.received_at < before]
-        is_tried_again = sum(each.state is SubmissionState.FAILED and each.due_at is not None for each in early)
-        return is_tried_again + sum(
-            each.state in (SubmissionState.RECEIVED, SubmissionState.PROCESSING) for each in early
-        )
 
     # --- after the end -----------------------------------------------------------------------------------------------
 

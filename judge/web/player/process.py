@@ -172,10 +172,9 @@ class _ContestLoop(ServiceLoop):
 
     def _write_status(self) -> None:
         waiting = () if self._jobs is None else tuple(run.job.id for run in self._jobs.running if run.is_held)
-        problems = [*stalled_loops(), *([MISTAKE] if self._mistake else [])]
         status = PlayerStatus(
             waiting=waiting,
-            problems=tuple(problems),
+            problems=(*stalled_loops(), *([MISTAKE] if self._mistake else [])),
             mistake=self._mistake,
             findings=tuple(self._host_check.findings),
             checked_at=self._host_check.checked_at,
