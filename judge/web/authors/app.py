@@ -31,9 +31,8 @@ from judge.web.authors.games import author_game_page, own_line, practice_page, r
 from judge.web.authors.views import MAX_CHALLENGES, home_values, ladder_values, practice_values, submission_values
 from judge.web.intake.app import AppState, Number, UploadParameters, ask_challenge, ask_practice, stored_file
 from judge.web.kit.answers import AsciiJSON, UnauthorizedError, attachment, download, html, route_with_errors
-from judge.web.kit.private_pages import FORM, Fields, PrivatePages, contest_values
 from judge.web.kit.rendering import RecordTask, RenderedResponse, Renderer
-from judge.web.kit.session import AUTHOR
+from judge.web.kit.session import AUTHOR, FORM, Fields, PrivatePages, contest_values
 
 SITE = PrivatePages("author", __package__, AUTHOR)
 SCRIPT = "author.js"

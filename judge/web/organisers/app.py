@@ -23,11 +23,9 @@ from judge.store.tokens import TokenHolder, TokenRole
 from judge.store.types import NotFoundError
 from judge.web.intake.app import MAX_ID, Number, stored_file
 from judge.web.kit.answers import MayNotActError, UnauthorizedError, attachment, download, route_with_errors, status_of
-from judge.web.kit.private_pages import PrivatePages, contest_values
-from judge.web.kit.session import ORGANISER, check_site, form_fields, is_proof, proof_of
+from judge.web.kit.session import ORGANISER, PrivatePages, check_site, contest_values, form_fields, is_proof, proof_of
 from judge.web.organisers import views
-from judge.web.organisers.console import Console, log_order
-from judge.web.organisers.orders import ACTIONS, FileOrder, export_of, order_of
+from judge.web.organisers.console import ACTIONS, Console, FileOrder, export_of, log_order, order_of
 
 SITE = PrivatePages("organiser", __package__, ORGANISER)
 REASON_CHARACTERS = 1000

@@ -22,8 +22,7 @@ from judge.journal.events import Paused, Resumed, Stopped, SubmissionState, Void
 from judge.sandbox.machine.cores import holders_here, service_cores
 from judge.store.types import JournalLine
 from judge.web.authors.views import UNDERWAY, submission_values
-from judge.web.organisers.console import Console
-from judge.web.organisers.orders import offered
+from judge.web.organisers.console import Console, offered
 from judge.web.player.status import NO_PLAYER, ask_for_host_check
 
 SHOWN_WAITING = 10

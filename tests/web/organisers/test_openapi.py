@@ -17,7 +17,7 @@ from schemathesis.schemas import APIOperation
 from schemathesis.specs.openapi.checks import negative_data_rejection
 
 from judge.web.organisers.app import router
-from judge.web.organisers.orders import ACTIONS
+from judge.web.organisers.console import ACTIONS
 from judge.web.player.status import PlayerFiles
 from tests.examples import sized
 from tests.golden.routes import serving
