@@ -30,9 +30,8 @@ from judge.web.kit.clients import ClientLimits, Rooms
 from judge.web.kit.connections import listening, parse_listen_address, uvicorn_options
 from judge.web.kit.middleware import Metrics
 from judge.web.live.app import Site
-from judge.web.live.metrics import served_metrics
 from judge.web.live.pages import LivePages
-from judge.web.live.serve import create_app, create_service
+from judge.web.live.serve import create_app, create_service, served_metrics
 from judge.web.organisers.console import Console
 from tests.broadcast.logs import accept, play_next, recorder
 from tests.golden.export_files import files_by_pattern, small_cup

@@ -28,9 +28,8 @@ from judge.tournament.snapshot import read_snapshot
 from judge.transparency.log import SignedLog
 from judge.web.intake.upload import Receiver
 from judge.web.kit import logs
-from judge.web.kit.answers import error_responses, new_app
+from judge.web.kit.answers import check_health, error_responses, new_app
 from judge.web.kit.connections import AppServer
-from judge.web.kit.health import check_health
 from judge.web.kit.middleware import Middleware, Part
 from judge.web.kit.session import Authenticator
 from judge.web.player.status import PlayerStatus, player_status

@@ -1,9 +1,10 @@
 """Answers: printable JSON, pages, downloads, and errors with statuses. Causes of host failures are only logged."""
 
 import json
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
+from anyio import CapacityLimiter, to_thread
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
@@ -16,11 +17,15 @@ import judge
 from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
 from judge.base.parsing import complaint
+from judge.base.service_loop import stalled_loops
+from judge.store.submission_queries import RegisterReader
 from judge.store.types import NameTakenError, NotFoundError, NotNowError, TooMuchError
-from judge.web.kit.health import StalledError
 from judge.web.schemas import Problem
 
 log = get_logger()
+
+_checks = CapacityLimiter(2)
+"""Threads of checks of the service, which no other request uses."""
 
 MEANINGS = {
     401: "The token is missing or not valid.",
@@ -77,6 +82,10 @@ class TooLargeError(InputError):
 
 class TooSlowError(InputError):
     """The upload is too slow."""
+
+
+class StalledError(HostError):
+    """A part of the service does not work; the names of parts are public."""
 
 
 class FormUploadError(InputError):
@@ -167,3 +176,11 @@ def _answer(_request: Request, error: Exception) -> AsciiJSON:
         case ClientDisconnect():
             return problem(400, "the connection ended before the upload was complete")
     return problem(500, "the judge failed: the cause is in the organiser's log")
+
+
+async def check_health(register: RegisterReader | None = None, problems: Sequence[str] = ()) -> None:
+    """Raise HostError if the store does not answer, StalledError for a stalled loop and `problems` of others."""
+    if register is not None:
+        await to_thread.run_sync(register.has_begun, limiter=_checks)
+    if stalled := [*stalled_loops(), *problems]:
+        raise StalledError("; ".join(stalled))

@@ -116,6 +116,9 @@ class RecordTask:
     def result(self) -> bytes:
         return self.compute(self.files, self.digest, *self.arguments)
 
+    def write(self, path: Path) -> None:
+        path.write_bytes(self.result())
+
 
 Rendered = bytes | Path
 """The bytes of a result, or a file with them."""
@@ -197,7 +200,7 @@ class Renderer:
 async def _write_in_process(task: RecordTask, path: Path) -> None:
     worker: Worker[None] = Worker(_prepare, available())
     try:
-        worker.start(write_result, task, path)
+        worker.start(task.write, path)
         async with asyncio.timeout(TASK_S):
             while not wait([worker], 0):
                 await asyncio.sleep(POLL_INTERVAL_S)
@@ -235,11 +238,6 @@ def response_of(found: Rendered, kind: str, headers: Mapping[str, str]) -> Respo
 
 
 # --- in the process --------------------------------------------------------------------------------------------------
-
-
-def write_result(task: RecordTask, path: Path) -> None:
-    """Compute a task into a file."""
-    path.write_bytes(task.result())
 
 
 def _prepare(processors: Collection[int]) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -20,22 +21,32 @@ from judge.base.service_loop import ServiceLoop
 from judge.contest.hosts import ContestHost
 from judge.contest.window_keeper import PlanFile
 from judge.contest_view.view import ContestView
-from judge.site.pages import PagePlace
+from judge.site.pages import ASSETS, LIVE_POLICY, PagePlace, render
+from judge.site.rules import format_text, game_facts, limit_facts, rules_in_words
 from judge.store.submission_queries import RegisterReader
 from judge.store.types import NotFoundError
+from judge.submissions.starters import starters_of
+from judge.transparency.keys import fingerprint
 from judge.transparency.log import SignedLog
-from judge.web.kit.answers import attachment, error_responses, route_with_errors
+from judge.web.kit.answers import attachment, check_health, error_responses, route_with_errors
 from judge.web.kit.connections import take_connection
-from judge.web.kit.health import check_health
 from judge.web.kit.lanes import Lane, disconnected
 from judge.web.kit.networks import client_of
 from judge.web.kit.rendering import Renderer, response_of
 from judge.web.live.archive import ARCHIVE
 from judge.web.live.hub import Hub, Topic
 from judge.web.live.page import LivePage, kind_of
-from judge.web.live.pages import INDEX, RUNNING, LivePages
+from judge.web.live.pages import (
+    INDEX,
+    MOMENTS_SCRIPT,
+    NAVIGATION,
+    RUNNING,
+    WAITING_SCRIPT,
+    LivePages,
+    asset_page,
+    log_page,
+)
 from judge.web.live.paint import plots_path
-from judge.web.live.waiting import WaitingContest
 
 ABOUT = """
 Watch a contest while it is played. `GET /feed` and `GET /events` have the same events, which docs/live.md describes.
@@ -56,6 +67,53 @@ NO_ARCHIVE = "there is no export of the final results yet: see verify.html"
 NO_EVENTS = "there are no events: the contest has not begun"
 
 Found = TypeVar("Found")
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingContest:
+    """Pages before the start: rules, schedule, entries, commitment to the draw. `register`: of submissions, if any."""
+
+    file: PlanFile
+    log: SignedLog | None
+    register: RegisterReader | None
+
+    def page(self, path: str) -> LivePage | None:
+        """A page or file; None if unknown."""
+        if path in (WAITING_SCRIPT, MOMENTS_SCRIPT) or path in ASSETS:
+            return asset_page(path)
+        place = PagePlace.of_file(path)
+        if place.path not in NAVIGATION:
+            return None if self.log is None else log_page(self.log, path)
+        planned, language = self.file.current_value(), place.language
+        plan, policy = planned.plan, planned.policy
+        key = None if self.log is None else self.log.key
+        agents = [(each.name or Path(each.path).name, "") for each in plan.agents]
+        has_authors = self.register is not None
+        if self.register is not None:
+            agents += [(each.title or each.name, each.author) for each in self.register.entries()]
+        values = {
+            "is_coming": True,
+            "here": "index",
+            "contest_name": plan.title or plan.name,
+            "has_authors": has_authors,
+            "policy": LIVE_POLICY,
+            "about": plan.about,
+            "moments": plan.windows.moments,
+            "rules": rules_in_words(policy, plan.clocks, language),
+            "facts": {
+                **game_facts(policy, language),
+                **limit_facts(policy, plan.clocks, language),
+                language.gettext("Format"): format_text(plan.format, language),
+                language.gettext("Policy"): plan.policy,
+                language.gettext("Agents per author"): plan.agents_per_author or "",
+            },
+            "check_command": plan.check_command,
+            "starters": starters_of(policy) if has_authors else {},
+            "entries": sorted(agents, key=lambda agent: agent[0].lower()),
+            "commitment": None if self.log is None else self.log.commitment(),
+            "fingerprint": "" if key is None else fingerprint(key.public_key()),
+        }
+        return LivePage(render("waiting.html", place, values, package=__package__), kind_of(path))
 
 
 class Site:
@@ -282,10 +340,10 @@ async def top(request: Request, site: Shown) -> Response:
 async def archive(request: Request, site: Shown) -> Response:
     """Return the newest export of the final results."""
     found = None if site.watched is None else await site.in_turn(request, LivePages.archive)
-    if site.watched is None or found is None:
+    if found is None:
         return PlainTextResponse(NO_ARCHIVE, 404)
     # Reads the manifest and all names.
-    chunks = await site.packing.run(request.receive, client_of(request.scope), partial(site.watched.packed, *found))
+    chunks = await site.packing.run(request.receive, client_of(request.scope), found)
     headers = {**attachment(ARCHIVE), "cache-control": "no-cache"}
     return StreamingResponse(_packed(request, chunks, site.packing), media_type="application/gzip", headers=headers)
 

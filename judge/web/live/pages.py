@@ -242,16 +242,14 @@ class LivePages:
         pages[path].seq = edition.seq
         return pages[path]
 
-    def archive(self) -> tuple[Path, str] | None:
-        """The newest export of the final results, and its directory's name in the archive."""
+    def archive(self) -> Callable[[], Iterator[bytes]] | None:
+        """Packs the newest export of the final results in compressed chunks, or raises InputError; None without one."""
         with self._lock:
             edition = self._read()
             self._find_archive(edition)
-            return None if edition.archive is None else (edition.archive, export_name(edition.contest))
-
-    def packed(self, directory: Path, name: str) -> Iterator[bytes]:
-        """An export in compressed chunks. Raises InputError."""
-        return iter(()) if self._exports is None else self._exports.packed(directory, name)
+            if self._exports is None or edition.archive is None:
+                return None
+            return partial(self._exports.packed, edition.archive, export_name(edition.contest))
 
     def paths(self) -> list[str]:
         """All files except games and records."""

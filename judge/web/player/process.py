@@ -162,13 +162,11 @@ class _ContestLoop(ServiceLoop):
         try:
             if self._jobs is None:
                 self._open()
-            self._host_check.step(is_playing=self._is_playing())
+            has_jobs = self._jobs is not None and bool(self._jobs.running)
+            self._host_check.step(is_playing=has_jobs or player_of(self._directory.folder) is not None)
         finally:
             self._write_status()
         return POLL_INTERVAL_S
-
-    def _is_playing(self) -> bool:
-        return player_of(self._directory.folder) is not None or (self._jobs is not None and bool(self._jobs.running))
 
     def _write_status(self) -> None:
         waiting = () if self._jobs is None else tuple(run.job.id for run in self._jobs.running if run.is_held)

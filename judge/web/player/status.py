@@ -10,6 +10,9 @@ from judge.base.parsing import FailFastTuple, FrozenModel, StrictDatetime, parse
 from judge.contest.run_lock import has_player, player_directory
 from judge.host.findings import HostFinding
 
+STATUS, REQUEST = "status.json", "check-host"
+"""Files of the player's directory."""
+
 MAX_STATUS_BYTES = 1 << 20
 
 NO_PLAYER = "no process checks submissions and plays: judge serve --only-play starts one"
@@ -42,20 +45,20 @@ class PlayerFiles:
         """Whether this process has the lock, which it takes if it is free. Raises OSError."""
         if self._lock is None and (lock := try_lock_directory(self._directory)) is not None:
             self._lock = lock
-            _status_file(self._directory).unlink(missing_ok=True)  # of a process that was killed
+            (self._directory / STATUS).unlink(missing_ok=True)  # of a process that was killed
         return self._lock is not None
 
     def write(self, status: PlayerStatus) -> None:
         """Write a changed status, with the lock. Raises OSError."""
         data = status.model_dump_json().encode()
         if self.take() and data != self._written:
-            write_durably(_status_file(self._directory), data)
+            write_durably(self._directory / STATUS, data)
             self._written = data
 
     def take_request(self) -> bool:
         """Whether a service has asked for a check of the host since the last call. Raises OSError."""
         try:
-            _request_file(self._directory).unlink()
+            (self._directory / REQUEST).unlink()
         except FileNotFoundError:
             return False
         return True
@@ -70,7 +73,7 @@ def player_status(folder: Path, contest: str) -> PlayerStatus:
     """The current status of the player of a contest in its folder."""
     if not has_player(folder, contest):
         return PlayerStatus(problems=(NO_PLAYER,))
-    path = _status_file(player_directory(folder, contest))
+    path = player_directory(folder, contest) / STATUS
     if not path.exists():
         return PlayerStatus()
     try:
@@ -82,12 +85,4 @@ def player_status(folder: Path, contest: str) -> PlayerStatus:
 def ask_for_host_check(folder: Path, contest: str) -> None:
     """Let the player of a contest in its folder, if there is one, examine its host. Raises OSError."""
     if has_player(folder, contest):
-        _request_file(player_directory(folder, contest)).touch()
-
-
-def _status_file(directory: Path) -> Path:
-    return directory / "status.json"
-
-
-def _request_file(directory: Path) -> Path:
-    return directory / "check-host"
+        (player_directory(folder, contest) / REQUEST).touch()

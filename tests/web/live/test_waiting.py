@@ -18,8 +18,8 @@ from judge.store.tokens import TokenRole
 from judge.store.types import ANNOUNCED
 from judge.submissions.service import IntakeDirectory
 from judge.transparency.keys import KEY_FILE, make_key
+from judge.web.live.app import WaitingContest
 from judge.web.live.pages import LivePages
-from judge.web.live.waiting import WaitingContest
 from tests.broadcast.logs import recorder
 from tests.patience import PATIENCE_S
 from tests.publish.cups import STRONG_TO_WEAK, Cup
