@@ -225,9 +225,8 @@ def _planned(folder: Path) -> Planned:
 def application(console: Console) -> FastAPI:
     """The application of `judge serve`, to enumerate its routes."""
     planned = console.planned
-    return create_app(
-        planned, Site(lambda: None, PlanFile(planned), register=console.state.register), console.state, console
-    )
+    site = Site(lambda: None, PlanFile(planned), register=console.state.register)
+    return create_app(planned, site, console)
 
 
 def _declared(app: FastAPI | APIRouter) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -24,8 +24,8 @@ from judge.site.feed import FeedEntry, write_feed
 from judge.site.pages import STYLE, PagePlace, render
 from judge.submissions.intake import IntakePolicy
 from judge.translations.language import CODES
+from judge.web.intake.app import AppState
 from judge.web.kit.answers import new_app
-from judge.web.kit.clients import IsOrganiser
 from judge.web.kit.lanes import Lane, while_connected
 from judge.web.kit.middleware import PUBLIC_HEADERS, Middleware, Part, path_of
 from judge.web.kit.networks import RateLimit, client_of
@@ -52,10 +52,8 @@ class HostedContest:
     planned: Planned
     site: Site
     service: ASGIApp
-    is_organiser: IsOrganiser | None = None
-    """Checks a cookie, if the contest has an intake."""
-    problems: Callable[[], Sequence[str]] = tuple
-    """Of its player, if the contest has an intake."""
+    state: AppState | None = None
+    """Of its intake."""
 
     @property
     def name(self) -> str:
@@ -138,7 +136,7 @@ class FrontPage:
         """After the same change."""
         app = new_app("judge front page", "Several contests.", lifespan=self._running)
         app.state.hub = lambda: self.hub
-        app.state.problems = lambda: [f"{each.name}: {why}" for each in contests for why in each.problems()]
+        app.state.problems = self._problems
         for router in (event_router, alive_router, health_router, self._router()):
             app.include_router(router, include_in_schema=False)
         self._own = Middleware(app, Part("front", PUBLIC_HEADERS, RateLimit(requests_per_minute), limits))
@@ -163,6 +161,10 @@ class FrontPage:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             self.hub.close()
+
+    def _problems(self) -> Sequence[str]:
+        intakes = {name: hosted.state for name, hosted in self._contests.items() if hosted.state is not None}
+        return [f"{name}: {problem}" for name, state in intakes.items() for problem in state.player.problems]
 
     def _router(self) -> APIRouter:
         router = APIRouter()
@@ -224,10 +226,9 @@ class FrontPage:
         return CupSite(cup, replace(current_results(cup.cup, contests), name=self._title), names)
 
     async def _count(self) -> float:
-        editions = [
-            await to_thread.run_sync(hosted.edition, limiter=self._counting) for hosted in self._contests.values()
-        ]
-        if (seq := sum(editions)) > self.hub.seq:
+        hosted = self._contests.values()
+        seq = sum([await to_thread.run_sync(each.edition, limiter=self._counting) for each in hosted])
+        if seq > self.hub.seq:
             self.hub.tell(Sent(seq, 0, False, b'{"seq":%d,"type":"results"}' % seq))
         return POLL_INTERVAL_S
 

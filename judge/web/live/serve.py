@@ -27,6 +27,7 @@ from judge.store.submission_queries import RegisterReader
 from judge.submissions.intake import IntakePolicy
 from judge.transparency.log import SignedLog
 from judge.web.authors import app as authors
+from judge.web.authors.app import AuthorsSite
 from judge.web.intake import app as intake
 from judge.web.kit.answers import new_app
 from judge.web.kit.connections import AppServer
@@ -45,13 +46,16 @@ from judge.web.player.status import player_status
 
 GRACE_S = 5
 
+WRITE_INTERVAL_S = 0.5
+"""Of pages that are files."""
+
 POLL_INTERVAL_S = 0.5
 """Of requests for metrics."""
 
 log = get_logger()
 
 
-def follow(planned: Planned, directory: Path, *, once: bool, interval_s: float = 0.5, archive: str = "") -> bool:
+def follow(planned: Planned, directory: Path, *, once: bool, archive: str = "") -> bool:
     """Write a contest's pages and events to a directory, until it is over or `once`; return whether it is over.
 
     Raises InputError before it begins or if the directory has other files, HostError if the disk fails.
@@ -59,7 +63,7 @@ def follow(planned: Planned, directory: Path, *, once: bool, interval_s: float =
     with closing(LivePages(planned, is_static=True, archive=archive)) as pages:
         site = StaticSite(pages, directory)
         while not (is_over := site.write()) and not once:
-            time.sleep(interval_s)
+            time.sleep(WRITE_INTERVAL_S)
         return is_over
 
 
@@ -121,7 +125,7 @@ def _server(
     proxy: str,
     root_path: str,
 ) -> AppServer:
-    organisers = {name: each.is_organiser for name, each in hosted.items() if each.is_organiser is not None}
+    organisers = {name: each.state.authors.is_organiser for name, each in hosted.items() if each.state is not None}
     options = {"lifespan": "on", "root_path": root_path, "timeout_graceful_shutdown": GRACE_S if organisers else 1}
     return AppServer(app, limits, listener, proxy, organisers, **options)
 
@@ -152,14 +156,9 @@ def opened_service(
         console = None
         if state is not None:
             console = stack.enter_context(opened_console(planned, state, publish_once))
-            gate = state.receiver.gate
-            gate.remember(past_windows(planned))
-            stack.enter_context(WindowKeeper(planned, gate))
-        service = create_service(planned, site, state, console, counted)
-        if state is None:
-            yield HostedContest(planned, site, service)
-        else:
-            yield HostedContest(planned, site, service, state.authors.is_organiser, lambda: state.player.problems)
+            state.receiver.gate.remember(past_windows(planned))
+            stack.enter_context(WindowKeeper(planned, state.receiver.gate))
+        yield HostedContest(planned, site, create_service(planned, site, console, counted), state)
 
 
 def _has_begun(planned: Planned) -> bool:
@@ -174,54 +173,42 @@ def publish_once(plan: Path, directory: Path) -> bool:
     return follow(load_plan(plan), directory, once=True)
 
 
-def create_app(
-    planned: Planned, site: Site, state: intake.AppState | None = None, console: Console | None = None
-) -> FastAPI:
-    """Public pages, and with an intake its API and the authors' and organisers' pages."""
-    about = ABOUT if state is None else f"{ABOUT}{intake.ABOUT}"
+def create_app(planned: Planned, site: Site, console: Console | None = None) -> FastAPI:
+    """Public pages, and with a console the intake's API and the authors' and organisers' pages."""
+    about = ABOUT if console is None else f"{ABOUT}{intake.ABOUT}"
     app = new_app("judge live", about, lifespan=site.running)
     app.state.site = site
     app.state.hub = lambda: None if site.watched is None else site.watched.hub
     app.include_router(event_router)
     app.include_router(api.router)
     app.include_router(alive_router)
-    if state is None:
+    if console is None:
         app.state.problems = tuple
         app.include_router(health_router)
     else:
-        app.state.intake = state
+        app.state.intake = console.state
         app.include_router(intake.router)
-        authors.add_paths(
-            app,
-            authors.AuthorsSite(
-                state, planned.files, site.hosts, site.waiting.file, site.contest, site.renders.with_same_caches()
-            ),
-        )
-        if console is not None:
-            organisers.add_paths(app, console)
+        renders = site.renders.with_same_caches()
+        own = AuthorsSite(console.state, planned.files, site.hosts, site.waiting.file, site.contest, renders)
+        authors.add_paths(app, own)
+        organisers.add_paths(app, console)
     app.include_router(page_router)
     return app
 
 
 def create_service(
-    planned: Planned,
-    site: Site,
-    state: intake.AppState | None = None,
-    console: Console | None = None,
-    metrics: Metrics | None = None,
+    planned: Planned, site: Site, console: Console | None = None, metrics: Metrics | None = None
 ) -> Middleware:
     """Application with each part's headers and limits."""
     parts: dict[str, Part] = {}
-    if state is not None:
-        limits = state.directory.intake
+    if console is not None:
+        limits = console.state.directory.intake
         parts = dict.fromkeys(intake.PATHS, Part.logged("intake", limits))
         parts |= dict.fromkeys(authors.SITE.paths, Part.logged("authors", limits, OWN_HEADERS))
-        if console is not None:
-            parts |= dict.fromkeys(organisers.SITE.paths, Part.logged("organisers", limits, OWN_HEADERS))
+        parts |= dict.fromkeys(organisers.SITE.paths, Part.logged("organisers", limits, OWN_HEADERS))
     viewers = RateLimit(planned.plan.broadcast.requests_per_minute)
     public = Part("pages", PUBLIC_HEADERS, viewers, planned.plan.intake)
-    app = create_app(planned, site, state, console)
-    return Middleware(app, public, parts, metrics)
+    return Middleware(create_app(planned, site, console), public, parts, metrics)
 
 
 # --- metrics ----------------------------------------------------------------------------------------------------------
