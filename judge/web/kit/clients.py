@@ -46,19 +46,11 @@ RETRY_INTERVAL_S = 5
 
 MAX_REQUESTS = 1024
 
-ORGANISER_ROOM = 32
-"""Further requests for signed-in organisers."""
+ORGANISER_ROOM, SIGN_IN_ROOM, HEALTH_ROOM = 32, 8, 8
+"""Further requests for signed-in organisers, for organisers' sign-ins, and for the state of the service."""
 
-SIGN_IN_ROOM = 8
-"""Further requests for organisers' sign-ins."""
-
-HEALTH_ROOM = 8
-"""Further requests for the state of the service."""
-
-SPARE_CONNECTIONS = 64
-"""Further connections that wait for a request. Beyond it, the oldest one is ended."""
-
-MAX_SPARE_CONNECTIONS = 4 * SPARE_CONNECTIONS
+SPARE_CONNECTIONS, MAX_SPARE_CONNECTIONS = 64, 256
+"""Further connections that wait for a request. Beyond the first number, the oldest one is ended."""
 
 OWN_DESCRIPTORS = 256
 """Files, databases and pipes of the service."""

@@ -25,11 +25,18 @@ class Lane:
 
     @asynccontextmanager
     async def turn(self, client: str) -> AsyncIterator[None]:
-        """Wait for a permit."""
+        """Wait for the permit."""
         if self._is_free:
             self._is_free = False
         else:
-            await self._wait(networks_of(client)[-1].name)
+            turn = asyncio.get_running_loop().create_future()
+            self._waiting.setdefault(networks_of(client)[-1].name, deque()).append(turn)
+            try:
+                await turn
+            except asyncio.CancelledError:
+                if turn.done() and not turn.cancelled():
+                    self._pass_on()
+                raise
         try:
             yield
         finally:
@@ -49,16 +56,6 @@ class Lane:
                 return work()
 
         return await while_connected(receive, work_in_turn())
-
-    async def _wait(self, network: str) -> None:
-        turn = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(network, deque()).append(turn)
-        try:
-            await turn
-        except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():
-                self._pass_on()
-            raise
 
     def _pass_on(self) -> None:
         while self._waiting:

@@ -16,7 +16,7 @@ from judge.broadcast.events import AnyEvent, MarkedSquare, MoveMade, PieceShown,
 from judge.broadcast.state import Live, LiveGame, evaluation_of, search_words, token_of
 from judge.catalog import game_entry
 from judge.formats.search_figures import SearchFigures
-from judge.formats.views import BoardView, Mark, Square, Token
+from judge.formats.views import Mark, Square, Token
 from judge.record.policy import Policy
 from judge.render.board import BarePainter
 from judge.render.shapes import Disc, Item, Rectangle, Shape, Stroke, Text
@@ -35,7 +35,7 @@ class Painter:
         self.view = entry.view(game)
         self._painter = BarePainter(self.view)
         self._empty = empty_board(self._painter)
-        self.film = self._still(replace(self.view, tokens={}, marks={}), "", "g0")
+        self.film = write_still(self._painter, self._empty, replace(self.view, tokens={}, marks={}), "", "g0")
         """A board without pieces, for the script."""
 
     def of(self, event: AnyEvent, live: Live) -> Mapping[str, Any]:
@@ -66,11 +66,8 @@ class Painter:
         }
 
     def svg(self, game: LiveGame) -> str:
-        view = game.view()
-        return self._still(self.view if view is None else view, " - ".join(game.names), f"g{game.game}")
-
-    def _still(self, view: BoardView, title: str, prefix: str) -> str:
-        return write_still(self._painter, self._empty, view, title, prefix)
+        view = game.view() or self.view
+        return write_still(self._painter, self._empty, view, " - ".join(game.names), f"g{game.game}")
 
     def table(self, pieces: Mapping[Square, Token]) -> Sequence[tuple[str, Sequence[str]]]:
         """Rows: name and squares ("" if empty)."""

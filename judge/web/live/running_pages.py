@@ -74,7 +74,17 @@ class RunningPages:
         return self._cached(key, ".html", live.seq, write)
 
     def one(self, game: LiveGame, live: Live, viewers: int, place: PagePlace) -> LivePage:
-        return self._cached(place.file, ".html", live.seq, partial(self._one_running, game, live, viewers, place))
+        def write() -> bytes:
+            values = {
+                "here": "",
+                "contest_name": self.name,
+                "has_rounds": self.has_rounds,
+                "game": {**self._shown(game, live, place.language), **self._whole(game, place.language)},
+                "viewers": viewers,
+            }
+            return render("live_game.html", place, values, self._stream(live), __package__)
+
+        return self._cached(place.file, ".html", live.seq, write)
 
     def plots(self, game: LiveGame, live: Live) -> LivePage:
         return self._cached(plots_path(game), ".json", live.seq, lambda: json.dumps(as_sent(game)).encode())
@@ -142,16 +152,6 @@ class RunningPages:
         """The moment at which a pause ends, in UTC; None without one."""
         at = None if self.file is None else self.file.plan.resumes
         return None if at is None or at.timestamp() <= self.now() else at.astimezone(UTC)
-
-    def _one_running(self, game: LiveGame, live: Live, viewers: int, place: PagePlace) -> bytes:
-        values = {
-            "here": "",
-            "contest_name": self.name,
-            "has_rounds": self.has_rounds,
-            "game": {**self._shown(game, live, place.language), **self._whole(game, place.language)},
-            "viewers": viewers,
-        }
-        return render("live_game.html", place, values, self._stream(live), __package__)
 
     def _shown(self, game: LiveGame, live: Live, language: Language) -> Mapping[str, Any]:
         painter, _ = self.painter, language.gettext

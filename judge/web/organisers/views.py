@@ -112,9 +112,9 @@ def games(console: Console, after: int, agent: str = "", show: str = "") -> Mapp
     contest = console.contest()
     chosen = {"agent": agent, "show": show}
     given = urlencode({key: value for key, value in chosen.items() if value})
-    values = {"after": after, "chosen": chosen, "filter": given, "offers": offered()}
+    values = {"after": after, "chosen": chosen, "filter": given, "offers": offered(), **_before_start(console, contest)}
     if contest is None:
-        return {**values, "games": [], "agents": [], "stages": {}, "next": None, **_before_start(console, contest)}
+        return {**values, "games": [], "agents": [], "stages": {}, "next": None}
     contest.refresh()
     store, name = contest.store, contest.name
     state = GameState(show) if show in list(GameState) else None
@@ -122,7 +122,6 @@ def games(console: Console, after: int, agent: str = "", show: str = "") -> Mapp
     results = store.results_by_number(name, [game.number for game in found])
     return {
         **values,
-        **_before_start(console, contest),
         "games": [PublishedGame.of(game, results.get(game.number)) for game in found],
         "agents": sorted(contest.snapshot.by_name()),
         "stages": contest.view().stage_at,

@@ -117,7 +117,10 @@ class ContestPlayer(ServiceLoop):
         if self._writing:
             self._finish_export()
             return True
-        number = self._number(store)
+        # Another export after each later change of the results.
+        last = last_change(store, self._planned.name)
+        source = f"{self._planned.name} {'' if last is None else last.at}"
+        number = hashlib.sha256(source.encode()).hexdigest()[:32]
         with closing(Orders(self._planned.store_url, self._planned.name)) as orders:
             # A restored folder has no exports.
             if orders.get(number) is not None and (self._planned.folder / EXPORTS).is_dir():
@@ -143,12 +146,6 @@ class ContestPlayer(ServiceLoop):
         log.info("the contest is over; its export is written", export=number)
         self._worker.start(write_export, str(self._planned.path), number)
         self._writing = number
-
-    def _number(self, store: Store) -> str:
-        """The number of the export of the present results: another one after each later change of them."""
-        last = last_change(store, self._planned.name)
-        moment = "" if last is None else last.at
-        return hashlib.sha256(f"{self._planned.name} {moment}".encode()).hexdigest()[:32]
 
     def _finish_export(self) -> None:
         if not wait([self._worker], 0):
