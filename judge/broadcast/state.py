@@ -35,9 +35,7 @@ from judge.formats.search_figures import EvaluatedGame, SearchFigures, evaluate_
 from judge.formats.views import BoardView, Face, Mark, Square, Surface, Token
 
 MAX_NEXT_GAMES = 12
-
 MAX_ENDED_GAMES = 8
-
 MAX_AGENT_RESULTS = 5
 
 

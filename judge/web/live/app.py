@@ -55,11 +55,8 @@ files, as `judge contest export` writes them.
 """
 
 MAX_EVENTS_PER_ANSWER = 1000
-
 MIN_COMPRESSED_BYTES = 1400
-
 MAX_SEQ = (1 << 53) - 1
-
 POLL_INTERVAL_S = 1.0
 
 NO_PAGE = "there is no such page"

@@ -44,13 +44,9 @@ PLOTS_S, MAX_PLOTS = 2.0, 64
 """Interval of a game's plots, and games in it."""
 
 MAX_UNSENT_BYTES = 64 << 10
-
 PIECE_BYTES = MAX_UNSENT_BYTES // 2
-
 FEED_S = 0.02
-
 MAX_MISSED_BYTES = 256 << 10
-
 MAX_MISSED_EVENTS = 5000
 """A viewer that misses more events reloads the page."""
 
