@@ -84,12 +84,12 @@ class TooSlowError(InputError):
     """The upload is too slow."""
 
 
-class StalledError(HostError):
-    """A part of the service does not work; the names of parts are public."""
-
-
 class FormUploadError(InputError):
     """The body is encoded, such as a form."""
+
+
+class StalledError(HostError):
+    """A part of the service does not work; the names of parts are public."""
 
 
 _STATUS: dict[type[InputError], int] = {

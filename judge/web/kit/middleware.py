@@ -81,12 +81,8 @@ def longest_s(limits: IntakePolicy) -> float:
 
 def deadlines_of(limits: IntakePolicy, method: str, path: str) -> tuple[float, float]:
     """Seconds until the body is complete, and until the response begins. Only uploads and orders may take long."""
-    may_send_long = method == "POST" and path in UPLOADS
-    may_work_long = may_send_long or (method == "POST" and path in ORDERS)
-    return (
-        longest_s(limits) if may_send_long else limits.request_s,
-        longest_s(limits) if may_work_long else limits.request_s,
-    )
+    body_s = longest_s(limits) if method == "POST" and path in UPLOADS else limits.request_s
+    return body_s, longest_s(limits) if method == "POST" and path in ORDERS else body_s
 
 
 def path_of(scope: Scope) -> str:
