@@ -23,9 +23,8 @@ from judge.store.types import Submission
 from judge.submissions.pipeline import Processor, Workplace
 from judge.submissions.service import IntakeDirectory, working
 from judge.web.player.contest_player import ContestPlayer
-from judge.web.player.host_check import HostCheck
 from judge.web.player.queues import BackgroundJobs, practice_jobs, prepare, submission_jobs
-from judge.web.player.status import MISTAKE, PlayerFiles, PlayerStatus
+from judge.web.player.status import MISTAKE, HostCheck, PlayerFiles, PlayerStatus
 
 POLL_INTERVAL_S = 0.5
 
