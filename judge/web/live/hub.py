@@ -173,11 +173,7 @@ class Hub:
     @property
     def seq(self) -> int:
         """Number of the last event that a page may show."""
-        return self._unsent[-1].seq if self._unsent else self._last
-
-    @property
-    def _last(self) -> int:
-        return self._stored.seq
+        return self._unsent[-1].seq if self._unsent else self._stored.seq
 
     @property
     def viewers(self) -> int:
@@ -209,21 +205,21 @@ class Hub:
     async def find(self, receive: Receive, client: str, seq: int, most: int, topic: Topic) -> list[Sent]:
         """As `since`; searches of older events take turns. Raises ClientDisconnect if the client goes."""
         found: list[Sent] = []
-        while seq < self._last and len(found) < most:
+        while seq < self._stored.seq and len(found) < most:
             scan = partial(self.since, seq, SCANNED_EVENTS, Topic())
             if self._stored.is_compressed(seq):
                 scanned = await self._scanning.run(receive, client, scan, in_thread=False)
             else:
                 scanned = scan()
             found += filter(topic.has, scanned)
-            seq = scanned[-1].seq if scanned else self._last
+            seq = scanned[-1].seq if scanned else self._stored.seq
         return found[:most]
 
     def join(self, transport: asyncio.Transport, topic: Topic, seq: int) -> Viewer:
         """Send the events after `seq`, and all later ones. Headers are already sent."""
         # A page may show more than was sent.
-        is_lost = seq > self.seq or self._last - seq > MAX_MISSED_EVENTS
-        viewer = Viewer(transport, topic, self._last if is_lost else seq)
+        is_lost = seq > self.seq or self._stored.seq - seq > MAX_MISSED_EVENTS
+        viewer = Viewer(transport, topic, self._stored.seq if is_lost else seq)
         self._viewers.add(viewer)
         if is_lost:
             transport.write(_chunk(_event("again", {"log": self.log})))
@@ -260,8 +256,8 @@ class Hub:
         if viewer.seq == first - 1 and len(chunk) <= viewer.room:
             if chunk:
                 viewer.transport.write(chunk)
-            viewer.seq = self._last
-        elif viewer.seq < self._last:
+            viewer.seq = self._stored.seq
+        elif viewer.seq < self._stored.seq:
             if viewer.missed > MAX_MISSED_BYTES:
                 self._drop(viewer)
                 return
@@ -287,7 +283,7 @@ class Hub:
         if piece:
             viewer.transport.write(_chunk(b"".join(piece)))
             viewer.missed = 0
-        if viewer.seq < self._last:
+        if viewer.seq < self._stored.seq:
             self._behind.add(viewer)
         else:
             self._behind.discard(viewer)
