@@ -26,16 +26,11 @@ ORGANISERS = "organiser"
 
 HEALTH = "health"
 
-PIECE_BYTES = 16 << 10
-"""Larger responses are sent in pieces."""
+PIECE_BYTES, LARGE_ANSWER_BYTES = 16 << 10, 64 << 10
+"""Larger responses are sent in pieces, and counted while they are in memory."""
 
-LARGE_ANSWER_BYTES = 64 << 10
-"""Larger responses are counted while they are in memory."""
-
-ANSWER_BYTES = 64 << 20
-"""Of a client's large answers at once."""
-
-ALL_ANSWER_BYTES = 2 * ANSWER_BYTES
+ANSWER_BYTES, ALL_ANSWER_BYTES = 64 << 20, 128 << 20
+"""Of large answers at once: of a client, and of all."""
 
 ARRIVAL_S = 0.01
 """One request begins in this time while others arrive, networks in turn. So a burst is read, and mostly refused, before
