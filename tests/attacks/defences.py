@@ -117,7 +117,7 @@ DEFENCES: Mapping[str, Mapping[str, object]] = {
     "organisers' room": {"judge.web.kit.clients:ORGANISER_ROOM": 0, "judge.web.kit.clients:SIGN_IN_ROOM": 0},
     "shares of a full room": {"judge.web.kit.clients:networks_of": lambda _: [SimpleNamespace(name="everybody")]},
     "stream bound": {"judge.web.live.hub:MAX_UNSENT_BYTES": 1 << 40, "judge.web.live.hub:PIECE_BYTES": 1 << 39},
-    "origin": {"judge.web.authors.app:check_site": _nothing},
+    "origin": {"judge.web.kit.session:check_site": _nothing},
     "message bound": {"judge.cluster.connection:bound_messages": _nothing},
     "slots": {"judge.cluster.bound_scheduler:slots_in": lambda resources: resources["slot"]},
     "first error": {"judge.base.parsing:_reader": collecting_reader},
