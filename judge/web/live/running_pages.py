@@ -158,7 +158,10 @@ class RunningPages:
         names = game.titles
         sides = [language.word(painter.view.sides[game.seats.index(seat)]) for seat in (0, 1)]
         swatches = [SWATCHES[painter.view.surface][game.seats.index(seat)] for seat in (0, 1)]
-        last = game.moves[-1] if game.moves else None
+        last = ""
+        if game.moves:
+            move = game.moves[-1]
+            last = f"{move.notation} {names[move.seat]} {language.measure(duration(move.charged_ms))}"
         # For the script: `SEAT SINCE TURN LEFT0 LEFT1`, in milliseconds; `-`: unknown.
         clock = game.clock
         left = game.left_ms if clock is None else clock.left_ms
@@ -179,9 +182,7 @@ class RunningPages:
             "search": [latest_search(game, seat) for seat in (0, 1)],
             "curve": evaluation_paths(game.evaluations()),
             "curve_width": max(MIN_CURVE_MOVES, len(game.moves)),
-            "last": ""
-            if last is None
-            else f"{last.notation} {names[last.seat]} {language.measure(duration(last.charged_ms))}",
+            "last": last,
             "why": _("The board is shown when the game is over.")
             if game.is_playing
             else _("This game is the next one."),

@@ -93,8 +93,7 @@ class StaticSite:
     def _write_pages(self) -> None:
         live, pages = self._hub.live, self._pages
         for path in pages.paths():
-            page = pages.get(path)
-            if page is not None:
+            if (page := pages.get(path)) is not None:
                 self._put(path, page.data)
         contest, final = pages.contest(), pages.final()
         played = contest.played
@@ -105,8 +104,7 @@ class StaticSite:
                 self._games[each.stem] = shown
                 pages_of_it = [place.file for place in pages.places(f"games/{each.stem}.html")]
                 for path in (*pages_of_it, each.record_path):
-                    page = pages.get(path)
-                    if page is not None:
+                    if (page := pages.get(path)) is not None:
                         self._put(path, page.data)
         for game in live.games.values():
             for place in pages.places(f"games/{game.stem}.html"):
