@@ -122,7 +122,7 @@ class PaintedEvents:
         found = self._open.get(number)
         if found is None:
             heads, *lines = zlib.decompress(self._blocks[number]).split(b"\n")
-            found = [Sent(*head, line) for head, line in zip(json.loads(heads), lines, strict=True)]
+            found = [Sent._make([*head, line]) for head, line in zip(json.loads(heads), lines, strict=True)]
         self._keep_open(number, found)
         return found
 
