@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from threading import Event
 
@@ -96,9 +97,12 @@ def evaluate(
                 "repeat games, which prove nothing; add openings to the pool"
             )
         others = _other_opponents(pool, seats[0], staging)
-        player = _Player(path.parent / RECORDS, programs, make_venue(pool.box, pool.policy, notify), cancel)
+        venue = replace(make_venue(pool.box, pool.policy, notify), watch=watch_until(cancel, None))
+        records = path.parent / RECORDS
+        with os_errors_as(InputError, records, ": the pool's folder must be writable"):
+            records.mkdir(exist_ok=True)
         scores, played = PairedScores(()), list[str]()
-        for scores, played in evaluated(pool, *seats, rule, player.game):
+        for scores, played in evaluated(pool, *seats, rule, partial(_play, records, programs, venue, cancel)):
             progress(scores, len(played))
     if scores.are_even:
         raise NoVerdictError(_no_verdict(scores, pool, others))
@@ -188,24 +192,14 @@ def _version(named: str, staging: Path, policy: Policy, programs: dict[str, Path
     return seat_of_version(agent.seat(policy))
 
 
-class _Player:
-    def __init__(self, records: Path, programs: dict[str, Path], venue: Venue, cancel: Event | None) -> None:
-        self._records = records
-        self._programs = programs
-        self._venue = replace(venue, watch=watch_until(cancel, None))
-        self._cancel = cancel
-        with os_errors_as(InputError, records, ": the pool's folder must be writable"):
-            records.mkdir(exist_ok=True)
-
-    def game(self, spec: GameSpec) -> Outcome:
-        check_cancelled(self._cancel)
-        path = record_path(self._records, spec)
-        if not path.exists():
-            file = play_until_scored(spec, self._programs, self._venue)
-            if file.record.verdict is Verdict.VOID:
-                raise HostError(
-                    f"a game stayed void: {printable(file.record.reason, 300)}; repeat the command to continue"
-                )
-            with os_errors_as(HostError, f"{path}: the record could not be written"):
-                write_record(path, file)
-        return played_game(path, spec)
+def _play(records: Path, programs: dict[str, Path], venue: Venue, cancel: Event | None, spec: GameSpec) -> Outcome:
+    check_cancelled(cancel)
+    path = record_path(records, spec)
+    if not path.exists():
+        file = play_until_scored(spec, programs, venue)
+        if file.record.verdict is Verdict.VOID:
+            why = printable(file.record.reason, 300)
+            raise HostError(f"a game stayed void: {why}; repeat the command to continue")
+        with os_errors_as(HostError, f"{path}: the record could not be written"):
+            write_record(path, file)
+    return played_game(path, spec)

@@ -34,18 +34,6 @@ Job = TypeVar("Job")
 log = get_logger()
 
 
-@dataclass(frozen=True, slots=True)
-class JobLimits:
-    """Of a queue's processes."""
-
-    poll_s: float
-    """Interval of looks at running jobs."""
-    stop_s: float
-    """From SIGTERM to SIGKILL when the service stops."""
-    end_s: float
-    """From SIGTERM to SIGKILL when a job must end."""
-
-
 @dataclass(slots=True, eq=False)
 class Running(Generic[Job]):
     """A job in a worker; `spent_s` excludes waiting for cores."""
@@ -95,10 +83,14 @@ class JobQueue(Protocol[Job]):
 class BackgroundJobs(ServiceLoop, Generic[Job]):
     """The processes of a queue, as a context manager."""
 
-    def __init__(self, name: str, queue: JobQueue[Job], workers: list[Worker[Any]], limits: JobLimits) -> None:
-        """`workers` have not been started."""
+    def __init__(
+        self, name: str, queue: JobQueue[Job], workers: list[Worker[Any]], *, poll_s: float, stop_s: float, end_s: float
+    ) -> None:
+        """`workers` have not been started. `poll_s`: interval of looks at running jobs. `stop_s` and `end_s`: from
+        SIGTERM to SIGKILL, when the service stops, and when a job must end.
+        """
         self._queue = queue
-        self._limits = limits
+        self._poll_s, self._stop_s, self._end_s = poll_s, stop_s, end_s
         self._idle = workers
         self._running: dict[Worker[Any], Running[Job]] = {}
         self._swept_at = -SWEEP_INTERVAL_S
@@ -118,7 +110,7 @@ class BackgroundJobs(ServiceLoop, Generic[Job]):
             for run in self.running:
                 run.count_time()
                 if why := self._queue.must_end(run):
-                    kill([run.worker], self._limits.end_s)
+                    kill([run.worker], self._end_s)
                     self._settle(run, why)
             if time.monotonic() - self._swept_at > SWEEP_INTERVAL_S:
                 self._queue.sweep([run.job for run in self.running])
@@ -130,7 +122,7 @@ class BackgroundJobs(ServiceLoop, Generic[Job]):
             raise
         if not self._running:
             return RETRY_INTERVAL_S
-        wait(self._running, self._limits.poll_s)
+        wait(self._running, self._poll_s)
         return 0.0
 
     def _start(self, job: Job) -> None:
@@ -150,17 +142,16 @@ class BackgroundJobs(ServiceLoop, Generic[Job]):
         error = run.worker.exception()
         del self._running[run.worker]
         self._idle.append(run.worker)
-        if error is None:
-            if not self._queue.ended(run.job, run.worker.result()):
-                self._take_at = time.monotonic() + RETRY_INTERVAL_S
+        if error is None and self._queue.ended(run.job, run.worker.result()):
             return
         self._take_at = time.monotonic() + RETRY_INTERVAL_S
-        run.worker.kill()
-        self._queue.failed(run, error, why)
+        if error is not None:
+            run.worker.kill()
+            self._queue.failed(run, error, why)
 
     def finish(self) -> None:
         """End the running jobs, which are due again."""
-        kill(self._running, self._limits.stop_s)
+        kill(self._running, self._stop_s)
         for run in self.running:
             with suppress(Exception):  # swept after the next start
                 self._queue.give_back(run.job, "the service was stopped")
@@ -270,14 +261,14 @@ def submission_jobs(
     """Process submissions; arguments as of `SubmissionQueue`."""
     queue = SubmissionQueue(directory, process, register, worker, practice)
     workers = [Worker[SubmissionState](_prepare_check) for _ in range(directory.intake.workers)]
-    return BackgroundJobs("submissions", queue, workers, JobLimits(poll_s=1.0, stop_s=10.0, end_s=0.0))
+    return BackgroundJobs("submissions", queue, workers, poll_s=1.0, stop_s=10.0, end_s=0.0)
 
 
 def practice_jobs(directory: IntakeDirectory, host: Workplace, games: PracticeGames) -> BackgroundJobs[bool]:
     """Play practice games."""
     workers = [Worker[PracticeGame | None](_prepare_practice) for _ in range(directory.intake.workers)]
-    limits = JobLimits(poll_s=0.1, stop_s=2.0, end_s=2.0)
-    return BackgroundJobs("practice games", PracticeQueue(directory, host, games), workers, limits)
+    queue = PracticeQueue(directory, host, games)
+    return BackgroundJobs("practice games", queue, workers, poll_s=0.1, stop_s=2.0, end_s=2.0)
 
 
 # --- in the worker process -------------------------------------------------------------------------------------------
