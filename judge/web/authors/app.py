@@ -30,7 +30,7 @@ from judge.tournament.snapshot import Snapshot, read_snapshot
 from judge.web.authors.games import author_game_page, own_line, practice_page, record_of_game, record_of_practice
 from judge.web.authors.views import MAX_CHALLENGES, home_values, ladder_values, practice_values, submission_values
 from judge.web.intake.app import AppState, Number, UploadParameters, ask_challenge, ask_practice, stored_file
-from judge.web.kit.answers import AsciiJSON, UnauthorizedError, attachment, download, html, route_with_errors
+from judge.web.kit.answers import AsciiJSON, UnauthorizedError, attachment, download, html, kind_of, route_with_errors
 from judge.web.kit.rendering import RecordTask, RenderedResponse, Renderer
 from judge.web.kit.session import AUTHOR, FORM, Fields, PrivatePages, contest_values
 
@@ -103,9 +103,8 @@ class Own:
         """A page, or a download with a name."""
         if isinstance(found, bytes):
             return html(found)
-        kind = "application/json" if name.endswith(".json") else "text/plain; charset=utf-8"
         headers = attachment(name) if name else {}
-        return RenderedResponse(self.site.renders, found, kind if name else "text/html; charset=utf-8", headers)
+        return RenderedResponse(self.site.renders, found, kind_of(name or "page.html"), headers)
 
     @property
     def agents(self) -> frozenset[str]:

@@ -39,6 +39,19 @@ MEANINGS = {
     503: "The host failed; try again.",
 }
 
+_KINDS = {
+    "html": "text/html; charset=utf-8",
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "mjs": "text/javascript; charset=utf-8",
+    "json": "application/json",
+    "csv": "text/csv; charset=utf-8",
+    "md": "text/markdown; charset=utf-8",
+    "xml": "application/atom+xml",
+    "pem": "application/x-pem-file",
+    **dict.fromkeys(("log", "stderr", "debug"), "text/plain; charset=utf-8"),
+}
+
 
 class AsciiJSON(JSONResponse):
     """Escaped, so that it cannot control a terminal."""
@@ -52,6 +65,11 @@ def problem(status: int, error: str, headers: Mapping[str, str] | None = None) -
     return AsciiJSON(Problem(error=error).model_dump(), status, headers)
 
 
+def kind_of(path: str) -> str:
+    """A file's type by its ending."""
+    return _KINDS.get(path.rpartition(".")[2], "application/octet-stream")
+
+
 def html(data: bytes, status: int = 200) -> Response:
     """A rendered page."""
     return Response(data, status, media_type="text/html; charset=utf-8")
@@ -59,8 +77,7 @@ def html(data: bytes, status: int = 200) -> Response:
 
 def download(data: bytes, name: str) -> Response:
     """The name determines the type."""
-    kind = "application/json" if name.endswith(".json") else "text/plain; charset=utf-8"
-    return Response(data, media_type=kind, headers=attachment(name))
+    return Response(data, media_type=kind_of(name), headers=attachment(name))
 
 
 def attachment(name: str) -> Mapping[str, str]:

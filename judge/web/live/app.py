@@ -28,14 +28,13 @@ from judge.store.types import NotFoundError
 from judge.submissions.starters import starters_of
 from judge.transparency.keys import fingerprint
 from judge.transparency.log import SignedLog
-from judge.web.kit.answers import attachment, check_health, error_responses, route_with_errors
+from judge.web.kit.answers import attachment, check_health, error_responses, kind_of, route_with_errors
 from judge.web.kit.connections import take_connection
 from judge.web.kit.lanes import Lane, disconnected
 from judge.web.kit.networks import client_of
 from judge.web.kit.rendering import Renderer, response_of
 from judge.web.live.archive import ARCHIVE
 from judge.web.live.hub import Hub, Topic
-from judge.web.live.page import LivePage, kind_of
 from judge.web.live.pages import (
     INDEX,
     MOMENTS_SCRIPT,
@@ -47,6 +46,7 @@ from judge.web.live.pages import (
     log_page,
 )
 from judge.web.live.paint import plots_path
+from judge.web.live.running_pages import LivePage
 
 ABOUT = """
 Watch a contest while it is played. `GET /feed` and `GET /events` have the same events, which docs/live.md describes.

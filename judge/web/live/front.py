@@ -25,13 +25,12 @@ from judge.site.pages import STYLE, PagePlace, render
 from judge.submissions.intake import IntakePolicy
 from judge.translations.language import CODES
 from judge.web.intake.app import AppState
-from judge.web.kit.answers import new_app
+from judge.web.kit.answers import kind_of, new_app
 from judge.web.kit.lanes import Lane, while_connected
 from judge.web.kit.middleware import PUBLIC_HEADERS, Middleware, Part, path_of
 from judge.web.kit.networks import RateLimit, client_of
 from judge.web.live.app import NO_PAGE, POLL_INTERVAL_S, Site, alive_router, event_router, health_router
 from judge.web.live.hub import Hub, Sent
-from judge.web.live.page import kind_of
 from judge.web.live.pages import SCRIPT, LivePages, asset_page
 
 FEED, INDEX = "feed.xml", "index.html"

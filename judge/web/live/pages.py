@@ -41,12 +41,12 @@ from judge.statistics.fairness import TIME
 from judge.translations.language import CODES, languages
 from judge.transparency.keys import fingerprint, public_pem
 from judge.transparency.log import LOG, WITNESSED, SignedLog, witnessed_files
+from judge.web.kit.answers import kind_of
 from judge.web.kit.rendering import LARGE_RECORD_BYTES, MAX_PAGE_RECORD_BYTES, ByteCache, RecordTask
 from judge.web.live.archive import ARCHIVE, RESULTS, Exports
 from judge.web.live.certificate import Certificate
 from judge.web.live.hub import ContestHub
-from judge.web.live.page import SEQ, LivePage, kind_of
-from judge.web.live.running_pages import RunningPages
+from judge.web.live.running_pages import SEQ, LivePage, RunningPages
 
 _log = get_logger()
 

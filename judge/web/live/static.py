@@ -16,10 +16,11 @@ from pathlib import Path
 
 from judge.base.durable_files import PARTIAL
 from judge.base.errors import HostError, InputError
+from judge.web.kit.answers import kind_of
 from judge.web.live.hub import PLOTS_S, Topic
-from judge.web.live.page import LivePage, kind_of
 from judge.web.live.pages import RUNNING, LivePages
 from judge.web.live.paint import plots_path
+from judge.web.live.running_pages import LivePage
 
 EVENTS_PER_FILE = 256
 

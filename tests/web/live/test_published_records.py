@@ -14,7 +14,7 @@ from judge.journal.events import Paused, Resumed
 from judge.site.game_files import read_stored, read_stored_record
 from judge.testing import Agent, Say
 from judge.web.live import static
-from judge.web.live.page import SEQ
+from judge.web.live.running_pages import SEQ
 from judge.web.live.serve import follow
 from tests.broadcast.logs import PAIR, accept, play_next, recorder
 from tests.publish.cups import STRONG_TO_WEAK, Cup, player
