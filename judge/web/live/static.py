@@ -77,7 +77,7 @@ class StaticSite:
                 shutil.rmtree(outgrown)
         now_ms = round(time.time() * 1000)
         head = {"log": live.log, "seq": live.seq, "events_per_file": EVENTS_PER_FILE, "now_ms": now_ms}
-        self._put(HEAD, json.dumps(head).encode(), is_always=True)
+        self._put(HEAD, json.dumps(head).encode())
         return self._shown == now and not live.games and self._pages.contest().is_over
 
     def _write_plots(self) -> None:
@@ -114,8 +114,8 @@ class StaticSite:
         for place in pages.places(RUNNING):
             self._put(place.file, pages.games.all(live, 0, place, final=final).data)
 
-    def _put(self, path: str, data: bytes, *, is_always: bool = False) -> None:
-        if not is_always and self._written.get(path) == data:
+    def _put(self, path: str, data: bytes) -> None:
+        if self._written.get(path) == data:
             return
         self._written[path] = data
         place = self._directory / path
