@@ -55,11 +55,13 @@ class EventLog:
     def events(self) -> Iterator[AnyEvent]:
         """All events before a damaged line, where the log is cut off. Read all, then append. Raises HostError."""
         with closing(LogReader(self.path)) as reader, os_errors_as(HostError, self.path):
-            while reader.damaged_at is None and (news := reader.news()) is not None:
+            while (news := reader.news()) is not None:
                 for line in news:
                     if reader.damaged_at is None or line.begin < reader.damaged_at:
                         self.seq = line.event.seq
                         yield line.event
+                if reader.damaged_at is not None:
+                    break
             if reader.damaged_at is not None:
                 self._cut_damage(reader.damaged_at)
 
