@@ -1,4 +1,4 @@
-"""What a contest's player tells the service in a file, also about its host: only it opens the Engine's socket."""
+"""What a contest's player reports to the service, also about its host: only it opens the Engine's socket."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
