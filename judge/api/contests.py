@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge.base.errors import HostError, InputError
+from judge.base.errors import HostError, InputError, os_errors_as
 from judge.base.logs import redirected
 from judge.base.progress import Tracker, untracked
 from judge.base.text import printable, sentence
@@ -237,10 +237,8 @@ def _host() -> Mapping[str, Any]:
 @contextmanager
 def _logged(folder: Path) -> Iterator[None]:
     path = folder / LOG_FILE
-    try:
+    with os_errors_as(HostError, path):
         file = path.open("a", encoding="utf-8")
-    except OSError as error:
-        raise HostError(f"{path}: {error.strerror}") from None
     with file, redirected(file):
         yield
 

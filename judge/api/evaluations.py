@@ -3,14 +3,15 @@
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from threading import Event
 
 from judge import __version__
-from judge.agents.agents import Agent, stage_agent
+from judge.agents.agents import stage_agent
 from judge.api.matches import check_cancelled, watch_until
 from judge.base.durable_files import write_durably
-from judge.base.errors import HostError, InputError, JudgeError
+from judge.base.errors import HostError, InputError, JudgeError, os_errors_as
 from judge.base.locks import locked
 from judge.base.owner import owned_directory
 from judge.base.resources import house_agent_names
@@ -82,9 +83,9 @@ def evaluate(
         pool, programs = _pool(path, staging, notify)
         seats = (
             _version(candidate, staging, pool.policy, programs),
-            (_version(parent, staging, pool.policy, programs) if parent else None),
+            _version(parent, staging, pool.policy, programs) if parent else None,
         )
-        if parent and seats[1] is not None and seats[1].digest == seats[0].digest:
+        if seats[1] is not None and seats[1].digest == seats[0].digest:
             raise InputError(f"--parent {parent}: the same files as {candidate}; give an earlier version")
         for seat in filter(None, seats):
             check_playable(pool.pair(0, seat)[0])
@@ -95,20 +96,21 @@ def evaluate(
                 "repeat games, which prove nothing; add openings to the pool"
             )
         others = _other_opponents(pool, seats[0], staging)
-        player = _Player(path.parent / RECORDS, programs, make_venue(pool.box, pool.policy, notify), cancel)
+        venue = replace(make_venue(pool.box, pool.policy, notify), watch=watch_until(cancel, None))
+        records = path.parent / RECORDS
+        with os_errors_as(InputError, records, ": the pool's folder must be writable"):
+            records.mkdir(exist_ok=True)
         scores, played = PairedScores(()), list[str]()
-        for scores, played in evaluated(pool, *seats, rule, player.game):
+        for scores, played in evaluated(pool, *seats, rule, partial(_play, records, programs, venue, cancel)):
             progress(scores, len(played))
     if scores.are_even:
         raise NoVerdictError(_no_verdict(scores, pool, others))
     found = evaluation_of(__version__, pool, seats, rule, scores, played)
     names = "-against-".join(seat.name.replace("@", "-") for seat in seats if seat is not None)
     file = path.parent / EVALUATIONS / f"{names}.json"
-    try:
+    with os_errors_as(HostError, f"{file}: the evaluation could not be written"):
         file.parent.mkdir(exist_ok=True)
         write_evaluation(file, found, signing)
-    except OSError as error:
-        raise HostError(f"{file}: the evaluation could not be written: {error.strerror}") from None
     return SignedEvaluation(found, file, scores)
 
 
@@ -165,26 +167,15 @@ def _pool(path: Path, staging: Path, notify: Tell) -> tuple[Pool, dict[str, Path
 
 
 def _frozen(path: Path, pool: Pool, notify: Tell) -> Pool:
-    try:
-        with locked(path.with_suffix(".lock")):
-            if not path.exists():
-                write_durably(path, pool.encoded())
-                notify(f"{path}: the pool is locked in")
-            frozen = read_pool(path)
-    except OSError as error:
-        raise HostError(f"{path}: {error.strerror}: the pool could not be locked in") from None
-    changed = [
-        *(
-            f"agent {seat.name}"
-            for seat in (*frozen.agents, *pool.agents)
-            if (seat in frozen.agents) != (seat in pool.agents)
-        ),
-        *(
-            name
-            for name in ("policy", "box", "openings", "shuffle", "transform")
-            if getattr(frozen, name) != getattr(pool, name)
-        ),
-    ]
+    with os_errors_as(HostError, path, ": the pool could not be locked in"), locked(path.with_suffix(".lock")):
+        if not path.exists():
+            write_durably(path, pool.encoded())
+            notify(f"{path}: the pool is locked in")
+        frozen = read_pool(path)
+    agents = [seat for seat in (*frozen.agents, *pool.agents) if (seat in frozen.agents) != (seat in pool.agents)]
+    terms = ("policy", "box", "openings", "shuffle", "transform")
+    changed = [f"agent {seat.name}" for seat in agents]
+    changed += [name for name in terms if getattr(frozen, name) != getattr(pool, name)]
     if changed or [seat.name for seat in frozen.agents] != [seat.name for seat in pool.agents]:
         what = ", ".join(changed) or "the order of its agents"
         raise InputError(
@@ -195,33 +186,19 @@ def _frozen(path: Path, pool: Pool, notify: Tell) -> Pool:
 
 
 def _version(named: str, staging: Path, policy: Policy, programs: dict[str, Path]) -> SeatSpec:
-    agent: Agent = stage_agent(named, staging)
+    agent = stage_agent(named, staging)
     programs[agent.digest] = agent.program
     return seat_of_version(agent.seat(policy))
 
 
-class _Player:
-    def __init__(self, records: Path, programs: dict[str, Path], venue: Venue, cancel: Event | None) -> None:
-        self._records = records
-        self._programs = programs
-        self._venue = replace(venue, watch=watch_until(cancel, None))
-        self._cancel = cancel
-        try:
-            records.mkdir(exist_ok=True)
-        except OSError as error:
-            raise InputError(f"{records}: {error.strerror}: the pool's folder must be writable") from None
-
-    def game(self, spec: GameSpec) -> Outcome:
-        check_cancelled(self._cancel)
-        path = record_path(self._records, spec)
-        if not path.exists():
-            file = play_until_scored(spec, self._programs, self._venue)
-            if file.record.verdict is Verdict.VOID:
-                raise HostError(
-                    f"a game stayed void: {printable(file.record.reason, 300)}; repeat the command to continue"
-                )
-            try:
-                write_record(path, file)
-            except OSError as error:
-                raise HostError(f"{path}: the record could not be written: {error.strerror}") from None
-        return played_game(path, spec)
+def _play(records: Path, programs: dict[str, Path], venue: Venue, cancel: Event | None, spec: GameSpec) -> Outcome:
+    check_cancelled(cancel)
+    path = record_path(records, spec)
+    if not path.exists():
+        file = play_until_scored(spec, programs, venue)
+        if file.record.verdict is Verdict.VOID:
+            why = printable(file.record.reason, 300)
+            raise HostError(f"a game stayed void: {why}; repeat the command to continue")
+        with os_errors_as(HostError, f"{path}: the record could not be written"):
+            write_record(path, file)
+    return played_game(path, spec)

@@ -6,7 +6,7 @@ from pathlib import Path
 from threading import Event
 
 from judge.agents.kept_folders import FolderStore
-from judge.base.errors import InputError
+from judge.base.errors import InputError, os_errors_as
 from judge.base.owner import owned_directory
 from judge.base.resources import DEFAULT_POLICY
 from judge.contest.host_setup import make_ready, make_venue
@@ -88,10 +88,8 @@ def match(
         agents = [observer.stage(named, staging) for named in (first, second)]
         seats = observer.seated(seats_of(agents, chosen))
         check_playable(GameSpec(seats=seats, policy=chosen, box=box))  # before waiting for a slot or a person
-        try:
+        with os_errors_as(InputError, f"--out {out}", ": name a directory that exists or can be created"):
             out.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"--out {out}: {error.strerror}: name a directory that exists or can be created") from None
         make_ready(box, chosen, [seat.runtime for seat in seats if seat.protocol != PERSON], notify)
         names = [agent.calls_itself(chosen) for agent in agents]
         persons = [index for index, seat in enumerate(seats) if seat.protocol == PERSON]

@@ -298,8 +298,7 @@ AnyEvent = (
 )
 """The types of events."""
 
-LoggedEvent = Annotated[AnyEvent, Field(discriminator="type")]
-_ADAPTER: TypeAdapter[AnyEvent] = TypeAdapter(LoggedEvent)
+_ADAPTER: TypeAdapter[AnyEvent] = TypeAdapter(Annotated[AnyEvent, Field(discriminator="type")])
 
 
 def write_event(event: AnyEvent, seq: int) -> bytes:

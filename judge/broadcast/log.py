@@ -44,20 +44,15 @@ class EventLog:
         self.seq = 0
         with os_errors_as(HostError, path):
             self._file: IO[bytes] = path.open("a+b", buffering=0)
-        try:
-            lock(self._file)
-            self._cut_torn_line()
-        except BaseException as error:
-            self._file.close()
-            if isinstance(error, OSError):
-                raise HostError(f"{path}: {error.strerror}") from None
-            raise
+            try:
+                lock(self._file)
+                self._cut_torn_line()
+            except BaseException:
+                self._file.close()
+                raise
 
     def events(self) -> Iterator[AnyEvent]:
-        """All events before the first damaged line, where the log is cut off; must be exhausted before appending.
-
-        Raises HostError.
-        """
+        """All events before a damaged line, where the log is cut off. Read all, then append. Raises HostError."""
         with closing(LogReader(self.path)) as reader, os_errors_as(HostError, self.path):
             while (news := reader.news()) is not None:
                 for line in news:
@@ -70,10 +65,7 @@ class EventLog:
                 self._cut_damage(reader.damaged_at)
 
     def append(self, events: Sequence[AnyEvent], *, is_durable: bool = False) -> None:
-        """Write all events or none. Raises HostError.
-
-        `is_durable`: sync to disk before returning.
-        """
+        """Write all events or none; `is_durable`: sync to disk before returning. Raises HostError."""
         if not events:
             return
         data = b"".join(write_event(event, seq) + b"\n" for seq, event in enumerate(events, self.seq + 1))
@@ -87,7 +79,6 @@ class EventLog:
         self.seq += len(events)
 
     def close(self) -> None:
-        """Release the lock."""
         self._file.close()
 
     def _cut_torn_line(self) -> None:
@@ -192,7 +183,6 @@ class LogReader:
         return is_other or found.st_size < self._begin
 
     def close(self) -> None:
-        """Close the file."""
         if self._file is not None:
             self._file.close()
             self._file = None

@@ -1,7 +1,4 @@
-"""Converts the growing transcript of a running game into public events.
-
-A referee (`judge.referee.replay`) is fed with its entries.
-"""
+"""Converts the growing transcript of a running game into public events: its entries are fed to a referee."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -63,19 +60,16 @@ class RunningGame(SteppedGame):
         is_first = self._origin_ms is None
         self._origin_ms = began if self._origin_ms is None else min(self._origin_ms, began)
         if is_first:
-            at = self._at(entries[0].ns)
             self._view = self._public()
-            board = None if self._view is None else _board(self._view)
-            left_ms = self.left_ms()
             self._events.append(
                 Playing(
                     game=self.game,
                     attempt=self.attempt,
                     play=self.play,
                     set_moves=self.spec.opening_moves,
-                    at=at,
-                    board=board,
-                    left_ms=left_ms,
+                    at=self._at(entries[0].ns),
+                    board=None if self._view is None else _board(self._view),
+                    left_ms=self.left_ms(),
                 )
             )
         if not self.follow(entries) or self.referee.unapplied is None:

@@ -35,9 +35,7 @@ from judge.formats.search_figures import EvaluatedGame, SearchFigures, evaluate_
 from judge.formats.views import BoardView, Face, Mark, Square, Surface, Token
 
 MAX_NEXT_GAMES = 12
-
 MAX_ENDED_GAMES = 8
-
 MAX_AGENT_RESULTS = 5
 
 
@@ -221,7 +219,6 @@ class Live:
         self.version += 1
 
     def shown(self, agent: str) -> str:
-        """Its display name."""
         return self.titles.get(agent) or agent
 
     @property
@@ -298,9 +295,7 @@ def evaluation_of(move: MoveMade) -> float | None:
 
 
 def search_words(report: SearchUpdate | MoveMade) -> str:
-    """Figures of a search report, such as `depth 8 · eval 302 · nodes 12K`, with the messages that have none; the whole
-    report if it has no figures.
-    """
+    """Figures, such as `depth 8 · eval 302 · nodes 12K`, with the messages that have none; else the whole report."""
     found = search_figures(report.search, report.messages, None)
     figures = {
         "depth": None if not found.depth else count_text(found.depth),

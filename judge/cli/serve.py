@@ -94,8 +94,8 @@ def serve(
     from judge.contest.plan import load_plan
 
     with of_web_extra():
-        from judge.web.intake.serve import opened_server as opened_intake_server
-        from judge.web.intake.serve import running_intake
+        from judge.web.intake.app import opened_server as opened_intake_server
+        from judge.web.intake.app import running_intake
         from judge.web.kit.connections import checked_proxy, listening, listening_at, parse_listen_address
         from judge.web.kit.logs import configure
         from judge.web.live.serve import opened_front_server, opened_server

@@ -23,7 +23,7 @@ from datetime import UTC, datetime
 from email.message import EmailMessage
 from email.policy import SMTP
 from pathlib import Path
-from typing import IO
+from typing import IO, Self
 
 from judge.base.errors import InputError
 from judge.base.locks import try_lock_directory
@@ -50,7 +50,6 @@ _STATUS = re.compile(rb"HTTP/1\.[01] ([1-5][0-9]{2})[ \r\n]")
 
 SERVER_S = 20.0
 """Timeout of the mail server."""
-_OTHERS = 0o077
 
 log = get_logger()
 
@@ -147,7 +146,7 @@ def read_password(policy: NoticePolicy, folder: Path) -> str:
         return ""
     path = folder / policy.password_file
     try:
-        if path.stat().st_mode & _OTHERS:
+        if path.stat().st_mode & 0o077:
             raise InputError(f"{path}: other users may read the password: chmod 600 {path}")
         return path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
@@ -186,17 +185,11 @@ def send_mail(
         raise NotDeliveredError(f"{MAIL_SERVER} did not take it ({type(error).__name__})") from error
 
 
-class NoticeSender:
+class NoticeSender(ServiceLoop):
     """Context manager that sends a contest's notices. Only one per host is active."""
 
     def __init__(
-        self,
-        notices: Notices,
-        contest: str,
-        policy: NoticePolicy,
-        folder: Path,
-        locks: Path,
-        plan: Path | None = None,
+        self, notices: Notices, contest: str, policy: NoticePolicy, folder: Path, locks: Path, plan: Path | None = None
     ) -> None:
         """`folder` is the contest's; the active sender locks the directory `locks`. `policy` applies until the file
         `plan` changes. Raises InputError for a password file that other users may read.
@@ -213,30 +206,26 @@ class NoticeSender:
         self._pools = {WEBHOOK: ThreadPoolExecutor(policy.at_once), MAIL: ThreadPoolExecutor(MAILS_AT_ONCE)}
         self._busy: dict[tuple[str, str], Future[None]] = {}
         self._lock: IO[bytes] | None = None
-        self._loop = ServiceLoop("notices", self._step)
+        super().__init__("notices", self.step)
 
-    def __enter__(self) -> "NoticeSender":
+    def __enter__(self) -> Self:
         # Events from now on cause notices, even if another process sends them.
         self._notices.derive()
         self._notices.try_again()
-        self._loop.__enter__()
-        return self
+        return super().__enter__()
 
     def __exit__(self, *_: object) -> None:
         """End; unfinished notices may be sent again later."""
-        self._loop.__exit__()
+        super().__exit__()
         if self._lock is not None:
             self._lock.close()
         for pool in self._pools.values():
             pool.shutdown(cancel_futures=True)
 
-    def _step(self) -> float:
+    def step(self) -> float:
         self._lock = self._lock or try_lock_directory(self._locks)
-        if self._lock is not None:
-            self._look()
-        return POLL_INTERVAL_S
-
-    def _look(self) -> None:
+        if self._lock is None:
+            return POLL_INTERVAL_S
         self._renew()
         self._notices.derive()
         self._busy = {key: future for key, future in self._busy.items() if not future.done()}
@@ -245,8 +234,9 @@ class NoticeSender:
                 self._say("notices by e-mail wait for a mail server: name one in [intake.notices], smtp = HOST:PORT")
                 continue
             future = self._pools[notice.channel].submit(self._send, notice)
-            future.add_done_callback(lambda _: self._loop.wake())
+            future.add_done_callback(lambda _: self.wake())
             self._busy[(notice.author, notice.channel)] = future
+        return POLL_INTERVAL_S
 
     def _renew(self) -> None:
         """Apply a changed policy and retry waiting notices at once."""
@@ -306,7 +296,8 @@ class NoticeSender:
         what = printable(notice.text, SUBJECT_CHARACTERS) if len(together) == 1 else f"{len(together)} results"
         site, lines, unsubscribe = self._policy.site.rstrip("/"), [], ""
         for each in together:
-            lines.append(f"{moment_words(each.at)}  {printable(each.text, TEXT_CHARACTERS)}")
+            at = datetime.fromisoformat(each.at).astimezone(UTC)
+            lines.append(f"{at:%Y-%m-%d %H:%M:%S} UTC  {printable(each.text, TEXT_CHARACTERS)}")
             if site and (game := json.loads(each.body)["data"].get("game")):
                 lines.append(f"  {site}/games/{game:05d}.html")
         if site:
@@ -317,8 +308,3 @@ class NoticeSender:
         subject, text = f"[{self._contest}] {what}", "\n".join(lines) + "\n"
         # A mail with more results than before gets a new id.
         send_mail(self._policy, self._password, targets.email, subject, text, together[-1].id, unsubscribe)
-
-
-def moment_words(at: str) -> str:
-    """Format a time: `2026-11-25 12:51:03 UTC`."""
-    return f"{datetime.fromisoformat(at).astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"

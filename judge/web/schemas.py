@@ -1,12 +1,15 @@
-"""The intake's JSON responses. Needs no `web` extra."""
+"""The intake's JSON responses, without data for organisers only. Needs no `web` extra."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from judge.base.parsing import FailFastList
+from judge.contest_games import GameState
+from judge.journal.events import SubmissionState
 from judge.store.practice_games import PracticeGame
 from judge.store.types import Change, Submission, UploadStep, wire_config
 from judge.submissions.service import (
@@ -144,3 +147,35 @@ class Health(JsonAnswer):
     """The service and its store answer."""
 
     ok: bool
+
+
+# --- the author's view -----------------------------------------------------------------------------------------------
+
+HOST_FAILED = "the judge's host failed; this does not count against the submission"
+
+
+def public(submission: Submission) -> Submission:
+    """The author's view of a submission."""
+    return replace(submission, why=shown_reason(submission.state, submission.why))
+
+
+def public_values(submission: Submission) -> dict[str, Any]:
+    """The fields of the author's view."""
+    return {each.name: getattr(public(submission), each.name) for each in fields(Submission)}
+
+
+def shown_reason(state: SubmissionState, why: str) -> str:
+    """A state's reason, without host failures."""
+    return HOST_FAILED if state is SubmissionState.FAILED else why
+
+
+def practice_page(games: Sequence[PracticeGame]) -> PracticePage:
+    """Practice games."""
+    return PracticePage(games=[replace(game, why=practice_reason(game)) for game in games])
+
+
+def practice_reason(game: PracticeGame) -> str:
+    """Why a game is not over, without host failures."""
+    if game.state in (GameState.CANCELLED, GameState.DONE) or not game.failures:
+        return game.why
+    return HOST_FAILED

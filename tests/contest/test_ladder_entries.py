@@ -19,7 +19,7 @@ from judge.sandbox.archive import pack_folder
 from judge.sandbox.box import FolderKind
 from judge.store.orders import OrganiserOrder
 from judge.testing import Agent
-from judge.web.authors.ladder import ladder_values
+from judge.web.authors.views import ladder_values
 from tests.contest.giving import give, previewed
 from tests.contests import submit
 from tests.publish import cups

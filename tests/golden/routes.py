@@ -24,16 +24,14 @@ from judge.contest.window_keeper import PlanFile
 from judge.submissions.intake import IntakePolicy
 from judge.translations.language import CODES
 from judge.transparency.keys import make_key
+from judge.web.intake.app import create_service as create_intake
 from judge.web.intake.app import router as intake_router
-from judge.web.intake.serve import create_service as create_intake
-from judge.web.kit.clients import ClientLimits
+from judge.web.kit.clients import ClientLimits, Rooms
 from judge.web.kit.connections import listening, parse_listen_address, uvicorn_options
-from judge.web.kit.metrics import Metrics
-from judge.web.kit.rooms import Rooms
+from judge.web.kit.middleware import Metrics
 from judge.web.live.app import Site
-from judge.web.live.metrics import served_metrics
 from judge.web.live.pages import LivePages
-from judge.web.live.serve import create_app, create_service
+from judge.web.live.serve import create_app, create_service, served_metrics
 from judge.web.organisers.console import Console
 from tests.broadcast.logs import accept, play_next, recorder
 from tests.golden.export_files import files_by_pattern, small_cup
@@ -227,9 +225,8 @@ def _planned(folder: Path) -> Planned:
 def application(console: Console) -> FastAPI:
     """The application of `judge serve`, to enumerate its routes."""
     planned = console.planned
-    return create_app(
-        planned, Site(lambda: None, PlanFile(planned), register=console.state.register), console.state, console
-    )
+    site = Site(lambda: None, PlanFile(planned), register=console.state.register)
+    return create_app(planned, site, console)
 
 
 def _declared(app: FastAPI | APIRouter) -> Iterator[str]:

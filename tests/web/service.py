@@ -53,7 +53,7 @@ def service_of(folder: Path) -> Iterator[tuple[ASGIApp, Console]]:
 
         site = Site(begun, PlanFile(planned), register=register)
         console = stack.enter_context(opened_console(planned, state, publish_once))
-        yield create_service(planned, site, state, console), console
+        yield create_service(planned, site, console), console
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from judge.contest.event_log import recorder as recorder_module
 from judge.contest.event_log.recorder import Recorder, record
 from judge.journal.events import SubmissionState
 from judge.submissions.service import receive_file, working
-from judge.web.player import background_jobs
+from judge.web.player import queues
 from judge.web.player.queues import SubmissionQueue, submission_jobs
 from tests.broadcast.logs import PAIR, events
 from tests.broadcast.test_recorder import end_recorder
@@ -50,7 +50,7 @@ def errors() -> list[Exception]:
 @pytest.fixture(autouse=True)
 def without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service_loop, "RETRY_INTERVAL_S", 0.01)
-    monkeypatch.setattr(background_jobs, "RETRY_INTERVAL_S", 0.01)
+    monkeypatch.setattr(queues, "RETRY_INTERVAL_S", 0.01)
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, target: Any, name: str) -> tuple[list[Exception], list[None]]:

@@ -1,10 +1,8 @@
-"""HTTP paths of the authors' pages.
-
-Others' resources, missing ones and invalid tokens get the same answer.
-"""
+"""HTTP paths of the authors' pages. Others' resources, missing ones and invalid tokens get the same answer."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -29,23 +27,12 @@ from judge.store.types import NotFoundError, NotNowError, TooMuchError
 from judge.submissions.service import check_title
 from judge.submissions.starters import starter_zip, starters_of
 from judge.tournament.snapshot import Snapshot, read_snapshot
-from judge.web.authors.games import (
-    author_game_page,
-    own_lines,
-    practice_page,
-    record_of_game,
-    record_of_practice,
-)
-from judge.web.authors.home import home_values
-from judge.web.authors.ladder import MAX_CHALLENGES, ladder_values
-from judge.web.authors.submissions import practice_values, submission_values
+from judge.web.authors.games import author_game_page, own_line, practice_page, record_of_game, record_of_practice
+from judge.web.authors.views import MAX_CHALLENGES, home_values, ladder_values, practice_values, submission_values
 from judge.web.intake.app import AppState, Number, UploadParameters, ask_challenge, ask_practice, stored_file
-from judge.web.kit.answers import AsciiJSON, attachment, download, html
-from judge.web.kit.errors import UnauthorizedError, route_with_errors
-from judge.web.kit.forms import form_fields
-from judge.web.kit.private_pages import FORM, PrivatePages, contest_values
+from judge.web.kit.answers import AsciiJSON, UnauthorizedError, attachment, download, html, kind_of, route_with_errors
 from judge.web.kit.rendering import RecordTask, RenderedResponse, Renderer
-from judge.web.kit.session import AUTHOR
+from judge.web.kit.session import AUTHOR, FORM, Fields, PrivatePages, contest_values
 
 SITE = PrivatePages("author", __package__, AUTHOR)
 SCRIPT = "author.js"
@@ -68,9 +55,8 @@ class AuthorsSite:
 
     def snapshot(self) -> Snapshot | None:
         """None before it begins."""
-        if self._snapshot is None:
-            document = self.state.register.document()
-            self._snapshot = None if document is None else read_snapshot(document)
+        if self._snapshot is None and (document := self.state.register.document()) is not None:
+            self._snapshot = read_snapshot(document)
         return self._snapshot
 
     def contest(self) -> ContestView | None:
@@ -94,7 +80,7 @@ def _page(template: str, request: Request, values: Mapping[str, Any], status: in
     return SITE.page(template, request, {**common, **values}, status)
 
 
-def _sign_in_page(request: Request, _error: Exception | None = None) -> Response:
+def _sign_in_page(request: Request, _error: Exception) -> Response:
     return _page("author_sign_in.html", request, {}, 200 if SITE.is_first(request) else 401)
 
 
@@ -117,9 +103,8 @@ class Own:
         """A page, or a download with a name."""
         if isinstance(found, bytes):
             return html(found)
-        kind = "application/json" if name.endswith(".json") else "text/plain; charset=utf-8"
         headers = attachment(name) if name else {}
-        return RenderedResponse(self.site.renders, found, kind if name else "text/html; charset=utf-8", headers)
+        return RenderedResponse(self.site.renders, found, kind_of(name or "page.html"), headers)
 
     @property
     def agents(self) -> frozenset[str]:
@@ -135,12 +120,9 @@ class Own:
 
 def own_of(request: Request) -> Own:
     """Author of a request. Raises UnauthorizedError, TooMuchError."""
-    token = AUTHOR.sent(request.scope)
-    try:
-        if token:
+    with suppress(UnauthorizedError):
+        if token := AUTHOR.sent(request.scope):
             return Own(request, _author_of(request, token), authors_site_of(request))
-    except UnauthorizedError:
-        pass
     raise UnauthorizedError("you are not signed in: open the link that the organiser sent you")
 
 
@@ -216,30 +198,25 @@ def index(own: Signed) -> Response:
 
 
 @pages.post("/agents", dependencies=FORM)
-async def change_agent(own: Signed) -> Response:
+def change_agent(own: Signed, fields: Fields) -> Response:
     """Rename an agent, or withdraw it."""
-    fields = await form_fields(own.request)
     name, register = fields.get("name", ""), own.state.register
     try:
         if fields.get("action") == "rename":
             title = check_title(fields.get("title", ""))
-            await run_in_threadpool(_rename, own, name, title)
+            register.rename(name, own.author, title, joins_later=joins_later(register))
         else:
-            await run_in_threadpool(withdraw_agent, register, name, own.author)
+            withdraw_agent(register, name, own.author)
     except InputError as error:
-        return await run_in_threadpool(_index_page, own, str(error))
+        return _index_page(own, str(error))
     return RedirectResponse("index.html#agents", 303)
-
-
-def _rename(own: Own, name: str, title: str) -> None:
-    register = own.state.register
-    register.rename(name, own.author, title, joins_later=joins_later(register))
 
 
 def _index_page(own: Own, problem: str = "") -> Response:
     register = own.state.register
     games = register.own_games(own.author, MAX_GAMES + 1)
-    lines = own_lines(games[:MAX_GAMES], own.agents)
+    agents = own.agents
+    lines = [own_line(game, agents) for game in games[:MAX_GAMES]]
     submissions, language = register.submissions(own.author), SITE.place(own.request).language
     contest, per_day = own.site.contest(), own.state.directory.intake.challenges_per_day
     snapshot = own.site.snapshot() if contest is None else contest.snapshot
@@ -266,20 +243,16 @@ def _index_page(own: Own, problem: str = "") -> Response:
 
 
 @pages.post("/challenges", dependencies=FORM)
-async def challenge(own: Signed) -> Response:
+def challenge(own: Signed, fields: Fields) -> Response:
     """Request a challenge."""
-    fields = await form_fields(own.request)
-    try:
-        await run_in_threadpool(_challenge, own, fields.get("submission", ""), fields.get("opponent", ""))
-    except (NotNowError, TooMuchError) as error:
-        return await run_in_threadpool(_index_page, own, str(error))
-    return RedirectResponse("index.html#challenges", 303)
-
-
-def _challenge(own: Own, submission: str, opponent: str) -> None:
+    submission = fields.get("submission", "")
     if not re.fullmatch("[1-9][0-9]{0,17}", submission):
         raise NotFoundError("there is no such submission")
-    ask_challenge(own.state, int(submission), own.author, opponent)
+    try:
+        ask_challenge(own.state, int(submission), own.author, fields.get("opponent", ""))
+    except (NotNowError, TooMuchError) as error:
+        return _index_page(own, str(error))
+    return RedirectResponse("index.html#challenges", 303)
 
 
 @pages.get("/notices.html")
@@ -300,19 +273,18 @@ def _notices_page(own: Own, problem: str = "") -> Response:
 
 
 @pages.post("/notices.html", dependencies=FORM)
-async def set_webhook(own: Signed) -> Response:
+def set_webhook(own: Signed, fields: Fields) -> Response:
     """Set or remove the webhook, or stop mails."""
-    fields = await form_fields(own.request)
     if "stop" in fields:
-        await run_in_threadpool(own.state.notices.set_email, own.author, "")
+        own.state.notices.set_email(own.author, "")
         return RedirectResponse("notices.html", 303)
     url = fields.get("webhook", "").strip()
     try:
         if url:
             parse_target(url, own.state.directory.intake.notices)
     except InputError as error:
-        return await run_in_threadpool(_notices_page, own, str(error))
-    await run_in_threadpool(own.state.notices.set_webhook, own.author, url, new_secret())
+        return _notices_page(own, str(error))
+    own.state.notices.set_webhook(own.author, url, new_secret())
     return RedirectResponse("notices.html", 303)
 
 

@@ -26,8 +26,8 @@ from judge.store.practice_games import PracticeGame
 from judge.store.types import NotFoundError
 from judge.submissions.service import IntakeDirectory
 from judge.tournament.snapshot import Snapshot
-from judge.web.intake.answers import practice_reason
 from judge.web.kit.rendering import MAX_PAGE_RECORD_BYTES, RecordTask
+from judge.web.schemas import practice_reason
 
 KINDS: Mapping[str, EntryKind] = {"stderr": EntryKind.STDERR, "debug": EntryKind.READ}
 
@@ -136,17 +136,12 @@ class OwnGame:
     reason: str
 
 
-def own_lines(games: Sequence[PublishedGame], agents: Collection[str]) -> list[OwnGame]:
-    """Lines of the author's list."""
-    return [_own_line(game, next(iter(_own_seats(game, agents)), 0)) for game in games]
-
-
-def _own_line(game: PublishedGame, seat: int) -> OwnGame:
-    names = (game.first, game.second)
-    result = game.result
+def own_line(game: PublishedGame, agents: Collection[str]) -> OwnGame:
+    """A line of the list of an author with these agents."""
+    seat = next(iter(_own_seats(game, agents)), 0)
+    names, result = (game.first, game.second), game.result
     if result is None:
-        last = game.uncounted[-1]
-        return OwnGame(game, names[1 - seat], "void", "void", last.why)
+        return OwnGame(game, names[1 - seat], "void", "void", game.uncounted[-1].why)
     winner = None if result.winner is None else names.index(result.winner)
     outcome = outcome_for(seat, result.verdict, winner)
     return OwnGame(game, names[1 - seat], outcome, result.verdict.value, result.reason)

@@ -1,17 +1,20 @@
-"""HTTP paths of the intake."""
+"""HTTP paths of the intake, and its service."""
 
-from contextlib import closing
-from dataclasses import dataclass
+import socket
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.concurrency import run_in_threadpool
 
-from judge.base.errors import HostError
+from judge.base.errors import HostError, os_errors_as
 from judge.contest.admissions import joins_later, season_is_over, withdraw_agent, withdraw_submission
 from judge.contest.entries import current_intake
 from judge.contest_games import OPEN_STATES
+from judge.notices.sender import NoticeSender
 from judge.store.notices import Notices
 from judge.store.practice_games import PracticeGame, PracticeGames
 from judge.store.queries import Reader
@@ -22,10 +25,11 @@ from judge.submissions.service import IntakeDirectory
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.snapshot import read_snapshot
 from judge.transparency.log import SignedLog
-from judge.web.intake.answers import detail, practice_page, public, received
 from judge.web.intake.upload import Receiver
-from judge.web.kit.errors import error_responses
-from judge.web.kit.health import check_health
+from judge.web.kit import logs
+from judge.web.kit.answers import check_health, error_responses, new_app
+from judge.web.kit.connections import AppServer
+from judge.web.kit.middleware import Middleware, Part
 from judge.web.kit.session import Authenticator
 from judge.web.player.status import PlayerStatus, player_status
 from judge.web.schemas import (
@@ -38,6 +42,10 @@ from judge.web.schemas import (
     Received,
     UploadQuery,
     Uploads,
+    practice_page,
+    public,
+    public_values,
+    shown_reason,
 )
 
 ABOUT = """
@@ -70,7 +78,6 @@ class AppState:
 
     @property
     def player(self) -> PlayerStatus:
-        """The current status of the process that checks submissions and plays."""
         return player_status(self.directory.folder, self.directory.contest)
 
 
@@ -168,7 +175,8 @@ async def submit(
     submission, is_repeated = await state.receiver.receive(request, author, query)
     if is_repeated:
         response.status_code = 200
-    return received(submission, await run_in_threadpool(state.log.receipt, submission.id), is_repeated=is_repeated)
+    receipt = await run_in_threadpool(state.log.receipt, submission.id)
+    return Received(**public_values(submission), receipt=receipt, is_repeated=is_repeated)
 
 
 @router.get("/submissions", responses=error_responses(401, 422, 429, 503), tags=["submissions"])
@@ -192,7 +200,12 @@ _CHANGE_OF_ONE = error_responses(401, 404, 409, 422, 429, 503)
 def submission(state: State, author: Author, id: Number) -> Detail:  # noqa: A002 - the path's name
     """Show one of your submissions: its state, steps and journal."""
     submission = state.register.get(id, author)
-    return detail(submission, state.register.steps(submission), state.register.journal(id), state.log.receipt(id))
+    return Detail(
+        **public_values(submission),
+        steps=state.register.steps(submission),
+        journal=[replace(each, why=shown_reason(each.state, each.why)) for each in state.register.journal(id)],
+        receipt=state.log.receipt(id),
+    )
 
 
 @router.get("/submissions/{id}/log", responses=_OF_ONE, tags=["submissions"])
@@ -303,7 +316,41 @@ def stored_file(directory: IntakeDirectory, digest: str | None, what: str) -> by
     """A log or report. Raises NotFoundError, HostError."""
     if digest is None:
         raise NotFoundError(f"the submission has no {what} yet: see its state")
-    try:
-        return directory.files.path(digest).read_bytes()
-    except OSError as error:
-        raise HostError(f"{error.filename}: {error.strerror}") from None
+    path = directory.files.path(digest)
+    with os_errors_as(HostError, path):
+        return path.read_bytes()
+
+
+@contextmanager
+def running_intake(directory: IntakeDirectory) -> Iterator[AppState]:
+    """Receive submissions, and send notices; yields the paths' state. `judge.web.player` processes what is received.
+
+    Configures this process's log. Raises HostError if the store or folder is unusable.
+    """
+    logs.configure()
+    locks = directory.uploads / "notices"
+    policy = directory.intake.notices
+    with (
+        closing(directory.register()) as register,
+        closing(directory.tokens()) as tokens,
+        closing(SignedLog(directory.store_url, directory.contest, directory.folder)) as log,
+        closing(directory.practice_games()) as games,
+        closing(directory.notices()) as notices,
+        NoticeSender(notices, directory.contest, policy, directory.folder, locks, directory.plan),
+    ):
+        authors, receiver = Authenticator(tokens, directory.intake), Receiver(directory, register)
+        yield AppState(directory, register, authors, receiver, log, games, notices)
+
+
+def create_service(state: AppState) -> Middleware:
+    """Application that only receives submissions, with limits."""
+    app = new_app("judge intake", ABOUT)
+    app.state.intake = state
+    app.include_router(router)
+    return Middleware(app, Part.logged("intake", state.directory.intake))
+
+
+@contextmanager
+def opened_server(state: AppState, listener: socket.socket, proxy: str = "") -> Iterator[AppServer]:
+    """The server of submissions. Only `proxy` may send X-Forwarded-For."""
+    yield AppServer(create_service(state), state.directory.intake, listener, proxy, {})

@@ -15,7 +15,7 @@ from judge.store.submissions import Register
 from judge.store.types import TooMuchError, Upload
 from judge.submissions.intake import IntakePolicy
 from judge.submissions.service import IntakeDirectory, ReceivedUpload, SubmissionGate, receive_upload
-from judge.web.kit.errors import FormUploadError, TooLargeError, TooSlowError
+from judge.web.kit.answers import FormUploadError, TooLargeError, TooSlowError
 from judge.web.schemas import UploadQuery
 
 SEND_BYTES = "send the bytes of the file: curl --data-binary @FILE"
@@ -29,27 +29,6 @@ _RAW = re.compile(rb"[\x00\r\n]")
 """No encoded form contains them; `curl -d` removes them."""
 
 
-class ConcurrencyLimit:
-    """Limits an author's simultaneous uploads."""
-
-    def __init__(self, allowed: int) -> None:
-        self._allowed = allowed
-        self._now: Counter[str] = Counter()
-
-    @contextmanager
-    def hold(self, author: str) -> Iterator[None]:
-        """Count a running upload. Raises TooMuchError."""
-        if self._now[author] >= self._allowed:
-            raise TooMuchError(f"{self._allowed} of your uploads are still running: wait for them", 10)
-        self._now[author] += 1
-        try:
-            yield
-        finally:
-            self._now[author] -= 1
-            if not self._now[author]:
-                del self._now[author]
-
-
 class Receiver:
     """Receives a service's uploads."""
 
@@ -57,7 +36,8 @@ class Receiver:
         self._directory = directory
         self._register = register
         self.gate = SubmissionGate(directory.windows)
-        self._at_once = ConcurrencyLimit(directory.intake.uploads_at_once)
+        self._running: Counter[str] = Counter()
+        """Uploads by author."""
 
     def check_open(self, author: str) -> None:
         """Raise NotNowError with time and zone if an author cannot submit now."""
@@ -69,8 +49,10 @@ class Receiver:
         await run_in_threadpool(self.check_open, author)
         limits = self._directory.intake
         check_type(request)
-        with self._at_once.hold(author):
-            length = check_length(request, limits)
+        with self._running_upload(author):
+            length = int(request.headers.get("content-length", "0"))
+            if length > limits.upload_bytes:
+                raise _too_large(limits)
             may = (author, query.name, length, limits, query.title)
             await run_in_threadpool(self._register.may_receive, *may)
             with await run_in_threadpool(Incoming, self._directory.uploads) as incoming:
@@ -82,13 +64,16 @@ class Receiver:
                     receive_upload, self._directory, self._register, upload, incoming, limits
                 )
 
-
-def check_length(request: Request, limits: IntakePolicy) -> int:
-    """Content-length, or 0. Raises TooLargeError."""
-    length = int(request.headers.get("content-length", "0"))
-    if length > limits.upload_bytes:
-        raise _too_large(limits)
-    return length
+    @contextmanager
+    def _running_upload(self, author: str) -> Iterator[None]:
+        allowed = self._directory.intake.uploads_at_once
+        if self._running[author] >= allowed:
+            raise TooMuchError(f"{allowed} of your uploads are still running: wait for them", 10)
+        self._running[author] += 1
+        try:
+            yield
+        finally:
+            self._running[author] -= 1
 
 
 def check_type(request: Request) -> None:

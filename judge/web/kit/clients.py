@@ -1,39 +1,36 @@
 """Limits per client: running requests, streams, and response bytes. It is the outermost part of each service.
 
 A client is an address, as reported by the proxy if there is one. Its networks have limits too
-(`judge.web.kit.networks`). Streams have their own room.
+(`judge.web.kit.networks`). Streams have their own room. When a room is full, the client with most of it ends.
 """
 
 import asyncio
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from judge.base.errors import InputError
 from judge.submissions.intake import IntakePolicy
 from judge.translations.language import CODES
-from judge.web.kit import rooms
 from judge.web.kit.answers import problem
 from judge.web.kit.lanes import Lane
 from judge.web.kit.middleware import CONNECTION, HEADERS, STREAM, abort_connection, path_of
-from judge.web.kit.networks import NetworkCounts, client_of
-from judge.web.kit.rooms import Rooms, SharedRoom
+from judge.web.kit.networks import NetworkCounts, client_of, networks_of
 
 ORGANISERS = "organiser"
 
 HEALTH = "health"
 
-PIECE_BYTES = 16 << 10
-"""Larger responses are sent in pieces."""
+PIECE_BYTES, LARGE_ANSWER_BYTES = 16 << 10, 64 << 10
+"""Larger responses are sent in pieces, and counted while they are in memory."""
 
-LARGE_ANSWER_BYTES = 64 << 10
-"""Larger responses are counted while they are in memory."""
-
-ANSWER_BYTES = 64 << 20
-"""Of a client's large answers at once."""
-
-ALL_ANSWER_BYTES = 2 * ANSWER_BYTES
+ANSWER_BYTES, ALL_ANSWER_BYTES = 64 << 20, 128 << 20
+"""Of large answers at once: of a client, and of all."""
 
 ARRIVAL_S = 0.01
 """One request begins in this time while others arrive, networks in turn. So a burst is read, and mostly refused, before
@@ -42,7 +39,113 @@ the work for it begins.
 
 RETRY_INTERVAL_S = 5
 
+MAX_REQUESTS = 1024
+
+ORGANISER_ROOM, SIGN_IN_ROOM, HEALTH_ROOM = 32, 8, 8
+"""Further requests for signed-in organisers, for organisers' sign-ins, and for the state of the service."""
+
+SPARE_CONNECTIONS, MAX_SPARE_CONNECTIONS = 64, 256
+"""Further connections that wait for a request. Beyond the first number, the oldest one is ended."""
+
+OWN_DESCRIPTORS = 256
+"""Files, databases and pipes of the service."""
+
+MIN_ROOM = 64
+
 IsOrganiser = Callable[[Scope], Awaitable[bool]]
+
+
+class Rooms(NamedTuple):
+    """The numbers of requests and streams at once."""
+
+    requests: int
+    streams: int
+
+    @property
+    def connections(self) -> int:
+        """The number of connections that have a request."""
+        return self.requests + self.streams + ORGANISER_ROOM + SIGN_IN_ROOM + HEALTH_ROOM
+
+    @classmethod
+    def wanted(cls, limits: IntakePolicy) -> "Rooms":
+        return cls(min(limits.connections, MAX_REQUESTS), limits.connections)
+
+    @classmethod
+    def within(cls, limits: IntakePolicy, descriptors: int) -> "Rooms":
+        """Those of `limits`, or fewer, as many as `descriptors` allow. Raises InputError if these are too few."""
+        wanted = cls.wanted(limits)
+        own = OWN_DESCRIPTORS + MAX_SPARE_CONNECTIONS + cls(0, 0).connections
+        free = descriptors - own
+        if free < MIN_ROOM:
+            raise InputError(
+                f"this process may open and watch {descriptors} files, and the service needs at least "
+                f"{own + MIN_ROOM}: raise LimitNOFILE= of its unit, the hard limit of ulimit -n, or "
+                "fs.epoll.max_user_watches"
+            )
+        if wanted.requests + wanted.streams <= free:
+            return wanted
+        requests = min(wanted.requests, free // 3)
+        return cls(requests, min(wanted.streams, free - requests))
+
+
+class Endable(Protocol):
+    """A connection."""
+
+    def end(self) -> None:
+        """End it, whatever its client does."""
+
+
+@dataclass(slots=True, eq=False)
+class _Guest:
+    network: str
+    size: int
+    connection: Endable | None
+
+
+class SharedRoom:
+    """Room for a number of requests, or bytes. If it is full, the network with most of it loses its newest."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._taken = 0
+        self._by_network: defaultdict[str, dict[_Guest, None]] = defaultdict(dict)
+        self._sums: defaultdict[str, int] = defaultdict(int)
+
+    @contextmanager
+    def entered(self, host: str, connection: Endable | None, size: int = 1) -> Iterator[bool]:
+        """Take room; False if it is full. `connection` is ended to make room for others."""
+        guest = _Guest(networks_of(host)[-1].name, size, connection)
+        is_in = self._make_room(guest)
+        if is_in:
+            self._by_network[guest.network][guest] = None
+            self._sums[guest.network] += size
+            self._taken += size
+        try:
+            yield is_in
+        finally:
+            self._leave(guest)
+
+    def _make_room(self, guest: _Guest) -> bool:
+        while self._taken and self._taken + guest.size > self._size:
+            network = max(self._sums, key=lambda name: self._sums[name])
+            own = self._sums.get(guest.network, 0)
+            if network == guest.network or self._sums[network] <= own + guest.size:
+                return False
+            newest = next(reversed(self._by_network[network]))
+            self._leave(newest)
+            if newest.connection is not None:
+                newest.connection.end()
+        return True
+
+    def _leave(self, guest: _Guest) -> None:
+        guests = self._by_network.get(guest.network, {})
+        if guest not in guests:
+            return
+        del guests[guest]
+        self._taken -= guest.size
+        self._sums[guest.network] -= guest.size
+        if not guests:
+            del self._by_network[guest.network], self._sums[guest.network]
 
 
 class ClientLimits:
@@ -55,7 +158,6 @@ class ClientLimits:
         self._app = app
         self._limits = limits
         self._organisers = organisers or {}
-        self._headers = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
         self._rooms = {False: SharedRoom(allowed.requests), True: SharedRoom(allowed.streams)}
         self._counts = {is_stream: NetworkCounts(limits.connections_per_address) for is_stream in (False, True)}
         self._reserved: Counter[str] = Counter()
@@ -86,7 +188,8 @@ class ClientLimits:
                 if reserved is None:
                     await self._refuse(503, "the service has no room for more requests", scope, receive, send)
                     return
-                stack.enter_context(self._taking(reserved))
+                self._reserved[reserved] += 1
+                stack.callback(self._reserved.subtract, [reserved])
             async with self._starting.turn(host):
                 await self._let_others_arrive()
             await self._app(scope, receive, self._in_pieces(host, scope, receive, send))
@@ -107,23 +210,15 @@ class ClientLimits:
             contest, words = words[0], words[1:]
         words = words[1:] if words[0] in CODES[1:] else words
         if HEALTH in words[:2]:
-            return HEALTH if self._reserved[HEALTH] < rooms.HEALTH_ROOM else None
+            return HEALTH if self._reserved[HEALTH] < HEALTH_ROOM else None
         is_organiser = self._organisers.get(contest)
         if words[0] != ORGANISERS or is_organiser is None:
             return None
-        if self._reserved[ORGANISERS] < rooms.ORGANISER_ROOM and await is_organiser(scope):
+        if self._reserved[ORGANISERS] < ORGANISER_ROOM and await is_organiser(scope):
             # Others may have arrived during the check.
-            return ORGANISERS if self._reserved[ORGANISERS] < rooms.ORGANISER_ROOM else None
-        is_sign_in = words == [ORGANISERS, "session"] or (words == [ORGANISERS, "index.html"])
-        return "sign in" if is_sign_in and self._reserved["sign in"] < rooms.SIGN_IN_ROOM else None
-
-    @contextmanager
-    def _taking(self, room: str) -> Iterator[None]:
-        self._reserved[room] += 1
-        try:
-            yield
-        finally:
-            self._reserved[room] -= 1
+            return ORGANISERS if self._reserved[ORGANISERS] < ORGANISER_ROOM else None
+        is_sign_in = words in ([ORGANISERS, "session"], [ORGANISERS, "index.html"])
+        return "sign in" if is_sign_in and self._reserved["sign in"] < SIGN_IN_ROOM else None
 
     def _in_pieces(self, host: str, scope: Scope, receive: Receive, send: Send) -> Send:
         started: list[Message] = []
@@ -174,12 +269,12 @@ class ClientLimits:
     async def _refuse(self, status: int, why: str, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message["headers"], *self._headers]}
+                message = {**message, "headers": [*message["headers"], *Headers(HEADERS).raw]}
             await send(message)
 
         await problem(status, why, {"retry-after": str(RETRY_INTERVAL_S)})(scope, receive, send_with_headers)
 
 
-def _connection(scope: Scope) -> rooms.Endable | None:
-    connection: rooms.Endable | None = scope.get("extensions", {}).get(CONNECTION)
+def _connection(scope: Scope) -> Endable | None:
+    connection: Endable | None = scope.get("extensions", {}).get(CONNECTION)
     return connection

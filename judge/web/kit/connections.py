@@ -24,10 +24,9 @@ from judge.base.procfs import listening_process, program_name
 from judge.base.scheduling import lower_priority
 from judge.base.worker_processes import start_fork_server
 from judge.submissions.intake import IntakePolicy
-from judge.web.kit.clients import ClientLimits, IsOrganiser
+from judge.web.kit.clients import MAX_SPARE_CONNECTIONS, SPARE_CONNECTIONS, ClientLimits, Endable, IsOrganiser, Rooms
 from judge.web.kit.middleware import CONNECTION, longest_s
 from judge.web.kit.networks import NetworkCounts
-from judge.web.kit.rooms import MAX_SPARE_CONNECTIONS, SPARE_CONNECTIONS, Endable, Rooms
 
 UNSENT_BYTES = 16 << 10
 """Of an answer, beyond which the next piece waits; asyncio's default is 64 KiB."""
@@ -237,7 +236,6 @@ class AppServer:
         self._server = _Server(uvicorn.Config(limited, **options))
 
     def run(self) -> None:
-        """Serve until a signal."""
         if self._is_limited:
             numbers = self._allowed._asdict()
             get_logger().warning("the limit of files lowers the number of requests and streams at once", **numbers)

@@ -1,4 +1,4 @@
-"""Permits that the networks of clients get in turn, and work that ends with its client."""
+"""A permit that the networks of clients get in turn, and work that ends with its client."""
 
 import asyncio
 from collections import OrderedDict, deque
@@ -16,20 +16,27 @@ Result = TypeVar("Result")
 
 
 class Lane:
-    """A number of permits, which clients' networks get in turn."""
+    """A permit, which clients' networks get in turn."""
 
-    def __init__(self, permits: int = 1) -> None:
-        self._free = permits
-        self._threads = CapacityLimiter(permits)
+    def __init__(self) -> None:
+        self._is_free = True
+        self._threads = CapacityLimiter(1)
         self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
 
     @asynccontextmanager
     async def turn(self, client: str) -> AsyncIterator[None]:
-        """Wait for a permit."""
-        if self._free:
-            self._free -= 1
+        """Wait for the permit."""
+        if self._is_free:
+            self._is_free = False
         else:
-            await self._wait(networks_of(client)[-1].name)
+            turn = asyncio.get_running_loop().create_future()
+            self._waiting.setdefault(networks_of(client)[-1].name, deque()).append(turn)
+            try:
+                await turn
+            except asyncio.CancelledError:
+                if turn.done() and not turn.cancelled():
+                    self._pass_on()
+                raise
         try:
             yield
         finally:
@@ -50,16 +57,6 @@ class Lane:
 
         return await while_connected(receive, work_in_turn())
 
-    async def _wait(self, network: str) -> None:
-        turn = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(network, deque()).append(turn)
-        try:
-            await turn
-        except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():
-                self._pass_on()
-            raise
-
     def _pass_on(self) -> None:
         while self._waiting:
             network, turns = self._waiting.popitem(last=False)
@@ -69,12 +66,12 @@ class Lane:
             if not turn.done():
                 turn.set_result(None)
                 return
-        self._free += 1
+        self._is_free = True
 
 
 async def while_connected(receive: Receive, work: Awaitable[Result]) -> Result:
     """The result of `work`, which is cancelled when the client goes. Raises ClientDisconnect then."""
-    task, gone = asyncio.ensure_future(work), asyncio.ensure_future(_disconnected(receive))
+    task, gone = asyncio.ensure_future(work), asyncio.ensure_future(disconnected(receive))
     try:
         await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
         if task.done():
@@ -85,6 +82,7 @@ async def while_connected(receive: Receive, work: Awaitable[Result]) -> Result:
         task.cancel()
 
 
-async def _disconnected(receive: Receive) -> None:
+async def disconnected(receive: Receive) -> None:
+    """Wait until the client goes."""
     while (await receive())["type"] != "http.disconnect":
         pass

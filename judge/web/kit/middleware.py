@@ -1,15 +1,18 @@
-"""Limits rate and time of requests, and adds security headers, per part of a service.
+"""Limits rate and time of requests, counts them, and adds security headers, per part of a service.
 
 Requests of some parts are logged without query and headers, which may contain a token.
 """
 
 import asyncio
+import re
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from datetime import UTC, datetime
 
+from prometheus_client import CollectorRegistry, Counter, Histogram
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from judge.base.logs import bound, get_logger
@@ -17,9 +20,7 @@ from judge.site.pages import AUTHOR_POLICY, LIVE_POLICY
 from judge.submissions.intake import IntakePolicy
 from judge.translations.language import CODES
 from judge.web.kit.answers import problem
-from judge.web.kit.metrics import Metrics
-from judge.web.kit.networks import client_of
-from judge.web.kit.rate_limit import RateLimit
+from judge.web.kit.networks import RateLimit, client_of
 
 PUBLIC_HEADERS = {
     "content-security-policy": f"{LIVE_POLICY}; frame-ancestors 'none'",
@@ -52,6 +53,10 @@ UPLOADS = frozenset({"submissions", "author/submissions"})
 
 ORDERS = frozenset({"organiser/orders", *(f"{code}/organiser/orders" for code in CODES[1:])})
 
+BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+_AT = re.compile(rb'"at":"([0-9T:.+Z-]{19,40})"')
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -59,22 +64,14 @@ class Part:
 
     name: str
     headers: Mapping[str, str]
-    requests_per_minute: int
-    """Per address."""
+    addresses: RateLimit
     limits: IntakePolicy
     is_logged: bool = False
 
     @classmethod
     def logged(cls, name: str, limits: IntakePolicy, headers: Mapping[str, str] = HEADERS) -> "Part":
         """A part of authors or organisers."""
-        return cls(name, headers, limits.address_requests_per_minute, limits, is_logged=True)
-
-
-class Deadlines(NamedTuple):
-    """Seconds until the body is complete and until the response begins."""
-
-    body_s: float
-    answer_s: float
+        return cls(name, headers, RateLimit(limits.address_requests_per_minute), limits, is_logged=True)
 
 
 def longest_s(limits: IntakePolicy) -> float:
@@ -82,13 +79,10 @@ def longest_s(limits: IntakePolicy) -> float:
     return limits.idle_s + limits.upload_bytes / limits.least_bytes_per_s + limits.request_s
 
 
-def deadlines_of(limits: IntakePolicy, method: str, path: str) -> Deadlines:
-    """Only uploads and orders may take long."""
-    if method == "POST" and path in UPLOADS:
-        return Deadlines(longest_s(limits), longest_s(limits))
-    if method == "POST" and path in ORDERS:
-        return Deadlines(limits.request_s, longest_s(limits))
-    return Deadlines(limits.request_s, limits.request_s)
+def deadlines_of(limits: IntakePolicy, method: str, path: str) -> tuple[float, float]:
+    """Seconds until the body is complete, and until the response begins. Only uploads and orders may take long."""
+    body_s = longest_s(limits) if method == "POST" and path in UPLOADS else limits.request_s
+    return body_s, longest_s(limits) if method == "POST" and path in ORDERS else body_s
 
 
 def path_of(scope: Scope) -> str:
@@ -97,26 +91,54 @@ def path_of(scope: Scope) -> str:
     return path.removeprefix(scope.get("root_path", "")).lstrip("/")
 
 
+class Metrics:
+    """Prometheus counters of a service."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self._requests = Histogram(
+            "judge_http_request_seconds",
+            "Seconds from a request to the beginning of its answer, by part of the service.",
+            ["part"],
+            registry=self.registry,
+            buckets=BUCKETS_S,
+        )
+        self._answers = Counter(
+            "judge_http_answers",
+            "Answers, by part of the service and status.",
+            ["part", "status"],
+            registry=self.registry,
+        )
+        self._moves = Histogram(
+            "judge_move_told_seconds",
+            "Seconds from a move until it is sent to viewers.",
+            registry=self.registry,
+            buckets=BUCKETS_S,
+        )
+
+    def answered(self, part: str, seconds: float, status: int) -> None:
+        """Count a response that began `seconds` after its request."""
+        self._requests.labels(part).observe(seconds)
+        self._answers.labels(part, str(status)).inc()
+
+    def count_moves(self, lines: Iterable[bytes]) -> None:
+        for line in lines:
+            if b'"type":"move"' in line and (found := _AT.search(line)):
+                moment = datetime.fromisoformat(found[1].decode())
+                self._moves.observe(max(0.0, (datetime.now(UTC) - moment).total_seconds()))
+
+
 class Middleware:
     """The ASGI middleware."""
 
     def __init__(
-        self,
-        app: ASGIApp,
-        rest: Part,
-        parts: Mapping[str, Part] | None = None,
-        metrics: Metrics | None = None,
+        self, app: ASGIApp, rest: Part, parts: Mapping[str, Part] | None = None, metrics: Metrics | None = None
     ) -> None:
         """`parts` maps path prefixes of one or two words; `rest` has all other paths."""
         self._app = app
         self._rest = rest
         self._parts = parts or {}
         self._metrics = metrics
-        self._addresses = {part.name: RateLimit(part.requests_per_minute) for part in (rest, *self._parts.values())}
-        self._headers = {
-            part.name: [(name.encode(), value.encode()) for name, value in part.headers.items()]
-            for part in (rest, *self._parts.values())
-        }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """HEAD is handled like GET, except for the event stream."""
@@ -139,13 +161,12 @@ class Middleware:
                 answered.append(message["status"])
                 if self._metrics is not None:
                     self._metrics.answered(part.name, time.monotonic() - began, message["status"])
-                message = {**message, "headers": [*message.get("headers", []), *self._headers[part.name], own]}
+                message = {**message, "headers": [*message.get("headers", []), *Headers(part.headers).raw, own]}
             await send(message)
 
         with bound(request=request_id):
             try:
-                wait_s = self._addresses[part.name].spend_address(client_of(scope))
-                if wait_s:
+                if wait_s := part.addresses.spend_address(client_of(scope)):
                     refusal = problem(429, "too many requests from your address", {"retry-after": str(wait_s)})
                     await refusal(scope, receive, send_with_headers)
                 elif path == STREAM:

@@ -1,8 +1,10 @@
-"""The networks of a client: a customer of a provider has many IPv6 addresses, often a /56, and a company a /48."""
+"""Networks of a client, with limits: a provider's customer has many IPv6 addresses, often a /56, a company a /48."""
 
-from collections import Counter
+from collections import Counter, OrderedDict
 from functools import lru_cache
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from threading import Lock
+from time import monotonic
 from typing import NamedTuple
 
 from starlette.types import Scope
@@ -10,6 +12,11 @@ from starlette.types import Scope
 IPV6_NETWORKS = {64: 1, 56: 4, 48: 16}
 IPV4_NETWORKS = {32: 1, 24: 16}
 """Length of the prefix, and how many times the limit of a client the network has. A club plays in one IPv4 /24."""
+
+MAX_KEYS = 20_000
+"""The least recently used bucket is dropped."""
+
+_MINUTE = 60.0
 
 
 class Network(NamedTuple):
@@ -28,13 +35,9 @@ def networks_of(host: str) -> tuple[Network, ...]:
         return (Network(host[:64], 1),)
     if isinstance(address, IPv6Address) and address.ipv4_mapped:
         address = address.ipv4_mapped
-    bits, lengths = (32, IPV4_NETWORKS) if isinstance(address, IPv4Address) else (128, IPV6_NETWORKS)
-    kind = type(address)
-    found = []
-    for length, share in lengths.items():
-        first = kind(int(address) >> (bits - length) << (bits - length))
-        found.append(Network(str(first) if length == bits else f"{first}/{length}", share))
-    return tuple(found)
+    lengths = IPV4_NETWORKS if isinstance(address, IPv4Address) else IPV6_NETWORKS
+    found = [(ip_network((address, length), strict=False), share) for length, share in lengths.items()]
+    return tuple(Network(str(network).removesuffix("/32"), share) for network, share in found)
 
 
 def client_of(scope: Scope) -> str:
@@ -61,3 +64,39 @@ class NetworkCounts:
             self._counts[network.name] += number
             if not self._counts[network.name]:
                 del self._counts[network.name]
+
+
+class RateLimit:
+    """Allows `per_minute` requests per key, also as one burst after an idle minute. Thread-safe."""
+
+    def __init__(self, per_minute: int) -> None:
+        self._per_minute = per_minute
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._lock = Lock()
+
+    def spend(self, key: str) -> int:
+        """Count a request. Return 0, or the seconds until one is allowed."""
+        return self._spend(Network(key, 1))
+
+    def spend_address(self, host: str) -> int:
+        """Count a request of an address, for each of its networks."""
+        return self._spend(*networks_of(host))
+
+    def _spend(self, *keys: Network) -> int:
+        with self._lock:
+            now = monotonic()
+            levels = [self._level(key, now) for key in keys]
+            has_one = all(level >= 1 for level in levels)
+            for key, level in zip(keys, levels, strict=True):
+                self._buckets[key.name] = (level - has_one, now)
+            while len(self._buckets) > MAX_KEYS:
+                self._buckets.popitem(last=False)
+        waits = [
+            (1 - level) * _MINUTE / (self._per_minute * key.share) for key, level in zip(keys, levels, strict=True)
+        ]
+        return 0 if has_one else int(max(waits)) + 1
+
+    def _level(self, key: Network, now: float) -> float:
+        size = float(self._per_minute * key.share)
+        level, then = self._buckets.pop(key.name, (size, now))
+        return min(size, level + (now - then) * size / _MINUTE)

@@ -102,9 +102,8 @@ class RecordTask:
     @property
     def key(self) -> str:
         """The same for the same result."""
-        return hashlib.sha256(
-            repr((self.compute.__qualname__, self.files, self.digest, self.arguments)).encode()
-        ).hexdigest()
+        parts = (self.compute.__qualname__, self.files, self.digest, self.arguments)
+        return hashlib.sha256(repr(parts).encode()).hexdigest()
 
     @property
     def record_bytes(self) -> int:
@@ -114,8 +113,10 @@ class RecordTask:
             return path.stat().st_size
 
     def result(self) -> bytes:
-        """Compute it here."""
         return self.compute(self.files, self.digest, *self.arguments)
+
+    def write(self, path: Path) -> None:
+        path.write_bytes(self.result())
 
 
 Rendered = bytes | Path
@@ -198,7 +199,7 @@ class Renderer:
 async def _write_in_process(task: RecordTask, path: Path) -> None:
     worker: Worker[None] = Worker(_prepare, available())
     try:
-        worker.start(write_result, task, path)
+        worker.start(task.write, path)
         async with asyncio.timeout(TASK_S):
             while not wait([worker], 0):
                 await asyncio.sleep(POLL_INTERVAL_S)
@@ -224,7 +225,6 @@ class RenderedResponse(Response):
         self._more = headers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send it, unless the client goes."""
         found = await self._renderer.render(receive, client_of(scope), self._task)
         await response_of(found, self._kind, self._more)(scope, receive, send)
 
@@ -237,11 +237,6 @@ def response_of(found: Rendered, kind: str, headers: Mapping[str, str]) -> Respo
 
 
 # --- in the process --------------------------------------------------------------------------------------------------
-
-
-def write_result(task: RecordTask, path: Path) -> None:
-    """Compute a task into a file."""
-    path.write_bytes(task.result())
 
 
 def _prepare(processors: Collection[int]) -> None:

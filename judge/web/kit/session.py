@@ -1,35 +1,43 @@
-"""Identifies authors and organisers by tokens in a header or cookie.
+"""Sessions of authors and organisers: tokens in a header or cookie, forms, and pages in all languages.
 
 A link has the token after `#`, which browsers do not send. A form exchanges it for a cookie: unreadable for scripts,
 and only sent to this site by itself. So addresses, logs and Referer headers contain no tokens.
 """
 
+import hmac
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
+from urllib.parse import parse_qs, urlsplit
 
 from anyio import CapacityLimiter, to_thread
-from fastapi import Request
+from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from judge.base.errors import InputError
+from judge.contest.plan import Plan
+from judge.site.pages import AUTHOR_POLICY, PagePlace, render
 from judge.store.tokens import TokenHolder, Tokens
 from judge.store.types import TooMuchError
 from judge.submissions.intake import IntakePolicy
-from judge.web.kit.errors import UnauthorizedError
-from judge.web.kit.forms import form_fields, is_proof, proof_of
-from judge.web.kit.networks import client_of
-from judge.web.kit.rate_limit import RateLimit
+from judge.tournament.snapshot import Snapshot
+from judge.translations.language import CODES
+from judge.web.kit.answers import UnauthorizedError, html
+from judge.web.kit.networks import RateLimit, client_of
 
 HOST_PREFIX = "__Host-"
 """Start of the cookie's name over TLS: no other host of the domain can set such a cookie."""
 
 CHANGE = "judge: sign in as another author"
 """The new token follows."""
+
+MAX_FORM_BYTES = 8192
+MAX_FIELDS = 16
 
 
 class Authenticator:
@@ -59,20 +67,17 @@ class Authenticator:
         return holder
 
     async def is_organiser(self, scope: Scope) -> bool:
-        """Whether a request has an organiser's cookie."""
-        token = ORGANISER.sent(scope)
-        find = self.tokens.organiser_of
-        return bool(token) and await to_thread.run_sync(find, token, limiter=self._look_ups) is not None
+        if not (token := ORGANISER.sent(scope)):
+            return False
+        return await to_thread.run_sync(self.tokens.organiser_of, token, limiter=self._look_ups) is not None
 
     def _refuse(self, request: Request) -> NoReturn:
-        wait_s = self._strangers.spend_address(client_of(request.scope))
-        if wait_s:
+        if wait_s := self._strangers.spend_address(client_of(request.scope)):
             raise TooMuchError("too many requests without a valid token", wait_s)
         raise UnauthorizedError("the token is missing or not valid: send Authorization: Bearer TOKEN")
 
     def _count(self, request: Request, name: str) -> None:
-        wait_s = self._authors.spend(name)
-        if wait_s:
+        if wait_s := self._authors.spend(name):
             raise TooMuchError("too many requests with your token", wait_s)
         request.state.author = name
 
@@ -84,7 +89,6 @@ class SessionCookie:
     name: str
 
     def name_in(self, scope: Scope) -> str:
-        """The cookie's name in this service."""
         if scope["scheme"] != "https":
             return self.name
         folder = re.sub(r"[^A-Za-z0-9]+", "-", scope.get("root_path", "")).strip("-")
@@ -95,9 +99,8 @@ class SessionCookie:
         found = self._all_sent(scope)
         if len(found) != 1:
             return ""
-        value = found.pop()
         try:
-            return SimpleCookie(f"x={value}")["x"].value
+            return SimpleCookie(f"x={found.pop()}")["x"].value
         except (CookieError, KeyError):
             return ""
 
@@ -115,17 +118,15 @@ class SessionCookie:
         return answer
 
     def sign_in(self, request: Request, token: str) -> Response:
-        """Set the cookie for the browser session."""
         answer = RedirectResponse("index.html", 303)
         answer.set_cookie(value=token, **self._attributes(request))
         return answer
 
     def _attributes(self, request: Request) -> dict[str, Any]:
         is_tls = request.url.scheme == "https"
-        path = "/" if is_tls else f"{request.scope.get('root_path', '')}/"
         return {
             "key": self.name_in(request.scope),
-            "path": path,
+            "path": "/" if is_tls else f"{request.scope.get('root_path', '')}/",
             "secure": is_tls,
             "httponly": True,
             "samesite": "strict",
@@ -133,12 +134,8 @@ class SessionCookie:
 
     def _all_sent(self, scope: Scope) -> set[str]:
         wanted = self.name_in(scope)
-        found = set()
-        for header, value in scope["headers"]:
-            if header == b"cookie":
-                pairs = (pair.partition("=") for pair in value.decode("latin-1").split(";"))
-                found |= {text.strip() for name, _, text in pairs if name.strip() == wanted}
-        return found
+        pairs = [pair.partition("=") for value in Headers(scope=scope).getlist("cookie") for pair in value.split(";")]
+        return {text.strip() for name, _, text in pairs if name.strip() == wanted}
 
 
 AUTHOR = SessionCookie("judge-author")
@@ -164,12 +161,135 @@ async def sign_in(
     except UnauthorizedError:
         current = None
     new = await run_in_threadpool(name_of, request, token)
-    if current not in (None, new) and not confirms_change(current_token, token, form.get("confirm", "")):
+    if current not in (None, new) and not is_proof(current_token, CHANGE + token, form.get("confirm", "")):
         proof = proof_of(current_token, CHANGE + token)
         return ask({"current": str(current), "new": new, "token": token, "confirm": proof})
     return cookie.sign_in(request, token)
 
 
-def confirms_change(current_token: str, token: str, proof: str) -> bool:
-    """Whether a form's proof confirms the change of session."""
-    return is_proof(current_token, CHANGE + token, proof)
+# --- forms ------------------------------------------------------------------------------------------------------------
+
+
+async def form_fields(request: Request) -> Mapping[str, str]:
+    """First field of each name. Raises InputError."""
+    data = b""
+    async for chunk in request.stream():
+        data += chunk
+        if len(data) > MAX_FORM_BYTES:
+            raise InputError(f"the form has more than {MAX_FORM_BYTES} bytes: send less text")
+    try:
+        fields = parse_qs(data.decode("ascii", "replace"), keep_blank_values=True, max_num_fields=MAX_FIELDS)
+    except ValueError:
+        raise InputError(f"the form has more than {MAX_FIELDS} fields") from None
+    return {name: values[0] for name, values in fields.items()}
+
+
+def check_site(request: Request) -> None:
+    """Raise InputError for a request that another site caused."""
+    foreign = InputError("this form was sent from another site: open the page of the contest, and send it there")
+    site = request.headers.get("sec-fetch-site")
+    if site not in (None, "same-origin", "none"):
+        raise foreign
+    # Older browsers, and all over plain HTTP, omit Sec-Fetch-Site. An origin `null` may be any page without a referrer.
+    origins = [origin for origin in request.headers.getlist("origin") if origin != "null" or site is None]
+    if any(not _is_own(origin, request) for origin in origins):
+        raise foreign
+
+
+def _is_own(origin: str, request: Request) -> bool:
+    """A proxy may name the host without the port."""
+    try:
+        sent, host = urlsplit(origin), urlsplit(f"//{request.headers.get('host', '')}")
+        default = {"https": 443, "http": 80}.get(sent.scheme)
+        is_same_port = host.port is None or host.port == (sent.port or default)
+    except ValueError:
+        return False
+    is_downgraded = request.url.scheme == "https" and sent.scheme != "https"
+    return bool(sent.hostname) and sent.hostname == host.hostname and is_same_port and not is_downgraded
+
+
+def proof_of(token: str, purpose: str) -> str:
+    """Only pages sent to the token's owner contain it."""
+    return hmac.new(token.encode("utf-8", "replace"), purpose.encode("utf-8", "replace"), "sha256").hexdigest()
+
+
+def is_proof(token: str, purpose: str, proof: str) -> bool:
+    """Whether a proof is valid for this purpose."""
+    return hmac.compare_digest(proof_of(token, purpose).encode(), proof.encode("utf-8", "replace"))
+
+
+# --- pages ------------------------------------------------------------------------------------------------------------
+
+SendPage = Callable[[str, Request, Mapping[str, Any], int], Response]
+"""Renders a template for a request, with values and a status."""
+
+
+def contest_values(snapshot: Snapshot | None, plan: Plan) -> Mapping[str, Any]:
+    """Values about the contest that each page needs: of its `snapshot`, or before it begins of its file."""
+    return {
+        "contest_name": (plan.title or plan.name) if snapshot is None else snapshot.shown_name,
+        "has_rounds": snapshot is None or snapshot.format.has_rounds,
+        "is_coming": snapshot is None,
+    }
+
+
+async def from_own_site(request: Request) -> None:
+    """Raise InputError for a form of another site."""
+    check_site(request)
+
+
+FORM = [Depends(from_own_site)]
+
+Fields = Annotated[Mapping[str, str], Depends(form_fields)]
+"""The fields of a sent form."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrivatePages:
+    """Pages in a folder of each language, for the holders of a cookie. `package` has their templates."""
+
+    folder: str
+    package: str
+    cookie: SessionCookie
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The folder in each language."""
+        return (self.folder, *(f"{code}/{self.folder}" for code in CODES[1:]))
+
+    def place(self, request: Request) -> PagePlace:
+        """The place of the requested page; of the folder that of its first page."""
+        path = request.url.path.removeprefix(f"{request.scope.get('root_path', '')}/")
+        path = f"{path.rstrip('/')}/index.html" if path.rstrip("/") in self.paths else path
+        return PagePlace.of_file(path, query=request.url.query)
+
+    def is_first(self, request: Request) -> bool:
+        return self.place(request).path == f"{self.folder}/index.html"
+
+    def page(self, template: str, request: Request, values: Mapping[str, Any], status: int = 200) -> Response:
+        place = self.place(request)
+        common = {"has_authors": True, "policy": AUTHOR_POLICY, "folder": f"{place.root}{self.folder}/"}
+        return html(render(template, place, {**common, **values}, package=self.package), status)
+
+    def add_session_paths(
+        self, router: APIRouter, name_of: Callable[[Request, str], str], send: SendPage, change: str
+    ) -> None:
+        """Add signing in and out, and the first page. `change` asks before another name's session is replaced."""
+
+        @router.post("/session", dependencies=FORM)
+        async def begin(request: Request) -> Response:
+            return await sign_in(request, self.cookie, name_of, lambda values: send(change, request, values, 409))
+
+        @router.post("/sign-out", dependencies=FORM)
+        def end(request: Request) -> Response:
+            return self.cookie.sign_out(request)
+
+        @router.get("", include_in_schema=False)
+        @router.get("/", include_in_schema=False)
+        def top(request: Request) -> Response:
+            return RedirectResponse(f"{request.url.path.rstrip('/')}/index.html", 307)
+
+    def add_to(self, app: FastAPI, *routers: APIRouter) -> None:
+        for code in CODES:
+            for router in routers:
+                app.include_router(router, prefix="" if code == CODES[0] else f"/{code}", include_in_schema=False)

@@ -5,7 +5,7 @@ from functools import partial
 from hashlib import sha256
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, Query, Request
+from fastapi import APIRouter, Header, Query, Request
 from fastapi import Path as PathPart
 from fastapi.responses import Response
 
@@ -22,15 +22,14 @@ from judge.contest_view.documents import (
 )
 from judge.contest_view.view import ContestView
 from judge.store.types import NotFoundError
-from judge.web.kit.errors import error_responses
-from judge.web.live.app import Site, answer, site_of
+from judge.web.kit.answers import error_responses
+from judge.web.live.app import Shown, Site, answer
 
 MAX_GAMES_PER_ANSWER = 1000
 MAX_NUMBER = 1_000_000
 
 
 router = APIRouter(prefix="/api", tags=["contest"], default_response_class=Response)
-Shown = Annotated[Site, Depends(site_of)]
 
 KnownTag = Annotated[str, Header(alias="If-None-Match", description="ETags of answers that you have.")]
 

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -12,6 +13,7 @@ from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Depends, FastAPI, Query, Request
 from fastapi import Path as PathPart
 from fastapi.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
+from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
 from judge.base.errors import HostError, InputError
@@ -19,22 +21,32 @@ from judge.base.service_loop import ServiceLoop
 from judge.contest.hosts import ContestHost
 from judge.contest.window_keeper import PlanFile
 from judge.contest_view.view import ContestView
+from judge.site.pages import ASSETS, LIVE_POLICY, PagePlace, render
+from judge.site.rules import format_text, game_facts, limit_facts, rules_in_words
 from judge.store.submission_queries import RegisterReader
 from judge.store.types import NotFoundError
+from judge.submissions.starters import starters_of
+from judge.transparency.keys import fingerprint
 from judge.transparency.log import SignedLog
-from judge.web.kit.answers import attachment
+from judge.web.kit.answers import attachment, check_health, error_responses, kind_of, route_with_errors
 from judge.web.kit.connections import take_connection
-from judge.web.kit.errors import error_responses, route_with_errors
-from judge.web.kit.health import check_health
-from judge.web.kit.lanes import Lane
+from judge.web.kit.lanes import Lane, disconnected
 from judge.web.kit.networks import client_of
 from judge.web.kit.rendering import Renderer, response_of
 from judge.web.live.archive import ARCHIVE
 from judge.web.live.hub import Hub, Topic
-from judge.web.live.page import LivePage, kind_of
-from judge.web.live.pages import INDEX, RUNNING, LivePages, log_page
+from judge.web.live.pages import (
+    INDEX,
+    MOMENTS_SCRIPT,
+    NAVIGATION,
+    RUNNING,
+    WAITING_SCRIPT,
+    LivePages,
+    asset_page,
+    log_page,
+)
 from judge.web.live.paint import plots_path
-from judge.web.live.waiting import WaitingContest
+from judge.web.live.running_pages import LivePage
 
 ABOUT = """
 Watch a contest while it is played. `GET /feed` and `GET /events` have the same events, which docs/live.md describes.
@@ -43,11 +55,8 @@ files, as `judge contest export` writes them.
 """
 
 MAX_EVENTS_PER_ANSWER = 1000
-
 MIN_COMPRESSED_BYTES = 1400
-
 MAX_SEQ = (1 << 53) - 1
-
 POLL_INTERVAL_S = 1.0
 
 NO_PAGE = "there is no such page"
@@ -55,6 +64,53 @@ NO_ARCHIVE = "there is no export of the final results yet: see verify.html"
 NO_EVENTS = "there are no events: the contest has not begun"
 
 Found = TypeVar("Found")
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingContest:
+    """Pages before the start: rules, schedule, entries, commitment to the draw. `register`: of submissions, if any."""
+
+    file: PlanFile
+    log: SignedLog | None
+    register: RegisterReader | None
+
+    def page(self, path: str) -> LivePage | None:
+        """A page or file; None if unknown."""
+        if path in (WAITING_SCRIPT, MOMENTS_SCRIPT) or path in ASSETS:
+            return asset_page(path)
+        place = PagePlace.of_file(path)
+        if place.path not in NAVIGATION:
+            return None if self.log is None else log_page(self.log, path)
+        planned, language = self.file.current_value(), place.language
+        plan, policy = planned.plan, planned.policy
+        key = None if self.log is None else self.log.key
+        agents = [(each.name or Path(each.path).name, "") for each in plan.agents]
+        has_authors = self.register is not None
+        if self.register is not None:
+            agents += [(each.title or each.name, each.author) for each in self.register.entries()]
+        values = {
+            "is_coming": True,
+            "here": "index",
+            "contest_name": plan.title or plan.name,
+            "has_authors": has_authors,
+            "policy": LIVE_POLICY,
+            "about": plan.about,
+            "moments": plan.windows.moments,
+            "rules": rules_in_words(policy, plan.clocks, language),
+            "facts": {
+                **game_facts(policy, language),
+                **limit_facts(policy, plan.clocks, language),
+                language.gettext("Format"): format_text(plan.format, language),
+                language.gettext("Policy"): plan.policy,
+                language.gettext("Agents per author"): plan.agents_per_author or "",
+            },
+            "check_command": plan.check_command,
+            "starters": starters_of(policy) if has_authors else {},
+            "entries": sorted(agents, key=lambda agent: agent[0].lower()),
+            "commitment": None if self.log is None else self.log.commitment(),
+            "fingerprint": "" if key is None else fingerprint(key.public_key()),
+        }
+        return LivePage(render("waiting.html", place, values, package=__package__), kind_of(path))
 
 
 class Site:
@@ -70,7 +126,6 @@ class Site:
         renders: Renderer | None = None,
     ) -> None:
         """`begin` opens the contest if it has begun. `renders` may be shared; the others are of `WaitingContest`."""
-        self.log = log
         self.waiting = WaitingContest(file, log, register)
         self.watched = begin()
         self._begin = begin
@@ -99,7 +154,6 @@ class Site:
 
     @asynccontextmanager
     async def running(self, _app: FastAPI) -> AsyncIterator[None]:
-        """Lifespan that follows the contest."""
         task = asyncio.create_task(ServiceLoop("live events", self.step).run_async())
         yield
         task.cancel()
@@ -110,10 +164,7 @@ class Site:
         self.renders.close()
 
     async def in_turn(self, request: Request, find: Callable[[LivePages], Found]) -> Found:
-        """What `find` returns for the begun contest, when it is the client's turn.
-
-        Raises ClientDisconnect if the client goes before.
-        """
+        """What `find` returns for the begun contest, in the client's turn. Raises ClientDisconnect if it goes."""
         if self.watched is None:
             raise NotBegunError(NO_EVENTS)
         return await self.pages.run(request.receive, client_of(request.scope), partial(find, self.watched))
@@ -137,16 +188,13 @@ class EventStream(Response):
         self._hub, self._topic, self._since = hub, topic, since
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Wait until the client disconnects."""
-        headers = {"content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no"}
-        encoded = [(name.encode(), value.encode()) for name, value in headers.items()]
-        await send({"type": "http.response.start", "status": 200, "headers": encoded})
+        headers = Headers({"content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no"})
+        await send({"type": "http.response.start", "status": 200, "headers": headers.raw})
         # Sends the headers.
         await send({"type": "http.response.body", "body": b": events\n\n", "more_body": True})
         viewer = self._hub.join(take_connection(scope), self._topic, self._since)
         try:
-            while (await receive())["type"] != "http.disconnect":
-                pass
+            await disconnected(receive)
         finally:
             self._hub.leave(viewer)
 
@@ -249,11 +297,7 @@ async def feed(
     limit: Annotated[int, Query(ge=1, le=MAX_EVENTS_PER_ANSWER)] = MAX_EVENTS_PER_ANSWER,
 ) -> Response:
     """Return the events after a number as JSON lines; repeat with the last `seq` until the answer is empty."""
-    headers = {
-        "judge-log": hub.log,
-        "judge-now-ms": str(round(time.time() * 1000)),
-        "cache-control": "no-store",
-    }
+    headers = {"judge-log": hub.log, "judge-now-ms": str(round(time.time() * 1000)), "cache-control": "no-store"}
     found = await hub.find(request.receive, client_of(request.scope), since, limit, Topic(game, moves))
     return Response(b"".join(sent.line + b"\n" for sent in found), media_type="application/x-ndjson", headers=headers)
 
@@ -267,13 +311,7 @@ async def feed(
     },
     tags=["events"],
 )
-async def events(
-    request: Request,
-    hub: Followed,
-    since: Since = 0,
-    game: Game = 0,
-    moves: Moves = True,
-) -> Response:
+async def events(request: Request, hub: Followed, since: Since = 0, game: Game = 0, moves: Moves = True) -> Response:
     """Return the same events as server-sent events. `Last-Event-ID` overrides `since`. `beat` is sent every five
     seconds. After `again` reload the pages: you missed too many events, or the log was recreated.
     """
@@ -299,10 +337,10 @@ async def top(request: Request, site: Shown) -> Response:
 async def archive(request: Request, site: Shown) -> Response:
     """Return the newest export of the final results."""
     found = None if site.watched is None else await site.in_turn(request, LivePages.archive)
-    if site.watched is None or found is None:
+    if found is None:
         return PlainTextResponse(NO_ARCHIVE, 404)
     # Reads the manifest and all names.
-    chunks = await site.packing.run(request.receive, client_of(request.scope), partial(site.watched.packed, *found))
+    chunks = await site.packing.run(request.receive, client_of(request.scope), found)
     headers = {**attachment(ARCHIVE), "cache-control": "no-cache"}
     return StreamingResponse(_packed(request, chunks, site.packing), media_type="application/gzip", headers=headers)
 
@@ -322,10 +360,10 @@ async def page(request: Request, site: Shown, path: Annotated[str, PathPart(max_
     """Return a page or a file of the contest."""
     pages = site.watched
     if pages is None:
-        waiting = await site.pages.run(request.receive, client_of(request.scope), partial(_waiting_page, site, path))
+        waiting = await site.pages.run(request.receive, client_of(request.scope), partial(site.waiting.page, path))
         return PlainTextResponse(NO_PAGE, 404) if waiting is None else answer(request, waiting)
     hub = pages.hub
-    place = pages.place(path)
+    place = PagePlace.of_file(path)
     if place.path == RUNNING:
         with_boards = request.query_params.get("boards") != "no"
         followed = next(
@@ -333,8 +371,7 @@ async def page(request: Request, site: Shown, path: Annotated[str, PathPart(max_
         )
         over = await site.final(request)
         draw = partial(pages.games.all, with_boards=with_boards, final=over, agent=followed)
-        running_games = await site.draw(request, lambda: draw(hub.live, hub.viewers, place))
-        return answer(request, running_games)
+        return answer(request, await site.draw(request, lambda: draw(hub.live, hub.viewers, place)))
     number = place.path.partition("/")[2].partition(".")[0]
     running = hub.live.games.get(int(number)) if number.isascii() and number.isdigit() else None
     if running is not None:
@@ -358,11 +395,6 @@ async def page(request: Request, site: Shown, path: Annotated[str, PathPart(max_
     if isinstance(rendered, Path):
         return response_of(rendered, found.kind, _caching(is_fixed=found.is_fixed))
     return answer(request, found.page(rendered))
-
-
-def _waiting_page(site: Site, path: str) -> LivePage | None:
-    found = site.waiting.page(path)
-    return log_page(site.log, path) if found is None and site.log is not None else found
 
 
 def _caching(*, is_fixed: bool) -> Mapping[str, str]:

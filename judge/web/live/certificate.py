@@ -26,7 +26,7 @@ READ_S, READ_BEFORE_S = 0.25, 0.05
 class Certificate:
     """The fairness certificate of the games so far. Each record is read once, until the end in bounded time."""
 
-    def __init__(self, files: Path, *, is_static: bool = False) -> None:
+    def __init__(self, files: Path, *, is_static: bool) -> None:
         self._files = files
         self._is_static = is_static
         self._conditions: dict[str, GameConditions] = {}
@@ -35,9 +35,7 @@ class Certificate:
         self._read_at = 0.0
 
     def tested(self, contest: ContestView) -> ContestView:
-        """The contest with its games' conditions, perhaps outdated. Raises InputError for a missing or changed
-        record.
-        """
+        """The contest with its games' conditions, maybe outdated. Raises InputError for a missing or changed record."""
         played = _records(contest)
         enough = len(played) if contest.is_over else (1 + NEW_SHARE) * self._of
         began = time.monotonic()
@@ -55,7 +53,6 @@ class Certificate:
         return self._tested
 
     def read(self, contest: ContestView) -> None:
-        """Read some records before the certificate is needed."""
         with suppress(InputError):  # `tested` names the record
             self._read(_records(contest), READ_BEFORE_S)
 

@@ -2,11 +2,10 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, FastAPI, Request
@@ -25,21 +24,13 @@ from judge.site.feed import FeedEntry, write_feed
 from judge.site.pages import STYLE, PagePlace, render
 from judge.submissions.intake import IntakePolicy
 from judge.translations.language import CODES
-from judge.web.kit.clients import IsOrganiser
-from judge.web.kit.errors import new_app
+from judge.web.intake.app import AppState
+from judge.web.kit.answers import kind_of, new_app
 from judge.web.kit.lanes import Lane, while_connected
 from judge.web.kit.middleware import PUBLIC_HEADERS, Middleware, Part, path_of
-from judge.web.kit.networks import client_of
-from judge.web.live.app import (
-    NO_PAGE,
-    POLL_INTERVAL_S,
-    Site,
-    alive_router,
-    event_router,
-    health_router,
-)
+from judge.web.kit.networks import RateLimit, client_of
+from judge.web.live.app import NO_PAGE, POLL_INTERVAL_S, Site, alive_router, event_router, health_router
 from judge.web.live.hub import Hub, Sent
-from judge.web.live.page import kind_of
 from judge.web.live.pages import SCRIPT, LivePages, asset_page
 
 FEED, INDEX = "feed.xml", "index.html"
@@ -60,14 +51,11 @@ class HostedContest:
     planned: Planned
     site: Site
     service: ASGIApp
-    is_organiser: IsOrganiser | None = None
-    """Checks a cookie, if the contest has an intake."""
-    problems: Callable[[], Sequence[str]] = tuple
-    """Of its player, if the contest has an intake."""
+    state: AppState | None = None
+    """Of its intake."""
 
     @property
     def name(self) -> str:
-        """Its name, which is its folder below the address."""
         return self.planned.name
 
     async def contest(self, request: Request) -> ContestView | None:
@@ -80,18 +68,6 @@ class HostedContest:
     def edition(self) -> int:
         """Rises when the contest changes; 0 before it begins. Not for the event loop's thread."""
         return 0 if self.site.watched is None else self.site.watched.edition()
-
-
-class FrontHub(Hub):
-    """An event for each change of the contests' results."""
-
-    def __init__(self) -> None:
-        super().__init__(secrets.token_hex(8))
-
-    def change(self, seq: int) -> None:
-        """The results changed; `seq` counts their changes."""
-        if seq > self.seq:
-            self.tell(Sent(seq, 0, False, b'{"seq":%d,"type":"results"}' % seq))
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +115,7 @@ class FrontPage:
         limits: IntakePolicy,
         cup: PlannedCup | None = None,
     ) -> None:
-        """With a `cup` the contests are its leagues.
-
-        Raises InputError for a name that is used twice or is a page's.
-        """
+        """With a `cup` the contests are its leagues. Raises InputError for a name that is used twice or is a page's."""
         names = [hosted.name for hosted in contests]
         for number, name in enumerate(names):
             if name in names[:number]:
@@ -152,7 +125,8 @@ class FrontPage:
         self._title = title
         self._cup = cup
         self._contests = {hosted.name: hosted for hosted in contests}
-        self.hub = FrontHub()
+        self.hub = Hub(secrets.token_hex(8))
+        """An event for each change of the contests' results."""
         self._counting = CapacityLimiter(1)
         self._writing = Lane()
         self._written: tuple[int, dict[str, bytes]] = (0, {})
@@ -164,7 +138,7 @@ class FrontPage:
         app.state.problems = self._problems
         for router in (event_router, alive_router, health_router, self._router()):
             app.include_router(router, include_in_schema=False)
-        self._own = Middleware(app, Part("front", PUBLIC_HEADERS, requests_per_minute, limits))
+        self._own = Middleware(app, Part("front", PUBLIC_HEADERS, RateLimit(requests_per_minute), limits))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         name, slash, _ = path_of(scope).partition("/") if scope["type"] == "http" else ("", "", "")
@@ -188,7 +162,8 @@ class FrontPage:
             self.hub.close()
 
     def _problems(self) -> Sequence[str]:
-        return [f"{name}: {problem}" for name, hosted in self._contests.items() for problem in hosted.problems()]
+        intakes = {name: hosted.state for name, hosted in self._contests.items() if hosted.state is not None}
+        return [f"{name}: {problem}" for name, state in intakes.items() for problem in state.player.problems]
 
     def _router(self) -> APIRouter:
         router = APIRouter()
@@ -230,7 +205,16 @@ class FrontPage:
             if self._cup_site is None:
                 self._cup_site = await self._site_of_cup(request, self._cup)
             return await to_thread.run_sync(self._cup_site.page, place, stream)
-        return _index(self._title, await self._shown(request), place, stream) if place.path == INDEX else None
+        if place.path != INDEX:
+            return None
+        shown = await self._shown(request)
+        values = {
+            "contest_name": self._title,
+            "here": "",
+            "states": {state: [each for each in shown if each.state == state] for state in _TITLES},
+            "folder_path": place.file.removesuffix(place.path),
+        }
+        return render("front.html", place, values, stream, __package__)
 
     async def _site_of_cup(self, request: Request, cup: PlannedCup) -> CupSite:
         paths = {hosted.planned.path.resolve(): hosted for hosted in self._contests.values()}
@@ -241,10 +225,10 @@ class FrontPage:
         return CupSite(cup, replace(current_results(cup.cup, contests), name=self._title), names)
 
     async def _count(self) -> float:
-        editions = [
-            await to_thread.run_sync(hosted.edition, limiter=self._counting) for hosted in self._contests.values()
-        ]
-        self.hub.change(sum(editions))
+        hosted = self._contests.values()
+        seq = sum([await to_thread.run_sync(each.edition, limiter=self._counting) for each in hosted])
+        if seq > self.hub.seq:
+            self.hub.tell(Sent(seq, 0, False, b'{"seq":%d,"type":"results"}' % seq))
         return POLL_INTERVAL_S
 
     def _step(self) -> float:
@@ -253,13 +237,6 @@ class FrontPage:
 
     async def _shown(self, request: Request) -> list[_Shown]:
         return [_Shown(hosted, await hosted.contest(request)) for hosted in self._contests.values()]
-
-
-def _index(title: str, shown: Sequence[_Shown], place: PagePlace, stream: Stream) -> bytes:
-    folder = place.file.removesuffix(place.path)
-    states = {state: [each for each in shown if each.state == state] for state in ("running", "coming", "past")}
-    values: Mapping[str, Any] = {"contest_name": title, "here": "", "states": states, "folder_path": folder}
-    return render("front.html", place, values, stream, __package__)
 
 
 def _feed(title: str, shown: Sequence[_Shown]) -> bytes:

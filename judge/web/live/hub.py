@@ -26,7 +26,7 @@ from judge.broadcast.state import Live
 from judge.record.policy import Policy
 from judge.render.miniature import write_miniature
 from judge.web.kit.lanes import Lane
-from judge.web.kit.metrics import Metrics
+from judge.web.kit.middleware import Metrics
 from judge.web.live.paint import Painter, as_sent
 
 POLL_INTERVAL_S = 0.008
@@ -44,13 +44,9 @@ PLOTS_S, MAX_PLOTS = 2.0, 64
 """Interval of a game's plots, and games in it."""
 
 MAX_UNSENT_BYTES = 64 << 10
-
 PIECE_BYTES = MAX_UNSENT_BYTES // 2
-
 FEED_S = 0.02
-
 MAX_MISSED_BYTES = 256 << 10
-
 MAX_MISSED_EVENTS = 5000
 """A viewer that misses more events reloads the page."""
 
@@ -118,7 +114,6 @@ class PaintedEvents:
             self._last = []
 
     def since(self, seq: int) -> Iterator[Sent]:
-        """Events after a number."""
         for number in range(bisect_right(self._ends, seq), len(self._blocks) + 1):
             block = self._last if number == len(self._blocks) else self._expanded(number)
             yield from islice(block, bisect_right(block, seq, key=lambda sent: sent.seq), None)
@@ -127,10 +122,7 @@ class PaintedEvents:
         found = self._open.get(number)
         if found is None:
             heads, *lines = zlib.decompress(self._blocks[number]).split(b"\n")
-            found = [
-                Sent(seq, game, is_within, line)
-                for (seq, game, is_within), line in zip(json.loads(heads), lines, strict=True)
-            ]
+            found = [Sent._make([*head, line]) for head, line in zip(json.loads(heads), lines, strict=True)]
         self._keep_open(number, found)
         return found
 
@@ -181,11 +173,7 @@ class Hub:
     @property
     def seq(self) -> int:
         """Number of the last event that a page may show."""
-        return self._unsent[-1].seq if self._unsent else self._last
-
-    @property
-    def _last(self) -> int:
-        return self._stored.seq
+        return self._unsent[-1].seq if self._unsent else self._stored.seq
 
     @property
     def viewers(self) -> int:
@@ -215,29 +203,23 @@ class Hub:
         return list(islice(filter(topic.has, self._stored.since(seq)), most))
 
     async def find(self, receive: Receive, client: str, seq: int, most: int, topic: Topic) -> list[Sent]:
-        """As `since`. A search of older events takes turns with those of other clients.
-
-        Raises ClientDisconnect if the client goes.
-        """
+        """As `since`; searches of older events take turns. Raises ClientDisconnect if the client goes."""
         found: list[Sent] = []
-        while seq < self._last and len(found) < most:
-            scan = partial(self._scan, seq)
+        while seq < self._stored.seq and len(found) < most:
+            scan = partial(self.since, seq, SCANNED_EVENTS, Topic())
             if self._stored.is_compressed(seq):
                 scanned = await self._scanning.run(receive, client, scan, in_thread=False)
             else:
                 scanned = scan()
             found += filter(topic.has, scanned)
-            seq = scanned[-1].seq if scanned else self._last
+            seq = scanned[-1].seq if scanned else self._stored.seq
         return found[:most]
-
-    def _scan(self, seq: int) -> list[Sent]:
-        return list(islice(self._stored.since(seq), SCANNED_EVENTS))
 
     def join(self, transport: asyncio.Transport, topic: Topic, seq: int) -> Viewer:
         """Send the events after `seq`, and all later ones. Headers are already sent."""
         # A page may show more than was sent.
-        is_lost = seq > self.seq or self._last - seq > MAX_MISSED_EVENTS
-        viewer = Viewer(transport, topic, self._last if is_lost else seq)
+        is_lost = seq > self.seq or self._stored.seq - seq > MAX_MISSED_EVENTS
+        viewer = Viewer(transport, topic, self._stored.seq if is_lost else seq)
         self._viewers.add(viewer)
         if is_lost:
             transport.write(_chunk(_event("again", {"log": self.log})))
@@ -251,7 +233,6 @@ class Hub:
         self._behind.discard(viewer)
 
     def close(self) -> None:
-        """Drop all viewers."""
         for viewer in list(self._viewers):
             viewer.transport.abort()
 
@@ -275,8 +256,8 @@ class Hub:
         if viewer.seq == first - 1 and len(chunk) <= viewer.room:
             if chunk:
                 viewer.transport.write(chunk)
-            viewer.seq = self._last
-        elif viewer.seq < self._last:
+            viewer.seq = self._stored.seq
+        elif viewer.seq < self._stored.seq:
             if viewer.missed > MAX_MISSED_BYTES:
                 self._drop(viewer)
                 return
@@ -302,7 +283,7 @@ class Hub:
         if piece:
             viewer.transport.write(_chunk(b"".join(piece)))
             viewer.missed = 0
-        if viewer.seq < self._last:
+        if viewer.seq < self._stored.seq:
             self._behind.add(viewer)
         else:
             self._behind.discard(viewer)
@@ -354,11 +335,9 @@ class ContestHub(Hub):
 
     @property
     def seq(self) -> int:
-        """Number of the last event that a page may show."""
         return self.live.seq
 
     def step(self) -> float:
-        """Read new events, and send due ones."""
         now = time.monotonic()
         if self._is_outdated or (now >= self._look_for_other_at and self._reader.is_replaced()):
             self._begin_again()
@@ -371,8 +350,7 @@ class ContestHub(Hub):
         return super().step()
 
     def read_events(self, *most_bytes: int) -> None:
-        for sent in self._news(*most_bytes) or ():
-            self.tell(sent)
+        self._unsent += self._news(*most_bytes) or ()
 
     def catch_up(self) -> None:
         """Read the rest of the log, before viewers join; restart if it was recreated."""

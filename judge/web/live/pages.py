@@ -1,7 +1,4 @@
-"""Pages of a running contest, rendered once per state.
-
-Their script continues from the last event (`SEQ`).
-"""
+"""Pages of a running contest, rendered once per state. Their script continues from the last event (`SEQ`)."""
 
 import shutil
 import time
@@ -19,7 +16,6 @@ from judge.base.errors import HostError
 from judge.base.logs import get_logger
 from judge.base.owner import owned_directory
 from judge.base.text import json_text
-from judge.broadcast.state import Live
 from judge.catalog.files import steps_of
 from judge.contest.contest import Contest, open_store
 from judge.contest.hosts import ContestHost, contest_hosts
@@ -43,12 +39,12 @@ from judge.statistics.fairness import TIME
 from judge.translations.language import CODES, languages
 from judge.transparency.keys import fingerprint, public_pem
 from judge.transparency.log import LOG, WITNESSED, SignedLog, witnessed_files
+from judge.web.kit.answers import kind_of
 from judge.web.kit.rendering import LARGE_RECORD_BYTES, MAX_PAGE_RECORD_BYTES, ByteCache, RecordTask
 from judge.web.live.archive import ARCHIVE, RESULTS, Exports
 from judge.web.live.certificate import Certificate
 from judge.web.live.hub import ContestHub
-from judge.web.live.page import SEQ, LivePage, kind_of
-from judge.web.live.running_pages import RunningPages
+from judge.web.live.running_pages import SEQ, LivePage, RunningPages
 
 _log = get_logger()
 
@@ -93,7 +89,6 @@ class _Edition:
     """SHA-256 of the tables."""
 
     def keep(self, path: str, data: bytes) -> LivePage:
-        """A page that was written."""
         page = LivePage(data, kind_of(path))
         self.pages.put(path, page, len(data))
         return page
@@ -109,7 +104,6 @@ class RecordPage:
     is_fixed: bool = False
 
     def page(self, data: bytes) -> LivePage:
-        """The file with these bytes."""
         return LivePage(data, self.kind, self.is_fixed, self.seq)
 
 
@@ -117,12 +111,7 @@ class LivePages:
     """The pages of a begun contest, and the hub of its events. Renders pages in one thread at a time."""
 
     def __init__(
-        self,
-        planned: Planned,
-        *,
-        is_static: bool = False,
-        has_authors: bool = False,
-        archive: str = "",
+        self, planned: Planned, *, is_static: bool = False, has_authors: bool = False, archive: str = ""
     ) -> None:
         """Open the contest's store. Raises InputError before it begins."""
         if planned.has_no_store:
@@ -181,7 +170,7 @@ class LivePages:
         with self._lock:
             if path in SCRIPTS or path in ASSETS:
                 return asset_page(path)
-            place = self.place(path)
+            place = PagePlace.of_file(path)
             if place.path.startswith("games/"):
                 return self._game(place)
             if path.startswith(LOG):
@@ -216,7 +205,9 @@ class LivePages:
     def _tables(self, edition: _Edition) -> Mapping[str, Path]:
         """Written once for an edition: all of them are computed together."""
         if not edition.tables:
-            folder = self._folder() / str(self._editions)
+            if self._directory is None:
+                self._directory = self._resources.enter_context(owned_directory())
+            folder = self._directory / str(self._editions)
             self._written.append(folder)
             with self._delaying_load():
                 try:
@@ -230,11 +221,6 @@ class LivePages:
             while len(self._written) > WRITTEN_TABLES:
                 shutil.rmtree(self._written.pop(0))
         return edition.tables
-
-    def _folder(self) -> Path:
-        if self._directory is None:
-            self._directory = self._resources.enter_context(owned_directory())
-        return self._directory
 
     def _tested_page(self, path: str, place: PagePlace, edition: _Edition) -> LivePage | None:
         """Tests change while records are read."""
@@ -254,18 +240,14 @@ class LivePages:
         pages[path].seq = edition.seq
         return pages[path]
 
-    def archive(self) -> tuple[Path, str] | None:
-        """The newest export of the final results, and its directory's name in the archive."""
+    def archive(self) -> Callable[[], Iterator[bytes]] | None:
+        """Packs the newest export of the final results in compressed chunks, or raises InputError; None without one."""
         with self._lock:
             edition = self._read()
             self._find_archive(edition)
             if self._exports is None or edition.archive is None:
                 return None
-            return edition.archive, export_name(edition.contest)
-
-    def packed(self, directory: Path, name: str) -> Iterator[bytes]:
-        """An export in compressed chunks. Raises InputError."""
-        return iter(()) if self._exports is None else self._exports.packed(directory, name)
+            return partial(self._exports.packed, edition.archive, export_name(edition.contest))
 
     def paths(self) -> list[str]:
         """All files except games and records."""
@@ -313,10 +295,6 @@ class LivePages:
             contest = self._read().contest
             return contest if contest.ending else None
 
-    def place(self, path: str) -> PagePlace:
-        """Place of a path from the top of the site."""
-        return PagePlace.of_file(path)
-
     def places(self, path: str) -> Sequence[PagePlace]:
         """A page's places in all languages."""
         return [PagePlace(path, language, self._languages) for language in self._languages]
@@ -329,10 +307,6 @@ class LivePages:
             hosts = () if is_frozen else contest_hosts(self._store, self._contest.name, self._certificate.tests)
             self._hosts = time.monotonic(), hosts
         return hosts
-
-    def _stream(self, live: Live, contest: ContestView) -> Stream:
-        is_final = self._is_static and contest.is_over and not live.games
-        return Stream(live.log, SEQ, self._is_static, self._has_authors, is_final)
 
     def _read(self) -> _Edition:
         now, live, edition = time.monotonic(), self.hub.live, self._edition
@@ -347,10 +321,11 @@ class LivePages:
             self._load_at = now + CHECK_S
             return edition
         loaded = public_view(self._contest.read())
+        is_final = self._is_static and loaded.is_over and not live.games
         contest = replace(
             loaded,
             moments=moments,
-            stream=self._stream(live, loaded),
+            stream=Stream(live.log, SEQ, self._is_static, self._has_authors, is_final),
             joined=self._joined,
             evaluated=live.evaluated,
             boards=self.hub.boards,
@@ -415,11 +390,9 @@ class LivePages:
             return LivePage(page, kind_of(path), seq=edition.seq)
         if game.result is None:
             return None
-        played = [each.stem for each in edition.games.values() if each.result is not None]
+        played = ["", *(each.stem for each in edition.games.values() if each.result is not None), ""]
         at = played.index(stem)
-        before = played[at - 1] if at else ""
-        after = played[at + 1] if at + 1 < len(played) else ""
-        context = GamePageContext.of(edition.contest, game, before, after)
+        context = GamePageContext.of(edition.contest, game, played[at - 1], played[at + 1])
         task = RecordTask(self._contest.planned.files, game.result.record, public_game_page, (context, place.file))
         if not self._is_static and task.record_bytes > MAX_PAGE_RECORD_BYTES:
             return LivePage(large_record_page(place, context, task.record_bytes), kind_of(path))
@@ -434,10 +407,9 @@ class LivePages:
             found[game.record_path] = game.result.record
         if (digest := found.get(path)) is None:
             return None
-        # A repeated game changes the record.
-        is_fixed = path != game.record_path
         task = RecordTask(self._contest.planned.files, digest, public_record)
-        return RecordPage(task, kind_of(path), edition.seq, is_fixed)
+        # A repeated game changes the record.
+        return RecordPage(task, kind_of(path), edition.seq, is_fixed=path != game.record_path)
 
 
 def export_name(contest: ContestView) -> str:

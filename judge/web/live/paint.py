@@ -16,7 +16,7 @@ from judge.broadcast.events import AnyEvent, MarkedSquare, MoveMade, PieceShown,
 from judge.broadcast.state import Live, LiveGame, evaluation_of, search_words, token_of
 from judge.catalog import game_entry
 from judge.formats.search_figures import SearchFigures
-from judge.formats.views import BoardView, Mark, Square, Token
+from judge.formats.views import Mark, Square, Token
 from judge.record.policy import Policy
 from judge.render.board import BoardPainter
 from judge.render.shapes import Disc, Item, Rectangle, Shape, Stroke, Text
@@ -34,7 +34,7 @@ class Painter:
         game = entry.new(policy.game.options)
         self.view = entry.view(game)
         self._painter = BoardPainter(self.view)
-        self.film = self._still(replace(self.view, tokens={}, marks={}), "", "g0")
+        self.film = write_still(self._painter, replace(self.view, tokens={}, marks={}), "", "g0")
         """A board without pieces, for the script."""
 
     def of(self, event: AnyEvent, live: Live) -> Mapping[str, Any]:
@@ -65,12 +65,8 @@ class Painter:
         }
 
     def svg(self, game: LiveGame) -> str:
-        """For the script."""
-        view = game.view()
-        return self._still(self.view if view is None else view, " - ".join(game.names), f"g{game.game}")
-
-    def _still(self, view: BoardView, title: str, prefix: str) -> str:
-        return write_still(self._painter, view, title, prefix)
+        view = game.view() or self.view
+        return write_still(self._painter, view, " - ".join(game.names), f"g{game.game}")
 
     def table(self, pieces: Mapping[Square, Token]) -> Sequence[tuple[str, Sequence[str]]]:
         """Rows: name and squares ("" if empty)."""
@@ -98,28 +94,16 @@ def _list(item: Item) -> list[Any]:
             where = [_round(each) for each in (item.x, item.y, item.radius)]
             return ["disc", *where, item.fill, item.stroke, item.stroke_width]
         case Shape():
-            return [
-                "shape",
-                [[_round(x), _round(y)] for x, y in item.points],
-                item.fill,
-                item.stroke,
-                item.stroke_width,
-            ]
+            points = [[_round(x), _round(y)] for x, y in item.points]
+            return ["shape", points, item.fill, item.stroke, item.stroke_width]
         case Stroke():
             ends = [_round(each) for each in (*item.start, *item.end)]
             return ["line", *ends, item.colour, _round(item.width)]
         case Text():
             # Half the height of capitals and digits.
             baseline = _round(item.y + item.size * 0.355)
-            return [
-                "text",
-                _round(item.x),
-                baseline,
-                plain_text(item.text),
-                _round(item.size),
-                item.colour,
-                item.anchor,
-            ]
+            words = plain_text(item.text)
+            return ["text", _round(item.x), baseline, words, _round(item.size), item.colour, item.anchor]
 
 
 def _round(value: float) -> float:

@@ -16,10 +16,11 @@ from pathlib import Path
 
 from judge.base.durable_files import PARTIAL
 from judge.base.errors import HostError, InputError
+from judge.web.kit.answers import kind_of
 from judge.web.live.hub import PLOTS_S, Topic
-from judge.web.live.page import kind_of, numbered
 from judge.web.live.pages import RUNNING, LivePages
 from judge.web.live.paint import plots_path
+from judge.web.live.running_pages import LivePage
 
 EVENTS_PER_FILE = 256
 
@@ -74,13 +75,9 @@ class StaticSite:
             outgrown = self._directory / f"{path}.p"
             if outgrown.is_dir():
                 shutil.rmtree(outgrown)
-        head = {
-            "log": live.log,
-            "seq": live.seq,
-            "events_per_file": EVENTS_PER_FILE,
-            "now_ms": round(time.time() * 1000),
-        }
-        self._put(HEAD, json.dumps(head).encode(), is_always=True)
+        now_ms = round(time.time() * 1000)
+        head = {"log": live.log, "seq": live.seq, "events_per_file": EVENTS_PER_FILE, "now_ms": now_ms}
+        self._put(HEAD, json.dumps(head).encode())
         return self._shown == now and not live.games and self._pages.contest().is_over
 
     def _write_plots(self) -> None:
@@ -97,8 +94,7 @@ class StaticSite:
     def _write_pages(self) -> None:
         live, pages = self._hub.live, self._pages
         for path in pages.paths():
-            page = pages.get(path)
-            if page is not None:
+            if (page := pages.get(path)) is not None:
                 self._put(path, page.data)
         contest, final = pages.contest(), pages.final()
         played = contest.played
@@ -109,8 +105,7 @@ class StaticSite:
                 self._games[each.stem] = shown
                 pages_of_it = [place.file for place in pages.places(f"games/{each.stem}.html")]
                 for path in (*pages_of_it, each.record_path):
-                    page = pages.get(path)
-                    if page is not None:
+                    if (page := pages.get(path)) is not None:
                         self._put(path, page.data)
         for game in live.games.values():
             for place in pages.places(f"games/{game.stem}.html"):
@@ -119,12 +114,12 @@ class StaticSite:
         for place in pages.places(RUNNING):
             self._put(place.file, pages.games.all(live, 0, place, final=final).data)
 
-    def _put(self, path: str, data: bytes, *, is_always: bool = False) -> None:
-        if not is_always and self._written.get(path) == data:
+    def _put(self, path: str, data: bytes) -> None:
+        if self._written.get(path) == data:
             return
         self._written[path] = data
         place = self._directory / path
         place.parent.mkdir(parents=True, exist_ok=True)
         partial = place.with_name(place.name + PARTIAL)
-        partial.write_bytes(numbered(data, kind_of(path), self._hub.live.seq))
+        partial.write_bytes(LivePage(data, kind_of(path), seq=self._hub.live.seq).numbered())
         partial.replace(place)

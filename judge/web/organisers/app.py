@@ -13,7 +13,6 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, FastAPI, Query, Request
 from fastapi import Path as PathPart
 from fastapi.responses import RedirectResponse, Response, StreamingResponse
-from starlette.concurrency import run_in_threadpool
 
 from judge.base.errors import InputError
 from judge.base.text import sentence
@@ -23,15 +22,10 @@ from judge.store.orders import OrganiserOrder, new_order_id
 from judge.store.tokens import TokenHolder, TokenRole
 from judge.store.types import NotFoundError
 from judge.web.intake.app import MAX_ID, Number, stored_file
-from judge.web.kit.answers import attachment, download
-from judge.web.kit.errors import MayNotActError, UnauthorizedError, route_with_errors, status_of
-from judge.web.kit.forms import check_site, form_fields, is_proof, proof_of
-from judge.web.kit.private_pages import PrivatePages, contest_values
-from judge.web.kit.session import ORGANISER
+from judge.web.kit.answers import MayNotActError, UnauthorizedError, attachment, download, route_with_errors, status_of
+from judge.web.kit.session import ORGANISER, PrivatePages, check_site, contest_values, form_fields, is_proof, proof_of
 from judge.web.organisers import views
-from judge.web.organisers.actions import ACTIONS, order_of
-from judge.web.organisers.console import Console, log_order
-from judge.web.organisers.files import FileOrder, export_of
+from judge.web.organisers.console import ACTIONS, Console, FileOrder, export_of, log_order, order_of
 
 SITE = PrivatePages("organiser", __package__, ORGANISER)
 REASON_CHARACTERS = 1000
@@ -173,8 +167,9 @@ def submission_log(who: Someone, number: Number) -> Response:
 def submission_report(who: Someone, number: Number) -> Response:
     """A submission's report."""
     state = who.console.state
-    data = stored_file(state.directory, state.register.get(number).report, "report")
-    return download(data, f"submission-{number}.json")
+    return download(
+        stored_file(state.directory, state.register.get(number).report, "report"), f"submission-{number}.json"
+    )
 
 
 @router.get("/health.html")
@@ -230,14 +225,22 @@ def _settings_page(
     return who.page("organiser_settings.html", {"tab": "settings", **values}, 422 if problem else 200)
 
 
+async def sent_form(request: Request, who: Someone) -> Mapping[str, str]:
+    """Fields of a form of a page that was sent to its organiser. Raises MayNotActError, InputError."""
+    check_site(request)
+    who.check_may_act()
+    sent = await form_fields(request)
+    if not is_proof(who.token, ORDER_FORM, sent.get("proof", "")):
+        raise InputError("this form is not from a page that was sent to you: open it again, and send it there")
+    return sent
+
+
+SentForm = Annotated[Mapping[str, str], Depends(sent_form)]
+
+
 @router.post("/settings.html")
-async def change(request: Request, who: Someone) -> Response:
+def change(who: Someone, sent: SentForm) -> Response:
     """Change settings, once."""
-    sent = await _sent_form(request, who)
-    return await run_in_threadpool(_change, who, sent)
-
-
-def _change(who: Visitor, sent: Mapping[str, str]) -> Response:
     console = who.console
     try:
         order, _ = _order_of({**sent, "action": "settings", "target": ""}, who.organiser)
@@ -269,30 +272,16 @@ def form(
 
 
 @router.post("/orders")
-async def give(request: Request, who: Someone) -> Response:
+def give(who: Someone, sent: SentForm) -> Response:
     """Carry out an order, once."""
-    sent = await _sent_form(request, who)
-    order, attempt = _order_of(sent, who.organiser)
-    await run_in_threadpool(_carry_out, who.console, order, attempt)
-    return RedirectResponse(f"orders/{order.id}.html", 303)
-
-
-async def _sent_form(request: Request, who: Visitor) -> Mapping[str, str]:
-    check_site(request)
-    who.check_may_act()
-    sent = await form_fields(request)
-    if not is_proof(who.token, ORDER_FORM, sent.get("proof", "")):
-        raise InputError("this form is not from a page that was sent to you: open it again, and send it there")
-    return sent
-
-
-def _carry_out(console: Console, given: OrganiserOrder, attempt: int) -> None:
-    order = order_of(console, given, attempt)
-    if isinstance(order, FileOrder) and console.orders.get(given.id) is None:
+    given, attempt = _order_of(sent, who.organiser)
+    order = order_of(who.console, given, attempt)
+    if isinstance(order, FileOrder) and who.console.orders.get(given.id) is None:
         order.read()
-        console.start(order)
+        who.console.start(order)
     else:
         log_order(order.carry_out())
+    return RedirectResponse(f"orders/{given.id}.html", 303)
 
 
 @router.get("/orders/{number}.html")

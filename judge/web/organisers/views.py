@@ -1,5 +1,6 @@
 """Values of the organisers' pages."""
 
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,9 +21,8 @@ from judge.host.doctor import worst_light
 from judge.journal.events import Paused, Resumed, Stopped, SubmissionState, Voided
 from judge.sandbox.machine.cores import holders_here, service_cores
 from judge.store.types import JournalLine
-from judge.web.authors.submissions import submission_values
-from judge.web.organisers.actions import offered
-from judge.web.organisers.console import Console
+from judge.web.authors.views import UNDERWAY, submission_values
+from judge.web.organisers.console import Console, offered
 from judge.web.player.status import NO_PLAYER, ask_for_host_check
 
 SHOWN_WAITING = 10
@@ -101,7 +101,7 @@ def _before(console: Console) -> Mapping[str, Any]:
         "listed": [agent.name or agent.path for agent in plan.agents],
         "entries": entries,
         "name_problems": name_problems(console.file.current_value(), entries),
-        "waiting": [each for each in newest if each.state in (SubmissionState.RECEIVED, SubmissionState.PROCESSING)],
+        "waiting": [each for each in newest if each.state in UNDERWAY],
         "refused": [each for each in newest if each.state in (SubmissionState.REFUSED, SubmissionState.FAILED)],
         "starts": plan.windows.starts,
     }
@@ -112,9 +112,9 @@ def games(console: Console, after: int, agent: str = "", show: str = "") -> Mapp
     contest = console.contest()
     chosen = {"agent": agent, "show": show}
     given = urlencode({key: value for key, value in chosen.items() if value})
-    values = {"after": after, "chosen": chosen, "filter": given, "offers": offered()}
+    values = {"after": after, "chosen": chosen, "filter": given, "offers": offered(), **_before_start(console, contest)}
     if contest is None:
-        return {**values, "games": [], "agents": [], "stages": {}, "next": None, **_before_start(console, contest)}
+        return {**values, "games": [], "agents": [], "stages": {}, "next": None}
     contest.refresh()
     store, name = contest.store, contest.name
     state = GameState(show) if show in list(GameState) else None
@@ -122,7 +122,6 @@ def games(console: Console, after: int, agent: str = "", show: str = "") -> Mapp
     results = store.results_by_number(name, [game.number for game in found])
     return {
         **values,
-        **_before_start(console, contest),
         "games": [PublishedGame.of(game, results.get(game.number)) for game in found],
         "agents": sorted(contest.snapshot.by_name()),
         "stages": contest.view().stage_at,
@@ -194,10 +193,8 @@ class Room:
 def free_space_of(folder: Path) -> Room:
     """The current free space."""
     disk = shutil.disk_usage(folder)
-    memory = {}
-    for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-        name, _, rest = line.partition(":")
-        memory[name] = int(rest.split()[0]) << 10
+    found = re.findall(r"^(\w+): +(\d+) kB$", Path("/proc/meminfo").read_text(encoding="ascii"), re.MULTILINE)
+    memory = {name: int(kib) << 10 for name, kib in found}
     return Room(disk.free, disk.total, memory.get("MemAvailable", 0), memory.get("MemTotal", 0))
 
 

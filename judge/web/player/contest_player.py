@@ -19,7 +19,7 @@ from judge.contest.run_lock import player_of
 from judge.contest.run_process import ContestProcess
 from judge.contest.window_keeper import POLL_INTERVAL_S, WHO, PlanFile, WindowKeeper
 from judge.contest_games import GameState
-from judge.journal.events import Announced, Moment, Revealed, StartTimeReached, SubmissionState
+from judge.journal.events import Announced, Moment, Revealed, StartTimeReached
 from judge.journal.sentences import text_of
 from judge.publish.export.export import write_export
 from judge.publish.kept_exports import last_change
@@ -89,7 +89,10 @@ class ContestPlayer(ServiceLoop):
 
     def _is_ready(self, store: Store, starts: datetime) -> bool:
         """Whether no submission from before the start is still being processed."""
-        waits = 0 if has_begun(store, self._planned) else self._underway(starts)
+        waits = 0
+        if not has_begun(store, self._planned):
+            before = starts.astimezone(UTC).isoformat(timespec="milliseconds")
+            waits = sum(not each.is_over and each.received_at < before for each in self._register.submissions())
         if waits and waits != self._waits:
             log.info("the contest waits for submissions that came before its start", submissions=waits)
         self._waits = waits
@@ -107,14 +110,6 @@ class ContestPlayer(ServiceLoop):
         if is_due and self._process.ensure():
             self._reveals = reveals
 
-    def _underway(self, starts: datetime) -> int:
-        before = starts.astimezone(UTC).isoformat(timespec="milliseconds")
-        early = [each for each in self._register.submissions() if each.received_at < before]
-        is_tried_again = sum(each.state is SubmissionState.FAILED and each.due_at is not None for each in early)
-        return is_tried_again + sum(
-            each.state in (SubmissionState.RECEIVED, SubmissionState.PROCESSING) for each in early
-        )
-
     # --- after the end -----------------------------------------------------------------------------------------------
 
     def _is_exported(self, store: Store) -> bool:
@@ -122,7 +117,10 @@ class ContestPlayer(ServiceLoop):
         if self._writing:
             self._finish_export()
             return True
-        number = self._number(store)
+        # Another export after each later change of the results.
+        last = last_change(store, self._planned.name)
+        source = f"{self._planned.name} {'' if last is None else last.at}"
+        number = hashlib.sha256(source.encode()).hexdigest()[:32]
         with closing(Orders(self._planned.store_url, self._planned.name)) as orders:
             # A restored folder has no exports.
             if orders.get(number) is not None and (self._planned.folder / EXPORTS).is_dir():
@@ -148,12 +146,6 @@ class ContestPlayer(ServiceLoop):
         log.info("the contest is over; its export is written", export=number)
         self._worker.start(write_export, str(self._planned.path), number)
         self._writing = number
-
-    def _number(self, store: Store) -> str:
-        """The number of the export of the present results: another one after each later change of them."""
-        last = last_change(store, self._planned.name)
-        moment = "" if last is None else last.at
-        return hashlib.sha256(f"{self._planned.name} {moment}".encode()).hexdigest()[:32]
 
     def _finish_export(self) -> None:
         if not wait([self._worker], 0):

@@ -22,11 +22,9 @@ from judge.store.files import sweep
 from judge.store.types import Submission
 from judge.submissions.pipeline import Processor, Workplace
 from judge.submissions.service import IntakeDirectory, working
-from judge.web.player.background_jobs import BackgroundJobs
 from judge.web.player.contest_player import ContestPlayer
-from judge.web.player.host_check import HostCheck
-from judge.web.player.queues import practice_jobs, prepare, submission_jobs
-from judge.web.player.status import MISTAKE, PlayerFiles, PlayerStatus
+from judge.web.player.queues import BackgroundJobs, practice_jobs, prepare, submission_jobs
+from judge.web.player.status import MISTAKE, HostCheck, PlayerFiles, PlayerStatus
 
 POLL_INTERVAL_S = 0.5
 
@@ -92,7 +90,6 @@ class PlayerProcess(ServiceLoop):
         return 0.0
 
     def finish(self) -> None:
-        """End the process."""
         kill([self._worker], STOP_S)
 
 
@@ -164,20 +161,17 @@ class _ContestLoop(ServiceLoop):
         try:
             if self._jobs is None:
                 self._open()
-            self._host_check.step(is_playing=self._is_playing())
+            has_jobs = self._jobs is not None and bool(self._jobs.running)
+            self._host_check.step(is_playing=has_jobs or player_of(self._directory.folder) is not None)
         finally:
             self._write_status()
         return POLL_INTERVAL_S
 
-    def _is_playing(self) -> bool:
-        return player_of(self._directory.folder) is not None or (self._jobs is not None and bool(self._jobs.running))
-
     def _write_status(self) -> None:
         waiting = () if self._jobs is None else tuple(run.job.id for run in self._jobs.running if run.is_held)
-        problems = [*stalled_loops(), *([MISTAKE] if self._mistake else [])]
         status = PlayerStatus(
             waiting=waiting,
-            problems=tuple(problems),
+            problems=(*stalled_loops(), *([MISTAKE] if self._mistake else [])),
             mistake=self._mistake,
             findings=tuple(self._host_check.findings),
             checked_at=self._host_check.checked_at,
@@ -187,11 +181,7 @@ class _ContestLoop(ServiceLoop):
 
 @contextmanager
 def _playing(
-    directory: IntakeDirectory,
-    planned: Planned | None,
-    files: PlayerFiles,
-    process: Processor,
-    host: Workplace | None,
+    directory: IntakeDirectory, planned: Planned | None, files: PlayerFiles, process: Processor, host: Workplace | None
 ) -> Iterator[BackgroundJobs[Submission]]:
     with (
         working(directory) as worker,

@@ -18,7 +18,7 @@ from judge.cli.contest.plan import plan
 from judge.journal.events import SubmissionState
 from judge.store.types import ProcessingResult, Submission, Upload
 from judge.submissions.service import IntakeDirectory
-from judge.web.authors.home import agents_of, alike
+from judge.web.authors.views import agents_of, alike
 from tests.patience import PATIENCE_S
 from tests.site.browser import Browser
 from tests.web.authors.desk import served

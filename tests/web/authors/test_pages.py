@@ -18,8 +18,7 @@ from judge.record.spec import RecordFile
 from judge.referee.verify import verify
 from judge.testing import Act, Say
 from judge.web.authors.games import move_logs
-from judge.web.kit.forms import proof_of
-from judge.web.kit.session import CHANGE
+from judge.web.kit.session import CHANGE, proof_of
 from tests.examples import examples, sized
 from tests.publish.cups import SECRET, referee
 from tests.referee.games import BLACK_ROW, WHITE_ROW, brain, spec

@@ -4,7 +4,7 @@ import pytest
 
 from judge.contest_games import GameState
 from judge.store.practice_games import PracticeGame
-from judge.web.intake.answers import HOST_FAILED, practice_reason
+from judge.web.schemas import HOST_FAILED, practice_reason
 
 
 @pytest.mark.parametrize(

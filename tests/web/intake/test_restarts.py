@@ -14,7 +14,7 @@ from sqlalchemy import create_engine, text
 from judge.base.worker_processes import Worker, wait
 from judge.sandbox.machine import cores
 from judge.sandbox.machine.cores import CoreLocks
-from judge.web.player.background_jobs import Running
+from judge.web.player.queues import Running
 from tests.cli.contests import workers
 from tests.web.intake.conftest import POLL_INTERVAL_S, Service, ended, make_contest, make_token, send, serving
 from tests.web.live.watching import until

@@ -33,8 +33,7 @@ from judge.store.types import EntryRow, TooMuchError, Upload
 from judge.submissions.check import CheckReport, Grade
 from judge.submissions.pipeline import OnStep, UploadJob, UploadOutcome
 from judge.submissions.service import IntakeDirectory, agent_of, process_claimed
-from judge.web.player.background_jobs import BackgroundJobs
-from judge.web.player.queues import practice_jobs
+from judge.web.player.queues import BackgroundJobs, practice_jobs
 from tests.cli.brains import packed_agent, write_brain
 from tests.examples import evidence
 from tests.web.intake.conftest import POLL_INTERVAL_S, ended, make_contest, make_token, send, serving

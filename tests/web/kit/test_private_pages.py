@@ -18,9 +18,8 @@ from judge.tournament.formats.ladder import Ladder
 from judge.tournament.formats.round_robin import RoundRobin
 from judge.tournament.snapshot import Snapshot
 from judge.translations.language import CODES
-from judge.web.kit.errors import UnauthorizedError, new_app
-from judge.web.kit.private_pages import PrivatePages, contest_values
-from judge.web.kit.session import SessionCookie
+from judge.web.kit.answers import UnauthorizedError, new_app
+from judge.web.kit.session import PrivatePages, SessionCookie, contest_values
 from tests.contest.cups import snapshot
 from tests.web.service import Answer, call, scope_of
 

@@ -2,16 +2,15 @@
 
 import pytest
 
-from judge.web.kit import rate_limit
-from judge.web.kit.networks import networks_of
-from judge.web.kit.rate_limit import RateLimit
+from judge.web.kit import networks
+from judge.web.kit.networks import RateLimit, networks_of
 
 
 @pytest.fixture(autouse=True)
 def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The clock, which stands still."""
     found = [100.0]
-    monkeypatch.setattr(rate_limit, "monotonic", lambda: found[0])
+    monkeypatch.setattr(networks, "monotonic", lambda: found[0])
     return found
 
 
@@ -37,7 +36,7 @@ def test_polling_an_empty_queue_costs_nothing(now: list[float]) -> None:
 
 
 def test_no_more_is_remembered_than_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rate_limit, "MAX_KEYS", 3)
+    monkeypatch.setattr(networks, "MAX_KEYS", 3)
     rate = RateLimit(1)
     assert [0] * 4 == [rate.spend(key) for key in "abcd"]
     assert [0, 61] == [rate.spend(key) for key in "ad"]

@@ -185,7 +185,7 @@ def test_client_that_goes_gives_its_turn_away() -> None:
             await asyncio.sleep(0)
             waiting[0].cancel()
         await waiting[1]
-        assert 0 == lane._free
+        assert not lane._is_free
         with contextlib.suppress(asyncio.CancelledError):
             await waiting[0]
 

@@ -7,8 +7,8 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.submissions.intake import IntakePolicy
+from judge.web.kit.clients import MIN_ROOM, Rooms, SharedRoom
 from judge.web.kit.networks import NetworkCounts
-from judge.web.kit.rooms import MIN_ROOM, Rooms, SharedRoom
 
 
 class Connection:

@@ -12,7 +12,6 @@ from judge.broadcast.events import AnyEvent, StateChanged
 from judge.broadcast.log import LOG_FILE, EventLog
 from judge.record.policy import load_policy
 from judge.web.live import hub as hub_module
-from judge.web.live.front import FrontHub
 from judge.web.live.hub import (
     EVENTS_PER_BLOCK,
     MAX_OPEN_BLOCKS,
@@ -151,7 +150,7 @@ OLD_EVENTS = 40 * EVENTS_PER_BLOCK
 @pytest.fixture
 def long_log() -> Hub:
     """Every hundredth event is of game 2."""
-    hub = FrontHub()
+    hub = Hub("log")
     for number in range(1, OLD_EVENTS + STORED_EVENTS + 1):
         game = 1 if number % 100 else 2
         hub._stored.add(Sent(number, game, True, b'{"seq":%d,"game":%d,"attempt":1,"type":"move"}' % (number, game)))

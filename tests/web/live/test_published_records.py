@@ -13,8 +13,7 @@ from judge.contest_view.view import ContestView
 from judge.journal.events import Paused, Resumed
 from judge.site.game_files import read_stored, read_stored_record
 from judge.testing import Agent, Say
-from judge.web.live import static
-from judge.web.live.page import SEQ
+from judge.web.live.running_pages import SEQ, LivePage
 from judge.web.live.serve import follow
 from tests.broadcast.logs import PAIR, accept, play_next, recorder
 from tests.publish.cups import STRONG_TO_WEAK, Cup, player
@@ -46,7 +45,7 @@ def test_page_number_never_changes_a_published_record(
 ) -> None:
     """The control: where every file is numbered, the records are not those of the log."""
     if not is_defended:
-        monkeypatch.setattr(static, "numbered", lambda data, _, seq: data.replace(SEQ.encode(), b"%d" % seq, 1))
+        monkeypatch.setattr(LivePage, "numbered", lambda page: page.data.replace(SEQ.encode(), b"%d" % page.seq, 1))
     cup.play()
     with recorder(cup) as log:
         log.finish()

@@ -10,11 +10,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from judge.contest.window_keeper import PlanFile
 from judge.submissions.intake import IntakePolicy
+from judge.web.intake.app import create_service as create_intake
 from judge.web.intake.app import router as intake_router
-from judge.web.intake.serve import create_service as create_intake
 from judge.web.kit import clients
-from judge.web.kit.clients import ClientLimits
-from judge.web.kit.rooms import Rooms
+from judge.web.kit.clients import ClientLimits, Rooms
 from judge.web.live.app import Site
 from judge.web.live.front import FrontPage, HostedContest
 from judge.web.player.status import PlayerFiles, PlayerStatus

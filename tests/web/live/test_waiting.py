@@ -13,12 +13,13 @@ from judge.contest.contest import open_store
 from judge.contest.entries import intake_directory
 from judge.contest.plan import load_plan
 from judge.contest.window_keeper import PlanFile
+from judge.site.pages import PagePlace
 from judge.store.tokens import TokenRole
 from judge.store.types import ANNOUNCED
 from judge.submissions.service import IntakeDirectory
 from judge.transparency.keys import KEY_FILE, make_key
+from judge.web.live.app import WaitingContest
 from judge.web.live.pages import LivePages
-from judge.web.live.waiting import WaitingContest
 from tests.broadcast.logs import recorder
 from tests.patience import PATIENCE_S
 from tests.publish.cups import STRONG_TO_WEAK, Cup
@@ -176,7 +177,7 @@ def test_deadlines_are_shown_before_and_during_the_contest(tmp_path: Path, monke
             pages.hub.catch_up()
 
             def page(path: str) -> str:
-                place = pages.place(path)
+                place = PagePlace.of_file(path)
                 if place.path == "live.html":
                     return pages.games.all(pages.hub.live, 0, place).data.decode()
                 monkeypatch.setattr(pages, "_load_at", 0.0)  # else it is not read so soon again

@@ -17,7 +17,7 @@ from judge.store.tokens import TokenRole
 from judge.store.types import ProcessingResult, Upload
 from judge.submissions.service import IntakeDirectory
 from judge.transparency.keys import make_key
-from judge.web.kit.forms import proof_of
+from judge.web.kit.session import proof_of
 from judge.web.organisers.app import ORDER_FORM
 from judge.web.organisers.console import Console
 from tests.contests import Recipe

@@ -19,8 +19,7 @@ from judge.store.types import Upload
 from judge.transparency.keys import load_key, public_pem
 from judge.web.organisers import views
 from judge.web.organisers.console import Console, PendingOrder
-from judge.web.player.host_check import HostCheck
-from judge.web.player.status import PlayerFiles, PlayerStatus
+from judge.web.player.status import HostCheck, PlayerFiles, PlayerStatus
 from tests.broadcast.test_recorder import until
 from tests.patience import PATIENCE_S
 from tests.verify.test_ladder import joins

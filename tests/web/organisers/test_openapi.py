@@ -16,8 +16,8 @@ from schemathesis import Case, GenerationMode
 from schemathesis.schemas import APIOperation
 from schemathesis.specs.openapi.checks import negative_data_rejection
 
-from judge.web.organisers.actions import ACTIONS
 from judge.web.organisers.app import router
+from judge.web.organisers.console import ACTIONS
 from judge.web.player.status import PlayerFiles
 from tests.examples import sized
 from tests.golden.routes import serving
