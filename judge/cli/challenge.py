@@ -16,10 +16,7 @@ if TYPE_CHECKING:
     from judge.store.practice_games import PracticeGame
 
 EXAMPLES = """
-Examples:
-
 judge challenge mine rival --url 'https://example.org/cup/author/index.html#TOKEN' --wait
-
 judge challenge 17 rival.2 --url https://example.org/cup --token-file token.txt --json
 
 Exit codes: 0 the game is requested or played, 1 it is not played or the host failed, 2 the command was wrong.

@@ -26,14 +26,9 @@ if TYPE_CHECKING:
     from judge.submissions.check import CheckReport
 
 EXAMPLES = """
-Examples:
-
 judge check ./my-agent
-
 judge check my-brain.py --policy renju-15 --set clock.turn_ms=5000
-
 judge check ./my-agent --keep conversations
-
 judge check my.jar --policy gomocup-standard:fast --json
 
 Exit codes: 0 no check failed, 1 a check or the host failed, 2 the command was wrong.

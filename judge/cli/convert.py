@@ -20,10 +20,7 @@ if TYPE_CHECKING:
     from judge.catalog.files import FileContent
 
 EXAMPLES = """
-Examples:
-
 judge convert records/*.json --to pgn -o cup.pgn
-
 judge convert game.psq --to sgf
 """
 

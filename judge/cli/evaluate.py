@@ -17,14 +17,9 @@ if TYPE_CHECKING:
     from judge.statistics.paired_scores import PairedScores
 
 EXAMPLES = """
-Examples:
-
 judge contest key author.key
-
 judge evaluate ./mine --parent ./mine-before --against pool --key author.key
-
 judge evaluate ./mine --against pool --width 0.05 --key author.key
-
 judge verify pool/evaluations/*.json
 
 Exit codes: 0 the evaluation is over; 1 no verdict, because all pairs ended alike, or the judge or its host failed; 2

@@ -11,10 +11,7 @@ from judge.base.text import printable, suggest
 from judge.cli.lazy import LazyGroup
 
 EXAMPLES = """
-Examples:
-
 judge help all
-
 judge help contest run
 """
 

@@ -26,16 +26,10 @@ OWN_CLOCK = "policy"
 """Value of `--clock` for the policy's own limits."""
 
 EXAMPLES = """
-Examples:
-
 judge match ./my-agent house-strong --policy gomocup-standard:fast --games 2
-
 judge match a.py b.py --policy gomocup-standard --clock 60+0.6
-
 judge match me ./my-agent --policy renju-15
-
 judge match a.py b.py --policy gomocup-freestyle --opening h8i9j7 --set clock.turn_ms=1000
-
 judge match mine house-agi --policy renju-15 --opening openings.txt --shuffle --seed 7 --games 24
 
 Exit codes: 0 the games were judged, 1 the judge or its host failed, 2 the command was wrong.

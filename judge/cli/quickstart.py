@@ -30,10 +30,7 @@ PLAN_BYTES = 1 << 16
 Command = subprocess.Popen[bytes]
 
 EXAMPLES = """
-Examples:
-
 judge quickstart
-
 judge quickstart --serve
 
 It needs a Docker Engine of version 20.10 or newer and no root. It prints each command that it runs, and stops at the

@@ -131,14 +131,9 @@ SCHEMAS: Mapping[str, str] = {
 EXAMPLES = {
     "schema": "Example: judge schema record > record.schema.json",
     "policies": """
-Examples:
-
 judge policies
-
 judge policies gomocup-standard:fast
-
 judge policies gomocup-freestyle --diff gomocup-fastgame
-
 judge policies gomocup-freestyle --copy our-cup.toml
 """,
 }

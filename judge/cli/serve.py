@@ -29,20 +29,12 @@ if TYPE_CHECKING:
 
 EXAMPLES = {
     "serve": """
-Examples:
-
 judge serve cup
-
 judge serve cup --listen 127.0.0.1:8000 --proxy 127.0.0.1 --root-path /cup
-
 judge serve cup --metrics 127.0.0.1:9100
-
 judge serve cup --read-only
-
 judge serve cup --no-play
-
 judge serve cup --only-play
-
 judge serve last-cup cup next-cup --title "Our contests"
 
 Several contests, or all leagues of a cup, are served under one address, each in a folder with its name. The first page

@@ -26,22 +26,13 @@ MAX_FRAMES = 600
 """Longer games are animated with every second, third, ... position."""
 
 EXAMPLES = """
-Examples:
-
 judge show game.json
-
 judge show game.json --ply 24 --svg position.svg
-
 judge show game.json --gif game.gif
-
 judge show game.json --evidence
-
 judge show records
-
 judge show lost/*.json --evidence
-
 judge show cup --game 17
-
 judge show cup --game 17 --attempt 1 --record game-17.json
 """
 

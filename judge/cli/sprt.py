@@ -21,10 +21,7 @@ BetaOption = Annotated[
 ]
 
 EXAMPLES = """
-Examples:
-
 judge sprt 379 10170 21828 10640 343 --elo1 2 --model normalized
-
 judge sprt 36027 68692 36433 --elo0 0 --elo1 5
 """
 

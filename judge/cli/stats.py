@@ -22,14 +22,9 @@ if TYPE_CHECKING:
     from judge.tournament.certain_places import StageCertainty
 
 EXAMPLES = """
-Examples:
-
 judge stats cup
-
 judge stats cup-2025 public-2026 --anchor house-renju=1600
-
 judge stats cup --against parent
-
 judge stats --certainty cup
 """
 

@@ -35,20 +35,12 @@ if TYPE_CHECKING:
     from judge.submissions.service import IntakeDirectory
 
 EXAMPLES = """
-Examples:
-
 judge submit my-agent.zip cup
-
 judge submit pbrain-five.zip cup --name five --author "Ada L." --json
-
 judge submit pbrain-five.zip cup --title "Žofinka 五"
-
 judge submit my-agent.zip --url 'https://example.org/cup/author/index.html#TOKEN' --wait
-
 judge submit my-agent.zip spring --league fastgame --league renju --author "Ada L."
-
 judge submit my-agent.zip --links my-links.csv --league fastgame --league renju --wait
-
 judge submit my-agent.zip --url https://example.org/cup --token-file token.txt --wait --receipt my-agent.receipt
 
 Exit codes: 0 it passed, 1 it was refused or the host failed, 2 the command was wrong.

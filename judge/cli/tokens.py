@@ -34,17 +34,11 @@ app = lazy_group(
 
 EXAMPLES = {
     "make": """
-Examples:
-
 judge tokens make "Ada L." cup --url https://example.org/cup
-
 judge tokens make "Olga K." cup --role organiser
 """,
     "make-all": """
-Examples:
-
 judge tokens make-all authors.txt cup --url https://example.org/cup > tokens.csv
-
 judge tokens make-all authors.txt spring --url https://example.org > links.csv
 
 FILE has an author's name on each line; - means stdin.

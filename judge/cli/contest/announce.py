@@ -93,10 +93,7 @@ CHECKPOINT_HEADING = "Signed checkpoint of the log:"
 
 EXAMPLES = {
     "announce": """
-Examples:
-
 judge contest announce cup
-
 judge contest announce spring/cup.toml
 
 Publish its output (game, clocks, schedule, key, commitment) before entries close, in a place where only you can write.

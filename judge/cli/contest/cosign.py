@@ -11,10 +11,7 @@ from judge.base.text import printable
 from judge.cli.options import HERE, ContestArgument
 
 EXAMPLES = """
-Examples:
-
 judge contest cosign cup
-
 judge contest cosign cup --from cup.checkpoint
 
 The first line is the public key of the log. The operator of a witness adds it before the witness signs.

@@ -17,12 +17,8 @@ if TYPE_CHECKING:
     from judge.contest.folders.transfer import AgentFolder
 
 EXAMPLES = """
-Examples:
-
 judge contest folders cup
-
 judge contest folders cup --export learned
-
 judge contest folders next-cup --from learned
 """
 

@@ -32,20 +32,12 @@ if TYPE_CHECKING:
     from judge.record.policy import Policy
 
 EXAMPLES = """
-Examples:
-
 judge contest init weekend --game gomoku --closes "Fri 18:00" --authors authors.txt
-
 judge contest init cup-2026 --policy gomocup-freestyle
-
 judge contest init friday --policy renju-15 --agent house-renju --agent ./my-brain --format swiss
-
 judge contest init cup --game gomoku --title "Weekend Cup" --turn-ms 300 --zone UTC --closes "2027-03-31 18:00"
-
 judge contest init cup --game gomoku --store postgresql+psycopg://judge@localhost/cup
-
 judge contest init december --from november
-
 judge contest init spring --cup
 
 On a terminal, without --policy, --game and --from, it asks.

@@ -15,10 +15,7 @@ if TYPE_CHECKING:
     from judge.contest.plan import Planned
 
 EXAMPLES = """
-Examples:
-
 judge contest plan cup/contest.toml
-
 judge contest plan spring/cup.toml --cores 128 --json
 """
 

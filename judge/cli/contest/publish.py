@@ -33,16 +33,10 @@ if TYPE_CHECKING:
 EXAMPLES = {
     "key": "Example: judge contest key cup/organiser.key",
     "export": """
-Examples:
-
 judge contest export public cup
-
 judge contest export public cup/contest.toml --key ~/organiser.key --private authors
-
 judge contest export results cup --as gomocup
-
 judge contest export public spring/cup.toml
-
 judge contest export pages cup --unsigned --follow
 
 Unsigned pages are the live pages as files. While the contest runs, copy them to a file server repeatedly, or let the

@@ -25,14 +25,9 @@ if TYPE_CHECKING:
     from judge.contest.runner import StopReason
 
 EXAMPLES = """
-Examples:
-
 judge contest run contest.toml
-
 judge contest run contest.toml --workers 3
-
 judge contest run spring/cup.toml
-
 judge contest run contest.toml --cluster tls://10.0.0.1:8786 --tls keys/10.0.0.1
 
 Ctrl-C once finishes the running games, twice abandons them. The same command continues.

@@ -24,18 +24,11 @@ if TYPE_CHECKING:
     from judge.statistics.fairness import FairnessTest
 
 EXAMPLES = """
-Examples:
-
 judge contest verify public --key organiser.pem
-
 judge contest verify public --key organiser.pem --since kept-checkpoint
-
 judge contest verify public --key organiser.pem --receipt answer.json
-
 judge contest verify public --key organiser.pem --witness witnesses.keys
-
 judge contest verify public --key organiser.pem --sample 500
-
 judge contest verify weekend
 
 The live site and the export of a contest have its log's checkpoint in log/checkpoint. Save a copy now and then.

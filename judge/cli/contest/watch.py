@@ -32,12 +32,8 @@ LATE_S = 10.0
 """Maximum wait for missing events after the end: a killed judge leaves the log incomplete."""
 
 EXAMPLES = """
-Examples:
-
 judge contest watch cup
-
 judge contest watch cup --game 3
-
 judge contest watch cup | grep table
 
 On a terminal it shows all running games, or the board of one; otherwise it prints one line per event, from the first
