@@ -56,7 +56,6 @@ def stats(
     Agents with the same files count as one agent in all contests, which joins their ratings. The tables of an export
     are not verified: run judge contest verify first. Rating lists of many years: judge rating-list (judge-gomocup).
     """
-    from judge.cli.ladder import print_ladder
     from judge.contest.earlier_contests import read_contest
     from judge.contest_view.documents import certainty_document, ladder_document
     from judge.contest_view.export import contradiction
@@ -64,7 +63,7 @@ def stats(
     from judge.statistics.match_estimate import compare_candidates
     from judge.statistics.rating_model import RatingModel
     from judge.statistics.ratings import join_contests
-    from judge.terminal.contest_tables import print_certainty
+    from judge.terminal.contest_tables import print_certainty, print_ladder
     from judge.tournament.comparable import terms_difference
 
     if certainty:

@@ -92,7 +92,7 @@ def submit(
             raise InputError("--links is missing: --wait is for services")
         if links is not None and (author or contest is not None):
             raise InputError("--links: the services know the author and the cup; leave out --author and CUP")
-        from judge.cli.cup.submissions import submit_to_leagues
+        from judge.cli.submit_leagues import submit_to_leagues
 
         def submit_to(path: Path | None, link: str) -> None:
             submit(file, path, name, title, author, url=link, wait=wait)

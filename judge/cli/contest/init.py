@@ -223,7 +223,7 @@ def init(
             "seed": seed is not None,
         }
         refuse_given("is not for a cup: write it in cup.toml", **given, closes=closes, authors=authors)
-        from judge.cli.cup.plan import init as init_cup
+        from judge.cli.contest.init_cup import init_cup
 
         init_cup(name)
         return

@@ -103,7 +103,7 @@ class Followed:
 
     def ratings(self) -> Mapping[str, Sequence[str]]:
         """Cells of a ladder's agents by name; empty for other formats."""
-        from judge.cli.ladder import ladder_cells
+        from judge.terminal.contest_tables import ladder_cells
 
         games, began = sum(line.games for line in self.live.table), time.monotonic()
         is_ladder = not self.contest.snapshot.format.has_rounds
