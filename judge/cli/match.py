@@ -12,7 +12,7 @@ import typer
 
 from judge.base.errors import HostError
 from judge.base.resources import DEFAULT_POLICY
-from judge.cli.options import BoxOption, JsonOption, PolicyOption, SetOption, box_kind, complete_agent
+from judge.cli.options import CLOCK_HELP, BoxOption, JsonOption, PolicyOption, SetOption, box_kind, complete_agent
 from judge.terminal.output import note, print_json, print_notice
 
 if TYPE_CHECKING:
@@ -68,10 +68,8 @@ def match(
     clock: Annotated[
         str,
         typer.Option(
-            "--clock",
             metavar="CONTROL",
-            help="Time control in seconds: 60+0.6, 60d2, 40/300, 600|3x30, 600|20/300, 600@30; 300,240 for each seat. "
-            "It also limits a human player; `policy`: the policy's time limits do.",
+            help=f"{CLOCK_HELP} It also limits a human player; `policy`: the policy's time limits do.",
         ),
     ] = "",
     as_json: JsonOption = False,

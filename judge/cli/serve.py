@@ -11,15 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from judge.base.errors import HostError, InputError
-from judge.cli.options import (
-    CONTEST_HELP,
-    HERE,
-    BeyondLoopbackOption,
-    ListenOption,
-    ProxyOption,
-    cup_at,
-    of_web_extra,
-)
+from judge.cli.options import CONTEST_HELP, HERE, cup_at, of_web_extra
 from judge.terminal.output import note
 
 if TYPE_CHECKING:
@@ -56,9 +48,13 @@ def serve(
             metavar="CONTEST...", help=f"{CONTEST_HELP} Or several of them, or cups.", show_default=str(HERE)
         ),
     ] = None,
-    listen: ListenOption = "127.0.0.1:8000",
-    beyond_loopback: BeyondLoopbackOption = False,
-    proxy: ProxyOption = "",
+    listen: Annotated[
+        str, typer.Option(metavar="ADDRESS:PORT", help="The address to listen on; port 0 means any free port.")
+    ] = "127.0.0.1:8000",
+    beyond_loopback: Annotated[
+        bool, typer.Option("--beyond-loopback", help="Allow an address that other machines can reach, without TLS.")
+    ] = False,
+    proxy: Annotated[str, typer.Option(help="Address of the reverse proxy, to trust its X-Forwarded-For header.")] = "",
     root_path: Annotated[str, typer.Option(help="The path prefix of the pages at the reverse proxy.")] = "",
     metrics: Annotated[
         str,

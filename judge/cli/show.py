@@ -12,7 +12,6 @@ from judge.base.errors import InputError, naming
 from judge.base.os_errors import os_errors_as
 from judge.base.text import printable
 from judge.cli.guard import is_interactive
-from judge.cli.options import EvidenceOption
 from judge.contest.file_names import CUP_FILE, PLAN_FILE
 from judge.terminal.output import note, refuse_source
 
@@ -49,7 +48,9 @@ def show(
     ply: Annotated[int | None, typer.Option(min=0, help="Show only the position after this move.")] = None,
     svg: Annotated[Path | None, typer.Option(help="Draw that position, or the last one, to a file.")] = None,
     gif: Annotated[Path | None, typer.Option(help="Draw the game as an animation.")] = None,
-    evidence: EvidenceOption = False,
+    evidence: Annotated[
+        bool, typer.Option("--evidence", help="Explain the end of the game on one page, with its evidence.")
+    ] = False,
     game: Annotated[
         str, typer.Option(metavar="NUMBER", help="A game of a contest, by its number in the schedule or its id.")
     ] = "",

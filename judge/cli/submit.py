@@ -13,16 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from judge.base.errors import InputError
-from judge.cli.options import (
-    CONTEST_HELP,
-    HERE,
-    AuthorOption,
-    JsonOption,
-    NameOption,
-    SubmissionArgument,
-    TitleOption,
-    cup_at,
-)
+from judge.cli.options import CONTEST_HELP, HERE, JsonOption, cup_at
 from judge.terminal.output import note, print_json, print_notice
 
 if TYPE_CHECKING:
@@ -48,13 +39,15 @@ Exit codes: 0 it passed, 1 it was refused or the host failed, 2 the command was 
 
 
 def submit(
-    file: SubmissionArgument,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An archive of programs or sources, or one program.")],
     contest: Annotated[
         Path | None, typer.Argument(metavar="CONTEST", help=CONTEST_HELP, show_default=str(HERE))
     ] = None,
-    name: NameOption = "",
-    title: TitleOption = "",
-    author: AuthorOption = "",
+    name: Annotated[str, typer.Option(help="The agent's name; default: the name in its manifest.")] = "",
+    title: Annotated[
+        str, typer.Option(help="The agent's name on the pages, in any script; default: that of its last version.")
+    ] = "",
+    author: Annotated[str, typer.Option(help="The author's name; default: the organiser.")] = "",
     url: Annotated[str, typer.Option(help="The address of judge serve or the author's link, instead of CONTEST.")] = "",
     token_file: Annotated[
         Path | None, typer.Option(help="A file with the token that the organiser gave you, for --url.")

@@ -46,7 +46,8 @@ def test_standings_and_stats_show_the_ladder(played: Cup, capsys: pytest.Capture
 def test_a_narrow_terminal_shows_fewer_columns(
     played: Cup, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int | None
 ) -> None:
-    monkeypatch.setattr(contest_tables, "Console", partial(Console, width=width or 40, force_terminal=width is not None))
+    console = partial(Console, width=width or 40, force_terminal=width is not None)
+    monkeypatch.setattr(contest_tables, "Console", console)
     contest = played.contest.read()
     contest_tables.print_ladder(contest)
     title, head, *rows, explanation = re.sub("\x1b[^m]*m", "", capsys.readouterr().out).splitlines()
