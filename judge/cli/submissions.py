@@ -51,7 +51,8 @@ def list_submissions(
     as_json: JsonOption = False,
 ) -> None:
     """List the submissions, newest first."""
-    from judge.cli.submit import opened_register, submission_json
+    from judge.cli.submission_output import submission_json
+    from judge.cli.submit import opened_register
 
     with opened_register(contest) as (directory, register):
         submissions = register.entries() if entries else register.submissions()
@@ -101,8 +102,8 @@ def show(
     log: Annotated[bool, typer.Option("--log", help="Print what processing it printed.")] = False,
 ) -> None:
     """Show a submission: its steps, the problems that the check found, and its history."""
-    from judge.cli.submission_output import step_line
-    from judge.cli.submit import opened_register, print_problems, submission_json
+    from judge.cli.submission_output import print_findings, print_step, report_of, submission_json
+    from judge.cli.submit import opened_register
     from judge.submissions.service import state_line
 
     with opened_register(contest) as (directory, register):
@@ -121,8 +122,8 @@ def show(
         if submission.digest:
             print(f"agent {submission.digest}")
         for step in register.steps(submission):
-            print(step_line(step))
-        print_problems(directory, submission)
+            print_step(step)
+        print_findings(report_of(directory, submission))
         for change in register.journal(number):
             why = f": {printable(change.why, SENTENCE_CHARACTERS)}" if change.why else ""
             print(f"{change.at}  {change.state.value} by {printable(change.who)}{why}")

@@ -1,4 +1,4 @@
-"""`judge submit`, and shared helpers."""
+"""`judge submit`, and what commands and services share for the submissions of a contest."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from judge.play.venue import Slot
     from judge.sandbox.machine.cores import CorePlacement, Tell
     from judge.store.submissions import Register
-    from judge.store.types import Submission, UploadStep
-    from judge.submissions.check import CheckReport
+    from judge.store.types import UploadStep
     from judge.submissions.pipeline import Processor, Workplace
     from judge.submissions.service import IntakeDirectory
 
@@ -70,7 +69,7 @@ def submit(
     Of a cup, to each league of --league, which checks it under its own policy.
     """
     from judge.base.logs import set_level
-    from judge.cli.submission_output import REPEATED, received_line, step_line
+    from judge.cli.submission_output import REPEATED, print_received, print_result, print_step, submission_json
     from judge.contest.admissions import joins_later
     from judge.store.tokens import checked_author
     from judge.store.types import ENTERS, ORGANISER
@@ -111,7 +110,7 @@ def submit(
 
     def tell(step: UploadStep) -> None:
         if not as_json:
-            print(step_line(step), flush=True)
+            print_step(step)
 
     with closing(directory.register()) as register, working(directory) as worker:
         if register.has_begun() and not joins_later(register):
@@ -119,7 +118,7 @@ def submit(
         requeue_lost(directory, register, worker)
         taken, is_repeated = receive_file(directory, register, file, name, author or ORGANISER, worker, title)
         if not as_json:
-            print(received_line(taken.id, taken.filename, taken.size, taken.upload), flush=True)
+            print_received(taken)
         if is_repeated:
             note(REPEATED)
         ended = taken if is_repeated else process_claimed(directory, register, taken, processor(directory), tell)
@@ -185,93 +184,22 @@ class UploadHost:
 
     @contextmanager
     def aside(self) -> Iterator[tuple[int, ...]]:
-        """Hold the judge's core."""
         from judge.sandbox.machine.cores import CoreLocks
 
         with CoreLocks(self.placement.judge if self.placement.shared else (), self.tell):
             yield self.placement.judge
 
     def slot(self) -> AbstractContextManager[Slot]:
-        """Hold a slot in which no game is played."""
         from judge.contest.host_setup import slot_alone
 
         return slot_alone("docker", self.tell, self.placement)
 
     def free_slot(self) -> AbstractContextManager[Slot | None]:
-        """Hold a slot if one is free now."""
         from judge.contest.host_setup import free_slot
 
         return free_slot(self.placement, self.tell)
 
     def need(self, image: str) -> None:
-        """Build it if it is missing."""
         from judge.contest.host_setup import build_missing_image
 
         build_missing_image(image, self.tell)
-
-
-def print_result(directory: IntakeDirectory, register: Register, ended: Submission, contest: Path) -> None:
-    """Print findings, state and next step."""
-    from judge.cli.submission_output import print_state
-    from judge.contest.admissions import joins_later
-    from judge.journal.events import SubmissionState
-
-    print_problems(directory, ended)
-    print_state(ended.state, ended.name, ended.version, ended.why)
-    if ended.state is SubmissionState.PASSED:
-        if register.has_begun() and joins_later(register):
-            note("it joins the contest, which has begun")
-        elif register.has_begun():
-            note(
-                "the contest has begun: its entries are locked in, so this agent does not take part; "
-                f"a Swiss admits it: judge contest enter {ended.name} {contest} --why …"
-            )
-        return
-    of = f"{ended.id} {contest}"
-    if ended.state is SubmissionState.REFUSED:
-        note(f"next: fix it and submit it again; the log is in: judge submissions show {of} --log")
-        if ended.agent is not None:
-            note(f"or accept it unchanged: judge submissions approve {of} --why REASON")
-    elif ended.state is SubmissionState.RECEIVED:
-        note(f"it waits, and is not refused; next: judge submissions retry {of}")
-    elif ended.state is SubmissionState.FAILED:
-        note(f"next: fix the host (judge doctor), then: judge submissions retry {of}")
-
-
-def print_problems(directory: IntakeDirectory, submission: Submission) -> None:
-    """Print the check's findings that did not pass, failures first."""
-    from judge.cli.submission_output import print_findings
-
-    print_findings(_report(directory, submission))
-
-
-def _report(directory: IntakeDirectory, submission: Submission) -> CheckReport | None:
-    from judge.submissions.check import CheckReport
-
-    if submission.report is None:
-        return None
-    return CheckReport.model_validate_json(directory.files.get(submission.report))
-
-
-def submission_json(directory: IntakeDirectory, register: Register, submission: Submission) -> dict[str, Any]:
-    """A submission as JSON."""
-    from judge.base.parsing import to_document
-
-    report = _report(directory, submission)
-    return {
-        "id": submission.id,
-        "author": submission.author,
-        "name": submission.name,
-        "title": submission.title,
-        "version": submission.version,
-        "state": submission.state,
-        "why": submission.why,
-        "filename": submission.filename,
-        "sha256": submission.upload,
-        "size": submission.size,
-        "received_at": submission.received_at,
-        "agent": submission.digest,
-        "steps": [*map(to_document, register.steps(submission))],
-        "journal": [*map(to_document, register.journal(submission.id))],
-        "report": None if report is None else report.model_dump(mode="json"),
-    }

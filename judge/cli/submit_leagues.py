@@ -14,14 +14,13 @@ from judge.terminal.output import note
 MAX_LINKS_BYTES = 1 << 20
 
 
-Submit = Callable[[Path | None, str], None]
-"""Submits the file to a league: its contest, or else the author's link."""
-
-
-def submit_to_leagues(cup: Path, leagues: Sequence[str], links: Path | None, submit: Submit) -> None:
+def submit_to_leagues(
+    cup: Path, leagues: Sequence[str], links: Path | None, submit: Callable[[Path | None, str], None]
+) -> None:
     """Submit a file to leagues of a cup, each of which checks it under its own policy.
 
-    `links`: instead of the cup, a file with the author's links to the leagues.
+    `links`: instead of the cup, a file with the author's links to the leagues. `submit` submits the file to a contest,
+    or else to a link.
     """
     known = _read_links(links) if links is not None else {}
     planned = None if links is not None else load_cup(cup)

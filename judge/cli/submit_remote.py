@@ -21,7 +21,7 @@ from judge.base.parsing import parse_json, to_document
 from judge.base.text import printable, suggest
 from judge.base.text_files import decode_file
 from judge.cli.options import checked_address
-from judge.cli.submission_output import REPEATED, print_findings, print_state, received_line, step_line
+from judge.cli.submission_output import REPEATED, print_findings, print_received, print_state, print_step
 from judge.journal.events import SubmissionState
 from judge.store.practice_games import PracticeGame
 from judge.store.types import ENTERS, Submission, UploadStep
@@ -214,7 +214,7 @@ def submit_remote(
         _keep_receipt(sent, file, receipt)
     page = f"{service.url}/author/submissions/{sent.id}.html"
     if not as_json:
-        print(received_line(sent.id, sent.filename, sent.size, sent.upload), flush=True)
+        print_received(sent)
     if sent.is_repeated:
         note(REPEATED)
     if not is_waiting:
@@ -233,7 +233,7 @@ def submit_remote(
         print_json({**answer, "report": None if report is None else report.model_dump(mode="json")})
     else:
         print_findings(report)
-        print_state(ended.state, ended.name, ended.version, ended.why)
+        print_state(ended)
         if ended.state in ENTERS:
             note(next_words(service.contest(), page))
         elif ended.state is SubmissionState.REFUSED:
@@ -281,7 +281,7 @@ def _followed(service: RemoteIntake, number: int, *, as_json: bool) -> tuple[dic
             shown = []
         if not as_json:
             for step in now.steps[len(shown) :]:
-                print(step_line(step), flush=True)
+                print_step(step)
             if not now.is_over and now.why not in ("", waits_for):
                 note(f"judge: it waits: {printable(now.why, 400)}")
                 waits_for = now.why
