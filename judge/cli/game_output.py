@@ -13,9 +13,7 @@ from judge.formats.steps import Stepped
 from judge.games.types import Verdict
 from judge.record.spec import RecordFile
 from judge.referee.verdict_help import fix_of
-from judge.terminal.board_text import board_lines
-
-MAX_COLUMNS = 10_000
+from judge.terminal.board_text import print_board
 
 
 def index_of(game: Stepped, ply: int | None) -> int:
@@ -47,19 +45,10 @@ def show_game(game: Stepped, ply: int | None = None) -> None:
             said = printable(step.said_with_square(game.steps[number - 1].view), 60)
             console.print(Text(f"{game.number_of(number):4}. {name:<20} {said:<12} {ms}{search}".rstrip()))
     step = game.steps[at]
-    for line in board_lines(step.view, MAX_COLUMNS, MAX_COLUMNS, not console.encoding.startswith("utf")):
-        console.print(line)
+    print_board(step.view, console)
     console.print(Text(f"{game.number_of(at)} of {game.number_of(len(game.steps) - 1)}: {printable(step.text, 300)}"))
     if at == len(game.steps) - 1:
         console.print(Text(printable(game.result, 400), "bold"))
-
-
-def _print_last_position(file: RecordFile) -> None:
-    step = steps_of(file).steps[-1]
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(f"\nThe last position: {printable(step.text, 300)}", markup=False)
-    for line in board_lines(step.view, MAX_COLUMNS, MAX_COLUMNS, not console.encoding.startswith("utf")):
-        console.print(line)
 
 
 def print_evidence(file: RecordFile, path: str) -> None:
@@ -75,8 +64,10 @@ def print_evidence(file: RecordFile, path: str) -> None:
         if advice := fix_of(case.verdict):
             print(f"\nWhat to do\n  {advice}")
     if found:
-        _print_last_position(file)
-    if not found:
+        step, console = steps_of(file).steps[-1], Console(highlight=False, soft_wrap=True)
+        console.print(f"\nThe last position: {printable(step.text, 300)}", markup=False)
+        print_board(step.view, console)
+    else:
         rules = "the rules of the game ended it"
         host = "the judge or its host was, and the game does not count"
         print(f"\nNo seat was at fault: {host if record.verdict is Verdict.VOID else rules}.")

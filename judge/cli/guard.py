@@ -82,17 +82,13 @@ def guarded(command: Callable[[], None]) -> None:
     except ReaderGoneError:
         _drop_output()
         raise SystemExit(128 + signal.SIGPIPE) from None
-    except OutputLostError as error:
-        _fail(str(error), 1)
     except InputError as error:
         _fail(str(error), 2)
-    except HostError as error:
+    except (OutputLostError, HostError) as error:
         _fail(str(error), 1)
-    except OSError as error:
-        if error.errno == errno.ENAMETOOLONG:
-            _fail(f"{printable(str(error.filename), MAX_WHY)}: the name is too long; use a shorter path", 2)
-        _fail(unexpected(error), 1)
     except Exception as error:  # noqa: BLE001 - the last resort
+        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+            _fail(f"{printable(str(error.filename), MAX_WHY)}: the name is too long; use a shorter path", 2)
         _fail(unexpected(error), 1)
 
 
@@ -106,16 +102,11 @@ def is_interactive() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def damage_of_opened() -> Exception | None:
-    """See `judge.store.database`, which is slow to import."""
-    store = sys.modules.get("judge.store.database")
-    return None if store is None else store.damage_of_opened()
-
-
 def unexpected(error: Exception) -> str:
     """The sentence for an unexpected error. Its traceback is written to a file, or printed on request."""
+    store = sys.modules.get("judge.store.database")  # slow to import
     # Damaged values lead to errors anywhere.
-    if damage := damage_of_opened():
+    if store is not None and (damage := store.damage_of_opened()):
         return str(damage)
     text = printable(str(error) or "no message", MAX_WHY)
     if isinstance(error, OSError) and error.errno in FULL_DISK:

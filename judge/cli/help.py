@@ -8,14 +8,12 @@ from typer.core import TyperGroup
 
 from judge.base.errors import InputError
 from judge.base.text import printable, suggest
-from judge.cli.lazy import LazyGroup
+from judge.cli.lazy import LazyGroup, first_paragraph
 
 EXAMPLES = """
 judge help all
 judge help contest run
 """
-
-ALL = "all"
 
 
 def help_(
@@ -27,7 +25,7 @@ def help_(
     """Explain a command, or list every command of judge with `judge help all`."""
     root = ctx.find_root()
     name = root.info_name or "judge"
-    if words == [ALL]:
+    if words == ["all"]:
         for path, about in _commands(root.command, name, root):
             print(f"{path:<32} {printable(about, 400)}")
         return
@@ -47,7 +45,7 @@ def _inner(group: Any, name: str, context: Any) -> Any:
 
 def _commands(command: Any, path: str, context: Any) -> Iterator[tuple[str, str]]:
     if not isinstance(command, TyperGroup):
-        yield path, " ".join((command.help or "").split("\n\n")[0].split())
+        yield path, first_paragraph(command.help)
         return
     for name in command.list_commands(context):
         yield from _commands(_inner(command, name, context), f"{path} {name}", context)

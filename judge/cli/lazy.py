@@ -121,7 +121,7 @@ class LazyGroup(PlainHelp, TyperGroup):
             except InputError as error:
                 about = str(error)
             return TyperCommand(cmd_name, help=about, rich_help_panel="Other packages")
-        about = first_paragraph(place)
+        about = first_paragraph(_help_of(place))
         panel = self.panels.get(cmd_name) if cmd_name in self.commands_of_modules else "Orders"
         return TyperCommand(cmd_name, help=about, rich_help_panel=panel, hidden=cmd_name in self.rare)
 
@@ -149,22 +149,18 @@ class LazyGroup(PlainHelp, TyperGroup):
         return typer.main.get_command(alone)
 
 
-def first_paragraph(place: str) -> str:
-    """The first paragraph of a command's help. That of an order is read from the source: its import takes a second."""
-    module_name, _, attribute = place.partition(":")
-    if attribute[:1].isupper():
-        return _paragraph(_class_docstring(module_name, attribute))
-    found = getattr(import_module(module_name), attribute)
-    return _paragraph(found.info.help if isinstance(found, typer.Typer) else found.__doc__)
-
-
-def _paragraph(text: str | None) -> str:
+def first_paragraph(text: str | None) -> str:
+    """The first paragraph of a command's help, as one line."""
     return " ".join((text or "").split("\n\n")[0].split())
 
 
-def _class_docstring(module: str, name: str) -> str | None:
-    classes = (node for node in _tree(module).body if isinstance(node, ast.ClassDef) and node.name == name)
-    return ast.get_docstring(next(classes))
+def _help_of(place: str) -> str | None:
+    module_name, _, attribute = place.partition(":")
+    if attribute[:1].isupper():  # an order; its import takes a second
+        classes = {each.name: each for each in _tree(module_name).body if isinstance(each, ast.ClassDef)}
+        return ast.get_docstring(classes[attribute])
+    found = getattr(import_module(module_name), attribute)
+    return found.info.help if isinstance(found, typer.Typer) else found.__doc__
 
 
 @cache

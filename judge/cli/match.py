@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -86,40 +85,35 @@ def match(
 
     has_person = ME in (first, second)
     presenter = _presenter(has_person=has_person, has_clock=bool(clock), as_json=as_json, quiet=quiet)
-    leaving = _may_leave() if has_person else nullcontext()
-    with leaving, closing(presenter):
-        played = match_played(
-            first,
-            second,
-            policy=policy,
-            changes=set_ or [],
-            clock="" if clock == OWN_CLOCK else clock,
-            games=games,
-            opening=opening,
-            shuffle=shuffle,
-            transform=transform,
-            box=box_kind(box),
-            seed=seed,
-            out=out,
-            folders=folders,
-            observer=presenter,
-            notify=print_notice,
-        )
+    try:
+        with closing(presenter):
+            played = match_played(
+                first,
+                second,
+                policy=policy,
+                changes=set_ or [],
+                clock="" if clock == OWN_CLOCK else clock,
+                games=games,
+                opening=opening,
+                shuffle=shuffle,
+                transform=transform,
+                box=box_kind(box),
+                seed=seed,
+                out=out,
+                folders=folders,
+                observer=presenter,
+                notify=print_notice,
+            )
+    except KeyboardInterrupt:
+        if not has_person:
+            raise
+        note("judge: you left the game; it has no result and no record")
+        raise SystemExit(LEAVE_EXIT_CODE) from None
     if as_json:
         print_json({"games": [_summary(game) for game in played]})
     presenter.score([game.record for game in played])
     if any(game.record.verdict is Verdict.VOID for game in played):
         raise HostError("a game stayed void; its record has the reason")
-
-
-@contextmanager
-def _may_leave() -> Iterator[None]:
-    """Context manager: if the person leaves, print that there is no record."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        note("judge: you left the game; it has no result and no record")
-        raise SystemExit(LEAVE_EXIT_CODE) from None
 
 
 def _presenter(*, has_person: bool, has_clock: bool, as_json: bool, quiet: bool) -> Presenter:

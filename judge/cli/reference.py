@@ -157,32 +157,26 @@ def verdicts() -> None:
 
 
 def reference() -> Iterator[str]:
-    """Yield the lines of docs/verdicts.md."""
+    """Yield the lines and paragraphs of docs/verdicts.md."""
     from judge.referee.blame import TABLE
     from judge.referee.verdict_help import FAULTS, RULED
 
-    yield "# Verdicts"
-    yield ""
+    yield "# Verdicts\n"
     yield (
         "The verdict states in one word how a game ended. *Box* means the container of an agent. An organiser can also "
         "void a game: `judge contest void`. `judge contest journal` prints the reason of each void game. `judge show "
-        "RECORD --evidence` prints the evidence for the end of a game."
+        "RECORD --evidence` prints the evidence for the end of a game.\n"
     )
-    yield ""
-    yield "## Decided by the game or the protocol"
-    yield ""
+    yield "## Decided by the game or the protocol\n"
     for verdict, (meaning, fix) in RULED.items():
         yield f"- **{verdict.value}**. {meaning} {fix}".rstrip()
-    yield ""
-    yield "## Failures and their causes"
-    yield ""
+    yield "\n## Failures and their causes\n"
     yield (
         "The evidence comes from the kernel, the judge's own process in the container and the Engine, never from the "
         "agent. The first row that matches gives the verdict. A failure of the Engine, the host or the judge takes "
         "precedence over memory, memory over output, output over time, and time over a crash. A late agent does not "
-        "lose if a row above its time verdict shows that the host delayed it: the game is void."
+        "lose if a row above its time verdict shows that the host delayed it: the game is void.\n"
     )
-    yield ""
     yield "| verdict | when | example of the reason in the record |"
     yield "|---|---|---|"
     for row in TABLE:
@@ -191,5 +185,4 @@ def reference() -> Iterator[str]:
     yield ""
     for verdict, fix in FAULTS.items():
         yield f"- **{verdict.value}**. {fix}"
-    yield ""
-    yield "For maintainers: `judge verdicts > docs/verdicts.md` writes this page from the table that decides."
+    yield "\nFor maintainers: `judge verdicts > docs/verdicts.md` writes this page from the table that decides."

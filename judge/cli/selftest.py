@@ -16,7 +16,7 @@ from judge.terminal.output import make_table, note, print_json, print_notice
 
 if TYPE_CHECKING:
     from judge.attacks.attack import Attack
-    from judge.attacks.runner import Suite, Trial
+    from judge.attacks.runner import Trial
 
 PLAIN_WIDTH = 160
 
@@ -59,7 +59,7 @@ def selftest(
 
     Exit codes: 0 every defence worked, 1 a defence or the host failed, 2 the command was wrong.
     """
-    from judge.attacks.runner import Suite
+    from judge.attacks.runner import BusyHostError, Suite
     from judge.contest.host_setup import make_ready, pair_alone
     from judge.record.policy import load_policy
 
@@ -72,7 +72,10 @@ def selftest(
             if why := suite.obstacle(attack):
                 note(f"skipped: {attack.id}: {why}")
                 continue
-            line = _try(suite, attack)
+            try:
+                line = TrialLine(attack, suite.attack(attack))
+            except BusyHostError as busy:
+                line = TrialLine(attack, None, str(busy))
             lines.append(line)
             took = f", {line.trial.seconds:.1f} s" if line.trial else ""
             note(f"{'ok' if line.held else 'NOT OK'}: {attack.id}{took}")
@@ -101,15 +104,6 @@ def _chosen(only: str, quick: bool) -> Sequence[Attack]:
 
 def _is_meant(attack: Attack, word: str) -> bool:
     return word in (attack.id, attack.id.split(".")[0], attack.id[0])
-
-
-def _try(suite: Suite, attack: Attack) -> TrialLine:
-    from judge.attacks.runner import BusyHostError
-
-    try:
-        return TrialLine(attack, suite.attack(attack))
-    except BusyHostError as busy:
-        return TrialLine(attack, None, str(busy))
 
 
 def _document(policy: str, lines: Sequence[TrialLine]) -> dict[str, Any]:

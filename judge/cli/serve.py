@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -115,7 +115,7 @@ def serve(
         configure()
         directories = [] if read_only else [open_intake(path) for path in paths]
         if directories and not no_play:
-            stack.enter_context(_playing(directories))
+            _start_player(stack, directories)
         received = [stack.enter_context(running_intake(each)) for each in directories]
         if is_front:
             several = list(zip_longest(loaded, received))
@@ -133,7 +133,10 @@ def serve(
             state = received[0] if received else None
             opened = opened_server(planned, listener, state=state, proxy=proxy, root_path=root, metrics=numbers)
         server = stack.enter_context(opened)
-        print_address(f"{name} on http://{place}{root_path}", is_loopback=place.is_loopback)
+        note(f"judge: {name} on http://{place}{root_path}")
+        reach = "only this machine" if place.is_loopback else "other machines"
+        warning = "" if place.is_loopback else " WITHOUT ENCRYPTION"
+        note(f"judge: {reach} can reach it{warning}; put a reverse proxy with TLS in front of it")
         server.run()
 
 
@@ -146,24 +149,18 @@ def _refuse_shared_folders(contests: Sequence[Planned]) -> None:
             raise InputError(f"{other} and {planned.path} are in one folder: move one of them to its own folder")
 
 
-@contextmanager
-def _playing(directories: Sequence[IntakeDirectory]) -> Iterator[None]:
-    """The process that plays contests beside this one, which keeps to the judge's core.
-
-    Raises HostError without an Engine.
-    """
+def _start_player(stack: ExitStack, directories: Sequence[IntakeDirectory]) -> None:
+    """Play contests in another process; this one keeps to the judge's core. Raises HostError without an Engine."""
     from judge.cli.submit import hosting
     from judge.contest.host_setup import place_on_host
     from judge.web.player.process import PlayerProcess
 
-    with ExitStack() as stack:
-        try:
-            stack.enter_context(PlayerProcess(directories, hosting))
-        except HostError as error:
-            raise HostError(f"{error}; --no-play serves without an Engine") from None
-        for directory in directories:
-            place_on_host(directory.policy)
-        yield
+    try:
+        stack.enter_context(PlayerProcess(directories, hosting))
+    except HostError as error:
+        raise HostError(f"{error}; --no-play serves without an Engine") from None
+    for directory in directories:
+        place_on_host(directory.policy)
 
 
 def _contests(paths: Sequence[Path], *, may_write: bool) -> tuple[list[Path], PlannedCup | None]:
@@ -189,12 +186,3 @@ def _contests(paths: Sequence[Path], *, may_write: bool) -> tuple[list[Path], Pl
     if not found:
         raise InputError(f"{paths[0]}: no league has a contest file; without --read-only judge serve writes them")
     return found, cup
-
-
-def print_address(what: str, *, is_loopback: bool) -> None:
-    """Print `what`, a service with its address, and who can reach it."""
-    note(f"judge: {what}")
-    if is_loopback:
-        note("judge: only this machine can reach it; put a reverse proxy with TLS in front of it")
-    else:
-        note("judge: other machines can reach it WITHOUT ENCRYPTION; put a reverse proxy with TLS in front of it")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -111,9 +111,9 @@ def show(
         from judge.render.svg import write_svg
 
         title = f"{found.names[0]} - {found.names[1]}, {found.title}"
-        _write(svg, lambda: write_svg(_scene(found, at), title).encode())
+        _write(svg, write_svg(_scene(found, at), title).encode())
     if gif is not None:
-        _write(gif, lambda: _animation(found))
+        _write(gif, _animation(found))
     if svg is None and gif is None:
         show_game(found, ply)
 
@@ -153,8 +153,7 @@ def _animation(game: Stepped) -> bytes:
     return write_gif([_scene(game, at, GIF_PIXELS) for at in shown])
 
 
-def _write(path: Path, make: Callable[[], bytes]) -> None:
-    data = make()
+def _write(path: Path, data: bytes) -> None:
     with os_errors_as(InputError, path):
         path.write_bytes(data)
     print(f"wrote {printable(str(path), None)}")

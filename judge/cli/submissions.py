@@ -37,8 +37,6 @@ EXAMPLES = {
     "email": 'Example: judge submissions email "Ada L." ada@example.org cup',
 }
 
-Author = Annotated[str, typer.Argument(metavar="AUTHOR", help="The author's name, as the tables show it.")]
-
 _WIDTH = 80
 _INDENT = " " * 5
 
@@ -137,7 +135,7 @@ def _print_log(directory: IntakeDirectory, submission: Submission) -> None:
 
 
 def email(
-    author: Author,
+    author: Annotated[str, typer.Argument(metavar="AUTHOR", help="The author's name, as the tables show it.")],
     address: Annotated[str, typer.Argument(metavar="ADDRESS", help="Address for notices; '' for none.")],
     contest: ContestArgument = HERE,
 ) -> None:

@@ -98,8 +98,7 @@ def submit(
             raise InputError("--url: the service knows contest and author; leave out CONTEST and --author")
         from judge.cli.submit_remote import submit_remote
 
-        if not submit_remote(file, url, token_file, name, title, is_waiting=wait, as_json=as_json, receipt=receipt):
-            raise SystemExit(1)
+        submit_remote(file, url, token_file, name, title, is_waiting=wait, as_json=as_json, receipt=receipt)
         return
     if token_file is not None or wait or receipt is not None:
         raise InputError("--url is missing: --token-file, --wait and --receipt are for a service")

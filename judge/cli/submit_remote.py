@@ -27,24 +27,14 @@ from judge.store.practice_games import PracticeGame
 from judge.store.types import ENTERS, Submission, UploadStep
 from judge.submissions.check import CheckReport
 from judge.terminal.output import note, print_json
-from judge.web.schemas import (
-    ContestInfo,
-    Detail,
-    Page,
-    PracticePage,
-    Problem,
-    Received,
-    UploadQuery,
-)
+from judge.web.schemas import ContestInfo, Detail, Page, PracticePage, Problem, Received, UploadQuery
 
 Result = TypeVar("Result")
 
 POLL_INTERVAL_S = 1.0
 MAX_TRIES = 60
 RETRY_INTERVAL_S = 5.0
-
 MAX_PAUSE_S = 300.0
-
 TIMEOUT_S = 60.0
 MAX_BYTES = 32 << 20
 MAX_TOKEN_FILE_BYTES = 8192
@@ -91,7 +81,7 @@ class RemoteIntake:
         self._headers = {"authorization": f"Bearer {token}", "accept": "application/json"}
         self._opener = build_opener(_NoRedirects())
 
-    def submit(self, path: Path, name: str, title: str = "") -> Received:
+    def submit(self, path: Path, name: str, title: str) -> Received:
         """Upload a file. Raises InputError for an invalid file or name."""
         if path.is_dir():
             raise InputError(f"{path}: a directory; pack it: tar czf {path.name}.tar.gz -C {path} .")
@@ -105,7 +95,7 @@ class RemoteIntake:
                 raise InputError(f"{path}: {size} bytes; an upload has at most {most}")
             length = {"content-length": str(size), "content-type": "application/octet-stream"}
             answer = self.ask(f"/submissions?{query}", file, length)
-        return parse_json(Received, answer, f"{self.url}/submissions: not an answer of judge serve")
+        return self._parse(Received, "/submissions", answer)
 
     def submission_of(self, agent: str) -> Submission:
         """The newest that passed. Raises InputError."""
@@ -113,7 +103,7 @@ class RemoteIntake:
         found: list[str] = []
         while True:
             path = "/submissions" if before is None else f"/submissions?before={before}"
-            page = parse_json(Page, self.ask(path), f"{self.url}{path}: not an answer of judge serve")
+            page = self._parse(Page, path, self.ask(path))
             for each in page.submissions:
                 if each.state in ENTERS and each.name.casefold() == agent.casefold():
                     return each
@@ -134,7 +124,7 @@ class RemoteIntake:
         return self._newest(path, self.ask(path), game)
 
     def _newest(self, path: str, answer: bytes, game: int | None = None) -> PracticeGame:
-        page = parse_json(PracticePage, answer, f"{self.url}{path}: not an answer of judge serve")
+        page = self._parse(PracticePage, path, answer)
         chosen = [each for each in page.games if game in (None, each.id)]
         if not chosen:
             raise HostError(f"{self.url}{path}: the challenge is missing")
@@ -160,7 +150,10 @@ class RemoteIntake:
             time.sleep(POLL_INTERVAL_S)
 
     def contest(self) -> ContestInfo:
-        return parse_json(ContestInfo, self.ask("/contest"), f"{self.url}/contest: not an answer of judge serve")
+        return self._parse(ContestInfo, "/contest", self.ask("/contest"))
+
+    def _parse(self, kind: type[Result], path: str, answer: bytes) -> Result:
+        return parse_json(kind, answer, f"{self.url}{path}: not an answer of judge serve")
 
     def ask(self, path: str, body: IO[bytes] | bytes | None = None, more: Mapping[str, str] | None = None) -> bytes:
         """The response of a path; a `body` is sent with `more` headers. Raises InputError, HostError."""
@@ -195,13 +188,13 @@ def submit_remote(
     url: str,
     token_file: Path | None,
     name: str,
-    title: str = "",
+    title: str,
     *,
     is_waiting: bool,
     as_json: bool,
-    receipt: Path | None = None,
-) -> bool:
-    """Submit a file, and print its progress if `is_waiting`. Return whether it is an entry (or was received).
+    receipt: Path | None,
+) -> None:
+    """Submit a file; if `is_waiting`, print its progress, and exit with 1 unless it is an entry.
 
     `receipt` is a new file for the receipt. Raises InputError if the service refuses the file, HostError if the service
     does not answer.
@@ -222,7 +215,7 @@ def submit_remote(
             print_json(to_document(sent))
         else:
             note(f"its page: {page}")
-        return True
+        return
     answer, ended = _followed(service, sent.id, as_json=as_json)
     report: CheckReport | None
     try:
@@ -240,7 +233,8 @@ def submit_remote(
             note(f"next: fix it and submit it again; report and log: {page}")
         elif ended.state is SubmissionState.FAILED:
             note("next: ask the organiser to retry it")
-    return ended.state in ENTERS
+    if ended.state not in ENTERS:
+        raise SystemExit(1)
 
 
 def next_words(contest: ContestInfo, page: str) -> str:

@@ -18,7 +18,7 @@ from judge.broadcast.pipe import frames
 from judge.formats.views import Mark, Square
 from judge.games.person import PersonWords, UnclearError
 from judge.games.types import Request
-from judge.terminal.board_text import board_lines
+from judge.terminal.board_text import print_board
 from judge.terminal.browse import ESCAPE, key_by_key, keys_of
 from judge.terminal.live import GameViews, leave_last, stop_gracefully, take
 from judge.terminal.person_view import Seated
@@ -92,8 +92,6 @@ POLL_INTERVAL_S = 0.1
 END_OF_INPUT = "\x04"
 NICENESS = 19
 """Agents have priority over drawing."""
-
-WHOLE = 10_000
 
 
 class Player(ABC):
@@ -172,8 +170,7 @@ class InLines(Player):
             return True
         if not self._is_asking:
             self._is_asking = True
-            for row in board_lines(game.view(), WHOLE, WHOLE, not self._console.encoding.startswith("utf")):
-                self._console.print(row)
+            print_board(game.view(), self._console)
             self._say(f"{game.question(request)} (? for help)")
         line, ending, rest = self._lines.partition(b"\n")
         if not ending and not (self._has_ended and line):
