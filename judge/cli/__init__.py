@@ -32,7 +32,7 @@ _PANELS: Mapping[str, Places] = {
         "verify": "judge.cli.verify:verify_files",
         "convert": "judge.cli.convert:convert",
         "evaluate": "judge.cli.evaluate:evaluate",
-        "sprt": "judge.cli.sprt:sprt",
+        "sprt": "judge.cli.evaluate:sprt",
     },
     "Contest": {
         "contest": "judge.cli.contest:app",
