@@ -7,9 +7,11 @@ from pathlib import Path
 from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
 from judge.base.text import quote, suggest
-from judge.cli.links import LEAGUE_COLUMNS
 from judge.cup.plan import load_cup
 from judge.terminal.output import note
+
+LEAGUE_COLUMNS = ("author", "league", "link")
+"""Of a table of authors' links to the leagues of a cup, which `judge tokens make-all` prints."""
 
 MAX_LINKS_BYTES = 1 << 20
 

@@ -17,13 +17,7 @@ from judge.base.errors import HostError, InputError
 from judge.base.os_errors import os_errors_as
 from judge.base.text import printable
 from judge.cli.guard import is_interactive
-from judge.cli.options import (
-    ClockOption,
-    PolicyOption,
-    SetOption,
-    checked_address,
-    refuse_given,
-)
+from judge.cli.options import ClockOption, PolicyOption, SetOption, checked_address, refuse_given
 from judge.contest.file_names import PLAN_FILE
 from judge.terminal.output import note
 
@@ -214,15 +208,9 @@ def init(
 
     if cup:
         given = {"policy": policy, "agent": agent, "format": format_, "games": games, "game": game, "from": last}
-        given |= {
-            "title": title,
-            "starts": starts,
-            "opens": opens,
-            "zone": zone,
-            "store": store,
-            "seed": seed is not None,
-        }
-        refuse_given("is not for a cup: write it in cup.toml", **given, closes=closes, authors=authors)
+        given |= {"title": title, "starts": starts, "opens": opens, "zone": zone, "store": store}
+        given |= {"seed": seed is not None, "closes": closes, "authors": authors}
+        refuse_given("is not for a cup: write it in cup.toml", **given)
         from judge.cli.contest.init_cup import init_cup
 
         init_cup(name)
@@ -242,7 +230,12 @@ def init(
 
         init_from(name, last, store, options, set_ or [])
         return
-    address, names = checked_address(url or DEFAULT_ADDRESS), _names_of(authors)
+    address = checked_address(url or DEFAULT_ADDRESS)
+    names: Sequence[str] = ()
+    if authors:
+        from judge.cli.tokens import authors_in
+
+        names = authors_in(authors)
     if game:
         if policy:
             raise InputError("--game and --policy: give one of them")
@@ -309,14 +302,6 @@ def init(
         _print_next_steps(path, is_scheduled=bool(options.starts))
 
 
-def _names_of(file: str) -> Sequence[str]:
-    if not file:
-        return ()
-    from judge.cli.tokens import authors_in
-
-    return authors_in(file)
-
-
 def _print_last_steps(folder: Path, *, is_scheduled: bool) -> None:
     starts = "starts it, plays it and exports it" if is_scheduled else "shows the contest"
     print("then")
@@ -376,7 +361,13 @@ def _text(
     store: str,
 ) -> str:
     from judge.base.toml_files import toml_quoted
+    from judge.contest.opening_files import shipped_openings
 
+    openings = _NO_OPENINGS
+    if file := shipped_openings(loaded):
+        # A test and a ladder play more games than there are openings.
+        transform = "transform" if options.format_ in ("sprt", "ladder") else "# transform"
+        openings = _OPENINGS.substitute(file=toml_quoted(file), transform=transform)
     entered = "\n".join(f"[[agents]]\npath = {toml_quoted(agent)}\n" for agent in agents)
     return _TEMPLATE.substitute(
         name=toml_quoted(name),
@@ -391,16 +382,6 @@ def _text(
         formats=", ".join(_FORMATS),
         games=1 if options.format_ == "ladder" else options.games,
         options=_FORMATS[options.format_],
-        openings=_openings(loaded, options.format_),
+        openings=openings,
         agents=entered or _NOBODY,
     )
-
-
-def _openings(policy: Policy, format_: str) -> str:
-    from judge.base.toml_files import toml_quoted
-    from judge.contest.opening_files import shipped_openings
-
-    name = shipped_openings(policy)
-    # A test and a ladder play more games than there are openings.
-    transform = "transform" if format_ in ("sprt", "ladder") else "# transform"
-    return _OPENINGS.substitute(file=toml_quoted(name), transform=transform) if name else _NO_OPENINGS

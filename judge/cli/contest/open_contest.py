@@ -9,10 +9,9 @@ from judge.base.moments import moment_text
 from judge.base.os_errors import os_errors_as
 from judge.cli.contest.announce import announcement, clock_words
 from judge.cli.contest.init_options import EXPECTED_AGENTS
-from judge.cli.links import author_link, organiser_link
 from judge.cli.options import operator
 from judge.cli.submit import open_intake
-from judge.cli.tokens import note_lookalikes
+from judge.cli.tokens import author_link, note_lookalikes, organiser_link
 from judge.contest.estimate import longest_words, size_of
 from judge.contest.file_names import PLAN_FILE
 from judge.contest.folder_names import LINKS
