@@ -58,7 +58,7 @@ _PANELS: Mapping[str, Places] = {
         "agents": "judge.cli.reference:agents",
         "schema": "judge.cli.reference:schema",
         "verdicts": "judge.cli.reference:verdicts",
-        "help": "judge.cli.help:help_",
+        "help": "judge.cli.reference:help_",
     },
 }
 

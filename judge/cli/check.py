@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import shlex
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -49,7 +50,7 @@ def check(
     set_level(logging.ERROR)
     shown = CheckDisplay(as_json)
     try:
-        with shown:
+        with closing(shown):
             report = checked(
                 agent,
                 policy=policy,

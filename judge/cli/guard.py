@@ -109,16 +109,15 @@ def unexpected(error: Exception) -> str:
     if store is not None and (damage := store.damage_of_opened()):
         return str(damage)
     text = printable(str(error) or "no message", MAX_WHY)
-    if isinstance(error, OSError) and error.errno in FULL_DISK:
+    if isinstance(error, OSError) and error.strerror:
         where = f"{printable(str(error.filename), MAX_WHY)}: " if error.filename else ""
-        return f"{where}{error.strerror}: {AGAIN}"
+        text = f"{where}{error.strerror}"
+        if error.errno in FULL_DISK:
+            return f"{text}: {AGAIN}"
     if "database or disk is full" in text:
         return f"the disk of the store is full: {AGAIN}"
     if "readonly database" in text:
         return "the contest's store is read-only here: run the command where its folder is writable"
-    if isinstance(error, OSError) and error.strerror:
-        where = f"{printable(str(error.filename), MAX_WHY)}: " if error.filename else ""
-        text = f"{where}{error.strerror}"
     said = f"unexpected error: {type(error).__name__}: {text}"
     if os.environ.get(TRACEBACK_VARIABLE):
         traceback.print_exception(error)

@@ -1,4 +1,4 @@
-"""`judge policies`, `judge agents`, `judge schema`, and `judge verdicts`, which generates docs/verdicts.md."""
+"""`judge policies`, `agents`, `schema`, `verdicts`, which generates docs/verdicts.md, and `help`."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from judge.base.durable_files import write_durably
 from judge.base.errors import InputError
 from judge.base.os_errors import os_errors_as
 from judge.base.resources import BUILD_DIRECTORY, IMAGES, POLICIES
 from judge.base.text import printable, suggest
+from judge.cli.lazy import LazyGroup, first_paragraph
 from judge.cli.options import POLICY_HELP, ForceOption, complete_policy
 from judge.terminal.output import make_table, print_json
 
@@ -129,6 +131,10 @@ SCHEMAS: Mapping[str, str] = {
 """The places of models."""
 
 EXAMPLES = {
+    "help": """
+judge help all
+judge help contest run
+""",
     "schema": "Example: judge schema record > record.schema.json",
     "policies": """
 judge policies
@@ -186,3 +192,38 @@ def reference() -> Iterator[str]:
     for verdict, fix in FAULTS.items():
         yield f"- **{verdict.value}**. {fix}"
     yield "\nFor maintainers: `judge verdicts > docs/verdicts.md` writes this page from the table that decides."
+
+
+def help_(
+    ctx: typer.Context,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="COMMAND...", help="A command; all: every command on a line.")
+    ] = None,
+) -> None:
+    """Explain a command, or list every command of judge with `judge help all`."""
+    root = ctx.find_root()
+    name = root.info_name or "judge"
+    if words == ["all"]:
+        for path, about in _commands(root.command, name, root):
+            print(f"{path:<32} {printable(about, 400)}")
+        return
+    command, context = root.command, root
+    for word in words or ():
+        known = command.list_commands(context) if isinstance(command, TyperGroup) else ()
+        if word not in known:
+            raise InputError(f"{context.command_path} has no command {printable(word, 40)}: {suggest(word, known)}")
+        command = _inner(command, word, context)
+        context = type(context)(command, info_name=word, parent=context)
+    print(command.get_help(context))
+
+
+def _inner(group: Any, name: str, context: Any) -> Any:
+    return group.load(name) if isinstance(group, LazyGroup) else group.get_command(context, name)
+
+
+def _commands(command: Any, path: str, context: Any) -> Iterator[tuple[str, str]]:
+    if not isinstance(command, TyperGroup):
+        yield path, first_paragraph(command.help)
+        return
+    for name in command.list_commands(context):
+        yield from _commands(_inner(command, name, context), f"{path} {name}", context)

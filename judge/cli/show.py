@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from judge.base.errors import InputError, naming
+from judge.base.errors import HostError, InputError, naming
 from judge.base.os_errors import os_errors_as
 from judge.base.text import printable
 from judge.cli.guard import is_interactive
@@ -16,6 +16,8 @@ from judge.contest.file_names import CUP_FILE, PLAN_FILE
 from judge.terminal.output import note, refuse_source
 
 if TYPE_CHECKING:
+    from judge.contest.contest import Contest
+    from judge.contest_games import Attempt, ScheduledGame
     from judge.formats.steps import Stepped
     from judge.render.shapes import Scene
 
@@ -76,9 +78,7 @@ def show(
     if game:
         if len(paths) != 1 or ply is not None or svg is not None or gif is not None:
             raise InputError("--game: name one contest, and leave out --ply, --svg and --gif")
-        from judge.cli.contest.game import show_game_of  # a record needs no contest
-
-        show_game_of(paths[0], game, attempt, record, is_private=private, with_evidence=evidence)
+        _show_game_of(paths[0], game, attempt, record, is_private=private, with_evidence=evidence)
         return
     if attempt is not None or record or private:
         raise InputError("--attempt, --record and --private are for a game of a contest: name it with --game")
@@ -157,3 +157,65 @@ def _write(path: Path, data: bytes) -> None:
     with os_errors_as(InputError, path):
         path.write_bytes(data)
     print(f"wrote {printable(str(path), None)}")
+
+
+def _show_game_of(
+    contest: Path, game: str, attempt: int | None, record: str, *, is_private: bool, with_evidence: bool
+) -> None:
+    from judge.api.contests import contest as contest_of
+    from judge.catalog.files import steps_of
+    from judge.cli.game_output import print_evidence, show_game
+    from judge.contest.contest import find_game
+    from judge.record.spec import public_part
+    from judge.site.game_files import read_stored
+
+    if is_private and not record:
+        raise InputError("--private needs --record; without --record the whole game is shown")
+    with contest_of(contest).opened() as found:
+        found_game = find_game(found, game)
+        played = _attempt(found, found_game, attempt)
+        path = found.files.path(played.record or "")
+        file = read_stored(found.planned.files, played.record or "")
+        entries = found.snapshot.by_name()
+        titles = (entries[found_game.first].title, entries[found_game.second].title)
+    if record:
+        _write_record(record, (file if is_private else public_part(file)).to_json(as_read=True))
+    if with_evidence:
+        print_evidence(file, str(path))
+    if record or with_evidence:
+        return
+    steps = steps_of(file).titled(titles)
+    if steps.problem:
+        note(f"judge: game {found_game.number}: shown only up to an error: {printable(steps.problem, 300)}")
+    show_game(steps)
+
+
+def _attempt(contest: Contest, game: ScheduledGame, wanted: int | None) -> Attempt:
+    from judge.contest_games import GameState
+
+    counted = game.attempt if game.state == GameState.DONE else None
+    played = {each.number: each for each in contest.store.attempts(contest.name, game.id) if each.record is not None}
+    found = played.get(counted or 0) if wanted is None else played.get(wanted)
+    if found is not None:
+        return found
+    told = ", ".join(f"{each.number} ({each.state})" for each in played.values())
+    raise InputError(
+        f"game {game.number}, {game.first} - {game.second}, "
+        + ("has no result yet" if wanted is None else f"has no record of an attempt {wanted}")
+        + f": it is {game.state}"
+        + (f"; --attempt shows a finished one: {told}" if told else "")
+    )
+
+
+def _write_record(name: str, data: bytes) -> None:
+    if name == "-":
+        print(data.decode("ascii"))
+        return
+    try:
+        with Path(name).open("xb") as file:
+            file.write(data)
+    except FileExistsError:
+        raise InputError(f"--record {name}: exists; give another name") from None
+    except OSError as error:
+        raise HostError(f"--record {name}: {error.strerror}") from None
+    note(f"judge: wrote {name}")

@@ -23,9 +23,7 @@ from judge.broadcast.events import (
 from judge.broadcast.state import Live, LiveGame
 from judge.formats.views import numbered
 from judge.games.types import SEATS
-from judge.terminal.screen import MoveShown, Screen, SeatShown
-
-MAX_STORED_MOVES = 200
+from judge.terminal.screen import MAX_STORED_MOVES, MoveShown, Screen, SeatShown
 
 MAX_AGENTS = 20
 

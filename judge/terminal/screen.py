@@ -21,16 +21,17 @@ from judge.terminal.series_score import SeriesScore
 
 def score_words(series: SeriesScore) -> str:
     """The score, such as `67 % (30-90)  a 3 - 1 b, 2 drawn`."""
-    wins = series.wins
-    text = f"{series.names[0]} {wins[0]} - {wins[1]} {series.names[1]}, {series.draws} drawn"
     share = series.share()
     if share is None:
-        return text
+        return series.words
     own, low, high = (round(100 * number) for number in share)
-    return f"{own} % ({low}-{high})  {text}"
+    return f"{own} % ({low}-{high})  {series.words}"
 
 
 WIDE_COLUMNS = 120
+
+MAX_STORED_MOVES = 200
+"""More than a list of moves shows."""
 
 _DIM, _BOLD = Style(dim=True), Style(bold=True)
 _GOOD, _WARN, _BAD = Style(color="green"), Style(color="yellow"), Style(color="red", bold=True)
