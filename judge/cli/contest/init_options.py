@@ -111,9 +111,7 @@ def read_moment(key: str, text: str, zone: str) -> str:
         moment = datetime.fromisoformat(next_weekday(text, now).strip())
         aware = aware_moment(key, moment, zone)
     except ValueError as error:
-        said = str(error)
-        is_form = "isoformat" in said
-        why = "write such as '2027-03-31 18:00' or 'Fri 18:00'" if is_form else said
+        why = "write such as '2027-03-31 18:00' or 'Fri 18:00'" if "isoformat" in str(error) else str(error)
         raise InputError(f"--{key} {printable(text, 60)}: {why}") from None
     if aware <= datetime.now(UTC):
         raise InputError(f"--{key} {printable(text, 60)}: it has passed; give a time in the future")
@@ -165,14 +163,17 @@ def ask_options(options: InitOptions, name: str, formats: tuple[str, ...]) -> In
             return text
 
         moments[key] = getattr(options, key) or _ask(question, "", checked)
-    if turn_ms == clock.turn_ms:
-        turn_ms = options.turn_ms
-    if match_ms == clock.match_ms:
-        match_ms = options.match_ms
-    asked = replace(options, policy=policy, title=title, turn_ms=turn_ms, match_ms=match_ms, format_=format_)
-    opens, closes, starts = moments["opens"], moments["closes"], moments["starts"]
-    zone = zone if any(moments.values()) else ""
-    return replace(asked, games=max(1, games), zone=zone, opens=opens, closes=closes, starts=starts)
+    return replace(
+        options,
+        policy=policy,
+        title=title,
+        format_=format_,
+        games=max(1, games),
+        turn_ms=options.turn_ms if turn_ms == clock.turn_ms else turn_ms,
+        match_ms=options.match_ms if match_ms == clock.match_ms else match_ms,
+        zone=zone if any(moments.values()) else "",
+        **moments,
+    )
 
 
 def _ask(question: str, default: str, read: Callable[[str], Value]) -> Value:
