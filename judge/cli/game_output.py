@@ -33,7 +33,7 @@ def show_game(game: Stepped, ply: int | None = None) -> None:
     if listed and is_interactive():
         from judge.terminal.browse import browse  # a list needs no screen
 
-        browse(game, console, 0)
+        browse(game, console)
         return
     console.print(Text(printable(f"{game.title}: {game.names[0]} - {game.names[1]}", 300), "bold"))
     if listed:

@@ -121,15 +121,13 @@ def show(
 def _show_list(files: Sequence[Path]) -> None:
     from rich.console import Console
 
-    from judge.terminal.browse import browse, browse_list, read_listed
+    from judge.terminal.browse import browse_list, read_listed
 
     if not is_interactive():
         for number, path in enumerate(files, 1):
             print(read_listed(path).line(number), flush=True)
         return
-    games = [read_listed(path) for path in files]
-    console = Console(highlight=False, soft_wrap=True)
-    browse_list(games, console, 0, lambda game: browse(game, console, 0))
+    browse_list([read_listed(path) for path in files], Console(highlight=False, soft_wrap=True))
 
 
 def _scene(game: Stepped, at: int, pixels: int | None = None) -> Scene:
