@@ -89,14 +89,12 @@ def _copy_policy(policy: str, file: Path, force: bool) -> None:
     print(f"wrote {file}; use it as --policy {file}{f':{variant}' if variant else ''}")
 
 
-def _flat(value: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
-    pairs: list[tuple[str, Any]] = []
+def _flat(value: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for key, inner in value.items():
         if isinstance(inner, dict):
-            pairs += _flat(inner, f"{prefix}{key}.")
+            yield from _flat(inner, f"{prefix}{key}.")
         else:
-            pairs.append((f"{prefix}{key}", inner))
-    return pairs
+            yield f"{prefix}{key}", inner
 
 
 def agents() -> None:
@@ -110,12 +108,8 @@ def agents() -> None:
     for name in house_agent_names():
         manifest = read_manifest(IMAGES / name / MANIFEST)
         built = "" if (BUILD_DIRECTORY / name).is_dir() else " (not built; run judge images build)"
-        table.add_row(
-            name,
-            manifest.protocol or "the policy's",
-            manifest.language,
-            printable(manifest.description.strip()) + built,
-        )
+        about = printable(manifest.description.strip())
+        table.add_row(name, manifest.protocol or "the policy's", manifest.language, about + built)
     Console(soft_wrap=True).print(table)
     print(f"Starters for authors are in {IMAGES}; copy one to make your own agent.")
     print(f"  cp -r {IMAGES}/starter-gomocup-python mine")

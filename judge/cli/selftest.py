@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,30 +18,6 @@ if TYPE_CHECKING:
     from judge.attacks.runner import Trial
 
 PLAIN_WIDTH = 160
-
-
-@dataclass(frozen=True, slots=True)
-class TrialLine:
-    """The result of an attack. `trial` is None if it could not be played; `why_not` has the reason."""
-
-    attack: Attack
-    trial: Trial | None
-    why_not: str = ""
-
-    @property
-    def held(self) -> bool:
-        """Whether it was played and ended as expected."""
-        return self.trial is not None and self.trial.held
-
-    @property
-    def seen(self) -> str:
-        """The result in words."""
-        return f"not tried: {self.why_not}" if self.trial is None else self.trial.seen
-
-    @property
-    def meaning(self) -> str:
-        """The consequence for a contest."""
-        return "holds" if self.held else self.attack.danger
 
 
 def selftest(
@@ -66,26 +41,34 @@ def selftest(
     chosen = load_policy(policy, set_ or [])
     attacks = _chosen(only, quick)
     make_ready("docker", chosen, ["native"], print_notice)
-    lines = []
+    rows = []
     with pair_alone(print_notice) as (slot, pair), closing(Suite(chosen, slot, slower, pair)) as suite:
         for attack in attacks:
             if why := suite.obstacle(attack):
                 note(f"skipped: {attack.id}: {why}")
                 continue
             try:
-                line = TrialLine(attack, suite.attack(attack))
+                trial = suite.attack(attack)
             except BusyHostError as busy:
-                line = TrialLine(attack, None, str(busy))
-            lines.append(line)
-            took = f", {line.trial.seconds:.1f} s" if line.trial else ""
-            note(f"{'ok' if line.held else 'NOT OK'}: {attack.id}{took}")
+                rows.append(_row(attack, None, f"not tried: {busy}"))
+                note(f"NOT OK: {attack.id}")
+                continue
+            rows.append(_row(attack, trial, trial.seen))
+            note(f"{'ok' if trial.held else 'NOT OK'}: {attack.id}, {trial.seconds:.1f} s")
+    document = {
+        "policy": chosen.name,
+        "tried": sum("verdict" in row for row in rows),
+        "held": sum(row["held"] for row in rows),
+        "judge_late_ms": max((row["judge_late_ms"] for row in rows if "verdict" in row), default=0.0),
+        "attacks": rows,
+    }
     if as_json:
-        print_json(_document(chosen.name, lines))
+        print_json(document)
     else:
-        _show(lines)
-    broken = [line.attack.id for line in lines if not line.held]
+        _show(document)
+    broken = [row["id"] for row in rows if not row["held"]]
     if broken:
-        raise HostError(f"{len(broken)} of {len(lines)} did not end as expected: {', '.join(broken)}")
+        raise HostError(f"{len(broken)} of {len(rows)} did not end as expected: {', '.join(broken)}")
 
 
 def _chosen(only: str, quick: bool) -> Sequence[Attack]:
@@ -106,35 +89,19 @@ def _is_meant(attack: Attack, word: str) -> bool:
     return word in (attack.id, attack.id.split(".")[0], attack.id[0])
 
 
-def _document(policy: str, lines: Sequence[TrialLine]) -> dict[str, Any]:
-    return {
-        "policy": policy,
-        "tried": sum(line.trial is not None for line in lines),
-        "held": sum(line.held for line in lines),
-        "judge_late_ms": _latest(lines),
-        "attacks": [
-            {
-                "id": line.attack.id,
-                "title": line.attack.title,
-                "expected": str(line.attack.expected),
-                "seen": line.seen,
-                "held": line.held,
-                "meaning": line.meaning,
-                **_figures(line.trial),
-            }
-            for line in lines
-        ],
+def _row(attack: Attack, trial: Trial | None, seen: str) -> dict[str, Any]:
+    held = trial is not None and trial.held
+    row: dict[str, Any] = {
+        "id": attack.id,
+        "title": attack.title,
+        "expected": str(attack.expected),
+        "seen": seen,
+        "held": held,
+        "meaning": "holds" if held else attack.danger,
     }
-
-
-def _latest(lines: Sequence[TrialLine]) -> float:
-    return max((line.trial.late_ms for line in lines if line.trial), default=0.0)
-
-
-def _figures(trial: Trial | None) -> dict[str, Any]:
     if trial is None:
-        return {}
-    return {
+        return row
+    return row | {
         "verdict": trial.verdict,
         "reason": trial.reason,
         "seconds": round(trial.seconds, 3),
@@ -145,7 +112,7 @@ def _figures(trial: Trial | None) -> dict[str, Any]:
     }
 
 
-def _show(lines: Sequence[TrialLine]) -> None:
+def _show(document: Mapping[str, Any]) -> None:
     from rich.console import Console
     from rich.markup import escape
 
@@ -153,11 +120,11 @@ def _show(lines: Sequence[TrialLine]) -> None:
     if not console.is_terminal:
         console = Console(highlight=False, width=PLAIN_WIDTH)
     table = make_table(("attack", "what it does", "expected", "result", "late ms", "meaning"))
-    for line in lines:
-        colour = "green" if line.held else "red"
-        late = f"{line.trial.late_ms:.1f}" if line.trial else ""
-        words = (line.attack.id, line.attack.title, str(line.attack.expected), printable(line.seen, 400), late)
-        table.add_row(*map(escape, words), f"[{colour}]{escape(line.meaning)}[/]")
+    for row in document["attacks"]:
+        colour = "green" if row["held"] else "red"
+        late = f"{row['judge_late_ms']:.1f}" if "verdict" in row else ""
+        words = (row["id"], row["title"], row["expected"], printable(row["seen"], 400), late)
+        table.add_row(*map(escape, words), f"[{colour}]{escape(row['meaning'])}[/]")
     console.print(table)
-    held = sum(line.held for line in lines)
-    console.print(f"{held} of {len(lines)} ended as expected; the judge was at most {_latest(lines):.1f} ms late")
+    ended, late_ms = f"{document['held']} of {len(document['attacks'])}", document["judge_late_ms"]
+    console.print(f"{ended} ended as expected; the judge was at most {late_ms:.1f} ms late")

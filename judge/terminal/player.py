@@ -21,7 +21,7 @@ from judge.broadcast.pipe import frames
 from judge.catalog import game_entry
 from judge.formats.views import Mark, Square
 from judge.games.person import RESIGN, PersonWords, UnclearError
-from judge.games.types import SEATS, AgentFault, Game, Reply, ReplyKind, Request, RuleResult, Verdict
+from judge.games.types import SEATS, AgentFault, Reply, ReplyKind, Request, RuleResult, Verdict
 from judge.protocols import PERSON
 from judge.protocols.person import PersonOptions
 from judge.record.spec import GameSpec
@@ -122,19 +122,11 @@ class Seated(Follower):
         for reply in replies:
             if game.end is None:
                 game.apply(reply)
-        objection = _objection(game, self.seat)
-        if objection:
-            raise UnclearError(objection)
-
-
-def _objection(game: Game, seat: int) -> str:
-    match game.end:
-        case AgentFault(seat=loser, reason=reason) if loser == seat:
-            return reason
-        case RuleResult(verdict=Verdict.FOUL, winner=winner, reason=reason) if winner != seat:
-            return f"{reason}: whoever plays it loses"
-        case _:
-            return ""
+        match game.end:
+            case AgentFault(seat=loser, reason=reason) if loser == self.seat:
+                raise UnclearError(reason)
+            case RuleResult(verdict=Verdict.FOUL, winner=winner, reason=reason) if winner != self.seat:
+                raise UnclearError(f"{reason}: whoever plays it loses")
 
 
 @dataclass(slots=True)

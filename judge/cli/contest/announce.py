@@ -16,7 +16,6 @@ from judge.terminal.output import note
 
 if TYPE_CHECKING:
     from judge.contest.plan import Planned
-    from judge.tournament.formats import AnyFormat
 
 
 def announcement(planned: Planned, url: str) -> Iterator[str]:
@@ -42,6 +41,8 @@ def announcement(planned: Planned, url: str) -> Iterator[str]:
 
 def _facts(planned: Planned, url: str) -> Iterator[str]:
     from judge.base.moments import moment_text
+    from judge.site.rules import format_text, games_of_pair
+    from judge.translations.language import ENGLISH
     from judge.transparency.keys import fingerprint
     from judge.transparency.log import organiser_key
 
@@ -54,7 +55,8 @@ def _facts(planned: Planned, url: str) -> Iterator[str]:
     yield _fact("game", game)
     yield _fact("policy", ", ".join((plan.policy, *plan.change)))
     yield _fact("clocks", clock_words(planned))
-    yield _fact("format", _format_words(plan.format))
+    form, games = plan.format, f"{plan.format.name}, {plan.format.games} games of each pairing"
+    yield _fact("format", games if games_of_pair(form) is None else format_text(form, ENGLISH))
     if windows.opens is not None:
         yield _fact("submit from", moment_text(windows.opens))
     if windows.closes is not None:
@@ -66,15 +68,6 @@ def _facts(planned: Planned, url: str) -> Iterator[str]:
     key = organiser_key(planned.folder)
     if key is not None:
         yield _fact("key", f"Ed25519, SHA-256 {fingerprint(key.public_key())}")
-
-
-def _format_words(form: AnyFormat) -> str:
-    from judge.site.rules import format_text, games_of_pair
-    from judge.translations.language import ENGLISH
-
-    if games_of_pair(form) is not None:
-        return format_text(form, ENGLISH)
-    return f"{form.name}, {form.games} games of each pairing"
 
 
 def clock_words(planned: Planned) -> str:
