@@ -22,8 +22,7 @@ def cluster(
     folder: Annotated[Path, typer.Argument(help="The folder of the authority; created if it does not exist.")],
     hosts: Annotated[list[str], typer.Argument(help="Host name or IP address of each host.")],
     scheduler: Annotated[
-        str,
-        typer.Option(help="For machines that play: the address of the scheduler, such as tls://10.0.0.1:8786."),
+        str, typer.Option(help="For machines that play: the address of the scheduler, such as tls://10.0.0.1:8786.")
     ] = "",
     days: Annotated[int, typer.Option(min=1, help="Days for which the certificates are valid.")] = 365,
 ) -> None:

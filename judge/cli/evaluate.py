@@ -118,9 +118,7 @@ def sprt(
     counts: Annotated[
         list[int],
         typer.Argument(
-            metavar="COUNTS",
-            min=0,
-            help="Lost, drawn and won games; or pairs LL LD WL+DD WD WW; or LL LD DD WL WD WW.",
+            metavar="COUNTS", min=0, help="Lost, drawn and won games; or pairs LL LD WL+DD WD WW; or LL LD DD WL WD WW."
         ),
     ],
     elo0: Elo0Option = 0,

@@ -57,8 +57,7 @@ def match(
     box: BoxOption = "docker",
     set_: SetOption = None,
     seed: Annotated[
-        int,
-        typer.Option(help="Random seed. The default is fixed, so results are repeatable and predictable."),
+        int, typer.Option(help="Random seed. The default is fixed, so results are repeatable and predictable.")
     ] = 0,
     out: Annotated[Path, typer.Option(help="Directory for the records.")] = Path("records"),
     folders: Annotated[

@@ -57,8 +57,7 @@ def serve(
     proxy: Annotated[str, typer.Option(help="Address of the reverse proxy, to trust its X-Forwarded-For header.")] = "",
     root_path: Annotated[str, typer.Option(help="The path prefix of the pages at the reverse proxy.")] = "",
     metrics: Annotated[
-        str,
-        typer.Option(metavar="ADDRESS:PORT", help="Also serve /metrics for Prometheus at this separate address."),
+        str, typer.Option(metavar="ADDRESS:PORT", help="Also serve /metrics for Prometheus at this separate address.")
     ] = "",
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Serve only the public pages: no submissions, no Engine needed.")

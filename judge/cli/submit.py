@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
+from judge.base.text import quote, suggest
 from judge.cli.options import CONTEST_HELP, HERE, JsonOption, cup_at
 from judge.terminal.output import note, print_json, print_notice
 
@@ -20,9 +22,13 @@ if TYPE_CHECKING:
     from judge.play.venue import Slot
     from judge.sandbox.machine.cores import CorePlacement, Tell
     from judge.store.submissions import Register
-    from judge.store.types import UploadStep
     from judge.submissions.pipeline import Processor, Workplace
     from judge.submissions.service import IntakeDirectory
+
+LEAGUE_COLUMNS = ("author", "league", "link")
+"""Of a table of authors' links to the leagues of a cup, which `judge tokens make-all` prints."""
+
+MAX_LINKS_BYTES = 1 << 20
 
 EXAMPLES = """
 judge submit my-agent.zip cup
@@ -53,8 +59,7 @@ def submit(
     ] = None,
     wait: Annotated[bool, typer.Option("--wait", help="With --url: print the steps and the result.")] = False,
     receipt: Annotated[
-        Path | None,
-        typer.Option(help="With --url: write the receipt for the file, a proof of the upload."),
+        Path | None, typer.Option(help="With --url: write the receipt for the file, a proof of the upload.")
     ] = None,
     league: Annotated[
         list[str] | None, typer.Option(help="Of a cup: a league that the agent enters. Repeatable.")
@@ -84,12 +89,11 @@ def submit(
             raise InputError("--links is missing: --wait is for services")
         if links is not None and (author or contest is not None):
             raise InputError("--links: the services know the author and the cup; leave out --author and CUP")
-        from judge.cli.submit_leagues import submit_to_leagues
 
         def submit_to(path: Path | None, link: str) -> None:
             submit(file, path, name, title, author, url=link, wait=wait)
 
-        submit_to_leagues(cup or HERE, league or [], links, submit_to)
+        _submit_to_leagues(cup or HERE, league or [], links, submit_to)
         return
     if league:
         raise InputError("--league is for a cup: name the cup, or give --links")
@@ -106,11 +110,7 @@ def submit(
     directory = open_intake(contest)
     if author:
         checked_author(author)
-
-    def tell(step: UploadStep) -> None:
-        if not as_json:
-            print_step(step)
-
+    tell = (lambda _: None) if as_json else print_step
     with closing(directory.register()) as register, working(directory) as worker:
         if register.has_begun() and not joins_later(register):
             note("the contest has begun: FILE is checked, but does not take part by itself")
@@ -127,6 +127,61 @@ def submit(
             print_result(directory, register, ended, contest)
     if ended.state not in ENTERS:
         raise SystemExit(1)
+
+
+def _submit_to_leagues(
+    cup: Path, leagues: Sequence[str], links: Path | None, submit_to: Callable[[Path | None, str], None]
+) -> None:
+    """`submit_to` submits the file to a contest, or else to an author's link."""
+    from judge.cup.plan import load_cup
+
+    known = _read_links(links) if links is not None else {}
+    planned = None if links is not None else load_cup(cup)
+    names = list(known) if planned is None else list(planned.cup.by_name)
+    chosen = list(dict.fromkeys(leagues))
+    if not chosen:
+        raise InputError(f"--league is missing: name one or more of {', '.join(names)}")
+    for each in chosen:
+        if each not in names:
+            raise InputError(f"--league {quote(each)}: no such league; {suggest(each, names)}")
+    failed = []
+    for each in chosen:
+        print(f"{each}:", flush=True)
+        try:
+            if planned is None:
+                submit_to(None, known[each])
+            else:
+                contest = planned.write(each, is_complete=not planned.cup.by_name[each].after)
+                submit_to(contest.path, "")
+        except SystemExit:
+            failed.append(each)
+        except InputError as error:
+            if len(chosen) == 1:
+                raise
+            note(f"judge: {error}")
+            failed.append(each)
+    if failed:
+        print(f"refused by {', '.join(failed)}")
+        raise SystemExit(1)
+
+
+def _read_links(path: Path) -> Mapping[str, str]:
+    import csv
+
+    data = read_bounded(path, MAX_LINKS_BYTES, "give the lines of judge tokens make-all", links=True)
+    rows = [*csv.reader(data.decode("utf-8", "replace").splitlines())]
+    if not rows or tuple(rows[0]) != LEAGUE_COLUMNS:
+        raise InputError(f"{path}, line 1: write {','.join(LEAGUE_COLUMNS)}, as judge tokens make-all prints it")
+    found: dict[str, str] = {}
+    for number, row in enumerate(rows[1:], 2):
+        if len(row) != len(LEAGUE_COLUMNS):
+            raise InputError(
+                f"{path}, line {number}: {len(row)} values; the first line has {len(LEAGUE_COLUMNS)} columns"
+            )
+        if row[1] in found:
+            raise InputError(f"{path}, line {number}: the league {quote(row[1])} is listed twice; leave one line out")
+        found[row[1]] = row[2]
+    return found
 
 
 def open_intake(contest: Path) -> IntakeDirectory:

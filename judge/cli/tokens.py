@@ -115,8 +115,7 @@ def _of_contest(contest: Path, authors: Sequence[str], address: str) -> Iterator
 
 
 def _of_cup(path: Path, authors: Sequence[str], address: str) -> Iterator[Sequence[str]]:
-    from judge.cli.submit import open_intake
-    from judge.cli.submit_leagues import LEAGUE_COLUMNS
+    from judge.cli.submit import LEAGUE_COLUMNS, open_intake
     from judge.cup.plan import load_cup
 
     if not address:

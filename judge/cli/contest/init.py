@@ -185,8 +185,7 @@ def init(
     store: Annotated[
         str,
         typer.Option(
-            metavar="URL",
-            help="The contest's database, if its folder is to have none; with --from that of LAST.",
+            metavar="URL", help="The contest's database, if its folder is to have none; with --from that of LAST."
         ),
     ] = "",
     authors: Annotated[

@@ -182,8 +182,7 @@ def _print_contents(report: VerificationReport, chosen: Sample | None, since: Pa
     for each in report.witnesses:
         print(f"witness  {printable(each.name)}: {_witness_words(each)}")
     if chosen is not None and report.sampled_of is not None:
-        for line in _sample_lines(chosen, report, report.sampled_of):
-            print(f"sample   {line}")
+        _print_sample(chosen, report.replayed - report.uncounted, report.sampled_of)
 
 
 def _print_result(directory: Path, report: VerificationReport | CupReport, sampled: str, whole: str) -> None:
@@ -232,14 +231,13 @@ def _newest_export(folder: Path) -> Path:
     return exports[0][1]
 
 
-def _sample_lines(sample: Sample, report: VerificationReport, all_games: int) -> Iterator[str]:
+def _print_sample(sample: Sample, sampled: int, all_games: int) -> None:
     from judge.publish.verify.sample import percent_to_find
 
-    sampled = report.replayed - report.uncounted
-    yield f"{sampled} of {all_games} games replayed, chosen by --sample-seed {printable(sample.seed)}"
+    print(f"sample   {sampled} of {all_games} games replayed, chosen by --sample-seed {printable(sample.seed)}")
     chances = [f"{forged}: {percent_to_find(forged, sampled, all_games)}" for forged in FORGED if forged <= all_games]
-    yield f"probability to find at least one of k forged games: {', '.join(chances)}"
-    yield "not checked: the other records, states of folders, and the fairness certificate"
+    print(f"sample   probability to find at least one of k forged games: {', '.join(chances)}")
+    print("sample   not checked: the other records, states of folders, and the fairness certificate")
 
 
 def fairness_lines(tests: Sequence[FairnessTest]) -> Iterator[str]:
