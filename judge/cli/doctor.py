@@ -69,19 +69,19 @@ def _print(host: Host, findings: Sequence[HostFinding], *, with_green: bool) -> 
     for line in textwrap.wrap(title, WIDTH):
         console.print(Text(line))
     console.print()
-    severity = list(Light)
-    ordered = sorted(findings, key=lambda finding: -severity.index(finding.light))
-    for finding in ordered if with_green else [each for each in ordered if each.light is not Light.GREEN]:
+    severity, counts = list(Light), Counter(finding.light for finding in findings)
+    for finding in sorted(findings, key=lambda finding: -severity.index(finding.light)):
+        if finding.light is Light.GREEN and not with_green:
+            continue
         for number, line in enumerate(page(finding)):
             text = Text(line)
             if number == 0:
                 text.stylize(COLOURS[finding.light], 0, len(finding.light))
             console.print(text)
-    if len(ordered) > (green := sum(each.light is Light.GREEN for each in ordered)):
+    if len(findings) > counts[Light.GREEN]:
         console.print()
-    if green and not with_green:
-        console.print(Text(f"{green} checks passed (judge doctor --all prints them)"))
-    counts = Counter(finding.light for finding in findings)
+    if counts[Light.GREEN] and not with_green:
+        console.print(Text(f"{counts[Light.GREEN]} checks passed (judge doctor --all prints them)"))
     console.print(Text(", ".join(f"{counts[light]} {light}" for light in Light)))
 
 

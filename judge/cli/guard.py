@@ -65,7 +65,7 @@ class _Messages(io.TextIOWrapper):
 def guarded(command: Callable[[], None]) -> None:
     """Run a command. Errors of input, host and output, and unexpected errors, print one sentence and no traceback."""
     # SystemExit removes the containers; the default signal handler would leave them.
-    signal.signal(signal.SIGTERM, _terminate)
+    signal.signal(signal.SIGTERM, lambda _signal, _frame: sys.exit(143))
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup ignores it
         signal.signal(signal.SIGHUP, _hang_up)
     if hasattr(signal, "pthread_sigmask"):  # not on Windows
@@ -181,10 +181,6 @@ def _lost(error: OSError) -> OutputLostError:
     if error.errno == errno.EPIPE:
         return ReaderGoneError(error.strerror)
     return OutputLostError(f"standard output cannot be written: {error.strerror}")
-
-
-def _terminate(_signal: int, _frame: FrameType | None) -> None:
-    raise SystemExit(143)
 
 
 def _hang_up(_signal: int, _frame: FrameType | None) -> None:

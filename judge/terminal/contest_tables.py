@@ -64,20 +64,16 @@ def _standings_table(view: ContestView, *, has_boxes: bool) -> Table:
         if stage:
             table.add_row(*[""] * len(first), Text(stage, style="bold"))
         for line in lines:
-            rating = view.rated.get(line.agent)
+            rating, values = view.rated.get(line.agent), [column.value(line) for column in SHOWN_COLUMNS]
             table.add_row(
                 str(line.place) if line.agent not in view.out else "-",
                 *([ranges.get(line.agent, "")] if ranges else []),
                 brackets.get(line.agent, ""),
                 Text(printable(line.agent, 32)),
-                *(_number(column.value(line)) for column in SHOWN_COLUMNS),
+                *(f"{value:g}" if value % 1 else f"{value:.0f}" for value in values),
                 "" if rating is None else interval(rating.elo, rating.low, rating.high),
             )
     return table
-
-
-def _number(value: float) -> str:
-    return f"{value:g}" if value % 1 else f"{value:.0f}"
 
 
 def bracket_signs(stage: "StageCertainty", has_boxes: bool) -> Iterator[tuple[str, str]]:

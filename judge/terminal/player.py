@@ -257,7 +257,10 @@ class InLines(Player):
         game = self._game
         if game is None:
             return True
-        self._tell(game)
+        told = game.told()
+        for _, text in told[self._told :]:
+            self._say(text)
+        self._told = len(told)
         request = game.asked()
         if request is None:
             return True
@@ -271,12 +274,6 @@ class InLines(Player):
         self._lines = rest
         self._answer(game, request, line.decode("utf-8", "replace"))
         return True
-
-    def _tell(self, game: Seated) -> None:
-        told = game.told()
-        for _, text in told[self._told :]:
-            self._say(text)
-        self._told = len(told)
 
     def _answer(self, game: Seated, request: Request, typed: str) -> None:
         if typed.strip() == "?":

@@ -139,8 +139,8 @@ def ask_options(options: InitOptions, name: str, formats: tuple[str, ...]) -> In
     """Ask for policy, title, clocks, format and schedule; options that are given are not asked for."""
     for each in policy_names():
         typer.echo(f"  {each:<24} {load_policy(each).about}")
-    policy = _ask("Policy", DEFAULT_POLICY, _policy)
-    clock = load_policy(policy).clock
+    policy, loaded = _ask("Policy", DEFAULT_POLICY, lambda text: (text, load_policy(text)))
+    clock = loaded.clock
     title = options.title or _ask("Title", name, str)
     turn_ms = options.turn_ms
     if turn_ms is None and clock.turn_ms:
@@ -183,11 +183,6 @@ def _ask(question: str, default: str, read: Callable[[str], Value]) -> Value:
             return read(text.strip())
         except InputError as error:
             typer.echo(f"  {error}")
-
-
-def _policy(text: str) -> str:
-    load_policy(text)
-    return text
 
 
 def _whole(text: str) -> int:
