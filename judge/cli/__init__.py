@@ -47,7 +47,7 @@ _PANELS: Mapping[str, Places] = {
     },
     "Hosts and cluster": {
         "doctor": "judge.cli.doctor:doctor",
-        "selftest": "judge.cli.selftest:selftest",
+        "selftest": "judge.cli.doctor:selftest",
         "images": "judge.cli.images:app",
         "scheduler": "judge.cli.cluster:scheduler",
         "worker": "judge.cli.cluster:worker",

@@ -61,8 +61,7 @@ class LiveView:
         self._feed.send(pipe.TRANSCRIPT, packed)
 
     def end(self, record: GameRecord, is_last_attempt: bool) -> None:
-        points = points_of(record, self._first)
-        said = {"result": record_outcome(record), "points": points}
+        said = {"result": record_outcome(record), "points": points_of(record, self._first)}
         self._send(pipe.END, {**said, "is_last_attempt": is_last_attempt})
 
     def close(self) -> None:

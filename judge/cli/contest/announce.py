@@ -49,20 +49,17 @@ def _facts(planned: Planned, url: str) -> Iterator[str]:
     plan, policy, windows = planned.plan, planned.policy, planned.plan.windows
     yield plan.about or plan.title or planned.name
     yield ""
-    options = ", ".join(f"{key} {value}" for key, value in policy.game.options.items() if value not in ("", None))
-    game = f"{policy.game.name}, {options}" if options else policy.game.name
+    options = (f"{key} {value}" for key, value in policy.game.options.items() if value not in ("", None))
     yield _fact("contest", titled(planned.name, plan.title))
-    yield _fact("game", game)
+    yield _fact("game", ", ".join((policy.game.name, *options)))
     yield _fact("policy", ", ".join((plan.policy, *plan.change)))
     yield _fact("clocks", clock_words(planned))
     form, games = plan.format, f"{plan.format.name}, {plan.format.games} games of each pairing"
     yield _fact("format", games if games_of_pair(form) is None else format_text(form, ENGLISH))
-    if windows.opens is not None:
-        yield _fact("submit from", moment_text(windows.opens))
-    if windows.closes is not None:
-        yield _fact("submit until", moment_text(windows.closes))
-    if windows.starts is not None:
-        yield _fact("start", moment_text(windows.starts))
+    moments = (("submit from", windows.opens), ("submit until", windows.closes), ("start", windows.starts))
+    for name, moment in moments:
+        if moment is not None:
+            yield _fact(name, moment_text(moment))
     if url:
         yield _fact("address", url)
     key = organiser_key(planned.folder)

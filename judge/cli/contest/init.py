@@ -18,7 +18,7 @@ from judge.base.os_errors import os_errors_as
 from judge.base.text import printable
 from judge.cli.guard import is_interactive
 from judge.cli.options import ClockOption, PolicyOption, SetOption, checked_address, refuse_given
-from judge.contest.file_names import PLAN_FILE
+from judge.contest.file_names import CUP_FILE, PLAN_FILE
 from judge.terminal.output import note
 
 if TYPE_CHECKING:
@@ -119,6 +119,52 @@ cores = 1        # processors reserved for a game; both agents share them, unles
 # name = sets the name in the tables; default: the agent's own name.
 $agents""")
 
+_CUP_TEMPLATE = Template("""\
+# A cup: several contests with one list of entries. Paths are relative to this file's folder.
+name = $name
+about = ""
+# zone = "Europe/Prague"     # of times without an offset such as +01:00
+# store = "postgresql+psycopg://..."   # default: an SQLite file for each league
+# leagues_at_once = 3        # default: all leagues share the slots from the start
+
+# Schedule of all leagues. A league may have its own.
+# [submissions]
+# opens = 2027-03-01T08:00:00+01:00
+# closes = 2027-03-31T18:00:00+02:00
+# [contest]
+# starts = 2027-03-31T18:30:00+02:00
+
+# The machines, for estimates and pages. Default: this machine.
+# [[machines]]
+# name = "one"
+# cores = 32
+
+# Leagues, in the order in which they begin. Each has the keys of a contest.toml: docs/contest-file.md.
+[[leagues]]
+name = "freestyle-2"
+about = "Freestyle, second league"
+policy = "gomocup-freestyle"
+format = { name = "round-robin", games = 24 }
+openings = { file = "judge:freestyle-20" }
+medals = false               # no medals for this league
+
+[[leagues]]
+name = "freestyle-1"
+about = "Freestyle, first league"
+policy = "gomocup-freestyle:finals"
+format = { name = "round-robin", games = 24 }
+openings = { file = "judge:freestyle-20" }
+after = "freestyle-2"        # begins when that league is over ...
+promoted = 4                 # ... with its best agents
+
+# Entries: a house agent, an executable, a directory with an agent.toml, or an unpacked Gomocup archive.
+# Authors can also submit archives: judge submit.
+# [[entries]]
+# path = "mybrain"
+# name = "mybrain"
+# leagues = ["freestyle-2"]
+""")
+
 _FIXED = "   # makes all random choices predictable; without this line a secret seed is drawn"
 _NO_SEED = "# seed = 1     # makes all random choices predictable; by default a secret seed is drawn at the start"
 
@@ -210,9 +256,7 @@ def init(
         given |= {"title": title, "starts": starts, "opens": opens, "zone": zone, "store": store}
         given |= {"seed": seed is not None, "closes": closes, "authors": authors}
         refuse_given("is not for a cup: write it in cup.toml", **given)
-        from judge.cli.contest.init_cup import init_cup
-
-        init_cup(name)
+        _init_cup(name)
         return
     if (opens or closes or starts) and not zone:
         zone = local_zone()
@@ -384,3 +428,21 @@ def _text(
         openings=openings,
         agents=entered or _NOBODY,
     )
+
+
+def _init_cup(name: str) -> None:
+    from judge.base.toml_files import toml_quoted
+    from judge.contest.plan import NAME
+
+    folder = Path(name)
+    path = folder / CUP_FILE
+    if not re.fullmatch(NAME, folder.resolve().name):
+        raise InputError(f"{name}: not a cup's name: use letters, digits, dashes, underscores and dots")
+    if path.exists():
+        raise InputError(f"{path} exists: edit it, or use another name")
+    with os_errors_as(HostError, path):
+        folder.mkdir(parents=True, exist_ok=True)
+        write_durably(path, _CUP_TEMPLATE.substitute(name=toml_quoted(folder.resolve().name)).encode())
+    print(f"{path}: edit it, then")
+    print(f"  judge contest plan {path}       checks it: pairs, games, hours, missing items")
+    print(f"  judge contest run {path}        plays it; after a stop the same command continues")

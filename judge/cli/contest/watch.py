@@ -57,8 +57,7 @@ def watch(
                 _on_screen(followed)
             else:
                 for event in followed.events():
-                    line = line_of(event, followed.live)
-                    if line:
+                    if line := line_of(event, followed.live):
                         print(line, flush=True)
 
 
