@@ -149,12 +149,10 @@ def _guard_streams() -> None:
 
 
 def _over(kind: type[io.TextIOWrapper], stream: Any, number: int) -> io.TextIOWrapper:
-    if isinstance(stream, kind):
-        return stream
-    if not isinstance(stream, io.TextIOWrapper):
-        if stream is not None:
-            return stream  # type: ignore[no-any-return]
+    if stream is None:
         return kind(open(number, "wb", closefd=False), encoding="utf-8", errors="replace")
+    if isinstance(stream, kind) or not isinstance(stream, io.TextIOWrapper):
+        return stream  # type: ignore[no-any-return]
     encoding, errors, is_lines = stream.encoding, stream.errors, stream.line_buffering
     return kind(stream.detach(), encoding=encoding, errors=errors, line_buffering=is_lines)
 

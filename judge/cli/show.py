@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from judge.contest.contest import Contest
     from judge.contest_games import Attempt, ScheduledGame
     from judge.formats.steps import Stepped
+    from judge.record.spec import RecordFile
     from judge.render.shapes import Scene
 
 GIF_PIXELS = 480
@@ -72,7 +73,6 @@ def show(
     Several records or a folder open a list of games; Enter opens one.
     """
     from judge.catalog.files import game_files, read_steps
-    from judge.cli.game_output import index_of, print_evidence, show_game
     from judge.record.spec import read_record
 
     if game:
@@ -93,7 +93,7 @@ def show(
         for number, path in enumerate(files):
             print("\n" * min(number, 1), end="")
             with naming(path):
-                print_evidence(read_record(path), str(path))
+                _print_evidence(read_record(path), str(path))
         return
     if len(files) > 1 or paths[0].is_dir():
         if ply is not None or svg is not None or gif is not None:
@@ -104,7 +104,7 @@ def show(
     found = read_steps(path)
     if found.problem:
         note(f"judge: {path}: shown only up to an error: {printable(found.problem, 300)}")
-    at = index_of(found, ply)
+    at = _index_of(found, ply)
     for target in filter(None, (svg, gif)):
         refuse_source(target, [path])
     if svg is not None:
@@ -115,7 +115,76 @@ def show(
     if gif is not None:
         _write(gif, _animation(found))
     if svg is None and gif is None:
-        show_game(found, ply)
+        _show_game(found, ply)
+
+
+def _index_of(game: Stepped, ply: int | None) -> int:
+    """The index of the position after move number `ply`; None: the last. Raises InputError."""
+    last = len(game.steps) - 1
+    if ply is None:
+        return last
+    if ply > game.number_of(last):
+        raise InputError(f"--ply {ply}: the game has {game.number_of(last)} moves; give 0 to {game.number_of(last)}")
+    return max(0, ply - game.opening_moves)
+
+
+def _show_game(game: Stepped, ply: int | None = None) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    from judge.terminal.board_text import print_board
+
+    at, listed = _index_of(game, ply), ply is None
+    console = Console(highlight=False, soft_wrap=True)
+    if listed and is_interactive():
+        from judge.terminal.browse import browse  # a list needs no screen
+
+        browse(game, console)
+        return
+    console.print(Text(printable(f"{game.title}: {game.names[0]} - {game.names[1]}", 300), "bold"))
+    if listed:
+        for number in range(1, len(game.steps)):
+            step = game.steps[number]
+            name = "" if step.seat is None else printable(game.names[step.seat], 60)
+            ms = "" if step.ms is None else f"{step.ms:10.1f} ms"
+            search = "".join(f"  {printable(key, 20)} {printable(value, 60)}" for key, value in step.search.items())
+            said = printable(step.said_with_square(game.steps[number - 1].view), 60)
+            console.print(Text(f"{game.number_of(number):4}. {name:<20} {said:<12} {ms}{search}".rstrip()))
+    step = game.steps[at]
+    print_board(step.view, console)
+    console.print(Text(f"{game.number_of(at)} of {game.number_of(len(game.steps) - 1)}: {printable(step.text, 300)}"))
+    if at == len(game.steps) - 1:
+        console.print(Text(printable(game.result, 400), "bold"))
+
+
+def _print_evidence(file: RecordFile, path: str) -> None:
+    from rich.console import Console
+
+    from judge.catalog.files import steps_of
+    from judge.formats.fault_report import case_lines, cases
+    from judge.formats.outcome import record_outcome
+    from judge.games.types import Verdict
+    from judge.referee.verdict_help import fix_of
+    from judge.terminal.board_text import print_board
+
+    record = file.record
+    names = f"{record.seats[0].name} - {record.seats[1].name}"
+    print(printable(f"{names}, {record.spec.policy.name}, game {record.id}, attempt {record.attempt}", 300))
+    print(printable(record_outcome(record), 400))
+    found = cases(file)
+    for case in found:
+        print()
+        print("\n".join(case_lines(case, record, path)))
+        if advice := fix_of(case.verdict):
+            print(f"\nWhat to do\n  {advice}")
+    if found:
+        step, console = steps_of(file).steps[-1], Console(highlight=False, soft_wrap=True)
+        console.print(f"\nThe last position: {printable(step.text, 300)}", markup=False)
+        print_board(step.view, console)
+    else:
+        rules = "the rules of the game ended it"
+        host = "the judge or its host was, and the game does not count"
+        print(f"\nNo seat was at fault: {host if record.verdict is Verdict.VOID else rules}.")
 
 
 def _show_list(files: Sequence[Path]) -> None:
@@ -162,7 +231,6 @@ def _show_game_of(
 ) -> None:
     from judge.api.contests import contest as contest_of
     from judge.catalog.files import steps_of
-    from judge.cli.game_output import print_evidence, show_game
     from judge.contest.contest import find_game
     from judge.record.spec import public_part
     from judge.site.game_files import read_stored
@@ -179,13 +247,13 @@ def _show_game_of(
     if record:
         _write_record(record, (file if is_private else public_part(file)).to_json(as_read=True))
     if with_evidence:
-        print_evidence(file, str(path))
+        _print_evidence(file, str(path))
     if record or with_evidence:
         return
     steps = steps_of(file).titled(titles)
     if steps.problem:
         note(f"judge: game {found_game.number}: shown only up to an error: {printable(steps.problem, 300)}")
-    show_game(steps)
+    _show_game(steps)
 
 
 def _attempt(contest: Contest, game: ScheduledGame, wanted: int | None) -> Attempt:
