@@ -79,8 +79,7 @@ def convert(
 
 
 def _targets(sources: Mapping[Path, FileContent], to: str, output: str) -> Mapping[Path, FileContent]:
-    is_folder = output.endswith("/") or Path(output or ".").is_dir()
-    if not is_folder:
+    if not (output.endswith("/") or Path(output or ".").is_dir()):
         first = next(iter(sources.values()))
         for path, content in sources.items():
             if content.entry is not first.entry:

@@ -54,14 +54,13 @@ class Seated(Follower):
         if words is None:
             raise InputError(f"a person cannot play {spec.policy.game.name}")
         self.words = words
-        options = spec.seats[self.seat].protocol_options
-        self._has_clock = PersonOptions.model_validate(options).clock
+        self._has_clock = PersonOptions.model_validate(spec.seats[self.seat].protocol_options).clock
         self.names = (spec.seats[0].name, spec.seats[1].name)
         super().__init__(spec, judge_pid)
 
     def told(self) -> list[tuple[int | None, str]]:
         """The seat's events with the causing seat. Callers must escape the texts."""
-        events = list(self.seats[self.seat].events)
+        events = self.seats[self.seat].events
         return [(getattr(event, "seat", None), self.words.tell(event, self.names)) for event in events]
 
     def screen(self, title: str, series: SeriesScore | None) -> Screen:

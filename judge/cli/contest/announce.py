@@ -56,8 +56,7 @@ def _facts(planned: Planned, url: str) -> Iterator[str]:
     yield _fact("clocks", clock_words(planned))
     form, games = plan.format, f"{plan.format.name}, {plan.format.games} games of each pairing"
     yield _fact("format", games if games_of_pair(form) is None else format_text(form, ENGLISH))
-    moments = (("submit from", windows.opens), ("submit until", windows.closes), ("start", windows.starts))
-    for name, moment in moments:
+    for name, moment in (("submit from", windows.opens), ("submit until", windows.closes), ("start", windows.starts)):
         if moment is not None:
             yield _fact(name, moment_text(moment))
     if url:

@@ -43,8 +43,7 @@ def chosen_lines(planned: Planned, agents: int, authors: int) -> Iterator[str]:
     """Yield what was chosen for a contest with this number of listed agents and authors, and what is where."""
     plan, policy, folder = planned.plan, planned.policy, planned.folder
     expected = agents + authors or EXPECTED_AGENTS
-    names = [f"agent {number}" for number in range(1, expected + 1)]
-    size = size_of(planned, plan.format, names)
+    size = size_of(planned, plan.format, [f"agent {number}" for number in range(1, expected + 1)])
     slots = len(slots_on_host(plan.slots.cores, sharing=policy.box.sharing, ponders=policy.clock.ponder))
     yield f"{planned.path}: change there until the start what was chosen:"
     yield f"  policy    {plan.policy}: {clock_words(planned)}"

@@ -52,23 +52,20 @@ def status(
     counts = document["games"]
     state = "over" if document["is_over"] else document["state"]
     is_idle = state == "open" and document["player"] is None
-    is_interrupted = is_idle and counts["running"] > 0
     if state == "open":
         state = "interrupted" if is_idle else "running"
     name = printable(titled(document["contest"], found.snapshot.title))
     total = total_text(counts, document["to_come"], is_exact=document["is_exact"])
     print(f"{name}: {state}, {counts['done']} of {total} games done")
-    running = "interrupted" if is_interrupted else "running"
+    running = "interrupted" if is_idle and counts["running"] else "running"
     shown = [f"{count} {running if word == 'running' else word}" for word, count in counts.items() if count]
     shown += [f"{document['to_come']} to be drawn"] if document["to_come"] else []
     print(f"  {', '.join(shown)}")
+    path = printable(str(contest), 200)
     if is_idle:
-        print(
-            f"  continue      no judge plays the contest; judge contest run {printable(str(contest), 200)} continues it"
-        )
+        print(f"  continue      no judge plays the contest; judge contest run {path} continues it")
     print(f"  chance        {document['chance']['words']}")
     if document["withheld_from"] is not None:
-        path = printable(str(contest), 200)
         print(f"  withheld      results from round {document['withheld_from']} on; judge contest reveal next {path}")
     if document["folders"]:
         print(f"  folders       {printable(document['folders'], 2000)}")
@@ -78,10 +75,9 @@ def status(
             print(f"  unusual       {printable(host['name'], 80)}: {printable(what)}")
     for core, holder in document["cores"].items():
         print(f"  core {core:<8} {printable(holder, 200)} has it")
-    for agent, why in document["disqualified"].items():
-        print(f"  disqualified  {printable(agent)}: {printable(why)}")
-    for agent, why in document["withdrawn"].items():
-        print(f"  withdrawn     {printable(agent)}: {printable(why)}")
+    for word in ("disqualified", "withdrawn"):
+        for agent, why in document[word].items():
+            print(f"  {word:<13} {printable(agent)}: {printable(why)}")
     for agent, count in document["failures"].items():
         print(f"  failures      {printable(agent)}: {count}")
     _print_copies(document)
@@ -90,9 +86,8 @@ def status(
     for agent in document.get("agents", []):
         what = ", ".join(filter(None, (agent["state"], agent["clock"], agent["author"] and f"of {agent['author']}")))
         print(f"  agent         {printable(agent['name'], 80)}: {printable(what)}")
-    has_rounds = found.snapshot.format.has_rounds
     for game in document.get("list", []):
-        words = f"round {game['round']:<3} " if has_rounds else ""
+        words = f"round {game['round']:<3} " if found.snapshot.format.has_rounds else ""
         print(
             f"  {game['number']:>5}  {game['id'][:8]}  {words}{printable(game['first'], 24)} - "
             f"{printable(game['second'], 24)}  {game['state']}  {printable(game['why'], 60)}".rstrip()
@@ -165,8 +160,7 @@ def _print_cup_status(cup: Path, *, as_json: bool) -> None:
         (name, *_league_cells(planned, name, document), ", ".join(map(printable, document.get("disqualified", ()))))
         for name, document in documents.items()
     ]
-    columns = ("league", "state", "games done", "of", "disqualified")
-    print_table(make_table(columns, rows, numbers=(2, 3)))
+    print_table(make_table(("league", "state", "games done", "of", "disqualified"), rows, numbers=(2, 3)))
 
 
 def _league_status(planned: PlannedCup, league: str) -> dict[str, Any]:
