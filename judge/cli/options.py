@@ -44,11 +44,8 @@ def complete_policy(incomplete: str) -> Iterator[str]:
     from judge.record.policy import policy_names, variants_of
 
     for name in policy_names():
-        yield from (
-            word
-            for word in (name, *(f"{name}:{variant}" for variant in variants_of(name)))
-            if word.startswith(incomplete)
-        )
+        words = [name, *(f"{name}:{variant}" for variant in variants_of(name))]
+        yield from (word for word in words if word.startswith(incomplete))
     yield from _paths(incomplete, ".toml")
 
 
