@@ -32,17 +32,12 @@ def cluster(
     these folders can use all workers. For machines that play games, give --scheduler: then each gets a file
     FOLDER/HOST.join for judge worker --join, whose key is valid only for a worker with that name.
     """
-    from judge.cluster.security import make_keys
-
-    if not scheduler:
-        for made in make_keys(folder, hosts, days):
-            print(made)
-        return
     require_dask()
-    from judge.cluster.security import invite, parse_address
+    from judge.cluster.security import invite, make_keys, parse_address
 
-    for made in invite(folder, hosts, parse_address(scheduler), days):
-        print(made)
+    made = invite(folder, hosts, parse_address(scheduler), days) if scheduler else make_keys(folder, hosts, days)
+    for path in made:
+        print(path)
 
 
 def scheduler(
