@@ -61,8 +61,7 @@ class InitOptions:
     def moments(self) -> Mapping[tuple[str, str], datetime]:
         """The times of the schedule that are given, by table and key. Raises InputError for an invalid one."""
         keys = (("submissions", "opens"), ("submissions", "closes"), ("contest", "starts"))
-        texts = {keys: read_moment(keys[1], getattr(self, keys[1]), self.zone) for keys in keys}
-        return {keys: datetime.fromisoformat(text) for keys, text in texts.items() if text}
+        return {(table, key): read_moment(key, text, self.zone) for table, key in keys if (text := getattr(self, key))}
 
     @property
     def schedule(self) -> str:
@@ -102,10 +101,8 @@ def next_weekday(text: str, now: datetime) -> str:
     return (moment if moment > now else moment + timedelta(days=7)).isoformat()
 
 
-def read_moment(key: str, text: str, zone: str) -> str:
-    """A time in TOML's form; "" for "". Raises InputError."""
-    if not text:
-        return ""
+def read_moment(key: str, text: str, zone: str) -> datetime:
+    """Raises InputError unless a text is a time in the future."""
     now = datetime.now(_zone_of(zone) or UTC).replace(tzinfo=None)
     try:
         moment = datetime.fromisoformat(next_weekday(text, now).strip())
@@ -115,7 +112,7 @@ def read_moment(key: str, text: str, zone: str) -> str:
         raise InputError(f"--{key} {printable(text, 60)}: {why}") from None
     if aware <= datetime.now(UTC):
         raise InputError(f"--{key} {printable(text, 60)}: it has passed; give a time in the future")
-    return moment.isoformat()
+    return moment
 
 
 def policy_of_game(game: str) -> str:
@@ -159,7 +156,8 @@ def ask_options(options: InitOptions, name: str, formats: tuple[str, ...]) -> In
     ):
 
         def checked(text: str, key: str = key) -> str:
-            read_moment(key, text, zone)
+            if text:
+                read_moment(key, text, zone)
             return text
 
         moments[key] = getattr(options, key) or _ask(question, "", checked)
