@@ -152,7 +152,7 @@ def _over(kind: type[io.TextIOWrapper], stream: Any, number: int) -> io.TextIOWr
     if stream is None:
         return kind(open(number, "wb", closefd=False), encoding="utf-8", errors="replace")
     if isinstance(stream, kind) or not isinstance(stream, io.TextIOWrapper):
-        return stream  # type: ignore[no-any-return]
+        return stream
     encoding, errors, is_lines = stream.encoding, stream.errors, stream.line_buffering
     return kind(stream.detach(), encoding=encoding, errors=errors, line_buffering=is_lines)
 
