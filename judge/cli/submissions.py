@@ -48,12 +48,13 @@ def list_submissions(
     as_json: JsonOption = False,
 ) -> None:
     """List the submissions, newest first."""
-    from judge.cli.submission_output import submission_json
     from judge.cli.submit import opened_register
 
     with opened_register(contest) as (directory, register):
         submissions = register.entries() if entries else register.submissions()
         if as_json:
+            from judge.cli.submission_output import submission_json  # a list needs no check
+
             print_json([submission_json(directory, register, submission) for submission in submissions])
             return
     for line in _table(submissions, shutil.get_terminal_size().columns):
