@@ -32,7 +32,7 @@ _PANELS: Mapping[str, Places] = {
         "verify": "judge.cli.verify:verify_files",
         "convert": "judge.cli.convert:convert",
         "evaluate": "judge.cli.evaluate:evaluate",
-        "sprt": "judge.cli.sprt:sprt",
+        "sprt": "judge.cli.evaluate:sprt",
     },
     "Contest": {
         "contest": "judge.cli.contest:app",
@@ -47,7 +47,7 @@ _PANELS: Mapping[str, Places] = {
     },
     "Hosts and cluster": {
         "doctor": "judge.cli.doctor:doctor",
-        "selftest": "judge.cli.selftest:selftest",
+        "selftest": "judge.cli.doctor:selftest",
         "images": "judge.cli.images:app",
         "scheduler": "judge.cli.cluster:scheduler",
         "worker": "judge.cli.cluster:worker",
@@ -58,7 +58,7 @@ _PANELS: Mapping[str, Places] = {
         "agents": "judge.cli.reference:agents",
         "schema": "judge.cli.reference:schema",
         "verdicts": "judge.cli.reference:verdicts",
-        "help": "judge.cli.help:help_",
+        "help": "judge.cli.reference:help_",
     },
 }
 

@@ -16,10 +16,7 @@ if TYPE_CHECKING:
     from judge.store.practice_games import PracticeGame
 
 EXAMPLES = """
-Examples:
-
 judge challenge mine rival --url 'https://example.org/cup/author/index.html#TOKEN' --wait
-
 judge challenge 17 rival.2 --url https://example.org/cup --token-file token.txt --json
 
 Exit codes: 0 the game is requested or played, 1 it is not played or the host failed, 2 the command was wrong.
@@ -39,6 +36,7 @@ def challenge(
     """Let AGENT play an unrated game against OPPONENT of a ladder when a slot is free. Only you see it."""
     from judge.base.parsing import to_document
     from judge.cli.submit_remote import RemoteIntake
+    from judge.contest_games import GameState
 
     service = RemoteIntake(url, token_file)
     number = int(agent) if re.fullmatch("[1-9][0-9]{0,17}", agent) else service.submission_of(agent).id
@@ -47,21 +45,18 @@ def challenge(
         print(f"challenge {game.id}: {printable(game.agent)} of submission {number} - {printable(game.challenged)}")
     if wait:
         later = f"challenge {game.id} was requested: see its result later"
-        game = service.await_end(lambda: service.challenge_state(number, game.id), _is_over, later)
+        running = (GameState.PENDING, GameState.RUNNING)
+        game = service.await_end(
+            lambda: service.challenge_state(number, game.id), lambda found: found.state not in running, later
+        )
     if as_json:
         print_json(to_document(game))
     elif wait:
         _print_result(game, service.url)
     else:
         note(f"its result: {service.url}/author/index.html#challenges")
-    if wait and game.state != "done":
+    if wait and game.state is not GameState.DONE:
         raise SystemExit(1)
-
-
-def _is_over(game: PracticeGame) -> bool:
-    from judge.contest_games import GameState
-
-    return game.state not in (GameState.PENDING, GameState.RUNNING)
 
 
 def _print_result(game: PracticeGame, url: str) -> None:

@@ -3,37 +3,24 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+import shlex
+from contextlib import closing
 from pathlib import Path
-from shlex import quote as quoted
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from judge.base.resources import DEFAULT_POLICY
-from judge.cli.options import (
-    BoxOption,
-    ClockOption,
-    JsonOption,
-    PolicyOption,
-    SetOption,
-    box_kind,
-    complete_agent,
-)
+from judge.cli.options import BoxOption, ClockOption, JsonOption, PolicyOption, SetOption, box_kind, complete_agent
 from judge.terminal.output import fail, print_json, print_notice
 
 if TYPE_CHECKING:
     from judge.submissions.check import CheckReport
 
 EXAMPLES = """
-Examples:
-
 judge check ./my-agent
-
 judge check my-brain.py --policy renju-15 --set clock.turn_ms=5000
-
 judge check ./my-agent --keep conversations
-
 judge check my.jar --policy gomocup-standard:fast --json
 
 Exit codes: 0 no check failed, 1 a check or the host failed, 2 the command was wrong.
@@ -63,7 +50,7 @@ def check(
     set_level(logging.ERROR)
     shown = CheckDisplay(as_json)
     try:
-        with shown:
+        with closing(shown):
             report = checked(
                 agent,
                 policy=policy,
@@ -80,14 +67,11 @@ def check(
     if as_json:
         print_json(report.model_dump(mode="json"))
     else:
-        shown.end(report, _next_step(report, agent, keep, _terms(policy, set_ or [], clock)))
+        terms = ["--policy", policy, *(word for change in set_ or [] for word in ("--set", change))]
+        terms += ["--clock", clock] if clock else []
+        shown.end(report, _next_step(report, agent, keep, shlex.join(terms)))
     if report.grade is Grade.FAIL:
         raise SystemExit(1)
-
-
-def _terms(policy: str, changes: Sequence[str], clock: str) -> str:
-    options = ["--policy", policy, *(word for change in changes for word in ("--set", change))]
-    return " ".join(map(quoted, [*options, *(["--clock", clock] if clock else [])]))
 
 
 def _next_step(report: CheckReport, agent: str, keep: Path | None, terms: str) -> str:
@@ -95,8 +79,8 @@ def _next_step(report: CheckReport, agent: str, keep: Path | None, terms: str) -
 
     failures = [finding.check for finding in report.findings if finding.grade is Grade.FAIL]
     if failures:
-        again = f"judge check {quoted(agent)} {terms}"
+        again = f"judge check {shlex.quote(agent)} {terms}"
         logs = f"the conversations are in {keep}" if keep else "--keep DIR also writes the conversations"
         return f"fix {failures[0]} first, then run {again}; {logs}"
-    game = f"judge match {quoted(agent)} {report.partner} {terms}"
+    game = f"judge match {shlex.quote(agent)} {report.partner} {terms}"
     return f"play a game ({game}), or submit it (judge submit --help)"

@@ -22,8 +22,7 @@ def cluster(
     folder: Annotated[Path, typer.Argument(help="The folder of the authority; created if it does not exist.")],
     hosts: Annotated[list[str], typer.Argument(help="Host name or IP address of each host.")],
     scheduler: Annotated[
-        str,
-        typer.Option(help="For machines that play: the address of the scheduler, such as tls://10.0.0.1:8786."),
+        str, typer.Option(help="For machines that play: the address of the scheduler, such as tls://10.0.0.1:8786.")
     ] = "",
     days: Annotated[int, typer.Option(min=1, help="Days for which the certificates are valid.")] = 365,
 ) -> None:
@@ -33,17 +32,12 @@ def cluster(
     these folders can use all workers. For machines that play games, give --scheduler: then each gets a file
     FOLDER/HOST.join for judge worker --join, whose key is valid only for a worker with that name.
     """
-    from judge.cluster.security import make_keys
-
-    if not scheduler:
-        for made in make_keys(folder, hosts, days):
-            print(made)
-        return
     require_dask()
-    from judge.cluster.security import invite, parse_address
+    from judge.cluster.security import invite, make_keys, parse_address
 
-    for made in invite(folder, hosts, parse_address(scheduler), days):
-        print(made)
+    made = invite(folder, hosts, parse_address(scheduler), days) if scheduler else make_keys(folder, hosts, days)
+    for path in made:
+        print(path)
 
 
 def scheduler(

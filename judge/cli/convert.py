@@ -19,10 +19,7 @@ if TYPE_CHECKING:
     from judge.catalog.files import FileContent
 
 EXAMPLES = """
-Examples:
-
 judge convert records/*.json --to pgn -o cup.pgn
-
 judge convert game.psq --to sgf
 """
 
@@ -67,7 +64,10 @@ def convert(
         if not force and target.exists():
             raise InputError(f"{target}: exists; --force overwrites it, -o writes elsewhere")
     for target, content in planned.items():
-        _write(target, written[target], force)
+        with os_errors_as(HostError, f"{target}: not written"):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("wb" if force else "xb") as stream:
+                stream.write(written[target])
         games = "1 game" if len(content.games) == 1 else f"{len(content.games)} games"
         unknown = sum(not content.formats.has_result(game) for game in content.games)
         without = f", {unknown} without a result" if unknown else ""
@@ -78,8 +78,7 @@ def convert(
 
 
 def _targets(sources: Mapping[Path, FileContent], to: str, output: str) -> Mapping[Path, FileContent]:
-    is_folder = output.endswith("/") or Path(output or ".").is_dir()
-    if not is_folder:
+    if not (output.endswith("/") or Path(output or ".").is_dir()):
         first = next(iter(sources.values()))
         for path, content in sources.items():
             if content.entry is not first.entry:
@@ -108,10 +107,3 @@ def _name_notes(planned: Mapping[Path, FileContent], to: str) -> Iterator[str]:
         if changed:
             others = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
             yield f"{target}: {to} has no letters for the name {min(changed)}{others}: written with other letters"
-
-
-def _write(target: Path, data: bytes, force: bool) -> None:
-    with os_errors_as(HostError, f"{target}: not written"):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with target.open("wb" if force else "xb") as stream:
-            stream.write(data)

@@ -64,7 +64,7 @@ class _Messages(io.TextIOWrapper):
 def guarded(command: Callable[[], None]) -> None:
     """Run a command. Errors of input, host and output, and unexpected errors, print one sentence and no traceback."""
     # SystemExit removes the containers; the default signal handler would leave them.
-    signal.signal(signal.SIGTERM, _terminate)
+    signal.signal(signal.SIGTERM, lambda _signal, _frame: sys.exit(143))
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup ignores it
         signal.signal(signal.SIGHUP, _hang_up)
     if hasattr(signal, "pthread_sigmask"):  # not on Windows
@@ -81,17 +81,13 @@ def guarded(command: Callable[[], None]) -> None:
     except ReaderGoneError:
         _drop_output()
         raise SystemExit(128 + signal.SIGPIPE) from None
-    except OutputLostError as error:
-        _fail(str(error), 1)
     except InputError as error:
         _fail(str(error), 2)
-    except HostError as error:
+    except (OutputLostError, HostError) as error:
         _fail(str(error), 1)
-    except OSError as error:
-        if error.errno == errno.ENAMETOOLONG:
-            _fail(f"{printable(str(error.filename), MAX_WHY)}: the name is too long; use a shorter path", 2)
-        _fail(unexpected(error), 1)
     except Exception as error:  # noqa: BLE001 - the last resort
+        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+            _fail(f"{printable(str(error.filename), MAX_WHY)}: the name is too long; use a shorter path", 2)
         _fail(unexpected(error), 1)
 
 
@@ -105,28 +101,22 @@ def is_interactive() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def damage_of_opened() -> Exception | None:
-    """See `judge.store.database`, which is slow to import."""
-    store = sys.modules.get("judge.store.database")
-    return None if store is None else store.damage_of_opened()
-
-
 def unexpected(error: Exception) -> str:
     """The sentence for an unexpected error. Its traceback is written to a file, or printed on request."""
+    store = sys.modules.get("judge.store.database")  # slow to import
     # Damaged values lead to errors anywhere.
-    if damage := damage_of_opened():
+    if store is not None and (damage := store.damage_of_opened()):
         return str(damage)
     text = printable(str(error) or "no message", MAX_WHY)
-    if isinstance(error, OSError) and error.errno in FULL_DISK:
+    if isinstance(error, OSError) and error.strerror:
         where = f"{printable(str(error.filename), MAX_WHY)}: " if error.filename else ""
-        return f"{where}{error.strerror}: {AGAIN}"
+        text = f"{where}{error.strerror}"
+        if error.errno in FULL_DISK:
+            return f"{text}: {AGAIN}"
     if "database or disk is full" in text:
         return f"the disk of the store is full: {AGAIN}"
     if "readonly database" in text:
         return "the contest's store is read-only here: run the command where its folder is writable"
-    if isinstance(error, OSError) and error.strerror:
-        where = f"{printable(str(error.filename), MAX_WHY)}: " if error.filename else ""
-        text = f"{where}{error.strerror}"
     said = f"unexpected error: {type(error).__name__}: {text}"
     if os.environ.get(TRACEBACK_VARIABLE):
         traceback.print_exception(error)
@@ -158,12 +148,10 @@ def _guard_streams() -> None:
 
 
 def _over(kind: type[io.TextIOWrapper], stream: Any, number: int) -> io.TextIOWrapper:
-    if isinstance(stream, kind):
-        return stream
-    if not isinstance(stream, io.TextIOWrapper):
-        if stream is not None:
-            return stream  # type: ignore[no-any-return]
+    if stream is None:
         return kind(open(number, "wb", closefd=False), encoding="utf-8", errors="replace")
+    if isinstance(stream, kind) or not isinstance(stream, io.TextIOWrapper):
+        return stream
     encoding, errors, is_lines = stream.encoding, stream.errors, stream.line_buffering
     return kind(stream.detach(), encoding=encoding, errors=errors, line_buffering=is_lines)
 
@@ -190,10 +178,6 @@ def _lost(error: OSError) -> OutputLostError:
     if error.errno == errno.EPIPE:
         return ReaderGoneError(error.strerror)
     return OutputLostError(f"standard output cannot be written: {error.strerror}")
-
-
-def _terminate(_signal: int, _frame: FrameType | None) -> None:
-    raise SystemExit(143)
 
 
 def _hang_up(_signal: int, _frame: FrameType | None) -> None:

@@ -83,10 +83,8 @@ def show(
     ] = None,
 ) -> None:
     """Show what the Engine has of an image: its origin and packages."""
+    from judge.host import dockerfile as dockerfiles
     from judge.host.build_images import find_recipe
-    from judge.host.dockerfile import context as context_files
-    from judge.host.dockerfile import dockerfile as render_dockerfile
-    from judge.host.dockerfile import write_files
     from judge.sandbox.docker import images
     from judge.sandbox.runtimes import load_runtime
 
@@ -94,10 +92,10 @@ def show(
     if context is not None:
         with os_errors_as(InputError, context, ": name a new folder"):
             context.mkdir(parents=True)
-            write_files(context_files(recipe), context)
+            dockerfiles.write_files(dockerfiles.context(recipe), context)
         note(f"judge: docker build --tag NAME {context}")
     elif dockerfile:
-        print(render_dockerfile(recipe), end="")
+        print(dockerfiles.dockerfile(recipe), end="")
     else:
         state = images.find_built(recipe)
         print(state)

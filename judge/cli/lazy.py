@@ -1,10 +1,13 @@
 """Import a command only when it is used."""
 
 import ast
+import inspect
+import textwrap
 from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,12 +19,51 @@ from judge.base.garbage import importing
 from judge.base.registry import Registry
 from judge.base.text import nearest
 from judge.cli.entry import CommandEntry
-from judge.cli.help_text import HelpCommand, PlainHelp
 
 Places = Mapping[str, str]
 """For each command `module:attribute` of an app, a function or an order. Its docstring or `help` is the command's
 help.
 """
+
+
+class PlainHelp:
+    """Of a command or group: help as plain text. That of typer imports rich, which takes longer than a command."""
+
+    epilog: str | None
+
+    def get_params(self, ctx: Any) -> Any:
+        """Its flags have the default False: to convert None, typer would import pydantic."""
+        options = super().get_params(ctx)  # type: ignore[misc] # of typer
+        for option in options:
+            if getattr(option, "is_bool_flag", False) and option.default is None:
+                option.default = False
+        return options
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 what typer calls it with
+        """Write the paragraphs of EXAMPLES: text, or commands, one on each line, which can be copied although they
+        are wrapped. Commands in the first paragraph get a heading.
+        """
+        paragraphs = inspect.cleandoc(self.epilog or "").split("\n\n")
+        if _are_commands(paragraphs[0]):
+            paragraphs.insert(0, "Examples:")
+        for before, paragraph in pairwise(["", *paragraphs]):
+            if not (_are_commands(before) and _are_commands(paragraph)):
+                formatter.write_paragraph()
+            if not _are_commands(paragraph):
+                with formatter.indentation():
+                    formatter.write_text(paragraph)
+                continue
+            for command in paragraph.splitlines():
+                lines = textwrap.wrap(command, formatter.width - 10, break_long_words=False, break_on_hyphens=False)
+                formatter.write(" \\\n        ".join(lines).join(("    ", "\n")))
+
+
+def _are_commands(paragraph: str) -> bool:
+    return paragraph.startswith("judge ") and not paragraph.endswith(".")
+
+
+class HelpCommand(PlainHelp, TyperCommand):
+    """A command whose help ends with examples."""
 
 
 class LazyGroup(PlainHelp, TyperGroup):
@@ -79,7 +121,7 @@ class LazyGroup(PlainHelp, TyperGroup):
             except InputError as error:
                 about = str(error)
             return TyperCommand(cmd_name, help=about, rich_help_panel="Other packages")
-        about = first_paragraph(place)
+        about = first_paragraph(_help_of(place))
         panel = self.panels.get(cmd_name) if cmd_name in self.commands_of_modules else "Orders"
         return TyperCommand(cmd_name, help=about, rich_help_panel=panel, hidden=cmd_name in self.rare)
 
@@ -107,22 +149,18 @@ class LazyGroup(PlainHelp, TyperGroup):
         return typer.main.get_command(alone)
 
 
-def first_paragraph(place: str) -> str:
-    """The first paragraph of a command's help. That of an order is read from the source: its import takes a second."""
-    module_name, _, attribute = place.partition(":")
-    if attribute[:1].isupper():
-        return _paragraph(_class_docstring(module_name, attribute))
-    found = getattr(import_module(module_name), attribute)
-    return _paragraph(found.info.help if isinstance(found, typer.Typer) else found.__doc__)
-
-
-def _paragraph(text: str | None) -> str:
+def first_paragraph(text: str | None) -> str:
+    """The first paragraph of a command's help, as one line."""
     return " ".join((text or "").split("\n\n")[0].split())
 
 
-def _class_docstring(module: str, name: str) -> str | None:
-    classes = (node for node in _tree(module).body if isinstance(node, ast.ClassDef) and node.name == name)
-    return ast.get_docstring(next(classes))
+def _help_of(place: str) -> str | None:
+    module_name, _, attribute = place.partition(":")
+    if attribute[:1].isupper():  # an order; its import takes a second
+        classes = {each.name: each for each in _tree(module_name).body if isinstance(each, ast.ClassDef)}
+        return ast.get_docstring(classes[attribute])
+    found = getattr(import_module(module_name), attribute)
+    return found.info.help if isinstance(found, typer.Typer) else found.__doc__
 
 
 @cache

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +11,7 @@ import typer
 
 from judge.base.errors import HostError
 from judge.base.resources import DEFAULT_POLICY
-from judge.cli.options import BoxOption, JsonOption, PolicyOption, SetOption, box_kind, complete_agent
+from judge.cli.options import CLOCK_HELP, BoxOption, JsonOption, PolicyOption, SetOption, box_kind, complete_agent
 from judge.terminal.output import note, print_json, print_notice
 
 if TYPE_CHECKING:
@@ -26,16 +25,10 @@ OWN_CLOCK = "policy"
 """Value of `--clock` for the policy's own limits."""
 
 EXAMPLES = """
-Examples:
-
 judge match ./my-agent house-strong --policy gomocup-standard:fast --games 2
-
 judge match a.py b.py --policy gomocup-standard --clock 60+0.6
-
 judge match me ./my-agent --policy renju-15
-
 judge match a.py b.py --policy gomocup-freestyle --opening h8i9j7 --set clock.turn_ms=1000
-
 judge match mine house-agi --policy renju-15 --opening openings.txt --shuffle --seed 7 --games 24
 
 Exit codes: 0 the games were judged, 1 the judge or its host failed, 2 the command was wrong.
@@ -64,8 +57,7 @@ def match(
     box: BoxOption = "docker",
     set_: SetOption = None,
     seed: Annotated[
-        int,
-        typer.Option(help="Random seed. The default is fixed, so results are repeatable and predictable."),
+        int, typer.Option(help="Random seed. The default is fixed, so results are repeatable and predictable.")
     ] = 0,
     out: Annotated[Path, typer.Option(help="Directory for the records.")] = Path("records"),
     folders: Annotated[
@@ -74,10 +66,8 @@ def match(
     clock: Annotated[
         str,
         typer.Option(
-            "--clock",
             metavar="CONTROL",
-            help="Time control in seconds: 60+0.6, 60d2, 40/300, 600|3x30, 600|20/300, 600@30; 300,240 for each seat. "
-            "It also limits a human player; `policy`: the policy's time limits do.",
+            help=f"{CLOCK_HELP} It also limits a human player; `policy`: the policy's time limits do.",
         ),
     ] = "",
     as_json: JsonOption = False,
@@ -94,40 +84,35 @@ def match(
 
     has_person = ME in (first, second)
     presenter = _presenter(has_person=has_person, has_clock=bool(clock), as_json=as_json, quiet=quiet)
-    leaving = _may_leave() if has_person else nullcontext()
-    with leaving, closing(presenter):
-        played = match_played(
-            first,
-            second,
-            policy=policy,
-            changes=set_ or [],
-            clock="" if clock == OWN_CLOCK else clock,
-            games=games,
-            opening=opening,
-            shuffle=shuffle,
-            transform=transform,
-            box=box_kind(box),
-            seed=seed,
-            out=out,
-            folders=folders,
-            observer=presenter,
-            notify=print_notice,
-        )
+    try:
+        with closing(presenter):
+            played = match_played(
+                first,
+                second,
+                policy=policy,
+                changes=set_ or [],
+                clock="" if clock == OWN_CLOCK else clock,
+                games=games,
+                opening=opening,
+                shuffle=shuffle,
+                transform=transform,
+                box=box_kind(box),
+                seed=seed,
+                out=out,
+                folders=folders,
+                observer=presenter,
+                notify=print_notice,
+            )
+    except KeyboardInterrupt:
+        if not has_person:
+            raise
+        note("judge: you left the game; it has no result and no record")
+        raise SystemExit(LEAVE_EXIT_CODE) from None
     if as_json:
         print_json({"games": [_summary(game) for game in played]})
     presenter.score([game.record for game in played])
     if any(game.record.verdict is Verdict.VOID for game in played):
         raise HostError("a game stayed void; its record has the reason")
-
-
-@contextmanager
-def _may_leave() -> Iterator[None]:
-    """Context manager: if the person leaves, print that there is no record."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        note("judge: you left the game; it has no result and no record")
-        raise SystemExit(LEAVE_EXIT_CODE) from None
 
 
 def _presenter(*, has_person: bool, has_clock: bool, as_json: bool, quiet: bool) -> Presenter:

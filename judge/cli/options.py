@@ -44,11 +44,8 @@ def complete_policy(incomplete: str) -> Iterator[str]:
     from judge.record.policy import policy_names, variants_of
 
     for name in policy_names():
-        yield from (
-            word
-            for word in (name, *(f"{name}:{variant}" for variant in variants_of(name)))
-            if word.startswith(incomplete)
-        )
+        words = [name, *(f"{name}:{variant}" for variant in variants_of(name))]
+        yield from (word for word in words if word.startswith(incomplete))
     yield from _paths(incomplete, ".toml")
 
 
@@ -102,19 +99,10 @@ PolicyOption = Annotated[str, typer.Option("--policy", help=POLICY_HELP, autocom
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", help="Override a value of the policy: clock.turn_ms=1000. Repeatable.")
 ]
-ClockOption = Annotated[
-    str,
-    typer.Option(
-        "--clock",
-        metavar="CONTROL",
-        help="Time control in seconds: 60+0.6, 60d2, 40/300, 600|3x30, 600|20/300, 600@30; 300,240 for each seat.",
-    ),
-]
+CLOCK_HELP = "Time control in seconds: 60+0.6, 60d2, 40/300, 600|3x30, 600|20/300, 600@30; 300,240 for each seat."
+ClockOption = Annotated[str, typer.Option("--clock", metavar="CONTROL", help=CLOCK_HELP)]
 BoxOption = Annotated[str, typer.Option("--box", help="docker, or process (isolates nothing).")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-EvidenceOption = Annotated[
-    bool, typer.Option("--evidence", help="Explain the end of the game on one page, with its evidence.")
-]
 ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite what exists.")]
 StoreOption = Annotated[
     str,
@@ -125,17 +113,6 @@ StoreOption = Annotated[
     ),
 ]
 WhyOption = Annotated[str, typer.Option("--why", help="The reason, stored in the journal.")]
-ListenOption = Annotated[
-    str,
-    typer.Option("--listen", metavar="ADDRESS:PORT", help="The address to listen on; port 0 means any free port."),
-]
-BeyondLoopbackOption = Annotated[
-    bool, typer.Option("--beyond-loopback", help="Allow an address that other machines can reach, without TLS.")
-]
-ProxyOption = Annotated[
-    str,
-    typer.Option("--proxy", help="Address of the reverse proxy, to trust its X-Forwarded-For header."),
-]
 TlsOption = Annotated[
     Path | None, typer.Option("--tls", help="This host's folder from judge cluster; not needed on loopback.")
 ]
@@ -148,17 +125,7 @@ ContestArgument = Annotated[Path, typer.Argument(metavar="CONTEST", help=CONTEST
 ContestOrCupArgument = Annotated[
     Path, typer.Argument(metavar="CONTEST", help=f"{CONTEST_HELP} Or a cup.toml, or its folder.")
 ]
-
-SubmissionArgument = Annotated[
-    Path, typer.Argument(metavar="FILE", help="An archive of programs or sources, or one program.")
-]
 SubmissionIdArgument = Annotated[int, typer.Argument(metavar="ID", help="The number of a submission.")]
-NameOption = Annotated[str, typer.Option("--name", help="The agent's name; default: the name in its manifest.")]
-TitleOption = Annotated[
-    str,
-    typer.Option("--title", help="The agent's name on the pages, in any script; default: that of its last version."),
-]
-AuthorOption = Annotated[str, typer.Option("--author", help="The author's name; default: the organiser.")]
 
 
 def cup_at(path: Path) -> Path | None:

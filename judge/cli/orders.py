@@ -12,8 +12,8 @@ from judge.api.contests import contest as contest_of
 from judge.base.errors import InputError
 from judge.base.logs import set_level
 from judge.cli.options import HERE, ContestArgument, SubmissionIdArgument, WhyOption, operator, required_reason
-from judge.cli.submission_output import step_line
-from judge.cli.submit import open_intake, opened_register, print_result, processor
+from judge.cli.submission_output import print_result, print_step
+from judge.cli.submit import open_intake, opened_register, processor
 from judge.contest.orders.contest_orders import Replay, Resume
 from judge.contest.orders.order import ContestOrder, Order
 from judge.contest.orders.submission_orders import AuthorsOrder, Message, RegisterOrder, Retry, TakeOut
@@ -101,9 +101,7 @@ def _retry(number: SubmissionIdArgument, contest: ContestArgument = HERE, why: W
         if taken is None:
             note(f"a judge serve processes it; see the result with: judge submissions show {number}")
             return
-        ended = process_claimed(
-            directory, register, taken, processor(directory), lambda step: print(step_line(step), flush=True)
-        )
+        ended = process_claimed(directory, register, taken, processor(directory), print_step)
         print_result(directory, register, ended, contest)
     if ended.state not in ENTERS:
         raise SystemExit(1)

@@ -29,10 +29,7 @@ PLAN_BYTES = 1 << 16
 Command = subprocess.Popen[bytes]
 
 EXAMPLES = """
-Examples:
-
 judge quickstart
-
 judge quickstart --serve
 
 It needs a Docker Engine of version 20.10 or newer and no root. It prints each command that it runs, and stops at the
@@ -106,23 +103,18 @@ def _lines_of(path: Path) -> list[str]:
 
 def _play(services: ExitStack, *, is_served: bool) -> Command | None:
     """The service, if the contest is served while it is played."""
+    from judge.broadcast.log import LOG_FILE
+
     service = None
     with _started("contest", "run", CONTEST) as games:
         if is_served:
-            _await_feed(games)
+            feed = Path(CONTEST, LOG_FILE)
+            while not feed.exists() and games.poll() is None:  # the pages need a contest that has begun
+                time.sleep(POLL_INTERVAL_S)
             service = services.enter_context(_started("serve", CONTEST, "--read-only", "--listen", ADDRESS))
             note(f"Watch it: http://{ADDRESS}/live.html")
         _require_success(games)
     return service
-
-
-def _await_feed(games: Command) -> None:
-    """The pages need a contest that has begun."""
-    from judge.broadcast.log import LOG_FILE
-
-    feed = Path(CONTEST, LOG_FILE)
-    while not feed.exists() and games.poll() is None:
-        time.sleep(POLL_INTERVAL_S)
 
 
 def _run(*words: str, is_quiet: bool = False) -> None:

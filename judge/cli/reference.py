@@ -1,4 +1,4 @@
-"""`judge policies`, `judge agents`, `judge schema`, and `judge verdicts`, which generates docs/verdicts.md."""
+"""`judge policies`, `agents`, `schema`, `verdicts`, which generates docs/verdicts.md, and `help`."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from judge.base.durable_files import write_durably
 from judge.base.errors import InputError, os_errors_as
 from judge.base.resources import BUILD_DIRECTORY, IMAGES, POLICIES
 from judge.base.text import printable, suggest
+from judge.cli.lazy import LazyGroup, first_paragraph
 from judge.cli.options import POLICY_HELP, ForceOption, complete_policy
 from judge.terminal.output import make_table, print_json
 
@@ -86,14 +88,12 @@ def _copy_policy(policy: str, file: Path, force: bool) -> None:
     print(f"wrote {file}; use it as --policy {file}{f':{variant}' if variant else ''}")
 
 
-def _flat(value: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
-    pairs: list[tuple[str, Any]] = []
+def _flat(value: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for key, inner in value.items():
         if isinstance(inner, dict):
-            pairs += _flat(inner, f"{prefix}{key}.")
+            yield from _flat(inner, f"{prefix}{key}.")
         else:
-            pairs.append((f"{prefix}{key}", inner))
-    return pairs
+            yield f"{prefix}{key}", inner
 
 
 def agents() -> None:
@@ -107,12 +107,8 @@ def agents() -> None:
     for name in house_agent_names():
         manifest = read_manifest(IMAGES / name / MANIFEST)
         built = "" if (BUILD_DIRECTORY / name).is_dir() else " (not built; run judge images build)"
-        table.add_row(
-            name,
-            manifest.protocol or "the policy's",
-            manifest.language,
-            printable(manifest.description.strip()) + built,
-        )
+        about = printable(manifest.description.strip())
+        table.add_row(name, manifest.protocol or "the policy's", manifest.language, about + built)
     Console(soft_wrap=True).print(table)
     print(f"Starters for authors are in {IMAGES}; copy one to make your own agent.")
     print(f"  cp -r {IMAGES}/starter-gomocup-python mine")
@@ -128,16 +124,15 @@ SCHEMAS: Mapping[str, str] = {
 """The places of models."""
 
 EXAMPLES = {
+    "help": """
+judge help all
+judge help contest run
+""",
     "schema": "Example: judge schema record > record.schema.json",
     "policies": """
-Examples:
-
 judge policies
-
 judge policies gomocup-standard:fast
-
 judge policies gomocup-freestyle --diff gomocup-fastgame
-
 judge policies gomocup-freestyle --copy our-cup.toml
 """,
 }
@@ -161,31 +156,25 @@ def verdicts() -> None:
 
 
 def reference() -> Iterator[str]:
-    """Yield the lines of docs/verdicts.md."""
+    """Yield the lines and paragraphs of docs/verdicts.md."""
     from judge.referee.blame import FAULTS, RULED, TABLE
 
-    yield "# Verdicts"
-    yield ""
+    yield "# Verdicts\n"
     yield (
         "The verdict states in one word how a game ended. *Box* means the container of an agent. An organiser can also "
         "void a game: `judge contest void`. `judge contest journal` prints the reason of each void game. `judge show "
-        "RECORD --evidence` prints the evidence for the end of a game."
+        "RECORD --evidence` prints the evidence for the end of a game.\n"
     )
-    yield ""
-    yield "## Decided by the game or the protocol"
-    yield ""
+    yield "## Decided by the game or the protocol\n"
     for verdict, (meaning, fix) in RULED.items():
         yield f"- **{verdict.value}**. {meaning} {fix}".rstrip()
-    yield ""
-    yield "## Failures and their causes"
-    yield ""
+    yield "\n## Failures and their causes\n"
     yield (
         "The evidence comes from the kernel, the judge's own process in the container and the Engine, never from the "
         "agent. The first row that matches gives the verdict. A failure of the Engine, the host or the judge takes "
         "precedence over memory, memory over output, output over time, and time over a crash. A late agent does not "
-        "lose if a row above its time verdict shows that the host delayed it: the game is void."
+        "lose if a row above its time verdict shows that the host delayed it: the game is void.\n"
     )
-    yield ""
     yield "| verdict | when | example of the reason in the record |"
     yield "|---|---|---|"
     for row in TABLE:
@@ -194,5 +183,39 @@ def reference() -> Iterator[str]:
     yield ""
     for verdict, fix in FAULTS.items():
         yield f"- **{verdict.value}**. {fix}"
-    yield ""
-    yield "For maintainers: `judge verdicts > docs/verdicts.md` writes this page from the table that decides."
+    yield "\nFor maintainers: `judge verdicts > docs/verdicts.md` writes this page from the table that decides."
+
+
+def help_(
+    ctx: typer.Context,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="COMMAND...", help="A command; all: every command on a line.")
+    ] = None,
+) -> None:
+    """Explain a command, or list every command of judge with `judge help all`."""
+    root = ctx.find_root()
+    name = root.info_name or "judge"
+    if words == ["all"]:
+        for path, about in _commands(root.command, name, root):
+            print(f"{path:<32} {printable(about, 400)}")
+        return
+    command, context = root.command, root
+    for word in words or ():
+        known = command.list_commands(context) if isinstance(command, TyperGroup) else ()
+        if word not in known:
+            raise InputError(f"{context.command_path} has no command {printable(word, 40)}: {suggest(word, known)}")
+        command = _inner(command, word, context)
+        context = type(context)(command, info_name=word, parent=context)
+    print(command.get_help(context))
+
+
+def _inner(group: Any, name: str, context: Any) -> Any:
+    return group.load(name) if isinstance(group, LazyGroup) else group.get_command(context, name)
+
+
+def _commands(command: Any, path: str, context: Any) -> Iterator[tuple[str, str]]:
+    if not isinstance(command, TyperGroup):
+        yield path, first_paragraph(command.help)
+        return
+    for name in command.list_commands(context):
+        yield from _commands(_inner(command, name, context), f"{path} {name}", context)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,15 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from judge.base.errors import HostError, InputError
-from judge.cli.options import (
-    CONTEST_HELP,
-    HERE,
-    BeyondLoopbackOption,
-    ListenOption,
-    ProxyOption,
-    cup_at,
-    of_web_extra,
-)
+from judge.cli.options import CONTEST_HELP, HERE, cup_at, of_web_extra
 from judge.terminal.output import note
 
 if TYPE_CHECKING:
@@ -29,20 +21,12 @@ if TYPE_CHECKING:
 
 EXAMPLES = {
     "serve": """
-Examples:
-
 judge serve cup
-
 judge serve cup --listen 127.0.0.1:8000 --proxy 127.0.0.1 --root-path /cup
-
 judge serve cup --metrics 127.0.0.1:9100
-
 judge serve cup --read-only
-
 judge serve cup --no-play
-
 judge serve cup --only-play
-
 judge serve last-cup cup next-cup --title "Our contests"
 
 Several contests, or all leagues of a cup, are served under one address, each in a folder with its name. The first page
@@ -64,13 +48,16 @@ def serve(
             metavar="CONTEST...", help=f"{CONTEST_HELP} Or several of them, or cups.", show_default=str(HERE)
         ),
     ] = None,
-    listen: ListenOption = "127.0.0.1:8000",
-    beyond_loopback: BeyondLoopbackOption = False,
-    proxy: ProxyOption = "",
+    listen: Annotated[
+        str, typer.Option(metavar="ADDRESS:PORT", help="The address to listen on; port 0 means any free port.")
+    ] = "127.0.0.1:8000",
+    beyond_loopback: Annotated[
+        bool, typer.Option("--beyond-loopback", help="Allow an address that other machines can reach, without TLS.")
+    ] = False,
+    proxy: Annotated[str, typer.Option(help="Address of the reverse proxy, to trust its X-Forwarded-For header.")] = "",
     root_path: Annotated[str, typer.Option(help="The path prefix of the pages at the reverse proxy.")] = "",
     metrics: Annotated[
-        str,
-        typer.Option(metavar="ADDRESS:PORT", help="Also serve /metrics for Prometheus at this separate address."),
+        str, typer.Option(metavar="ADDRESS:PORT", help="Also serve /metrics for Prometheus at this separate address.")
     ] = "",
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Serve only the public pages: no submissions, no Engine needed.")
@@ -127,7 +114,7 @@ def serve(
         configure()
         directories = [] if read_only else [open_intake(path) for path in paths]
         if directories and not no_play:
-            stack.enter_context(_playing(directories))
+            _start_player(stack, directories)
         received = [stack.enter_context(running_intake(each)) for each in directories]
         if is_front:
             several = list(zip_longest(loaded, received))
@@ -145,7 +132,10 @@ def serve(
             state = received[0] if received else None
             opened = opened_server(planned, listener, state=state, proxy=proxy, root_path=root, metrics=numbers)
         server = stack.enter_context(opened)
-        print_address(f"{name} on http://{place}{root_path}", is_loopback=place.is_loopback)
+        note(f"judge: {name} on http://{place}{root_path}")
+        reach = "only this machine" if place.is_loopback else "other machines"
+        warning = "" if place.is_loopback else " WITHOUT ENCRYPTION"
+        note(f"judge: {reach} can reach it{warning}; put a reverse proxy with TLS in front of it")
         server.run()
 
 
@@ -158,24 +148,18 @@ def _refuse_shared_folders(contests: Sequence[Planned]) -> None:
             raise InputError(f"{other} and {planned.path} are in one folder: move one of them to its own folder")
 
 
-@contextmanager
-def _playing(directories: Sequence[IntakeDirectory]) -> Iterator[None]:
-    """The process that plays contests beside this one, which keeps to the judge's core.
-
-    Raises HostError without an Engine.
-    """
+def _start_player(stack: ExitStack, directories: Sequence[IntakeDirectory]) -> None:
+    """Play contests in another process; this one keeps to the judge's core. Raises HostError without an Engine."""
     from judge.cli.submit import hosting
     from judge.contest.host_setup import place_on_host
     from judge.web.player.process import PlayerProcess
 
-    with ExitStack() as stack:
-        try:
-            stack.enter_context(PlayerProcess(directories, hosting))
-        except HostError as error:
-            raise HostError(f"{error}; --no-play serves without an Engine") from None
-        for directory in directories:
-            place_on_host(directory.policy)
-        yield
+    try:
+        stack.enter_context(PlayerProcess(directories, hosting))
+    except HostError as error:
+        raise HostError(f"{error}; --no-play serves without an Engine") from None
+    for directory in directories:
+        place_on_host(directory.policy)
 
 
 def _contests(paths: Sequence[Path], *, may_write: bool) -> tuple[list[Path], PlannedCup | None]:
@@ -201,12 +185,3 @@ def _contests(paths: Sequence[Path], *, may_write: bool) -> tuple[list[Path], Pl
     if not found:
         raise InputError(f"{paths[0]}: no league has a contest file; without --read-only judge serve writes them")
     return found, cup
-
-
-def print_address(what: str, *, is_loopback: bool) -> None:
-    """Print `what`, a service with its address, and who can reach it."""
-    note(f"judge: {what}")
-    if is_loopback:
-        note("judge: only this machine can reach it; put a reverse proxy with TLS in front of it")
-    else:
-        note("judge: other machines can reach it WITHOUT ENCRYPTION; put a reverse proxy with TLS in front of it")

@@ -18,18 +18,13 @@ if TYPE_CHECKING:
     from judge.statistics.bayeselo import PairResult
     from judge.statistics.cycles import RatingsCheck
     from judge.statistics.match_estimate import Candidate, Interval
-    from judge.statistics.ratings import Estimate, JoinedRatings, Rating, Version
+    from judge.statistics.ratings import JoinedRatings, Rating, Version
     from judge.tournament.certain_places import StageCertainty
 
 EXAMPLES = """
-Examples:
-
 judge stats cup
-
 judge stats cup-2025 public-2026 --anchor house-renju=1600
-
 judge stats cup --against parent
-
 judge stats --certainty cup
 """
 
@@ -61,7 +56,6 @@ def stats(
     Agents with the same files count as one agent in all contests, which joins their ratings. The tables of an export
     are not verified: run judge contest verify first. Rating lists of many years: judge rating-list (judge-gomocup).
     """
-    from judge.cli.ladder import print_ladder
     from judge.contest.earlier_contests import read_contest
     from judge.contest_view.documents import certainty_document, ladder_document
     from judge.contest_view.export import contradiction
@@ -69,7 +63,7 @@ def stats(
     from judge.statistics.match_estimate import compare_candidates
     from judge.statistics.rating_model import RatingModel
     from judge.statistics.ratings import join_contests
-    from judge.terminal.contest_tables import print_certainty
+    from judge.terminal.contest_tables import print_certainty, print_ladder
     from judge.tournament.snapshot import terms_difference
 
     if certainty:
@@ -185,12 +179,7 @@ def _anchors(words: list[str]) -> dict[str, float]:
 
 
 def _document(joined: JoinedRatings, rings: RatingsCheck | None, candidates: list[Candidate] | None) -> dict[str, Any]:
-    document: dict[str, Any] = {
-        "ratings": dataclasses.asdict(joined.ratings),
-        "histories": {
-            name: [dataclasses.asdict(version) for version in versions] for name, versions in joined.histories.items()
-        },
-    }
+    document = dataclasses.asdict(joined)
     if rings is not None:
         document["rings"] = dataclasses.asdict(rings)
     if candidates is not None:
@@ -210,8 +199,9 @@ def _show_ratings(joined: JoinedRatings) -> None:
         row = [str(rating.games), f"{100 * rating.score / rating.games:.1f} %", _of_rating(rating)]
         table.add_row(Text(printable(rating.agent, 32)), *row, *([str(rating.pool)] if len(pools) > 1 else []))
     print_table(table)
-    print(f"sitting first   {_of_estimate(rated.advantage)} Elo")
-    margin = "" if rated.draw_elo is None else f", margin {_of_estimate(rated.draw_elo)} Elo"
+    first, draw = rated.advantage, rated.draw_elo
+    print(f"sitting first   {interval(first.elo, first.low, first.high, 1)} Elo")
+    margin = "" if draw is None else f", margin {interval(draw.elo, draw.low, draw.high, 1)} Elo"
     share, low, high = (
         None if end is None else 100 * end for end in (rated.draw_share, rated.draw_low, rated.draw_high)
     )
@@ -220,10 +210,6 @@ def _show_ratings(joined: JoinedRatings) -> None:
 
 def _of_rating(rating: Rating) -> str:
     return interval(rating.elo, rating.low, rating.high)
-
-
-def _of_estimate(estimate: Estimate) -> str:
-    return interval(estimate.elo, estimate.low, estimate.high, 1)
 
 
 def _show_histories(joined: JoinedRatings) -> None:

@@ -19,7 +19,6 @@ from judge.terminal.output import SENTENCE_CHARACTERS, note, print_json
 
 if TYPE_CHECKING:
     from judge.store.types import Submission
-    from judge.submissions.service import IntakeDirectory
 
 app = lazy_group(
     {
@@ -37,8 +36,6 @@ EXAMPLES = {
     "email": 'Example: judge submissions email "Ada L." ada@example.org cup',
 }
 
-Author = Annotated[str, typer.Argument(metavar="AUTHOR", help="The author's name, as the tables show it.")]
-
 _WIDTH = 80
 _INDENT = " " * 5
 
@@ -51,11 +48,13 @@ def list_submissions(
     as_json: JsonOption = False,
 ) -> None:
     """List the submissions, newest first."""
-    from judge.cli.submit import opened_register, submission_json
+    from judge.cli.submit import opened_register
 
     with opened_register(contest) as (directory, register):
         submissions = register.entries() if entries else register.submissions()
         if as_json:
+            from judge.cli.submission_output import submission_json  # a list needs no check
+
             print_json([submission_json(directory, register, submission) for submission in submissions])
             return
     for line in _table(submissions, shutil.get_terminal_size().columns):
@@ -65,22 +64,13 @@ def list_submissions(
 def _table(submissions: Sequence[Submission], width: int) -> Iterator[str]:
     room = max(0, width - _WIDTH) // 3
     widths = (4, 10, 16 + room, 12 + room, 16 + room, 16)
-    rows = [
-        (
-            str(submission.id),
-            submission.state.value,
-            printable(submission.name) + (f" v{submission.version}" if submission.version else ""),
-            printable(submission.author),
-            printable(submission.filename),
-            submission.received_at[:16].replace("T", " "),
-        )
-        for submission in submissions
-    ]
     yield _in_cells(("id", "state", "agent", "author", "file", "received"), widths)
-    for submission, row in zip(submissions, rows, strict=True):
-        yield _in_cells(row, widths)
-        if submission.why:
-            why = printable(submission.why, SENTENCE_CHARACTERS)
+    for each in submissions:
+        agent = printable(each.name) + (f" v{each.version}" if each.version else "")
+        row = (str(each.id), each.state.value, agent, printable(each.author), printable(each.filename))
+        yield _in_cells((*row, each.received_at[:16].replace("T", " ")), widths)
+        if each.why:
+            why = printable(each.why, SENTENCE_CHARACTERS)
             yield from textwrap.wrap(why, width - 1, initial_indent=_INDENT, subsequent_indent=_INDENT)
 
 
@@ -101,14 +91,17 @@ def show(
     log: Annotated[bool, typer.Option("--log", help="Print what processing it printed.")] = False,
 ) -> None:
     """Show a submission: its steps, the problems that the check found, and its history."""
-    from judge.cli.submission_output import step_line
-    from judge.cli.submit import opened_register, print_problems, submission_json
+    from judge.cli.submission_output import print_findings, print_step, report_of, submission_json
+    from judge.cli.submit import opened_register
     from judge.submissions.service import state_line
 
     with opened_register(contest) as (directory, register):
         submission = register.get(number)
         if log:
-            _print_log(directory, submission)
+            if submission.log is None:
+                raise InputError(f"submission {number} is {submission.state.value}: it has no log yet")
+            for line in directory.files.get(submission.log).decode("utf-8", "replace").split("\n"):
+                print(printable(line.removesuffix("\r"), 4000))
             return
         if as_json:
             print_json(submission_json(directory, register, submission))
@@ -121,22 +114,15 @@ def show(
         if submission.digest:
             print(f"agent {submission.digest}")
         for step in register.steps(submission):
-            print(step_line(step))
-        print_problems(directory, submission)
+            print_step(step)
+        print_findings(report_of(directory, submission))
         for change in register.journal(number):
             why = f": {printable(change.why, SENTENCE_CHARACTERS)}" if change.why else ""
             print(f"{change.at}  {change.state.value} by {printable(change.who)}{why}")
 
 
-def _print_log(directory: IntakeDirectory, submission: Submission) -> None:
-    if submission.log is None:
-        raise InputError(f"submission {submission.id} is {submission.state.value}: it has no log yet")
-    for line in directory.files.get(submission.log).decode("utf-8", "replace").split("\n"):
-        print(printable(line.removesuffix("\r"), 4000))
-
-
 def email(
-    author: Author,
+    author: Annotated[str, typer.Argument(metavar="AUTHOR", help="The author's name, as the tables show it.")],
     address: Annotated[str, typer.Argument(metavar="ADDRESS", help="Address for notices; '' for none.")],
     contest: ContestArgument = HERE,
 ) -> None:

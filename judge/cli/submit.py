@@ -1,54 +1,42 @@
-"""`judge submit`, and shared helpers."""
+"""`judge submit`, and what commands and services share for the submissions of a contest."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
-from judge.cli.options import (
-    CONTEST_HELP,
-    HERE,
-    AuthorOption,
-    JsonOption,
-    NameOption,
-    SubmissionArgument,
-    TitleOption,
-    cup_at,
-)
+from judge.base.text import quote, suggest
+from judge.cli.options import CONTEST_HELP, HERE, JsonOption, cup_at
 from judge.terminal.output import note, print_json, print_notice
 
 if TYPE_CHECKING:
     from judge.play.venue import Slot
     from judge.sandbox.machine.cores import CorePlacement, Tell
     from judge.store.submissions import Register
-    from judge.store.types import Submission, UploadStep
-    from judge.submissions.check import CheckReport
     from judge.submissions.pipeline import Processor, Workplace
     from judge.submissions.service import IntakeDirectory
 
+LEAGUE_COLUMNS = ("author", "league", "link")
+"""Of a table of authors' links to the leagues of a cup, which `judge tokens make-all` prints."""
+
+MAX_LINKS_BYTES = 1 << 20
+
 EXAMPLES = """
-Examples:
-
 judge submit my-agent.zip cup
-
 judge submit pbrain-five.zip cup --name five --author "Ada L." --json
-
 judge submit pbrain-five.zip cup --title "Žofinka 五"
-
 judge submit my-agent.zip --url 'https://example.org/cup/author/index.html#TOKEN' --wait
-
 judge submit my-agent.zip spring --league fastgame --league renju --author "Ada L."
-
 judge submit my-agent.zip --links my-links.csv --league fastgame --league renju --wait
-
 judge submit my-agent.zip --url https://example.org/cup --token-file token.txt --wait --receipt my-agent.receipt
 
 Exit codes: 0 it passed, 1 it was refused or the host failed, 2 the command was wrong.
@@ -56,21 +44,22 @@ Exit codes: 0 it passed, 1 it was refused or the host failed, 2 the command was 
 
 
 def submit(
-    file: SubmissionArgument,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An archive of programs or sources, or one program.")],
     contest: Annotated[
         Path | None, typer.Argument(metavar="CONTEST", help=CONTEST_HELP, show_default=str(HERE))
     ] = None,
-    name: NameOption = "",
-    title: TitleOption = "",
-    author: AuthorOption = "",
+    name: Annotated[str, typer.Option(help="The agent's name; default: the name in its manifest.")] = "",
+    title: Annotated[
+        str, typer.Option(help="The agent's name on the pages, in any script; default: that of its last version.")
+    ] = "",
+    author: Annotated[str, typer.Option(help="The author's name; default: the organiser.")] = "",
     url: Annotated[str, typer.Option(help="The address of judge serve or the author's link, instead of CONTEST.")] = "",
     token_file: Annotated[
         Path | None, typer.Option(help="A file with the token that the organiser gave you, for --url.")
     ] = None,
     wait: Annotated[bool, typer.Option("--wait", help="With --url: print the steps and the result.")] = False,
     receipt: Annotated[
-        Path | None,
-        typer.Option(help="With --url: write the receipt for the file, a proof of the upload."),
+        Path | None, typer.Option(help="With --url: write the receipt for the file, a proof of the upload.")
     ] = None,
     league: Annotated[
         list[str] | None, typer.Option(help="Of a cup: a league that the agent enters. Repeatable.")
@@ -85,7 +74,7 @@ def submit(
     Of a cup, to each league of --league, which checks it under its own policy.
     """
     from judge.base.logs import set_level
-    from judge.cli.submission_output import REPEATED, received_line, step_line
+    from judge.cli.submission_output import REPEATED, print_received, print_result, print_step, submission_json
     from judge.contest.admissions import joins_later
     from judge.store.tokens import checked_author
     from judge.store.types import ENTERS, ORGANISER
@@ -100,12 +89,11 @@ def submit(
             raise InputError("--links is missing: --wait is for services")
         if links is not None and (author or contest is not None):
             raise InputError("--links: the services know the author and the cup; leave out --author and CUP")
-        from judge.cli.cup.submissions import submit_to_leagues
 
         def submit_to(path: Path | None, link: str) -> None:
             submit(file, path, name, title, author, url=link, wait=wait)
 
-        submit_to_leagues(cup or HERE, league or [], links, submit_to)
+        _submit_to_leagues(cup or HERE, league or [], links, submit_to)
         return
     if league:
         raise InputError("--league is for a cup: name the cup, or give --links")
@@ -114,8 +102,7 @@ def submit(
             raise InputError("--url: the service knows contest and author; leave out CONTEST and --author")
         from judge.cli.submit_remote import submit_remote
 
-        if not submit_remote(file, url, token_file, name, title, is_waiting=wait, as_json=as_json, receipt=receipt):
-            raise SystemExit(1)
+        submit_remote(file, url, token_file, name, title, is_waiting=wait, as_json=as_json, receipt=receipt)
         return
     if token_file is not None or wait or receipt is not None:
         raise InputError("--url is missing: --token-file, --wait and --receipt are for a service")
@@ -123,18 +110,14 @@ def submit(
     directory = open_intake(contest)
     if author:
         checked_author(author)
-
-    def tell(step: UploadStep) -> None:
-        if not as_json:
-            print(step_line(step), flush=True)
-
+    tell = (lambda _: None) if as_json else print_step
     with closing(directory.register()) as register, working(directory) as worker:
         if register.has_begun() and not joins_later(register):
             note("the contest has begun: FILE is checked, but does not take part by itself")
         requeue_lost(directory, register, worker)
         taken, is_repeated = receive_file(directory, register, file, name, author or ORGANISER, worker, title)
         if not as_json:
-            print(received_line(taken.id, taken.filename, taken.size, taken.upload), flush=True)
+            print_received(taken)
         if is_repeated:
             note(REPEATED)
         ended = taken if is_repeated else process_claimed(directory, register, taken, processor(directory), tell)
@@ -144,6 +127,61 @@ def submit(
             print_result(directory, register, ended, contest)
     if ended.state not in ENTERS:
         raise SystemExit(1)
+
+
+def _submit_to_leagues(
+    cup: Path, leagues: Sequence[str], links: Path | None, submit_to: Callable[[Path | None, str], None]
+) -> None:
+    """`submit_to` submits the file to a contest, or else to an author's link."""
+    from judge.cup.plan import load_cup
+
+    known = _read_links(links) if links is not None else {}
+    planned = None if links is not None else load_cup(cup)
+    names = list(known) if planned is None else list(planned.cup.by_name)
+    chosen = list(dict.fromkeys(leagues))
+    if not chosen:
+        raise InputError(f"--league is missing: name one or more of {', '.join(names)}")
+    for each in chosen:
+        if each not in names:
+            raise InputError(f"--league {quote(each)}: no such league; {suggest(each, names)}")
+    failed = []
+    for each in chosen:
+        print(f"{each}:", flush=True)
+        try:
+            if planned is None:
+                submit_to(None, known[each])
+            else:
+                contest = planned.write(each, is_complete=not planned.cup.by_name[each].after)
+                submit_to(contest.path, "")
+        except SystemExit:
+            failed.append(each)
+        except InputError as error:
+            if len(chosen) == 1:
+                raise
+            note(f"judge: {error}")
+            failed.append(each)
+    if failed:
+        print(f"refused by {', '.join(failed)}")
+        raise SystemExit(1)
+
+
+def _read_links(path: Path) -> Mapping[str, str]:
+    import csv
+
+    data = read_bounded(path, MAX_LINKS_BYTES, "give the lines of judge tokens make-all", links=True)
+    rows = [*csv.reader(data.decode("utf-8", "replace").splitlines())]
+    if not rows or tuple(rows[0]) != LEAGUE_COLUMNS:
+        raise InputError(f"{path}, line 1: write {','.join(LEAGUE_COLUMNS)}, as judge tokens make-all prints it")
+    found: dict[str, str] = {}
+    for number, row in enumerate(rows[1:], 2):
+        if len(row) != len(LEAGUE_COLUMNS):
+            raise InputError(
+                f"{path}, line {number}: {len(row)} values; the first line has {len(LEAGUE_COLUMNS)} columns"
+            )
+        if row[1] in found:
+            raise InputError(f"{path}, line {number}: the league {quote(row[1])} is listed twice; leave one line out")
+        found[row[1]] = row[2]
+    return found
 
 
 def open_intake(contest: Path) -> IntakeDirectory:
@@ -200,93 +238,22 @@ class UploadHost:
 
     @contextmanager
     def aside(self) -> Iterator[tuple[int, ...]]:
-        """Hold the judge's core."""
         from judge.sandbox.machine.cores import CoreLocks
 
         with CoreLocks(self.placement.judge if self.placement.shared else (), self.tell):
             yield self.placement.judge
 
     def slot(self) -> AbstractContextManager[Slot]:
-        """Hold a slot in which no game is played."""
         from judge.contest.host_setup import slot_alone
 
         return slot_alone("docker", self.tell, self.placement)
 
     def free_slot(self) -> AbstractContextManager[Slot | None]:
-        """Hold a slot if one is free now."""
         from judge.contest.host_setup import free_slot
 
         return free_slot(self.placement, self.tell)
 
     def need(self, image: str) -> None:
-        """Build it if it is missing."""
         from judge.contest.host_setup import build_missing_images
 
         build_missing_images([image], self.tell)
-
-
-def print_result(directory: IntakeDirectory, register: Register, ended: Submission, contest: Path) -> None:
-    """Print findings, state and next step."""
-    from judge.cli.submission_output import print_state
-    from judge.contest.admissions import joins_later
-    from judge.journal.events import SubmissionState
-
-    print_problems(directory, ended)
-    print_state(ended.state, ended.name, ended.version, ended.why)
-    if ended.state is SubmissionState.PASSED:
-        if register.has_begun() and joins_later(register):
-            note("it joins the contest, which has begun")
-        elif register.has_begun():
-            note(
-                "the contest has begun: its entries are locked in, so this agent does not take part; "
-                f"a Swiss admits it: judge contest enter {ended.name} {contest} --why …"
-            )
-        return
-    of = f"{ended.id} {contest}"
-    if ended.state is SubmissionState.REFUSED:
-        note(f"next: fix it and submit it again; the log is in: judge submissions show {of} --log")
-        if ended.agent is not None:
-            note(f"or accept it unchanged: judge submissions approve {of} --why REASON")
-    elif ended.state is SubmissionState.RECEIVED:
-        note(f"it waits, and is not refused; next: judge submissions retry {of}")
-    elif ended.state is SubmissionState.FAILED:
-        note(f"next: fix the host (judge doctor), then: judge submissions retry {of}")
-
-
-def print_problems(directory: IntakeDirectory, submission: Submission) -> None:
-    """Print the check's findings that did not pass, failures first."""
-    from judge.cli.submission_output import print_findings
-
-    print_findings(_report(directory, submission))
-
-
-def _report(directory: IntakeDirectory, submission: Submission) -> CheckReport | None:
-    from judge.submissions.check import CheckReport
-
-    if submission.report is None:
-        return None
-    return CheckReport.model_validate_json(directory.files.get(submission.report))
-
-
-def submission_json(directory: IntakeDirectory, register: Register, submission: Submission) -> dict[str, Any]:
-    """A submission as JSON."""
-    from judge.base.parsing import to_document
-
-    report = _report(directory, submission)
-    return {
-        "id": submission.id,
-        "author": submission.author,
-        "name": submission.name,
-        "title": submission.title,
-        "version": submission.version,
-        "state": submission.state,
-        "why": submission.why,
-        "filename": submission.filename,
-        "sha256": submission.upload,
-        "size": submission.size,
-        "received_at": submission.received_at,
-        "agent": submission.digest,
-        "steps": [*map(to_document, register.steps(submission))],
-        "journal": [*map(to_document, register.journal(submission.id))],
-        "report": None if report is None else report.model_dump(mode="json"),
-    }

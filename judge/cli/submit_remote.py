@@ -20,30 +20,20 @@ from judge.base.parsing import parse_json, to_document
 from judge.base.text import printable, suggest
 from judge.base.text_files import decode_file
 from judge.cli.options import checked_address
-from judge.cli.submission_output import REPEATED, print_findings, print_state, received_line, step_line
+from judge.cli.submission_output import REPEATED, print_findings, print_received, print_state, print_step
 from judge.journal.events import SubmissionState
 from judge.store.practice_games import PracticeGame
 from judge.store.types import ENTERS, Submission, UploadStep
 from judge.submissions.check import CheckReport
 from judge.terminal.output import note, print_json
-from judge.web.schemas import (
-    ContestInfo,
-    Detail,
-    Page,
-    PracticePage,
-    Problem,
-    Received,
-    UploadQuery,
-)
+from judge.web.schemas import ContestInfo, Detail, Page, PracticePage, Problem, Received, UploadQuery
 
 Result = TypeVar("Result")
 
 POLL_INTERVAL_S = 1.0
 MAX_TRIES = 60
 RETRY_INTERVAL_S = 5.0
-
 MAX_PAUSE_S = 300.0
-
 TIMEOUT_S = 60.0
 MAX_BYTES = 32 << 20
 MAX_TOKEN_FILE_BYTES = 8192
@@ -90,7 +80,7 @@ class RemoteIntake:
         self._headers = {"authorization": f"Bearer {token}", "accept": "application/json"}
         self._opener = build_opener(_NoRedirects())
 
-    def submit(self, path: Path, name: str, title: str = "") -> Received:
+    def submit(self, path: Path, name: str, title: str) -> Received:
         """Upload a file. Raises InputError for an invalid file or name."""
         if path.is_dir():
             raise InputError(f"{path}: a directory; pack it: tar czf {path.name}.tar.gz -C {path} .")
@@ -104,7 +94,7 @@ class RemoteIntake:
                 raise InputError(f"{path}: {size} bytes; an upload has at most {most}")
             length = {"content-length": str(size), "content-type": "application/octet-stream"}
             answer = self.ask(f"/submissions?{query}", file, length)
-        return parse_json(Received, answer, f"{self.url}/submissions: not an answer of judge serve")
+        return self._parse(Received, "/submissions", answer)
 
     def submission_of(self, agent: str) -> Submission:
         """The newest that passed. Raises InputError."""
@@ -112,7 +102,7 @@ class RemoteIntake:
         found: list[str] = []
         while True:
             path = "/submissions" if before is None else f"/submissions?before={before}"
-            page = parse_json(Page, self.ask(path), f"{self.url}{path}: not an answer of judge serve")
+            page = self._parse(Page, path, self.ask(path))
             for each in page.submissions:
                 if each.state in ENTERS and each.name.casefold() == agent.casefold():
                     return each
@@ -133,7 +123,7 @@ class RemoteIntake:
         return self._newest(path, self.ask(path), game)
 
     def _newest(self, path: str, answer: bytes, game: int | None = None) -> PracticeGame:
-        page = parse_json(PracticePage, answer, f"{self.url}{path}: not an answer of judge serve")
+        page = self._parse(PracticePage, path, answer)
         chosen = [each for each in page.games if game in (None, each.id)]
         if not chosen:
             raise HostError(f"{self.url}{path}: the challenge is missing")
@@ -159,7 +149,10 @@ class RemoteIntake:
             time.sleep(POLL_INTERVAL_S)
 
     def contest(self) -> ContestInfo:
-        return parse_json(ContestInfo, self.ask("/contest"), f"{self.url}/contest: not an answer of judge serve")
+        return self._parse(ContestInfo, "/contest", self.ask("/contest"))
+
+    def _parse(self, kind: type[Result], path: str, answer: bytes) -> Result:
+        return parse_json(kind, answer, f"{self.url}{path}: not an answer of judge serve")
 
     def ask(self, path: str, body: IO[bytes] | bytes | None = None, more: Mapping[str, str] | None = None) -> bytes:
         """The response of a path; a `body` is sent with `more` headers. Raises InputError, HostError."""
@@ -194,13 +187,13 @@ def submit_remote(
     url: str,
     token_file: Path | None,
     name: str,
-    title: str = "",
+    title: str,
     *,
     is_waiting: bool,
     as_json: bool,
-    receipt: Path | None = None,
-) -> bool:
-    """Submit a file, and print its progress if `is_waiting`. Return whether it is an entry (or was received).
+    receipt: Path | None,
+) -> None:
+    """Submit a file; if `is_waiting`, print its progress, and exit with 1 unless it is an entry.
 
     `receipt` is a new file for the receipt. Raises InputError if the service refuses the file, HostError if the service
     does not answer.
@@ -213,7 +206,7 @@ def submit_remote(
         _keep_receipt(sent, file, receipt)
     page = f"{service.url}/author/submissions/{sent.id}.html"
     if not as_json:
-        print(received_line(sent.id, sent.filename, sent.size, sent.upload), flush=True)
+        print_received(sent)
     if sent.is_repeated:
         note(REPEATED)
     if not is_waiting:
@@ -221,7 +214,7 @@ def submit_remote(
             print_json(to_document(sent))
         else:
             note(f"its page: {page}")
-        return True
+        return
     answer, ended = _followed(service, sent.id, as_json=as_json)
     report: CheckReport | None
     try:
@@ -232,14 +225,15 @@ def submit_remote(
         print_json({**answer, "report": None if report is None else report.model_dump(mode="json")})
     else:
         print_findings(report)
-        print_state(ended.state, ended.name, ended.version, ended.why)
+        print_state(ended)
         if ended.state in ENTERS:
             note(next_words(service.contest(), page))
         elif ended.state is SubmissionState.REFUSED:
             note(f"next: fix it and submit it again; report and log: {page}")
         elif ended.state is SubmissionState.FAILED:
             note("next: ask the organiser to retry it")
-    return ended.state in ENTERS
+    if ended.state not in ENTERS:
+        raise SystemExit(1)
 
 
 def next_words(contest: ContestInfo, page: str) -> str:
@@ -280,7 +274,7 @@ def _followed(service: RemoteIntake, number: int, *, as_json: bool) -> tuple[dic
             shown = []
         if not as_json:
             for step in now.steps[len(shown) :]:
-                print(step_line(step), flush=True)
+                print_step(step)
             if not now.is_over and now.why not in ("", waits_for):
                 note(f"judge: it waits: {printable(now.why, 400)}")
                 waits_for = now.why

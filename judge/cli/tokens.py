@@ -15,7 +15,6 @@ from judge.base.durable_files import open_regular
 from judge.base.errors import InputError
 from judge.base.text import printable, suggest
 from judge.cli.lazy import lazy_group
-from judge.cli.links import LEAGUE_COLUMNS, author_link, organiser_link
 from judge.cli.options import HERE, ContestArgument, ContestOrCupArgument, checked_address, cup_at, operator
 from judge.terminal.output import note
 
@@ -34,17 +33,11 @@ app = lazy_group(
 
 EXAMPLES = {
     "make": """
-Examples:
-
 judge tokens make "Ada L." cup --url https://example.org/cup
-
 judge tokens make "Olga K." cup --role organiser
 """,
     "make-all": """
-Examples:
-
 judge tokens make-all authors.txt cup --url https://example.org/cup > tokens.csv
-
 judge tokens make-all authors.txt spring --url https://example.org > links.csv
 
 FILE has an author's name on each line; - means stdin.
@@ -57,6 +50,16 @@ MAX_AUTHORS_BYTES = 1 << 16
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of an author or organiser, as the pages show it.")]
 UrlOption = Annotated[str, typer.Option(help="The address of judge serve: also print sign-in links.")]
+
+
+def author_link(address: str, token: str) -> str:
+    """Signs in an author. `address` has no final slash. Browsers never send the part after # to a server."""
+    return f"{address}/author/index.html#{token}"
+
+
+def organiser_link(address: str, token: str) -> str:
+    """Signs in an organiser, as `author_link`."""
+    return f"{address}/organiser/index.html#{token}"
 
 
 def make(
@@ -112,7 +115,7 @@ def _of_contest(contest: Path, authors: Sequence[str], address: str) -> Iterator
 
 
 def _of_cup(path: Path, authors: Sequence[str], address: str) -> Iterator[Sequence[str]]:
-    from judge.cli.submit import open_intake
+    from judge.cli.submit import LEAGUE_COLUMNS, open_intake
     from judge.cup.plan import load_cup
 
     if not address:

@@ -9,10 +9,7 @@ from judge.base.errors import InputError
 from judge.base.text import printable
 
 EXAMPLES = """
-Examples:
-
 judge verify records/*.json
-
 judge verify public
 """
 

@@ -11,10 +11,14 @@ The column between two squares belongs to both and shows the brackets of a marke
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
 from judge.formats.views import BoardView, Mark, Square, Surface, Token
+
+MAX_CHARACTERS = 10_000
+"""Width and height that are enough for any board."""
 
 _FACE_LETTERS = {"pawn": "P", "rook": "R", "knight": "N", "bishop": "B", "queen": "Q", "king": "K", "unknown": ""}
 
@@ -61,6 +65,12 @@ def board_lines(view: BoardView, width: int, height: int, ascii_only: bool = Fal
     rows = _window(len(view.rows), height - 1, [y for _, y in view.marks])
     lines = [_label_line(view, look, columns)]
     return lines + [_row(view, look, y, columns, ascii_only) for y in rows]
+
+
+def print_board(view: BoardView, console: Console) -> None:
+    """Print the whole board."""
+    for line in board_lines(view, MAX_CHARACTERS, MAX_CHARACTERS, not console.encoding.startswith("utf")):
+        console.print(line)
 
 
 def token_text(token: Token, ascii_only: bool = False) -> str:

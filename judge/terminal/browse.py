@@ -22,6 +22,9 @@ from judge.terminal.screen import MoveShown, Screen, SeatShown
 
 HINT = "right/n on  left/p back  pgdn/pgup 10  home/end  NUMBER enter  q quit"
 
+KEYBOARD = 0
+"""The file descriptor of stdin."""
+
 POLL_INTERVAL_S = 0.25
 
 _KEY = re.compile(rb"\x1b[\[O]([^@-~]*[@-~]?)|(.)", re.DOTALL)
@@ -81,22 +84,22 @@ class Place:
         self.at = max(0, min(self._last, to))
 
 
-def browse(game: Stepped, console: Console, keyboard: int) -> None:
+def browse(game: Stepped, console: Console) -> None:
     """Show a game position by position until the user quits."""
     place = Place(len(game.steps) - 1, game.opening_moves)
-    _show(place, lambda: step_screen(game, place.at, place.typed), console, keyboard)
+    _show(place, lambda: step_screen(game, place.at, place.typed), console)
 
 
-def _show(place: Place, draw: Callable[[], RenderableType], console: Console, keyboard: int) -> None:
+def _show(place: Place, draw: Callable[[], RenderableType], console: Console) -> None:
     shown: tuple[object, ...] = ()
-    with key_by_key(keyboard), Live(console=console, screen=True, auto_refresh=False) as live:
+    with key_by_key(KEYBOARD), Live(console=console, screen=True, auto_refresh=False) as live:
         while not place.is_over:
             wanted = (place.at, place.typed, console.size)
             if wanted != shown:
                 live.update(draw(), refresh=True)
                 shown = wanted
-            if select.select([keyboard], [], [], POLL_INTERVAL_S)[0]:
-                data = os.read(keyboard, 1024)
+            if select.select([KEYBOARD], [], [], POLL_INTERVAL_S)[0]:
+                data = os.read(KEYBOARD, 1024)
                 for key in keys_of(data) if data else ["q"]:
                     place.press(key)
 
@@ -193,15 +196,15 @@ class _Menu(Place):
             self.is_over = self.is_opening = True
 
 
-def browse_list(games: Sequence[ListedGame], console: Console, keyboard: int, show: Callable[[Stepped], None]) -> None:
-    """Show the list until the user quits; `show` opens a game."""
+def browse_list(games: Sequence[ListedGame], console: Console) -> None:
+    """Show the list, and the games that the user opens, until the user quits."""
     menu = _Menu(len(games) - 1)
     while not menu.is_over:
-        _show(menu, lambda: _screen(games, menu, console.size.height, console.size.width), console, keyboard)
+        _show(menu, lambda: _screen(games, menu, console.size.height, console.size.width), console)
         if menu.is_opening:
             menu.is_over = menu.is_opening = False
             if (chosen := games[menu.at].game) is not None:
-                show(chosen)
+                browse(chosen, console)
 
 
 def _screen(games: Sequence[ListedGame], menu: _Menu, height: int, width: int) -> Group:

@@ -15,17 +15,14 @@ _COLOURS = {Grade.PASS: "green", Grade.WARNING: "yellow", Grade.FAIL: "red"}
 
 
 class CheckDisplay:
-    """Context manager that prints findings; nothing if `is_silent`."""
+    """Prints findings; nothing if `is_silent`."""
 
     def __init__(self, is_silent: bool) -> None:
         self._console = Console(highlight=False, quiet=is_silent)
         self._status = self._console.status("") if self._console.is_terminal and not is_silent else None
         self._printed: list[Finding] = []
 
-    def __enter__(self) -> None:
-        """Until the first check, notices about the host may be printed."""
-
-    def __exit__(self, *_error: object) -> None:
+    def close(self) -> None:
         if self._status is not None:
             self._status.stop()
 

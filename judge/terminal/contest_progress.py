@@ -124,10 +124,6 @@ class Panel:
         return Group(*parts, Text(printable(self._sentence, 300), style="dim"))
 
 
-Progress = Lines | Panel
-"""Shows a running contest."""
-
-
 def _games(last: list[EndedAttempt]) -> Table:
     table = Table(box=None, show_header=False, padding=(0, 1))
     for event in last:
@@ -148,17 +144,13 @@ class RunDisplay(RunObserver):
         self._as_json = as_json
         self.stop = StopRequest()
         self.is_open = False
-        self._shown: Progress | None = None
+        self._shown: Lines | Panel | None = None
 
     def open(self, contest: Contest, executor: Executor) -> None:
         self.is_open = True
-        self._shown = self._made(contest, executor)
+        has_panel = sys.stdout.isatty() and not self._as_json
+        self._shown = Panel(contest, executor) if has_panel else Lines(contest, as_json=self._as_json)
         self._before = signal.signal(signal.SIGINT, self._interrupted)
-
-    def _made(self, contest: Contest, executor: Executor) -> Progress:
-        if sys.stdout.isatty() and not self._as_json:
-            return Panel(contest, executor)
-        return Lines(contest, as_json=self._as_json)
 
     def report(self, ended: EndedAttempt) -> None:
         if self._shown is not None:

@@ -23,9 +23,7 @@ from judge.broadcast.events import (
 from judge.broadcast.state import Live, LiveGame
 from judge.formats.views import numbered
 from judge.games.types import SEATS
-from judge.terminal.screen import MoveShown, Screen, SeatShown
-
-MAX_STORED_MOVES = 200
+from judge.terminal.screen import MAX_STORED_MOVES, MoveShown, Screen, SeatShown
 
 MAX_AGENTS = 20
 
@@ -79,13 +77,11 @@ def overview(live: Live, now_ms: float, ratings: Mapping[str, Sequence[str]] | N
     for number, game in sorted(live.games.items()):
         cells: list[Text] = [Text(str(number), "dim")]
         for seat in SEATS:
-            runs = game.clock is not None and game.clock.seat == seat
-            ran = _ran(game, now_ms) if runs else 0.0
-            left = game.left_ms[seat]
+            ran, left = _ran(game, seat, now_ms), game.left_ms[seat]
             # Without a limit, the clock counts up.
-            ms = game.charged_ms(seat) + ran if left is None else left - ran
+            ms = game.charged_ms(seat) + (ran or 0) if left is None else left - (ran or 0)
             minutes, seconds = divmod(max(0.0, ms) / 1000, 60)
-            clock = Text(f"{minutes:.0f}:{seconds:04.1f}", "bold green" if runs else "")
+            clock = Text(f"{minutes:.0f}:{seconds:04.1f}", "" if ran is None else "bold green")
             cells += [Text(_name(game.titles[seat], 24)), clock]
         games.add_row(*cells, Text(_last(game), "dim"))
     table = Table(box=None, padding=(0, 1))
@@ -130,12 +126,10 @@ def game_screen(live: Live, number: int, now_ms: float) -> RenderableType:
 def _seat(live: Live, game: LiveGame, seat: int, now_ms: float) -> SeatShown:
     last = next((move for move in reversed(game.moves) if move.seat == seat), None)
     told = game.search.get(seat) or last
-    runs = game.clock is not None and game.clock.seat == seat
-    ran = _ran(game, now_ms) if runs else None
-    left, opened = game.left_ms[seat], live.opened
+    ran, left, opened = _ran(game, seat, now_ms), game.left_ms[seat], live.opened
     return SeatShown(
         game.titles[seat],
-        is_asked=runs,
+        is_asked=ran is not None,
         turn_ms=ran if ran is not None else None if last is None else last.charged_ms,
         turn_limit_ms=(opened.turn_ms or None) if opened else None,
         left_ms=None if left is None else left - (ran or 0),
@@ -147,8 +141,10 @@ def _seat(live: Live, game: LiveGame, seat: int, now_ms: float) -> SeatShown:
     )
 
 
-def _ran(game: LiveGame, now_ms: float) -> float:
-    return 0.0 if game.clock is None else max(0.0, now_ms - game.clock.since_ms)
+def _ran(game: LiveGame, seat: int, now_ms: float) -> float | None:
+    """Milliseconds since the clock of a seat started; None if it is stopped."""
+    clock = game.clock
+    return None if clock is None or clock.seat != seat else max(0.0, now_ms - clock.since_ms)
 
 
 def _last(game: LiveGame) -> str:

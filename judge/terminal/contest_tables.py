@@ -1,13 +1,15 @@
-"""Standings, their certainty, and the crosstable for a terminal."""
+"""Standings, their certainty, ratings of a ladder, and the crosstable for a terminal."""
 
 from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from judge.base.text import printable
+from judge.base.text import duration, printable, titled
+from judge.contest_view.ladder import TREND_GAMES, LadderAgent
 from judge.contest_view.view import ContestView
 from judge.terminal.output import interval, make_table, print_table, width_of
 from judge.tournament.standings import SHOWN_COLUMNS, Cell, Crosstable, TableLine
@@ -21,7 +23,30 @@ _MAX_REVERSED = 20
 _BRACKET = {True: ("┌", "│", "└"), False: ("/", "|", "\\")}
 
 
-def standings_table(view: ContestView, *, has_boxes: bool = True) -> Table:
+def print_standings(view: ContestView) -> None:
+    """Print table, state, certainty, and agents that are out."""
+    if view.has_rounds:
+        console = Console(highlight=False)
+        table = _standings_table(view, has_boxes=not console.options.ascii_only)
+        table.title = Text(printable(titled(view.name, view.snapshot.title)))
+        print_table(table, console)
+    else:
+        print_ladder(view)
+    print(view.state_words)
+    _print_certainty_words(view.certainty, has_brackets=view.has_rounds)
+    for words in view.copies_words:
+        print(words)
+    if places_by := view.snapshot.format.places_by:
+        print(places_by)
+    for agent, why in view.disqualified.items():
+        print(f"disqualified: {printable(agent)}: {printable(why)}")
+    for agent, why in view.withdrawn.items():
+        print(f"withdrawn: {printable(agent)}: {printable(why)}")
+    if (test := view.test) is not None:
+        print(f"sequential test: LLR {test.llr:.2f} ({test.lower:.2f} to {test.upper:.2f}): {test.decision}")
+
+
+def _standings_table(view: ContestView, *, has_boxes: bool) -> Table:
     """The standings; groups and leagues follow each other.
 
     Places have ranges, and brackets connect agents that the games do not separate.
@@ -38,20 +63,16 @@ def standings_table(view: ContestView, *, has_boxes: bool = True) -> Table:
         if stage:
             table.add_row(*[""] * len(first), Text(stage, style="bold"))
         for line in lines:
-            rating = view.rated.get(line.agent)
+            rating, values = view.rated.get(line.agent), [column.value(line) for column in SHOWN_COLUMNS]
             table.add_row(
                 str(line.place) if line.agent not in view.out else "-",
                 *([ranges.get(line.agent, "")] if ranges else []),
                 brackets.get(line.agent, ""),
                 Text(printable(line.agent, 32)),
-                *(_number(column.value(line)) for column in SHOWN_COLUMNS),
+                *(f"{value:g}" if value % 1 else f"{value:.0f}" for value in values),
                 "" if rating is None else interval(rating.elo, rating.low, rating.high),
             )
     return table
-
-
-def _number(value: float) -> str:
-    return f"{value:g}" if value % 1 else f"{value:.0f}"
 
 
 def bracket_signs(stage: "StageCertainty", has_boxes: bool) -> Iterator[tuple[str, str]]:
@@ -62,7 +83,7 @@ def bracket_signs(stage: "StageCertainty", has_boxes: bool) -> Iterator[tuple[st
         yield from zip(bracket.agents, (top, *[middle] * inner, bottom), strict=True)
 
 
-def print_certainty_words(stages: "Sequence[StageCertainty]", *, has_brackets: bool = True) -> None:
+def _print_certainty_words(stages: "Sequence[StageCertainty]", *, has_brackets: bool = True) -> None:
     """Print the sentences of each stage, and the meaning of ranges and brackets if the table has them."""
     for stage in stages:
         prefix = f"{printable(stage.stage)}: " if stage.stage else ""
@@ -99,7 +120,7 @@ def print_certainty(stages: "Sequence[StageCertainty]") -> None:
             )
         print_table(table, console)
         _print_figures(stage.certainty)
-    print_certainty_words(stages)
+    _print_certainty_words(stages)
 
 
 def _print_figures(found: "Certainty") -> None:
@@ -120,6 +141,62 @@ def _print_figures(found: "Certainty") -> None:
         names = f"{printable(pair.agent, 32)} against {printable(pair.opponent, 32)}"
         print(
             f"ring            {names}: {pair.score:g} of {pair.games}, expected {pair.expected:.1f}, p = {pair.p:.2g}"
+        )
+
+
+def ladder_cells(found: LadderAgent, now: datetime | None) -> tuple[str, str, str, str]:
+    """Rating, interval, trend, and time since the last game; without `now` its moment."""
+    since = ""
+    if found.history:
+        at = datetime.fromisoformat(found.history[-1].at)
+        if now is None:
+            since = f"{at.astimezone(UTC):%Y-%m-%d %H:%M}"
+        else:
+            since = f"{duration(1000 * max(1, round((now - at).total_seconds())))} ago"
+    return (
+        f"{found.elo:.0f}",
+        "fixed" if not found.deviation else f"{found.reach:.0f}" if found.history else "",
+        "" if found.trend is None else f"{found.trend:+.0f}",
+        since,
+    )
+
+
+_COLUMNS = ("", "agent", "rating", "Elo", "±", "trend", "games", "won", "drawn", "lost", "failed", "open", "last game")
+
+_LEFT_OUT_FIRST = ("open", "drawn", "lost", "won", "trend", "failed")
+
+
+def print_ladder(contest: ContestView) -> None:
+    """Print ratings with intervals, trends, games and times. Narrow terminals show fewer columns."""
+    rows = list(_rows(contest))
+    console = Console(highlight=False)
+    for left_out in range(len(_LEFT_OUT_FIRST) + 1):
+        shown = [at for at, column in enumerate(_COLUMNS) if column not in _LEFT_OUT_FIRST[:left_out]]
+        columns = [_COLUMNS[at] for at in shown]
+        numbers = (at for at, column in enumerate(columns) if column != "agent")
+        table = make_table(columns, ([row[at] for at in shown] for row in rows), numbers=numbers)
+        if not console.is_terminal or width_of(console, table) <= console.width:
+            break
+    table.title = Text(printable(titled(contest.name, contest.snapshot.title)))
+    print_table(table, console)
+    print(f"± is valid at any time (95 %), relative to the mean of all agents; trend: last {TREND_GAMES} games")
+
+
+def _rows(contest: ContestView) -> Iterator[Sequence[str | Text]]:
+    now = None if contest.is_over else datetime.now(UTC)
+    places = {agent: place for stage in contest.certainty for agent, place in stage.places.items()}
+    ranking = contest.table.ranking
+    for line in contest.table.lines:
+        found, done, is_in = contest.ladder[line.agent], line.done, line.agent not in contest.out
+        *rating, since = ladder_cells(found, now)
+        yield (
+            places.get(line.agent, str(line.place)) if is_in else "-",
+            Text(printable(line.agent, 32)),
+            f"{line.values[ranking.index('rating')]:.0f}" if is_in and line.values and "rating" in ranking else "",
+            *rating,
+            *map(str, (len(found.history), done.wins, done.draws, done.losses, done.failures)),
+            str(len(found.open_games) or ""),
+            since,
         )
 
 

@@ -26,12 +26,10 @@ from judge.record.transcript import unpack_entries
 from judge.referee.side import Ply
 from judge.referee.steps import MS, FollowedGame
 from judge.sandbox.memory_monitor import MemoryMonitor
-from judge.terminal.screen import MoveShown, Screen, SeatShown
+from judge.terminal.screen import MAX_STORED_MOVES, MoveShown, Screen, SeatShown
 from judge.terminal.series_score import SeriesScore
 
 INTERVAL_S = 0.1
-
-MAX_STORED_MOVES = 200
 
 
 class Follower(FollowedGame):

@@ -87,10 +87,7 @@ def interval(value: float | None, low: float | None, high: float | None, decimal
 
 
 def make_table(
-    columns: Sequence[str],
-    rows: "Iterable[Sequence[RenderableType]]" = (),
-    *,
-    numbers: Iterable[int] = (),
+    columns: Sequence[str], rows: "Iterable[Sequence[RenderableType]]" = (), *, numbers: Iterable[int] = ()
 ) -> "Table":
     """A table without a frame; columns `numbers`, from 0, are right-aligned."""
     from rich.table import Table

@@ -61,8 +61,7 @@ class LiveView:
         self._feed.send(pipe.TRANSCRIPT, packed)
 
     def end(self, record: GameRecord, is_last_attempt: bool) -> None:
-        points = points_of(record, self._first)
-        said = {"result": record_outcome(record), "points": points}
+        said = {"result": record_outcome(record), "points": points_of(record, self._first)}
         self._send(pipe.END, {**said, "is_last_attempt": is_last_attempt})
 
     def close(self) -> None:
@@ -142,11 +141,9 @@ class LinePresenter(Presenter):
             return
         points = tuple(points_of(record, self._agents[0]) for record in records)
         series = SeriesScore(self._agents, len(records), points)
-        wins = series.wins
-        first, second = self._agents
         copies = len(records) - len({(record.seats[0].name, moves_of(record)) for record in records})
         repeated = f"; {copies} of {len(records)} games repeat others and show nothing new" if copies else ""
-        print(f"{styled('score', 'bold')}: {first} {wins[0]} - {wins[1]} {second}, {series.draws} drawn{repeated}")
+        print(f"{styled('score', 'bold')}: {series.words}{repeated}")
 
 
 class Shown(Presenter):
@@ -189,10 +186,6 @@ class Shown(Presenter):
 
 
 _NO_FILES = hashlib.sha256().hexdigest()
-
-
-class GameAbortedError(KeyboardInterrupt):
-    """The person left during a game. Handled like Ctrl-C."""
 
 
 class PersonAgent(Agent):
@@ -255,4 +248,4 @@ class PersonPresenter(Shown):
     def _leave(self) -> None:
         if self._view is not None and self._view.has_failed():
             raise HostError("the process that shows the game failed; see the error above")
-        raise GameAbortedError
+        raise KeyboardInterrupt

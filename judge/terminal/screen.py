@@ -21,16 +21,17 @@ from judge.terminal.series_score import SeriesScore
 
 def score_words(series: SeriesScore) -> str:
     """The score, such as `67 % (30-90)  a 3 - 1 b, 2 drawn`."""
-    wins = series.wins
-    text = f"{series.names[0]} {wins[0]} - {wins[1]} {series.names[1]}, {series.draws} drawn"
     share = series.share()
     if share is None:
-        return text
+        return series.words
     own, low, high = (round(100 * number) for number in share)
-    return f"{own} % ({low}-{high})  {text}"
+    return f"{own} % ({low}-{high})  {series.words}"
 
 
 WIDE_COLUMNS = 120
+
+MAX_STORED_MOVES = 200
+"""More than a list of moves shows."""
 
 _DIM, _BOLD = Style(dim=True), Style(bold=True)
 _GOOD, _WARN, _BAD = Style(color="green"), Style(color="yellow"), Style(color="red", bold=True)
@@ -103,8 +104,8 @@ def _layout(screen: Screen, width: int, height: int, ascii_only: bool) -> Layout
         Layout(_seats(screen, body_height, ascii_only), ratio=1, minimum_size=20),
     ]
     if width >= WIDE_COLUMNS:
-        moves = _moves(screen, body_height - 2, ascii_only)
-        columns.append(Layout(moves, ratio=1))
+        moves = [_move_line(screen, move, ascii_only) for move in list(screen.moves)[-(body_height - 2) :]]
+        columns.append(Layout(_panel(moves, "moves", _DIM, body_height, ascii_only), ratio=1))
     layout["body"].split_row(*columns)
     return layout
 
@@ -121,8 +122,7 @@ def _series_line(series: SeriesScore, width: int, ascii_only: bool) -> Text:
     done, room = len(series.results), 12 if width < WIDE_COLUMNS else 40
     filled = room * done // max(1, series.games)
     full, empty = ("#", ".") if ascii_only else ("█", "░")
-    line = Text(no_wrap=True, overflow="crop")
-    line.append(full * filled + empty * (room - filled), _GOOD)
+    line = Text.assemble((full * filled + empty * (room - filled), _GOOD))
     left = series.seconds_left
     line.append(f" {done}/{series.games}, to go {'?' if left is None else clock_text(1000 * left)}  ")
     if width >= WIDE_COLUMNS and (share := series.share()) is not None:
@@ -168,15 +168,12 @@ def _panel(lines: Iterable[Text], title: Text | str, style: Style, height: int, 
 
 
 def _clock_line(seat: SeatShown) -> Text:
-    line = Text(no_wrap=True, overflow="crop")
-    line.append("turn ", _DIM)
-    line.append(_time(seat.turn_ms), _over(seat.turn_ms, seat.turn_limit_ms))
+    line = Text.assemble(("turn ", _DIM), (_time(seat.turn_ms), _over(seat.turn_ms, seat.turn_limit_ms)))
     if seat.turn_limit_ms:
         line.append(f"/{seat.turn_limit_ms / 1000:g} s", _DIM)
     if seat.left_ms is not None:
-        line.append("  left ", _DIM)
         used = None if not seat.match_ms else seat.match_ms - seat.left_ms
-        line.append(_time(seat.left_ms), _over(used, seat.match_ms))
+        line.append("  left ", _DIM).append(_time(seat.left_ms), _over(used, seat.match_ms))
     if seat.control:
         line.append(f"  {seat.control}", _DIM)
     return line
@@ -197,14 +194,13 @@ def _over(used: float | None, limit: float | None) -> Style:
 
 
 def _memory_line(seat: SeatShown) -> Text:
-    line = Text("memory ", _DIM, no_wrap=True, overflow="crop")
+    line = Text("memory ", _DIM)
     line.append(_mib(seat.memory_bytes), _over(seat.memory_bytes, seat.memory_cap_bytes))
     if seat.memory_cap_bytes:
         line.append(f"/{_mib(seat.memory_cap_bytes)}", _DIM)
     line.append(" MiB", _DIM)
     if seat.said:
-        line.append("  last ", _DIM)
-        line.append(printable(seat.said, 40), _BOLD)
+        line.append("  last ", _DIM).append(printable(seat.said, 40), _BOLD)
     return line
 
 
@@ -213,31 +209,23 @@ def _mib(count: int | None) -> str:
 
 
 def _search_lines(seat: SeatShown) -> list[Text]:
-    short = Text(no_wrap=True, overflow="crop")
+    short = Text()
     for key, value in seat.search.items():
         if key != "pv":
-            short.append(f"{printable(key, 12)} ", _DIM)
-            short.append(f"{printable(value, 14)}  ")
+            short.append(f"{printable(key, 12)} ", _DIM).append(f"{printable(value, 14)}  ")
     lines = [short] if short else []
     if "pv" in seat.search:
-        lines.append(Text("pv ", _DIM, no_wrap=True, overflow="crop"))
-        lines[-1].append(printable(seat.search["pv"], 200), Style(dim=False))
+        lines.append(Text("pv ", _DIM).append(printable(seat.search["pv"], 200), Style(dim=False)))
     return lines
-
-
-def _moves(screen: Screen, room: int, ascii_only: bool) -> Panel:
-    lines = [_move_line(screen, move, ascii_only) for move in list(screen.moves)[-room:]]
-    return _panel(lines, "moves", _DIM, room + 2, ascii_only)
 
 
 def _move_line(screen: Screen, move: MoveShown, ascii_only: bool) -> Text:
     side = screen.view.seats.index(move.seat)
-    line = Text(f"{move.number:4} ", _DIM, no_wrap=True, overflow="crop")
-    line.append(f"{side_sign(screen.view, side, ascii_only)}", side_style(screen.view, side))
+    line = Text(f"{move.number:4} ", _DIM)
+    line.append(side_sign(screen.view, side, ascii_only), side_style(screen.view, side))
     line.append(f" {printable(move.said, 24):<12}")
     line.append("" if move.ms is None else f"{move.ms:10.1f} ms", _DIM)
     for key in ("depth", "score"):
         if key in move.search:
-            line.append(f"  {key} ", _DIM)
-            line.append(printable(move.search[key], 12))
+            line.append(f"  {key} ", _DIM).append(printable(move.search[key], 12))
     return line

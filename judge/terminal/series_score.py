@@ -18,12 +18,10 @@ class SeriesScore:
         return [result for result in self.results if result is not None]
 
     @property
-    def wins(self) -> tuple[int, int]:
-        return self.counted.count(1.0), self.counted.count(0.0)
-
-    @property
-    def draws(self) -> int:
-        return self.counted.count(0.5)
+    def words(self) -> str:
+        """Such as `a 3 - 1 b, 2 drawn`."""
+        won, lost = self.counted.count(1.0), self.counted.count(0.0)
+        return f"{self.names[0]} {won} - {lost} {self.names[1]}, {self.counted.count(0.5)} drawn"
 
     @property
     def seconds_left(self) -> float | None:

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from judge.cli import ladder
 from judge.cli.contest.tables import standings
 from judge.cli.contest.watch import Followed
 from judge.cli.stats import stats
+from judge.terminal import contest_tables
 from judge.terminal.contest_screen import overview
 from tests.broadcast.logs import recorder
 from tests.cli.test_watch import written
@@ -46,9 +46,10 @@ def test_standings_and_stats_show_the_ladder(played: Cup, capsys: pytest.Capture
 def test_a_narrow_terminal_shows_fewer_columns(
     played: Cup, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int | None
 ) -> None:
-    monkeypatch.setattr(ladder, "Console", partial(Console, width=width or 40, force_terminal=width is not None))
+    console = partial(Console, width=width or 40, force_terminal=width is not None)
+    monkeypatch.setattr(contest_tables, "Console", console)
     contest = played.contest.read()
-    ladder.print_ladder(contest)
+    contest_tables.print_ladder(contest)
     title, head, *rows, explanation = re.sub("\x1b[^m]*m", "", capsys.readouterr().out).splitlines()
     assert "valid at any time" in explanation
     assert len(rows) == len(contest.ladder), title

@@ -14,7 +14,7 @@ import pytest
 import structlog
 
 from judge.base.errors import HostError, InputError
-from judge.cli.contest.cosign import cosign
+from judge.cli.contest.announce import cosign
 from judge.contest import witnesses as asking
 from judge.contest.plan import load_plan
 from judge.contest.take_snapshot import frozen

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from judge.base.errors import InputError
 from judge.base.toml_files import toml_value
-from judge.cli.cup.publish import verify as verify_command
+from judge.cli.contest.verify import verify as verify_command
 from judge.contest.plan import load_plan
 from judge.cup.export import export_cup
 from judge.cup.plan import load_cup
@@ -419,7 +419,7 @@ def test_clone_of_a_cup_with_changed_line_ends_is_verified_after_undoing_them(
             path.write_bytes(path.read_bytes().replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
     (copy.directory / "cup/.DS_Store").write_bytes(b"x")
 
-    verify_command(copy.directory, copy.public_key, None)
+    verify_command(copy.directory, copy.public_key)
     by_judge = capsys.readouterr().out.splitlines()
     code, by_node = verify(copy.directory, copy.public_key)
     assert 0 == code

@@ -5,8 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from judge.cli.contest.verify import verify
-from judge.cli.contest.verify_output import SAMPLE_EXIT_CODE
+from judge.cli.contest.verify import SAMPLE_EXIT_CODE, verify
 from judge.publish.verify.export import verify_export
 from judge.publish.verify.sample import Sample, chance_to_find, percent_to_find
 from tests.publish.public import Public, change, sign_again

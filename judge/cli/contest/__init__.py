@@ -8,7 +8,7 @@ app = lazy_group(
         "import": "judge.cli.contest.exchange:import_contest",
         "plan": "judge.cli.contest.plan:plan",
         "announce": "judge.cli.contest.announce:announce",
-        "cosign": "judge.cli.contest.cosign:cosign",
+        "cosign": "judge.cli.contest.announce:cosign",
         "run": "judge.cli.contest.run:run",
         "watch": "judge.cli.contest.watch:watch",
         "status": "judge.cli.contest.tables:status",

@@ -11,19 +11,12 @@ from judge.terminal.output import note, progress_bar
 
 EXAMPLES = {
     "backup": """
-Examples:
-
 judge contest backup cup /backup/cup
-
 judge contest backup cup /backup/cup --keys /safe/cup-keys
-
 judge contest backup cup /backup/cup --dump cup.dump
 """,
     "restore": """
-Examples:
-
 judge contest restore /backup/cup cup
-
 judge contest restore /backup/cup cup --since kept-checkpoint
 """,
 }

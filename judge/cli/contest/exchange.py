@@ -22,17 +22,11 @@ if TYPE_CHECKING:
 
 EXAMPLES = {
     "import": """
-Examples:
-
 judge contest import gomocup server/tournament/cup.txt
-
 judge contest import gomocup server/tournament/cup.txt contests/cup
 """,
     "compare": """
-Examples:
-
 judge contest compare gomocup server/result/cup cup
-
 judge contest compare gomocup server/result/cup cup --all --json
 """,
 }

@@ -17,12 +17,8 @@ if TYPE_CHECKING:
     from judge.contest.folder_transfer import AgentFolder
 
 EXAMPLES = """
-Examples:
-
 judge contest folders cup
-
 judge contest folders cup --export learned
-
 judge contest folders next-cup --from learned
 """
 
@@ -67,7 +63,17 @@ def _list(contest: Path, as_json: bool) -> None:
             will = brought(planned)
             folders = [] if will is None else will.folders
     if as_json:
-        print_json({"folders": [_document(each) for each in folders]}, indent=None)
+        documents = [
+            {
+                "agent": each.name,
+                "program": each.program,
+                "state": each.state.digest,
+                "bytes": each.state.size_bytes,
+                "files": each.state.inodes,
+            }
+            for each in folders
+        ]
+        print_json({"folders": documents}, indent=None)
         return
     _print(folders)
     if not folders:
@@ -107,16 +113,6 @@ def _import(source: Path, contest: Path, force: bool) -> None:
     _print(found.folders)
     print(f"{planned.name} begins with {len(found.folders)} folders of {printable(found.source)};")
     print(f"  judge contest plan {planned.path}       lists their agents")
-
-
-def _document(each: AgentFolder) -> dict[str, str | int]:
-    return {
-        "agent": each.name,
-        "program": each.program,
-        "state": each.state.digest,
-        "bytes": each.state.size_bytes,
-        "files": each.state.inodes,
-    }
 
 
 def _print(folders: Sequence[AgentFolder]) -> None:

@@ -16,14 +16,8 @@ from judge.base.durable_files import is_directory, is_file, write_durably
 from judge.base.errors import HostError, InputError, os_errors_as
 from judge.base.text import printable
 from judge.cli.guard import is_interactive
-from judge.cli.options import (
-    ClockOption,
-    PolicyOption,
-    SetOption,
-    checked_address,
-    refuse_given,
-)
-from judge.contest.file_names import PLAN_FILE
+from judge.cli.options import ClockOption, PolicyOption, SetOption, checked_address, refuse_given
+from judge.contest.file_names import CUP_FILE, PLAN_FILE
 from judge.terminal.output import note
 
 if TYPE_CHECKING:
@@ -31,20 +25,12 @@ if TYPE_CHECKING:
     from judge.record.policy import Policy
 
 EXAMPLES = """
-Examples:
-
 judge contest init weekend --game gomoku --closes "Fri 18:00" --authors authors.txt
-
 judge contest init cup-2026 --policy gomocup-freestyle
-
 judge contest init friday --policy renju-15 --agent house-renju --agent ./my-brain --format swiss
-
 judge contest init cup --game gomoku --title "Weekend Cup" --turn-ms 300 --zone UTC --closes "2027-03-31 18:00"
-
 judge contest init cup --game gomoku --store postgresql+psycopg://judge@localhost/cup
-
 judge contest init december --from november
-
 judge contest init spring --cup
 
 On a terminal, without --policy, --game and --from, it asks.
@@ -132,6 +118,52 @@ cores = 1        # processors reserved for a game; both agents share them, unles
 # name = sets the name in the tables; default: the agent's own name.
 $agents""")
 
+_CUP_TEMPLATE = Template("""\
+# A cup: several contests with one list of entries. Paths are relative to this file's folder.
+name = $name
+about = ""
+# zone = "Europe/Prague"     # of times without an offset such as +01:00
+# store = "postgresql+psycopg://..."   # default: an SQLite file for each league
+# leagues_at_once = 3        # default: all leagues share the slots from the start
+
+# Schedule of all leagues. A league may have its own.
+# [submissions]
+# opens = 2027-03-01T08:00:00+01:00
+# closes = 2027-03-31T18:00:00+02:00
+# [contest]
+# starts = 2027-03-31T18:30:00+02:00
+
+# The machines, for estimates and pages. Default: this machine.
+# [[machines]]
+# name = "one"
+# cores = 32
+
+# Leagues, in the order in which they begin. Each has the keys of a contest.toml: docs/contest-file.md.
+[[leagues]]
+name = "freestyle-2"
+about = "Freestyle, second league"
+policy = "gomocup-freestyle"
+format = { name = "round-robin", games = 24 }
+openings = { file = "judge:freestyle-20" }
+medals = false               # no medals for this league
+
+[[leagues]]
+name = "freestyle-1"
+about = "Freestyle, first league"
+policy = "gomocup-freestyle:finals"
+format = { name = "round-robin", games = 24 }
+openings = { file = "judge:freestyle-20" }
+after = "freestyle-2"        # begins when that league is over ...
+promoted = 4                 # ... with its best agents
+
+# Entries: a house agent, an executable, a directory with an agent.toml, or an unpacked Gomocup archive.
+# Authors can also submit archives: judge submit.
+# [[entries]]
+# path = "mybrain"
+# name = "mybrain"
+# leagues = ["freestyle-2"]
+""")
+
 _FIXED = "   # makes all random choices predictable; without this line a secret seed is drawn"
 _NO_SEED = "# seed = 1     # makes all random choices predictable; by default a secret seed is drawn at the start"
 
@@ -198,8 +230,7 @@ def init(
     store: Annotated[
         str,
         typer.Option(
-            metavar="URL",
-            help="The contest's database, if its folder is to have none; with --from that of LAST.",
+            metavar="URL", help="The contest's database, if its folder is to have none; with --from that of LAST."
         ),
     ] = "",
     authors: Annotated[
@@ -221,18 +252,10 @@ def init(
 
     if cup:
         given = {"policy": policy, "agent": agent, "format": format_, "games": games, "game": game, "from": last}
-        given |= {
-            "title": title,
-            "starts": starts,
-            "opens": opens,
-            "zone": zone,
-            "store": store,
-            "seed": seed is not None,
-        }
-        refuse_given("is not for a cup: write it in cup.toml", **given, closes=closes, authors=authors)
-        from judge.cli.cup.plan import init as init_cup
-
-        init_cup(name)
+        given |= {"title": title, "starts": starts, "opens": opens, "zone": zone, "store": store}
+        given |= {"seed": seed is not None, "closes": closes, "authors": authors}
+        refuse_given("is not for a cup: write it in cup.toml", **given)
+        _init_cup(name)
         return
     if (opens or closes or starts) and not zone:
         zone = local_zone()
@@ -249,7 +272,12 @@ def init(
 
         init_from(name, last, store, options, set_ or [])
         return
-    address, names = checked_address(url or DEFAULT_ADDRESS), _names_of(authors)
+    address = checked_address(url or DEFAULT_ADDRESS)
+    names: Sequence[str] = ()
+    if authors:
+        from judge.cli.tokens import authors_in
+
+        names = authors_in(authors)
     if game:
         if policy:
             raise InputError("--game and --policy: give one of them")
@@ -316,14 +344,6 @@ def init(
         _print_next_steps(path, is_scheduled=bool(options.starts))
 
 
-def _names_of(file: str) -> Sequence[str]:
-    if not file:
-        return ()
-    from judge.cli.tokens import authors_in
-
-    return authors_in(file)
-
-
 def _print_last_steps(folder: Path, *, is_scheduled: bool) -> None:
     starts = "starts it, plays it and exports it" if is_scheduled else "shows the contest"
     print("then")
@@ -383,7 +403,13 @@ def _text(
     store: str,
 ) -> str:
     from judge.base.toml_files import toml_quoted
+    from judge.contest.opening_files import shipped_openings
 
+    openings = _NO_OPENINGS
+    if file := shipped_openings(loaded):
+        # A test and a ladder play more games than there are openings.
+        transform = "transform" if options.format_ in ("sprt", "ladder") else "# transform"
+        openings = _OPENINGS.substitute(file=toml_quoted(file), transform=transform)
     entered = "\n".join(f"[[agents]]\npath = {toml_quoted(agent)}\n" for agent in agents)
     return _TEMPLATE.substitute(
         name=toml_quoted(name),
@@ -398,16 +424,24 @@ def _text(
         formats=", ".join(_FORMATS),
         games=1 if options.format_ == "ladder" else options.games,
         options=_FORMATS[options.format_],
-        openings=_openings(loaded, options.format_),
+        openings=openings,
         agents=entered or _NOBODY,
     )
 
 
-def _openings(policy: Policy, format_: str) -> str:
+def _init_cup(name: str) -> None:
     from judge.base.toml_files import toml_quoted
-    from judge.contest.opening_files import shipped_openings
+    from judge.contest.plan import NAME
 
-    name = shipped_openings(policy)
-    # A test and a ladder play more games than there are openings.
-    transform = "transform" if format_ in ("sprt", "ladder") else "# transform"
-    return _OPENINGS.substitute(file=toml_quoted(name), transform=transform) if name else _NO_OPENINGS
+    folder = Path(name)
+    path = folder / CUP_FILE
+    if not re.fullmatch(NAME, folder.resolve().name):
+        raise InputError(f"{name}: not a cup's name: use letters, digits, dashes, underscores and dots")
+    if path.exists():
+        raise InputError(f"{path} exists: edit it, or use another name")
+    with os_errors_as(HostError, path):
+        folder.mkdir(parents=True, exist_ok=True)
+        write_durably(path, _CUP_TEMPLATE.substitute(name=toml_quoted(folder.resolve().name)).encode())
+    print(f"{path}: edit it, then")
+    print(f"  judge contest plan {path}       checks it: pairs, games, hours, missing items")
+    print(f"  judge contest run {path}        plays it; after a stop the same command continues")

@@ -48,8 +48,7 @@ def init_from(name: str, path_of_last: Path, store: str, options: InitOptions, c
     joined = [*former, *([own] if has_begun else [])]
 
     def write() -> Planned:
-        source = own if own in joined else ""
-        write_durably(path, next_text(last, folder, values, joined, source).encode())
+        write_durably(path, next_text(last, folder, values, joined, own if own in joined else "").encode())
         return load_plan(path)
 
     try:

@@ -61,8 +61,7 @@ class InitOptions:
     def moments(self) -> Mapping[tuple[str, str], datetime]:
         """The times of the schedule that are given, by table and key. Raises InputError for an invalid one."""
         keys = (("submissions", "opens"), ("submissions", "closes"), ("contest", "starts"))
-        texts = {keys: read_moment(keys[1], getattr(self, keys[1]), self.zone) for keys in keys}
-        return {keys: datetime.fromisoformat(text) for keys, text in texts.items() if text}
+        return {(table, key): read_moment(key, text, self.zone) for table, key in keys if (text := getattr(self, key))}
 
     @property
     def schedule(self) -> str:
@@ -102,22 +101,18 @@ def next_weekday(text: str, now: datetime) -> str:
     return (moment if moment > now else moment + timedelta(days=7)).isoformat()
 
 
-def read_moment(key: str, text: str, zone: str) -> str:
-    """A time in TOML's form; "" for "". Raises InputError."""
-    if not text:
-        return ""
+def read_moment(key: str, text: str, zone: str) -> datetime:
+    """Raises InputError unless a text is a time in the future."""
     now = datetime.now(_zone_of(zone) or UTC).replace(tzinfo=None)
     try:
         moment = datetime.fromisoformat(next_weekday(text, now).strip())
         aware = aware_moment(key, moment, zone)
     except ValueError as error:
-        said = str(error)
-        is_form = "isoformat" in said
-        why = "write such as '2027-03-31 18:00' or 'Fri 18:00'" if is_form else said
+        why = "write such as '2027-03-31 18:00' or 'Fri 18:00'" if "isoformat" in str(error) else str(error)
         raise InputError(f"--{key} {printable(text, 60)}: {why}") from None
     if aware <= datetime.now(UTC):
         raise InputError(f"--{key} {printable(text, 60)}: it has passed; give a time in the future")
-    return moment.isoformat()
+    return moment
 
 
 def policy_of_game(game: str) -> str:
@@ -141,8 +136,8 @@ def ask_options(options: InitOptions, name: str, formats: tuple[str, ...]) -> In
     """Ask for policy, title, clocks, format and schedule; options that are given are not asked for."""
     for each in policy_names():
         typer.echo(f"  {each:<24} {load_policy(each).about}")
-    policy = _ask("Policy", DEFAULT_POLICY, _policy)
-    clock = load_policy(policy).clock
+    policy, loaded = _ask("Policy", DEFAULT_POLICY, lambda text: (text, load_policy(text)))
+    clock = loaded.clock
     title = options.title or _ask("Title", name, str)
     turn_ms = options.turn_ms
     if turn_ms is None and clock.turn_ms:
@@ -161,18 +156,22 @@ def ask_options(options: InitOptions, name: str, formats: tuple[str, ...]) -> In
     ):
 
         def checked(text: str, key: str = key) -> str:
-            read_moment(key, text, zone)
+            if text:
+                read_moment(key, text, zone)
             return text
 
         moments[key] = getattr(options, key) or _ask(question, "", checked)
-    if turn_ms == clock.turn_ms:
-        turn_ms = options.turn_ms
-    if match_ms == clock.match_ms:
-        match_ms = options.match_ms
-    asked = replace(options, policy=policy, title=title, turn_ms=turn_ms, match_ms=match_ms, format_=format_)
-    opens, closes, starts = moments["opens"], moments["closes"], moments["starts"]
-    zone = zone if any(moments.values()) else ""
-    return replace(asked, games=max(1, games), zone=zone, opens=opens, closes=closes, starts=starts)
+    return replace(
+        options,
+        policy=policy,
+        title=title,
+        format_=format_,
+        games=max(1, games),
+        turn_ms=options.turn_ms if turn_ms == clock.turn_ms else turn_ms,
+        match_ms=options.match_ms if match_ms == clock.match_ms else match_ms,
+        zone=zone if any(moments.values()) else "",
+        **moments,
+    )
 
 
 def _ask(question: str, default: str, read: Callable[[str], Value]) -> Value:
@@ -182,11 +181,6 @@ def _ask(question: str, default: str, read: Callable[[str], Value]) -> Value:
             return read(text.strip())
         except InputError as error:
             typer.echo(f"  {error}")
-
-
-def _policy(text: str) -> str:
-    load_policy(text)
-    return text
 
 
 def _whole(text: str) -> int:

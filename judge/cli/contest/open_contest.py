@@ -8,10 +8,9 @@ from judge.base.errors import HostError, os_errors_as
 from judge.base.moments import moment_text
 from judge.cli.contest.announce import announcement, clock_words
 from judge.cli.contest.init_options import EXPECTED_AGENTS
-from judge.cli.links import author_link, organiser_link
 from judge.cli.options import operator
 from judge.cli.submit import open_intake
-from judge.cli.tokens import note_lookalikes
+from judge.cli.tokens import author_link, note_lookalikes, organiser_link
 from judge.contest.estimate import longest_words, size_of
 from judge.contest.file_names import LINKS, PLAN_FILE
 from judge.contest.plan import Planned
@@ -42,8 +41,7 @@ def chosen_lines(planned: Planned, agents: int, authors: int) -> Iterator[str]:
     """Yield what was chosen for a contest with this number of listed agents and authors, and what is where."""
     plan, policy, folder = planned.plan, planned.policy, planned.folder
     expected = agents + authors or EXPECTED_AGENTS
-    names = [f"agent {number}" for number in range(1, expected + 1)]
-    size = size_of(planned, plan.format, names)
+    size = size_of(planned, plan.format, [f"agent {number}" for number in range(1, expected + 1)])
     slots = len(slots_on_host(plan.slots.cores, sharing=policy.box.sharing, ponders=policy.clock.ponder))
     yield f"{planned.path}: change there until the start what was chosen:"
     yield f"  policy    {plan.policy}: {clock_words(planned)}"

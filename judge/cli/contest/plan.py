@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from judge.base.text import duration, json_text, printable, titled
+from judge.base.text import duration, printable, titled
 from judge.cli.options import HERE, ContestOrCupArgument, JsonOption, StoreOption, cup_at, refuse_given
+from judge.terminal.output import make_table, print_json, print_table
 
 if TYPE_CHECKING:
     from judge.contest.estimate import ContestEstimate
     from judge.contest.plan import Planned
+    from judge.cup.plan import PlannedCup
+    from judge.cup.run import LeagueEstimate
 
 EXAMPLES = """
-Examples:
-
 judge contest plan cup/contest.toml
-
 judge contest plan spring/cup.toml --cores 128 --json
 """
 
@@ -38,10 +39,8 @@ def plan(
     from judge.publish.before_export import ratings_problems
 
     if (cup := cup_at(contest)) is not None:
-        from judge.cli.cup.plan import plan as plan_cup
-
         refuse_given("is not for a cup", store=store)
-        plan_cup(cup, cores, as_json=as_json)
+        _plan_cup(cup, cores, as_json=as_json)
         return
     refuse_given("is for a cup", cores=cores)
     planned = load_plan(contest)
@@ -56,18 +55,14 @@ def plan(
     policy = planned.policy
     slots = len(slots_on_host(planned.plan.slots.cores, sharing=policy.box.sharing, ponders=policy.clock.ponder))
     if as_json:
-        print(
-            json_text(
-                dataclasses.asdict(found)
-                | {
-                    "slots": slots,
-                    "hours": found.hours(slots, found.longest_s),
-                    "expected_hours": found.hours(slots, found.expected_s),
-                    "seed": planned.plan.seed,
-                }
-                | {"ratings": {agent: rated.model_dump() for agent, rated in found.ratings.items()}}
-            )
-        )
+        document = dataclasses.asdict(found) | {
+            "slots": slots,
+            "hours": found.hours(slots, found.longest_s),
+            "expected_hours": found.hours(slots, found.expected_s),
+            "seed": planned.plan.seed,
+            "ratings": {agent: rated.model_dump() for agent, rated in found.ratings.items()},
+        }
+        print_json(document, indent=None)
     else:
         _show(planned, found, slots)
     if found.missing:
@@ -139,3 +134,70 @@ def _show_left_out(found: ContestEstimate) -> None:
         rating = f"{rated.rating:g}" if rated.rating else "no rating, meets all"
         without = f"; does not meet {', '.join(below[agent])}" if agent in below else ""
         print(f"           {printable(f'{agent}: {rating} ({rated.reason}){without}', 4000)}")
+
+
+def _plan_cup(cup: Path, cores: int, *, as_json: bool) -> None:
+    from judge.contest.slots import slots_on_host
+    from judge.cup.plan import load_cup
+    from judge.cup.run import cup_hours, estimate_cup
+
+    planned = load_cup(cup)
+    found = estimate_cup(planned)
+    cores = cores or sum(machine.cores for machine in planned.cup.machines) or len(slots_on_host(1))
+    hours = cup_hours(planned, found, cores)
+    missing = [sentence for each in found for sentence in each.missing]
+    warnings = [f"{each.league.name}: {sentence}" for each in found for sentence in each.found.warnings]
+    if as_json:
+        leagues = [
+            {
+                "league": each.league.name,
+                "agents": each.agents,
+                "pairs": each.pairs,
+                "left_out": len(each.found.left_out),
+                "games": each.found.games,
+            }
+            for each in found
+        ]
+        known = None if hours is None else dataclasses.asdict(hours)
+        print_json(
+            {"leagues": leagues, "cores": cores, "hours": known, "missing": missing, "warnings": warnings}, indent=None
+        )
+    else:
+        _show_leagues(planned, found)
+        if hours is None:
+            print("  time     unbounded: a policy's clock.match_ms is 0")
+        else:
+            longest, busy = (duration(each * 3_600_000) for each in (hours.most, hours.busy))
+            print(f"  time     at most {longest} on {cores} core{'s' * (cores != 1)} if agents use all their time")
+            print(f"           {busy} if no core is ever idle")
+        for sentence in warnings:
+            print(f"  warning  {printable(sentence, 2000)}")
+        for sentence in missing:
+            print(f"  missing  {printable(sentence, 2000)}")
+        if not missing:
+            print(f"nothing is missing; judge contest run {planned.path}")
+    if missing:
+        raise SystemExit(1)
+
+
+def _show_leagues(planned: PlannedCup, found: list[LeagueEstimate]) -> None:
+    columns = ("league", "policy", "agents", "pairs", "left out", "games", "begins")
+    rows = [
+        (
+            each.league.name,
+            each.plan.policy,
+            str(each.agents),
+            str(each.pairs),
+            str(len(each.found.left_out)),
+            f"{'' if each.found.is_exact else 'about '}{each.found.games}",
+            f"after {each.league.after}"
+            if each.league.after
+            else planned.contest(each.league.name).plan.windows.words or "at once",
+        )
+        for each in found
+    ]
+    total = (sum(each.pairs for each in found), sum(len(each.found.left_out) for each in found))
+    games = sum(each.found.games for each in found)
+    print(f"{planned.cup.name}: {len(found)} leagues, {len(planned.cup.entries)} entries")
+    table = make_table(columns, [*rows, ("all", "", "", *map(str, (*total, games)), "")], numbers=(2, 3, 4, 5))
+    print_table(table)

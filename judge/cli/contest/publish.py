@@ -14,7 +14,6 @@ import typer
 from judge import DISTRIBUTION
 from judge.base.errors import InputError
 from judge.base.text import printable, suggest
-from judge.cli.contest.options import ArchiveOption, checked_archive
 from judge.cli.options import (
     HERE,
     ContestOrCupArgument,
@@ -33,47 +32,16 @@ if TYPE_CHECKING:
 EXAMPLES = {
     "key": "Example: judge contest key cup/organiser.key",
     "export": """
-Examples:
-
 judge contest export public cup
-
 judge contest export public cup/contest.toml --key ~/organiser.key --private authors
-
 judge contest export results cup --as gomocup
-
 judge contest export public spring/cup.toml
-
 judge contest export pages cup --unsigned --follow
 
 Unsigned pages are the live pages as files. While the contest runs, copy them to a file server repeatedly, or let the
 server read them: the pages poll it every few seconds. After the end they are the final pages.
 """,
 }
-
-KeyFile = Annotated[
-    Path | None, typer.Option("--key", help="Your private key. Default: organiser.key in the contest's folder.")
-]
-
-
-PrivateOption = Annotated[
-    Path | None, typer.Option(help="A new directory for the authors' private files. Default: DIR-private.")
-]
-AddressOption = Annotated[
-    str,
-    typer.Option(metavar="URL", help="The future address of the site; links to games then show a preview picture."),
-]
-LanguageOption = Annotated[
-    list[str] | None,
-    typer.Option(metavar="CODE", help=f"A language of the pages: {', '.join(CODES)}. May be repeated. Default: all."),
-]
-PageOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="NAME",
-        help="Also write a page of another package. For an unknown name, the known ones are printed. May be repeated.",
-        autocompletion=complete_page,
-    ),
-]
 
 
 def key(path: Annotated[Path, typer.Argument(metavar="FILE", help="The new file for the private key.")]) -> None:
@@ -97,12 +65,37 @@ def key(path: Annotated[Path, typer.Argument(metavar="FILE", help="The new file 
 def export(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new directory.")],
     contest: ContestOrCupArgument = HERE,
-    key: KeyFile = None,
-    private: PrivateOption = None,
-    address: AddressOption = "",
-    archive: ArchiveOption = "",
-    language: LanguageOption = None,
-    page: PageOption = None,
+    key: Annotated[
+        Path | None, typer.Option(help="Your private key. Default: organiser.key in the contest's folder.")
+    ] = None,
+    private: Annotated[
+        Path | None, typer.Option(help="A new directory for the authors' private files. Default: DIR-private.")
+    ] = None,
+    address: Annotated[
+        str,
+        typer.Option(metavar="URL", help="The future address of the site; links to games then show a preview picture."),
+    ] = "",
+    archive: Annotated[
+        str,
+        typer.Option(
+            metavar="URL", help="The future address of the export as a tar archive; the page Verify links to it."
+        ),
+    ] = "",
+    language: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CODE", help=f"A language of the pages: {', '.join(CODES)}. May be repeated. Default: all."
+        ),
+    ] = None,
+    page: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Also write a page of another package. For an unknown name, the known ones are printed. May be "
+            "repeated.",
+            autocompletion=complete_page,
+        ),
+    ] = None,
     as_: Annotated[
         str,
         typer.Option(
@@ -135,10 +128,8 @@ def export(
     from judge.publish.export.manager_files import write_for_manager
 
     if (cup := cup_at(contest)) is not None:
-        from judge.cli.cup.publish import export as export_cup
-
         refuse_given("is not for a cup", as_=as_, archive=archive, unsigned=unsigned, withheld=withheld, follow=follow)
-        export_cup(directory, cup, key, private, page_options(address, language or CODES, page or ()))
+        _export_cup(directory, cup, key, private, _page_options(address, language, page))
         return
     if follow and not unsigned:
         raise InputError("--follow is for live pages: also give --unsigned")
@@ -167,20 +158,43 @@ def export(
         print(f"{directory}: {count} files")
         return
     authors = private or directory.with_name(f"{directory.name}-private")
-    options = replace(
-        page_options(address, language or CODES, page or ()), archive=checked_archive(archive), withheld=withheld
-    )
+    options = replace(_page_options(address, language, page), archive=checked_archive(archive), withheld=withheld)
     exported = contest_of(contest).export(
         directory, key=key, private=authors, options=options, progress=progress_bar(), notify=print_notice
     )
-    if exported.unfinished:
-        note(f"judge: {exported.unfinished} games have no result yet; the pages show them as unfinished")
+    _note_unfinished(exported.unfinished)
     if withheld:
         note("judge: with results that are withheld: do not publish it before they are revealed")
     print(f"{directory}: {exported.played} games; open {directory}/index.html")
     print(f"{authors}: private files per author")
-    print(f"manifest {exported.digest}")
-    print(f"key      {exported.fingerprint}")
+    _print_signature(exported.digest, exported.fingerprint)
+
+
+def _export_cup(directory: Path, path: Path, key: Path | None, private: Path | None, options: PageOptions) -> None:
+    from judge.cup.export import export_cup
+    from judge.cup.plan import load_cup
+    from judge.transparency.keys import KEY_FILE, load_key
+
+    cup = load_cup(path)
+    signing = load_key(key or cup.folder / KEY_FILE)
+    authors = private or directory.with_name(f"{directory.name}-private")
+    exported = export_cup(cup, directory, authors, signing, options, progress_bar())
+    _note_unfinished(sum(league.unfinished for league in exported.leagues.values()))
+    for name, league in exported.leagues.items():
+        print(f"{directory}/{name}: {league.played} games")
+    print(f"{directory}: {len(exported.leagues)} leagues; open {directory}/index.html")
+    print(f"{authors}: private files per league and author")
+    _print_signature(exported.digest, exported.fingerprint)
+
+
+def _note_unfinished(games: int) -> None:
+    if games:
+        note(f"judge: {games} games have no result yet; the pages show them as unfinished")
+
+
+def _print_signature(digest: str, fingerprint: str) -> None:
+    print(f"manifest {digest}")
+    print(f"key      {fingerprint}")
     print("Announce both in a place where only you can write.")
 
 
@@ -196,18 +210,28 @@ def _write_pages(directory: Path, contest: Path, archive: str, *, is_followed: b
         print(f"{directory}: pages of {planned.name}, which is not over; --follow keeps them current")
 
 
-def page_options(address: str, languages: Sequence[str], pages: Sequence[str] = ()) -> PageOptions:
-    """The options of pages. Raises InputError."""
+def checked_archive(address: str) -> str:
+    """The value of `--archive`. Raises InputError."""
+    # Pages' commands contain it.
+    if address and not re.fullmatch(r"https?://[\w.~:/%-]{1,200}/[\w.-]{1,80}\.(tar(\.\w+)?|tgz)", address, re.ASCII):
+        raise InputError(
+            f"--archive {printable(address, 60)}: not the address of a tar archive; write it as "
+            "https://example.org/cup.tar.gz"
+        )
+    return address
+
+
+def _page_options(address: str, languages: Sequence[str] | None, pages: Sequence[str] | None) -> PageOptions:
     from judge.publish.export.export import PageOptions
     from judge.publish.pages import PAGES
 
-    for code in languages:
+    for code in languages or ():
         if code not in CODES:
             raise InputError(f"--language {printable(code, 20)}: {suggest(code, CODES)}")
     if address and not re.fullmatch(r"https?://[!-~]{1,200}", address):
         raise InputError(f"--address {printable(address, 60)}: not an address; write it as https://example.org/cup/")
     if address and find_spec("PIL") is None:
         raise InputError(f"--address: pictures of games for links need Pillow: pip install '{DISTRIBUTION}[pictures]'")
-    added = [PAGES.entry(name) for name in dict.fromkeys(pages)]
+    added = [PAGES.entry(name) for name in dict.fromkeys(pages or ())]
     site = f"{address.rstrip('/')}/" if address else ""
-    return PageOptions(site, tuple(dict.fromkeys(languages)), added=added)
+    return PageOptions(site, tuple(dict.fromkeys(languages or CODES)), added=added)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from judge.base.errors import HostError, InputError
+from judge.base.text import printable
 from judge.cli.options import (
     HERE,
     SLOTS_HELP,
@@ -25,14 +28,9 @@ if TYPE_CHECKING:
     from judge.contest.runner import StopReason
 
 EXAMPLES = """
-Examples:
-
 judge contest run contest.toml
-
 judge contest run contest.toml --workers 3
-
 judge contest run spring/cup.toml
-
 judge contest run contest.toml --cluster tls://10.0.0.1:8786 --tls keys/10.0.0.1
 
 Ctrl-C once finishes the running games, twice abandons them. The same command continues.
@@ -67,10 +65,8 @@ def run(
     if cluster:
         require_dask()
     if (cup := cup_at(contest)) is not None:
-        from judge.cli.cup.run import run as run_cup
-
         refuse_given("is not for a cup", accept_images=accept_images, json=as_json)
-        run_cup(cup, workers, cluster, tls, now=now)
+        _run_cup(cup, workers, cluster, tls, now=now)
         return
     display = RunDisplay(as_json=as_json)
     chosen = contest_of(contest)
@@ -120,3 +116,29 @@ def _say_end(chosen: ContestFolder, stop: StopReason) -> None:
         note(f"judge: {name} is paused; judge contest resume {path} resumes it")
         return
     note(f"judge: to continue: judge contest run {path}")
+
+
+def _run_cup(cup: Path, workers: int, cluster: str, tls: Path | None, *, now: bool) -> None:
+    from judge.contest.host_setup import place_on_host
+    from judge.cup.plan import load_cup
+    from judge.cup.run import CupRun, LeagueEnd, alone
+
+    planned = load_cup(cup)
+    arguments = ["--now"] if now else []
+    arguments += ["--workers", str(workers)] if workers else []
+    arguments += ["--cluster", cluster] if cluster else []
+    arguments += ["--tls", str(tls.resolve())] if tls else []
+    if not cluster:
+        place_on_host()
+    with alone(planned), CupRun(planned, arguments, lambda text: note(f"judge: {printable(text, 600)}")) as running:
+        before = signal.signal(signal.SIGINT, lambda _signal, _frame: running.stop())
+        try:
+            ends = running.run()
+        finally:
+            signal.signal(signal.SIGINT, before)
+    if failed := [name for name, end in ends.items() if end is LeagueEnd.FAILED]:
+        raise HostError(f"failed: {', '.join(failed)}; fix it, and run the same command again")
+    if len(ends) == len(planned.cup.leagues) and set(ends.values()) == {LeagueEnd.OVER}:
+        note(f"judge: {planned.cup.name} is over; judge contest standings {planned.path}")
+    else:
+        note(f"judge: to continue: judge contest run {planned.path}")

@@ -1,18 +1,24 @@
 """`judge contest status`, `standings` and `journal`."""
 
+from __future__ import annotations
+
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from judge.base.text import printable, titled
 from judge.cli.options import HERE, ContestArgument, ContestOrCupArgument, JsonOption, cup_at, refuse_given
-from judge.terminal.output import print_json
+from judge.terminal.output import make_table, print_json, print_table
+
+if TYPE_CHECKING:
+    from judge.cup.plan import PlannedCup
+    from judge.store.types import JournalLine
 
 
 def status(
@@ -31,10 +37,8 @@ def status(
     from judge.contest_games import total_text
 
     if (cup := cup_at(contest)) is not None:
-        from judge.cli.cup.tables import status as status_of_cup
-
         refuse_given("is not for a cup", games=games, agents=agents, hosts=hosts)
-        status_of_cup(cup, as_json=as_json)
+        _print_cup_status(cup, as_json=as_json)
         return
     planned = load_plan(contest)
     with opened_if_begun(planned) as found:
@@ -48,23 +52,20 @@ def status(
     counts = document["games"]
     state = "over" if document["is_over"] else document["state"]
     is_idle = state == "open" and document["player"] is None
-    is_interrupted = is_idle and counts["running"] > 0
     if state == "open":
         state = "interrupted" if is_idle else "running"
     name = printable(titled(document["contest"], found.snapshot.title))
     total = total_text(counts, document["to_come"], is_exact=document["is_exact"])
     print(f"{name}: {state}, {counts['done']} of {total} games done")
-    running = "interrupted" if is_interrupted else "running"
+    running = "interrupted" if is_idle and counts["running"] else "running"
     shown = [f"{count} {running if word == 'running' else word}" for word, count in counts.items() if count]
     shown += [f"{document['to_come']} to be drawn"] if document["to_come"] else []
     print(f"  {', '.join(shown)}")
+    path = printable(str(contest), 200)
     if is_idle:
-        print(
-            f"  continue      no judge plays the contest; judge contest run {printable(str(contest), 200)} continues it"
-        )
+        print(f"  continue      no judge plays the contest; judge contest run {path} continues it")
     print(f"  chance        {document['chance']['words']}")
     if document["withheld_from"] is not None:
-        path = printable(str(contest), 200)
         print(f"  withheld      results from round {document['withheld_from']} on; judge contest reveal next {path}")
     if document["folders"]:
         print(f"  folders       {printable(document['folders'], 2000)}")
@@ -74,10 +75,9 @@ def status(
             print(f"  unusual       {printable(host['name'], 80)}: {printable(what)}")
     for core, holder in document["cores"].items():
         print(f"  core {core:<8} {printable(holder, 200)} has it")
-    for agent, why in document["disqualified"].items():
-        print(f"  disqualified  {printable(agent)}: {printable(why)}")
-    for agent, why in document["withdrawn"].items():
-        print(f"  withdrawn     {printable(agent)}: {printable(why)}")
+    for word in ("disqualified", "withdrawn"):
+        for agent, why in document[word].items():
+            print(f"  {word:<13} {printable(agent)}: {printable(why)}")
     for agent, count in document["failures"].items():
         print(f"  failures      {printable(agent)}: {count}")
     _print_copies(document)
@@ -86,9 +86,8 @@ def status(
     for agent in document.get("agents", []):
         what = ", ".join(filter(None, (agent["state"], agent["clock"], agent["author"] and f"of {agent['author']}")))
         print(f"  agent         {printable(agent['name'], 80)}: {printable(what)}")
-    has_rounds = found.snapshot.format.has_rounds
     for game in document.get("list", []):
-        words = f"round {game['round']:<3} " if has_rounds else ""
+        words = f"round {game['round']:<3} " if found.snapshot.format.has_rounds else ""
         print(
             f"  {game['number']:>5}  {game['id'][:8]}  {words}{printable(game['first'], 24)} - "
             f"{printable(game['second'], 24)}  {game['state']}  {printable(game['why'], 60)}".rstrip()
@@ -148,6 +147,44 @@ def _time_left(left: timedelta) -> str:
     return f"{left.days} d {hours} h" if left.days else f"{hours} h {minutes} min" if hours else f"{minutes + 1} min"
 
 
+def _print_cup_status(cup: Path, *, as_json: bool) -> None:
+    from judge.cup.plan import load_cup
+
+    planned = load_cup(cup)
+    documents = {league.name: _league_status(planned, league.name) for league in planned.cup.leagues}
+    if as_json:
+        print_json({"cup": planned.cup.name, "leagues": documents}, indent=None)
+        return
+    print(f"{planned.cup.name}: {sum(each['is_over'] for each in documents.values())} of {len(documents)} leagues over")
+    rows = [
+        (name, *_league_cells(planned, name, document), ", ".join(map(printable, document.get("disqualified", ()))))
+        for name, document in documents.items()
+    ]
+    print_table(make_table(("league", "state", "games done", "of", "disqualified"), rows, numbers=(2, 3)))
+
+
+def _league_status(planned: PlannedCup, league: str) -> dict[str, Any]:
+    from judge.contest.contest import opened_if_begun
+    from judge.contest.status import status_before, status_of
+
+    begun = planned.begun(league)
+    if begun is None:
+        return status_before(planned.contest(league))
+    with opened_if_begun(begun) as found:
+        return status_before(begun) if found is None else status_of(found)
+
+
+def _league_cells(planned: PlannedCup, league: str, document: Mapping[str, Any]) -> tuple[str, str, str]:
+    from judge.contest_games import total_text
+
+    counts = document.get("games")
+    if counts is None:
+        after = planned.cup.by_name[league].after
+        return (f"after {after}" if after else document["words"] or "not begun"), "", ""
+    state = "over" if document["is_over"] else document["state"]
+    return state, str(counts["done"]), total_text(counts, document["to_come"], is_exact=document["is_exact"])
+
+
 def standings(
     contest: ContestOrCupArgument = HERE,
     crosstable: Annotated[
@@ -157,17 +194,15 @@ def standings(
     as_json: JsonOption = False,
 ) -> None:
     """Print the standings, with ratings and their 95 % intervals. Before the start: entries and start time."""
-    from judge.cli.contest.standings_output import print_standings
     from judge.contest.contest import opened_if_begun
     from judge.contest.plan import load_plan
     from judge.contest.status import status_before
     from judge.contest_view.documents import standings_document
+    from judge.terminal.contest_tables import print_standings
 
     if (cup := cup_at(contest)) is not None:
-        from judge.cli.cup.tables import standings as standings_of_cup
-
         refuse_given("is for a league of a cup", crosstable=crosstable)
-        standings_of_cup(cup, as_json=as_json)
+        _print_cup_standings(cup, as_json=as_json)
         return
     if crosstable:
         _print_crosstable(contest, as_json=as_json)
@@ -205,24 +240,55 @@ def _print_crosstable(contest: Path, *, as_json: bool) -> None:
     print_crosstable(Console(highlight=False), cells)
 
 
+def _print_cup_standings(cup: Path, *, as_json: bool) -> None:
+    from judge.cup.plan import load_cup
+    from judge.cup.results import load_results
+    from judge.terminal.contest_tables import print_standings
+
+    results = load_results(load_cup(cup))
+    if as_json:
+        print(results.document({}).model_dump_json())
+        return
+    for league in results.leagues:
+        if league.contest is not None:
+            print_standings(league.contest)
+            print()
+    leaders = [
+        (
+            league.name,
+            *(
+                ", ".join(printable(line.agent, 32) for line in league.leaders if line.place == place)
+                for place in (1, 2, 3)
+            ),
+        )
+        for league in results.leagues
+        if league.is_provisional
+    ]
+    if leaders:
+        print_table(make_table(("provisional", "place 1", "place 2", "place 3"), leaders))
+    medals = [(printable(each.agent, 32), *map(str, each.counts)) for each in results.medals]
+    if medals:
+        print_table(make_table(("medals", "gold", "silver", "bronze"), medals, numbers=(1, 2, 3)))
+    else:
+        print("no medals: no league is over")
+
+
 def journal(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
     """Print the contest's journal: time, actor, event, and the reason of every void."""
     from judge.contest.contest import open_store
     from judge.contest.plan import load_plan
 
     planned = load_plan(contest)
-    if planned.has_no_store:
-        print("[]" if as_json else f"{planned.name}: not begun, and its journal is empty")
-        return
-    with closing(open_store(planned)) as store:
-        lines = store.journal(planned.name)
-        number = {each.id: each.number for each in store.games(planned.name)}
-    if not lines and not as_json:
-        print(f"{planned.name}: not begun, and its journal is empty")
-        return
+    lines: Sequence[JournalLine] = ()
+    if not planned.has_no_store:
+        with closing(open_store(planned)) as store:
+            lines = store.journal(planned.name)
+            number = {each.id: each.number for each in store.games(planned.name)}
     if as_json:
         print_json([dataclasses.asdict(line) | {"data": json.loads(line.data)} for line in lines], indent=None)
         return
+    if not lines:
+        print(f"{planned.name}: not begun, and its journal is empty")
     for line in lines:
         attempt = "" if line.attempt is None else f", attempt {line.attempt}"
         game = f"game {number[line.game]}{attempt}: " if line.game in number else ""

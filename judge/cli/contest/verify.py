@@ -17,25 +17,19 @@ from judge.contest.file_names import CUP_FILE, PLAN_FILE
 from judge.terminal.output import note, progress_bar
 
 if TYPE_CHECKING:
-    from judge.contest_view.joined import FormerContest
+    from judge.cup.verify import CupReport
+    from judge.publish.manifest import ManifestCheck
     from judge.publish.verify.export import VerificationReport
     from judge.publish.verify.sample import Sample
     from judge.publish.verify.witnesses import Witnessed
     from judge.statistics.fairness import FairnessTest
 
 EXAMPLES = """
-Examples:
-
 judge contest verify public --key organiser.pem
-
 judge contest verify public --key organiser.pem --since kept-checkpoint
-
 judge contest verify public --key organiser.pem --receipt answer.json
-
 judge contest verify public --key organiser.pem --witness witnesses.keys
-
 judge contest verify public --key organiser.pem --sample 500
-
 judge contest verify weekend
 
 The live site and the export of a contest have its log's checkpoint in log/checkpoint. Save a copy now and then.
@@ -43,20 +37,19 @@ The live site and the export of a contest have its log's checkpoint in log/check
 
 FORGED = (1, 10, 100, 1000)
 
+SHOWN_PROBLEMS = 50
 
-PublicKeyOption = Annotated[
-    Path | None, typer.Option(help="The organiser's public key; obtain it from another source than the export.")
-]
-SampleSeedOption = Annotated[
-    str, typer.Option(metavar="TEXT", help="Choose the games of --sample by this text, to repeat a sample.")
-]
+SAMPLE_EXIT_CODE = 3
+"""A sample had no problem. 0 would look like a complete verification."""
 
 
 def verify(
     directory: Annotated[
         Path, typer.Argument(metavar="DIR", help="The export, or a contest's folder: its newest export.")
     ],
-    key: PublicKeyOption = None,
+    key: Annotated[
+        Path | None, typer.Option(help="The organiser's public key; obtain it from another source than the export.")
+    ] = None,
     since: Annotated[
         Path | None,
         typer.Option(metavar="CHECKPOINT", help="An old checkpoint of the log: verify that nothing before it changed."),
@@ -74,48 +67,106 @@ def verify(
         int | None,
         typer.Option(metavar="N", min=1, help="Replay only N games, chosen at random. Exits with 3 if all is well."),
     ] = None,
-    sample_seed: SampleSeedOption = "",
+    sample_seed: Annotated[
+        str, typer.Option(metavar="TEXT", help="Choose the games of --sample by this text, to repeat a sample.")
+    ] = "",
 ) -> None:
     """Verify an export: check files and signature, replay every game, recompute schedule and tables.
 
     Of a contest's folder, its newest export, with the contest's own key. Of an exported cup, each league and the
     medals.
     """
-    from judge.cli.contest.verify_output import SAMPLE_EXIT_CODE, print_problems
     from judge.publish.manifest import CUP_DOCUMENT, MANIFEST, PUBLIC_KEY
-    from judge.publish.verify.copies import CHANGED_LINE_ENDS
     from judge.publish.verify.export import verify_export
+    from judge.publish.verify.sample import Sample
 
     if not directory.is_dir():
         raise InputError(f"{directory}: not a directory; give one that judge contest export wrote")
-    chosen = chosen_sample(sample, sample_seed)
+    if sample_seed and sample is None:
+        raise InputError("--sample-seed chooses the games of a sample: also give --sample N")
+    chosen = None if sample is None else Sample(sample, sample_seed or secrets.token_hex(8))
     if (directory / CUP_FILE).is_file():
         raise InputError(f"{directory}: a cup, not its export; judge contest export DIR {directory} writes one")
     if (directory / CUP_DOCUMENT).exists():
-        from judge.cli.cup.publish import verify as verify_cup
-
         if since or witness or receipt:
             raise InputError("--since, --witness and --receipt are for one league: give the directory of a league")
-        verify_cup(directory, key, chosen)
+        _verify_cup(directory, key, chosen)
         return
     if is_of_contest := (directory / PLAN_FILE).is_file() and not (directory / MANIFEST).exists():
         own_key = directory / PUBLIC_KEY
         key = key or (own_key if own_key.is_file() else None)
         folder, directory = directory, _newest_export(directory)
     report = verify_export(directory, key, since, receipt, witness, chosen, progress_bar())
-    place = printable(str(directory), None)
-    _warn(report)
+    _warn_of_own_key(report.manifest)
+    if not report.is_over:
+        why = "there are problems" if report.problems else "another round follows"
+        if report.unfinished:
+            why = f"{report.unfinished} games have no result"
+        note(f"judge: this does not prove that the contest is over: {why}")
+    _print_files(report)
+    _print_contents(report, chosen, since)
+    if is_of_contest and not report.problems:
+        _refuse_outdated(folder, report)
+    name = printable(titled(report.contest, report.title))
+    replayed = f"{report.replayed - report.uncounted} of {report.sampled_of} games replayed"
+    sampled = "" if report.sampled_of is None else f"{name}, {replayed}"
+    whole = f"{name}, {report.replayed} games replayed, schedule and tables computed again"
+    _print_result(directory, report, sampled, whole)
+    if is_of_contest:
+        print(f"publish {printable(str(directory), None)}")
+
+
+def _verify_cup(directory: Path, key: Path | None, chosen: Sample | None) -> None:
+    from judge.cup.verify import verify_cup
+
+    report = verify_cup(directory, key, chosen, progress_bar())
+    _warn_of_own_key(report.manifest)
+    _print_files(report)
+    print(f"announced {report.announcement}")
+    for name, league in report.leagues.items():
+        state = "over" if league.is_over else "not over"
+        print(f"league   {name}: {league.replayed} games replayed, {state}, {len(league.problems)} problems")
+        for text in (*league.decisions, *map("not part of the export: {}".format, league.manifest.extra)):
+            print(f"note     {name}: {printable(text, 500)}")
+    for text in (*report.decisions, *map("not part of the export: {}".format, report.manifest.extra)):
+        print(f"note     {printable(text, 500)}")
+    for name in report.waiting:
+        print(f"league   {name}: had not begun")
+    if chosen is not None and not report.problems:
+        print(f"sample   games chosen by --sample-seed {printable(chosen.seed)}")
+    verified = f"{printable(report.name)}, {len(report.leagues)} leagues"
+    _print_result(directory, report, verified if chosen is not None else "", f"{verified}, medals computed again")
+
+
+def _warn_of_own_key(manifest: ManifestCheck) -> None:
+    if manifest.is_own_key:
+        note(
+            "judge: WARNING: this key is from the directory itself. It proves that the files belong together, "
+            "NOT who published them: get the organiser's key from another source and give it with --key FILE"
+        )
+
+
+def _print_files(report: VerificationReport | CupReport) -> None:
+    from judge.publish.verify.copies import CHANGED_LINE_ENDS
+
     if report.changed_line_ends:
         print(CHANGED_LINE_ENDS.format(report.changed_line_ends))
-    print_problems(report.problems)
+    for problem in report.problems[:SHOWN_PROBLEMS]:
+        print(f"  {printable(problem, 500)}")
+    if len(report.problems) > SHOWN_PROBLEMS:
+        print(f"  and {len(report.problems) - SHOWN_PROBLEMS} more")
     print(f"manifest {report.manifest.digest}")
     print(f"key      {report.manifest.fingerprint}")
+
+
+def _print_contents(report: VerificationReport, chosen: Sample | None, since: Path | None) -> None:
     if report.chance:
         print(f"chance   {report.chance}")
     if report.freeze is not None:
         print(f"draw     also follows from the entries and the first {report.freeze.leaves} leaves of the log")
     for former in report.joined:
-        print(f"joined   {_former_words(former)}")
+        source = "its unpublished store" if former.manifest is None else f"its export, manifest {former.manifest}"
+        print(f"joined   {printable(former.name, 60)}: {former.games} games, not replayed here, taken from {source}")
     for name in report.manifest.extra:
         print(f"note     not part of the export: {printable(name, 200)}")
     for decision in report.decisions:
@@ -131,24 +182,20 @@ def verify(
     for each in report.witnesses:
         print(f"witness  {printable(each.name)}: {_witness_words(each)}")
     if chosen is not None and report.sampled_of is not None:
-        for line in _sample_lines(chosen, report, report.sampled_of):
-            print(f"sample   {line}")
-    if report.problems:
-        count = len(report.problems)
+        _print_sample(chosen, report.replayed - report.uncounted, report.sampled_of)
+
+
+def _print_result(directory: Path, report: VerificationReport | CupReport, sampled: str, whole: str) -> None:
+    """Exits with 1 for problems, and with `SAMPLE_EXIT_CODE` if `sampled` says which part was verified."""
+    place = printable(str(directory), None)
+    if count := len(report.problems):
         print(f"{place}: FAILED: {count} problem{'s' if count > 1 else ''}")
         raise SystemExit(1)
-    if is_of_contest:
-        _refuse_outdated(folder, report)
-    name = printable(titled(report.contest, report.title))
-    if report.sampled_of is not None:
-        games = f"{report.replayed - report.uncounted} of {report.sampled_of} games replayed"
-        print(f"{place}: SAMPLE ok, NOT verified: {name}, {games}")
+    if sampled:
+        print(f"{place}: SAMPLE ok, NOT verified: {sampled}")
         raise SystemExit(SAMPLE_EXIT_CODE)
-    games = f"{report.replayed} games replayed, schedule and tables computed again"
     result = "ok after undoing changed line ends" if report.changed_line_ends else "ok"
-    print(f"{place}: {result}: {name}, {games}")
-    if is_of_contest:
-        print(f"publish {place}")
+    print(f"{place}: {result}: {whole}")
 
 
 def _refuse_outdated(folder: Path, report: VerificationReport) -> None:
@@ -184,25 +231,13 @@ def _newest_export(folder: Path) -> Path:
     return exports[0][1]
 
 
-def chosen_sample(games: int | None, seed: str) -> Sample | None:
-    """The sample of `--sample` and `--sample-seed`; None: all games. Raises InputError."""
-    from judge.publish.verify.sample import Sample
-
-    if games is None:
-        if seed:
-            raise InputError("--sample-seed chooses the games of a sample: also give --sample N")
-        return None
-    return Sample(games, seed or secrets.token_hex(8))
-
-
-def _sample_lines(sample: Sample, report: VerificationReport, all_games: int) -> Iterator[str]:
+def _print_sample(sample: Sample, sampled: int, all_games: int) -> None:
     from judge.publish.verify.sample import percent_to_find
 
-    sampled = report.replayed - report.uncounted
-    yield f"{sampled} of {all_games} games replayed, chosen by --sample-seed {printable(sample.seed)}"
+    print(f"sample   {sampled} of {all_games} games replayed, chosen by --sample-seed {printable(sample.seed)}")
     chances = [f"{forged}: {percent_to_find(forged, sampled, all_games)}" for forged in FORGED if forged <= all_games]
-    yield f"probability to find at least one of k forged games: {', '.join(chances)}"
-    yield "not checked: the other records, states of folders, and the fairness certificate"
+    print(f"sample   probability to find at least one of k forged games: {', '.join(chances)}")
+    print("sample   not checked: the other records, states of folders, and the fairness certificate")
 
 
 def fairness_lines(tests: Sequence[FairnessTest]) -> Iterator[str]:
@@ -238,11 +273,6 @@ def _size_words(test: FairnessTest) -> str:
     return f"{sizes[0]} {unit} ({sizes[1]} to {sizes[2]}), adjusted p = {test.adjusted:.2g}"
 
 
-def _former_words(former: FormerContest) -> str:
-    source = "its unpublished store" if former.manifest is None else f"its export, manifest {former.manifest}"
-    return f"{printable(former.name, 60)}: {former.games} games, not replayed here, taken from {source}"
-
-
 def _log_words(report: VerificationReport, since: Path | None) -> str:
     if report.log is None:
         return "missing in the export" if report.contest else "not read"
@@ -256,14 +286,3 @@ def _witness_words(witness: Witnessed) -> str:
     return (
         f"has signed the first {witness.size} leaves, {datetime.fromtimestamp(witness.at, UTC):%Y-%m-%d %H:%M:%S} UTC"
     )
-
-
-def _warn(report: VerificationReport) -> None:
-    from judge.cli.contest.verify_output import warn_of_own_key
-
-    warn_of_own_key(report.manifest)
-    if not report.is_over:
-        why = "there are problems" if report.problems else "another round follows"
-        if report.unfinished:
-            why = f"{report.unfinished} games have no result"
-        note(f"judge: this does not prove that the contest is over: {why}")

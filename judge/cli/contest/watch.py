@@ -32,12 +32,8 @@ LATE_S = 10.0
 """Maximum wait for missing events after the end: a killed judge leaves the log incomplete."""
 
 EXAMPLES = """
-Examples:
-
 judge contest watch cup
-
 judge contest watch cup --game 3
-
 judge contest watch cup | grep table
 
 On a terminal it shows all running games, or the board of one; otherwise it prints one line per event, from the first
@@ -61,8 +57,7 @@ def watch(
                 _on_screen(followed)
             else:
                 for event in followed.events():
-                    line = line_of(event, followed.live)
-                    if line:
+                    if line := line_of(event, followed.live):
                         print(line, flush=True)
 
 
@@ -107,7 +102,7 @@ class Followed:
 
     def ratings(self) -> Mapping[str, Sequence[str]]:
         """Cells of a ladder's agents by name; empty for other formats."""
-        from judge.cli.ladder import ladder_cells
+        from judge.terminal.contest_tables import ladder_cells
 
         games, began = sum(line.games for line in self.live.table), time.monotonic()
         is_ladder = not self.contest.snapshot.format.has_rounds

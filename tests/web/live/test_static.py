@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from judge.base.errors import InputError
-from judge.cli.contest.options import checked_archive
+from judge.cli.contest.publish import checked_archive
 from judge.contest.contest import Contest
 from judge.contest_view.values import conditions_of
 from judge.contest_view.view import ContestView
