@@ -6,7 +6,7 @@ Frames of the live view of `judge match`:
 
     S       the series begins: JSON of names and number of games
     B       a game begins: its GameSpec as JSON
-    T       new part of its transcript, packed (`judge.record.transcript.unpack`)
+    T       new part of its transcript, packed (`judge.record.transcript.unpack_entries`)
     E       the game is over: JSON of its result
 
 Frames of a worker (`Sender`). A connection is for one attempt:

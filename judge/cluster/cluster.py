@@ -107,7 +107,7 @@ def needed_images(spec: GameSpec, images: Mapping[str, ImageFacts]) -> Mapping[s
 
 
 class Cluster:
-    """All workers' slots; implements `judge.contest.executor.Executor`."""
+    """All workers' slots; implements `judge.contest.attempts.Executor`."""
 
     host = slot = ""
     """Not known before a worker gets the game."""
