@@ -165,11 +165,12 @@ def mib(count: int | None, unknown: str = "?") -> str:
 
 def duration(ms: float) -> str:
     """Such as 12 ms, 3.4 s, 5 min 6 s, 2 h 5 min."""
-    if ms < 1000:
+    if round(ms) < 1000:
         return f"{ms:.0f} ms" if ms >= 10 else f"{number(ms, 1)} ms"
     seconds = ms / 1000
-    if seconds < 60:
+    if round(seconds, 1) < 60:
         return f"{number(seconds, 1)} s"
+    seconds = max(seconds, 60)
     value, large, small = (int(seconds), "min", "s") if seconds < 3600 else (int(seconds // 60), "h", "min")
     whole, rest = divmod(value, 60)
     return f"{whole} {large} {rest} {small}" if rest else f"{whole} {large}"

@@ -235,7 +235,7 @@ def line_of(keys: list[str], text: str) -> int:
     """Line of a key, as its parts, from 1; 0 if it is missing."""
     section: list[str] = []
     elements: dict[str, int] = {}
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         found: list[str] | None = None
         if element := re.match(r"\s*\[\[([^\[\]]+)\]\]", line):
             elements[element[1]] = elements.get(element[1], -1) + 1

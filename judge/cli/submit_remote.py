@@ -268,8 +268,9 @@ def _followed(service: RemoteIntake, number: int, *, as_json: bool) -> tuple[dic
 
     def ask_once() -> tuple[bytes, Detail]:
         nonlocal shown, waits_for
-        data = service.ask(f"/submissions/{number}")
-        now = parse_json(Detail, data, f"{service.url}: not an answer of judge serve")
+        path = f"/submissions/{number}"
+        data = service.ask(path)
+        now = parse_json(Detail, data, f"{service.url}{path}: not an answer of judge serve")
         if now.steps[: len(shown)] != shown:
             shown = []
         if not as_json:

@@ -5,7 +5,7 @@ Containers have labels. Process agents are the judge's children; the older one h
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, closing, suppress
 from functools import partial
 
 from judge.base.errors import HostError
@@ -44,13 +44,20 @@ class MemoryMonitor:
 
     def _watch(self, find: Callable[[], Mapping[int, Meter]], most: int) -> None:
         meters: Mapping[int, Meter] = {}
-        while not self._over.wait(INTERVAL_S):
-            with suppress(OSError, ValueError, HostError):
-                if not most or len(meters) < most:
-                    for meter in meters.values():
-                        meter.close()
-                    meters = find()
-                self.memory = _of(meters, 0), _of(meters, 1)
+        try:
+            while not self._over.wait(INTERVAL_S):
+                with suppress(OSError, ValueError, HostError):
+                    if not most or len(meters) < most:
+                        _close(meters)
+                        meters = find()
+                    self.memory = _of(meters, 0), _of(meters, 1)
+        finally:
+            _close(meters)
+
+
+def _close(meters: Mapping[int, Meter]) -> None:
+    for meter in meters.values():
+        meter.close()
 
 
 def _of(meters: Mapping[int, Meter], seat: int) -> Memory:
@@ -61,9 +68,8 @@ def _of(meters: Mapping[int, Meter], seat: int) -> Memory:
 
 
 def _containers(game_id: str, judge_pid: int) -> Mapping[int, Meter]:
-    engine = Engine(ENGINE_TIMEOUT_S)
     found: dict[int, Meter] = {}
-    try:
+    with closing(Engine(ENGINE_TIMEOUT_S)) as engine, ExitStack() as opened:
         for container in engine.labelled(f"judge.game={game_id}"):
             labels, name = container["Labels"], container["Id"]
             if Owner.decode(labels["judge.owner"]).pid != judge_pid or SEAT not in labels:
@@ -71,9 +77,8 @@ def _containers(game_id: str, judge_pid: int) -> Mapping[int, Meter]:
                 continue
             groups = cgroup.find_cgroups(int(engine.state(name)["Pid"]), name)
             if groups:
-                found[int(labels[SEAT])] = cgroup.CgroupMeter(groups)
-    finally:
-        engine.close()
+                found[int(labels[SEAT])] = opened.enter_context(closing(cgroup.CgroupMeter(groups)))
+        opened.pop_all()
     return found
 
 

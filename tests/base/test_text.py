@@ -131,6 +131,7 @@ def test_numbers_sizes_and_durations_in_words() -> None:
     assert ("1.5 MiB", "?", "-") == (mib(3 << 19), mib(None), mib(None, "-"))
     said = [duration(ms) for ms in (0.5, 12, 3400, 306_000, 180_000, 7_500_000)]
     assert ["0.5 ms", "12 ms", "3.4 s", "5 min 6 s", "3 min", "2 h 5 min"] == said
+    assert ["999 ms", "1 s", "59.9 s", "1 min"] == [duration(ms) for ms in (999.4, 999.7, 59_940, 59_970)]
 
 
 def test_clock_never_shows_more_than_is_left() -> None:

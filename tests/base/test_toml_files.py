@@ -7,7 +7,7 @@ import pytest
 
 from judge.agents.manifest import read_manifest
 from judge.base.errors import InputError
-from judge.base.toml_files import MAX_BYTES, MAX_KEY_PARTS, parse, read_text
+from judge.base.toml_files import MAX_BYTES, MAX_KEY_PARTS, parse, place_of, read_text
 from judge.contest.plan import load_plan
 from judge.record.policy import load_policy
 from judge.sandbox.docker.seccomp import load_profile
@@ -23,6 +23,10 @@ def refusal(text: str) -> str:
     with pytest.raises(InputError) as caught:
         parse(FILE, text)
     return str(caught.value)
+
+
+def test_line_of_a_key_counts_line_feeds_only() -> None:
+    assert "a.toml, line 2" == place_of(FILE, ["b"], 'a = "x\u2028y" # \x85\r\nb = 1\r\n')
 
 
 # --- bytes -----------------------------------------------------------------------------------------------------------

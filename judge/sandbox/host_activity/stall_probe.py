@@ -134,6 +134,14 @@ class Disk:
             os.close(fd)
 
 
+def _disk_of(path: str) -> Disk:
+    """All disks if the file is gone: the numbers of the others stay, and its readings fail, which is no stall."""
+    try:
+        return Disk(path)
+    except OSError:
+        return Disk("/")
+
+
 def spent_ns(statistics: Sequence[str]) -> int:
     """Time that the transfers in a line of the kernel's disk statistics may have taken."""
     reads, _, sectors_read, _, writes, _, sectors_written = map(int, statistics[:7])
@@ -216,7 +224,7 @@ class Probe:
             return False
         for disk in self._disks:
             disk.close()
-        self._disks = [Disk(path) for path in paths]
+        self._disks = [_disk_of(path) for path in paths]
         self._page.take_list()
         return True
 

@@ -53,6 +53,10 @@ class StallWatch:
                 stderr=subprocess.DEVNULL,
                 process_group=0,  # no Ctrl-C from the terminal
             )
+        except OSError:
+            os.close(self._pipe)
+            self._pressure.close()
+            raise
         finally:
             os.close(memory)
             os.close(theirs)

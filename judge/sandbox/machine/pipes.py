@@ -53,17 +53,21 @@ class NamedPipes:
         self.directory.chmod(0o755)
         self._fds: list[int] = []
         self._held: list[int] = []
-        for name, mode in self.MODES.items():
-            path = self.directory / name
-            path.unlink(missing_ok=True)
-            os.mkfifo(path)
-            path.chmod(mode)
-            self._held.append(os.open(path, os.O_RDWR | os.O_NONBLOCK))
-        self._stdin = self._open("in", os.O_WRONLY)
-        self.sources = (
-            PipeSource(self._open("out", os.O_RDONLY), Channel.OUT),
-            PipeSource(self._open("err", os.O_RDONLY), Channel.ERR),
-        )
+        try:
+            for name, mode in self.MODES.items():
+                path = self.directory / name
+                path.unlink(missing_ok=True)
+                os.mkfifo(path)
+                path.chmod(mode)
+                self._held.append(os.open(path, os.O_RDWR | os.O_NONBLOCK))
+            self._stdin = self._open("in", os.O_WRONLY)
+            self.sources = (
+                PipeSource(self._open("out", os.O_RDONLY), Channel.OUT),
+                PipeSource(self._open("err", os.O_RDONLY), Channel.ERR),
+            )
+        except OSError:
+            self.close()
+            raise
 
     @property
     def stdin_fd(self) -> int:

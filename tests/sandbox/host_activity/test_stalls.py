@@ -86,6 +86,14 @@ def test_probe_reports_and_an_ended_probe_does_not(tmp_path: Path) -> None:
     assert not Path(f"/proc/{pid}").exists()
 
 
+def test_probe_outlives_a_file_that_is_gone(tmp_path: Path) -> None:
+    with closing(StallWatch([])) as watch:
+        watch._send_list([str(tmp_path / "gone")])
+        until(watch._has_taken_lists)
+        watch.want(time.monotonic_ns())
+        assert watch.stalled_ns() is not None
+
+
 @pytest.fixture
 def places(tmp_path: Path) -> list[list[Nearby]]:
     """The files of two games."""
