@@ -1,4 +1,4 @@
-"""Form and checks of a backup.
+"""Form and checks of a backup, and of the dump of a PostgreSQL database in it.
 
 backup.json             contents, written last
 former.json             of the backup before
@@ -129,7 +129,7 @@ def check_backup(
         raise InputError(f"{database}: missing or changed; use another backup")
     with opened_copy(database, manifest.store) as store:
         contents = read_contents(store, manifest.contest)
-    refuse_other_log(manifest, contents.log, games=len(contents.results))
+    refuse_other_log(manifest, contents.log, len(contents.results))
     if missing := sorted(contents.records - set(manifest.stored)):
         raise InputError(f"{len(missing)} records are missing in the backup, first {missing[0]}")
     chosen = random.SystemRandom().sample(sorted(contents.records), min(sample, len(contents.records)))
@@ -225,10 +225,9 @@ def _refuse_other_entries(rows: Iterable[EntryRow], snapshot: Snapshot, lines: I
             raise InputError(f"the entry {row.name} was changed or damaged; use another backup")
 
 
-def refuse_other_log(manifest: BackupManifest, log: ContestLog, place: str = "", games: int | None = None) -> None:
-    """Raise InputError unless the log, and the number of games with a result if given, are those of the backup."""
-    expected = (manifest.log_size, manifest.log_root, manifest.games)
-    if (log.size, log.tree.root().hex(), manifest.games if games is None else games) != expected:
+def refuse_other_log(manifest: BackupManifest, log: ContestLog, games: int, place: str = "") -> None:
+    """Raise InputError unless the log, and the number of games with a result, are those of the backup."""
+    if (log.size, log.tree.root().hex(), games) != (manifest.log_size, manifest.log_root, manifest.games):
         raise InputError(
             f"{place}the database has a log of {log.size} leaves, the backup one of {manifest.log_size}, or their "
             "leaves differ: this database is not that of the backup"

@@ -50,7 +50,9 @@ def begin(store: Store, planned: Planned, host: Mapping[str, Any], *, is_early: 
     """
     from judge.contest.resolved_format import skip_words
     from judge.contest.runner import Scheduler
-    from judge.contest.take_snapshot import share_files, take_snapshot
+    from judge.contest.shared_files import share_files
+    from judge.contest.take_snapshot import take_snapshot
+    from judge.contest_view.values import folder_words
 
     if not has_begun(store, planned):
         if not is_early and (waits := why_not_yet(store, planned)):
@@ -67,8 +69,10 @@ def begin(store: Store, planned: Planned, host: Mapping[str, Any], *, is_early: 
         if source := planned.plan.ratings.from_:
             words = sentence(f"the agents start from their ratings in {source}")
             store.remark(planned.name, StartRatingsRead(cut(words)))
-        if words := Contest(store, planned).folders_notice:
-            digests = "; ".join(f"{entry.name} {entry.persistent}" for entry in snapshot.entries if entry.persistent)
+        if snapshot.policy.folders.persistent:
+            states = {entry.name: entry.persistent for entry in snapshot.entries if entry.persistent}
+            words = folder_words([entry.name for entry in snapshot.entries], states, snapshot.folders_from)
+            digests = "; ".join(f"{name} {digest}" for name, digest in states.items())
             store.remark(planned.name, FoldersTransferred(cut(f"{words}: {digests}" if digests else words)))
     contest = Contest(store, planned)
     share_files(store, planned, contest.snapshot)

@@ -54,8 +54,9 @@ def carry_over(last: Planned, following: Planned, who: str) -> CarriedOver:
     if not shares_store:
         with closing(source.tokens()) as given, closing(target.tokens()) as taken:
             count = taken.adopt(given)
-    checked, unchecked = names if is_same_policy else (), () if is_same_policy else names
-    return CarriedOver(checked, unchecked, count, has_key, shares_store)
+    if is_same_policy:
+        return CarriedOver(names, (), count, has_key, shares_store)
+    return CarriedOver((), names, count, has_key, shares_store)
 
 
 def _copy_keys(last: Path, following: Path) -> bool:

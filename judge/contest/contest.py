@@ -1,4 +1,4 @@
-"""A contest and its store: jobs of games, results, standings.
+"""A contest and its store: jobs of games, results, standings; and the opened contest of another person.
 
 The folder of contest.toml contains database, locked-in agents, records and folder states.
 """

@@ -1,4 +1,6 @@
-"""Runs games in slots. A slot has whole cores and two processes: one plays while the other prepares its game.
+"""Plays the jobs of games in slots, with their folder states.
+
+A slot has whole cores and two processes: one plays while the other prepares its game.
 
 With shared cores (`box.sharing`) one process plays all games in threads, because many waking processes would need a
 core. A file lock decides which process plays; the kernel releases it when the process dies.

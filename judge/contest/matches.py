@@ -1,4 +1,6 @@
-"""A match: games between two agents with alternating seats. Each attempt is written as a record."""
+"""A match: games between two agents with alternating seats. Each attempt is written as a record; folders are kept
+through a run.
+"""
 
 import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

@@ -20,8 +20,13 @@ Document = MutableMapping[str, Any]
 _OPENINGS = ("openings", "file")
 
 _PATHS = (
-    *(("folders", "from"), ("format", "seats", "previous"), ("format", "skip", "above"), ("format", "skip", "ratings")),
-    *(_OPENINGS, ("ratings", "from"), ("ratings", "with")),
+    ("folders", "from"),
+    ("format", "seats", "previous"),
+    ("format", "skip", "above"),
+    ("format", "skip", "ratings"),
+    _OPENINGS,
+    ("ratings", "from"),
+    ("ratings", "with"),
 )
 """Keys with paths relative to the file; also policy and agents have some."""
 

@@ -1,4 +1,6 @@
-"""Resolves the format of a contest: ratings of left-out pairs from a CSV file or earlier contests, seats, the end."""
+"""Resolves the format of a contest: ratings of left-out pairs from a CSV file or earlier contests, seats, the end,
+start ratings of a ladder.
+"""
 
 import csv
 import re
@@ -26,7 +28,8 @@ Agents = Sequence[tuple[str, str]]
 
 def resolved_format(planned: Planned, agents: Agents) -> AnyFormat:
     """The plan's format with ratings and seats. Raises InputError."""
-    chosen, ends, names = planned.plan.format, planned.plan.season_end, [name for name, _ in agents]
+    chosen, names = planned.plan.format, [name for name, _ in agents]
+    ends = planned.plan.season_end
     if ends is not None:
         if ends <= datetime.now(UTC):
             raise InputError(f"{planned.path}: format.ends, {moment_text(ends)}, has passed; write a later moment")

@@ -101,7 +101,7 @@ def _check_database(manifest: BackupManifest, url: str) -> None:
             "--store: the database has no such contest; first load the dump into an empty database: "
             f"pg_restore --clean --if-exists --no-owner --dbname=DATABASE database/{manifest.database}"
         )
-    refuse_other_log(manifest, log, "--store: ")
+    refuse_other_log(manifest, log, manifest.games, "--store: ")
 
 
 @contextmanager

@@ -1,4 +1,6 @@
-"""The loop that plays a contest: fill slots, wait for an end, store the result, draw and schedule the next games."""
+"""The loop that plays a contest: fill slots, wait for an end, store the result, draw and schedule the next games;
+and the numbers of a run.
+"""
 
 from collections import Counter, deque
 from collections.abc import Mapping

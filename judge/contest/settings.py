@@ -60,8 +60,8 @@ def settings_of(planned: Planned) -> Settings:
     moments |= {} if plan.format.has_rounds else {"ends": plan.season_end}
     values = {"title": plan.title, "about": plan.about}
     for name, at in moments.items():
-        local = None if at is None else at.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
-        values[name] = "" if local is None else local.isoformat(timespec="seconds")
+        local = at and at.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
+        values[name] = local.isoformat(timespec="seconds") if local else ""
     if clock.control is None:
         values |= {"turn_ms": str(clock.turn_ms), "match_ms": str(clock.match_ms)}
     else:
@@ -100,8 +100,7 @@ def change_settings(
             raise InputError(str(error).replace(str(prepared), current.path.name)) from None
         changes = tuple(SettingChange(name, cut(before.values[name]), to) for name, to in changed.items())
         inner.note(SettingsChanged(changes, order.why))
-        told = changes_text(changes)
-        return sentence(f"settings changed: {told}")
+        return sentence(f"settings changed: {changes_text(changes)}")
 
     order = order.with_id()
     with alone(planned):  # no run begins with the old file

@@ -4,11 +4,11 @@ import os
 import stat
 from pathlib import Path
 
-PARAMETERS = {
+PARAMETERS = frozenset({
     "application_name", "channel_binding", "connect_timeout", "gssencmode", "keepalives", "keepalives_count",
     "keepalives_idle", "keepalives_interval", "options", "port", "require_auth", "sslmode", "sslrootcert",
     "target_session_attrs", "tcp_user_timeout",
-}  # fmt: skip
+})  # fmt: skip
 """Of libpq. The others read passwords and keys of the user from any file, or name another host."""
 
 

@@ -4,12 +4,11 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import judge
-from judge.agents.store import AgentStore, pack_agent
+from judge.agents.store import AgentStore
 from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
 from judge.base.owner import owned_directory
@@ -24,7 +23,6 @@ from judge.referee.setup import check_playable, in_contest
 from judge.sandbox.docker.images import find_runtime, listing
 from judge.store.contests import Store
 from judge.store.files import Files
-from judge.store.types import FileKind
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.results import points_table
@@ -170,33 +168,3 @@ def images_of(runtimes: Iterable[str], others: Iterable[str] = ()) -> dict[str, 
             ids[runtime] = find_runtime(runtime).id
     ids = dict(sorted(ids.items()))
     return {name: SnapshotImage(id=image, content=contents.get(image, "")) for name, image in ids.items()}
-
-
-def share_files(store: Store, planned: Planned, snapshot: Snapshot) -> None:
-    """Synchronise database (PostgreSQL) and folder, so that another host can take over.
-
-    Raises HostError if a database copy is damaged or the disk is full, InputError if an agent is in neither.
-    """
-    if not store.keeps_files:
-        return
-    name, files, agents = snapshot.name, Files(planned.files), AgentStore(planned.agents)
-    kept = set(store.stored_files(name))
-    here = {(FileKind.FILE, digest) for digest in files.digests()}
-    here |= {(FileKind.AGENT, digest) for digest in agents.digests()}
-    brought = sorted(kept - here)
-    for kind, digest in brought:
-        data = store.stored_file(name, kind, digest)
-        try:
-            if kind is FileKind.AGENT:
-                agents.put_packed(digest, BytesIO(data))
-            elif files.put(data) != digest:
-                raise InputError("its SHA-256 differs from its name")
-        except InputError as error:
-            raise HostError(f"the store's copy of the {kind} {digest} is damaged: {error}") from None
-    for digest in sorted(digest for kind, digest in here - kept if kind is FileKind.FILE):
-        store.keep(name, FileKind.FILE, digest, files.get(digest))
-    for digest in sorted({entry.seat.digest for entry in snapshot.entries}):
-        if (FileKind.AGENT, digest) not in kept:
-            store.keep(name, FileKind.AGENT, digest, pack_agent(agents.get(digest)))
-    if brought:
-        log.info("files copied from the store", files=len(brought))

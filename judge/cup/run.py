@@ -90,7 +90,9 @@ def estimate_cup(planned: PlannedCup, names: Collection[str] | None = None) -> l
 
 def cup_hours(planned: PlannedCup, estimates: Sequence[LeagueEstimate], cores: int) -> CupHours | None:
     """Duration on this number of cores; None without a limit of a game's time."""
-    work, hours, chains = 0.0, list[float](), dict[str, float]()
+    work = 0.0
+    hours: list[float] = []
+    chains: dict[str, float] = {}
     for each in estimates:
         alone = each.found.hours(_MANY_SLOTS, each.found.longest_s)
         if alone is None or each.found.longest_s is None:
@@ -222,8 +224,8 @@ def alone(planned: PlannedCup) -> Iterator[None]:
         for league in planned.cup.leagues
         if planned.begun(league.name) is None and not planned.contest(league.name).waits_for()
     ]
-    for sentence in (sentence for each in estimate_cup(planned, names) for sentence in each.missing):
-        raise InputError(f"{sentence}; judge contest plan {planned.path} prints all problems")
+    if missing := [sentence for each in estimate_cup(planned, names) for sentence in each.missing]:
+        raise InputError(f"{missing[0]}; judge contest plan {planned.path} prints all problems")
     file = try_lock_directory(planned.folder)
     if file is None:
         raise InputError(f"another judge plays {planned.cup.name}; wait for its end, or stop it with Ctrl-C")

@@ -145,6 +145,7 @@ class FileCheck:
         self._problems = [*self._signed.problems]
         self._names: Sequence[str] = []
         self._extra: Sequence[str] = ()
+        self._listed: Mapping[str, tuple[str, int]] = {}
         if manifest is not None:
             # Tuples need less memory than models: a large contest has 200,000 files.
             self._listed = {file.path: (file.sha256, file.size) for file in manifest.files}

@@ -110,6 +110,7 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "files": "SHA-256 of the agent's files; the same files have one rating",
         "games": "games that count in that contest",
         **RATING_COLUMNS,
+        # These keep their places.
         "elo": "rating of these files from all contests, relative to the anchors",
         "pool": "ratings of different pools are not comparable",
     },

@@ -76,7 +76,7 @@ class Store(ContestStart, TakesOrders):
     @contextmanager
     def lease(self, contest: str, holder: str) -> Iterator[None]:
         """Hold the right to run the contest (`judge.store.lease`). Inside, this store writes only with the lease;
-        without it, it raises StoreLostError.
+        without it, it raises StoreLostError. With SQLite, the lock of the contest's folder is enough.
         """
         if self._engine.dialect.name != "postgresql":
             yield

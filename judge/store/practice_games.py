@@ -91,7 +91,7 @@ class PracticeGames(Queue[PracticeGame]):
         with self._writing() as connection:
             inner = self._inside(connection)
             row = inner._passed(submission, author)
-            asked = self._of(author).where(practice_games.c.challenged == "")
+            asked = self._requested_by(author).where(practice_games.c.challenged == "")
             is_open = (practice_games.c.submission == submission, practice_games.c.state.in_(_OPEN))
             if inner._count(asked.where(*is_open)):
                 raise NotNowError(f"games of submission {submission} are still to be played: wait for them")
@@ -115,13 +115,13 @@ class PracticeGames(Queue[PracticeGame]):
                 raise NotNowError("an agent does not play against itself: choose another opponent")
             if any(each.disqualified is not None and each.submission == submission for each in entered):
                 raise NotNowError("a disqualified agent plays no challenges")
-            asked = self._of(author).where(practice_games.c.challenged != "")
+            asked = self._requested_by(author).where(practice_games.c.challenged != "")
             inner._refuse_more(asked, 1, per_day, "challenges")
             add_practice_games(connection, row, 1, stamp(self._now()), by_author=True, challenged=found.name)
 
     def challenges(self, author: str, limit: int) -> list[PracticeGame]:
         """Newest first."""
-        query = self._of(author).where(practice_games.c.challenged != "")
+        query = self._requested_by(author).where(practice_games.c.challenged != "")
         return self._values(PracticeGame, query.order_by(practice_games.c.id.desc()).limit(limit))
 
     def _refuse_more(self, asked: Select[Any], wanted: int, per_day: int, games: str) -> None:
@@ -130,11 +130,11 @@ class PracticeGames(Queue[PracticeGame]):
             words = f"an author may request {per_day} {games} in 24 hours: try again later"
             raise TooMuchError(words, _DAY_S // max(1, per_day))
 
-    def _of(self, author: str) -> Select[Any]:
+    def _requested_by(self, author: str) -> Select[Any]:
         return self._all().where(practice_games.c.author == author)
 
     def _passed(self, submission: int, author: str) -> Row[Any]:
-        # The lock protects the author's counts.
+        # Only inside a transaction: its lock protects the author's counts.
         mine = select(submissions).where(submissions.c.contest == self._contest, submissions.c.author == author)
         row = next((row for row in self._rows(mine.with_for_update()) if row.id == submission), None)
         if row is None:
@@ -145,12 +145,16 @@ class PracticeGames(Queue[PracticeGame]):
 
     def of(self, submission: int, author: str) -> list[PracticeGame]:
         """Newest first; empty for another author's submission."""
-        query = self._of(author).where(practice_games.c.submission == submission)
+        query = self._requested_by(author).where(practice_games.c.submission == submission)
         return self._values(PracticeGame, query.order_by(practice_games.c.id.desc()))
 
     def get(self, number: int, author: str) -> PracticeGame:
         """Raises NotFoundError."""
-        row = self._first(self._of(author).where(practice_games.c.id == number)) if 0 < number < 1 << 63 else None
+        row = (
+            self._first(self._requested_by(author).where(practice_games.c.id == number))
+            if 0 < number < 1 << 63
+            else None
+        )
         if row is None:
             raise NotFoundError(f"there is no practice game {number} in {self._contest!r}")
         return value_of(PracticeGame, row)

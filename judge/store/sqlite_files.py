@@ -1,7 +1,7 @@
 """SQLite's files: opening them without write access, and finding damage.
 
-On read-only media, and files of another user, are only read. In WAL mode SQLite creates two more files next to the
-database.
+Files on read-only media, and those of another user, are only read. In WAL mode SQLite creates two more files next to
+the database.
 
     existing files          how it is opened
     neither                 `immutable=1`: it has no writer, and no file is created

@@ -1,4 +1,4 @@
-"""The register of submissions. No row is deleted.
+"""The register of submissions, and which names are taken. No row is deleted.
 
 Submissions are a queue (`judge.store.queue`). Each method is one transaction, durable when it returns.
 """
@@ -215,7 +215,8 @@ class Register(RegisterReader, Queue[Submission], TakesOrders):
             row = self._current(connection, number, attempt)
             if row is None:
                 return self._value(connection, number)
-            name, inner = came.name or row.name, self._inside(connection)
+            inner = self._inside(connection)
+            name = came.name or row.name
             title = row.title or inner._last_title(row, name) or inner._free_title(row, came)
             refusal = came.refusal or inner._why_taken(row.author, came.name, row.title)
             others = inner._other_names(row, came.name) if agents_per_author else ()

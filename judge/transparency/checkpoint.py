@@ -129,8 +129,10 @@ def _signatures(lines: str) -> tuple[NoteSignature, ...]:
     signatures = []
     for line in lines[:-1].split("\n"):
         found = _SIGNATURE.fullmatch(line)
-        data = b"" if found is None else base64.b64decode(found[2], validate=True)
-        if found is None or len(data) < 5:
+        if found is None:
+            raise ValueError
+        data = base64.b64decode(found[2], validate=True)
+        if len(data) < 5:
             raise ValueError
         signatures.append(NoteSignature(found[1], data[:4], data[4:]))
     return tuple(signatures)

@@ -188,6 +188,20 @@ def test_the_work_for_admissions_is_linear(tmp_path: Path, *, is_frozen: bool) -
     assert work(2_000) <= 11 * work(200)
 
 
+def test_refused_submission_does_not_enter_beside_an_entry_without_a_name(tmp_path: Path) -> None:
+    with Season(tmp_path / "cup", CAST, form=FORM) as cup:
+        contest = Contest(cup.store, cup.planned).read()
+    first = contest.snapshot.entries[0]
+    nameless, late = (first.model_copy(update={"name": name, "submission": 1}) for name in ("", "late"))
+    entries = (nameless, *contest.snapshot.entries, late)
+    forged = replace(contest, snapshot=contest.snapshot.model_copy(update={"entries": entries}))
+    changes = [Created(7), SubmissionChanged(SubmissionState.REFUSED, 1, "late"), Entered("late", "")]
+    lines = [replace(with_event(contest.journal[0], each), digest=first.seat.digest) for each in changes]
+    log = ReadLog(Checkpoint("", 0, b""), Tree(()), lines)
+
+    assert any("late has no submission that had passed" in problem for problem in admission_problems(forged, log))
+
+
 # --- forged choices --------------------------------------------------------------------------------------------------
 
 

@@ -7,7 +7,7 @@ from judge.base.text import sentence
 from judge.contest.contest import find_game, why_frozen
 from judge.contest.late_entries import late_entrant, new_entry, possible_entrants, refuse_ended, refuse_frozen
 from judge.contest.orders.order import AGENT, ENTRANT, GAME, NO_PLACE_CHANGES, ROUND, SEASON, ContestOrder, Effect
-from judge.contest.take_snapshot import share_files
+from judge.contest.shared_files import share_files
 from judge.contest_games import OPEN_STATES, GameState
 from judge.journal.events import AdmissionsFrozen, AdmissionsReopened, Paused, Resumed, SeasonEnded, Stopped
 from judge.store.contests import Store

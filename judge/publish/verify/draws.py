@@ -31,7 +31,7 @@ from judge.tournament.formats.sequential import Sequential
 from judge.tournament.snapshot import SnapshotEntry, Versions, is_new_version, start_rating
 
 MAX_REPORTED = 10
-"""Choices of a ladder's matchmaker."""
+"""Maximum number of reported pairs that differ from the matchmaker's choice."""
 
 _Draw = tuple[int, Mapping[str, GameResult], Mapping[str, int], int]
 """Number of pairings without byes, results, rounds by game with changed results, number of changed entries."""
@@ -259,8 +259,9 @@ class _Admissions:
     def _of_entry(self, entry: SnapshotEntry) -> Iterator[str]:
         self._changed.add(self._add(entry))
         change, digest = self._state.submissions.get(entry.submission or 0, (None, None))
-        name = (change.name or "") if change is not None and change.state in ENTERS else ""
-        if digest != entry.seat.digest or self._versions.newest.get(name.casefold()) is not entry:
+        passed = change is not None and change.state in ENTERS and digest == entry.seat.digest
+        name = (change and change.name) or ""
+        if not passed or self._versions.newest.get(name.casefold()) is not entry:
             yield f"{entry.name} has no submission that had passed with its name and files"
         if entry.start != start_rating(self._form, entry):
             yield f"{entry.name} has a start rating that differs from the terms"

@@ -88,6 +88,7 @@ class VerificationReport:
     freeze: Freeze | None = None
     """Part of the log that the draw depends on; None without a log."""
     log: Checkpoint | None = None
+    """Checkpoint of the verified log; None without a log."""
     witnesses: Sequence[Witnessed] = ()
     """Announced or named witnesses with signed sizes."""
     receipt: Receipt | None = None

@@ -74,6 +74,7 @@ class ReadLog:
     lines: Sequence[JournalLine]
     problems: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
+    """Paths of its tiles."""
 
 
 def read_log(directory: Path, contest: ContestView, key: Ed25519PublicKey) -> ReadLog:
