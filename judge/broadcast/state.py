@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from judge.base.text import count_text, number
 from judge.broadcast.events import (
     AnyEvent,
     Board,
@@ -30,7 +31,7 @@ from judge.broadcast.events import (
     Unscored,
     Withdrawn,
 )
-from judge.formats.search_figures import EvaluatedGame, SearchFigures, evaluate_game, search_figures, search_words
+from judge.formats.search_figures import EvaluatedGame, SearchFigures, evaluate_game, search_figures
 from judge.formats.views import BoardView, Face, Mark, Square, Surface, Token
 
 MAX_NEXT_GAMES = 12
@@ -284,13 +285,26 @@ def latest_search(game: LiveGame, seat: int) -> str:
     latest: SearchUpdate | MoveMade | None = game.search.get(seat)
     if latest is None:
         latest = next((move for move in reversed(game.moves) if move.seat == seat), None)
-    return "" if latest is None else search_words(latest.search, latest.messages)
+    return "" if latest is None else search_words(latest)
 
 
 def evaluation_of(move: MoveMade) -> float | None:
     """Its agent's evaluation: positive if the first seat is ahead. None if it reported none."""
     value = search_figures(move.search, move.messages, move.charged_ms).searched_evaluation
     return value if value is None or move.seat == 0 else -value
+
+
+def search_words(report: SearchUpdate | MoveMade) -> str:
+    """Figures, such as `depth 8 · eval 302 · nodes 12K`, with the messages that have none; else the whole report."""
+    found = search_figures(report.search, report.messages, None)
+    figures = {
+        "depth": None if not found.depth else count_text(found.depth),
+        "eval": None if found.evaluation is None else number(found.evaluation, 2).replace("inf", "∞"),
+        "nodes": None if not found.nodes else count_text(found.nodes),
+    }
+    known = {name: text for name, text in figures.items() if text is not None}
+    others = [each for each in report.messages if not known or search_figures({}, [each], None) == SearchFigures()]
+    return " · ".join([*(f"{name} {text}" for name, text in (known or report.search).items()), *others])
 
 
 def token_of(piece: PieceShown) -> Token:

@@ -9,8 +9,6 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from judge.base.text import count_text, number
-
 MAX_LINE_CHARACTERS = 500
 
 MAX_FIGURE = 1e18
@@ -62,21 +60,6 @@ def search_figures(search: Mapping[str, str], messages: Collection[str], ms: flo
     return SearchFigures(said.get("evaluation"), _finite(said.get("depth")), _finite(nodes))
 
 
-def search_words(search: Mapping[str, str], messages: Collection[str]) -> str:
-    """Figures of a search report, such as `depth 8 · eval 302 · nodes 12K`, with the messages that have none; the whole
-    report if it has no figures.
-    """
-    found = search_figures(search, messages, None)
-    figures = {
-        "depth": None if not found.depth else count_text(found.depth),
-        "eval": None if found.evaluation is None else number(found.evaluation, 2).replace("inf", "∞"),
-        "nodes": None if not found.nodes else count_text(found.nodes),
-    }
-    known = {name: text for name, text in figures.items() if text is not None}
-    others = [each for each in messages if not known or search_figures({}, [each], None) == SearchFigures()]
-    return " · ".join([*(f"{name} {text}" for name, text in (known or search).items()), *others])
-
-
 def _number(text: str) -> float:
     sign = -1.0 if "-" in text else 1.0
     digits = text.lstrip("+-#").replace(",", "")
@@ -104,17 +87,17 @@ class EvaluatedGame:
 
 def evaluate_game(moves: Iterable[tuple[int, float | None]], winner: int | None) -> EvaluatedGame | None:
     """`moves`: seat and evaluation of each move. None unless both agents reported evaluations."""
-    values = list(moves)
-    if {seat for seat, value in values if value is not None} != {0, 1}:
+    told = list(moves)
+    if {seat for seat, value in told if value is not None} != {0, 1}:
         return None
     # The scale of an agent is its largest finite evaluation.
     scales = [0.0, 0.0]
-    for seat, value in values:
+    for seat, value in told:
         if value is not None and math.isfinite(value):
             scales[seat] = max(scales[seat], abs(value))
     views: list[float | None] = [None, None]
     lowest, highest, swing, turned_at, decided_at = 0.0, 0.0, 0.0, 0, None
-    for ply, (seat, value) in enumerate(values, 1):
+    for number, (seat, value) in enumerate(told, 1):
         if value is not None:
             share = max(-1.0, min(1.0, value / (scales[seat] or 1.0)))
             views[seat] = share if seat == 0 else -share
@@ -124,9 +107,9 @@ def evaluate_game(moves: Iterable[tuple[int, float | None]], winner: int | None)
         joint = 0.0 if first * second <= 0 else min(first, second, key=abs)
         turn = max(joint - lowest if joint > 0 > lowest else 0.0, highest - joint if joint < 0 < highest else 0.0)
         if turn > swing:
-            swing, turned_at = turn, ply
+            swing, turned_at = turn, number
         lowest, highest = min(lowest, joint), max(highest, joint)
         if winner is not None:
             is_ahead = joint > 0 if winner == 0 else joint < 0
-            decided_at = (ply if decided_at is None else decided_at) if is_ahead else None
+            decided_at = (number if decided_at is None else decided_at) if is_ahead else None
     return EvaluatedGame(swing, turned_at, decided_at)

@@ -15,7 +15,7 @@ from judge.contest_games import PublishedGame
 from judge.contest_view.values import Stream
 from judge.contest_view.view import ContestView
 from judge.formats.outcome import record_outcome, score_text
-from judge.formats.search_figures import SearchFigures, search_figures, search_words
+from judge.formats.search_figures import SearchFigures, search_figures
 from judge.formats.steps import Stepped
 from judge.formats.views import BoardView, Surface, Token, numbered
 from judge.games.types import SEATS
@@ -249,7 +249,8 @@ class _MoveRows:
             if columns["nodes"]:
                 self._measure("" if figure.nodes is None else count_text(figure.nodes))
             if columns["messages"]:
-                message = fitted(search_words(step.search, step.messages[:3]), room)
+                search = " · ".join(f"{key} {value}" for key, value in step.search.items())
+                message = fitted(" · ".join(words for words in (search, *step.messages[:3]) if words), room)
                 self._html.append(f"<td>{_html(message)}")
             self._html.append("\n")
         self._parts.append("".join(self._html))

@@ -7,8 +7,8 @@ import pytest
 
 from judge.broadcast.events import AnyEvent, MoveMade, Playing, SearchUpdate, TurnBegun, write_event
 from judge.broadcast.running import RunningGame, events_of_record
+from judge.broadcast.state import search_words
 from judge.catalog.files import steps_of
-from judge.formats.search_figures import search_words
 from judge.record.spec import RecordFile
 from judge.record.transcript import unpack_entries, unseal
 from tests.broadcast.logs import shares
@@ -147,5 +147,6 @@ def test_unknown_types_are_not_revealed() -> None:
 
 def test_search_is_shown_in_figures_without_the_words_of_the_agent() -> None:
     words = ("static depth 0 eval 302 nodes 0 pv 11,13 ms 0",)
+    update = SearchUpdate(game=1, attempt=1, seat=0, search={}, messages=words)
 
-    assert search_words({}, words) == "eval 302"
+    assert search_words(update) == "eval 302"

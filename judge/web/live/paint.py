@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from judge.base.text import plain_text
 from judge.broadcast.events import AnyEvent, MarkedSquare, MoveMade, PieceShown, Playing, SearchUpdate
-from judge.broadcast.state import Live, LiveGame, evaluation_of, token_of
+from judge.broadcast.state import Live, LiveGame, evaluation_of, search_words, token_of
 from judge.catalog import game_entry
-from judge.formats.search_figures import SearchFigures, search_words
+from judge.formats.search_figures import SearchFigures
 from judge.formats.views import Mark, Square, Token
 from judge.record.policy import Policy
 from judge.render.board import BoardPainter
@@ -50,13 +50,9 @@ class Painter:
             case MoveMade():
                 value = evaluation_of(event)
                 height = {} if value is None else {"height": evaluation_height(value)}
-                return {
-                    **self._drawn(event.pieces, event.marks),
-                    "words": search_words(event.search, event.messages),
-                    **height,
-                }
+                return {**self._drawn(event.pieces, event.marks), "words": search_words(event), **height}
             case SearchUpdate():
-                return {"words": search_words(event.search, event.messages)}
+                return {"words": search_words(event)}
         return {}
 
     def _drawn(self, pieces: Iterable[PieceShown], marks: Iterable[MarkedSquare]) -> Mapping[str, Any]:

@@ -20,7 +20,6 @@ from judge.contest.hosts import ContestHost
 from judge.contest.window_keeper import PlanFile
 from judge.contest_view.values import Stream
 from judge.contest_view.view import ContestView
-from judge.formats.search_figures import search_words
 from judge.formats.views import numbered
 from judge.record.policy import Policy
 from judge.site.game_page import SWATCHES, fitted, room_for_messages
@@ -253,6 +252,7 @@ class RunningPages:
 
 def _row(game: LiveGame, move: MoveMade, room: int, language: Language) -> Mapping[str, Any]:
     left = move.left_ms[move.seat]
+    search = " · ".join([*(f"{key} {value}" for key, value in move.search.items()), *move.messages])
     _, said = numbered(move.notation)
     return {
         "ply": move.ply,
@@ -263,7 +263,7 @@ def _row(game: LiveGame, move: MoveMade, room: int, language: Language) -> Mappi
         "time": language.measure(duration(move.charged_ms)),
         "left": "" if left is None else language.measure(clock_text(left)),
         "memory": language.measure(mib(move.memory_bytes, "")),
-        "search": fitted(search_words(move.search, move.messages), room),
+        "search": fitted(search, room),
     }
 
 

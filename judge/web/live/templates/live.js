@@ -106,8 +106,9 @@
     row.id = String(event.ply);
     row.className = `s${event.seat}`;
     const left = event.left_ms[event.seat];
+    const words = [...Object.entries(event.search).map(([key, value]) => `${key} ${value}`), ...event.messages].join(" · ");
     const said = event.notation.replace(/^[0-9]+\.(?:\.\.)? /, "");
-    row.append(...cells("", name, said, time, left === null ? "" : clockText(left), mib(event.memory_bytes), event.paint.words));
+    row.append(...cells("", name, said, time, left === null ? "" : clockText(left), mib(event.memory_bytes), words));
     const link = document.createElement("a");
     link.href = `#${event.ply}`;
     link.textContent = String(Number(moves.dataset.moves) + event.ply);
