@@ -4,7 +4,7 @@ from pathlib import Path
 
 from judge.base.durable_files import write_durably
 from judge.base.resources import IMAGES
-from judge.host.compilers import built_folder, compile_static
+from judge.host.compilers import compile_static, rebuild_folder
 from judge.sandbox.static_builds import GCC_FLAGS, build_lock, content_digest
 
 SOURCES = IMAGES / "attacks"
@@ -22,7 +22,7 @@ def program_names() -> list[str]:
 def build_attacks() -> Path:
     """Compile outdated programs. Raises HostError if gcc fails."""
     with build_lock("attacks"):
-        return built_folder("attacks", content_digest(SOURCES, *GCC_FLAGS), _build)
+        return rebuild_folder("attacks", content_digest(SOURCES, *GCC_FLAGS), _build)
 
 
 def _build(folder: Path) -> None:

@@ -1,7 +1,9 @@
 """Atomic, durable file writes, which survive kills and power loss, bounded reads, and directories that are complete."""
 
 import errno
+import functools
 import hashlib
+import operator
 import os
 import shutil
 import stat
@@ -15,7 +17,9 @@ from judge.base.errors import HostError, InputError, os_errors_as
 PARTIAL = ".partial"
 
 # O_NONBLOCK: opening must not block on a device or pipe. Windows has only some of the flags.
-_READ: int = sum(getattr(os, name, 0) for name in ("O_RDONLY", "O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"))
+_READ: int = functools.reduce(
+    operator.or_, (getattr(os, name, 0) for name in ("O_RDONLY", "O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"))
+)
 _NO_LINKS: int = getattr(os, "O_NOFOLLOW", 0)
 
 

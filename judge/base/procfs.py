@@ -45,8 +45,8 @@ def status_field(pid: int | str, name: str) -> str:
 
 def status_fields(pid: int | str) -> dict[str, str]:
     """All fields of /proc/PID/status. Raises OSError if it is gone."""
-    lines = _text(pid, "status").splitlines()
-    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    lines = _text(pid, "status").split("\n")  # a process may have other line ends in its name
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines) if name}
 
 
 def count_oom_kills() -> int | None:
@@ -107,10 +107,10 @@ def program_name(pid: int) -> str:
 
 def environment_of(pid: int) -> bytes:
     """Initial environment. Raises OSError without permission."""
-    return read_quickly(f"{PROC}/{pid}/environ")  # closing a box reads every process
+    return read_kernel_file(f"{PROC}/{pid}/environ")  # closing a box reads every process
 
 
-def read_quickly(path: str) -> bytes:
+def read_kernel_file(path: str) -> bytes:
     """A file of the kernel, in a third of pathlib's time. Raises OSError."""
     file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:

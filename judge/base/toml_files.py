@@ -8,7 +8,6 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, time
-from operator import eq
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -192,13 +191,17 @@ def validated(
         raise InputError(_explain(model, error, path, text, changes or {})) from None
 
 
+def _is_part(key: Sequence[str], keys: Sequence[str]) -> bool:
+    return all(one == other for one, other in zip(key, keys, strict=False))
+
+
 def _explain(model: type[BaseModel], error: ValidationError, path: Path, text: str, changes: Mapping[str, str]) -> str:
     found = first_of(error)
     keys = _without_tags([str(key) for key in found["loc"]], text)
     place = str(path)
     if keys and found["type"] != "missing":
-        made = [change for key, change in changes.items() if all(map(eq, key.split("."), keys))]
-        place = made[-1] if made else place_of(path, keys, text)
+        made = [change for key, change in changes.items() if _is_part(key.split("."), keys)]
+        place = made[-1] if made else place_of(path, keys, text)  # the last change of this value
     return f"{place}: {complaint(error, model, keys)}"
 
 

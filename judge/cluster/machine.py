@@ -137,10 +137,11 @@ class Machine:
             job = Job(order.game, programs, states=order.states, contest=order.contest)
             with own_pickles(), self._spectators(order, client) as listener:
                 return self._in_a_slot(replace(job, listener=listener), client)
-        except (_NotWantedError, HostError, InputError) as error:
+        except _NotWantedError:
             self._clear_away(order)
-            if isinstance(error, _NotWantedError):
-                return Stopped(why=f"{self.name} lost its scheduler, or the game was given up")
+            return Stopped(why=f"{self.name} lost its scheduler, or the game was given up")
+        except (HostError, InputError) as error:
+            self._clear_away(order)
             return Broken(why=f"{self.name}: {error}"[:2000])
 
     def receive(self, piece: ParcelPiece, data: bytes) -> Receipt:

@@ -68,7 +68,7 @@ class _Task(GameClient):
 def play(order: bytes) -> bytes:
     """`Order` in, `Answer` out."""
     worker = get_worker()
-    return _answered(lambda: _machine(worker).play(Order.model_validate_json(order), _Task(worker)))
+    return _encode_answer(lambda: _machine(worker).play(Order.model_validate_json(order), _Task(worker)))
 
 
 async def _send_in_turn(worker: Worker, event: dict[str, object]) -> None:
@@ -81,10 +81,10 @@ async def _send_in_turn(worker: Worker, event: dict[str, object]) -> None:
 def receive(piece: bytes, data: bytes) -> bytes:
     """A `ParcelPiece` and its bytes in, a `Receipt` out."""
     worker = get_worker()
-    return _answered(lambda: _machine(worker).receive(ParcelPiece.model_validate_json(piece), data))
+    return _encode_answer(lambda: _machine(worker).receive(ParcelPiece.model_validate_json(piece), data))
 
 
-def _answered(serve: Callable[[], Answer | Receipt]) -> bytes:
+def _encode_answer(serve: Callable[[], Answer | Receipt]) -> bytes:
     try:
         answer = serve()
     except (HostError, InputError) as error:

@@ -32,7 +32,7 @@ def make_ready(
     """
     clean_up(tell, containers=kind == "docker")
     if kind == "docker":
-        if differences := requirements.rootless_notice(policy.game_box):
+        if differences := requirements.notice_without_root(policy.game_box):
             _tell_once(tell, differences)
         requirements.require(policy.box)
         if turn_ms is not None:

@@ -1,4 +1,6 @@
-"""Compiles the judge's C and Java programs: by this host's compilers, else in a container of an image that has them."""
+"""Compiles the judge's C and Java programs: by this host's compilers, else in a container of an image that has them;
+rebuilds folders of programs whose sources have changed.
+"""
 
 from __future__ import annotations
 
@@ -100,7 +102,7 @@ def _with_headers(files: list[Path]) -> list[Path]:
     return found
 
 
-def built_folder(name: str, digest: str, build: Callable[[Path], None]) -> Path:
+def rebuild_folder(name: str, digest: str, build: Callable[[Path], None]) -> Path:
     """`BUILD_DIRECTORY/name`, which `build` fills if the last one had another digest. The caller has a build lock."""
     target = BUILD_DIRECTORY / name
     stamp = BUILD_DIRECTORY / f"{name}.stamp"  # everything inside the folder belongs to the agent

@@ -23,7 +23,7 @@ from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
 from judge.sandbox.docker.engine import Engine
 from judge.sandbox.docker.hardening import container_config
 from judge.sandbox.docker.images import EngineImage, find_runtime, listing
-from judge.sandbox.docker.requirements import maps_users, rootless_differences
+from judge.sandbox.docker.requirements import differences_without_root, maps_users
 from judge.sandbox.docker.run_in_box import Command, run_in_box
 from judge.sandbox.docker.seccomp import NATIVE, load_profile
 from judge.sandbox.evidence import Evidence
@@ -241,7 +241,7 @@ def read_host(settings: Sequence[str], pause_s: float = 1.0) -> Host:
         counts_interrupts=counts_interrupts(),
         images=images,
         trial=trial,
-        without_root=rootless_differences(BoxPolicy()),
+        without_root=differences_without_root(BoxPolicy()),
         lacks=lacks,
     )
 

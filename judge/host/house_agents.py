@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 from judge.base.resources import IMAGES, house_agent_names
-from judge.host.compilers import JAVAC_FLAGS, JAVAC_PACKAGE, built_folder, compile_java, compile_static, has_javac
+from judge.host.compilers import JAVAC_FLAGS, JAVAC_PACKAGE, compile_java, compile_static, has_javac, rebuild_folder
 from judge.sandbox.static_builds import GCC_FLAGS, Progress, build_lock, content_digest, ignore_progress
 
 _NEIGHBOUR = re.compile(r'#include "\.\./([a-z-]+)/')
@@ -39,7 +39,7 @@ def _build_house_agent(source: Path, say: Progress) -> Path:
         if classes := sorted(source.glob("*.java")):
             compile_java(classes, folder)
 
-    return built_folder(source.name, content_digest(*_folders_of(source), *GCC_FLAGS, *JAVAC_FLAGS), build)
+    return rebuild_folder(source.name, content_digest(*_folders_of(source), *GCC_FLAGS, *JAVAC_FLAGS), build)
 
 
 def _folders_of(agent: Path) -> list[Path]:

@@ -65,10 +65,24 @@ _Report = Annotated[
 """Text in JSON."""
 
 _ENTRY_FIELDS = (
-    "memory_peak_bytes", "memory_cap_bytes", "oom_kills", "cpu_ns", "others_share", "held_by_others",
-    "opponent_cpu_ns", "waited_share", "stalled_share", "slept_share", "game_stalled_share", "game_slept_share",
-    "pressure_share", "host_pressure_share", "interrupt_share", "reached_cap", "kernel_peak_bytes",
-)  # fmt: skip
+    "memory_peak_bytes",
+    "memory_cap_bytes",
+    "oom_kills",
+    "cpu_ns",
+    "others_share",
+    "held_by_others",
+    "opponent_cpu_ns",
+    "waited_share",
+    "stalled_share",
+    "slept_share",
+    "game_stalled_share",
+    "game_slept_share",
+    "pressure_share",
+    "host_pressure_share",
+    "interrupt_share",
+    "reached_cap",
+    "kernel_peak_bytes",
+)
 """Values of an EVIDENCE entry. A new one is last; older entries end before it."""
 
 _FEWEST = 6

@@ -178,7 +178,8 @@ def load_runtime(name: str, path: Path) -> ImageRecipe:
     if file.wheels and not any(package.startswith("python3") for package in packages):
         raise InputError(f'{path}: wheels: they are for Python 3: add extends = "python"')
     digests = {}
-    for program in (path.parent / program for program in file.programs):
+    for name_of_program in file.programs:
+        program = path.parent / name_of_program
         with os_errors_as(InputError, f"{path}: programs: {program}"):
             digests[program.name] = sha256_of(program)
     built = BuiltRuntime(**file.model_dump() | {"extends": "", "packages": packages, "programs": digests})

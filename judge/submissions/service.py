@@ -1,4 +1,4 @@
-"""Submissions of a contest: storing, registering and processing uploads.
+"""Submissions of a contest: whether they are open; storing, registering and processing uploads.
 
 FOLDER/submissions/         uploads, logs and reports by digest
 FOLDER/submissions/workers  a locked file per worker process; the kernel unlocks those of dead processes

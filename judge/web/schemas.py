@@ -154,14 +154,15 @@ class Health(JsonAnswer):
 HOST_FAILED = "the judge's host failed; this does not count against the submission"
 
 
-def public(submission: Submission) -> Submission:
+def author_view(submission: Submission) -> Submission:
     """The author's view of a submission."""
     return replace(submission, why=shown_reason(submission.state, submission.why))
 
 
 def public_values(submission: Submission) -> dict[str, Any]:
     """The fields of the author's view."""
-    return {each.name: getattr(public(submission), each.name) for each in fields(Submission)}
+    shown = author_view(submission)
+    return {each.name: getattr(shown, each.name) for each in fields(Submission)}
 
 
 def shown_reason(state: SubmissionState, why: str) -> str:

@@ -1,4 +1,4 @@
-"""`judge contest init`: create a folder with a commented contest.toml."""
+"""`judge contest init`: create a folder with a commented contest.toml or cup.toml."""
 
 from __future__ import annotations
 

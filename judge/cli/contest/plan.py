@@ -1,4 +1,4 @@
-"""`judge contest plan`: games, duration and missing items."""
+"""`judge contest plan`: games, duration and missing items of a contest or a cup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`judge contest key` and `export`: publish a contest."""
+"""`judge contest key` and `export`: publish a contest or a cup."""
 
 from __future__ import annotations
 

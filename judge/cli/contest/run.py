@@ -1,4 +1,4 @@
-"""`judge contest run`: play a contest to its end."""
+"""`judge contest run`: play a contest or a cup to its end."""
 
 from __future__ import annotations
 

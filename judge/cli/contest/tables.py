@@ -1,4 +1,4 @@
-"""`judge contest status`, `standings` and `journal`."""
+"""`judge contest status`, `standings` and `journal`, also of cups."""
 
 from __future__ import annotations
 
@@ -280,6 +280,7 @@ def journal(contest: ContestArgument = HERE, as_json: JsonOption = False) -> Non
 
     planned = load_plan(contest)
     lines: Sequence[JournalLine] = ()
+    number: Mapping[str, int] = {}
     if not planned.has_no_store:
         with closing(open_store(planned)) as store:
             lines = store.journal(planned.name)
@@ -291,5 +292,5 @@ def journal(contest: ContestArgument = HERE, as_json: JsonOption = False) -> Non
         print(f"{planned.name}: not begun, and its journal is empty")
     for line in lines:
         attempt = "" if line.attempt is None else f", attempt {line.attempt}"
-        game = f"game {number[line.game]}{attempt}: " if line.game in number else ""
+        game = f"game {number[line.game]}{attempt}: " if line.game and line.game in number else ""
         print(f"{line.at[:19]}  {game}{line.event}{': ' if line.text else ''}{printable(line.text, 300)}")

@@ -1,4 +1,4 @@
-"""`judge contest verify`: verify an export. Needs no modules of Unix."""
+"""`judge contest verify`: verify an export of a contest or a cup. Needs no modules of Unix."""
 
 from __future__ import annotations
 
@@ -108,8 +108,9 @@ def verify(
     if is_of_contest and not report.problems:
         _refuse_outdated(folder, report)
     name = printable(titled(report.contest, report.title))
-    replayed = f"{report.replayed - report.uncounted} of {report.sampled_of} games replayed"
-    sampled = "" if report.sampled_of is None else f"{name}, {replayed}"
+    sampled = ""
+    if report.sampled_of is not None:
+        sampled = f"{name}, {report.replayed - report.uncounted} of {report.sampled_of} games replayed"
     whole = f"{name}, {report.replayed} games replayed, schedule and tables computed again"
     _print_result(directory, report, sampled, whole)
     if is_of_contest:

@@ -1,4 +1,4 @@
-"""The Engine's create arguments for an agent's container."""
+"""The Engine's create arguments for containers, and the constant kernel files that boxes see."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache

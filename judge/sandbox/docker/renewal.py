@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from judge.base.procfs import read_quickly, stat_fields, status_fields
+from judge.base.procfs import read_kernel_file, stat_fields, status_fields
 from judge.sandbox.docker import inside
 from judge.sandbox.docker.container_box import Container
 from judge.sandbox.docker.first_process import FirstProcess
@@ -292,7 +292,7 @@ class Renewal:
 
 
 def _text(path: str) -> str:
-    return read_quickly(path).decode("utf-8", "replace").rstrip("\n")
+    return read_kernel_file(path).decode("utf-8", "replace").rstrip("\n")
 
 
 def _namespace(pid: int | str, name: str) -> str:

@@ -145,7 +145,7 @@ def security_options(info: Mapping[str, Any]) -> set[str]:
     return {option.split(",")[0].removeprefix("name=") for option in options}
 
 
-def rootless_differences(policy: BoxPolicy) -> Sequence[str]:
+def differences_without_root(policy: BoxPolicy) -> Sequence[str]:
     """Differences for games under this policy if the judge is not root; empty as root."""
     if os.geteuid() == 0:
         return ()
@@ -153,9 +153,9 @@ def rootless_differences(policy: BoxPolicy) -> Sequence[str]:
     return (ENGINE_FREEZES, *WITHOUT_ROOT) if freezes else WITHOUT_ROOT
 
 
-def rootless_notice(policy: BoxPolicy) -> str:
+def notice_without_root(policy: BoxPolicy) -> str:
     """The differences for the start of a command, with a place for details; empty as root."""
-    found = rootless_differences(policy)
+    found = differences_without_root(policy)
     return f"without root: {'; '.join(found[:3])}; docs/enforcement.md, Without root, lists all" if found else ""
 
 

@@ -135,7 +135,7 @@ class Disk:
 
 
 def _disk_of(path: str) -> Disk:
-    """All disks if the file is gone: the numbers of the others stay, and its readings fail, which is no stall."""
+    """The root's disk if the file is gone: the numbers of the others stay, and reads of a directory fail: no stall."""
     try:
         return Disk(path)
     except OSError:

@@ -24,7 +24,7 @@ from judge.submissions.check.diagnosis import (
 )
 from judge.submissions.check.probe_game import ProbeAnswer
 from judge.submissions.check.report import Finding, Grade, failed, passed, turns_text, warned
-from judge.submissions.check.runner import LATE, Examinee, RecordedTalk
+from judge.submissions.check.runner import TURN_LIMITS, Examinee, RecordedTalk
 
 HURRY_MS = 1000
 """Announced turn limit, to test that it is read."""
@@ -44,7 +44,7 @@ _AT_FAULT = {
     Verdict.MEMORY: "memory",
 }
 _NOT_UNDERSTOOD = (Verdict.REFUSED, Verdict.UNREADABLE)
-_UNHEARD = LATE | {Verdict.CRASH}
+_UNHEARD = TURN_LIMITS | {Verdict.CRASH}
 """Faults of an agent that misses a command's end."""
 _NAMES = {"crlf": "CR LF", "lf": sentence("LF alone")}
 _WELL_ALONE = sentence(
@@ -226,7 +226,7 @@ def _only_late(talk: RecordedTalk, question: Question, fault: Verdict) -> Findin
     fix = ""
     if talk.awaited == "RESTART" and talk.is_late:
         name, fix = "restart", _RESTART
-    elif fault in LATE:
+    elif fault in TURN_LIMITS:
         name = "time"
     seen = diagnose(talk)
     return warned(name, f"{seen.evidence}; {_WELL_ALONE}", fix or seen.fix, seen.stderr)
@@ -336,7 +336,7 @@ def _fix_of(answer: ProbeAnswer, protocol: str) -> str:
 
 def time_of(results: QuestionResults, told: Policy) -> Iterator[Finding]:
     """Compare turns with the announced limit. Only the policy's own limit fails."""
-    late = [diagnosis for _, verdict, diagnosis in results.stopped if verdict in LATE]
+    late = [diagnosis for _, verdict, diagnosis in results.stopped if verdict in TURN_LIMITS]
     limit_ms = told.clock.answer_ms
     slowest = max(results.turns_ms, default=0.0)
     if late:

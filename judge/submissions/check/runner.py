@@ -27,9 +27,9 @@ from judge.sandbox.box import BoxKind
 from judge.submissions.check.probe_game import AGENT, Interview, ProbeAnswer
 from judge.submissions.check.report import CheckReport
 
-LATE = frozenset({Verdict.TURN_TIME, Verdict.MATCH_TIME})
+TURN_LIMITS = frozenset({Verdict.TURN_TIME, Verdict.MATCH_TIME})
 NEVER_MS = 1 << 40
-_WRONGS = LATE | {Verdict.START_TIME, Verdict.MEMORY, Verdict.OUTPUT, Verdict.CRASH}
+_WRONGS = TURN_LIMITS | {Verdict.START_TIME, Verdict.MEMORY, Verdict.OUTPUT, Verdict.CRASH}
 _LINE_CHARACTERS = 200
 MAX_STDERR_LINES = 12
 """Maximum number of stderr lines in a report."""
@@ -70,7 +70,7 @@ class RecordedTalk:
     @property
     def is_late(self) -> bool:
         """Whether it exceeded a time limit."""
-        return self.side.fault in LATE | {Verdict.START_TIME}
+        return self.side.fault in TURN_LIMITS | {Verdict.START_TIME}
 
     @property
     def has_stopped(self) -> bool:
@@ -383,8 +383,8 @@ class Examinee:
             talk = replace(talk, answers=tuple(interviews[-1].answers), question=interviews[-1].question)
         self._spent_ms += sum(talk.wakes_ms)
         self.observer.keep(talk, name)
-        is_late = talk.side.fault in LATE and spec.policy != whole.policy
-        if is_late or self._spent_ms >= self.seconds * 1000:
+        has_run_out = talk.side.fault in TURN_LIMITS and spec.policy != whole.policy
+        if has_run_out or self._spent_ms >= self.seconds * 1000:
             check = f" in the check of {talk.question.check}" if talk.question else " in a whole game"
             awaited = f"; the last command that it was sent was {talk.awaited[:80]!r}" if talk.awaited else ""
             raise OverlongError(f"its check took more than {self.seconds:g} s and was stopped{check}{awaited}")

@@ -104,7 +104,8 @@ class Own:
         if isinstance(found, bytes):
             return html(found)
         headers = attachment(name) if name else {}
-        return RenderedResponse(self.site.renders, found, kind_of(name or "page.html"), headers)
+        kind = kind_of(name) if name else "text/html; charset=utf-8"
+        return RenderedResponse(self.site.renders, found, kind, headers)
 
     @property
     def agents(self) -> frozenset[str]:

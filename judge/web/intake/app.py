@@ -42,8 +42,8 @@ from judge.web.schemas import (
     Received,
     UploadQuery,
     Uploads,
+    author_view,
     practice_page,
-    public,
     public_values,
     shown_reason,
 )
@@ -189,7 +189,7 @@ def submissions(
     """List your submissions, newest first."""
     page = state.register.submissions(author, before, limit)
     is_last = len(page) < limit
-    return Page(submissions=[public(submission) for submission in page], before=None if is_last else page[-1].id)
+    return Page(submissions=[author_view(submission) for submission in page], before=None if is_last else page[-1].id)
 
 
 _OF_ONE = error_responses(401, 404, 422, 429, 503)
@@ -269,7 +269,7 @@ def withdraw(state: State, author: Author, id: Number) -> Submission:  # noqa: A
 
     In a ladder that has begun, its agent also leaves.
     """
-    return public(withdraw_submission(state.register, id, author))
+    return author_view(withdraw_submission(state.register, id, author))
 
 
 @router.post("/submissions/{id}/withdrawal", responses=_CHANGE_OF_ONE, tags=["submissions"])
@@ -280,9 +280,9 @@ def leave(state: State, author: Author, id: Number) -> Submission:  # noqa: A002
     """
     name = state.register.get(id, author).name
     if not name:
-        return public(withdraw_submission(state.register, id, author))
+        return author_view(withdraw_submission(state.register, id, author))
     withdraw_agent(state.register, name, author)
-    return public(state.register.get(id, author))
+    return author_view(state.register.get(id, author))
 
 
 def ask_practice(state: AppState, submission: int, author: str) -> list[PracticeGame]:

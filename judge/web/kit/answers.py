@@ -1,4 +1,7 @@
-"""Answers: printable JSON, pages, downloads, and errors with statuses. Causes of host failures are only logged."""
+"""Applications with their answers: printable JSON, pages, downloads, health, and errors with statuses.
+
+Causes of host failures are only logged.
+"""
 
 import json
 from collections.abc import Callable, Coroutine, Mapping, Sequence

@@ -26,11 +26,16 @@ ORGANISERS = "organiser"
 
 HEALTH = "health"
 
-PIECE_BYTES, LARGE_ANSWER_BYTES = 16 << 10, 64 << 10
-"""Larger responses are sent in pieces, and counted while they are in memory."""
+PIECE_BYTES = 16 << 10
+"""Larger responses are sent in pieces."""
 
-ANSWER_BYTES, ALL_ANSWER_BYTES = 64 << 20, 128 << 20
-"""Of large answers at once: of a client, and of all."""
+LARGE_ANSWER_BYTES = 64 << 10
+"""Larger responses are counted while they are in memory."""
+
+ANSWER_BYTES = 64 << 20
+"""Of a client's large answers at once."""
+
+ALL_ANSWER_BYTES = 2 * ANSWER_BYTES
 
 ARRIVAL_S = 0.01
 """One request begins in this time while others arrive, networks in turn. So a burst is read, and mostly refused, before
@@ -41,11 +46,19 @@ RETRY_INTERVAL_S = 5
 
 MAX_REQUESTS = 1024
 
-ORGANISER_ROOM, SIGN_IN_ROOM, HEALTH_ROOM = 32, 8, 8
-"""Further requests for signed-in organisers, for organisers' sign-ins, and for the state of the service."""
+ORGANISER_ROOM = 32
+"""Further requests for signed-in organisers."""
 
-SPARE_CONNECTIONS, MAX_SPARE_CONNECTIONS = 64, 256
-"""Further connections that wait for a request. Beyond the first number, the oldest one is ended."""
+SIGN_IN_ROOM = 8
+"""Further requests for organisers' sign-ins."""
+
+HEALTH_ROOM = 8
+"""Further requests for the state of the service."""
+
+SPARE_CONNECTIONS = 64
+"""Further connections that wait for a request. Beyond this number, the oldest one is ended."""
+
+MAX_SPARE_CONNECTIONS = 4 * SPARE_CONNECTIONS
 
 OWN_DESCRIPTORS = 256
 """Files, databases and pipes of the service."""

@@ -82,7 +82,8 @@ def longest_s(limits: IntakePolicy) -> float:
 def deadlines_of(limits: IntakePolicy, method: str, path: str) -> tuple[float, float]:
     """Seconds until the body is complete, and until the response begins. Only uploads and orders may take long."""
     body_s = longest_s(limits) if method == "POST" and path in UPLOADS else limits.request_s
-    return body_s, longest_s(limits) if method == "POST" and path in ORDERS else body_s
+    answer_s = longest_s(limits) if method == "POST" and path in ORDERS else body_s
+    return body_s, answer_s
 
 
 def path_of(scope: Scope) -> str:

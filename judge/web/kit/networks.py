@@ -1,8 +1,11 @@
-"""Networks of a client, with limits: a provider's customer has many IPv6 addresses, often a /56, a company a /48."""
+"""Networks of a client, with counts and rates.
+
+A provider's customer has many IPv6 addresses, often a /56, a company a /48.
+"""
 
 from collections import Counter, OrderedDict
 from functools import lru_cache
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from threading import Lock
 from time import monotonic
 from typing import NamedTuple
@@ -35,9 +38,12 @@ def networks_of(host: str) -> tuple[Network, ...]:
         return (Network(host[:64], 1),)
     if isinstance(address, IPv6Address) and address.ipv4_mapped:
         address = address.ipv4_mapped
-    lengths = IPV4_NETWORKS if isinstance(address, IPv4Address) else IPV6_NETWORKS
-    found = [(ip_network((address, length), strict=False), share) for length, share in lengths.items()]
-    return tuple(Network(str(network).removesuffix("/32"), share) for network, share in found)
+    # `ip_network` finds out the version by an error, which takes long.
+    if isinstance(address, IPv4Address):
+        found = {str(IPv4Network((address, length), strict=False)): share for length, share in IPV4_NETWORKS.items()}
+    else:
+        found = {str(IPv6Network((address, length), strict=False)): share for length, share in IPV6_NETWORKS.items()}
+    return tuple(Network(name.removesuffix("/32"), share) for name, share in found.items())
 
 
 def client_of(scope: Scope) -> str:

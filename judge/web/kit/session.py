@@ -1,4 +1,5 @@
-"""Sessions of authors and organisers: tokens in a header or cookie, forms, and pages in all languages.
+"""Sessions of authors and organisers: tokens in a header or cookie, forms that no other site sends, and pages in all
+languages.
 
 A link has the token after `#`, which browsers do not send. A form exchanges it for a cookie: unreadable for scripts,
 and only sent to this site by itself. So addresses, logs and Referer headers contain no tokens.

@@ -1,4 +1,4 @@
-"""A contest's public, read-only HTTP paths."""
+"""A contest's public, read-only HTTP paths, also before its start."""
 
 import asyncio
 import time

@@ -206,7 +206,7 @@ class Hub:
         """As `since`; searches of older events take turns. Raises ClientDisconnect if the client goes."""
         found: list[Sent] = []
         while seq < self._stored.seq and len(found) < most:
-            scan = partial(self.since, seq, SCANNED_EVENTS, Topic())
+            scan = partial(self._scan, seq)
             if self._stored.is_compressed(seq):
                 scanned = await self._scanning.run(receive, client, scan, in_thread=False)
             else:
@@ -214,6 +214,9 @@ class Hub:
             found += filter(topic.has, scanned)
             seq = scanned[-1].seq if scanned else self._stored.seq
         return found[:most]
+
+    def _scan(self, seq: int) -> list[Sent]:
+        return list(islice(self._stored.since(seq), SCANNED_EVENTS))
 
     def join(self, transport: asyncio.Transport, topic: Topic, seq: int) -> Viewer:
         """Send the events after `seq`, and all later ones. Headers are already sent."""

@@ -241,7 +241,7 @@ class LivePages:
         return pages[path]
 
     def archive(self) -> Callable[[], Iterator[bytes]] | None:
-        """Packs the newest export of the final results in compressed chunks, or raises InputError; None without one."""
+        """A function that packs the newest export in compressed chunks (raises InputError); None without an export."""
         with self._lock:
             edition = self._read()
             self._find_archive(edition)

@@ -142,12 +142,13 @@ class BackgroundJobs(ServiceLoop, Generic[Job]):
         error = run.worker.exception()
         del self._running[run.worker]
         self._idle.append(run.worker)
-        if error is None and self._queue.ended(run.job, run.worker.result()):
+        if error is None:
+            if not self._queue.ended(run.job, run.worker.result()):
+                self._take_at = time.monotonic() + RETRY_INTERVAL_S
             return
         self._take_at = time.monotonic() + RETRY_INTERVAL_S
-        if error is not None:
-            run.worker.kill()
-            self._queue.failed(run, error, why)
+        run.worker.kill()
+        self._queue.failed(run, error, why)
 
     def finish(self) -> None:
         """End the running jobs, which are due again."""

@@ -1,4 +1,6 @@
-"""What a contest's player reports to the service, also about its host: only it opens the Engine's socket."""
+"""What a contest's player reports to the service, also about its host: the process that parses requests opens no socket
+of the Engine.
+"""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime

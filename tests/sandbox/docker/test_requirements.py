@@ -20,11 +20,11 @@ from judge.sandbox.docker.requirements import (
     freezer_obstacle,
     host_obstacle,
     maps_users,
+    notice_without_root,
     pipes_obstacle,
     refuse_stack,
     require,
     require_exact_clocks,
-    rootless_notice,
     security_options,
     unmet_requirements,
 )
@@ -102,8 +102,8 @@ AS_ROOT = rf"as root: judge contest run CONTEST; chown -R {NOBODY} CONTEST"
 @pytest.mark.docker
 def test_without_root_the_differences_are_listed_and_what_needs_root_is_refused() -> None:
     with without_root():
-        assert ENGINE_FREEZES in rootless_notice(BoxPolicy())
-        assert ENGINE_FREEZES not in rootless_notice(BoxPolicy(freeze="none"))
+        assert ENGINE_FREEZES in notice_without_root(BoxPolicy())
+        assert ENGINE_FREEZES not in notice_without_root(BoxPolicy(freeze="none"))
         with pytest.raises(HostError, match=rf"box.freeze = 'unified'.* set box.freeze to auto, .*{AS_ROOT}"):
             require(BoxPolicy(freeze="unified"))
         for turn_ms in (0, MIN_TURN_MS):
@@ -116,7 +116,7 @@ def test_without_root_the_differences_are_listed_and_what_needs_root_is_refused(
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 def test_as_root_nothing_differs() -> None:
     unified = BoxPolicy(freeze="unified")
-    assert ["", "", ""] == [rootless_notice(BoxPolicy()), freezer_obstacle(unified), clock_obstacle(BoxPolicy(), 1)]
+    assert ["", "", ""] == [notice_without_root(BoxPolicy()), freezer_obstacle(unified), clock_obstacle(BoxPolicy(), 1)]
 
 
 def test_a_stack_of_profiles_of_apparmor_is_refused_with_the_fix() -> None:

@@ -52,8 +52,9 @@
   const units = JSON.parse(html.dataset.units ?? "{}");
   function duration(ms) {
     const decimal = (value) => String(Number(value.toFixed(1))).replace(".", units["."]);
-    if (ms < 1000) return `${ms >= 10 ? ms.toFixed(0) : decimal(ms)} ${units.ms}`;
-    if (ms < 60000) return `${decimal(ms / 1000)} ${units.s}`;
+    if (Math.round(ms) < 1000) return `${ms >= 10 ? ms.toFixed(0) : decimal(ms)} ${units.ms}`;
+    if (Number((ms / 1000).toFixed(1)) < 60) return `${decimal(ms / 1000)} ${units.s}`;
+    ms = Math.max(ms, 60000);
     const two = (value, base, large, small) => `${Math.floor(value / base)} ${large}${value % base ? ` ${value % base} ${small}` : ""}`;
     if (ms < 3600000) return two(Math.floor(ms / 1000), 60, units.min, units.s);
     return two(Math.floor(ms / 60000), 60, units.h, units.min);
