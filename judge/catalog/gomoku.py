@@ -1,4 +1,4 @@
-"""Five in a row: its entry, the texts for a person, and the questions of `judge check`.
+"""Five in a row: its entry, the texts for a person, the questions of `judge check`, openings in files.
 
 A person types a square as on the board (`h8`) or as in protocols (`7,7`).
 """
@@ -172,8 +172,8 @@ def _mistakes(width: int, height: int) -> Mapping[str, Mapping[str, Callable[[De
         },
     }
     return {
-        protocol: {advice: corrected(change) for advice, change in of_protocol.items()}
-        for protocol, of_protocol in changes.items()
+        protocol: {advice: corrected(change) for advice, change in by_advice.items()}
+        for protocol, by_advice in changes.items()
     }
 
 

@@ -33,7 +33,19 @@ class Verdict(StrEnum):
     VOID = "void"
 
 
-FAILURES = frozenset(Verdict) - {Verdict.WIN, Verdict.DRAW, Verdict.FOUL, Verdict.RESIGNED, Verdict.VOID}
+FAILURES = frozenset(
+    {
+        Verdict.ILLEGAL,
+        Verdict.UNREADABLE,
+        Verdict.START_TIME,
+        Verdict.TURN_TIME,
+        Verdict.MATCH_TIME,
+        Verdict.MEMORY,
+        Verdict.OUTPUT,
+        Verdict.CRASH,
+        Verdict.REFUSED,
+    }
+)
 """Failures. Fouls and resignations do not count."""
 
 Opening = tuple[tuple[int, int], ...] | str

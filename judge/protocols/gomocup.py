@@ -351,7 +351,8 @@ class Gomocup:
         return self._answered(Stone(*squares[0]) if stays else Stones(squares), say_squares(squares, rest))
 
     def _swap2_refused(self, _rest: bytes, way: Way = Way.RESTART) -> Sequence[Effect]:
-        return (self._answers_info and self._doubted()) or self._do_without_swap2(self._said, way)
+        doubted = self._doubted() if self._answers_info else ()
+        return doubted or self._do_without_swap2(self._said, way)
 
     def _do_without_swap2(self, said: str, way: Way) -> Sequence[Effect]:
         # Gomoku AI protocol, UNKNOWN: the manager tries a mandatory command. Each unread line of the optional one may

@@ -1,4 +1,6 @@
-"""What the referee asks of the world: it yields a request, and is sent the answer of a wire. Times: nanoseconds.
+"""What the referee asks of the world: it yields a request, and is sent the answer of a wire, by `drive`.
+
+Times: nanoseconds.
 
 A wire is the referee's only source of time and bytes. Everything it observes or does is recorded.
 """
@@ -100,7 +102,7 @@ class Wire(Protocol):
 
 @dataclass(slots=True)
 class SeatRequest:
-    """What concerns one agent."""
+    """A request about one agent."""
 
     seat: int
 

@@ -180,12 +180,13 @@ def _draw_models(contest: ContestView) -> Iterator[Mapping[str, str | Interval]]
     for name, rated in (("Rao-Kupper", contest.ratings), ("Davidson", contest.davidson)):
         if rated is not None:
             share, margin = Interval(rated.draw_share, rated.draw_low, rated.draw_high), rated.draw_elo
-            # Davidson's parameter: the ratio of draws to wins of one side, between equals.
-            ratio = _scaled(share, lambda drawn: 2 * drawn / (1 - drawn))
             yield {
                 "name": name,
                 "advantage": Interval(rated.advantage.elo, rated.advantage.low, rated.advantage.high),
-                "parameter": ratio if margin is None else Interval(margin.elo, margin.low, margin.high),
+                # Davidson's parameter: the ratio of draws to wins of one side, between equals.
+                "parameter": _scaled(share, lambda drawn: 2 * drawn / (1 - drawn))
+                if margin is None
+                else Interval(margin.elo, margin.low, margin.high),
                 "unit": "" if margin is None else "Elo",
                 "share": _scaled(share, lambda drawn: 100 * drawn),
             }

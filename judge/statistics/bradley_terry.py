@@ -173,7 +173,8 @@ class PairCounts:
         ends: dict[tuple[str, str], list[int]] = {}
         for game in games:
             if game.is_draw or game.winner is not None:
-                ends.setdefault(game.agents, [0, 0, 0])[(1, 0.5, 0).index(game.scores[0])] += 1
+                end = {1: 0, 0.5: 1, 0: 2}[game.scores[0]]
+                ends.setdefault(game.agents, [0, 0, 0])[end] += 1
         return cls.of_scores(ends)
 
     @classmethod

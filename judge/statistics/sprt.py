@@ -1,5 +1,7 @@
 """Sequential probability ratio test: decides whether one agent is stronger than another, and stops early.
 
+It reads the scores of pairs of games.
+
 The first agent is `elo0` stronger under H0, `elo1` under H1, on a scale of `judge.statistics.scales`. The
 log-likelihood ratio (LLR) is compared with Wald's bounds (Sequential Tests of Statistical Hypotheses, 1945):
 ln(beta / (1 - alpha)) accepts H0, ln((1 - beta) / alpha) accepts H1. Actual errors differ from alpha and beta: the

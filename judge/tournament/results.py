@@ -103,8 +103,9 @@ def failure_shares(results: Iterable[GameResult], after: int = 1) -> dict[str, f
     """Share of games lost by an agent's failure, 0 to 1, of agents with at least `after` games."""
     games, failures = Counter[str](), Counter[str]()
     for result in results:
-        games.update(result.agents)
-        failures.update(agent for agent, fault in zip(result.agents, result.faults, strict=True) if fault in FAILURES)
+        for agent, fault in zip(result.agents, result.faults, strict=True):
+            games[agent] += 1
+            failures[agent] += fault in FAILURES
     return {agent: failures[agent] / count for agent, count in games.items() if count >= after}
 
 

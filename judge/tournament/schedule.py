@@ -14,7 +14,7 @@ from judge.tournament.formats.base import Competitor
 from judge.tournament.openings import schedule, turns_of
 from judge.tournament.results import PlayedPairing, Scoring, failure_shares, points_table, score, without
 from judge.tournament.snapshot import Snapshot, commitment_to, contest_key, game_seed
-from judge.tournament.standings import Crosstable, TableLine, crosstable, records_of, standings
+from judge.tournament.standings import RATINGS, Crosstable, TableLine, crosstable, records_of, standings
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Table:
 
     @property
     def is_by_rating(self) -> bool:
-        return self.ranking[:1] in (("elo",), ("rating",))
+        return bool(self.ranking) and self.ranking[0] in RATINGS
 
 
 class Tournament:

@@ -1,4 +1,6 @@
-"""All terms of a contest. They never change; playing and verification use nothing else.
+"""All terms of a contest, and how those of two contests differ.
+
+They never change; playing and verification use nothing else.
 
 A contest's chance is a secret of 256 bits, committed to before the first game and revealed after the last. The
 commitment is the SHA-256 of the secret, stored in the document. The contest's key (`contest_key`) is derived from the

@@ -239,6 +239,9 @@ CRITERIA: Mapping[str, Criterion] = {
 }
 """Points and wins are shown as criteria only if there are stages."""
 
+RATINGS = frozenset({"elo", "rating"})
+"""Criteria that are ratings."""
+
 
 def _known(names: tuple[str, ...]) -> tuple[str, ...]:
     for name in names:
@@ -325,9 +328,8 @@ def crosstable(agents: Iterable[str], played: Iterable[PlayedPairing]) -> Crosst
             met[second].setdefault(first, []).append(each)
     return {
         row: {
-            column: Cell(record.points, record.done)
+            column: Cell((record := Record(row, of_row[column])).points, record.done)
             for column in sorted(of_row, key=places.__getitem__)
-            for record in [Record(row, of_row[column])]
         }
         for row, of_row in met.items()
     }

@@ -234,6 +234,16 @@ def test_agent_output_in_a_game_stays_text(game: Callable[[], RecordFile]) -> No
     assert_harmless(page.decode())
 
 
+def test_table_of_moves_has_the_whole_report_of_an_agent() -> None:
+    file = recorded.gomoku()
+    replay = steps_of(file)
+    steps = [replace(step, search={"depth": "8", "pv": "7879"}, messages=("", "raw 1")) for step in replay.steps]
+    context = GamePageContext("spring-cup", a_game(1, "anna", "bert", Verdict.WIN, "five"), ("001", "002"))
+    page = next(game_pages(replace(replay, steps=steps), file.record, context, [PagePlace("games/00001.html")]))
+
+    assert "<td>depth 8 · pv 7879 · raw 1" in page.decode()
+
+
 # --- leagues ---------------------------------------------------------------------------------------------------------
 
 

@@ -6,7 +6,7 @@ import pytest
 from rich.cells import cell_len
 
 from judge.catalog.files import steps_of
-from judge.formats.gomoku.view import bare_stones_view
+from judge.formats.gomoku.view import draw_stones
 from judge.formats.views import BoardView, Face, Mark, Token
 from judge.record.spec import RecordFile
 from judge.terminal.board_text import board_lines, board_width, token_text
@@ -38,7 +38,7 @@ def test_a_token_is_a_few_letters(token: Token, shown: str, in_ascii: str) -> No
 
 
 def test_an_offer_is_a_question_mark() -> None:
-    view = bare_stones_view(5, 5, [(0, 0, 0)])
+    view = draw_stones(5, 5, [(0, 0, 0)])
     offered = BoardView(view.surface, view.columns, view.rows, view.tokens, view.sides, marks={(2, 1): Mark.OFFER})
 
     assert "  a b c d e\n1 ● · · · · \n2 · · ? · · \n" in text(offered)
@@ -55,7 +55,7 @@ def test_a_board_is_as_wide_as_promised_and_can_be_ascii(family: Callable[[], Re
 
 def test_of_a_board_that_does_not_fit_the_part_around_the_last_move_is_seen() -> None:
     stones = [(50, 40, 0)]
-    view = bare_stones_view(60, 60, stones).since(bare_stones_view(60, 60, []))
+    view = draw_stones(60, 60, stones).since(draw_stones(60, 60, []))
 
     lines = board_lines(view, 43, 21)
 

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from judge.catalog.files import steps_of
-from judge.formats.gomoku.view import bare_stones_view
+from judge.formats.gomoku.view import draw_stones
 from judge.statistics.scales import wilson_interval
 from judge.terminal.browse import step_screen
 from judge.terminal.output import styled
@@ -141,7 +141,7 @@ def test_a_terminal_without_utf_8_gets_ascii() -> None:
 
 @pytest.mark.parametrize(("width", "height"), [(40, 12), (20, 5), (79, 23), (300, 100)])
 def test_no_size_breaks_it(width: int, height: int) -> None:
-    huge = bare_stones_view(60, 60, [(59, 59, 0)])
+    huge = draw_stones(60, 60, [(59, 59, 0)])
     for screen in (live(), Screen("huge", huge, (SeatShown("a"), SeatShown("b")))):
         lines = rendered(screen, width, height).splitlines()
         assert max(map(cell_len, lines)) <= width

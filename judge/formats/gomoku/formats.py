@@ -31,7 +31,7 @@ from judge.formats.gomoku.piskvork import (
 from judge.formats.gomoku.psq import looks_like_psq, read_psq, write_psq, write_psq_gomocupjudge
 from judge.formats.gomoku.record import FiveRecord, Laying, five_of, need_board
 from judge.formats.gomoku.sgf import read_sgf, write_sgf
-from judge.formats.gomoku.view import bare_stones_view
+from judge.formats.gomoku.view import draw_stones
 from judge.formats.registry import HEAD_BYTES, FileFormat, FileFormats
 from judge.formats.sgf import looks_like_sgf, sgf_encoding
 from judge.formats.steps import ReplayStep, Stepped
@@ -110,9 +110,9 @@ def first_game(data: bytes, source: str) -> Stepped:
     if not game.has_board:
         raise InputError(f"{source}: it holds results alone, no moves")
     stones = [(x, y, number & 1) for number, (x, y, _) in enumerate(game.moves)]
-    steps = [ReplayStep(bare_stones_view(game.width, game.height, []))]
+    steps = [ReplayStep(draw_stones(game.width, game.height, []))]
     for number, (x, y, ms) in enumerate(game.moves, 1):
-        view = bare_stones_view(game.width, game.height, stones[:number])
+        view = draw_stones(game.width, game.height, stones[:number])
         steps.append(ReplayStep(view.since(steps[-1].view), (number - 1) & 1, f"{x},{y}", float(ms)))
     names = game.names or ("black", "white")
     won = {"black": f"{names[0]} wins", "white": f"{names[1]} wins", "draw": "drawn"}

@@ -13,10 +13,10 @@ from judge.games.types import SEATS, RuleResult, Verdict
 def stones_view(game: Gomoku) -> BoardView:
     """Numbered stones; winning row and offered fifth stones are marked."""
     marks = {**dict.fromkeys(game.offers, Mark.OFFER), **_winning_row(game)}
-    return bare_stones_view(game.width, game.height, game.stones, game.dead, (game.black, 1 - game.black), marks)
+    return draw_stones(game.width, game.height, game.stones, game.dead, (game.black, 1 - game.black), marks)
 
 
-def bare_stones_view(
+def draw_stones(
     width: int,
     height: int,
     stones: Sequence[Placed],
@@ -24,7 +24,7 @@ def bare_stones_view(
     seats: tuple[int, int] = SEATS,
     marks: Mapping[Square, Mark] | None = None,
 ) -> BoardView:
-    """Stones in play order, without rules."""
+    """Stones in play order, without rules: `dead` ones, `marks`, and the seats of black and white."""
     tokens = {(x, y): _stone(colour, number) for number, (x, y, colour) in enumerate(stones, 1)}
     for square in dead:
         tokens[square] = replace(tokens[square], is_dead=True)
