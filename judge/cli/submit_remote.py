@@ -94,7 +94,7 @@ class RemoteIntake:
                 raise InputError(f"{path}: {size} bytes; an upload has at most {most}")
             length = {"content-length": str(size), "content-type": "application/octet-stream"}
             answer = self.ask(f"/submissions?{query}", file, length)
-        return self._parse(Received, "/submissions", answer)
+        return self.parse_answer(Received, "/submissions", answer)
 
     def submission_of(self, agent: str) -> Submission:
         """The newest that passed. Raises InputError."""
@@ -102,7 +102,7 @@ class RemoteIntake:
         found: list[str] = []
         while True:
             path = "/submissions" if before is None else f"/submissions?before={before}"
-            page = self._parse(Page, path, self.ask(path))
+            page = self.parse_answer(Page, path, self.ask(path))
             for each in page.submissions:
                 if each.state in ENTERS and each.name.casefold() == agent.casefold():
                     return each
@@ -123,7 +123,7 @@ class RemoteIntake:
         return self._newest(path, self.ask(path), game)
 
     def _newest(self, path: str, answer: bytes, game: int | None = None) -> PracticeGame:
-        page = self._parse(PracticePage, path, answer)
+        page = self.parse_answer(PracticePage, path, answer)
         chosen = [each for each in page.games if game in (None, each.id)]
         if not chosen:
             raise HostError(f"{self.url}{path}: the challenge is missing")
@@ -149,9 +149,10 @@ class RemoteIntake:
             time.sleep(POLL_INTERVAL_S)
 
     def contest(self) -> ContestInfo:
-        return self._parse(ContestInfo, "/contest", self.ask("/contest"))
+        return self.parse_answer(ContestInfo, "/contest", self.ask("/contest"))
 
-    def _parse(self, kind: type[Result], path: str, answer: bytes) -> Result:
+    def parse_answer(self, kind: type[Result], path: str, answer: bytes) -> Result:
+        """Raises InputError unless `answer`, of a path, is of this kind."""
         return parse_json(kind, answer, f"{self.url}{path}: not an answer of judge serve")
 
     def ask(self, path: str, body: IO[bytes] | bytes | None = None, more: Mapping[str, str] | None = None) -> bytes:
@@ -270,7 +271,7 @@ def _followed(service: RemoteIntake, number: int, *, as_json: bool) -> tuple[dic
         nonlocal shown, waits_for
         path = f"/submissions/{number}"
         data = service.ask(path)
-        now = parse_json(Detail, data, f"{service.url}{path}: not an answer of judge serve")
+        now = service.parse_answer(Detail, path, data)
         if now.steps[: len(shown)] != shown:
             shown = []
         if not as_json:

@@ -186,13 +186,15 @@ def foreign_models() -> Iterator[type[BaseModel]]:
     for path in Path(judge.__path__[0]).rglob("*.py"):
         module = ".".join(("judge", *path.relative_to(judge.__path__[0]).with_suffix("").parts))
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in PARSERS and node.args:
+            if not isinstance(node, ast.Call) or not node.args:
+                continue
+            if (getattr(node.func, "id", "") or getattr(node.func, "attr", "")) in PARSERS:
                 found = getattr(import_module(module), ast.unparse(node.args[0]), None)
                 if isinstance(found, type) and issubclass(found, BaseModel):
                     yield found
 
 
-PARSERS = ("parse_json", "parse_foreign")
+PARSERS = ("parse_json", "parse_foreign", "parse_answer")
 ROWS = (GameRow, JournalRow, PairingRow, AttemptRow, ReasonRow)
 FOREIGN = sorted({*foreign_models(), *ROWS}, key=lambda kind: kind.__name__)
 

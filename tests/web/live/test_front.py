@@ -17,13 +17,12 @@ import pytest
 
 from tests import forked
 from tests.broadcast.logs import PAIR, accept, play_next, recorder
-from tests.broadcast.test_recorder import until
 from tests.examples import of_evidence
 from tests.forked import ForkedProcess
 from tests.publish.cups import Cup
 from tests.site.browser import Browser
 from tests.web.live.serving import serving_all
-from tests.web.live.watching import free_port
+from tests.web.live.watching import free_port, until
 from tests.web.views import check_views
 
 ATOM = "{http://www.w3.org/2005/Atom}"

@@ -83,7 +83,9 @@ def test_live_page_and_first_page_show_the_same_places(tmp_path: Path) -> None:
     row = r'<tr>\s*<td class="num[^"]*">(.*?)</td>.*?<bdi>(.*?)</bdi>'
 
     def places(page: str, words: str) -> Sequence[tuple[str, str]]:
-        text = contest.get(page).text
+        answer = contest.get(page)
+        assert 200 == answer.status_code, answer.text
+        text = answer.text
         table = text[text.index("<thead>") :]
         found: list[tuple[str, str]] = re.findall(row, table[: table.index("</table>")], re.DOTALL)
         assert 2 == len(found)

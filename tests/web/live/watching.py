@@ -4,7 +4,7 @@ import contextlib
 import socket
 import ssl
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -15,8 +15,9 @@ from judge.contest.event_log.moves import Connection
 from judge.contest.event_log.recorder import Recorder
 from judge.contest_games import ScheduledGame
 from judge.record.spec import RecordFile
+from tests import patience
 from tests.broadcast.logs import accept, play_next, recorder
-from tests.broadcast.test_recorder import frames_of, until
+from tests.broadcast.test_recorder import frames_of
 from tests.forked import ForkedProcess
 from tests.publish.cups import Cast, Cup
 
@@ -71,6 +72,11 @@ class Watched:
         tell(told)
         accept(self.cup, game, file)
         self.recorder.finish()
+
+
+def until(is_so: Callable[[], object], what: str) -> None:
+    """As `patience.until`; seldom enough for a service that limits the requests of a minute."""
+    patience.until(is_so, what, every_s=0.2)
 
 
 @contextmanager
