@@ -107,6 +107,7 @@ class SeatRequest:
     seat: int
 
 
+@dataclass(slots=True)
 class Start(SeatRequest):
     """Let an agent run for the first time. Answer: the start of its time."""
 
@@ -114,6 +115,7 @@ class Start(SeatRequest):
         return wire.start(self.seat)
 
 
+@dataclass(slots=True)
 class Restart(SeatRequest):
     """Start an agent again, in a new box. Answer: the start of its time."""
 
@@ -132,6 +134,7 @@ class WriteInput:
         wire.write_input(self.seat, self.data)
 
 
+@dataclass(slots=True)
 class Thaw(SeatRequest):
     """Let a frozen agent run. Answer: the start of its clock."""
 
@@ -139,6 +142,7 @@ class Thaw(SeatRequest):
         return wire.thaw(self.seat)
 
 
+@dataclass(slots=True)
 class Freeze(SeatRequest):
     """Stop an agent, which `AwaitStopped` confirms. Answer: its memory in bytes; None: unknown."""
 
@@ -189,6 +193,7 @@ class AwaitEvent:
         return wire.await_event(self.until_ns)
 
 
+@dataclass(slots=True)
 class Measure(SeatRequest):
     """Readings for a verdict (Evidence): its box, the use of its cores by others, and whether it was paused."""
 
@@ -207,6 +212,7 @@ class ReadMemory:
         return wire.read_memory(self.seat, self.limit_bytes)
 
 
+@dataclass(slots=True)
 class Mute(SeatRequest):
     """Stop reading an agent."""
 
@@ -214,6 +220,7 @@ class Mute(SeatRequest):
         wire.mute(self.seat)
 
 
+@dataclass(slots=True)
 class Kill(SeatRequest):
     """Kill an agent."""
 
