@@ -100,7 +100,8 @@ def change_settings(
             raise InputError(str(error).replace(str(prepared), current.path.name)) from None
         changes = tuple(SettingChange(name, cut(before.values[name]), to) for name, to in changed.items())
         inner.note(SettingsChanged(changes, order.why))
-        return sentence(f"settings changed: {changes_text(changes)}")
+        what = changes_text(changes)
+        return sentence(f"settings changed: {what}")
 
     order = order.with_id()
     with alone(planned):  # no run begins with the old file

@@ -18,8 +18,10 @@ NEED_CALM = {"R7", "R10", "O4.populate", "I8"}
 """Attacks that end differently on a busy host: a box is not clean in time, memory is not mapped in time, or the judge
 gets too little processor time to spin."""
 
-CONTROLS_NEED_CALM = {"A9.thread", "A9.process", "E2.endless", "O1"}
-"""Without the defence, an attack gets no time to think or to print, or its opponent is late before it has begun."""
+CONTROLS_NEED_CALM = {"A9.thread", "A9.process", "D19", "D19.image", "E2.endless", "O1"}
+"""Without the defence, an attack gets no time to think or to print, or its opponent is late before it has begun; or the
+games of other tests drop the cached pages in which it looks for a number.
+"""
 
 
 def needs_calm(attack: Attack) -> bool:
