@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, BinaryIO
 
 from judge.agents.program_files import MAX_BYTES, MAX_FILES, program_digest
-from judge.base.durable_files import sync
+from judge.base.durable_files import checked_sha256, sync
 from judge.base.errors import HostError, InputError
 from judge.base.locks import locked
 from judge.base.text import quote
@@ -39,9 +39,7 @@ class AgentStore:
 
     def path(self, digest: str) -> Path:
         """It may be missing. Raises ValueError for an invalid digest."""
-        if len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
-            raise ValueError(f"not a SHA-256: {digest[:80]!r}")
-        return self._directory / digest
+        return self._directory / checked_sha256(digest)
 
     def get(self, digest: str) -> Path:
         """Raises InputError if files are missing or changed."""

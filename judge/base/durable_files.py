@@ -130,6 +130,13 @@ def read_lines_bounded(path: Path, most: int, most_lines: int, kind: str, fix: s
     raise InputError(f"{path}, line {line}: {kind} has at most {most_lines} lines and {most} bytes")
 
 
+def checked_sha256(digest: str) -> str:
+    """A hexadecimal SHA-256, which can be the name of a file. Raises ValueError for another text."""
+    if len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
+        raise ValueError(f"not a SHA-256: {digest[:80]!r}")
+    return digest
+
+
 def sha256_of(path: Path) -> str:
     """Hexadecimal. Raises OSError."""
     with path.open("rb", buffering=0) as file:

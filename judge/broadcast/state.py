@@ -295,7 +295,7 @@ def evaluation_of(move: MoveMade) -> float | None:
 
 
 def search_words(report: SearchUpdate | MoveMade) -> str:
-    """Figures, such as `depth 8 · eval 302 · nodes 12K`, with the messages that have none; else the whole report."""
+    """Figures, such as `depth 8 · eval 302 · nodes 12K`, with the messages without figures; else the whole report."""
     found = search_figures(report.search, report.messages, None)
     figures = {
         "depth": None if not found.depth else count_text(found.depth),

@@ -61,7 +61,7 @@ def record_of(
     started_at: str,
     placement: Placement,
     transcript: SealedTranscript,
-    attempt: int = 1,
+    attempt: int,
     readings: tuple[Evidence, Evidence] = NO_READINGS,
     lingered_s: Sequence[float] = (0.0, 0.0),
     folders: Mapping[FolderKey, FolderRecord] = MappingProxyType({}),

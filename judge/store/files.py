@@ -12,7 +12,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import IO, BinaryIO, Self
 
-from judge.base.durable_files import PARTIAL, open_regular, sync, sync_file, write_durably
+from judge.base.durable_files import PARTIAL, checked_sha256, open_regular, sync, sync_file, write_durably
 from judge.base.errors import HostError, InputError, os_errors_as
 from judge.base.locks import lock, try_lock
 
@@ -75,9 +75,7 @@ class Files:
 
     def path(self, digest: str) -> Path:
         """Raises ValueError if `digest` is invalid."""
-        if len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
-            raise ValueError(f"not a SHA-256: {digest[:80]!r}")
-        return self._folder / digest[:2] / digest
+        return self._folder / checked_sha256(digest)[:2] / digest
 
 
 FOLDER = "incoming"

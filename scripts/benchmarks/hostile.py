@@ -343,6 +343,7 @@ def _record(spec: GameSpec, world: World) -> RecordFile:
         spec,
         end,
         referee,
+        attempt=1,
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
         placement=Placement(box=("world", "world"), judge_cores=(), slot_cores=()),
         transcript=sealed,

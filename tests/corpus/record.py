@@ -228,7 +228,7 @@ def _file(spec: GameSpec, end: Any, referee: Any, entries: Sequence[Any]) -> Rec
     cores = ((1,), (2,)) if spec.policy.clock.ponder else ()
     place = Placement(box=("world", "world"), judge_cores=(), slot_cores=(1, 2), seat_cores=cores)
     at = "2013-03-01T20:00:00+00:00"
-    made = record_of(spec, end, referee, started_at=at, placement=place, transcript=sealed)
+    made = record_of(spec, end, referee, attempt=1, started_at=at, placement=place, transcript=sealed)
     return RecordFile(record=made, transcript=sealed)
 
 

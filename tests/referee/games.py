@@ -151,4 +151,4 @@ def a_record(
 ) -> GameRecord:
     """The record of a game."""
     at = "2013-03-01T20:00:00+00:00"
-    return record_of(game_spec, end, referee, started_at=at, placement=place, transcript=transcript)
+    return record_of(game_spec, end, referee, attempt=1, started_at=at, placement=place, transcript=transcript)

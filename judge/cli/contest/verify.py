@@ -187,7 +187,7 @@ def _print_contents(report: VerificationReport, chosen: Sample | None, since: Pa
 
 
 def _print_result(directory: Path, report: VerificationReport | CupReport, sampled: str, whole: str) -> None:
-    """Exits with 1 for problems, and with `SAMPLE_EXIT_CODE` if `sampled` says which part was verified."""
+    """Exits with 1 for problems, and with `SAMPLE_EXIT_CODE` if `sampled` names the verified part."""
     place = printable(str(directory), None)
     if count := len(report.problems):
         print(f"{place}: FAILED: {count} problem{'s' if count > 1 else ''}")

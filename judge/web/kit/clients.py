@@ -11,7 +11,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from judge.base.errors import InputError
@@ -282,7 +281,7 @@ class ClientLimits:
     async def _refuse(self, status: int, why: str, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message["headers"], *Headers(HEADERS).raw]}
+                message = {**message, "headers": [*message["headers"], *HEADERS.raw]}
             await send(message)
 
         await problem(status, why, {"retry-after": str(RETRY_INTERVAL_S)})(scope, receive, send_with_headers)

@@ -22,27 +22,33 @@ from judge.translations.language import CODES
 from judge.web.kit.answers import problem
 from judge.web.kit.networks import RateLimit, client_of
 
-PUBLIC_HEADERS = {
-    "content-security-policy": f"{LIVE_POLICY}; frame-ancestors 'none'",
-    "cross-origin-resource-policy": "same-origin",
-    "referrer-policy": "no-referrer",
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-}
+PUBLIC_HEADERS = Headers(
+    {
+        "content-security-policy": f"{LIVE_POLICY}; frame-ancestors 'none'",
+        "cross-origin-resource-policy": "same-origin",
+        "referrer-policy": "no-referrer",
+        "x-content-type-options": "nosniff",
+        "x-frame-options": "DENY",
+    }
+)
 
-HEADERS = {
-    **PUBLIC_HEADERS,
-    "cache-control": "no-store",
-    "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
-}
+HEADERS = Headers(
+    {
+        **PUBLIC_HEADERS,
+        "cache-control": "no-store",
+        "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
+    }
+)
 """Headers of data for programs: browsers may do nothing with it."""
 
-OWN_HEADERS = {
-    **HEADERS,
-    "content-security-policy": f"{AUTHOR_POLICY}; frame-ancestors 'none'",
-    # With no-referrer, forms have the origin `null`.
-    "referrer-policy": "same-origin",
-}
+OWN_HEADERS = Headers(
+    {
+        **HEADERS,
+        "content-security-policy": f"{AUTHOR_POLICY}; frame-ancestors 'none'",
+        # With no-referrer, forms have the origin `null`.
+        "referrer-policy": "same-origin",
+    }
+)
 
 log = get_logger()
 
@@ -63,13 +69,13 @@ class Part:
     """A named part. `limits` has the times of its requests."""
 
     name: str
-    headers: Mapping[str, str]
+    headers: Headers
     addresses: RateLimit
     limits: IntakePolicy
     is_logged: bool = False
 
     @classmethod
-    def logged(cls, name: str, limits: IntakePolicy, headers: Mapping[str, str] = HEADERS) -> "Part":
+    def logged(cls, name: str, limits: IntakePolicy, headers: Headers = HEADERS) -> "Part":
         """A part of authors or organisers."""
         return cls(name, headers, RateLimit(limits.address_requests_per_minute), limits, is_logged=True)
 
@@ -162,7 +168,7 @@ class Middleware:
                 answered.append(message["status"])
                 if self._metrics is not None:
                     self._metrics.answered(part.name, time.monotonic() - began, message["status"])
-                message = {**message, "headers": [*message.get("headers", []), *Headers(part.headers).raw, own]}
+                message = {**message, "headers": [*message.get("headers", []), *part.headers.raw, own]}
             await send(message)
 
         with bound(request=request_id):

@@ -84,7 +84,7 @@ def test_no_output_of_an_engine_harms_its_opponent_or_the_record(
     sealed = seal(game.world.entries)
     placement = Placement(box=("world", "world"), judge_cores=(), slot_cores=())
     at = "2026-01-01T00:00:00+00:00"
-    made = record_of(played, game.end, game.referee, started_at=at, placement=placement, transcript=sealed)
+    made = record_of(played, game.end, game.referee, attempt=1, started_at=at, placement=placement, transcript=sealed)
     file = RecordFile.model_validate_json(RecordFile(record=made, transcript=sealed).to_json())
     assert [] == list(verify(file).problems)
     texts = [file.record.reason, *(text for each in file.record.seats for text in (each.why, *each.notes))]

@@ -73,7 +73,7 @@ def record(game: ScriptedGame, played: GameSpec) -> RecordFile:
     sealed = seal(game.world.entries)
     placement = Placement(box=("world", "world"), judge_cores=(), slot_cores=())
     at = "2026-01-01T00:00:00+00:00"
-    made = record_of(played, game.end, game.referee, started_at=at, placement=placement, transcript=sealed)
+    made = record_of(played, game.end, game.referee, attempt=1, started_at=at, placement=placement, transcript=sealed)
     return RecordFile(record=made, transcript=sealed)
 
 
