@@ -7,7 +7,6 @@ Run `python scripts/reference_pages.py` after a change of a model, docstring or 
 import ast
 import inspect
 import json
-import re
 import textwrap
 import types
 import typing
