@@ -286,7 +286,7 @@ def is_in_judge(name: str) -> bool:
     if not rest:
         return True
     module = place / f"{rest.pop(0)}.py"
-    return module.is_file() and (not rest or bool(definition(rest).search(module.read_text())))
+    return module.is_file() and all(definition([part]).search(module.read_text()) for part in rest)
 
 
 def definition(names: Iterable[str]) -> re.Pattern[str]:
