@@ -1,1 +1,1 @@
-"""The referee of one game, with its blame table, transcript and data models."""
+"""The referee of one game, its blame table, and the replay and steps of a transcript."""

@@ -1,4 +1,4 @@
-"""The referee's state of one seat and of a conversation with it."""
+"""The referee's state of one seat, with its transitions, and of a conversation with it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -88,7 +88,7 @@ TRANSITIONS: Mapping[SeatState, Mapping[SeatState, str]] = {
     SeatState.EXITED: {SeatState.ASKED: "restart", SeatState.KILLED: _LIMIT},
     SeatState.KILLED: {SeatState.ASKED: "restart"},
 }
-"""The events that lead from a state to others. `scripts/reference_pages.py` draws them in docs/architecture.md."""
+"""The events that lead from a state to others. Any other transition is a fault of the judge, and the game is void."""
 
 LIVING = (SeatState.ASKED, SeatState.STOPPED, SeatState.OUT, SeatState.CLOSING)
 

@@ -20,7 +20,7 @@ from judge.journal.state import ContestState
 _T = TypeVar("_T")
 
 Private = Annotated[_T, Field(exclude=True)]
-"""Not part of an answer."""
+"""Stays in the store: no answer contains it."""
 
 
 def wire_config(description: str) -> ConfigDict:
