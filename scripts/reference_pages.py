@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Write docs/policies.md and docs/contest-file.md from the pydantic models and their attribute docstrings.
+"""Write docs/policies.md and docs/contest-file.md from the pydantic models and their attribute docstrings, and the
+diagram of a seat's states in docs/architecture.md from its table.
 
-Run `python scripts/reference_pages.py` after a change of a model, docstring or policy.
+Run `python scripts/reference_pages.py` after a change of a model, docstring, policy or table.
 """
 
 import ast
 import inspect
 import json
+import re
 import textwrap
 import types
 import typing
@@ -24,6 +26,7 @@ from judge.contest.plan import AgentPlan, Plan, WitnessPlan
 from judge.games.gomoku.options import GomokuOptions
 from judge.protocols.gomocup_words import GomocupOptions
 from judge.record.policy import Policy, load_policy, policy_names, variants_of
+from judge.referee.side import TRANSITIONS, SeatState
 from judge.tournament.formats import FORMATS
 from judge.tournament.standings import CRITERIA
 
@@ -156,7 +159,16 @@ def main() -> None:
 
 def pages() -> dict[str, str]:
     """The pages by file name."""
-    return {"policies.md": policies_page(), "contest-file.md": contest_page()}
+    return {"policies.md": policies_page(), "contest-file.md": contest_page(), "architecture.md": architecture_page()}
+
+
+def architecture_page() -> str:
+    """The page with the present diagram of a seat's states."""
+    rows = TRANSITIONS.items()
+    arrows = [f"    {before} --> {after}: {event}" for before, row in rows for after, event in row.items()]
+    diagram = "\n".join(["stateDiagram-v2", f"    [*] --> {SeatState.UNOPENED}", *arrows])
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    return re.sub(r"(?<=```mermaid\n)stateDiagram.*?(?=\n```)", diagram, text, flags=re.DOTALL)
 
 
 def policies_page() -> str:
