@@ -23,11 +23,11 @@ from tests.broadcast.test_recorder import until
 from tests.cli.brains import packed_agent
 from tests.cli.conftest import Judge
 from tests.contest.test_full_disk import fill, mounted
-from tests.examples import evidence, sized
+from tests.examples import evidence, of_evidence, sized
 from tests.faults.test_contest_killed import seeded
 from tests.forked import ForkedProcess
 from tests.site.browser import Browser
-from tests.store.server import running
+from tests.store.server import database, running
 from tests.web.intake.conftest import players_of
 from tests.web.live.watching import TLS, free_port
 
@@ -157,9 +157,13 @@ def test_three_commands_make_a_verified_cup_of_agents_that_came_by_a_browser(
         assert "WARNING" not in verified.err
 
 
-def test_cup_survives_kills_in_each_phase(judge: Judge, tmp_path: Path) -> None:
+@pytest.mark.parametrize("store", ["sqlite", *of_evidence("postgresql")])
+def test_cup_survives_kills_in_each_phase(judge: Judge, tmp_path: Path, store: str) -> None:
     chance = seeded()
-    with club(judge, tmp_path, datetime.now(UTC) + timedelta(hours=1)) as service:
+    with (
+        database(store) as url,
+        club(judge, tmp_path, datetime.now(UTC) + timedelta(hours=1), "--store", url) as service,
+    ):
         plan = service.folder / "contest.toml"
         plan.write_text(f"{plan.read_text()}\n[intake]\ntries = 1\nagain_s = 0\n")
         service.start()
