@@ -61,13 +61,12 @@ class Terminal:
         """Type something."""
         os.write(self._fd, keys.encode())
 
-    def until(self, seen: Callable[[str], bool]) -> str:
-        """Read on until the screen looks as it should; the screen."""
+    def until(self, seen: Callable[[str], bool]) -> None:
+        """Read on until the screen looks as it should. The program may have drawn a part of it only."""
         give_up = time.monotonic() + PATIENCE_S
         while not seen(self.text):
             if not self._read(give_up):
                 raise AssertionError(f"it ended, or hung, with this on the screen:\n{self.text}")
-        return self.text
 
     def to_the_end(self) -> str:
         """Read until the program has ended; the screen that it leaves."""

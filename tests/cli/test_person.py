@@ -170,8 +170,7 @@ def test_a_person_plays_by_keys_and_letters(tmp_path: Path) -> None:
     """Five stones: by name, by numbers, by the cursor; the last position stays, the terminal is in order."""
     terminal = seat(tmp_path, "me", "house-instant", *FREESTYLE)
 
-    first = terminal.until(lambda text: "you: place a black stone" in text)
-    assert "▶  ●  black me" in first
+    terminal.until(lambda text: "you: place a black stone" in text and "▶  ●  black me" in text)
     terminal.type("?")
     terminal.until(lambda text: "a square: h8 or 7,7" in text)
     terminal.type("?k9\r")
@@ -201,9 +200,7 @@ def test_stratego_on_a_terminal_by_the_cursor(tmp_path: Path) -> None:
 
     terminal.until(lambda text: "set up row 1 of 4" in text)
     terminal.type("auto\r")
-    seen = terminal.until(lambda text: "turn 1: move a RED piece" in text)
-    assert 40 == seen.count("b#")
-    assert 1 == seen.count("rF")
+    terminal.until(lambda text: "turn 1: move a RED piece" in text and (text.count("b#"), text.count("rF")) == (40, 1))
     # From the middle, 5 5, to 9 3 and from there to 9 4.
     terminal.type("\x1b[A" + "\x1b[C" * 4 + "\x1b[A" * 2 + "\r")
     terminal.until(lambda text: "> 9 3_" in text)
