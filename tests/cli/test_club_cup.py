@@ -192,8 +192,8 @@ def test_cup_survives_kills_in_each_phase(judge: Judge, tmp_path: Path, store: s
         assert 1 == len(exports(service.folder))
         assert 6 == len(accepted(service))
         assert (409, True) == (late.status_code, "submissions closed at" in late.text)
-        with closing(open_store(load_plan(service.folder))) as store:
-            events = [line.event for line in store.leaves("weekend", 0, 1000)]
+        with closing(open_store(load_plan(service.folder))) as opened:
+            events = [line.event for line in opened.leaves("weekend", 0, 1000)]
         assert 1 == events.count("closed") == events.count("begins") == events.count("created")
         assert events.index("closed") < events.index("begins") < events.index("created")
 
