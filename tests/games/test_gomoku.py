@@ -104,12 +104,6 @@ def test_row(name: str) -> None:
     assert end is not None or game.pending().seat == 1
 
 
-def test_white_can_win() -> None:
-    white = row(0, 14, 1, 0, 5)
-    game = play(board(), in_turn(elsewhere(white, 15, 15, 5), white))
-    assert game.end == RuleResult(Verdict.WIN, 1, "5 in a row, a15 to e15")
-
-
 def test_full_board_is_a_draw() -> None:
     """25 stones without a five on the smallest board: drawn, and only with the last of them."""
     pattern = ["XXOOX", "OOXXO", "XXOOX", "OOXXO", "XXOOX"]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from judge.base.errors import InputError
-from judge.games.gomoku import Gomoku, GomokuOptions, Rule
+from judge.games.gomoku import GomokuOptions, Rule
 from judge.games.gomoku.requests import Square, Stone, square_at
 from judge.games.types import RuleResult, Verdict, decided
 from tests.games.test_gomoku import board, in_turn, play, row
@@ -35,17 +35,17 @@ def test_a_rule_may_be_given_as_the_number_of_info_rule(bits: int, rule: Rule, c
     assert (rule, continuous) == (options.rule, options.continuous)
 
 
-@pytest.mark.parametrize("bits", [5, 7, 12, 16, -1])
-def test_a_number_that_is_no_rule_is_refused_with_those_that_are(bits: int) -> None:
-    """Renju with exactly five for both, say, is played by nobody."""
-    with pytest.raises(InputError, match=f"{bits} is no rule; there is 0 freestyle"):
-        GomokuOptions.of({"width": 15, "height": 15, "rule": bits})
-
-
-def test_a_number_and_a_word_must_not_contradict_each_other() -> None:
-    """`rule = 2` says that the game is continuous."""
-    with pytest.raises(InputError, match="continuous"):
-        GomokuOptions.of({"width": 15, "height": 15, "rule": 2, "continuous": False})
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        *(({"rule": bits}, f"{bits} is no rule; there is 0 freestyle") for bits in (5, 7, 12, 16, -1)),
+        # 2 says that the game is continuous.
+        ({"rule": 2, "continuous": False}, "continuous"),
+    ],
+)
+def test_invalid_or_contradicted_number_of_a_rule_is_refused(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        GomokuOptions.of({"width": 15, "height": 15, **options})
 
 
 # --- who wins --------------------------------------------------------------------------------------------------------
@@ -166,24 +166,14 @@ def test_continuous_game_goes_on_with_dead_stones(rule: str, black: str, dead: s
 
 def test_a_continuous_game_is_won_by_the_most_rows() -> None:
     """Black made one row, white none, and then the board was full."""
-    five = row(0, 0, 1, 0, 5)
-    rest = [(x, y) for y in range(1, 5) for x in range(5)]
-    black = [(x, y) for x, y in rest if (x + 2 * y) % 4 < 2]
-    white = [(x, y) for x, y in rest if (x + 2 * y) % 4 >= 2]
-    apart = [(0, 1), (3, 1), (0, 3), (2, 4)]
-    game = play(board(5, 5, continuous=True), in_turn(five, [s for s in apart if s in rest][:4]))
-    left = [s for s in black + white if s not in {(x, y) for x, y, _ in game.stones}]
-    play(game, left)
-    assert isinstance(game.end, RuleResult)
-    assert 25 == len(game.stones)
-    assert game.end.reason.startswith("rows: black")
+    begun = in_turn(row(0, 0, 1, 0, 5), [(0, 1), (3, 1), (0, 3), (2, 4)])
+    left = [square for square in full_board_order(5) if square not in begun]
+
+    assert RuleResult(Verdict.WIN, 0, "rows: black 1, white 0") == play(board(5, 5, continuous=True), begun + left).end
 
 
 def test_a_continuous_game_with_equal_points_names_them() -> None:
-    turns = [(0, 0), (0, 4), (2, 0), (2, 4), (4, 0), (4, 4)]
-    others = [(x, y) for y in range(5) for x in range(5) if (x, y) not in turns]
-    apart = sorted(others, key=lambda square: (square[0] + 2 * square[1]) % 5)
-    game = play(board(5, 5, continuous=True), [*turns, *apart])
+    game = play(board(5, 5, continuous=True), full_board_order(5))
 
     assert RuleResult(Verdict.DRAW, None, "rows: black 0, white 0") == game.end
 
@@ -214,4 +204,3 @@ def test_a_game_that_was_begun_keeps_its_size() -> None:
     game = board(20, 20, other_sizes=[15])
     game.apply(decided(Stone(3, 3)))
     assert not game.renegotiate()
-    assert isinstance(game, Gomoku)

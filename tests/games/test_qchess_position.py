@@ -1,16 +1,10 @@
 """Positions of Quantum Chess as text: the notation, its errors, and a game that begins from one."""
 
-from typing import Any
-
 import pytest
 
 from judge.base.errors import InputError
 from judge.games.quantum_chess import QuantumChess
 from judge.games.quantum_chess.words import read_position
-from judge.games.types import Opening
-from judge.record.policy import load_policy
-from judge.record.spec import GameSpec
-from judge.testing import scripted_seats
 
 
 def game_from(text: str) -> QuantumChess:
@@ -51,22 +45,3 @@ def test_mistakes_are_named(text: str, said: str) -> None:
     with pytest.raises(InputError) as refused:
         game_from(text)
     assert said in str(refused.value)
-
-
-def spec(opening: Opening, **more: Any) -> GameSpec:
-    policy = load_policy("qchess-2013")
-    return GameSpec(seats=scripted_seats("qchess"), policy=policy, opening=opening, **more)
-
-
-def test_spec_with_a_position_survives_json_and_passes_it_to_the_rules() -> None:
-    text = "4k3/8/8/8/8/8/4P3/4K3 w"
-    read = GameSpec.model_validate_json(spec(text).model_dump_json())
-
-    assert text == read.opening
-    assert text == read.game_options()["position"]
-    assert spec(()).id != read.id
-
-
-def test_spec_of_squares_keeps_its_document() -> None:
-    assert [[7, 7], [8, 8]] == spec(((7, 7), (8, 8))).model_dump(mode="json")["opening"]
-    assert [] == spec(()).model_dump(mode="json")["opening"]

@@ -6,7 +6,7 @@ from judge.games.stratego import RULES, Stratego
 from judge.games.stratego.board import KINDS, Clash, clash_of
 from judge.games.stratego.types import BLUE, RED, HalfMove, SetUpRow, SetupRow, Started
 from judge.games.types import NATURE, AgentFault, BothAtFault, Chance, Reply, ReplyKind, Verdict, decided
-from tests.games.stratego_positions import FULL_BLUE, FULL_RED, line, new, red, say, set_up, story, toss, verdict
+from tests.games.stratego_positions import FULL_BLUE, FULL_RED, line, new, red, set_up, story, toss, verdict
 
 ALL_RULES = tuple(RULES)
 
@@ -268,13 +268,10 @@ def test_equal_ranks_are_tossed_for_where_the_rules_know_no_fight_that_kills_bot
     game = duel("5", "5", rules, "")
 
     assert Chance(NATURE, 2) == game.pending()
+    assert {Chance} == {kind for kind in Stratego.requests if issubclass(kind, Chance)}
     assert [f"0 5 DOWN {word} 5 5"] == toss(game, outcome)
     assert left == column(game, RED)
     assert BLUE == game.pending().seat
-
-
-def test_a_scout_attacks_at_the_end_of_its_run() -> None:
-    assert (146, 146) == story("stratego-2012\n0 3 DOWN 3 -> 0 3 DOWN 3 BOTHDIE 9 9").values
 
 
 @pytest.mark.parametrize(
@@ -290,10 +287,3 @@ def test_the_flag_ends_the_game(rules: str, told: str) -> None:
         = win RED; red RED VICTORY 3 8 4; Captured the flag
     """)
     assert rules != "stratego-2012" or game.half_moves[-1].text == "0 5 DOWN VICTORY_FLAG"
-
-
-def test_in_2011_a_multiplier_of_zero_ran_into_the_piece_itself() -> None:
-    game = set_up(new("stratego-2011"))
-
-    assert ["0 3 DOWN 0 ILLEGAL"] == say(game, "0 3 DOWN 0")
-    assert TAKEN == game.reason
