@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.games.gomoku.requests import LayStones, Square, Stone, Stones, StonesRequest, Swap
-from judge.games.types import Decision, ReplyKind, Request
+from judge.games.gomoku.requests import LayStones, Square, StonesRequest
+from judge.games.types import Request
 from judge.protocols import protocol_entry
-from judge.protocols.agi import Agi, AgiOptions, by_keyword, objection, read_answer, read_squares, write_squares
+from judge.protocols.agi import Agi, AgiOptions, by_keyword, objection, read_squares, write_squares
 from judge.protocols.time_control import UNLIMITED_MS, TimeControl
 from judge.protocols.types import (
     Answer,
@@ -485,23 +485,6 @@ def test_written_squares_are_read_again(board: list[Square]) -> None:
 # --- words -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "decision"),
-    [
-        (b"78", Stone(7, 7)),
-        (b"0fE1", Stones(((14, 0), (0, 14)))),
-        (b"Change", Swap()),
-        (b"", None),
-        (b"CHANGE 78", None),
-    ],
-)
-def test_an_answer_is_a_stone_or_stones_or_a_swap(text: bytes, decision: Decision | None) -> None:
-    reply, _ = read_answer(text)
-
-    assert decision == reply.decision
-    assert (reply.kind is ReplyKind.UNREADABLE) is (decision is None)
-
-
 def test_a_keyword_counts_once() -> None:
     keys = frozenset({b"DEPTH", b"PV"})
 
@@ -531,10 +514,6 @@ def test_questions_not_expressible_in_agi_are_not_asked() -> None:
     assert LayStones not in protocol_entry("agi").build(AgiOptions()).speaks
     with pytest.raises(TypeError, match="AGI has no words"):
         Agi(AgiOptions()).feed(Ask(request("swap 786869 adds=2"), CLOCK))
-
-
-def test_no_line_is_private() -> None:
-    assert not protocol_entry("agi").is_private(b"INFO DEPTH 1")
 
 
 def test_the_norm_names_every_option() -> None:

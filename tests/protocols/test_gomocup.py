@@ -1,10 +1,13 @@
 """The Gomocup protocol as conversations (tests/protocols/talk.py). Quotations are from Gomoku AI protocol."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
-from judge.protocols import new_protocol
+from judge.protocols import new_protocol, protocol_entry
 from judge.protocols.gomocup import Gomocup
-from judge.protocols.gomocup_words import GomocupOptions, is_private, parse_about
+from judge.protocols.gomocup_words import GomocupOptions, parse_about
 from judge.protocols.time_control import TimeControl
 from judge.protocols.types import Answer, Ask, Bytes, Clock, Note, Open, SeatLimits, Write
 from tests.protocols.talk import Talk, request, settings
@@ -55,11 +58,6 @@ TALKS = {
     "one OK more than INFO lines is an answer to ABOUT": "@ started\n< OK\\nOK\\nOK\\nOK\\nOK\\nOK\n= ready",
     "lines end in LF for a brain that asks for it": '* options.line_ending = "lf"\n> START 20',
     # --- requests ---
-    "BEGIN and then TURN, each after time_left": r"""
-        @ played
-        ? place 10,10 11,10 => INFO time_left 90000 | TURN 11,10
-        < 9,9 => 9,9
-    """,
     "the second brain hears the first move as a TURN": r"""
         @ greeted
         ? place 10,10 => INFO time_left 90000 | TURN 10,10
@@ -87,20 +85,6 @@ TALKS = {
     "if the brain answers UNKNOWN, the manager sends END and executes the brain again": r"""
         @ played
         ? place 5,5 opening=1 => RESTART
-        < UNKNOWN
-        > END
-        = respawn
-        > START 20
-        = await start
-        < OK
-        @ infos
-        > INFO rule 0 | INFO time_left 90000 | BOARD | 5,5,2 | DONE
-        = await turn
-        < 4,4 => 4,4
-    """,
-    "late output of a replaced brain is no answer": r"""
-        @ played
-        ? place 5,5 opening=1 => RESTART
         < UNKNOWN\nOK\n7,7\nOK
         > END
         = respawn
@@ -110,6 +94,8 @@ TALKS = {
         < OK
         @ infos
         > INFO rule 0 | INFO time_left 90000 | BOARD | 5,5,2 | DONE
+        = await turn
+        < 4,4 => 4,4
     """,
     # --- replies ---
     "the square after PLAY counts, in the same turn": r"""
@@ -212,13 +198,14 @@ TALKS = {
 }
 
 
-def plays(script: str) -> None:
+LIMITS = SeatLimits(TimeControl.of_game(120000, 5000), 367001600)
+
+
+def plays(script: str, game: Mapping[str, Any] = FREESTYLE_20, scripts: Mapping[str, str] = SCRIPTS) -> None:
     values, script = settings(script)
     options = GomocupOptions.model_validate(values.get("options", {}))
-    opening = Open(
-        0, values.get("game", FREESTYLE_20), ("one", "two"), SeatLimits(TimeControl.of_game(120000, 5000), 367001600)
-    )
-    Talk(Gomocup(options), opening, "\n" if options.line_ending == "lf" else "\r\n", scripts=SCRIPTS).plays(script)
+    opening = Open(0, {**game, **values.get("game", {})}, ("one", "two"), LIMITS)
+    Talk(Gomocup(options), opening, "\n" if options.line_ending == "lf" else "\r\n", scripts=scripts).plays(script)
 
 
 @pytest.mark.parametrize("name", TALKS)
@@ -260,7 +247,7 @@ def test_one_refusal_is_judged_if_no_move_follows_soon(said: str) -> None:
 def test_two_suggestions_of_a_request_are_answered_and_the_rest_is_set_aside() -> None:
     """However many come, the judge does not write more often."""
     protocol, clock = new_protocol("gomocup", {}), Clock(5000, 90000)
-    protocol.feed(Open(0, FREESTYLE_20, ("one", "two"), SeatLimits(TimeControl.of_game(120000, 5000), 367001600)))
+    protocol.feed(Open(0, FREESTYLE_20, ("one", "two"), LIMITS))
     protocol.feed(Bytes(b"OK\r\nname=x\r\n", clock))
     for square, asked in (("10,10", "place"), ("9,9", "place 7,7 8,8")):
         protocol.feed(Ask(request(asked, 20), clock))
@@ -308,6 +295,12 @@ def test_answer_to_about_is_read_by_keyword_or_kept_as_text(text: str, about: di
     assert about == parse_about(text)
 
 
-def test_debug_lines_are_private() -> None:
-    assert is_private(b"debug x")
-    assert not is_private(b"MESSAGE DEBUG x")
+@pytest.mark.parametrize(
+    ("protocol", "line", "is_private"),
+    [
+        *(("gomocup", b"debug x", True), ("gomocup", b"MESSAGE DEBUG x", False)),
+        *((protocol, b"DEBUG x", False) for protocol in ("agi", "qchess", "stratego")),
+    ],
+)
+def test_debug_lines_of_gomocup_alone_are_private(protocol: str, line: bytes, is_private: bool) -> None:
+    assert is_private is protocol_entry(protocol).is_private(line)

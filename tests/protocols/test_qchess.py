@@ -19,7 +19,7 @@ from judge.games.quantum_chess.words import (
     read_square,
 )
 from judge.games.types import Event, Reply, ReplyKind, Request, decided
-from judge.protocols import new_protocol, protocol_entry
+from judge.protocols import new_protocol
 from judge.protocols.qchess import Qchess, QchessOptions
 from judge.protocols.time_control import TimeControl
 from judge.protocols.types import Answer, Ask, Await, Bytes, Clock, Note, Open, Ready, SeatLimits, Wait, Write
@@ -35,7 +35,6 @@ SCRIPTS = {
 
 TALKS = {
     # No response.
-    "the colour of white is sent without waiting for a reply": "> white\n= ready",
     "the colour of black is sent without waiting for a reply": "* seat = 1\n> black\n= ready",
     # Request, update, request, update; then the opponent's updates, without a request.
     "a turn of the founding text": """
@@ -229,10 +228,6 @@ def test_both_forms_of_an_answer_are_two_numbers_and_anything(line: str, square:
 )
 def test_line_without_two_leading_numbers_is_unreadable(said: str) -> None:
     assert Reply(ReplyKind.UNREADABLE, said) == read_square(said)
-
-
-def test_no_line_is_private() -> None:
-    assert not protocol_entry("qchess").is_private(b"3 7")
 
 
 def test_unsupported_answer_of_the_judge_is_the_judges_error() -> None:

@@ -7,7 +7,7 @@ import pytest
 from judge.base.errors import InputError
 from judge.games.stratego.types import RED, Confirmed, Direction, HalfMove, Move, NoMove, SetUpRow, SetupRow, Started
 from judge.games.types import Event, Reply, ReplyKind, Request
-from judge.protocols import new_protocol, protocol_entry
+from judge.protocols import new_protocol
 from judge.protocols.stratego import StrategoProtocol, StrategoProtocolOptions
 from judge.protocols.time_control import UNLIMITED_MS, TimeControl
 from judge.protocols.types import Answer, Ask, Bytes, Clock, Note, Open, SeatLimits
@@ -217,9 +217,7 @@ def test_surplus_early_lines_are_dropped_with_one_note() -> None:
         assert isinstance(protocol.feed(Ask(HalfMove(RED, turn, "a\n"), CLOCK))[-1], Answer) == (turn < 4)
 
 
-def test_the_protocol_is_found_by_its_name_and_has_nothing_private() -> None:
-    assert isinstance(new_protocol("stratego", {"carriage_return": "keep"}), StrategoProtocol)
-    assert not protocol_entry("stratego").is_private(b"DEBUG x")
+def test_options_are_checked() -> None:
     with pytest.raises(InputError, match="carriage_return"):
         new_protocol("stratego", {"carriage_return": "lose"})
 

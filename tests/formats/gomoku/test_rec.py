@@ -27,20 +27,3 @@ def test_names_of_any_look_are_names() -> None:
     record = read_rec(b"\r7,7,7\r-2\r\r19,19\r0,0,30\r")
     assert (("7,7,7", "-2"), ((19, 19, 0), (0, 0, 30))) == (record.names, record.moves)
     assert looks_like_rec(b"\r7,7,7\r-2\r\r19,19\r0,0,30\r")
-
-
-@pytest.mark.parametrize(
-    ("data", "said"),
-    [
-        (b"", "game.rec, line 1: the names of black and white come first"),
-        (b"a\n", "game.rec, line 2: the names"),
-        (b"a\nb\n7,7,0\n7,7,0\n", "game.rec, line 4: 7,7,0, stone 2, is on the square of stone 1"),
-        (b"a\nb\n20,7,0\n", "game.rec, line 3: 20,7,0 is off the 20x20 board; squares run from 0,0 to 19,19"),
-        (b"a\nb\n7,7,0\nrubbish\n", "game.rec, line 4: 'rubbish' is neither a move"),
-        (b"a\nb\n7,7,0\n0\n0\n", "game.rec, line 4: '0' is neither a move"),
-    ],
-)  # fmt: skip
-def test_a_mistake_is_named_with_its_line(data: bytes, said: str) -> None:
-    with pytest.raises(InputError) as refused:
-        read_rec(data, "game.rec")
-    assert str(refused.value).startswith(said)
