@@ -8,7 +8,7 @@ from judge.base.errors import InputError
 from judge.games.gomoku import GomokuOptions, Rule
 from judge.games.gomoku.requests import Square, Stone, square_at
 from judge.games.types import RuleResult, Verdict, decided
-from tests.games.test_gomoku import board, in_turn, play, row
+from tests.games.test_gomoku import board, full_board_order, in_turn, play, row
 
 
 def squares(names: str) -> list[Square]:
@@ -55,34 +55,31 @@ THREES = "h8 i8 g10 g9 g8"
 SIX = "d4 e4 f4 h4 i4 g4"
 APART = "a15 c15 e15 g15 i15 k15"
 
+ROW = "d8 e8 f8 g8 h8"
+EDGE_ROW = "a8 b8 c8 d8 e8"
+FIVE = RuleResult(Verdict.WIN, 0, "5 in a row, d8 to h8")
+EDGE_FIVE = RuleResult(Verdict.WIN, 0, "5 in a row, a8 to e8")
+
 ENDS: dict[str, tuple[str, str, str, RuleResult | None]] = {
     # The move stands on the board and in the record.
     "a double three of black": (
-        "renju",
-        THREES,
-        "a1 c1 e1 g1",
+        *("renju", THREES, "a1 c1 e1 g1"),
         RuleResult(Verdict.FOUL, 1, "double three at 6,7 (g8)"),
     ),
     "a double three of white": ("renju", "a1 c1 e1 g1 i1", THREES, None),
     "an overline of black": ("renju", SIX, "a15 c15 e15 g15 i15", RuleResult(Verdict.FOUL, 1, "overline at 6,3 (g4)")),
     "an overline of white": ("renju", APART, SIX, RuleResult(Verdict.WIN, 1, "6 in a row, d4 to i4")),
     # Five across, six down.
-    "a five beats every foul": (
-        *("renju", "d8 e8 f8 g8 h6 h7 h9 h10 h11 h8", "a1 c1 e1 g1 i1 k1 m1 o1 a3"),
-        RuleResult(Verdict.WIN, 0, "5 in a row, d8 to h8"),
-    ),
-    "caro, free ends": ("caro", "d8 e8 f8 g8 h8", "a1 c1 e1 g1", RuleResult(Verdict.WIN, 0, "5 in a row, d8 to h8")),
-    "caro, one end": ("caro", "d8 e8 f8 g8 h8", "c8 c1 e1 g1", RuleResult(Verdict.WIN, 0, "5 in a row, d8 to h8")),
-    "caro, other end": ("caro", "d8 e8 f8 g8 h8", "i8 c1 e1 g1", RuleResult(Verdict.WIN, 0, "5 in a row, d8 to h8")),
-    "caro, both ends": ("caro", "d8 e8 f8 g8 h8", "c8 i8 e1 g1", None),
+    "a five beats every foul": ("renju", "d8 e8 f8 g8 h6 h7 h9 h10 h11 h8", "a1 c1 e1 g1 i1 k1 m1 o1 a3", FIVE),
+    "caro, free ends": ("caro", ROW, "a1 c1 e1 g1", FIVE),
+    "caro, one end": ("caro", ROW, "c8 c1 e1 g1", FIVE),
+    "caro, other end": ("caro", ROW, "i8 c1 e1 g1", FIVE),
+    "caro, both ends": ("caro", ROW, "c8 i8 e1 g1", None),
     # The edge is no block.
-    "caro, edge": ("caro", "a8 b8 c8 d8 e8", "f8 a1 c1 e1", RuleResult(Verdict.WIN, 0, "5 in a row, a8 to e8")),
+    "caro, edge": ("caro", EDGE_ROW, "f8 a1 c1 e1", EDGE_FIVE),
     "caro, six": ("caro", "d8 e8 f8 h8 i8 g8", "a1 c1 e1 g1 i1", None),
-    "caro, both ends, overlines": ("caro-overline", "d8 e8 f8 g8 h8", "c8 i8 e1 g1", None),
-    "caro, edge, overlines": (
-        *("caro-overline", "a8 b8 c8 d8 e8", "f8 a1 c1 e1"),
-        RuleResult(Verdict.WIN, 0, "5 in a row, a8 to e8"),
-    ),
+    "caro, both ends, overlines": ("caro-overline", ROW, "c8 i8 e1 g1", None),
+    "caro, edge, overlines": ("caro-overline", EDGE_ROW, "f8 a1 c1 e1", EDGE_FIVE),
     "caro, a blocked six, overlines": (
         *("caro-overline", "d8 e8 f8 h8 i8 g8", "c8 j8 a1 c1 e1"),
         RuleResult(Verdict.WIN, 0, "6 in a row, d8 to i8"),
@@ -108,14 +105,6 @@ def test_foul_of_an_opening_counts_in_a_continuous_game_only(continuous: bool) -
 
 
 # --- draws -----------------------------------------------------------------------------------------------------------
-
-
-def full_board_order(size: int) -> list[tuple[int, int]]:
-    """All squares in an order in which nobody gets more than two in a row: pairs of columns, shifted each row."""
-    cells = [(x, y) for y in range(size) for x in range(size)]
-    black = [(x, y) for x, y in cells if (x + 2 * y) % 4 < 2]
-    white = [(x, y) for x, y in cells if (x + 2 * y) % 4 >= 2]
-    return in_turn(black, white[: len(black)]) + white[len(black) :]
 
 
 @pytest.mark.parametrize(("rule", "stones"), [("renju", 200), ("freestyle", 225), ("standard", 225)])

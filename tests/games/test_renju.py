@@ -1,9 +1,7 @@
 """Renju's fouls as the rule book, other managers and a slow reading of the definitions see them."""
 
-import json
 import random
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,10 +11,7 @@ from hypothesis import strategies as st
 from judge.games.gomoku import renju
 from judge.games.gomoku.renju import Foul, foul
 from judge.games.gomoku.requests import Square, square_at, square_name
-from tests.games.renju_reference import DIRECTIONS, Position, textbook_foul
-
-VECTORS: list[dict[str, Any]] = json.loads((Path(__file__).parent / "data" / "renju_vectors.json").read_text())
-"""Positions with every square that is forbidden to black, on which three other judges agreed."""
+from tests.games.renju_reference import DIRECTIONS, VECTORS, Position, textbook_foul
 
 
 def cells_of(position: Position) -> tuple[bytearray, int]:

@@ -15,9 +15,6 @@ from judge.games.types import Chance, decided
 from tests.examples import examples
 from tests.games.stratego_positions import new, say, set_up, toss
 
-ALL_RULES = tuple(RULES)
-
-
 # --- names and options -----------------------------------------------------------------------------------------------
 
 
@@ -88,7 +85,7 @@ STEPS = {Direction.UP: (0, -1), Direction.DOWN: (0, 1), Direction.LEFT: (-1, 0),
 
 @settings(max_examples=examples(40), deadline=None)
 @given(
-    rules=st.sampled_from(ALL_RULES),
+    rules=st.sampled_from(tuple(RULES)),
     red_rows=armies(),
     blue_rows=armies(),
     choices=st.lists(st.integers(0, 10_000), min_size=1, max_size=150),

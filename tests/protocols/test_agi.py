@@ -144,11 +144,6 @@ TALKS = {
         < bestmove 5a\r => 9,5
     """,
     "9, BESTMOVE with PONDER": "@ thinking\n< BESTMOVE 67 PONDER 89\n= search ponder=89\n= 6,6",
-    "10, a late READYOK is no answer to GO": """
-        @ thinking
-        < READYOK => note ignored: 'READYOK'
-        < BESTMOVE 67 => 6,6
-    """,
     # --- output at another time ---
     "a line in pieces is one line": "@ thinking\n< BES\\\n< TMOVE\\\n<  7\\\n< 8\n= 7,7",
     # Half a line that came late, a second move, and a READYOK ahead of its question.
@@ -428,19 +423,10 @@ def test_long_line_is_cut_and_the_game_continues() -> None:
 
 # --- any bytes -------------------------------------------------------------------------------------------------------
 
-REQUESTS = tuple(
-    map(
-        request,
-        (
-            "place 78",
-            "place 786869",
-            "swap 786869",
-            "offer 7868695A",
-            "offer 7868695A offered=67 free=5958",
-            "choose 7868695A offers=6759",
-        ),
-    )
-)
+REQUESTS = [
+    *map(request, ("place 78", "place 786869", "swap 786869", "offer 7868695A")),
+    *map(request, ("offer 7868695A offered=67 free=5958", "choose 7868695A offers=6759")),
+]
 WORDS = (
     b"AGIOK", b"READYOK", b"BESTMOVE", b"BESTMOVE 78", b"BESTMOVE CHANGE", b"INFO", b"PONDER", b"DEPTH", b"PV",
     b"ID NAME", b"AUTHOR", b"OPTION OWNBOOK TRUE", b"7", b"8A", b"zz", b" ", b"\t", b"\r", b"\n", b"\n", b"\n", b"\0",

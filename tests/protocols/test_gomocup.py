@@ -73,15 +73,6 @@ TALKS = {
         @ greeted
         ? place 7,7 opening=1 => INFO time_left 90000 | BOARD | 7,7,2 | DONE
     """,
-    "if there is any open game, the manager sends RESTART before the BOARD command": r"""
-        @ played
-        ? place 5,5 6,6 opening=2 => RESTART
-        = await start
-        < OK
-        > INFO time_left 90000 | BOARD | 5,5,1 | 6,6,2 | DONE
-        = await turn
-        < 4,4 => 4,4
-    """,
     "if the brain answers UNKNOWN, the manager sends END and executes the brain again": r"""
         @ played
         ? place 5,5 opening=1 => RESTART
@@ -98,13 +89,6 @@ TALKS = {
         < 4,4 => 4,4
     """,
     # --- replies ---
-    "the square after PLAY counts, in the same turn": r"""
-        @ thinking
-        < SUGGEST 10,10
-        > PLAY 10,10
-        = await turn
-        < 12,10 => 12,10
-    """,
     "messages are kept": r"""
         @ thinking
         < DEBUG The most promising move now is [10,14] => note The most promising move now is [10,14]

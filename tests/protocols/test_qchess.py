@@ -34,6 +34,7 @@ SCRIPTS = {
 }
 
 TALKS = {
+    # tests/conformance/test_qchess.py has recorded conversations: a piece that cannot move, lines sent ahead.
     # No response.
     "the colour of black is sent without waiting for a reply": "* seat = 1\n> black\n= ready",
     # Request, update, request, update; then the opponent's updates, without a request.
@@ -49,17 +50,8 @@ TALKS = {
         ! moved 1 1 0 2 2 => 4 6 -> 4 4 | 1 0 1 queen | 1 0 -> 2 2
     """,
     # It will not receive MOVE? before its next selection.
-    "a piece that cannot move is followed by the next selection": """
-        @ selecting
-        < 0 7 => 0 7
-        ! selected 0 0 7 0 rook
-        ! selected 1 0 0 1 rook
-        ? select => 0 7 0 rook | 0 0 1 rook | SELECTION?
-    """,
     "unreadable answers are passed on unchanged": "@ selecting\n< E5\n= unreadable E5",
     "an answer may come in pieces": "@ selecting\n< 3\\\n<  7 0 ki\\\n< ng\n= 3 7 0 king",
-    # The program read `3 7` and the end of file as an answer; here the death is judged.
-    "a line without its end is no answer": "@ selecting\n< 3 7\\\n= nothing",
     "QUIT has the result, as in 2013": """
         @ opened
         ! close white DRAW => QUIT white DRAW
@@ -114,18 +106,6 @@ TALKS = {
         = await turn
         < \n\
         < 4 5 => 4 5
-    """,
-    # As in the program.
-    "lenient: extra lines are kept for later requests": r"""
-        @ selecting
-        < 3 7\n3 6\nhello\n\
-        = 3 7
-        ? move 3 7 => MOVE?
-        = 3 6
-        ? select => SELECTION?
-        = unreadable hello
-        ? select => SELECTION?
-        = await turn
     """,
     "lenient: a line may begin before its request": """
         @ opened

@@ -191,10 +191,6 @@ PLUGIN = (
 USES_LIBRARY = "class Main { org.example.Words w; public static void main(String[] a) {} }"
 COMPLAINTS: dict[str, tuple[Files, str]] = {
     "UTF-16": ({"main.cpp": "int main() {}\n".encode("utf-16")}, "'main.cpp' is UTF-16: save it as UTF-8"),
-    "windows": (
-        {"main.cpp": "#include <windows.h>\nint main() {}\n"},
-        "windows.h belongs to Windows: send the .exe, or sources for Linux",
-    ),
     "elsewhere": (
         {"main.c": '#include "x/y.h"\nint main(void) {}\n', "ext/lib/x/y.h": ""},
         '[build] flags = ["-I./ext/lib"]',

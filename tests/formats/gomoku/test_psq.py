@@ -9,6 +9,7 @@ from judge.formats.gomoku.psq import read_psq, write_psq, write_psq_gomocupjudge
 from judge.formats.gomoku.record import WINNERS, FiveRecord, Outcome
 from judge.games.types import Verdict
 from tests.formats import games
+from tests.games.test_gomoku import full_board_order
 
 GAME = replace(games.GAME, width=15, height=15, names=("first.zip", "second.zip"), event="Renju 2024")
 
@@ -139,12 +140,7 @@ def test_winner_is_read_from_code_and_stones(
 
 def test_a_board_that_is_nearly_full_is_a_draw() -> None:
     """Piskvork ends a game when 25 squares are left."""
-    # Pairs of rows, shifted: no colour gets three in a row.
-    squares = [(x, y) for y in range(15) for x in range(15)]
-    black = [(x, y) for x, y in squares if (x // 2 + y) % 2 == 0]
-    white = [square for square in squares if square not in black]
-    stones = [stone for pair in zip(black, white, strict=False) for stone in pair][:200]
-    lines = [f"{x + 1},{y + 1},9" for x, y in stones]
+    lines = [f"{x + 1},{y + 1},9" for x, y in full_board_order(15)[:200]]
     assert "draw" == read_psq(psq("Piskvorky 15x15, 11:11, 0", *lines, "A", "B", "0")).outcome
     assert "" == read_psq(psq("Piskvorky 15x15, 11:11, 0", *lines[:-1], "A", "B", "0")).outcome
 
