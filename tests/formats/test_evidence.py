@@ -1,23 +1,20 @@
 """Evidence: what a page says of a fault is what the transcript and the policy hold.
 
-tests/corpus has the evidence of every row of the blame table and of every game.
+tests/corpus has the evidence of other faults, in all games.
 """
-
-from typing import Any
 
 from judge.formats.fault_report import Case, PolicyKey, cases
 from judge.games.types import Verdict
 from judge.record.transcript import EntryKind
-from judge.referee.blame import TABLE
 from judge.sandbox.evidence import ProcessReport
-from judge.testing import Agent, Do, Say, dies, exits
+from judge.testing import Agent, Do, dies
 from tests.formats import recorded
 from tests.referee.games import brain, play
 
 
-def case_of(first: Agent, second: Agent, **world: Any) -> Case:
+def case_of(first: Agent, second: Agent) -> Case:
     """The only case of a game."""
-    [case] = cases(play(first, second, **world).file())
+    [case] = cases(play(first, second).file())
     return case
 
 
@@ -36,21 +33,6 @@ def test_an_illegal_answer_is_shown_with_its_request_and_its_clock() -> None:
     assert PolicyKey("game.options.width", 15) in case.rules
 
 
-def test_late_answer_is_shown_with_received_bytes_and_limit_key() -> None:
-    slow = brain(BEGIN=[Say(b"MESSAGE wait\r\n", 10), Say(b"7,7\r\n", 99000)])
-    case = case_of(slow, brain())
-
-    assert Verdict.TURN_TIME == case.verdict
-    assert b"MESSAGE wait\r\n" == case.exchange.reply
-    heard = [(each.ms, each.kind) for each in case.exchange.heard]
-    assert [(10.0, EntryKind.READ), (6000.0, EntryKind.EXPIRED)] == heard
-    assert (6000.0, 6000) == (case.charged_ms, case.allowed_ms)
-    assert (PolicyKey("clock.turn_ms", 5000), PolicyKey("clock.tolerance_ms", 1000)) == case.rules
-    assert case.row is not None
-    assert Verdict.TURN_TIME is TABLE[case.row - 1].verdict
-    assert case.when == TABLE[case.row - 1].when
-
-
 def test_a_death_is_shown_with_the_word_of_pid_1_and_the_end_of_stderr() -> None:
     crash = [Do(EntryKind.STDERR, b"Traceback: boom\n"), *dies(11)]
     case = case_of(brain("7,7"), brain(TURN=crash))
@@ -60,10 +42,3 @@ def test_a_death_is_shown_with_the_word_of_pid_1_and_the_end_of_stderr() -> None
     assert [EntryKind.STDERR, EntryKind.READ, EntryKind.REPORT] == [heard.kind for heard in case.exchange.heard]
     assert ProcessReport("signalled", 11).encode() == case.exchange.heard[-1].data
     assert case.row is not None
-
-
-def test_agent_that_died_out_of_turn_is_shown_its_activity() -> None:
-    case = case_of(brain("7,7", "8,8"), brain("0,0", ms=1, TURN=[Say(b"0,0\r\n"), *exits(4, 0)]))
-
-    assert Verdict.CRASH == case.verdict
-    assert ProcessReport("exited", 4).encode() in [heard.data for heard in case.exchange.heard]

@@ -15,10 +15,8 @@ from judge.record.spec import RecordFile, write_record
 from judge.record.transcript import seal, unseal
 from tests.formats import recorded
 
-FAMILIES = [recorded.gomoku, recorded.stratego_game, recorded.chess, recorded.quantum]
 
-
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", [recorded.gomoku, recorded.stratego_game, recorded.chess, recorded.quantum])
 def test_a_step_for_every_answer_and_one_before(family: Callable[[], RecordFile]) -> None:
     file = family()
     game = steps_of(file)
@@ -43,16 +41,6 @@ def test_game_that_breaks_off_is_there_as_far_as_it_went(verdict: Verdict) -> No
         assert ("", "void: does not count: the Engine is gone") == (game.problem, game.result)
     else:
         assert "it ends before the game is over" in game.problem
-
-
-def test_a_psq_is_stepped_through_without_knowing_its_rule(tmp_path: Path) -> None:
-    path = tmp_path / "game.psq"
-    files.write_exports(recorded.gomoku(), path.with_suffix(".json"))
-
-    game = read_steps(path)
-
-    assert ("anna", "bert") == game.names
-    assert [step.view.tokens for step in steps_of(recorded.gomoku()).steps] == [step.view.tokens for step in game.steps]
 
 
 @pytest.mark.parametrize("family", [recorded.chess, recorded.stratego_game])

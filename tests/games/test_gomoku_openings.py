@@ -64,6 +64,8 @@ LAID = f"{SWAP2}\n7,7 8,7 9,9"
 THIRD = 'swap="third"; rule="renju"'
 FOUR = "opening=[[7, 7], [7, 8], [8, 8], [3, 3]]"
 OFFERING = f'rule="renju"; fifths=2; {FOUR}'
+DIAGONAL = "opening=[[7, 7], [8, 8], [6, 6], [9, 9]]"
+"""What is mirrored about it is the same fifth."""
 
 STORIES = {
     # --- the examples of Gomoku AI protocol, swap2 ---
@@ -128,6 +130,7 @@ STORIES = {
         ? place 1 1
     """,
     "the same offer twice": f"{OFFERING}\n9,9 9,9\n= illegal 0: 9,9 (j10) is equal to the offer 9,9 (j10)",
+    "an offer equal by symmetry": f"{DIAGONAL}; fifths=2\n10,7; 7,10\n= equal to the offer 10,7 (k8) by symmetry",
     "an offer that is taken": f"{OFFERING}\n9,9 7,7\n= illegal 0: 7,7 (h8) is taken by stone 1",
     "an offer too many": f"{OFFERING}\n9,9 10,9 11,9\n= illegal 0: 3 fifth stones, where 2 are still to be offered",
     "a swap for an offer": f"{OFFERING}\nSWAP\n= illegal 0: a swap where fifth stones are asked for",
@@ -184,25 +187,14 @@ def test_an_opening_that_leaves_nothing_to_swap_is_refused() -> None:
 
 
 def test_offers_and_their_images_are_no_longer_free() -> None:
-    game, events = story(f'rule="renju"; fifths=3; {FOUR}\n9,9\n? offer 0 0')
+    game, events = story(f"{DIAGONAL}; fifths=3\n10,7\n? offer 0 0")
     request = game.pending()
     assert isinstance(request, OfferFifths)
-    assert ([], ((9, 9),)) == (events, request.offered)
-    assert {(9, 9), (7, 7)}.isdisjoint(request.free)
-    assert 225 - 4 - 1 == len(request.free)
+    assert ([], ((10, 7),)) == (events, request.offered)
+    assert {(10, 7), (7, 10), (7, 7)}.isdisjoint(request.free)
+    assert 225 - 4 - 2 == len(request.free)
     game.apply(decided(decision("10,9 11,9")))
     assert isinstance(game.pending(), ChooseFifth)
-
-
-def test_an_offer_that_is_equal_by_symmetry_loses() -> None:
-    """The four stones lie on a diagonal: what is mirrored about it is the same fifth."""
-    game, _ = story("fifths=2; opening=[[7, 7], [8, 8], [6, 6], [9, 9]]\n10,7")
-    request = game.pending()
-    assert isinstance(request, OfferFifths)
-    assert (7, 10) not in request.free
-    game.apply(decided(Stone(7, 10)))
-    assert isinstance(game.end, AgentFault)
-    assert "equal to the offer 10,7 (k8) by symmetry" in game.end.reason
 
 
 def test_squares_are_equal_by_the_symmetries_of_the_stones_alone() -> None:

@@ -23,7 +23,16 @@ from judge.base.errors import InputError
 from judge.games import new_game
 from judge.games.quantum_chess import ContradictionError, QuantumChess
 from judge.games.quantum_chess.board import BLACK, COLOURS, POOL, UNKNOWN, WHITE, Piece, PieceType
-from judge.games.quantum_chess.words import Destination, Moved, OnSquare, Selected, Selection, TurnLost, announcement
+from judge.games.quantum_chess.words import (
+    Destination,
+    Moved,
+    OnSquare,
+    Selected,
+    Selection,
+    TurnLost,
+    announcement,
+    read_position,
+)
 from judge.games.types import (
     NATURE,
     AgentFault,
@@ -427,6 +436,32 @@ def test_lost_turns_are_turns_without_a_move() -> None:
     assert "black DRAW" == game.result(NAMES)
 
 
+# --- positions as text -----------------------------------------------------------------------------------------------
+
+
+def game_from(text: str) -> QuantumChess:
+    return QuantumChess.from_options({"position": text})
+
+
+def test_letters_digits_and_brackets_become_pieces() -> None:
+    pieces, turn = read_position("3k4/8/2(R?p)5/8/8/8/8/3K4 b")
+    placed = [(piece.colour, piece.x, piece.y, piece.types, piece.current) for piece in pieces]
+
+    assert "black" == turn
+    assert [
+        ("black", 3, 0, ("king", "king"), "king"),
+        ("white", 2, 2, ("rook", "?pawn"), "unknown"),
+        ("white", 3, 7, ("king", "king"), "king"),
+    ] == placed
+
+
+def test_game_begins_from_the_position_with_its_colour() -> None:
+    game = game_from("3k4/8/8/8/8/8/3P4/3K4 b")
+
+    assert 1 == game.pending().seat
+    assert 3 == len(game.describe()["board"])
+
+
 # --- positions and options -------------------------------------------------------------------------------------------
 
 
@@ -469,6 +504,12 @@ def test_contradictions_to_the_rules_are_refused(played: list[str], complaint: s
         ({"variant": "fairy"}, "variant: "),
         ({"played": ["3 7 0 king"]}, "add the position"),
         ({"turn": "black"}, "add the position"),
+        ({"position": "8/8/8 w"}, "3 rows in '8/8/8'; write 8 rows, such as 4k3/8/8/8/8/8/4P3/4K3 w"),
+        ({"position": "4k3/8/8/8/8/8/4P3/4K3"}, "'' is no colour to move; write w or b after the rows"),
+        ({"position": "4k3/8/8/8/8/8/4P3/4K2 w"}, "row 8 has 7 squares; it needs 8"),
+        ({"position": "4k3/8/8/8/8/8/4P3/4K3k w"}, "row 8 has 9 squares; it needs 8"),
+        ({"position": "4z3/8/8/8/8/8/8/4K3 w"}, "row 1: 'z3' does not start with a piece or a number from 1 to 8"),
+        ({"position": "8/8/8/8/8/8/8/8 w"}, "the position has no pieces"),
         ({"position": [*KINGS, KINGS[0]]}, "on one square"),
         ({"position": [*KINGS, stands("white", 8, 0, "rook")]}, "position.2.x: "),
         ({"position": [*KINGS, stands("red", 0, 0, "rook")]}, "position.2.colour: "),

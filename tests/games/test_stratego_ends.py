@@ -3,12 +3,9 @@
 import pytest
 
 from judge.games.gomoku.requests import Stone
-from judge.games.stratego import RULES
-from judge.games.stratego.types import BLUE, RED, SetUpRow, Started
+from judge.games.stratego.types import BLUE, RED
 from judge.games.types import AgentFault, Reply, ReplyKind, Verdict, decided
 from tests.games.stratego_positions import FULL_BLUE, FULL_RED, blue, line, new, red, say, set_up, story, texts, verdict
-
-ALL_RULES = tuple(RULES)
 
 STORIES = {
     # tests/conformance/test_stratego.py has recordings of 2011 and 2012 with further ends.
@@ -103,6 +100,20 @@ STORIES = {
         = goes on
     """,
     # --- the turn limit ---
+    # It shows what the set-ups are worth (UCC's manual, EXIT/OUTPUT).
+    "a limit of no turns plays nothing and names RED": """
+        stratego-seed turn_limit=0
+        = draw; red RED DRAW_DEFAULT 1 148 148; Game declared a draw after 1 turns
+    """,
+    "a limit of one turn does the same": """
+        stratego-seed turn_limit=1
+        = draw; red RED DRAW_DEFAULT 1 148 148; Game declared a draw after 1 turns
+    """,
+    "one turn less than the limit is played": """
+        stratego-seed turn_limit=3
+        0 3 DOWN; 0 6 UP; 0 4 UP; 0 5 DOWN
+        = draw; blue BLUE DRAW_DEFAULT 3 148 148
+    """,
     "a combat in the last half-move spoiled the limit in 2011": """
         stratego-2011 turn_limit=4
         RED B@0,3 7@5,3; BLUE 3@0,6 7@5,6
@@ -122,6 +133,11 @@ STORIES = {
         = goes on
     """,
     # --- tolerance, echo, surrender ---
+    "an illegal move may cost the turn only, and the board stays as it was": """
+        stratego-seed tolerate_illegal=true
+        0 5 DOWN -> 0 5 DOWN ILLEGAL; 0 6 UP; 1 3 DOWN 2 -> 1 3 DOWN 2 ILLEGAL; 0 5 DOWN
+        = goes on
+    """,
     "the seed tells nothing of an unreadable move": """
         stratego-seed tolerate_illegal=true
         0 3 SOUTH ->
@@ -143,28 +159,6 @@ def test_story(name: str) -> None:
 # --- the turn limit --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rules", ALL_RULES)
-@pytest.mark.parametrize("limit", [0, 1])
-def test_a_limit_of_no_turns_plays_nothing_and_names_red(rules: str, limit: int) -> None:
-    """It shows what the set-ups are worth (UCC's manual, EXIT/OUTPUT); RED has heard START."""
-    game = new(rules, turn_limit=limit)
-    for row in (*FULL_RED, *FULL_BLUE):
-        events = game.apply(decided(SetUpRow(row)))
-
-    assert (Started(RED),) == events
-    assert "red RED DRAW_DEFAULT 1 148 148" == line(game)
-    assert "Game declared a draw after 1 turns" == game.reason
-
-
-@pytest.mark.parametrize("rules", ALL_RULES)
-def test_one_turn_less_than_the_limit_is_played(rules: str) -> None:
-    story(f"""
-        {rules} turn_limit=3
-        0 3 DOWN; 0 6 UP; 0 4 UP; 0 5 DOWN
-        = draw; blue BLUE DRAW_DEFAULT 3 148 148
-    """)
-
-
 @pytest.mark.parametrize("limit", [None, -1])
 def test_there_may_be_no_limit(limit: int | None) -> None:
     game = set_up(new("stratego-2012", turn_limit=limit))
@@ -175,17 +169,6 @@ def test_there_may_be_no_limit(limit: int | None) -> None:
 
 
 # --- tolerance and echo ----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("rules", ALL_RULES)
-def test_an_illegal_move_may_cost_the_turn_only(rules: str) -> None:
-    """-i: the board stays as it was."""
-    game = story(f"""
-        {rules} tolerate_illegal=true
-        0 5 DOWN -> 0 5 DOWN ILLEGAL; 0 6 UP; 1 3 DOWN 2 -> 1 3 DOWN 2 ILLEGAL
-        = goes on
-    """)
-    assert BLUE == game.seat
 
 
 def test_founding_text_confirms_the_understood_move_and_managers_the_reply() -> None:

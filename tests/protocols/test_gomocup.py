@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from judge.protocols import new_protocol, protocol_entry
+from judge.protocols import protocol_entry
 from judge.protocols.gomocup import Gomocup
 from judge.protocols.gomocup_words import GomocupOptions, parse_about
 from judge.protocols.time_control import TimeControl
-from judge.protocols.types import Answer, Ask, Bytes, Clock, Note, Open, SeatLimits, Write
-from tests.protocols.talk import Talk, request, settings
+from judge.protocols.types import Open, SeatLimits
+from tests.protocols.talk import Talk, settings
 
 FREESTYLE_20 = {"width": 20, "height": 20, "rule": "freestyle"}
 
@@ -89,6 +89,19 @@ TALKS = {
         < 4,4 => 4,4
     """,
     # --- replies ---
+    # However many come, the judge does not write more often.
+    "two suggestions of a request are answered and the rest is set aside": r"""
+        @ thinking
+        < SUGGEST 10,10\nSUGGEST 10,10\nSUGGEST 10,10\nSUGGEST 10,10
+        > PLAY 10,10 | PLAY 10,10
+        = note ignored: 'SUGGEST 10,10', more than 2 suggestions to one request
+        = note ignored: 'SUGGEST 10,10', more than 2 suggestions to one request
+        < 7,7 => 7,7
+        ? place 7,7 8,8 => INFO time_left 90000 | TURN 8,8
+        < SUGGEST 9,9\nSUGGEST 9,9\nSUGGEST 9,9
+        > PLAY 9,9 | PLAY 9,9
+        < 6,6 => 6,6
+    """,
     "messages are kept": r"""
         @ thinking
         < DEBUG The most promising move now is [10,14] => note The most promising move now is [10,14]
@@ -226,21 +239,6 @@ def test_output_while_a_move_is_awaited(said: str, outcome: str, why: str) -> No
 @pytest.mark.parametrize("said", ["UNKNOWN", "UNKNOWN command", "ERROR", "ERROR I cannot play on"])
 def test_one_refusal_is_judged_if_no_move_follows_soon(said: str) -> None:
     plays(f"@ thinking\n< {said}\n= wake after 1000\n! alarm\n= refused {said}")
-
-
-def test_two_suggestions_of_a_request_are_answered_and_the_rest_is_set_aside() -> None:
-    """However many come, the judge does not write more often."""
-    protocol, clock = new_protocol("gomocup", {}), Clock(5000, 90000)
-    protocol.feed(Open(0, FREESTYLE_20, ("one", "two"), LIMITS))
-    protocol.feed(Bytes(b"OK\r\nname=x\r\n", clock))
-    for square, asked in (("10,10", "place"), ("9,9", "place 7,7 8,8")):
-        protocol.feed(Ask(request(asked, 20), clock))
-        effects = protocol.feed(Bytes(f"SUGGEST {square}\r\n".encode() * 50, clock))
-
-        assert [f"PLAY {square}\r\n".encode()] * 2 == [e.data for e in effects if isinstance(e, Write)]
-        assert 48 == sum(isinstance(effect, Note) for effect in effects)
-        (answer,) = protocol.feed(Bytes(b"7,7\r\n", clock))
-        assert isinstance(answer, Answer)
 
 
 def test_long_line_is_cut_and_the_game_continues() -> None:

@@ -218,6 +218,32 @@ def test_a_mistake_is_named_with_its_line(name: str, text: str, said: str) -> No
     assert str(refused.value).startswith(f"game, {said}")
 
 
+# --- .rec: names first, squares from 0, and always 20x20 --------------------------------------------------------------
+
+REC = replace(GAME, moves=((7, 7, 0), (19, 0, 1520)), opening=1, verdict="crash")
+
+
+def test_rec_is_written_as_piskvork_writes_it() -> None:
+    assert b"first\r\nsecond\r\n7,7,0\r\n19,0,1520\r\n-2\r\n" == FORMATS["rec"].write(REC)
+
+
+def test_another_board_is_refused() -> None:
+    """The format has no word for the size."""
+    for width, height in ((15, 15), (20, 19)):
+        with pytest.raises(InputError, match=f"always of a 20x20 board, this game of a {width}x"):
+            FORMATS["rec"].write(replace(REC, width=width, height=height))
+
+
+def test_names_of_any_look_are_names() -> None:
+    """They are told by their place; no code, any line end, blank lines."""
+    record = read(b"\r7,7,7\r-2\r\r19,19\r0,0,30\r", "rec")
+    assert (("7,7,7", "-2"), ((19, 19, 0), (0, 0, 30))) == (record.names, record.moves)
+    assert FORMATS["rec"].looks_like(b"\r7,7,7\r-2\r\r19,19\r0,0,30\r")
+
+
+# --- other files ------------------------------------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
