@@ -95,13 +95,6 @@ TALKS = {
         < BYE
     """,
     # --- positions ---
-    # BESTMOVE does not change the position.
-    "every stone is sent by DOMOVE, the engine's own too": """
-        @ played
-        ? place 7868 => DOMOVE 78 | DOMOVE 68 | GO TIME 30000
-        < BESTMOVE 69 => 8,6
-        ? place 7868695A => DOMOVE 69 | DOMOVE 5A | GO TIME 30000
-    """,
     "an opening is a position": "@ ready\n? place 78686959\n> POSITION MOVES 78686959 | GO TIME 30000",
     "an unrelated position starts a new game": """
         @ ready

@@ -42,16 +42,6 @@ TALKS = {
         > RECTSTART 30,20
         < UNKNOWN => refused RECTSTART 30,20: UNKNOWN
     """,
-    "neither a late answer to ABOUT nor UNKNOWN to INFO is a move": r"""
-        @ started
-        ! alarm
-        = ready
-        ? place => INFO time_left 90000 | BEGIN
-        < UNKNOWN to INFO
-        < UNKNOWN to ABOUT
-        < Old brain by somebody
-        < 10,10 => 10,10
-    """,
     # Blanks stand in a transcript for private lines that are withheld; its replay must go as the game did.
     "a blank line is no answer to ABOUT": '@ started\n< \\x20\\x20\\x20\n< name="late"\n= ready name="late"',
     "OK to each INFO is no answer to ABOUT": '@ started\n< OK\\nOK\\nOK\\nOK\\nOK\n< name="x"\n= ready name="x"',
@@ -62,12 +52,6 @@ TALKS = {
         @ greeted
         ? place 10,10 => INFO time_left 90000 | TURN 10,10
         < 11,10 => 11,10
-    """,
-    "own stones of an opening are 1, the opponent's 2": r"""
-        @ greeted
-        ? place 10,10 10,11 11,11 9,10 opening=4
-        > INFO time_left 90000 | BOARD | 10,10,1 | 10,11,2 | 11,11,1 | 9,10,2 | DONE
-        < 9,9 => 9,9
     """,
     "an opening of one stone is a BOARD, too": r"""
         @ greeted
@@ -161,15 +145,6 @@ TALKS = {
         = refused UNKNOWN
     """,
     "a move that follows an ERROR counts": "@ thinking\n< ERROR unknown key\n< 10,10\n= 10,10\n! alarm\n= nothing",
-    "a suggestion that follows an ERROR counts": r"""
-        @ thinking
-        < ERROR unknown key
-        < SUGGEST 10,10
-        > PLAY 10,10
-        < 10,10 => 10,10
-        ! alarm
-        = nothing
-    """,
     "an ERROR to a later move may be chatter": r"""
         @ played
         ? place 10,10 11,10 => INFO time_left 90000 | TURN 11,10

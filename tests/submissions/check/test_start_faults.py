@@ -11,14 +11,7 @@ from hypothesis import strategies as st
 
 from judge.agents.programs import read_elf
 from judge.submissions.check import Grade, start_faults
-from judge.submissions.check.start_faults import (
-    fault_of_file,
-    parse_flags,
-    pointers_of,
-    processor_flags,
-    processor_level,
-    why_not_started,
-)
+from judge.submissions.check.start_faults import fault_of_file, pointers_of, processor_level, why_not_started
 from tests.examples import of_lanes
 from tests.submissions.building import laid
 from tests.submissions.check.conftest import Examine
@@ -148,12 +141,12 @@ def test_a_pointer_among_the_data_is_found(tmp_path: Path) -> None:
     ],
 )
 def test_flags_are_those_of_all_processors(text: str, flags: set[str]) -> None:
-    assert flags == parse_flags(text)
+    assert flags == start_faults.parse_flags(text)
 
 
 @given(st.text())
 def test_any_text_gives_short_words(text: str) -> None:
-    assert all(len(flag) <= 32 and flag.isascii() for flag in parse_flags(f"flags: {text}\n"))
+    assert all(len(flag) <= 32 and flag.isascii() for flag in start_faults.parse_flags(f"flags: {text}\n"))
 
 
 @pytest.mark.parametrize("size", [None, start_faults.MAX_CPUINFO_BYTES])
@@ -162,7 +155,7 @@ def test_missing_or_huge_file_gives_no_flags(tmp_path: Path, monkeypatch: pytest
     if size is not None:
         path.write_bytes(b"flags : avx2\n" + b"\n" * size)
     monkeypatch.setattr(start_faults, "CPUINFO", path)
-    assert frozenset() == processor_flags()
+    assert frozenset() == start_faults.processor_flags()
 
 
 # --- in a box --------------------------------------------------------------------------------------------------------
