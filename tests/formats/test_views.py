@@ -1,17 +1,17 @@
 """Views: what stands where in each game, what is hidden, and what is pointed out.
 
-tests/corpus has the views of all its records: numbers of stones, captions, offers, and faces in superposition.
+tests/corpus has the views of all its records: numbers of stones, captions, marks, seats after a swap, and faces.
 """
 
 from judge.catalog import game_entry
-from judge.formats.views import BoardView, Face, Mark, Token, changed_squares
+from judge.formats.views import BoardView, Face, Token, changed_squares
 from judge.games import new_game
 from judge.games.gomoku import Gomoku
-from judge.games.gomoku.requests import Stone, Stones, Swap
+from judge.games.gomoku.requests import Stone
 from judge.games.quantum_chess import QuantumChess
 from judge.games.quantum_chess.words import Selection
 from judge.games.stratego import Stratego
-from judge.games.types import Drawn, Game, Reply, ReplyKind, decided
+from judge.games.types import Drawn, Game, decided
 from tests.games.stratego_positions import blue, new, red, set_up
 
 NAMES = {Gomoku: "gomoku", Stratego: "stratego", QuantumChess: "quantum-chess"}
@@ -49,33 +49,9 @@ def test_views_of_a_growing_game_find_the_same_changes_as_a_comparison() -> None
     assert any(token.is_dead for token in before.tokens.values())
 
 
-ROW = [(0, 0), (0, 5), (1, 0), (2, 5), (2, 0), (4, 5), (3, 0), (6, 5), (4, 0)]
-"""Black's five in the upper edge, with white's stones."""
-
-
-def test_the_last_move_and_the_winning_row_are_marked() -> None:
-    first, second, last = (view_of(gomoku(*ROW[:count])) for count in (1, 2, 8))
-    won = view_of(gomoku(*ROW)).since(last)
-    forfeited = gomoku((7, 7))
-    forfeited.apply(Reply(ReplyKind.UNREADABLE, "x"))
-
-    assert {} == second.since(None).marks == view_of(forfeited).marks
-    assert {(0, 5): Mark.LAST} == second.since(first).marks
-    assert dict.fromkeys(ROW[::2], Mark.ROW) == won.marks
-
-
-def test_the_seats_change_their_colours_by_a_swap() -> None:
-    game = gomoku(swap="swap2")
-    game.apply(decided(Stones(((7, 7), (8, 8), (9, 9)))))
-    assert (0, 1) == view_of(game).seats
-
-    game.apply(decided(Swap()))
-
-    assert (1, 0) == view_of(game).seats
-
-
 def test_stones_that_count_no_more_are_dead() -> None:
-    view = view_of(gomoku(*ROW, continuous=True))
+    row = ((0, 0), (0, 5), (1, 0), (2, 5), (2, 0), (4, 5), (3, 0), (6, 5), (4, 0))
+    view = view_of(gomoku(*row, continuous=True))
 
     assert [True, False] == [view.tokens[4, 0].is_dead, view.tokens[0, 5].is_dead]
 

@@ -94,6 +94,7 @@ TALKS = {
         = await close
         < BYE
     """,
+    "lines end in CR LF for an engine that asks for it": '* options.line_ending = "crlf"\n> AGI',
     # --- positions ---
     "an opening is a position": "@ ready\n? place 78686959\n> POSITION MOVES 78686959 | GO TIME 30000",
     "an unrelated position starts a new game": """
@@ -331,10 +332,6 @@ def test_how_many_fifths_is_written_by_an_extension_only(fifths: int, rule: str)
     """Facts 5.2, row 18."""
     made = engine(RENJU | {"fifths": fifths}, multi_count=True)
     made.plays(f"> AGI\n< AGIOK\n> SETOPTION PONDER OFF | SETRULE {rule} | ISREADY")
-
-
-def test_lines_end_in_crlf_for_an_engine_that_asks_for_it() -> None:
-    engine(line_ending="crlf").plays("> AGI")
 
 
 @pytest.mark.parametrize(
