@@ -11,7 +11,7 @@ import re
 import shlex
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -112,59 +112,49 @@ def _lines(wire: bytes, mark: bytes) -> Iterator[bytes]:
             yield text.removesuffix(UNENDED) if text.endswith(UNENDED) else text + b"\n"
 
 
-@dataclass
+def drive(recording: Recording, rules: str, pieces: Pieces = "lines") -> "Replayed":
+    """Play `recording` again: its replies in, what we say and decide out."""
+    options = {"rules": rules} | recording.options
+    if rules == "stratego-2012":
+        options["tolerate_unreadable"] = options["tolerate_illegal"]
+    return Replayed(recording, Stratego.from_options(options), pieces)
+
+
 class Replayed:
     """What came of a recording under our game and protocol."""
 
-    game: Stratego
-    names: tuple[str, str]
-    sent: tuple[bytearray, bytearray] = field(default_factory=lambda: (bytearray(), bytearray()))
-    fell_silent: list[int] = field(default_factory=list)
-    """Seats from which no reply came."""
+    def __init__(self, recording: Recording, game: Stratego, pieces: Pieces) -> None:
+        self.game, self.names = game, recording.names
+        self.sent = (bytearray(), bytearray())
+        self.fell_silent: list[int] = []
+        """Seats from which no reply came."""
+        self._protocols = [new_protocol("stratego", {"carriage_return": "keep"}) for _ in SEATS]
+        self._unread = [deque(_cut(recording.said[seat], pieces)) for seat in SEATS]
+        self._play(recording.tosses(), recording.silence)
 
     @property
     def result(self) -> str:
         return self.game.result(self.names)
 
-
-def drive(recording: Recording, rules: str, pieces: Pieces = "lines") -> Replayed:
-    """Play `recording` again: its replies in, what we say and decide out."""
-    options = {"rules": rules} | recording.options
-    if rules == "stratego-2012":
-        options["tolerate_unreadable"] = options["tolerate_illegal"]
-    return _Driver(recording, Stratego.from_options(options), pieces).play()
-
-
-class _Driver:
-    def __init__(self, recording: Recording, game: Stratego, pieces: Pieces) -> None:
-        self._game = game
-        self._replayed = Replayed(game, recording.names)
-        self._protocols = [new_protocol("stratego", {"carriage_return": "keep"}) for _ in SEATS]
-        self._unread = [deque(_cut(recording.said[seat], pieces)) for seat in SEATS]
-        self._tosses = recording.tosses()
-        self._silence = recording.silence
-
-    def play(self) -> Replayed:
-        game, names = self._game, self._replayed.names
+    def _play(self, tosses: Iterator[int], silence: Verdict) -> None:
+        game = self.game
         for seat in SEATS:
-            self._do(seat, Open(seat, game.describe(), names, SeatLimits(TimeControl(turn_ms=2000), 0)))
+            self._do(seat, Open(seat, game.describe(), self.names, SeatLimits(TimeControl(turn_ms=2000), 0)))
         while game.end is None:
             request = game.pending()
             if request.seat == NATURE:
-                self._tell(game.apply(decided(Drawn(next(self._tosses)))))
+                self._tell(game.apply(decided(Drawn(next(tosses)))))
                 continue
             answer = self._do(request.seat, Ask(request, CLOCK))
             while answer is None and self._unread[request.seat]:
                 answer = self._do(request.seat, Bytes(self._unread[request.seat].popleft(), CLOCK))
             if answer is None:
-                fault = AgentFault(self._silence, request.seat, "said nothing in the recording")
-                self._replayed.fell_silent.append(request.seat)
-                self._tell(game.forfeit(fault))
+                self.fell_silent.append(request.seat)
+                self._tell(game.forfeit(AgentFault(silence, request.seat, "said nothing in the recording")))
             else:
                 self._tell(game.apply(answer))
         for seat in SEATS:
-            self._do(seat, Close(self._replayed.result))
-        return self._replayed
+            self._do(seat, Close(self.result))
 
     def _tell(self, events: Sequence[Event]) -> None:
         for event in events:
@@ -177,7 +167,7 @@ class _Driver:
         reply = None
         for effect in effects:
             if isinstance(effect, Write):
-                self._replayed.sent[seat].extend(effect.data)
+                self.sent[seat].extend(effect.data)
             elif isinstance(effect, Answer):
                 reply = effect.reply
         return reply

@@ -123,8 +123,3 @@ def test_activity_in_the_opponents_turn_does_not_harm_the_opponent() -> None:
     acts = [*says("0,0\n"), *says("5,5\n", "MESSAGE x\n", "UNKNOWN\n", ms=0), *exits(1, ms=0)]
     played = assert_judged(brain(BEGIN=acts), Verdict.CRASH)
     assert ["0,0", "0,1"] == played.said
-
-
-def test_a_program_that_speaks_no_protocol_at_all_is_not_ready() -> None:
-    """It loses on its start, not on a move that nobody asked for."""
-    assert_judged(lambda _line: [], Verdict.START_TIME)

@@ -98,6 +98,7 @@ def test_the_log_of_a_recording_is_replayed_and_written_again(rules: str, record
     game = replay_stratego_log(log, drive(recording, rules).game.options)
 
     assert recording.names == log.names
+    assert recording.stdout.split()[2].decode() == game.outcome
     if None not in log.setups:
         # The log of a bad set-up does not say what was sent.
         assert without_returns(recording.log) == write_log(game, log.names, recording.reply_s, verbatim=True)

@@ -13,7 +13,7 @@ from judge.catalog.files import MAX_TEXT_BYTES, read_bytes, read_games
 from judge.cli.convert import convert
 from judge.cli.show import show
 from judge.cli.verify import verify_files
-from tests.publish.public import Public
+from tests.formats.test_changed_records import crashed
 
 HUGE = 10**400
 
@@ -40,13 +40,9 @@ CHANGES: dict[str, Callable[[Any], object]] = {
 
 
 @pytest.fixture(scope="module")
-def crash(exported: Public) -> bytes:
+def crash() -> bytes:
     """A record with evidence."""
-    for path in sorted((exported.directory / "records").glob("*.json")):
-        file = json.loads(path.read_bytes())
-        if any(seat["evidence"] for seat in file["record"]["seats"]):
-            return path.read_bytes()
-    raise LookupError
+    return crashed().to_json()
 
 
 def said_by(command: Callable[[], object], capsys: pytest.CaptureFixture[str]) -> str:

@@ -65,6 +65,8 @@ def moves(*values: float | None) -> list[tuple[int, float | None]]:
         ((100, -1, 100, -1, -100, 1, -100, 1), 1, EvaluatedGame(swing=2.0, turned_at=6, decided_at=6)),
         # A forced win is the edge of the scale.
         ((1, -10, -2, 5, math.inf, -math.inf), 0, EvaluatedGame(swing=1.5, turned_at=6, decided_at=6)),
+        # A change that one agent saw is no swing.
+        ((50, -5, 100, -5, -80, -5), 0, EvaluatedGame(swing=0.0, turned_at=0, decided_at=None)),
         # A draw is never decided.
         ((1, -1, 1, -1), None, EvaluatedGame(swing=0.0, turned_at=0, decided_at=None)),
     ],
@@ -73,13 +75,6 @@ def test_turn_that_both_agents_saw_is_a_swing(
     values: tuple[float, ...], winner: int | None, evaluated: EvaluatedGame
 ) -> None:
     assert evaluated == evaluate_game(moves(*values), winner=winner)
-
-
-def test_change_that_one_agent_saw_is_no_swing() -> None:
-    found = evaluate_game(moves(50, -5, 100, -5, -80, -5), winner=0)
-
-    assert found is not None
-    assert (0.0, None) == (found.swing, found.decided_at)
 
 
 @pytest.mark.parametrize("values", [(), (1, None, 1), (None, 2, None, 3)])

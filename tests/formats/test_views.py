@@ -1,14 +1,17 @@
-"""Views: what stands where in each game, what is hidden, and what is pointed out."""
+"""Views: what stands where in each game, what is hidden, and what is pointed out.
+
+tests/corpus has the views of all its records: numbers of stones, captions, marks, seats after a swap, and faces.
+"""
 
 from judge.catalog import game_entry
-from judge.formats.views import BoardView, Face, Mark, Surface, Token, changed_squares
+from judge.formats.views import BoardView, Face, Token, changed_squares
 from judge.games import new_game
 from judge.games.gomoku import Gomoku
-from judge.games.gomoku.requests import Stone, Stones, Swap
+from judge.games.gomoku.requests import Stone
 from judge.games.quantum_chess import QuantumChess
 from judge.games.quantum_chess.words import Selection
 from judge.games.stratego import Stratego
-from judge.games.types import Drawn, Game, Reply, ReplyKind, decided
+from judge.games.types import Drawn, Game, decided
 from tests.games.stratego_positions import blue, new, red, set_up
 
 NAMES = {Gomoku: "gomoku", Stratego: "stratego", QuantumChess: "quantum-chess"}
@@ -23,16 +26,6 @@ def gomoku(*stones: tuple[int, int], **options: object) -> Game:
     for x, y in stones:
         game.apply(decided(Stone(x, y)))
     return game
-
-
-def test_stones_are_numbered_in_play_order() -> None:
-    view = view_of(gomoku((7, 7), (8, 8), (7, 8)))
-
-    assert Surface.LINES == view.surface
-    assert {(7, 7): Token(0, 1), (8, 8): Token(1, 2), (7, 8): Token(0, 3)} == view.tokens
-    assert ("a", "o") == (view.columns[0], view.columns[-1])
-    assert ("1", "15") == (view.rows[0], view.rows[-1])
-    assert "3. h9" == view.caption
 
 
 def test_a_large_board_names_its_columns_with_two_letters() -> None:
@@ -56,44 +49,9 @@ def test_views_of_a_growing_game_find_the_same_changes_as_a_comparison() -> None
     assert any(token.is_dead for token in before.tokens.values())
 
 
-ROW = [(0, 0), (0, 5), (1, 0), (2, 5), (2, 0), (4, 5), (3, 0), (6, 5), (4, 0)]
-"""Black's five in the upper edge, with white's stones."""
-
-
-def test_the_last_move_and_the_winning_row_are_marked() -> None:
-    first, second, last = (view_of(gomoku(*ROW[:count])) for count in (1, 2, 8))
-    won = view_of(gomoku(*ROW)).since(last)
-    forfeited = gomoku((7, 7))
-    forfeited.apply(Reply(ReplyKind.UNREADABLE, "x"))
-
-    assert {} == second.since(None).marks == view_of(forfeited).marks
-    assert {(0, 5): Mark.LAST} == second.since(first).marks
-    assert dict.fromkeys(ROW[::2], Mark.ROW) == won.marks
-
-
-def test_the_seats_change_their_colours_by_a_swap() -> None:
-    game = gomoku(swap="swap2")
-    game.apply(decided(Stones(((7, 7), (8, 8), (9, 9)))))
-    assert (0, 1) == view_of(game).seats
-
-    game.apply(decided(Swap()))
-
-    assert (1, 0) == view_of(game).seats
-
-
-def test_offers_of_a_fifth_stone_are_marked_until_one_is_taken() -> None:
-    game = gomoku((7, 7), (8, 8), (7, 9), (3, 3), rule="renju", fifths=2)
-    game.apply(decided(Stone(4, 9)))
-    game.apply(decided(Stone(2, 2)))
-    offered = view_of(game)
-    game.apply(decided(Stone(2, 2)))
-
-    assert {(4, 9): Mark.OFFER, (2, 2): Mark.OFFER} == offered.marks
-    assert {(2, 2): Mark.LAST} == view_of(game).since(offered).marks
-
-
 def test_stones_that_count_no_more_are_dead() -> None:
-    view = view_of(gomoku(*ROW, continuous=True))
+    row = ((0, 0), (0, 5), (1, 0), (2, 5), (2, 0), (4, 5), (3, 0), (6, 5), (4, 0))
+    view = view_of(gomoku(*row, continuous=True))
 
     assert [True, False] == [view.tokens[4, 0].is_dead, view.tokens[0, 5].is_dead]
 
@@ -111,20 +69,6 @@ def test_both_armies_are_seen_and_each_piece_is_hidden_from_the_other() -> None:
         enemies = {token for token in own.tokens.values() if token.side != seat}
         assert {Token(1 - seat, faces=(Face("#", is_hidden=True),), shows=0)} == enemies
         assert own.tokens.keys() == view.tokens.keys()
-
-
-def test_a_piece_in_superposition_has_two_faces_of_which_one_may_be_hidden() -> None:
-    position = [
-        {"colour": "white", "x": 3, "y": 7, "types": ["king", "king"], "current": "king"},
-        {"colour": "black", "x": 3, "y": 0, "types": ["king", "king"], "current": "king"},
-        {"colour": "white", "x": 0, "y": 6, "types": ["pawn", "?queen"]},
-        {"colour": "black", "x": 1, "y": 1, "types": ["rook", "pawn"], "current": "pawn"},
-    ]
-    view = view_of(new_game("quantum-chess", {"position": position}))
-
-    assert Token(0, faces=(Face("king"),), shows=0) == view.tokens[3, 7]
-    assert Token(0, faces=(Face("pawn"), Face("queen", is_hidden=True))) == view.tokens[0, 6]
-    assert Token(1, faces=(Face("rook"), Face("pawn")), shows=1) == view.tokens[1, 1]
 
 
 def test_the_view_of_a_seat_has_no_hidden_type_of_either_side() -> None:

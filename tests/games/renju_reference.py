@@ -9,8 +9,11 @@ part only where some threes fall to (a) alone and others to (b) alone. Nor has t
 makes several fouls: here the double four comes first, then the double three, then the overline, as in Gomocup's judge.
 """
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 from judge.games.gomoku.renju import Foul
 from judge.games.gomoku.requests import Square
@@ -18,6 +21,9 @@ from judge.games.gomoku.requests import Square
 Row = frozenset[Square]
 
 DIRECTIONS = ((1, 0), (0, 1), (1, 1), (1, -1))
+
+VECTORS: list[dict[str, Any]] = json.loads((Path(__file__).parent / "data" / "renju_vectors.json").read_text())
+"""Positions with every square that is forbidden to black, on which three other judges agreed."""
 
 
 @dataclass(frozen=True)

@@ -64,6 +64,8 @@ LAID = f"{SWAP2}\n7,7 8,7 9,9"
 THIRD = 'swap="third"; rule="renju"'
 FOUR = "opening=[[7, 7], [7, 8], [8, 8], [3, 3]]"
 OFFERING = f'rule="renju"; fifths=2; {FOUR}'
+DIAGONAL = "opening=[[7, 7], [8, 8], [6, 6], [9, 9]]"
+"""What is mirrored about it is the same fifth."""
 
 STORIES = {
     # --- the examples of Gomoku AI protocol, swap2 ---
@@ -128,6 +130,7 @@ STORIES = {
         ? place 1 1
     """,
     "the same offer twice": f"{OFFERING}\n9,9 9,9\n= illegal 0: 9,9 (j10) is equal to the offer 9,9 (j10)",
+    "an offer equal by symmetry": f"{DIAGONAL}; fifths=2\n10,7; 7,10\n= equal to the offer 10,7 (k8) by symmetry",
     "an offer that is taken": f"{OFFERING}\n9,9 7,7\n= illegal 0: 7,7 (h8) is taken by stone 1",
     "an offer too many": f"{OFFERING}\n9,9 10,9 11,9\n= illegal 0: 3 fifth stones, where 2 are still to be offered",
     "a swap for an offer": f"{OFFERING}\nSWAP\n= illegal 0: a swap where fifth stones are asked for",
@@ -152,17 +155,19 @@ def test_story(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answers", "events"),
+    ("text", "events"),
     [
-        ("7,7 8,7 9,9", [(7, 7, 0, 0), (8, 7, 1, 0), (9, 9, 0, 0)]),
-        ("7,7 8,7 9,9; SWAP", [1]),
-        ("7,7 8,7 9,9; 8,8", [(8, 8, 1, 1), 0]),
+        (LAID, [(7, 7, 0, 0), (8, 7, 1, 0), (9, 9, 0, 0)]),
+        (f"{LAID}; SWAP", [1]),
+        (f"{LAID}; 8,8", [(8, 8, 1, 1), 0]),
+        # White keeps one, and no other is laid.
+        (f"{OFFERING}\n9,9 10,9; 10,9", [(10, 9, 0, 0)]),
     ],
 )
-def test_both_seats_hear_of_stones_and_colours(answers: str, events: list[int | tuple[int, int, int, int]]) -> None:
+def test_both_seats_hear_of_stones_and_colours(text: str, events: list[int | tuple[int, int, int, int]]) -> None:
     wanted = [ColoursSettled(None, each) if isinstance(each, int) else StonePlaced(None, *each) for each in events]
 
-    assert wanted == story(f"{SWAP2}\n{answers}")[1]
+    assert wanted == story(text)[1]
 
 
 @pytest.mark.parametrize(
@@ -182,32 +187,14 @@ def test_an_opening_that_leaves_nothing_to_swap_is_refused() -> None:
 
 
 def test_offers_and_their_images_are_no_longer_free() -> None:
-    game, events = story(f'rule="renju"; fifths=3; {FOUR}\n9,9\n? offer 0 0')
+    game, events = story(f"{DIAGONAL}; fifths=3\n10,7\n? offer 0 0")
     request = game.pending()
     assert isinstance(request, OfferFifths)
-    assert ([], ((9, 9),)) == (events, request.offered)
-    assert {(9, 9), (7, 7)}.isdisjoint(request.free)
-    assert 225 - 4 - 1 == len(request.free)
+    assert ([], ((10, 7),)) == (events, request.offered)
+    assert {(10, 7), (7, 10), (7, 7)}.isdisjoint(request.free)
+    assert 225 - 4 - 2 == len(request.free)
     game.apply(decided(decision("10,9 11,9")))
     assert isinstance(game.pending(), ChooseFifth)
-
-
-def test_an_offer_that_is_equal_by_symmetry_loses() -> None:
-    """The four stones lie on a diagonal: what is mirrored about it is the same fifth."""
-    game, _ = story("fifths=2; opening=[[7, 7], [8, 8], [6, 6], [9, 9]]\n10,7")
-    request = game.pending()
-    assert isinstance(request, OfferFifths)
-    assert (7, 10) not in request.free
-    game.apply(decided(Stone(7, 10)))
-    assert isinstance(game.end, AgentFault)
-    assert "equal to the offer 10,7 (k8) by symmetry" in game.end.reason
-
-
-def test_white_keeps_the_fifth_stone_and_no_other_is_laid() -> None:
-    game, events = story(f"{OFFERING}\n9,9 10,9; 10,9")
-
-    assert [StonePlaced(None, 10, 9, 0, 0)] == events
-    assert 5 == len(game.stones)
 
 
 def test_squares_are_equal_by_the_symmetries_of_the_stones_alone() -> None:

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from judge.base.errors import InputError
-from judge.games.gomoku import Gomoku, GomokuOptions, Rule
+from judge.games.gomoku import GomokuOptions, Rule
 from judge.games.gomoku.requests import Square, Stone, square_at
 from judge.games.types import RuleResult, Verdict, decided
-from tests.games.test_gomoku import board, in_turn, play, row
+from tests.games.test_gomoku import board, full_board_order, in_turn, play, row
 
 
 def squares(names: str) -> list[Square]:
@@ -35,17 +35,17 @@ def test_a_rule_may_be_given_as_the_number_of_info_rule(bits: int, rule: Rule, c
     assert (rule, continuous) == (options.rule, options.continuous)
 
 
-@pytest.mark.parametrize("bits", [5, 7, 12, 16, -1])
-def test_a_number_that_is_no_rule_is_refused_with_those_that_are(bits: int) -> None:
-    """Renju with exactly five for both, say, is played by nobody."""
-    with pytest.raises(InputError, match=f"{bits} is no rule; there is 0 freestyle"):
-        GomokuOptions.of({"width": 15, "height": 15, "rule": bits})
-
-
-def test_a_number_and_a_word_must_not_contradict_each_other() -> None:
-    """`rule = 2` says that the game is continuous."""
-    with pytest.raises(InputError, match="continuous"):
-        GomokuOptions.of({"width": 15, "height": 15, "rule": 2, "continuous": False})
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        *(({"rule": bits}, f"{bits} is no rule; there is 0 freestyle") for bits in (5, 7, 12, 16, -1)),
+        # 2 says that the game is continuous.
+        ({"rule": 2, "continuous": False}, "continuous"),
+    ],
+)
+def test_invalid_or_contradicted_number_of_a_rule_is_refused(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        GomokuOptions.of({"width": 15, "height": 15, **options})
 
 
 # --- who wins --------------------------------------------------------------------------------------------------------
@@ -55,34 +55,31 @@ THREES = "h8 i8 g10 g9 g8"
 SIX = "d4 e4 f4 h4 i4 g4"
 APART = "a15 c15 e15 g15 i15 k15"
 
+ROW = "d8 e8 f8 g8 h8"
+EDGE_ROW = "a8 b8 c8 d8 e8"
+FIVE = RuleResult(Verdict.WIN, 0, "5 in a row, d8 to h8")
+EDGE_FIVE = RuleResult(Verdict.WIN, 0, "5 in a row, a8 to e8")
+
 ENDS: dict[str, tuple[str, str, str, RuleResult | None]] = {
     # The move stands on the board and in the record.
     "a double three of black": (
-        "renju",
-        THREES,
-        "a1 c1 e1 g1",
+        *("renju", THREES, "a1 c1 e1 g1"),
         RuleResult(Verdict.FOUL, 1, "double three at 6,7 (g8)"),
     ),
     "a double three of white": ("renju", "a1 c1 e1 g1 i1", THREES, None),
     "an overline of black": ("renju", SIX, "a15 c15 e15 g15 i15", RuleResult(Verdict.FOUL, 1, "overline at 6,3 (g4)")),
     "an overline of white": ("renju", APART, SIX, RuleResult(Verdict.WIN, 1, "6 in a row, d4 to i4")),
     # Five across, six down.
-    "a five beats every foul": (
-        *("renju", "d8 e8 f8 g8 h6 h7 h9 h10 h11 h8", "a1 c1 e1 g1 i1 k1 m1 o1 a3"),
-        RuleResult(Verdict.WIN, 0, "5 in a row, d8 to h8"),
-    ),
-    "caro, free ends": ("caro", "d8 e8 f8 g8 h8", "a1 c1 e1 g1", RuleResult(Verdict.WIN, 0, "5 in a row, d8 to h8")),
-    "caro, one end": ("caro", "d8 e8 f8 g8 h8", "c8 c1 e1 g1", RuleResult(Verdict.WIN, 0, "5 in a row, d8 to h8")),
-    "caro, other end": ("caro", "d8 e8 f8 g8 h8", "i8 c1 e1 g1", RuleResult(Verdict.WIN, 0, "5 in a row, d8 to h8")),
-    "caro, both ends": ("caro", "d8 e8 f8 g8 h8", "c8 i8 e1 g1", None),
+    "a five beats every foul": ("renju", "d8 e8 f8 g8 h6 h7 h9 h10 h11 h8", "a1 c1 e1 g1 i1 k1 m1 o1 a3", FIVE),
+    "caro, free ends": ("caro", ROW, "a1 c1 e1 g1", FIVE),
+    "caro, one end": ("caro", ROW, "c8 c1 e1 g1", FIVE),
+    "caro, other end": ("caro", ROW, "i8 c1 e1 g1", FIVE),
+    "caro, both ends": ("caro", ROW, "c8 i8 e1 g1", None),
     # The edge is no block.
-    "caro, edge": ("caro", "a8 b8 c8 d8 e8", "f8 a1 c1 e1", RuleResult(Verdict.WIN, 0, "5 in a row, a8 to e8")),
+    "caro, edge": ("caro", EDGE_ROW, "f8 a1 c1 e1", EDGE_FIVE),
     "caro, six": ("caro", "d8 e8 f8 h8 i8 g8", "a1 c1 e1 g1 i1", None),
-    "caro, both ends, overlines": ("caro-overline", "d8 e8 f8 g8 h8", "c8 i8 e1 g1", None),
-    "caro, edge, overlines": (
-        *("caro-overline", "a8 b8 c8 d8 e8", "f8 a1 c1 e1"),
-        RuleResult(Verdict.WIN, 0, "5 in a row, a8 to e8"),
-    ),
+    "caro, both ends, overlines": ("caro-overline", ROW, "c8 i8 e1 g1", None),
+    "caro, edge, overlines": ("caro-overline", EDGE_ROW, "f8 a1 c1 e1", EDGE_FIVE),
     "caro, a blocked six, overlines": (
         *("caro-overline", "d8 e8 f8 h8 i8 g8", "c8 j8 a1 c1 e1"),
         RuleResult(Verdict.WIN, 0, "6 in a row, d8 to i8"),
@@ -108,14 +105,6 @@ def test_foul_of_an_opening_counts_in_a_continuous_game_only(continuous: bool) -
 
 
 # --- draws -----------------------------------------------------------------------------------------------------------
-
-
-def full_board_order(size: int) -> list[tuple[int, int]]:
-    """All squares in an order in which nobody gets more than two in a row: pairs of columns, shifted each row."""
-    cells = [(x, y) for y in range(size) for x in range(size)]
-    black = [(x, y) for x, y in cells if (x + 2 * y) % 4 < 2]
-    white = [(x, y) for x, y in cells if (x + 2 * y) % 4 >= 2]
-    return in_turn(black, white[: len(black)]) + white[len(black) :]
 
 
 @pytest.mark.parametrize(("rule", "stones"), [("renju", 200), ("freestyle", 225), ("standard", 225)])
@@ -166,24 +155,14 @@ def test_continuous_game_goes_on_with_dead_stones(rule: str, black: str, dead: s
 
 def test_a_continuous_game_is_won_by_the_most_rows() -> None:
     """Black made one row, white none, and then the board was full."""
-    five = row(0, 0, 1, 0, 5)
-    rest = [(x, y) for y in range(1, 5) for x in range(5)]
-    black = [(x, y) for x, y in rest if (x + 2 * y) % 4 < 2]
-    white = [(x, y) for x, y in rest if (x + 2 * y) % 4 >= 2]
-    apart = [(0, 1), (3, 1), (0, 3), (2, 4)]
-    game = play(board(5, 5, continuous=True), in_turn(five, [s for s in apart if s in rest][:4]))
-    left = [s for s in black + white if s not in {(x, y) for x, y, _ in game.stones}]
-    play(game, left)
-    assert isinstance(game.end, RuleResult)
-    assert 25 == len(game.stones)
-    assert game.end.reason.startswith("rows: black")
+    begun = in_turn(row(0, 0, 1, 0, 5), [(0, 1), (3, 1), (0, 3), (2, 4)])
+    left = [square for square in full_board_order(5) if square not in begun]
+
+    assert RuleResult(Verdict.WIN, 0, "rows: black 1, white 0") == play(board(5, 5, continuous=True), begun + left).end
 
 
 def test_a_continuous_game_with_equal_points_names_them() -> None:
-    turns = [(0, 0), (0, 4), (2, 0), (2, 4), (4, 0), (4, 4)]
-    others = [(x, y) for y in range(5) for x in range(5) if (x, y) not in turns]
-    apart = sorted(others, key=lambda square: (square[0] + 2 * square[1]) % 5)
-    game = play(board(5, 5, continuous=True), [*turns, *apart])
+    game = play(board(5, 5, continuous=True), full_board_order(5))
 
     assert RuleResult(Verdict.DRAW, None, "rows: black 0, white 0") == game.end
 
@@ -214,4 +193,3 @@ def test_a_game_that_was_begun_keeps_its_size() -> None:
     game = board(20, 20, other_sizes=[15])
     game.apply(decided(Stone(3, 3)))
     assert not game.renegotiate()
-    assert isinstance(game, Gomoku)

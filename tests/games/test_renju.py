@@ -1,9 +1,7 @@
 """Renju's fouls as the rule book, other managers and a slow reading of the definitions see them."""
 
-import json
 import random
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,10 +11,7 @@ from hypothesis import strategies as st
 from judge.games.gomoku import renju
 from judge.games.gomoku.renju import Foul, foul
 from judge.games.gomoku.requests import Square, square_at, square_name
-from tests.games.renju_reference import DIRECTIONS, Position, textbook_foul
-
-VECTORS: list[dict[str, Any]] = json.loads((Path(__file__).parent / "data" / "renju_vectors.json").read_text())
-"""Positions with every square that is forbidden to black, on which three other judges agreed."""
+from tests.games.renju_reference import DIRECTIONS, VECTORS, Position, textbook_foul
 
 
 def cells_of(position: Position) -> tuple[bytearray, int]:
@@ -32,7 +27,10 @@ def cells_of(position: Position) -> tuple[bytearray, int]:
 
 def foul_on(position: Position, square: Square) -> Foul | None:
     cells, stride = cells_of(position)
-    return foul(cells, stride, (square[1] + 1) * stride + square[0] + 1)
+    before = bytes(cells)
+    verdict = foul(cells, stride, (square[1] + 1) * stride + square[0] + 1)
+    assert before == cells
+    return verdict
 
 
 def free_squares(position: Position) -> list[Square]:
@@ -141,41 +139,24 @@ def test_edge_of_a_small_board_blocks() -> None:
     assert foul_at("h8", black="f8 g8 h7 h6", size=8) is None
 
 
-# --- five and overline ---------------------------------------------------------------------------
+# --- lines -----------------------------------------------------------------------------------------
+
+LINES: dict[Foul | None, tuple[str, ...]] = {
+    None: (
+        *("*XXXX", "X*XXX", "XX*XX", "OXX*XXO", "XX*XX_X", "X_XX*XX_X"),  # an exact five
+        *("XXXX_*_XXX", "XX_*X_XXX", "XX_X*X_X"),  # two fours, one of which would be six
+        *("XXXX_*_XXXX", "XXX_*X_XXX", "XX_X*X_XX"),  # both would
+        *("XXXO*_XXX", "XXO*X_XX", "XOX*X_X"),  # one gap is white's
+        *("*XX_X_XXX", "*X_XX_XX", "*_XXX_X"),  # the stone is in one of them only
+    ),
+    Foul.OVERLINE: ("*XXXXX", "X*XXXX", "XX*XXX", "XXXX*XXXX", "OXX*XXXO"),
+    Foul.DOUBLE_FOUR: ("XXX_*_XXX", "XX_*X_XX", "X_*XX_X", "X_X*X_X", "OXXX_*_XXXO", "OXX_*X_XXO", "OX_X*X_XO"),
+}
 
 
-@pytest.mark.parametrize("picture", ["*XXXX", "X*XXX", "XX*XX", "OXX*XXO", "XX*XX_X", "X_XX*XX_X"])
-def test_an_exact_five_is_allowed(picture: str) -> None:
-    assert on_a_line(picture) is None
-
-
-@pytest.mark.parametrize("picture", ["*XXXXX", "X*XXXX", "XX*XXX", "XXXX*XXXX", "OXX*XXXO"])
-def test_six_and_more_are_an_overline(picture: str) -> None:
-    assert on_a_line(picture) is Foul.OVERLINE
-
-
-# --- fours ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "picture",
-    ["XXX_*_XXX", "XX_*X_XX", "X_*XX_X", "X_X*X_X", "OXXX_*_XXXO", "OXX_*X_XXO", "OX_X*X_XO"],
-)
-def test_two_fours_on_one_line_are_a_double_four(picture: str) -> None:
-    assert on_a_line(picture) is Foul.DOUBLE_FOUR
-
-
-@pytest.mark.parametrize(
-    "picture",
-    [
-        "XXXX_*_XXX", "XX_*X_XXX", "XX_X*X_X",  # one of the two would be six
-        "XXXX_*_XXXX", "XXX_*X_XXX", "XX_X*X_XX",  # both would
-        "XXXO*_XXX", "XXO*X_XX", "XOX*X_X",  # one gap is white's
-        "*XX_X_XXX", "*X_XX_XX", "*_XXX_X",  # the stone is in one of them only
-    ],
-)  # fmt: skip
-def test_two_fours_on_one_line(picture: str) -> None:
-    assert on_a_line(picture) is None
+@pytest.mark.parametrize(("picture", "verdict"), [(each, verdict) for verdict in LINES for each in LINES[verdict]])
+def test_fives_and_fours_of_a_line(picture: str, verdict: Foul | None) -> None:
+    assert on_a_line(picture) is verdict
 
 
 @pytest.mark.parametrize("picture", ["XX*X", "_XX*X_", "OXX*X_", "XX_*X", "X_X*X", "XXX_*"])
@@ -282,20 +263,13 @@ def test_verdict_that_follows_from_many_squares() -> None:
     assert Foul.DOUBLE_THREE is foul_on(Position(15, 15, stones["X"], stones["O"]), middle)
 
 
-def test_question_deeper_than_the_bound_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(renju, "MAX_DEPTH", 10)
+@pytest.mark.parametrize(
+    ("bound", "value", "steps"), [("MAX_DEPTH", 10, range(12, 30)), ("MAX_EXAMINED_SQUARES", 5, range(10, 20))]
+)
+def test_question_beyond_a_bound_ends(monkeypatch: pytest.MonkeyPatch, bound: str, value: int, steps: range) -> None:
+    monkeypatch.setattr(renju, bound, value)
 
-    assert 1 == len({foul_on(staircase(steps, 60), (3, 6)) for steps in range(12, 30)})
-
-
-def test_endless_question_uses_the_remaining_time(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(renju, "MAX_EXAMINED_SQUARES", 5)
-
-    verdicts = {foul_on(staircase(steps, 60), (3, 6)) for steps in range(10, 20)}
-
-    assert len(verdicts) == 1
+    assert 1 == len({foul_on(staircase(each, 60), (3, 6)) for each in steps})
 
 
 # --- every position ------------------------------------------------------------------------------
@@ -318,17 +292,6 @@ def positions(draw: st.DrawFn) -> Position:
 def test_the_definitions_and_the_shapes_agree(position: Position) -> None:
     for square in free_squares(position)[::4]:
         assert textbook_foul(position, square) == foul_on(position, square)
-
-
-@given(positions())
-def test_the_cells_stay_as_they_were(position: Position) -> None:
-    cells, stride = cells_of(position)
-    before = bytes(cells)
-    for at, cell in enumerate(before):
-        if not cell:
-            foul(cells, stride, at)
-
-    assert before == cells
 
 
 def crowd(chance: random.Random) -> Position:

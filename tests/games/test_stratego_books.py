@@ -11,12 +11,9 @@ from judge.games import new_game
 from judge.games.stratego import RULES, Stratego
 from judge.games.stratego.board import KINDS
 from judge.games.stratego.types import BLUE, RED, Confirmed, Direction, Move, SetUpRow, Started, one_word
-from judge.games.types import NATURE, Chance, Drawn, decided
+from judge.games.types import Chance, decided
 from tests.examples import examples
-from tests.games.stratego_positions import blue, new, red, say, set_up, toss
-
-ALL_RULES = tuple(RULES)
-
+from tests.games.stratego_positions import new, say, set_up, toss
 
 # --- names and options -----------------------------------------------------------------------------------------------
 
@@ -88,7 +85,7 @@ STEPS = {Direction.UP: (0, -1), Direction.DOWN: (0, 1), Direction.LEFT: (-1, 0),
 
 @settings(max_examples=examples(40), deadline=None)
 @given(
-    rules=st.sampled_from(ALL_RULES),
+    rules=st.sampled_from(tuple(RULES)),
     red_rows=armies(),
     blue_rows=armies(),
     choices=st.lists(st.integers(0, 10_000), min_size=1, max_size=150),
@@ -141,13 +138,3 @@ def test_no_set_up_breaks_the_game(rows: list[str]) -> None:
     events = [event for row in rows for event in game.apply(decided(SetUpRow(row)))]
 
     assert (game.end is None) is (events == [Started(RED)])
-
-
-def test_chance_is_asked_of_nature_only() -> None:
-    assert {Chance} == {kind for kind in Stratego.requests if issubclass(kind, Chance)}
-    game = set_up(new(), red(x0y3="9"), blue(x0y6="9"))
-    say(game, "0 3 DOWN 3")
-
-    assert NATURE == game.pending().seat
-    game.apply(decided(Drawn(1)))
-    assert BLUE == game.pending().seat

@@ -1,16 +1,28 @@
 """The golden files: the judge's public interfaces as text. `python -m tests.golden` writes them again."""
 
+import contextlib
+import io
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from judge.cli.reference import schema
 from tests.golden.access import access_text
 from tests.golden.commands import commands_text
 from tests.golden.database import schema_text
 from tests.golden.export_files import export, export_text
 from tests.golden.routes import openapi_text, routes_text
-from tests.golden.schemas import schema_files
 
 DIRECTORY = Path(__file__).parent
+
+
+SCHEMAS = ("agent", "policy", "record-file")
+"""JSON schemas that `judge schema` prints. Those of records and specs are definitions of that of record files."""
+
+
+def _printed_schema(name: str) -> str:
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        schema(name)
+    return printed.getvalue()
 
 
 def _site(folder: Path) -> Mapping[str, str]:
@@ -22,7 +34,7 @@ def _site(folder: Path) -> Mapping[str, str]:
 SOURCES: Mapping[tuple[str, ...], Callable[[Path], Mapping[str, str]]] = {
     ("schema.sql",): lambda folder: {"schema.sql": schema_text(folder)},
     ("commands.txt",): lambda _: {"commands.txt": commands_text()},
-    ("json_schemas/*.json",): lambda _: schema_files(),
+    ("json_schemas/*.json",): lambda _: {f"json_schemas/{name}.json": _printed_schema(name) for name in SCHEMAS},
     ("access.txt",): lambda folder: {"access.txt": access_text(folder)},
     ("openapi.json",): lambda folder: {"openapi.json": openapi_text(folder)},
     ("export.txt", "routes.txt"): _site,

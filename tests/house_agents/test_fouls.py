@@ -1,6 +1,5 @@
 """The C that house agents find renju's fouls with agrees with the published positions."""
 
-import json
 import subprocess
 from collections.abc import Iterator
 from contextlib import closing
@@ -11,9 +10,8 @@ import pytest
 
 from judge.base.resources import IMAGES
 from judge.host.compilers import compile_static
+from tests.games.renju_reference import VECTORS
 from tests.house_agents.talk import Square, Talk, squares
-
-VECTORS: list[dict[str, Any]] = json.loads((Path(__file__).parents[1] / "games/data/renju_vectors.json").read_text())
 
 
 @pytest.fixture(scope="module")

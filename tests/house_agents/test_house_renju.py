@@ -1,16 +1,11 @@
 """house-renju: wins, blocks and keeps to each rule of Gomocup, above all those of renju."""
 
-import json
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from tests.examples import of_evidence
+from tests.games.renju_reference import VECTORS
 from tests.house_agents.conftest import StartAgent
 from tests.house_agents.talk import Square, Talk, board, name_of, square_of, squares
-
-VECTORS: list[dict[str, Any]] = json.loads((Path(__file__).parents[1] / "games/data/renju_vectors.json").read_text())
 
 
 def reply(talk: Talk, stones: str) -> str:

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.games.gomoku.requests import LayStones, Square, Stone, Stones, StonesRequest, Swap
-from judge.games.types import Decision, ReplyKind, Request
+from judge.games.gomoku.requests import LayStones, Square, StonesRequest
+from judge.games.types import Request
 from judge.protocols import protocol_entry
-from judge.protocols.agi import Agi, AgiOptions, by_keyword, objection, read_answer, read_squares, write_squares
+from judge.protocols.agi import Agi, AgiOptions, by_keyword, objection, read_squares, write_squares
 from judge.protocols.time_control import UNLIMITED_MS, TimeControl
 from judge.protocols.types import (
     Answer,
@@ -94,14 +94,8 @@ TALKS = {
         = await close
         < BYE
     """,
+    "lines end in CR LF for an engine that asks for it": '* options.line_ending = "crlf"\n> AGI',
     # --- positions ---
-    # BESTMOVE does not change the position.
-    "every stone is sent by DOMOVE, the engine's own too": """
-        @ played
-        ? place 7868 => DOMOVE 78 | DOMOVE 68 | GO TIME 30000
-        < BESTMOVE 69 => 8,6
-        ? place 7868695A => DOMOVE 69 | DOMOVE 5A | GO TIME 30000
-    """,
     "an opening is a position": "@ ready\n? place 78686959\n> POSITION MOVES 78686959 | GO TIME 30000",
     "an unrelated position starts a new game": """
         @ ready
@@ -144,11 +138,6 @@ TALKS = {
         < bestmove 5a\r => 9,5
     """,
     "9, BESTMOVE with PONDER": "@ thinking\n< BESTMOVE 67 PONDER 89\n= search ponder=89\n= 6,6",
-    "10, a late READYOK is no answer to GO": """
-        @ thinking
-        < READYOK => note ignored: 'READYOK'
-        < BESTMOVE 67 => 6,6
-    """,
     # --- output at another time ---
     "a line in pieces is one line": "@ thinking\n< BES\\\n< TMOVE\\\n<  7\\\n< 8\n= 7,7",
     # Half a line that came late, a second move, and a READYOK ahead of its question.
@@ -345,10 +334,6 @@ def test_how_many_fifths_is_written_by_an_extension_only(fifths: int, rule: str)
     made.plays(f"> AGI\n< AGIOK\n> SETOPTION PONDER OFF | SETRULE {rule} | ISREADY")
 
 
-def test_lines_end_in_crlf_for_an_engine_that_asks_for_it() -> None:
-    engine(line_ending="crlf").plays("> AGI")
-
-
 @pytest.mark.parametrize(
     ("clock", "told"),
     [
@@ -428,19 +413,10 @@ def test_long_line_is_cut_and_the_game_continues() -> None:
 
 # --- any bytes -------------------------------------------------------------------------------------------------------
 
-REQUESTS = tuple(
-    map(
-        request,
-        (
-            "place 78",
-            "place 786869",
-            "swap 786869",
-            "offer 7868695A",
-            "offer 7868695A offered=67 free=5958",
-            "choose 7868695A offers=6759",
-        ),
-    )
-)
+REQUESTS = [
+    *map(request, ("place 78", "place 786869", "swap 786869", "offer 7868695A")),
+    *map(request, ("offer 7868695A offered=67 free=5958", "choose 7868695A offers=6759")),
+]
 WORDS = (
     b"AGIOK", b"READYOK", b"BESTMOVE", b"BESTMOVE 78", b"BESTMOVE CHANGE", b"INFO", b"PONDER", b"DEPTH", b"PV",
     b"ID NAME", b"AUTHOR", b"OPTION OWNBOOK TRUE", b"7", b"8A", b"zz", b" ", b"\t", b"\r", b"\n", b"\n", b"\n", b"\0",
@@ -485,23 +461,6 @@ def test_written_squares_are_read_again(board: list[Square]) -> None:
 # --- words -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "decision"),
-    [
-        (b"78", Stone(7, 7)),
-        (b"0fE1", Stones(((14, 0), (0, 14)))),
-        (b"Change", Swap()),
-        (b"", None),
-        (b"CHANGE 78", None),
-    ],
-)
-def test_an_answer_is_a_stone_or_stones_or_a_swap(text: bytes, decision: Decision | None) -> None:
-    reply, _ = read_answer(text)
-
-    assert decision == reply.decision
-    assert (reply.kind is ReplyKind.UNREADABLE) is (decision is None)
-
-
 def test_a_keyword_counts_once() -> None:
     keys = frozenset({b"DEPTH", b"PV"})
 
@@ -509,21 +468,19 @@ def test_a_keyword_counts_once() -> None:
     assert ({}, "") == by_keyword(b" ", keys)
 
 
-def test_games_not_expressible_in_agi_are_known_before_play() -> None:
-    cannot = {
-        "width": 20, "rule": "caro", "continuous": True, "swap": "swap2", "other_sizes": [20],
-    }  # fmt: skip
-    said = [objection(RENJU | {key: value}) for key, value in cannot.items()]
-
-    assert [
-        "can only name the squares of a 15x15 board, not of 20x15",
-        "has no words for the rule caro, only for renju, freestyle, standard",
-        "cannot play on after a five (continuous)",
-        "has no words for the swap swap2, only for none, first, third",
-        "has boards of 15x15 only, but this game may continue with another size",
-    ] == said
-    assert None is objection(RENJU)
-    assert None is objection(RIF)
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("width", 20, "can only name the squares of a 15x15 board, not of 20x15"),
+        ("rule", "caro", "has no words for the rule caro, only for renju, freestyle, standard"),
+        ("continuous", True, "cannot play on after a five (continuous)"),
+        ("swap", "swap2", "has no words for the swap swap2, only for none, first, third"),
+        ("other_sizes", [20], "has boards of 15x15 only, but this game may continue with another size"),
+        ("swap", "third", None),
+    ],
+)
+def test_games_not_expressible_in_agi_are_known_before_play(key: str, value: object, words: str | None) -> None:
+    assert words == objection(RENJU | {key: value})
 
 
 def test_questions_not_expressible_in_agi_are_not_asked() -> None:
@@ -531,10 +488,6 @@ def test_questions_not_expressible_in_agi_are_not_asked() -> None:
     assert LayStones not in protocol_entry("agi").build(AgiOptions()).speaks
     with pytest.raises(TypeError, match="AGI has no words"):
         Agi(AgiOptions()).feed(Ask(request("swap 786869 adds=2"), CLOCK))
-
-
-def test_no_line_is_private() -> None:
-    assert not protocol_entry("agi").is_private(b"INFO DEPTH 1")
 
 
 def test_the_norm_names_every_option() -> None:

@@ -1,13 +1,16 @@
 """The Gomocup protocol as conversations (tests/protocols/talk.py). Quotations are from Gomoku AI protocol."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
-from judge.protocols import new_protocol
+from judge.protocols import protocol_entry
 from judge.protocols.gomocup import Gomocup
-from judge.protocols.gomocup_words import GomocupOptions, is_private, parse_about
+from judge.protocols.gomocup_words import GomocupOptions, parse_about
 from judge.protocols.time_control import TimeControl
-from judge.protocols.types import Answer, Ask, Bytes, Clock, Note, Open, SeatLimits, Write
-from tests.protocols.talk import Talk, request, settings
+from judge.protocols.types import Open, SeatLimits
+from tests.protocols.talk import Talk, settings
 
 FREESTYLE_20 = {"width": 20, "height": 20, "rule": "freestyle"}
 
@@ -39,66 +42,22 @@ TALKS = {
         > RECTSTART 30,20
         < UNKNOWN => refused RECTSTART 30,20: UNKNOWN
     """,
-    "neither a late answer to ABOUT nor UNKNOWN to INFO is a move": r"""
-        @ started
-        ! alarm
-        = ready
-        ? place => INFO time_left 90000 | BEGIN
-        < UNKNOWN to INFO
-        < UNKNOWN to ABOUT
-        < Old brain by somebody
-        < 10,10 => 10,10
-    """,
     # Blanks stand in a transcript for private lines that are withheld; its replay must go as the game did.
     "a blank line is no answer to ABOUT": '@ started\n< \\x20\\x20\\x20\n< name="late"\n= ready name="late"',
     "OK to each INFO is no answer to ABOUT": '@ started\n< OK\\nOK\\nOK\\nOK\\nOK\n< name="x"\n= ready name="x"',
     "one OK more than INFO lines is an answer to ABOUT": "@ started\n< OK\\nOK\\nOK\\nOK\\nOK\\nOK\n= ready",
     "lines end in LF for a brain that asks for it": '* options.line_ending = "lf"\n> START 20',
     # --- requests ---
-    "BEGIN and then TURN, each after time_left": r"""
-        @ played
-        ? place 10,10 11,10 => INFO time_left 90000 | TURN 11,10
-        < 9,9 => 9,9
-    """,
     "the second brain hears the first move as a TURN": r"""
         @ greeted
         ? place 10,10 => INFO time_left 90000 | TURN 10,10
         < 11,10 => 11,10
     """,
-    "own stones of an opening are 1, the opponent's 2": r"""
-        @ greeted
-        ? place 10,10 10,11 11,11 9,10 opening=4
-        > INFO time_left 90000 | BOARD | 10,10,1 | 10,11,2 | 11,11,1 | 9,10,2 | DONE
-        < 9,9 => 9,9
-    """,
     "an opening of one stone is a BOARD, too": r"""
         @ greeted
         ? place 7,7 opening=1 => INFO time_left 90000 | BOARD | 7,7,2 | DONE
     """,
-    "if there is any open game, the manager sends RESTART before the BOARD command": r"""
-        @ played
-        ? place 5,5 6,6 opening=2 => RESTART
-        = await start
-        < OK
-        > INFO time_left 90000 | BOARD | 5,5,1 | 6,6,2 | DONE
-        = await turn
-        < 4,4 => 4,4
-    """,
     "if the brain answers UNKNOWN, the manager sends END and executes the brain again": r"""
-        @ played
-        ? place 5,5 opening=1 => RESTART
-        < UNKNOWN
-        > END
-        = respawn
-        > START 20
-        = await start
-        < OK
-        @ infos
-        > INFO rule 0 | INFO time_left 90000 | BOARD | 5,5,2 | DONE
-        = await turn
-        < 4,4 => 4,4
-    """,
-    "late output of a replaced brain is no answer": r"""
         @ played
         ? place 5,5 opening=1 => RESTART
         < UNKNOWN\nOK\n7,7\nOK
@@ -110,14 +69,22 @@ TALKS = {
         < OK
         @ infos
         > INFO rule 0 | INFO time_left 90000 | BOARD | 5,5,2 | DONE
+        = await turn
+        < 4,4 => 4,4
     """,
     # --- replies ---
-    "the square after PLAY counts, in the same turn": r"""
+    # However many come, the judge does not write more often.
+    "two suggestions of a request are answered and the rest is set aside": r"""
         @ thinking
-        < SUGGEST 10,10
-        > PLAY 10,10
-        = await turn
-        < 12,10 => 12,10
+        < SUGGEST 10,10\nSUGGEST 10,10\nSUGGEST 10,10\nSUGGEST 10,10
+        > PLAY 10,10 | PLAY 10,10
+        = note ignored: 'SUGGEST 10,10', more than 2 suggestions to one request
+        = note ignored: 'SUGGEST 10,10', more than 2 suggestions to one request
+        < 7,7 => 7,7
+        ? place 7,7 8,8 => INFO time_left 90000 | TURN 8,8
+        < SUGGEST 9,9\nSUGGEST 9,9\nSUGGEST 9,9
+        > PLAY 9,9 | PLAY 9,9
+        < 6,6 => 6,6
     """,
     "messages are kept": r"""
         @ thinking
@@ -178,15 +145,6 @@ TALKS = {
         = refused UNKNOWN
     """,
     "a move that follows an ERROR counts": "@ thinking\n< ERROR unknown key\n< 10,10\n= 10,10\n! alarm\n= nothing",
-    "a suggestion that follows an ERROR counts": r"""
-        @ thinking
-        < ERROR unknown key
-        < SUGGEST 10,10
-        > PLAY 10,10
-        < 10,10 => 10,10
-        ! alarm
-        = nothing
-    """,
     "an ERROR to a later move may be chatter": r"""
         @ played
         ? place 10,10 11,10 => INFO time_left 90000 | TURN 11,10
@@ -212,13 +170,14 @@ TALKS = {
 }
 
 
-def plays(script: str) -> None:
+LIMITS = SeatLimits(TimeControl.of_game(120000, 5000), 367001600)
+
+
+def plays(script: str, game: Mapping[str, Any] = FREESTYLE_20, scripts: Mapping[str, str] = SCRIPTS) -> None:
     values, script = settings(script)
     options = GomocupOptions.model_validate(values.get("options", {}))
-    opening = Open(
-        0, values.get("game", FREESTYLE_20), ("one", "two"), SeatLimits(TimeControl.of_game(120000, 5000), 367001600)
-    )
-    Talk(Gomocup(options), opening, "\n" if options.line_ending == "lf" else "\r\n", scripts=SCRIPTS).plays(script)
+    opening = Open(0, {**game, **values.get("game", {})}, ("one", "two"), LIMITS)
+    Talk(Gomocup(options), opening, "\n" if options.line_ending == "lf" else "\r\n", scripts=scripts).plays(script)
 
 
 @pytest.mark.parametrize("name", TALKS)
@@ -257,21 +216,6 @@ def test_one_refusal_is_judged_if_no_move_follows_soon(said: str) -> None:
     plays(f"@ thinking\n< {said}\n= wake after 1000\n! alarm\n= refused {said}")
 
 
-def test_two_suggestions_of_a_request_are_answered_and_the_rest_is_set_aside() -> None:
-    """However many come, the judge does not write more often."""
-    protocol, clock = new_protocol("gomocup", {}), Clock(5000, 90000)
-    protocol.feed(Open(0, FREESTYLE_20, ("one", "two"), SeatLimits(TimeControl.of_game(120000, 5000), 367001600)))
-    protocol.feed(Bytes(b"OK\r\nname=x\r\n", clock))
-    for square, asked in (("10,10", "place"), ("9,9", "place 7,7 8,8")):
-        protocol.feed(Ask(request(asked, 20), clock))
-        effects = protocol.feed(Bytes(f"SUGGEST {square}\r\n".encode() * 50, clock))
-
-        assert [f"PLAY {square}\r\n".encode()] * 2 == [e.data for e in effects if isinstance(e, Write)]
-        assert 48 == sum(isinstance(effect, Note) for effect in effects)
-        (answer,) = protocol.feed(Bytes(b"7,7\r\n", clock))
-        assert isinstance(answer, Answer)
-
-
 def test_long_line_is_cut_and_the_game_continues() -> None:
     """It must not crash if a line is too long, but it can silently cut very long lines."""
     pieces = "\n".join(["< " + "MESSAGE" + "x" * 1000 + "\\"] * 100)
@@ -308,6 +252,12 @@ def test_answer_to_about_is_read_by_keyword_or_kept_as_text(text: str, about: di
     assert about == parse_about(text)
 
 
-def test_debug_lines_are_private() -> None:
-    assert is_private(b"debug x")
-    assert not is_private(b"MESSAGE DEBUG x")
+@pytest.mark.parametrize(
+    ("protocol", "line", "is_private"),
+    [
+        *(("gomocup", b"debug x", True), ("gomocup", b"MESSAGE DEBUG x", False)),
+        *((protocol, b"DEBUG x", False) for protocol in ("agi", "qchess", "stratego")),
+    ],
+)
+def test_debug_lines_of_gomocup_alone_are_private(protocol: str, line: bytes, is_private: bool) -> None:
+    assert is_private is protocol_entry(protocol).is_private(line)

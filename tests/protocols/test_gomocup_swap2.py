@@ -3,11 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
-from judge.protocols.gomocup import Gomocup
 from judge.protocols.gomocup_words import GomocupOptions
-from judge.protocols.time_control import TimeControl
-from judge.protocols.types import Open, SeatLimits
-from tests.protocols.talk import Talk, settings
+from tests.protocols.test_gomocup import plays as play_script
 
 SCRIPTS = {
     "started": """
@@ -205,11 +202,7 @@ TALKS = {
 
 
 def plays(script: str) -> None:
-    values, script = settings(script)
-    game = {"width": 15, "height": 15, "rule": "standard", "swap": "swap2"} | values.get("game", {})
-    opening = Open(0, game, ("one", "two"), SeatLimits(TimeControl.of_game(120000, 5000), 367001600))
-    options = GomocupOptions.model_validate(values.get("options", {}))
-    Talk(Gomocup(options), opening, "\r\n", scripts=SCRIPTS).plays(script)
+    play_script(script, {"width": 15, "height": 15, "rule": "standard", "swap": "swap2"}, SCRIPTS)
 
 
 @pytest.mark.parametrize("name", TALKS)

@@ -7,7 +7,7 @@ import pytest
 from judge.base.errors import InputError
 from judge.games.stratego.types import RED, Confirmed, Direction, HalfMove, Move, NoMove, SetUpRow, SetupRow, Started
 from judge.games.types import Event, Reply, ReplyKind, Request
-from judge.protocols import new_protocol, protocol_entry
+from judge.protocols import new_protocol
 from judge.protocols.stratego import StrategoProtocol, StrategoProtocolOptions
 from judge.protocols.time_control import UNLIMITED_MS, TimeControl
 from judge.protocols.types import Answer, Ask, Bytes, Clock, Note, Open, SeatLimits
@@ -32,18 +32,8 @@ SCRIPTS = {
 }
 
 TALKS = {
-    "a set-up is asked for once and given in four lines": "@ seated",
+    # tests/conformance/test_stratego.py has recorded conversations, also in one burst and byte by byte.
     "BLUE gets its colour and its opponent": "* seat = 1\n= ready\n? row 0\n> BLUE ./red 10 10",
-    "rows that come together answer one request each": r"""
-        @ asked
-        < FB8sB479B8\nBB31555583\n6724898974\n967B669999 => FB8sB479B8
-        ? row 1
-        = BB31555583
-        ? row 2
-        = 6724898974
-        ? row 3
-        = 967B669999
-    """,
     "a row may hold anything": "@ asked\n< x\n= x",
     "START, the boards, the moves and the result are sent in order": """
         @ seated
@@ -58,29 +48,6 @@ TALKS = {
         < 0 3 DOWN
     """,
     "a game without a result ends with QUIT alone": "@ seated\n! close\n> QUIT",
-    # RED hears no board.
-    "START of a game of no turns is a separate line": """
-        @ seated
-        ! started
-        ! close ./red RED DRAW_DEFAULT 1 148 148 => START | QUIT ./red RED DRAW_DEFAULT 1 148 148
-    """,
-    "early lines answer later requests, and each board is sent": r"""
-        @ seated
-        < 0 3 DOWN
-        ? move 1 a => a
-        = 0 3 DOWN
-        ? move 1 b => b
-        = await turn
-        < 0 3 UP\n0 4 DOWN\n0 5 DOWN => 0 3 UP
-        ! confirmed 0 3 UP OK
-        ? move 2 c => 0 3 UP OK | c
-        = 0 4 DOWN
-        ? move 3 d => d
-        = 0 5 DOWN
-        ? move 4 e => e
-        = await turn
-        < 0 6 DOWN => 0 6 DOWN
-    """,
     "a line may come in pieces": "@ seated\n? move 1 a\n> a\n< 0 3 \\\n< DO\\\n< WN\n= 0 3 DOWN",
     # The alarm of another protocol means nothing here.
     "a line without its end is no line": "@ seated\n? move 1 a\n> a\n< 0 3 DOWN\\\n! alarm\n= nothing",
@@ -217,9 +184,7 @@ def test_surplus_early_lines_are_dropped_with_one_note() -> None:
         assert isinstance(protocol.feed(Ask(HalfMove(RED, turn, "a\n"), CLOCK))[-1], Answer) == (turn < 4)
 
 
-def test_the_protocol_is_found_by_its_name_and_has_nothing_private() -> None:
-    assert isinstance(new_protocol("stratego", {"carriage_return": "keep"}), StrategoProtocol)
-    assert not protocol_entry("stratego").is_private(b"DEBUG x")
+def test_options_are_checked() -> None:
     with pytest.raises(InputError, match="carriage_return"):
         new_protocol("stratego", {"carriage_return": "lose"})
 

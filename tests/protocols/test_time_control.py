@@ -18,16 +18,6 @@ from tests.examples import examples
         ("60d2", TimeControl((Period(60_000, 0, 0, 2000),)), "60 s a game, the first 2 s of each answer are free"),
         ("40/300", TimeControl((Period(300_000, 40),)), "300 s for 40 answers, repeating"),
         (
-            "40/300+2",
-            TimeControl((Period(300_000, 40, 2000),)),
-            "300 s for 40 answers, repeating, 2 s more after each answer",
-        ),
-        (
-            "40/600:20",
-            TimeControl((Period(600_000, 40), Period(20_000))),
-            "600 s for 40 answers; then 20 s for the rest",
-        ),
-        (
             "40/5400+30:20/1800+30:900d5",
             TimeControl((Period(5_400_000, 40, 30_000), Period(1_800_000, 20, 30_000), Period(900_000, 0, 0, 5000))),
             (

@@ -8,9 +8,9 @@ from judge.agents.program_files import program_digest
 from judge.base.errors import NotReadyError
 from judge.sandbox.machine.users import AGENT_IDS, FIRST_AGENT_ID
 from judge.submissions.intake import BuildLimits, IntakeLimits, TreeLimits
-from judge.submissions.trees import Built, TaskHost, build_of, build_tree
-from tests.examples import evidence, of_evidence, of_lanes
-from tests.submissions.building import Files, built, laid
+from judge.submissions.trees import Built, TaskHost
+from tests.examples import of_evidence, of_lanes
+from tests.submissions.building import Files, built
 
 pytestmark = pytest.mark.docker
 
@@ -88,6 +88,7 @@ def built_or_skipped(task_host: TaskHost, files: Files, **options: object) -> Bu
         pytest.skip(str(error))
 
 
+MAIN_C = "int main(void) {}\n"
 MAIN_GO = "package main\n\nfunc main() {}\n"
 GO_MODULE = "module mine\n\ngo 1.19\n"
 MEMBER = '[package]\nname = "NAME"\nversion = "0.1.0"\nedition = "2021"\n'
@@ -145,6 +146,26 @@ SEVERAL_UNITS: dict[str, tuple[Files, dict[str, str], str]] = {
         {},
         "Main.class",
     ),
+    # Sources beside a program that play no part in it.
+    "tool with a main": ({"main.c": MAIN_C, "gen.c": MAIN_C}, {}, ""),
+    "tool with a main, named": ({"a.c": MAIN_C, "b.c": MAIN_C}, {"main": "b.c"}, ""),
+    "tool that does not compile": (
+        {"bot.cpp": "int main() {}\n", "tools/x.cpp": "#include <qt.h>\nint main() {}\n", "tests/y.c": "int main(;"},
+        {},
+        "",
+    ),
+    "tests in Java": ({"Main.java": MAIN_JAVA, "test/T.java": "import org.junit.*;"}, {}, "Main.class"),
+    "Python 2": (
+        {"main.py": "print('x')\n", "tools/convert.py": "print 'x'\n", "old.py": "print 'x'\n"},
+        {},
+        "main.py",
+    ),
+    "a NUL": ({"main.py": "print('x')\n", "data.py": b"\0\5\x16\7"}, {}, "main.py"),
+    "modules that may be missing": (
+        {"main.py": "try:\n import old\nexcept Exception:\n pass\n", "old.py": "print 'x'\n"},
+        {},
+        "main.py",
+    ),
 }
 """What is sent, its [build], and the program, or what follows the name of the agent in that of the program."""
 
@@ -157,7 +178,7 @@ def test_tree_of_several_units_is_built(case: str, name: str, task_host: TaskHos
     come = built_or_skipped(task_host, files, name=name, **table)
 
     assert "" == come.failure, come.log
-    expected = program if program.endswith(".class") else name + program
+    expected = name + program if program in ("", ".exe") else program
     found = {path.name for path in (task_host.room / "built").rglob("*") if path.is_file()}
     assert found & {expected, f"{name}.bin"}
 
@@ -191,10 +212,6 @@ PLUGIN = (
 USES_LIBRARY = "class Main { org.example.Words w; public static void main(String[] a) {} }"
 COMPLAINTS: dict[str, tuple[Files, str]] = {
     "UTF-16": ({"main.cpp": "int main() {}\n".encode("utf-16")}, "'main.cpp' is UTF-16: save it as UTF-8"),
-    "windows": (
-        {"main.cpp": "#include <windows.h>\nint main() {}\n"},
-        "windows.h belongs to Windows: send the .exe, or sources for Linux",
-    ),
     "elsewhere": (
         {"main.c": '#include "x/y.h"\nint main(void) {}\n', "ext/lib/x/y.h": ""},
         '[build] flags = ["-I./ext/lib"]',
@@ -247,43 +264,6 @@ def test_first_error_and_its_fix_are_reported(task_host: TaskHost, case: str) ->
     assert words in come.failure
     assert "none.h" not in come.failure
     assert not (task_host.room / "built").exists()
-
-
-MAIN_C = "int main(void) {}\n"
-ASIDE: dict[str, tuple[Files, str]] = {
-    "a tool with a main of its own": ({"main.c": MAIN_C, "gen.c": MAIN_C}, "bot"),
-    "a tool with a main, named": (
-        {"a.c": MAIN_C, "b.c": MAIN_C, "agent.toml": '[build]\nmain = "b.c"\n'},
-        "bot",
-    ),
-    "a tool that does not compile": (
-        {"bot.cpp": "int main() {}\n", "tools/x.cpp": "#include <qt.h>\nint main() {}\n", "tests/y.c": "int main(;"},
-        "bot",
-    ),
-    "tests in Java": ({"Main.java": MAIN_JAVA, "test/T.java": "import org.junit.*;"}, "Main.class"),
-    "Python 2": ({"main.py": "print('x')\n", "tools/convert.py": "print 'x'\n", "old.py": "print 'x'\n"}, "main.py"),
-    "a NUL": ({"main.py": "print('x')\n", "data.py": b"\0\5\x16\7"}, "main.py"),
-    "modules that may be missing": (
-        {"main.py": "try:\n import old\nexcept Exception:\n pass\n", "old.py": "print 'x'\n"},
-        "main.py",
-    ),
-}
-"""Sources beside a program that play no part in it."""
-
-
-@pytest.mark.parametrize(
-    "case", [pytest.param(each, marks=[evidence] * (each == "tests in Java")) for each in ASIDE]
-)  # SEVERAL_UNITS has a test beside its program
-def test_sources_that_play_no_part_decide_nothing(task_host: TaskHost, case: str) -> None:
-    files, program = ASIDE[case]
-    tree = laid(task_host.room / "sent", files)
-    build = build_of(tree, "bot")
-    assert build
-
-    come = build_tree(tree, build, task_host.room / "built", LIMITS, task_host)
-
-    assert "" == come.failure
-    assert (task_host.room / "built" / program).is_file()
 
 
 # --- attacks ----------------------------------------------------------------------------------------------------------

@@ -149,6 +149,101 @@ def test_a_result_without_a_board_fits_pgn_alone(tmp_path: Path) -> None:
             FORMATS[name].write(bare)
 
 
+HEADER = "Piskvorky 15x15, 11:11, 0"
+
+MISTAKES: dict[str, list[tuple[str, str]]] = {
+    "psq": [
+        ("", "line 1: no header; write it such as Piskvorky 15x15, 11:11, 0"),
+        ("8,8,0", "line 1: no header"),
+        ("Piskvorky 15x15", "line 1: no header"),
+        ("Piskvorky 0x15, 11:11, 0", "line 1: no header"),
+        (f"{HEADER}\n16,1,0", "line 2: 16,1,0 is off the 15x15 board; squares run from 1,1"),
+        (f"{HEADER}\n1,0,0", "line 2: 1,0,0 is off the 15x15 board"),
+        (f"{HEADER}\n8,8\n\n8,8,5", "line 4: 8,8,5, stone 2, is on the square of stone 1; remove"),
+        (f"{HEADER}\n8,8,0\n8;9;0\n9,9,0\nA\nB\n0", "line 3: '8;9;0' is not a move"),
+        (f"{HEADER}\n8,8,0\n9,x,0\nA\n0", "line 3: '9,x,0' is not a move"),
+        (f"{HEADER}\n8,8,0\n9,9999\n0", "line 3: '9,9999' is not a move"),
+        (f"{HEADER}\n8,8,0\nA\nB\nlost", "line 3: 'A' is not a move (x,y or x,y,ms), and"),
+        (f"{HEADER}\n8,8,0\n\x1b[2J", "line 3: '\\x1b[2J' is not a move"),
+    ],
+    "rec": [
+        ("", "line 1: the names of black and white come first"),
+        ("a\n", "line 2: the names"),
+        ("a\nb\n7,7,0\n7,7,0\n", "line 4: 7,7,0, stone 2, is on the square of stone 1"),
+        ("a\nb\n20,7,0\n", "line 3: 20,7,0 is off the 20x20 board; squares run from 0,0 to 19,19"),
+        ("a\nb\n7,7,0\nrubbish\n", "line 4: 'rubbish' is neither a move"),
+        ("a\nb\n7,7,0\n0\n0\n", "line 4: '0' is neither a move"),
+    ],
+    "sgf": [
+        ("", "line 1: no game"),
+        ("(;GM[1]SZ[19])", "line 1: GM[1] is another game; five in a row is GM[4]"),
+        ("(;GM[4])", "line 1: '' is no size; write SZ[15]"),
+        *(
+            (f"(;SZ[15]{go};B[hh])", "line 1: without GM, KM or HA means Go; five in a row is GM[4]")
+            for go in ("KM[6.5]", "HA[2]", "KM[0]RU[Chinese]")
+        ),
+        ("(;\nSZ[53])", "line 2: '53' is no size"),
+        ("(;SZ[0])", "line 1: '0' is no size"),
+        ("(;SZ[15];B[])", "line 1: '' is no square; write column and row, such as hh"),
+        ("(;SZ[15];B[h8])", "line 1: 'h8' is no square"),
+        ("(;SZ[15];B[pp])", "line 1: pp is off the 15x15 board; squares run from aa to oo"),
+        ("(;SZ[15]\n;B[hh]\n;W[hh])", "line 3: hh, stone 2, is on the square of stone 1"),
+        ("(;SZ[15]\n;W[hh])", "line 2: W moves out of turn"),
+        ("(;SZ[15];AB[hh]\n;AB[ii])", "line 2: AB has 1 stones and AW 0; they must alternate, white first"),
+        ("(;SZ[15];B[hh];W[ii]\n;AB[jj])", "line 2: AB and AW after a move"),
+        ("(;SZ[15]\nPB[open", "line 2: '[open' is not valid SGF here"),
+        ("(;SZ[15]\n1", "line 2: '1' is not valid SGF here"),
+        ("(;SZ[15]\n;B[hh]", "line 2: '' is not valid SGF here; close every game with )"),
+    ],
+    "pgn": [
+        ("", "line 1: no game"),
+        ("\n1. d4 d5 1-0", "line 2: no tag before it"),
+        ('[White "a"]\n[Result "2-0"]', "line 2: '2-0' is no result; it is one of 1-0, 0-1"),
+        ('[White "a]\n', "line 1: '[White' is unknown in PGN; write a tag such as [White \"a\"]"),
+        ('[White "a"]\n\n1. h8 2-0', "line 3: '2-0' is unknown in PGN; a game has squares, comments"),
+        ('[White "a"]\n{open', "line 2: '{open' is unknown in PGN"),
+        ('[Board "0x0"]\n', "line 1: '0x0' is no board; write such as 15x15"),
+        ('[Board "15x15"]\n\n1. d4 O-O 1-0', "line 3: 'O-O' is no square; write such as h8"),
+        ('[Board "15x15"]\n\n1. d4\nd4', "line 4: d4, stone 2, is on the square of stone 1"),
+        ('[Board "15x15"]\n\n1. p1', "line 3: p1 is off the 15x15 board; squares run from a1 to o15"),
+        ('[Board "15x15"]\n[OpeningStones "3"]\n1. d4 e5 *', "line 2: '3' is no number of stones"),
+    ],
+}
+
+
+@pytest.mark.parametrize(("name", "text", "said"), [(name, *each) for name in MISTAKES for each in MISTAKES[name]])
+def test_a_mistake_is_named_with_its_line(name: str, text: str, said: str) -> None:
+    with pytest.raises(InputError) as refused:
+        read(text.encode(), name)
+    assert str(refused.value).startswith(f"game, {said}")
+
+
+# --- .rec: names first, squares from 0, and always 20x20 --------------------------------------------------------------
+
+REC = replace(GAME, moves=((7, 7, 0), (19, 0, 1520)), opening=1, verdict="crash")
+
+
+def test_rec_is_written_as_piskvork_writes_it() -> None:
+    assert b"first\r\nsecond\r\n7,7,0\r\n19,0,1520\r\n-2\r\n" == FORMATS["rec"].write(REC)
+
+
+def test_another_board_is_refused() -> None:
+    """The format has no word for the size."""
+    for width, height in ((15, 15), (20, 19)):
+        with pytest.raises(InputError, match=f"always of a 20x20 board, this game of a {width}x"):
+            FORMATS["rec"].write(replace(REC, width=width, height=height))
+
+
+def test_names_of_any_look_are_names() -> None:
+    """They are told by their place; no code, any line end, blank lines."""
+    record = read(b"\r7,7,7\r-2\r\r19,19\r0,0,30\r", "rec")
+    assert (("7,7,7", "-2"), ((19, 19, 0), (0, 0, 30))) == (record.names, record.moves)
+    assert FORMATS["rec"].looks_like(b"\r7,7,7\r-2\r\r19,19\r0,0,30\r")
+
+
+# --- other files ------------------------------------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [

@@ -65,8 +65,7 @@ def test_pgn_that_would_lose_something_is_refused(text: str, words: str) -> None
 EXPECTED = [(square_at("h8"), square_at("i9"), square_at("j7")), (square_at("h8"), square_at("h9"))]
 
 OPENING_FILES = {
-    "lines": b"h8i9j7\n\nh8h9 # direct\n",
-    "lines with carriage returns": b"\xef\xbb\xbfh8i9j7\r\nh8h9\r\n",
+    # tests/tournament/test_openings.py has lines.
     "pgn": f"; openings\n{TAGS}\n1. h8 i9 2. j7 1-0\n\n{TAGS}\n1. h8 h9 1-0\n".encode(),
     "sgf": b"(;GM[4]SZ[15];B[hh];W[ii];B[jg])\n(;GM[4]SZ[15];B[hh];W[hi])",
 }

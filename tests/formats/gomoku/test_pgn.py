@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from judge.base.errors import InputError
 from judge.formats.gomoku.pgn import read_pgn, write_pgn
 from judge.formats.gomoku.record import FiveRecord, Outcome
 from tests.formats import games
@@ -138,25 +137,3 @@ def test_names_of_other_programs_are_kept(written: str, name: str) -> None:
     for text in (f'[White "{written}"]\n[Black "b"]\n[Result "0-1"]\n0-1', f'[White "{written}"] [Black "b"] 0-1'):
         game = read(text)
         assert ((name, "b"), "white") == (game.names, game.outcome)
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("", "cup.pgn, line 1: no game"),
-        ("\n1. d4 d5 1-0", "cup.pgn, line 2: no tag before it"),
-        ('[White "a"]\n[Result "2-0"]', "cup.pgn, line 2: '2-0' is no result; it is one of 1-0, 0-1"),
-        ('[White "a]\n', "cup.pgn, line 1: '[White' is unknown in PGN; write a tag such as [White \"a\"]"),
-        ('[White "a"]\n\n1. h8 2-0', "cup.pgn, line 3: '2-0' is unknown in PGN; a game has squares, comments"),
-        ('[White "a"]\n{open', "cup.pgn, line 2: '{open' is unknown in PGN"),
-        ('[Board "0x0"]\n', "cup.pgn, line 1: '0x0' is no board; write such as 15x15"),
-        ('[Board "15x15"]\n\n1. d4 O-O 1-0', "cup.pgn, line 3: 'O-O' is no square; write such as h8"),
-        ('[Board "15x15"]\n\n1. d4\nd4', "cup.pgn, line 4: d4, stone 2, is on the square of stone 1"),
-        ('[Board "15x15"]\n\n1. p1', "cup.pgn, line 3: p1 is off the 15x15 board; squares run from a1 to o15"),
-        ('[Board "15x15"]\n[OpeningStones "3"]\n1. d4 e5 *', "cup.pgn, line 2: '3' is no number of stones"),
-    ],
-)  # fmt: skip
-def test_a_mistake_is_named_with_its_line(text: str, said: str) -> None:
-    with pytest.raises(InputError) as refused:
-        read(text)
-    assert str(refused.value).startswith(said)

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from judge.base.errors import InputError
 from judge.formats.gomoku.piskvork import MAX_NAME_CHARACTERS, safe_name
 from judge.formats.gomoku.psq import read_psq, write_psq, write_psq_gomocupjudge
 from judge.formats.gomoku.record import WINNERS, FiveRecord, Outcome
 from judge.games.types import Verdict
 from tests.formats import games
+from tests.games.test_gomoku import full_board_order
 
 GAME = replace(games.GAME, width=15, height=15, names=("first.zip", "second.zip"), event="Renju 2024")
 
@@ -140,12 +140,7 @@ def test_winner_is_read_from_code_and_stones(
 
 def test_a_board_that_is_nearly_full_is_a_draw() -> None:
     """Piskvork ends a game when 25 squares are left."""
-    # Pairs of rows, shifted: no colour gets three in a row.
-    squares = [(x, y) for y in range(15) for x in range(15)]
-    black = [(x, y) for x, y in squares if (x // 2 + y) % 2 == 0]
-    white = [square for square in squares if square not in black]
-    stones = [stone for pair in zip(black, white, strict=False) for stone in pair][:200]
-    lines = [f"{x + 1},{y + 1},9" for x, y in stones]
+    lines = [f"{x + 1},{y + 1},9" for x, y in full_board_order(15)[:200]]
     assert "draw" == read_psq(psq("Piskvorky 15x15, 11:11, 0", *lines, "A", "B", "0")).outcome
     assert "" == read_psq(psq("Piskvorky 15x15, 11:11, 0", *lines[:-1], "A", "B", "0")).outcome
 
@@ -187,28 +182,3 @@ def test_a_game_that_does_not_count_has_no_winner_in_it() -> None:
     written = write_psq_gomocupjudge(replace(GAME, outcome="", verdict="void", names=None))
     assert written.endswith(b"_\r\n_\r\n-1\r\n")
     assert "" == read_psq(written).outcome
-
-
-@pytest.mark.parametrize(
-    ("lines", "said"),
-    [
-        ([], "game.psq, line 1: no header; write it such as Piskvorky 15x15, 11:11, 0"),
-        (["8,8,0"], "game.psq, line 1: no header"),
-        (["Piskvorky 15x15"], "game.psq, line 1: no header"),
-        (["Piskvorky 0x15, 11:11, 0"], "game.psq, line 1: no header"),
-        (["H", "16,1,0"], "game.psq, line 2: 16,1,0 is off the 15x15 board; squares run from 1,1"),
-        (["H", "1,0,0"], "game.psq, line 2: 1,0,0 is off the 15x15 board"),
-        (["H", "8,8", "", "8,8,5"], "game.psq, line 4: 8,8,5, stone 2, is on the square of stone 1; remove"),
-        (["H", "8,8,0", "8;9;0", "9,9,0", "A", "B", "0"], "game.psq, line 3: '8;9;0' is not a move"),
-        (["H", "8,8,0", "9,x,0", "A", "0"], "game.psq, line 3: '9,x,0' is not a move"),
-        (["H", "8,8,0", "9,9999", "0"], "game.psq, line 3: '9,9999' is not a move"),
-        (["H", "8,8,0", "A", "B", "lost"], "game.psq, line 3: 'A' is not a move (x,y or x,y,ms), and"),
-        (["H", "8,8,0", "\x1b[2J"], "game.psq, line 3: '\\x1b[2J' is not a move"),
-    ],
-)
-def test_a_mistake_is_named_with_its_line(lines: list[str], said: str) -> None:
-    """The error names file, line, what stands there, and what should."""
-    header = "Piskvorky 15x15, 11:11, 0"
-    with pytest.raises(InputError) as refused:
-        read_psq(psq(*(header if line == "H" else line for line in lines)), "game.psq")
-    assert str(refused.value).startswith(said)

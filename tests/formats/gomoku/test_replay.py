@@ -1,4 +1,7 @@
-"""Records of this judge in the formats of the field: the board is the replayed game's, whatever was said."""
+"""Records of this judge in the formats of the field: the board is the replayed game's, whatever was said.
+
+tests/corpus has illegal stones, offers of fifth stones and boards of another size in each format.
+"""
 
 from collections.abc import Sequence
 
@@ -7,16 +10,12 @@ import pytest
 from judge.base.errors import InputError
 from judge.catalog.files import steps_of
 from judge.formats.gomoku.record import FiveRecord, five_of
-from judge.games.gomoku import Gomoku
 from judge.games.types import Verdict
 from judge.record.spec import RecordFile
 from judge.record.transcript import SealedTranscript, seal
 from judge.sandbox.evidence import Evidence
-from judge.testing import Say, World, scripted_seats
+from judge.testing import World, scripted_seats
 from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, play, spec
-from tests.referee.test_agi import engine, laid
-from tests.referee.test_agi import play as play_agi
-from tests.referee.test_agi import spec as agi_spec
 
 
 def five_of_played(played: Game) -> FiveRecord:
@@ -39,16 +38,6 @@ def test_game_is_broadcast_with_opening_and_times() -> None:
     assert (11, 2, 15, 15, "freestyle") == (len(found.moves), found.opening, found.width, found.height, found.rule)
     assert (("black", "white"), "black", "win") == (found.names, found.outcome, found.verdict)
     assert ("test", "1", "2013-03-01") == (found.event, found.round, found.date)
-
-
-def test_an_illegal_stone_is_not_on_the_board() -> None:
-    """It is the last answer, and laid nothing."""
-    replay = steps_of(ended())
-    record = five_of(replay)
-
-    assert [0, 1, 2, 2] == [len(step.view.tokens) for step in replay.steps]
-    assert [(7, 7, 0), (8, 8, 1)] == list(replay.record_and_game(Gomoku, "five in a row")[1].stones)
-    assert (2, "white", "illegal") == (len(record.moves), record.outcome, record.verdict)
 
 
 @pytest.mark.parametrize(
@@ -78,31 +67,6 @@ def test_swaps_do_not_confuse_the_board(
     assert stones == list(record.moves[: len(stones)])
     assert (0, ("white", "black")) == (record.opening, record.names)
     assert ("black", "win") == (record.outcome, record.verdict)
-
-
-def test_fifths_that_were_offered_are_not_on_the_board() -> None:
-    """Black offers two, white keeps one: the fifth stone is the one, in the time white took to choose."""
-    game_spec = agi_spec("agi-renju:rif")
-    played = play_agi(laid("67", "59", "99"), engine("5A", "59", "5A"), game_spec)
-    replay = steps_of(played.file())
-    fifth = five_of(replay).moves[4]
-
-    assert [4, 4, 4, 5] == [len(step.view.tokens) for step in replay.steps][4:8]
-    assert replay.record_and_game(Gomoku, "five in a row")[1].stones[4][:2] == fifth[:2]
-
-
-def test_the_board_is_the_one_that_was_agreed_upon() -> None:
-    """A brain refused the policy's size: the spec does not know the other."""
-
-    def small(line: str) -> Sequence[Say]:
-        return [Say(b"ERROR\r\n")] if line == "START 20" else plays(line)  # type: ignore[return-value]
-
-    plays = brain(*BLACK_ROW)
-    options = {"width": 20, "height": 20, "other_sizes": [15]}
-    game_spec = spec(game={"name": "gomoku", "options": options})
-    record = five_of_played(play(small, brain(*WHITE_ROW), game_spec))
-
-    assert (15, 15, "black") == (record.width, record.height, record.outcome)
 
 
 def test_void_game_is_broadcast_as_far_as_played() -> None:

@@ -1,13 +1,14 @@
-"""Agents that are the house agent in Python but for one thing, which they do wrong."""
+"""Agents that are the house agent in Python, or the starter of AGI, but for one thing, which they do wrong."""
 
 import stat
 from collections.abc import Mapping
 from pathlib import Path
 
 from judge.base.resources import IMAGES
-from tests.submissions.check import engine
 
 HOUSE_PYTHON = (IMAGES / "house-python" / "house-python.py").read_text(encoding="utf-8")
+_STARTER_AGI = (IMAGES / "starter-agi-python" / "starter.py").read_text(encoding="utf-8")
+_ANSWERS_GO = '            say(f"BESTMOVE {self.decide(rest)}")\n'
 _ANSWERS = "            print(answer, flush=True)\n"
 _CASES = '        if command == "ABOUT":\n'
 _ENDS = "\n\nif __name__"
@@ -48,20 +49,22 @@ def remembering(what: str, source: str = HOUSE_PYTHON) -> str:
     return source.replace("import sys\n", f"import sys\n\nkept = {what}\n", 1)
 
 
+def engine(code: str, _: str) -> str:
+    """A sound AGI engine that runs `code` (with `ms`, the time that it is told) before it decides."""
+    source = _STARTER_AGI.replace("import sys\n", "import sys\nimport time\n", 1)
+    source = _replaced("ID NAME starter", "ID NAME sound one", source)
+    return _replaced(_ANSWERS_GO, f"            ms = int(rest[-1])\n            {code}\n{_ANSWERS_GO}", source)
+
+
 def changed(changes: Mapping[str, str | list[str]]) -> str:
-    """The house agent with changes by name: `CHANGES`, `engine`: a sound AGI engine, `replacing`: a text by another."""
+    """The house agent with changes by name: `CHANGES`, or `replacing`: a text by another."""
     source = HOUSE_PYTHON
     for name, what in changes.items():
-        if isinstance(what, list):
-            source = source.replace(what[0], what[1])
-        elif name == "engine":
-            source = engine.thinking(what)
-        else:
-            source = CHANGES[name](what, source)
+        source = source.replace(what[0], what[1]) if isinstance(what, list) else CHANGES[name](what, source)
     return source
 
 
-CHANGES = {each.__name__: each for each in (answering, hearing, ending, reading, knowing, remembering)}
+CHANGES = {each.__name__: each for each in (answering, hearing, ending, reading, knowing, remembering, engine)}
 
 
 def write(directory: Path, source: str, manifest: str = "") -> str:

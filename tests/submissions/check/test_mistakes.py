@@ -34,52 +34,36 @@ def judged(examined: Examine, tmp_path: Path) -> Examine:
     return run
 
 
+ALONE = "answer with column and row from 0, alone on the line: 8,8"
+
+
+def moving(code: str) -> str:
+    """Code that changes a move `x,y` and prints it."""
+    return MOVE.format(code) + PRINT
+
+
 MISTAKES: dict[str, tuple[str, set[str], str]] = {
-    "names of squares": (
-        MOVE.format("answer = chr(97 + x) + str(y + 1)") + PRINT,
-        {"time"},
-        "answer with column and row from 0, alone on the line: 8,8",
-    ),
-    "text before a move": (
-        MOVE.format("answer = f'move: {x},{y}'") + PRINT,
-        {"time"},
-        "answer with column and row from 0, alone on the line: 8,8",
-    ),
+    "names of squares": (moving("answer = chr(97 + x) + str(y + 1)"), {"time"}, ALONE),
+    "text before a move": (moving("answer = f'move: {x},{y}'"), {"time"}, ALONE),
     "text after a move": (
-        MOVE.format("answer = f'{x},{y};'") + PRINT,
-        {"begin"},
+        *(moving("answer = f'{x},{y};'"), {"begin"}),
         "'8,8;' has ';' after the move: write only 8,8 on the line",
     ),
     "counts from 1": (
-        MOVE.format("answer = f'{x + 1},{y + 1}'") + PRINT,
-        {"win", "block"},
+        *(moving("answer = f'{x + 1},{y + 1}'"), {"win", "block"}),
         "count from 1: column and row count from 0, the largest are 14,14",
     ),
     "exchanges x and y": (
-        MOVE.format("answer = f'{y},{x}'") + PRINT,
-        {"win", "block"},
+        *(moving("answer = f'{y},{x}'"), {"win", "block"}),
         "x and y exchanged: x is the column and comes first",
     ),
-    "counts rows from below": (
-        MOVE.format("answer = f'{x},{14 - y}'") + PRINT,
-        {"win", "block"},
-        "rows from the other side",
-    ),
-    "finds no square": (
-        MOVE.format("answer = '-1,-1'") + PRINT,
-        {"begin", "turn"},
-        "its search found no square",
-    ),
+    "counts rows from below": (moving("answer = f'{x},{14 - y}'"), {"win", "block"}, "rows from the other side"),
+    "finds no square": (moving("answer = '-1,-1'"), {"begin", "turn"}, "its search found no square"),
     "another word than OK": (
-        "answer = 'ready' if answer == 'OK' else answer\n" + PRINT,
-        {"start"},
+        *("answer = 'ready' if answer == 'OK' else answer\n" + PRINT, {"start"}),
         "it wrote 'ready'; the protocol gomocup expects here: OK, alone on the line",
     ),
-    "lines that are no answers": (
-        MOVE.format("print('thinking about', x, y)") + PRINT,
-        {"quiet"},
-        "print debug text on stderr",
-    ),
+    "lines that are no answers": (moving("print('thinking about', x, y)"), {"quiet"}, "print debug text on stderr"),
 }
 """What an agent does where the sound one prints its answer, the checks that find it, and the fix."""
 
