@@ -97,9 +97,6 @@ def test_a_digest_is_no_path(tmp_path: Path) -> None:
     assert [] == list(tmp_path.iterdir())
 
 
-# --- agents that go to other hosts ------------------------------------------------------------------------------------
-
-
 def test_an_agent_comes_out_as_it_went_in_and_is_the_same_parcel_again(program: Path, store: AgentStore) -> None:
     digest, parcel = program_digest(program), pack_agent(program)
     (program / "run").touch()
