@@ -46,15 +46,10 @@ WHITE_ROW = ("0,1", "1,1", "2,1", "3,1", "4,1")
 
 
 def spec(opening: Sequence[tuple[int, int]] = (), **sections: dict[str, Any]) -> GameSpec:
+    document = {"name": "test", "game": {"name": "gomoku", "options": {"width": 15, "height": 15}}, **sections}
     return GameSpec(
         seats=scripted_seats("gomocup", ("black", "white")),
-        policy=Policy.model_validate(
-            {
-                "name": "test",
-                "game": {"name": "gomoku", "options": {"width": 15, "height": 15}},
-                **sections,
-            }
-        ),
+        policy=Policy.model_validate(document),
         opening=tuple(opening),
     )
 
@@ -68,7 +63,6 @@ class Game(ScriptedGame):
 
     @property
     def said(self) -> list[str]:
-        """The answers of both seats."""
         return [ply.said for ply in self.referee.plies]
 
     def heard(self, seat: int, word: str = "") -> list[str]:
@@ -76,17 +70,14 @@ class Game(ScriptedGame):
         return [line for line in self.world.bodies[seat].heard if line.startswith(word)]
 
     def charged_ms(self, seat: int) -> list[float]:
-        """The time of each answer of a seat."""
         return [ply.charged_ns / MS for ply in self.referee.plies if ply.seat == seat]
 
     def evidence(self, seat: int) -> Evidence:
-        """What a seat was judged by."""
         evidence = self.referee.sides[seat].evidence
         assert evidence is not None
         return evidence
 
     def file(self) -> RecordFile:
-        """Its record."""
         return a_file(self, self.spec)
 
     def assert_won(self, seat: int = 0) -> None:
@@ -149,6 +140,5 @@ def a_record(
     transcript: SealedTranscript = NO_TRANSCRIPT,
     place: Placement = WORLD,
 ) -> GameRecord:
-    """The record of a game."""
     at = "2013-03-01T20:00:00+00:00"
     return record_of(game_spec, end, referee, attempt=1, started_at=at, placement=place, transcript=transcript)

@@ -5,21 +5,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.games.types import AgentFault, Verdict
-from judge.referee.blame import (
-    LATE,
-    NO_SEAT,
-    TABLE,
-    Cause,
-    Void,
-    judge,
-    judge_failure,
-)
+from judge.referee.blame import LATE, NO_SEAT, TABLE, Cause, Void, judge, judge_failure
 from judge.sandbox.evidence import Evidence, ProcessReport
 from tests.examples import examples
 
 STARVED_SHARE = 0.1
 
+KILLED = ProcessReport("signalled", 9)
 KILLED_BELOW = {"oom_kills": 1, "reached_cap": False}
+BELOW = Evidence.model_validate(KILLED_BELOW)
 ABOVE = Evidence(kernel_peak_bytes=40 << 20, kernel_limit_bytes=27 << 20)
 """Of the kernel's memory."""
 
@@ -30,15 +24,9 @@ ROWS = [
     (2, Cause.KERNEL_MEMORY, ABOVE, Verdict.MEMORY, "limit of 27.0 MiB (peak 40.0 MiB)"),
     (2, Cause.DEATH, ABOVE.model_copy(update=KILLED_BELOW), Verdict.MEMORY, "the kernel's memory"),
     (2, Cause.TURN_TIME, ABOVE.model_copy(update={"others_share": 1}), Verdict.MEMORY, "page tables"),
-    (
-        3,
-        Cause.DEATH,
-        Evidence(oom_kills=1, reached_cap=False, report=ProcessReport("signalled", 9)),
-        Verdict.VOID,
-        "never at its cap",
-    ),
-    (3, Cause.MEMORY, Evidence(oom_kills=1, reached_cap=False), Verdict.VOID, "check memory with `judge doctor`"),
-    (3, Cause.RAN_ON, Evidence(oom_kills=1, reached_cap=False), Verdict.VOID, "too little memory"),
+    (3, Cause.DEATH, BELOW.model_copy(update={"report": KILLED}), Verdict.VOID, "never at its cap"),
+    (3, Cause.MEMORY, BELOW, Verdict.VOID, "check memory with `judge doctor`"),
+    (3, Cause.RAN_ON, BELOW, Verdict.VOID, "too little memory"),
     (4, Cause.DEATH, Evidence(oom_kills=1, reached_cap=True), Verdict.MEMORY, "killed"),
     (4, Cause.TURN_TIME, Evidence(oom_kills=1), Verdict.MEMORY, "cap of ?"),
     (4, Cause.DEATH, Evidence(oom_kills=1, report=ProcessReport("lost")), Verdict.MEMORY, "killed"),

@@ -30,7 +30,6 @@ def entries_of_every_kind() -> list[Entry]:
 
 
 ENTRIES = entries_of_every_kind()
-
 ANSWERS = [number for number, entry in enumerate(ENTRIES[:-1]) if entry.kind not in SEEN]
 
 
@@ -92,6 +91,16 @@ def test_look_without_an_event_is_refused() -> None:
     assert f"at entry {number}:" in error_of([*ENTRIES[:number], forged, *ENTRIES[number:]])
 
 
+FIRST_THAWED = next(number for number, entry in enumerate(ENTRIES) if entry.kind is EntryKind.THAWED) + 1
+
+
+def flooded(kind: EntryKind, data: bytes, count: int) -> str:
+    """The error of a game that ends after very many entries."""
+    ns = ENTRIES[FIRST_THAWED].ns
+    flood = [Entry(ns, 0, kind, data)] * count
+    return error_of([*ENTRIES[:FIRST_THAWED], *flood, Entry(ns, 0, EntryKind.KILLED, b"")])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "data"),
@@ -107,20 +116,14 @@ def test_look_without_an_event_is_refused() -> None:
 )
 def test_a_flood_of_entries_is_refused_in_linear_work(kind: EntryKind, data: bytes) -> None:
     count = sized(5_000, 100_000)
-    begin = next(n for n, entry in enumerate(ENTRIES) if entry.kind is EntryKind.THAWED) + 1
-    flood = [Entry(ENTRIES[begin].ns, 0, kind, data)] * count
-    end = Entry(ENTRIES[begin].ns, 0, EntryKind.KILLED, b"")
     found: list[str] = []
 
-    assert_bounded(lambda: found.append(error_of([*ENTRIES[:begin], *flood, end])), count)
+    assert_bounded(lambda: found.append(flooded(kind, data, count)), count)
     assert "entry" in found[0]
 
 
 @pytest.mark.slow
 def test_very_many_entries_end_in_an_error_with_the_number_of_the_last() -> None:
     count = sized(100_000, 1_000_000)
-    begin = next(n for n, entry in enumerate(ENTRIES) if entry.kind is EntryKind.THAWED) + 1
-    flood = [Entry(ENTRIES[begin].ns, 0, EntryKind.STDERR, b"x")] * count
-    end = Entry(ENTRIES[begin].ns, 0, EntryKind.KILLED, b"")
 
-    assert f"at entry {begin + count}:" in error_of([*ENTRIES[:begin], *flood, end])
+    assert f"at entry {FIRST_THAWED + count}:" in flooded(EntryKind.STDERR, b"x", count)
