@@ -11,7 +11,7 @@ from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
 from judge.play.game import play
 from judge.record.policy import load_policy, policy_names
-from judge.record.spec import GameRecord, GameSpec, RecordFile
+from judge.record.spec import GameSpec, RecordFile
 from judge.referee.verify import verify
 from judge.sandbox.docker.kept import KEPT
 
@@ -33,16 +33,11 @@ def agent(tmp_path: Path) -> Iterator[Path]:
 
 
 def games(staging: Path, count: int, *overrides: str) -> list[RecordFile]:
-    """Games of house-instant against itself."""
     agent = stage_agent("house-instant", staging)
     policy = load_policy("gomocup-freestyle", [*SMALL, *overrides])
     first, second = (agent.seat(policy).model_copy(update={"name": name}) for name in ("one", "two"))
     specs = [GameSpec(seats=(first, second), policy=policy, number=number) for number in range(count)]
     return [play(spec, {agent.digest: agent.program}) for spec in specs]
-
-
-def moves(record: GameRecord) -> list[str]:
-    return [ply.said for ply in record.plies]
 
 
 @only_root
@@ -53,7 +48,7 @@ def test_each_record_states_box_reuse_and_verifies(agent: Path) -> None:
 
     assert (FRESH, REUSED) == (first.record.placement.box, read.record.placement.box)
     assert [] == list(verify(read).problems)
-    assert moves(first.record) == moves(read.record)
+    assert [ply.said for ply in first.record.plies] == [ply.said for ply in read.record.plies]
 
 
 @pytest.mark.parametrize("name", policy_names())

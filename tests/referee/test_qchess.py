@@ -42,8 +42,6 @@ def spec(policy: str = "qchess-2013:classical", *overrides: str, **options: Any)
 
 
 class QchessGame(Game):
-    """A game between one and two."""
-
     @property
     def result(self) -> str:
         return self.referee.game.result(("one", "two"))
@@ -71,9 +69,6 @@ def test_a_key_hides_the_same_types_again_and_other_types_than_another() -> None
         assert [] == verify(played.file()).problems
 
     assert 1 < len(shown)
-
-
-# --- the log of a record ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
