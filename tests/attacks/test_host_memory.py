@@ -35,7 +35,6 @@ ROOM_MIB, CAP_MIB = 64, 200
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The directory of the programs."""
     return compiled(tmp_path_factory.mktemp("grows"), "grows", "fills", "holes")
 
 
@@ -73,8 +72,6 @@ def test_a_kill_at_the_cap_is_the_fault_of_the_agent(slot: Slot, program: Path) 
     assert evidence.reached_cap
 
 
-# --- objects of the kernel -----------------------------------------------------------------------
-
 MAX_UNCHARGED_BYTES = 16 * MIB
 OTHERS_BYTES = 2 * MIB
 """What other processes of the host can make in the meantime."""
@@ -89,8 +86,6 @@ MANY = 1_000_000
 
 
 class Kind(NamedTuple):
-    """A kind of fills.c."""
-
     most: int = MANY
     """As many objects as have room in a box."""
     uncharged_bytes: int = 0
@@ -119,8 +114,6 @@ EVERYTHING = "everything"
 
 
 class Sample(NamedTuple):
-    """The kernel's memory at a moment."""
-
     slabs: Mapping[str, tuple[int, int]]
     """Number and size of the kernel's objects, by kind."""
     available_bytes: int
@@ -230,8 +223,6 @@ def test_connections_in_long_queues_use_more_than_16_mib_outside_of_the_cap(prog
 
     assert filled.uncharged_bytes > MAX_UNCHARGED_BYTES
 
-
-# --- pages that keep one object of many ------------------------------------------------------------
 
 MAX_HOLES_BYTES = 128 * MIB
 """Of pages outside of the cap, below the limit of the kernel's memory."""

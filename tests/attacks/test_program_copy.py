@@ -36,7 +36,6 @@ class ProgramStays(Renewal):
     """The agent's files are not copied again."""
 
     def begin(self) -> None:
-        """Begin without a program."""
         self.container.program = None
         super().begin()
 
@@ -71,7 +70,6 @@ def games(
     is_shared: bool = False,
     renewal: type[Renewal] = Renewal,
 ) -> list[RecordFile]:
-    """Games of the program against itself."""
     names = {"program": str(program.resolve())}
     both = [("remembers", kind)] * 2
     policy = ("clock.turn_ms=20000", "clock.starved_share=1", *changes)

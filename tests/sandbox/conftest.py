@@ -43,7 +43,6 @@ class Variant:
 
     @property
     def marks(self) -> list[pytest.MarkDecorator]:
-        """What a test in such a box needs."""
         return [pytest.mark.docker] if self.kind == "docker" else []
 
 
@@ -150,7 +149,6 @@ def lodge(variant: Variant, program: Path) -> Iterator[Lodge]:
 
 @pytest.fixture
 def guest(lodge: Lodge) -> Guest:
-    """A puppet that runs in a box of the test's kind."""
     return lodge("puppet").move_in()
 
 
