@@ -53,7 +53,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def stage(path: Path) -> None:
-    """Copy the agent that a manifest is of."""
     with tempfile.TemporaryDirectory() as staging:
         assert (stage_agent(str(path.parent), Path(staging)).program / "mine").is_file()
 

@@ -107,11 +107,7 @@ def test_other_files_or_another_name_are_another_agent() -> None:
 
 
 def test_two_judges_do_not_play_one_agent_at_a_time(store: FolderStore) -> None:
-    with (
-        store.held(OWNERS[:1]),
-        pytest.raises(InputError, match="another judge plays this agent"),
-        store.held(OWNERS),
-    ):
+    with store.held(OWNERS[:1]), pytest.raises(InputError, match="another judge plays this agent"), store.held(OWNERS):
         pytest.fail("played twice at once")
     with store.held(OWNERS):
         pass

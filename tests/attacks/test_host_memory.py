@@ -23,10 +23,7 @@ from tests.attacks.weak_box import below, weak_boxes, with_long_queues
 from tests.examples import EVIDENCE, evidence, of_evidence
 from tests.sandbox.guest import Guest
 
-pytestmark = [
-    pytest.mark.docker,
-    pytest.mark.skipif(os.geteuid() != 0, reason="only root makes cgroups"),
-]
+pytestmark = [pytest.mark.docker, pytest.mark.skipif(os.geteuid() != 0, reason="only root makes cgroups")]
 
 MIB, PAGE_BYTES = 1 << 20, 4096
 ROOM_MIB, CAP_MIB = 64, 200
@@ -147,7 +144,6 @@ class Filled(NamedTuple):
 
 
 def fill(program: Path, kind: str, most: int) -> Filled:
-    """Fill a box with objects of a kind."""
     with begun(program, "fills", kind, str(most), str(MAX_MAPS)) as (guest, pid):
         assert "ready" == guest.line()
         before = sample(pid)

@@ -79,7 +79,6 @@ def games(
 
 
 def said(file: RecordFile, word: str) -> list[str]:
-    """What each seat says with this word."""
     assert Verdict.CRASH is file.record.verdict, file.record.reason
     return [note for seat in file.record.seats for note in seat.notes if word in note]
 

@@ -278,7 +278,6 @@ class OnSlowDisk(DockerBox):
         super().__init__(replace(tenant, digest=""), limits, policy)  # no copy of the files, which would be elsewhere
 
     def enter(self) -> None:
-        """Enter the slot, and let the disk become slow."""
         super().enter()
         limit_reads(box_group(self), self.disk)
 

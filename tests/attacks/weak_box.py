@@ -71,16 +71,6 @@ def with_all_addresses(config: Config, _names: Names) -> None:
     config["Entrypoint"][1] = "0"
 
 
-def below(parent: str) -> Weakening:
-    """Make the box in a cgroup; empty: the Engine's own."""
-
-    def weaken(config: Config, _names: Names) -> None:
-        if parent:
-            config["HostConfig"]["CgroupParent"] = parent
-
-    return weaken
-
-
 def unfiltered(config: Config, _names: Names) -> None:
     options = [o for o in config["HostConfig"]["SecurityOpt"] if not o.startswith("seccomp=")]
     config["HostConfig"]["SecurityOpt"] = [*options, "seccomp=unconfined"]
@@ -92,6 +82,11 @@ def setting(**options: object) -> Weakening:
         config["HostConfig"].update(options)
 
     return weaken
+
+
+def below(parent: str) -> Weakening:
+    """Make the box in a cgroup; empty: the Engine's own."""
+    return setting(**({"CgroupParent": parent} if parent else {}))
 
 
 unmasked = setting(MaskedPaths=[])

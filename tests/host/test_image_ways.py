@@ -48,7 +48,6 @@ File = tuple[bytes, int, int, int, str, float, str]
 
 
 def mirror() -> str:
-    """Of this host."""
     filters = (f"Codename: {host_codename()}", "Created-By: Packages")
     command = ["apt-get", "indextargets", "--format", "$(REPO_URI)", *filters]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[0]
@@ -87,7 +86,6 @@ def private(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateEngine]
 
 @pytest.fixture
 def engine(private: PrivateEngine, monkeypatch: pytest.MonkeyPatch) -> Iterator[docker.DockerClient]:
-    """The private Engine, used by default."""
     monkeypatch.setenv("DOCKER_HOST", private.host)
     monkeypatch.setenv("JUDGE_IMAGES_BUILD_ARGS", build_arguments())
     with closing(private.client()) as client:

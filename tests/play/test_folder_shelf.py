@@ -113,11 +113,7 @@ def test_a_record_names_the_state_that_is_kept_and_the_one_before_where_none_cou
 
 @pytest.mark.parametrize(
     ("game_spec", "path"),
-    [
-        (spec(), "/persistent"),
-        (spec(box="process"), "../persistent"),
-        (spec("folders.persistent=false"), None),
-    ],
+    [(spec(), "/persistent"), (spec(box="process"), "../persistent"), (spec("folders.persistent=false"), None)],
     ids=["container", "process", "no persistent folder"],
 )
 def test_info_folder_is_equal_in_every_game_and_in_replays(game_spec: GameSpec, path: str | None) -> None:

@@ -233,10 +233,10 @@ def test_time_in_which_the_judge_reads_nothing_is_known(wires: Wires) -> None:
     assert wire.late_ns >= busy_ns
 
 
-SLOWLY = b"MESSAGE written letter by letter, as a brain without a buffer does it\n"
+SLOW_LINE = b"MESSAGE written letter by letter, as a brain without a buffer does it\n"
 LETTERS = f"""
 import os, time
-for letter in {SLOWLY!r}:
+for letter in {SLOW_LINE!r}:
     os.write(1, bytes([letter]))
     time.sleep(0.0001)
 """
@@ -247,7 +247,7 @@ def test_a_line_that_comes_letter_by_letter_is_one_read(wires: Wires) -> None:
     wire = wires(LETTERS, ECHO)
     wire.start(0)
 
-    assert [SLOWLY] == [each.data for each in until(wire, ends_a_line) if each.kind is EntryKind.READ]
+    assert [SLOW_LINE] == [each.data for each in until(wire, ends_a_line) if each.kind is EntryKind.READ]
 
 
 def test_partial_line_is_available_at_the_deadline_and_before_an_end(wires: Wires) -> None:

@@ -81,19 +81,16 @@ class Game(ScriptedGame):
         return a_file(self, self.spec)
 
     def assert_won(self, seat: int = 0) -> None:
-        """By the rules, and nothing is held against the other seat."""
         assert (Verdict.WIN, seat) == (self.verdict, self.winner)
         assert [None, None] == self.faults
 
     def assert_lost(self, seat: int, verdict: Verdict, words: str = "") -> None:
-        """By a fault of its own; the record verifies."""
         assert (verdict, 1 - seat) == (self.verdict, self.winner)
         assert [verdict if each == seat else None for each in (0, 1)] == self.faults
         assert words in self.end.reason
         assert not verify(self.file()).problems
 
     def assert_void(self, words: str = "") -> None:
-        """Without a winner; the record verifies."""
         assert (Verdict.VOID, None) == (self.verdict, self.winner)
         assert words in self.end.reason
         assert not verify(self.file()).problems

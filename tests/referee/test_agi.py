@@ -54,7 +54,6 @@ def play(first: Agent, second: Agent, game_spec: GameSpec | None = None) -> Game
 
 
 def test_a_game_is_played_to_its_end() -> None:
-    """Both hear the same words; the engine's own stones come back to it by DOMOVE; QUIT ends both."""
     played = play(engine(*ROW), engine(*OTHER_ROW))
     first, second = played.heard(0), played.heard(1)
 
@@ -95,7 +94,6 @@ def test_thinking_before_readyok_buys_no_time(sync_ms: float, think_ms: float, a
 
 
 def test_a_brain_and_an_engine_play_each_other() -> None:
-    """Each in its own words, and the record says the stones of both alike."""
     played = play(brain(*BLACK_ROW), engine(*OTHER_ROW), spec(protocols=("gomocup", "agi")))
 
     played.assert_won()
@@ -113,10 +111,7 @@ def test_reason_of_a_forbidden_answer_quotes_the_engine(said: str, reason: str) 
 
 
 def test_search_information_is_stored_with_its_move() -> None:
-    thinks = [
-        Say(b"INFO DEPTH 1 SCORE 3\nINFO DEPTH 2 PV 0102\nINFO hello\n"),
-        Say(b"BESTMOVE 01 PONDER 11\n"),
-    ]
+    thinks = [Say(b"INFO DEPTH 1 SCORE 3\nINFO DEPTH 2 PV 0102\nINFO hello\n"), Say(b"BESTMOVE 01 PONDER 11\n")]
     played = play(engine(lines={"GO": thinks}), engine("11"))
 
     assert {"depth": "2", "score": "3", "pv": "0102", "ponder": "11"} == plies_of(played.referee)[0].search
@@ -184,8 +179,8 @@ def example(name: str) -> tuple[list[str], Agent]:
 
 def test_the_examples_of_the_norm_are_games() -> None:
     """docs/agi.md, 8: one seat of a game; and both of one under the RIF rule, up to a stone on a taken square."""
-    (lines, reciting), (first, first_agent), (second, second_agent) = map(example, ("plain", "first", "second"))
-    plain = play(engine("78", "69"), reciting, spec("agi-renju", "protocol.agi.stop_before_ms=0"))
+    (lines, agent), (first, first_agent), (second, second_agent) = map(example, ("plain", "first", "second"))
+    plain = play(engine("78", "69"), agent, spec("agi-renju", "protocol.agi.stop_before_ms=0"))
     played = play(first_agent, second_agent, spec("agi-renju:rif", "protocol.agi.stop_before_ms=0"))
 
     assert lines == plain.heard(1)

@@ -20,7 +20,6 @@ FLOOD = [Say(b"x" * 1000, 0)] * 50
 
 
 def test_a_game_is_played_to_its_end() -> None:
-    """Five in a row wins; both hear END and exit, and nobody is killed."""
     played = play(brain(*BLACK_ROW), brain(*WHITE_ROW))
 
     played.assert_won()
@@ -63,7 +62,6 @@ def test_a_turn_that_is_too_long_is_lost_at_its_deadline() -> None:
 
 
 def test_as_fast_as_possible_has_a_separate_small_deadline() -> None:
-    """timeout_turn 0 is told as 0; a second is enforced."""
     played = play(brain("7,7", ms=950), brain("7,8", ms=1050), spec(clock={"turn_ms": 0, "tolerance_ms": 0}))
 
     played.assert_lost(1, Verdict.TURN_TIME)
@@ -93,7 +91,6 @@ def test_a_suggestion_is_part_of_the_turn() -> None:
 
 
 def ended(report: ProcessReport) -> list[Act]:
-    """The end of file, and what is known of it."""
     return [Say(b"", 1), Do(EntryKind.REPORT, report.encode())]
 
 
@@ -219,12 +216,6 @@ def test_output_before_the_request_is_not_its_answer() -> None:
 
     assert ["7,7", "8,8", "7,8"] == played.said[:3]
     assert any("'0,0'" in note.text for note in played.referee.sides[0].notes)
-
-
-def test_agent_ignoring_the_end_is_killed_after_the_grace() -> None:
-    played = play(brain(*BLACK_ROW, END=[]), brain(*WHITE_ROW, END=exits(0, ms=900)))
-
-    assert [0] == played.world.killed
 
 
 def test_seat_that_lost_by_output_gets_no_quit_and_is_not_read() -> None:

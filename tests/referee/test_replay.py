@@ -17,10 +17,7 @@ SEEN = (EntryKind.READ, EntryKind.STDERR, EntryKind.REPORT, EntryKind.OOM, Entry
 
 def entries_of_every_kind() -> list[Entry]:
     """A game in which the first agent is killed for memory after its opponent ran on."""
-    world = World(
-        brain("7,7", TURN=[Do(EntryKind.STDERR, b"x"), Do(EntryKind.OOM)]),
-        brain("8,8", END=[]),
-    )
+    world = World(brain("7,7", TURN=[Do(EntryKind.STDERR, b"x"), Do(EntryKind.OOM)]), brain("8,8", END=[]))
     world.stopped_cpu_ms = {1: [0, 2]}
     world.ran_on = {1: [RanOn(3_000_000, 2_000_000)]}
     world.memory_use = {0: MemoryUse(1 << 30, 5)}
@@ -40,6 +37,10 @@ def error_of(entries: list[Entry]) -> str:
     return str(caught.value)
 
 
+def error_with(number: int, forged: Entry) -> str:
+    return error_of([*ENTRIES[:number], forged, *ENTRIES[number:]])
+
+
 def test_the_game_has_entries_of_every_answer() -> None:
     kinds = {entry.kind for entry in ENTRIES}
     missing = {EntryKind.LOOKED, EntryKind.RESPAWNED, EntryKind.FAILED, EntryKind.KERNEL}
@@ -48,9 +49,7 @@ def test_the_game_has_entries_of_every_answer() -> None:
 
 @pytest.mark.parametrize("number", ANSWERS, ids=lambda number: f"{number}-{ENTRIES[number].kind.name}")
 def test_request_that_is_answered_twice_is_refused_at_the_second_answer(number: int) -> None:
-    entries = [*ENTRIES[: number + 1], ENTRIES[number], *ENTRIES[number + 1 :]]
-
-    assert f"entry {number + 1}" in error_of(entries)
+    assert f"entry {number + 1}" in error_with(number + 1, ENTRIES[number])
 
 
 @pytest.mark.parametrize(
@@ -72,23 +71,18 @@ def test_request_that_is_answered_twice_is_refused_at_the_second_answer(number: 
     ],
 )
 def test_entry_with_data_that_no_judge_writes_is_refused_by_its_number(kind: EntryKind, data: bytes) -> None:
-    forged = Entry(ENTRIES[4].ns, 0, kind, data)
-
-    assert f"entry 5 is {kind.name} with invalid data" in error_of([*ENTRIES[:5], forged, *ENTRIES[5:]])
+    assert f"entry 5 is {kind.name} with invalid data" in error_with(5, Entry(ENTRIES[4].ns, 0, kind, data))
 
 
 @pytest.mark.parametrize("kind", [EntryKind.READ, EntryKind.REPORT, EntryKind.KERNEL])
 def test_event_of_no_seat_is_refused_by_its_number(kind: EntryKind) -> None:
-    forged = Entry(ENTRIES[4].ns, -1, kind, b"7")
-
-    assert "entry 5 is" in error_of([*ENTRIES[:5], forged, *ENTRIES[5:]])
+    assert "entry 5 is" in error_with(5, Entry(ENTRIES[4].ns, -1, kind, b"7"))
 
 
 def test_look_without_an_event_is_refused() -> None:
     number = next(n for n, entry in enumerate(ENTRIES) if entry.kind is EntryKind.FROZEN) + 1
-    forged = Entry(ENTRIES[number].ns, 0, EntryKind.LOOKED, b"")
 
-    assert f"at entry {number}:" in error_of([*ENTRIES[:number], forged, *ENTRIES[number:]])
+    assert f"at entry {number}:" in error_with(number, Entry(ENTRIES[number].ns, 0, EntryKind.LOOKED, b""))
 
 
 FIRST_THAWED = next(number for number, entry in enumerate(ENTRIES) if entry.kind is EntryKind.THAWED) + 1

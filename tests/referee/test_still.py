@@ -29,16 +29,11 @@ def ran_on(*spans: RanOn, seat: int = 0, white_ms: float = 1.0) -> Game:
     return Game(world({seat: list(spans)}, white_ms=white_ms), spec())
 
 
-def test_running_on_is_charged_to_the_awaited_seat_and_not_to_its_opponent() -> None:
-    played = ran_on(RanOn(300 * MS, 300 * MS))
-
-    played.assert_won()
-    assert [306 * MS, 5 * MS] == [side.clock.charged_ns for side in played.referee.sides]
-
-
-def test_after_a_move_the_wait_is_time_of_that_move() -> None:
+def test_running_on_is_charged_to_the_awaited_seat_and_its_move_and_not_to_its_opponent() -> None:
     played = ran_on(RanOn(300 * MS, 290 * MS), RanOn(40 * MS, 80 * MS))
 
+    played.assert_won()
+    assert [346 * MS, 5 * MS] == [side.clock.charged_ns for side in played.referee.sides]
     # the first one was its start-up's: no move was played
     assert [41, 1] == played.charged_ms(0)[:2]
 

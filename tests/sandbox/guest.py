@@ -73,7 +73,6 @@ class Guest:
         assert self.box.write(data) == len(data)
 
     def ask(self, line: str) -> str:
-        """Write a line to the agent; its next line."""
         self.tell(line)
         return self.line()
 
@@ -89,7 +88,6 @@ class Guest:
         return self.reports[-1]
 
     def freeze(self) -> None:
-        """Freeze the box and wait until it stands still."""
         self.box.freeze()
         self.until(self.box.is_frozen)
 

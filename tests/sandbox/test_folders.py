@@ -109,7 +109,6 @@ def contents(left: CollectedFolder) -> dict[str, bytes | None]:
 
 
 def remains(client: docker.DockerClient, game: str) -> list[str]:
-    """The containers and volumes of a game."""
     label = {"label": f"judge.game={game}"}
     volumes = client.api.volumes(filters=label)["Volumes"] or []
     return [v["Name"] for v in volumes] + [c["Id"] for c in client.api.containers(all=True, filters=label)]
