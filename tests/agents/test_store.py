@@ -12,10 +12,6 @@ from judge.agents.store import AgentStore, pack_agent
 from judge.base.errors import InputError
 
 
-def mode_of(path: Path) -> int:
-    return stat.S_IMODE(path.stat().st_mode)
-
-
 @pytest.fixture
 def store(tmp_path: Path) -> AgentStore:
     return AgentStore(tmp_path / "agents")
@@ -38,7 +34,7 @@ def test_an_agent_is_stored_by_its_digest_and_read_only(program: Path, store: Ag
 
     assert tmp_path / "agents" / digest == stored == store.get(digest)
     names = (".", "run", "data", "data/book")
-    assert [0o755, 0o555, 0o755, 0o444] == [mode_of(stored / name) for name in names]
+    assert [0o755, 0o555, 0o755, 0o444] == [stat.S_IMODE((stored / name).stat().st_mode) for name in names]
     assert digest == program_digest(stored)
     assert stored == store.put(program)
     assert stored == store.put(stored)
@@ -104,7 +100,8 @@ def test_an_agent_comes_out_as_it_went_in_and_is_the_same_parcel_again(program: 
     assert parcel == pack_agent(program)
     assert store.put_packed(digest, io.BytesIO(parcel)) == store.get(digest)
     assert {digest} == store.digests()
-    assert [0o555, 0o444] == [mode_of(store.get(digest) / name) for name in ("run", "data/book")]
+    modes = [(store.get(digest) / name).stat().st_mode for name in ("run", "data/book")]
+    assert [0o555, 0o444] == [stat.S_IMODE(mode) for mode in modes]
 
 
 def _tar(name: str, kind: bytes = tarfile.REGTYPE, mode: int = 0o644, twice: bool = False) -> bytes:

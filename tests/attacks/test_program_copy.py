@@ -26,9 +26,6 @@ from tests.examples import of_evidence
 pytestmark = pytest.mark.docker
 
 PAGES_BYTES = 4 << 20
-CHANNELS = ("futex", "watch")
-BOTH_RUN = "box.freeze=none"
-"""As in two slots at once."""
 REUSED = ("docker-pipes, reused", "docker-pipes, reused")
 
 
@@ -104,11 +101,11 @@ def test_pages_in_memory_carry_numbers_to_the_next_game_only_with_shared_files(
 
 
 @pytest.mark.parametrize("is_shared", [False, True], ids=["copied", "shared"])
-@pytest.mark.parametrize("kind", CHANNELS)
+@pytest.mark.parametrize("kind", ["futex", "watch"])
 def test_two_boxes_at_once_hear_each_other_only_with_shared_files(
     slot: Slot, program: Path, kind: str, is_shared: bool
 ) -> None:
-    (file,) = games(slot, program, kind, 1, BOTH_RUN, is_shared=is_shared)
+    (file,) = games(slot, program, kind, 1, "box.freeze=none", is_shared=is_shared)  # as in two slots
 
     assert is_shared == (["heard 0"] != said(file, "heard"))
     assert [] == [path for path, owner in directories() if owner == Owner.me()], "the copy is gone"

@@ -33,7 +33,7 @@ def test_running_on_is_charged_to_the_awaited_seat_and_its_move_and_not_to_its_o
     played = ran_on(RanOn(300 * MS, 290 * MS), RanOn(40 * MS, 80 * MS))
 
     played.assert_won()
-    assert [346 * MS, 5 * MS] == [side.clock.charged_ns for side in played.referee.sides]
+    assert [336 * MS, 5 * MS] == [side.clock.charged_ns for side in played.referee.sides]
     # the first one was its start-up's: no move was played
     assert [41, 1] == played.charged_ms(0)[:2]
 

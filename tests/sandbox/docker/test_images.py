@@ -41,7 +41,9 @@ def local_image(engine: docker.DockerClient) -> Iterator[str]:
 
 
 def import_image(engine: docker.DockerClient, tag: str, *changes: str) -> None:
-    engine.api.import_image_from_data(tarred(("hello.txt", b"hello")), *tag.split(":"), changes=list(changes))
+    repository, version = tag.split(":")
+    data = tarred(("hello.txt", b"hello"))
+    engine.api.import_image_from_data(data, repository, version, changes=list(changes))
 
 
 def image_id(engine: docker.DockerClient, tag: str) -> str:

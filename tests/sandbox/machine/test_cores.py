@@ -22,19 +22,19 @@ from judge.sandbox.machine.cores import (
 @pytest.mark.parametrize(
     ("cores", "sizes", "judge", "of_slots", "shared"),
     [
-        ("0 1", (1,), (0,), [(1,)], False),
-        ("3", (1,), (3,), [(3,)], True),
-        ("0 1", (2,), (0,), [(1,), (0,)], True),
-        ("2 5 7 9", (2,), (2,), [(9,), (7,)], False),
-        ("0 1 2 3 4", (2, 2), (0,), [(3, 4), (1, 2)], False),
-        ("0 1 2 3", (2, 2), (0,), [(2, 3), (0, 1)], True),
+        ("0 1", (1, 1, 1), (0,), [(1,)], False),
+        ("3", (1, 1, 1), (3,), [(3,)], True),
+        ("0 1", (2, 1, 1), (0,), [(1,), (0,)], True),
+        ("2 5 7 9", (2, 1, 1), (2,), [(9,), (7,)], False),
+        ("0 1 2 3 4", (2, 2, 1), (0,), [(3, 4), (1, 2)], False),
+        ("0 1 2 3", (2, 2, 1), (0,), [(2, 3), (0, 1)], True),
         # hyperthreads: 0 and 4 are one core
-        ("0,4 1,5 2,6 3,7", (3,), (0, 4), [(3, 7), (2, 6), (1, 5)], False),
-        ("0,4 1,5 2,6 3,7", (1, 3), (0, 4), [(1, 2, 3, 5, 6, 7)], False),
-        ("0-1 2-3", (2,), (0,), [(2, 3), (1,)], False),
-        ("0-1", (1,), (0,), [(1,)], False),
+        ("0,4 1,5 2,6 3,7", (3, 1, 1), (0, 4), [(3, 7), (2, 6), (1, 5)], False),
+        ("0,4 1,5 2,6 3,7", (1, 3, 1), (0, 4), [(1, 2, 3, 5, 6, 7)], False),
+        ("0-1 2-3", (2, 1, 1), (0,), [(2, 3), (1,)], False),
+        ("0-1", (1, 1, 1), (0,), [(1,)], False),
         # a judge that may use one hyperthread of its core, and all of another's
-        ("1 2-3", (1,), (1,), [(2, 3)], False),
+        ("1 2-3", (1, 1, 1), (1,), [(2, 3)], False),
         # slots that share cores
         ("0 1 2 3", (4, 1, 4), (0,), [(3,)] * 4, False),
         ("0 1 2 3", (4, 1, 3), (0,), [(3,), (2,), (3,), (2,)], False),
@@ -42,7 +42,7 @@ from judge.sandbox.machine.cores import (
     ],
 )
 def test_the_judge_gets_the_lowest_core_and_slots_the_highest(
-    cores: str, sizes: tuple[int, ...], judge: Core, of_slots: list[Core], shared: bool
+    cores: str, sizes: tuple[int, int, int], judge: Core, of_slots: list[Core], shared: bool
 ) -> None:
     """`sizes` are the slots, the cores of a slot, and the slots that share cores."""
     placement = place_slots(parsed(cores), *sizes)
