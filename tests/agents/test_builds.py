@@ -11,17 +11,23 @@ from judge.translations.language import CODES, languages
 
 
 def laid(tmp_path: Path, *names: str) -> Path:
-    (tmp_path / "tree").mkdir(parents=True, exist_ok=True)
+    tree = tmp_path / "tree"
+    tree.mkdir(exist_ok=True)
     for name in names:
-        path = tmp_path / "tree" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
-    return tmp_path / "tree"
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).touch()
+    return tree
 
 
 def build(tmp_path: Path, names: tuple[str, ...], *command: str, **table: object) -> Build | None:
     parsed = BuildTable.model_validate(table) if table else None
     return build_for(Sources(laid(tmp_path, *names), "mine", command, parsed))
+
+
+def built(tmp_path: Path, names: tuple[str, ...], *command: str, **table: object) -> Build:
+    found = build(tmp_path, names, *command, **table)
+    assert found
+    return found
 
 
 @pytest.mark.parametrize(
@@ -48,10 +54,7 @@ def build(tmp_path: Path, names: tuple[str, ...], *command: str, **table: object
     ],
 )
 def test_names_determine_the_build(tmp_path: Path, names: tuple[str, ...], kind: str) -> None:
-    found = build(tmp_path, names)
-
-    assert found
-    assert kind == found.kind
+    assert kind == built(tmp_path, names).kind
 
 
 @pytest.mark.parametrize(
@@ -75,17 +78,14 @@ def test_ambiguous_folder_is_refused_with_the_lines_to_choose_from(
     text = str(refused.value)
     for kind in kinds:
         assert f'[build] kind = "{kind}"' in text
-        chosen = build(tmp_path, names, *command, kind=kind)
-        assert chosen
-        assert kind == chosen.kind
+        assert kind == built(tmp_path, names, *command, kind=kind).kind
     for language in languages(CODES):
         assert all(is_own for _, is_own in language.explanation(text)), language.code
 
 
 def test_table_without_kind_adds_to_the_selected_build(tmp_path: Path) -> None:
-    found = build(tmp_path, ("Main.java",), flags=["-encoding", "ISO-8859-1"])
+    found = built(tmp_path, ("Main.java",), flags=["-encoding", "ISO-8859-1"])
 
-    assert found
     assert ("java", ("-encoding", "ISO-8859-1")) == (found.kind, found.flags)
 
 
@@ -130,18 +130,16 @@ def test_playable_folder_is_not_built(tmp_path: Path, names: tuple[str, ...], co
 def test_missing_program_is_built(
     tmp_path: Path, names: tuple[str, ...], command: tuple[str, ...], program: str
 ) -> None:
-    found = build(tmp_path, names, *command)
+    found = built(tmp_path, names, *command)
 
-    assert found
     assert program == found.program
     assert bool(command) is (not found.missing)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_has_a_script_that_is_part_of_its_description(kind: str, tmp_path: Path) -> None:
-    found = build(tmp_path, (), kind=kind, main="x", flags=["-O3"])
+    found = built(tmp_path, (), kind=kind, main="x", flags=["-O3"])
 
-    assert found
     assert found.script.is_file()
     described = json.loads(str(found))
     assert (kind, "./mine", "x", ["-O3"]) == tuple(described[key] for key in ("kind", "program", "main", "flags"))

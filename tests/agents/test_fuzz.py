@@ -45,7 +45,6 @@ A = "1"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with a program."""
     found = tmp_path_factory.mktemp("agent")
     shutil.copy("/bin/true", found / "mine")
     (found / "main.cpp").write_text("int main() {}\n")
@@ -54,21 +53,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def stage(path: Path) -> None:
-    """Copy the agent that a manifest is of."""
     with tempfile.TemporaryDirectory() as staging:
         assert (stage_agent(str(path.parent), Path(staging)).program / "mine").is_file()
-
-
-def runtime(path: Path) -> object:
-    """The recipe of a runtime."""
-    return load_runtime("mine", path)
 
 
 READERS: dict[str, tuple[Callable[[Path], object], str, str]] = {
     "manifest": (read_manifest, MANIFEST, AGENT),
     "agent": (stage, MANIFEST, AGENT),
     "manifest of sources": (read_sent_manifest, MANIFEST, SENT),
-    "runtime": (runtime, "runtime.toml", RUNTIME),
+    "runtime": (lambda path: load_runtime("mine", path), "runtime.toml", RUNTIME),
 }
 
 
@@ -94,8 +87,6 @@ def test_any_file_is_read_or_refused_within_bounds(folder: Path, reader: str, da
 def test_any_info_file_is_read_or_refused(folder: Path, data: bytes) -> None:
     read_or_refuse(read_info, folder / "info", data)
 
-
-# --- programs --------------------------------------------------------------------------------------------------------
 
 PROGRAMS = {
     "mine": Path("/bin/true").read_bytes()[:2000],

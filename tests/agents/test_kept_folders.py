@@ -52,15 +52,11 @@ def heads(store: FolderStore, kind: FolderKind = PERSISTENT) -> list[str]:
     return [store.head(owner, kind) for owner in OWNERS]
 
 
-# --- states and heads --------------------------------------------------------------------------------
-
-
-def test_an_agent_begins_with_empty_folders(store: FolderStore) -> None:
+def test_an_agent_begins_with_empty_folders_and_then_with_the_states_of_its_last_game(
+    store: FolderStore, tmp_path: Path
+) -> None:
     assert EMPTY.digest == store.head("anybody", PERSISTENT)
     assert EMPTY == store.get("anybody", EMPTY.digest)
-
-
-def test_a_game_s_states_are_those_to_start_from(store: FolderStore, tmp_path: Path) -> None:
     played(store, tmp_path / "record.json")
 
     assert [state.digest for state in STATES] == heads(store)
@@ -111,11 +107,7 @@ def test_other_files_or_another_name_are_another_agent() -> None:
 
 
 def test_two_judges_do_not_play_one_agent_at_a_time(store: FolderStore) -> None:
-    with (
-        store.held(OWNERS[:1]),
-        pytest.raises(InputError, match="another judge plays this agent"),
-        store.held(OWNERS),
-    ):
+    with store.held(OWNERS[:1]), pytest.raises(InputError, match="another judge plays this agent"), store.held(OWNERS):
         pytest.fail("played twice at once")
     with store.held(OWNERS):
         pass
@@ -129,9 +121,6 @@ def test_a_full_disk_is_the_host_s_fault(store: FolderStore, monkeypatch: pytest
         monkeypatch.setattr("judge.agents.kept_folders.write_durably", full)
         with pytest.raises(HostError, match="could not be stored: No space left on device"):
             store.put(OWNERS[0], STATES[0])
-
-
-# --- tampering ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -173,9 +162,6 @@ def test_invalid_digest_names_no_file(store: FolderStore, digest: str) -> None:
         store.get(OWNERS[0], digest)
 
 
-# --- with the result or not at all ---------------------------------------------------------------------
-
-
 def run_killed(tmp_path: Path, kill_at: int) -> subprocess.CompletedProcess[str]:
     file = record_of({PERSISTENT: STATES, TEMPORARY: STATES})
     words = ["tests.submissions.killed", tmp_path / "folders", tmp_path / "record.json", kill_at]
@@ -214,17 +200,16 @@ def test_a_killed_judge_leaves_the_record_and_the_folders_or_neither(tmp_path: P
 @pytest.mark.slow
 def test_a_record_of_another_game_does_not_finish_a_commit(store: FolderStore, tmp_path: Path) -> None:
     """The record must name the attempt and the states; one that lies there from before does not."""
-    killed_before_the_record = next(
-        n for n in range(1, 20) if _has_intents(run_killed(tmp_path / str(n), n), tmp_path / str(n))
-    )
-    directory = tmp_path / str(killed_before_the_record)
+    for number in range(1, 20):
+        directory = tmp_path / str(number)
+        run_killed(directory, number)
+        if 2 == len([*(directory / "folders").rglob("intent.json")]):
+            break
+    else:
+        pytest.fail("no judge was killed before the record")
     other = record_of({PERSISTENT: (EMPTY, EMPTY), TEMPORARY: (EMPTY, EMPTY)})
     (directory / "record.json").write_text(other.model_dump_json())
 
     store = FolderStore(directory / "folders")
     with store.held(OWNERS):
         assert [EMPTY.digest] * 2 == heads(store)
-
-
-def _has_intents(_: object, directory: Path) -> bool:
-    return 2 == len(list((directory / "folders").rglob("intent.json")))

@@ -99,13 +99,18 @@ def test_program_that_no_runtime_can_run_is_refused_with_the_fix(
         stage_agent(str(named), staging)
 
 
-def test_one_program_is_an_agent_of_the_wine_runtime(tmp_path: Path, staging: Path) -> None:
+@pytest.mark.parametrize(
+    ("data", "runtime"),
+    [(program(), "wine"), (NET, "mono"), (program(0x014C, is_dotnet=True), "mono")],
+    ids=["Windows", ".NET", ".NET of 32 bits"],
+)
+def test_one_program_is_an_agent_of_its_runtime(tmp_path: Path, staging: Path, data: bytes, runtime: str) -> None:
     path = tmp_path / "My Brain.exe"
-    path.write_bytes(program())
+    path.write_bytes(data)
 
     seat = stage_agent(str(path), staging).seat(load_policy("gomocup-fastgame"))
 
-    assert ("My_Brain", "wine", ("wine", "My Brain.exe")) == (seat.name, seat.runtime, seat.command)
+    assert ("My_Brain", runtime, (runtime, "My Brain.exe")) == (seat.name, seat.runtime, seat.command)
 
 
 def test_of_an_archive_the_programs_play_and_the_rest_is_their_data(tmp_path: Path, staging: Path) -> None:
@@ -116,15 +121,6 @@ def test_of_an_archive_the_programs_play_and_the_rest_is_their_data(tmp_path: Pa
 
     assert ("swine", "wine", ("wine", "./pbrain-swine64.exe")) == (seat.name, seat.runtime, seat.command)
     assert not (agent.program / "pbrain-swine.ini").stat().st_mode & 0o111
-
-
-@pytest.mark.parametrize("machine", [0x014C, 0x8664])
-def test_a_program_for_dotnet_is_an_agent_of_the_mono_runtime(tmp_path: Path, staging: Path, machine: int) -> None:
-    path = archive(tmp_path, brain_exe=program(machine, is_dotnet=True))
-
-    manifest = stage_agent(str(path / "brain.exe"), staging).manifest
-
-    assert ("mono", ("mono", "brain.exe")) == (manifest.runtime, manifest.command)
 
 
 @pytest.mark.parametrize("command", ['["brain.exe", "-v"]', '["wine", "brain.exe", "-v"]'])

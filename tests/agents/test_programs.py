@@ -42,12 +42,6 @@ def test_first_bytes_determine_the_kind(tmp_path: Path, name: str) -> None:
     assert kind_of(tmp_path / name) is kind
 
 
-def laid(directory: Path, *names: str) -> Path:
-    for name in names:
-        (directory / name).write_bytes(FILES[name][0])
-    return directory
-
-
 @pytest.mark.parametrize(
     ("names", "plays"),
     [
@@ -58,7 +52,10 @@ def laid(directory: Path, *names: str) -> Path:
     ],
 )
 def test_a_program_for_linux_goes_before_one_for_windows(tmp_path: Path, names: tuple[str, ...], plays: str) -> None:
-    assert brains_of(laid(tmp_path, *names)) == (plays,)
+    for name in names:
+        (tmp_path / name).write_bytes(FILES[name][0])
+
+    assert brains_of(tmp_path) == (plays,)
 
 
 @pytest.mark.parametrize(

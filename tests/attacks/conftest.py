@@ -74,11 +74,9 @@ def _suite(kind: type[S], slots: tuple[Slot, Slot | None], suites: Suites) -> S:
 
 @pytest.fixture
 def suite(slots: tuple[Slot, Slot | None], suites: Suites) -> Suite:
-    """The suite of attacks under an official policy."""
     return _suite(Suite, slots, suites)
 
 
 @pytest.fixture
 def control_suite(slots: tuple[Slot, Slot | None], suites: Suites) -> ControlSuite:
-    """The suite of controls under the same policy."""
     return _suite(ControlSuite, slots, suites)

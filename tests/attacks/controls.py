@@ -63,12 +63,10 @@ class Control:
 
     @property
     def is_possible(self) -> bool:
-        """Whether this kernel lets the attack succeed."""
         major, minor = os.uname().release.split(".")[:2]
         return (int(major), int(re.match(r"\d+", minor)[0])) >= self.since_linux  # type: ignore[index]
 
     def weakened(self, attack: Attack) -> Attack:
-        """The attack with this control's changes."""
         sections = attack.policy.keys() | self.policy.keys()
         policy = {name: {**attack.policy.get(name, {}), **self.policy.get(name, {})} for name in sections}
         program, *words = (self.run or f"{attack.program} {' '.join(attack.words)}").split()
@@ -115,15 +113,12 @@ class Control:
 
 
 class ControlSuite(Suite):
-    """Plays controls."""
-
     def __init__(self, policy: Policy, slot: Slot, slower: float = 1, pair: Slot | None = None) -> None:
         super().__init__(policy, slot, slower, pair)
         self._has_engine_profile = True  # the kernel affects how far a control succeeds
         self._control = CONTROLS["A1"]
 
     def control(self, control: Control) -> Trial:
-        """Raises as `attack`."""
         self._control = control
         try:
             return self.attack(control.weakened(BY_ID[control.id]))
@@ -161,8 +156,6 @@ def many_watches() -> Iterator[None]:
         WATCHES.write_text(before, encoding="ascii")
 
 
-# --- proofs -----------------------------------------------------------------------------------------------------------
-
 BUSY_MS = 800.0
 CHUNK_BYTES = 16384
 LONG_CALL_MS = 50
@@ -173,7 +166,6 @@ OFTEN_MS = 25.0
 
 
 def more(measure: Callable[[Observed], float], least: float, text: str) -> Callable[[Observed], str]:
-    """A proof that a measure is more than a bound."""
 
     def proof(seen: Observed) -> str:
         found = measure(seen)

@@ -146,7 +146,6 @@ def _replace(place: str, value: object) -> None:
 
 @contextmanager
 def without(names: Sequence[str]) -> Iterator[None]:
-    """Switch the defences off in this process."""
     former = switch_off(names)
     try:
         yield
@@ -156,12 +155,10 @@ def without(names: Sequence[str]) -> Iterator[None]:
 
 
 def weak_command(names: Sequence[str], *words: str) -> list[str]:
-    """Arguments of this module."""
     return [sys.executable, "-m", __name__, str(os.getpid()), ",".join(names), *words]
 
 
 def main(parent: str, names: str, *words: str) -> None:
-    """As the module's text says."""
     die_with_parent(int(parent))
     switch_off([*filter(None, names.split(","))])
     sys.argv[1:] = words

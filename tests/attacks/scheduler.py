@@ -63,7 +63,6 @@ class Scheduler:
         return b"scheduler listens" in self.log.read_bytes()
 
     def peak_mb(self) -> int:
-        """In MiB, including unused allocations."""
         return memory_bytes(self.process.pid, "VmPeak") >> 20
 
     def connection(self) -> ssl.SSLSocket:
@@ -76,7 +75,6 @@ class Scheduler:
 
 
 def message(*frames: bytes) -> bytes:
-    """A dask message."""
     body = struct.pack(f"{len(frames) + 1}Q", len(frames), *map(len, frames)) + b"".join(frames)
     return struct.pack("Q", len(body)) + body
 
@@ -139,7 +137,6 @@ def keep_others_out(directory: Path, is_off: bool) -> Result:
 
 
 def is_open(connection: socket.socket) -> bool:
-    """The peer has not closed it."""
     connection.setblocking(False)
     try:
         return bool(connection.recv(1))

@@ -51,8 +51,6 @@ class Result(NamedTuple):
 
 @dataclass
 class RunningService:
-    """A running `judge serve`, and its log."""
-
     process: subprocess.Popen[str]
     port: int
     log: Path

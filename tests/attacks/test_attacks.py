@@ -33,17 +33,14 @@ def needs_calm(attack: Attack) -> bool:
 
 
 def parameter(attack: Attack, is_alone: bool) -> Any:
-    """An attack as one test."""
     return pytest.param(attack, id=attack.id, marks=[pytest.mark.alone] if is_alone else [])
 
 
 def can_succeed(attack: Attack) -> bool:
-    """Whether it has a control that this kernel lets succeed."""
     return attack.id in CONTROLS and CONTROLS[attack.id].is_possible
 
 
 def is_preferred(attack: Attack) -> bool:
-    """Whether its control succeeds on this kernel, and both run beside other tests."""
     is_calm = not (needs_calm(attack) or attack.earns_void or attack.id in CONTROLS_NEED_CALM)
     return can_succeed(attack) and is_calm
 

@@ -23,10 +23,7 @@ from tests.attacks.weak_box import below, weak_boxes, with_long_queues
 from tests.examples import EVIDENCE, evidence, of_evidence
 from tests.sandbox.guest import Guest
 
-pytestmark = [
-    pytest.mark.docker,
-    pytest.mark.skipif(os.geteuid() != 0, reason="only root makes cgroups"),
-]
+pytestmark = [pytest.mark.docker, pytest.mark.skipif(os.geteuid() != 0, reason="only root makes cgroups")]
 
 MIB, PAGE_BYTES = 1 << 20, 4096
 ROOM_MIB, CAP_MIB = 64, 200
@@ -35,7 +32,6 @@ ROOM_MIB, CAP_MIB = 64, 200
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The directory of the programs."""
     return compiled(tmp_path_factory.mktemp("grows"), "grows", "fills", "holes")
 
 
@@ -73,8 +69,6 @@ def test_a_kill_at_the_cap_is_the_fault_of_the_agent(slot: Slot, program: Path) 
     assert evidence.reached_cap
 
 
-# --- objects of the kernel -----------------------------------------------------------------------
-
 MAX_UNCHARGED_BYTES = 16 * MIB
 OTHERS_BYTES = 2 * MIB
 """What other processes of the host can make in the meantime."""
@@ -89,8 +83,6 @@ MANY = 1_000_000
 
 
 class Kind(NamedTuple):
-    """A kind of fills.c."""
-
     most: int = MANY
     """As many objects as have room in a box."""
     uncharged_bytes: int = 0
@@ -119,8 +111,6 @@ EVERYTHING = "everything"
 
 
 class Sample(NamedTuple):
-    """The kernel's memory at a moment."""
-
     slabs: Mapping[str, tuple[int, int]]
     """Number and size of the kernel's objects, by kind."""
     available_bytes: int
@@ -154,7 +144,6 @@ class Filled(NamedTuple):
 
 
 def fill(program: Path, kind: str, most: int) -> Filled:
-    """Fill a box with objects of a kind."""
     with begun(program, "fills", kind, str(most), str(MAX_MAPS)) as (guest, pid):
         assert "ready" == guest.line()
         before = sample(pid)
@@ -230,8 +219,6 @@ def test_connections_in_long_queues_use_more_than_16_mib_outside_of_the_cap(prog
 
     assert filled.uncharged_bytes > MAX_UNCHARGED_BYTES
 
-
-# --- pages that keep one object of many ------------------------------------------------------------
 
 MAX_HOLES_BYTES = 128 * MIB
 """Of pages outside of the cap, below the limit of the kernel's memory."""

@@ -26,9 +26,6 @@ from tests.examples import of_evidence
 pytestmark = pytest.mark.docker
 
 PAGES_BYTES = 4 << 20
-CHANNELS = ("futex", "watch")
-BOTH_RUN = "box.freeze=none"
-"""As in two slots at once."""
 REUSED = ("docker-pipes, reused", "docker-pipes, reused")
 
 
@@ -36,7 +33,6 @@ class ProgramStays(Renewal):
     """The agent's files are not copied again."""
 
     def begin(self) -> None:
-        """Begin without a program."""
         self.container.program = None
         super().begin()
 
@@ -71,7 +67,6 @@ def games(
     is_shared: bool = False,
     renewal: type[Renewal] = Renewal,
 ) -> list[RecordFile]:
-    """Games of the program against itself."""
     names = {"program": str(program.resolve())}
     both = [("remembers", kind)] * 2
     policy = ("clock.turn_ms=20000", "clock.starved_share=1", *changes)
@@ -81,7 +76,6 @@ def games(
 
 
 def said(file: RecordFile, word: str) -> list[str]:
-    """What each seat says with this word."""
     assert Verdict.CRASH is file.record.verdict, file.record.reason
     return [note for seat in file.record.seats for note in seat.notes if word in note]
 
@@ -107,11 +101,11 @@ def test_pages_in_memory_carry_numbers_to_the_next_game_only_with_shared_files(
 
 
 @pytest.mark.parametrize("is_shared", [False, True], ids=["copied", "shared"])
-@pytest.mark.parametrize("kind", CHANNELS)
+@pytest.mark.parametrize("kind", ["futex", "watch"])
 def test_two_boxes_at_once_hear_each_other_only_with_shared_files(
     slot: Slot, program: Path, kind: str, is_shared: bool
 ) -> None:
-    (file,) = games(slot, program, kind, 1, BOTH_RUN, is_shared=is_shared)
+    (file,) = games(slot, program, kind, 1, "box.freeze=none", is_shared=is_shared)  # as in two slots
 
     assert is_shared == (["heard 0"] != said(file, "heard"))
     assert [] == [path for path, owner in directories() if owner == Owner.me()], "the copy is gone"

@@ -40,7 +40,6 @@ OF_FULL_LANE = ("S1", "U2", "W3")
 
 
 def parameter(name: str) -> Any:
-    """An attack as one test."""
     marks = [pytest.mark.docker if name in UNPACKED else pytest.mark.slow]
     return pytest.param(name, marks=marks if name in OF_FULL_LANE else [*marks, evidence])
 

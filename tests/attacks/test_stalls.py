@@ -67,42 +67,33 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def correct(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the correct agent."""
     return compiled(tmp_path_factory.mktemp("correct"), "stalled")
 
 
-class LateTurns:
+class LateTurns(ExitStack):
     """One agent in a box, which is asked turn after turn."""
 
     def __init__(self, slot: Slot, program: Path, command: tuple[str, ...], parent: str, memory_bytes: int) -> None:
         """`parent` is the cgroup that the box is made in; empty: the Engine's own."""
-        self.stack = ExitStack()
-        self._slot = slot
+        super().__init__()
         tenant = Tenant("agent", program, command, "native", 0, "late", slot.cores, slot.judge_cores)
-        limits = Limits(memory_bytes=memory_bytes)
 
-        self.stack.enter_context(weak_boxes([below(parent)], {}, [tenant.name]))
-        self.box = self.stack.enter_context(closing(DockerBox(tenant, limits, BoxPolicy())))
+        self.enter_context(weak_boxes([below(parent)], {}, [tenant.name]))
+        self.box = self.enter_context(closing(DockerBox(tenant, Limits(memory_bytes=memory_bytes), BoxPolicy())))
         reader, writer = os.pipe()
-        self.stack.callback(os.close, reader)
-        self.stack.callback(os.close, writer)
+        self.callback(os.close, reader)
+        self.callback(os.close, writer)
         boxes: list[Box] = [self.box, PersonBox(reader, lambda: None)]
         for box in boxes:
             box.prepare()
             box.enter()
-        stalls = self.stack.enter_context(closing(StallWatch([self.box.nearby()])))
-        transcript = self.stack.enter_context(closing(Transcript()))
+        stalls = self.enter_context(closing(StallWatch([self.box.nearby()])))
+        transcript = self.enter_context(closing(Transcript()))
         use = CoreUse(slot.cores)
         self.wire = LiveWire(boxes, transcript, lambda _: self.box, use, len(slot.cores), 0, 0, 1, stalls)
-        self.stack.callback(self.wire.close)
+        self.callback(self.wire.close)
         self.wire.start(0)
         self.evidence: list[Evidence] = []
-
-    def __enter__(self) -> "LateTurns":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stack.close()
 
     def begin(self, request: bytes) -> int:
         """Ask the agent, whose clock begins now."""
@@ -110,7 +101,6 @@ class LateTurns:
         return self.wire.thaw(0)
 
     def is_answered(self, until_ns: int) -> bool:
-        """Whether a line comes by then."""
         while (happening := self.wire.await_event(until_ns)).kind is not EntryKind.EXPIRED:
             assert happening.kind is not EntryKind.OOM
             if b"\n" in happening.data and happening.kind is EntryKind.READ:
@@ -164,9 +154,6 @@ class LateTurns:
         )
 
 
-# --- stalls by others ------------------------------------------------------------------------------------------------
-
-
 class Crowd:
     """A cgroup that boxes are made in, with little memory, and another process that takes all of that."""
 
@@ -192,7 +179,6 @@ class Crowd:
             time.sleep(0.005)
 
     def release(self) -> None:
-        """End the hog."""
         if self._hog:
             self._hog.kill()
             self._hog.wait()
@@ -292,7 +278,6 @@ class OnSlowDisk(DockerBox):
         super().__init__(replace(tenant, digest=""), limits, policy)  # no copy of the files, which would be elsewhere
 
     def enter(self) -> None:
-        """Enter the slot, and let the disk become slow."""
         super().enter()
         limit_reads(box_group(self), self.disk)
 
@@ -318,9 +303,6 @@ def drop_cache(path: Path) -> None:
     fd = os.open(path, os.O_RDONLY)
     os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
     os.close(fd)
-
-
-# --- stalls of its own -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("attack", BY_STALLS)

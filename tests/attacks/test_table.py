@@ -17,10 +17,6 @@ ROOT = Path(__file__).parents[2]
 ENFORCEMENT = ROOT / "docs/enforcement.md"
 
 
-def modes_of(program: str) -> set[str]:
-    return set(re.findall(r'\{\.name = "([a-z-]+)"', (SOURCES / f"{program}.c").read_text()))
-
-
 def ids_in(text: str) -> set[str]:
     return set(re.findall(r"`([A-GIKORSUVW]\d+(?:\.[a-z]+)?)`", text))
 
@@ -37,7 +33,8 @@ def test_every_attack_of_every_program_is_tried() -> None:
         if attack.opponent is not None:
             tried[attack.opponent.program].add(attack.opponent.mode)
     tried[HOARD[0]].add(HOARD[1])
-    assert {name: modes_of(name) for name in program_names()} == tried
+    sources = {name: (SOURCES / f"{name}.c").read_text() for name in program_names()}
+    assert {name: {*re.findall(r'\{\.name = "([a-z-]+)"', text)} for name, text in sources.items()} == tried
 
 
 def test_each_attack_has_one_control_or_a_reason() -> None:

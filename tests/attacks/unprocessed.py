@@ -5,10 +5,8 @@ from judge.submissions.pipeline import Processor, UploadOutcome
 
 
 def leave_upload(*_: object) -> UploadOutcome:
-    """Raises HostError."""
     raise HostError("uploads are not processed here")
 
 
 def hosting(*_: object) -> tuple[Processor, None]:
-    """As `judge.cli.submit.hosting`."""
     return leave_upload, None

@@ -51,7 +51,6 @@ def allowing(calls: Sequence[str]) -> Weakening:
 
 
 def with_ulimits(values: Mapping[str, int]) -> Weakening:
-    """Raise process limits."""
 
     def weaken(config: Config, _names: Names) -> None:
         limits = [one for one in config["HostConfig"]["Ulimits"] if one["Name"] not in values]
@@ -69,33 +68,25 @@ def with_more_shared_memory(config: Config, _names: Names) -> None:
 
 
 def with_all_addresses(config: Config, _names: Names) -> None:
-    """Do not limit the address space."""
     config["Entrypoint"][1] = "0"
 
 
-def below(parent: str) -> Weakening:
-    """Make the box in a cgroup; empty: the Engine's own."""
-
-    def weaken(config: Config, _names: Names) -> None:
-        if parent:
-            config["HostConfig"]["CgroupParent"] = parent
-
-    return weaken
-
-
 def unfiltered(config: Config, _names: Names) -> None:
-    """Remove the system call filter."""
     options = [o for o in config["HostConfig"]["SecurityOpt"] if not o.startswith("seccomp=")]
     config["HostConfig"]["SecurityOpt"] = [*options, "seccomp=unconfined"]
 
 
 def setting(**options: object) -> Weakening:
-    """Replace options of the host."""
 
     def weaken(config: Config, _names: Names) -> None:
         config["HostConfig"].update(options)
 
     return weaken
+
+
+def below(parent: str) -> Weakening:
+    """Make the box in a cgroup; empty: the Engine's own."""
+    return setting(**({"CgroupParent": parent} if parent else {}))
 
 
 unmasked = setting(MaskedPaths=[])
@@ -119,7 +110,6 @@ def with_new_privileges(config: Config, names: Names) -> None:
 
 
 def with_core_dumps(config: Config, _names: Names) -> None:
-    """Do not limit core dumps."""
     limits = config["HostConfig"]["Ulimits"]
     config["HostConfig"]["Ulimits"] = [one for one in limits if one["Name"] != "core"]
 

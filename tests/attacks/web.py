@@ -46,12 +46,10 @@ def attacked(planned: Planned, *without: str) -> Iterator[RunningService]:
 
 
 def limits(viewers: int = VIEWERS, per_address: int = PER_ADDRESS) -> str:
-    """Lines of [broadcast]."""
     return f"viewers = {viewers}\nconnections_per_address = {per_address}"
 
 
 def new_token(planned: Planned, name: str, role: TokenRole = TokenRole.AUTHOR) -> str:
-    """A new token."""
     with closing(Tokens(planned.store_url, planned.name)) as tokens:
         return tokens.make(name, "selftest", role)
 
@@ -97,7 +95,6 @@ def read_nothing(directory: Path, is_off: bool) -> Result:
 
 
 def read_event(client: socket.socket) -> None:
-    """Read until the first event."""
     got = b""
     while b"data:" not in got and (data := client.recv(256)):
         got += data

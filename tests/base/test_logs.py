@@ -12,13 +12,6 @@ import structlog
 from judge.base import logs
 
 
-@pytest.fixture(autouse=True)
-def configuration() -> Iterator[None]:
-    before = structlog.get_config()
-    yield
-    structlog.configure(**before)
-
-
 @pytest.fixture
 def library() -> Iterator[logging.Logger]:
     parent = logging.getLogger("judge-test-library")

@@ -5,21 +5,17 @@ from typing import Literal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, model_validator
 
 from judge.base.errors import InputError
 from judge.base.parsing import MAX_ERROR_CHARACTERS, parse, parse_json
 
 
-class Clock(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class Clock(BaseModel, extra="forbid"):
     turn_ms: int = 1000
 
 
-class Table(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class Table(BaseModel, extra="forbid"):
     name: str
     colour: Literal["black", "white"] = "black"
     clock: Clock = Clock()
@@ -39,10 +35,7 @@ class Table(BaseModel):
         ({"name": "x", "colour": "red"}, "colour: Input should be 'black' or 'white'"),
         ({"name": "x", "color": "black"}, "unknown key 'color'; did you mean 'colour'?"),
         ({"name": "x", "turn_ms": 1}, "unknown key 'turn_ms'; did you mean 'clock.turn_ms'?"),
-        (
-            {"name": "x", "clock": {"turnms": 1}},
-            "unknown key 'clock.turnms'; did you mean 'turn_ms'?",
-        ),
+        ({"name": "x", "clock": {"turnms": 1}}, "unknown key 'clock.turnms'; did you mean 'turn_ms'?"),
         ({"name": "x", "\x1b[2J": 1}, "unknown key '\\x1b[2J'; there are clock, colour, name"),
         ({"name": ""}, "a table has a name"),
         ([], "it should be a table with the keys: name, colour, clock"),

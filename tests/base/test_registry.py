@@ -83,22 +83,23 @@ def test_an_entry_that_is_wrong_is_named_with_its_package(install: Install, sour
     assert said.endswith("; install a version that works with this judge, or uninstall it: pip uninstall broken")
 
 
-def test_two_packages_that_claim_one_name_are_both_named(install: Install) -> None:
-    install("first_nim", ENTRY)
-    install("second_nim", ENTRY)
+@pytest.mark.parametrize(
+    ("packages", "name", "named"),
+    [
+        (["first_nim", "second_nim"], "nim", ("first_nim", "second_nim")),
+        (["a_gomoku"], "gomoku", (DISTRIBUTION, "a_gomoku")),
+    ],
+    ids=["both of others", "a name of ours"],
+)
+def test_two_packages_that_claim_one_name_are_both_named(
+    install: Install, packages: list[str], name: str, named: tuple[str, str]
+) -> None:
+    for package in packages:
+        install(package, ENTRY, name=name)
 
-    assert refused("nim") == (
-        "two packages, first_nim and second_nim, register a game called 'nim'; "
-        "uninstall one of them: pip uninstall second_nim"
-    )
-
-
-def test_a_package_that_claims_a_name_of_ours_is_the_one_to_go(install: Install) -> None:
-    install("a_gomoku", ENTRY, name="gomoku")
-
-    assert refused("gomoku") == (
-        f"two packages, {DISTRIBUTION} and a_gomoku, register a game called 'gomoku'; "
-        "uninstall one of them: pip uninstall a_gomoku"
+    assert refused(name) == (
+        f"two packages, {named[0]} and {named[1]}, register a game called '{name}'; "
+        f"uninstall one of them: pip uninstall {named[1]}"
     )
     assert "stratego" == game_entry("stratego").name
 

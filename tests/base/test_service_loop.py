@@ -32,14 +32,12 @@ def steps_of(error: Exception, ended: Callable[[], None]) -> Callable[[], float]
     results = iter([None, error, None, error, error, None])
 
     def step() -> float:
-        try:
-            result = next(results)
-        except StopIteration:
-            ended()
-            return 0.01
-        if result is not None:
-            raise result
-        return 0.0
+        for result in results:
+            if result is not None:
+                raise result
+            return 0.0
+        ended()
+        return 0.01
 
     return step
 

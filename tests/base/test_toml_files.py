@@ -1,6 +1,7 @@
 """TOML files as people write them: read whatever editor saved them, or refused with the fix."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,6 @@ from judge.sandbox.docker.seccomp import load_profile
 from tests.cpu_limit import run_limited
 
 FILE = Path("a.toml")
-
-
 FORMS = ("utf-16", "utf-16-le", "utf-16-be", "utf-32")
 
 
@@ -29,14 +28,6 @@ def test_line_of_a_key_counts_line_feeds_only() -> None:
     assert "a.toml, line 2" == place_of(FILE, ["b"], 'a = "x\u2028y" # \x85\r\nb = 1\r\n')
 
 
-# --- bytes -----------------------------------------------------------------------------------------------------------
-
-
-def written(path: Path, data: bytes) -> Path:
-    path.write_bytes(data)
-    return path
-
-
 @pytest.mark.parametrize(
     ("data", "words"),
     [
@@ -47,8 +38,9 @@ def written(path: Path, data: bytes) -> Path:
     ids=[*FORMS, "latin-1", "large"],
 )
 def test_bytes_that_are_no_utf_8_are_refused_with_the_fix(data: bytes, words: str, tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_bytes(data)
     with pytest.raises(InputError, match=words):
-        read_text(written(tmp_path / "a.toml", data), "a policy file")
+        read_text(tmp_path / "a.toml", "a policy file")
 
 
 MANIFEST = 'name = "mine"\ncommand = ["./mine"]\n'
@@ -60,32 +52,28 @@ PROFILE = 'about = "mine"\nmissing = []\n[allow]\n'
 @pytest.mark.parametrize(
     ("read", "text"),
     [
-        (lambda path: read_manifest(path), MANIFEST),
+        (read_manifest, MANIFEST),
         (lambda path: load_policy(str(path)), POLICY),
-        (lambda path: load_plan(path), CONTEST),
+        (load_plan, CONTEST),
         (lambda path: load_profile(str(path)), PROFILE),
     ],
     ids=["agent", "policy", "contest", "seccomp"],
 )
-def test_every_file_may_have_a_mark_and_is_refused_in_utf_16(read: object, text: str, tmp_path: Path) -> None:
-    assert callable(read)
-    path = tmp_path / "one.toml"
-    plain = outcome(read, written(path, text.encode()))
+def test_every_file_may_have_a_mark_and_is_refused_in_utf_16(
+    read: Callable[[Path], object], text: str, tmp_path: Path
+) -> None:
+    def outcome(data: bytes) -> str:
+        path = tmp_path / "one.toml"
+        path.write_bytes(data)
+        try:
+            return str(read(path))
+        except InputError as error:
+            return str(error)
 
-    assert plain == outcome(read, written(path, b"\xef\xbb\xbf" + text.encode()))
-    assert "it is UTF-16 text: save it as UTF-8" in outcome(read, written(path, text.encode("utf-16")))
+    assert outcome(text.encode()) == outcome(b"\xef\xbb\xbf" + text.encode())
+    assert "it is UTF-16 text: save it as UTF-8" in outcome(text.encode("utf-16"))
     long_key = ".".join("a" * (MAX_KEY_PARTS + 1)) + " = 1\n"
-    assert f"more than {MAX_KEY_PARTS} parts" in outcome(read, written(path, (long_key + text).encode()))
-
-
-def outcome(read: object, path: Path) -> str:
-    try:
-        return str(read(path))  # type: ignore[operator]
-    except InputError as error:
-        return str(error)
-
-
-# --- errors ----------------------------------------------------------------------------------------------------------
+    assert f"more than {MAX_KEY_PARTS} parts" in outcome((long_key + text).encode())
 
 
 @pytest.mark.parametrize(
@@ -115,8 +103,6 @@ def test_error_names_the_fix(text: str, fix: str) -> None:
     assert said.startswith("a.toml")
     assert fix in said
 
-
-# --- keys ------------------------------------------------------------------------------------------------------------
 
 PARTS = ("a.", "a . ", '"a".', "'a'.", '"a b".')
 
@@ -149,7 +135,6 @@ HOSTILE = (
 
 
 def parse_hostile() -> None:
-    """Parse each of the texts, and say how many were refused."""
     refused = 0
     for text in HOSTILE:
         try:

@@ -20,7 +20,7 @@ from judge.base.worker_processes import MAX_SERIAL_TASKS, Crew, Worker, WorkerLo
 from tests.forked import start_anew
 from tests.patience import PATIENCE_S, until
 
-MIB = 1 << 20
+LARGE = bytes(8 << 20)
 """More than a pipe takes while nobody reads."""
 
 
@@ -41,7 +41,7 @@ def worker() -> Iterator[Worker[Any]]:
 
 
 @pytest.fixture
-def crew() -> Iterator[tuple[Worker[Any], Worker[Any]]]:
+def crew() -> Iterator[Crewed]:
     one, two = Crew[Any](2).workers
     yield one, two
     kill([one, two])
@@ -79,8 +79,8 @@ def test_a_process_does_one_task_after_the_other(worker: Worker[Any]) -> None:
 
 def test_arguments_and_results_may_be_large(worker: Worker[Any]) -> None:
     """And nobody waits for a new process to read them."""
-    worker.start(bytes, bytes(8 * MIB))
-    assert bytes(8 * MIB) == worker.result()
+    worker.start(bytes, LARGE)
+    assert LARGE == worker.result()
 
 
 def test_a_process_is_prepared_and_has_the_environment_of_its_start(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,7 +116,9 @@ def open_files() -> list[str]:
     return [str(fd.readlink()) for fd in here.iterdir() if int(fd.name) > 2 and fd.is_symlink()]
 
 
-UNGUARDED = """
+def test_a_program_without_a_guard_runs_once(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("""
 import os
 from judge.base.worker_processes import Worker, in_parallel, wait
 
@@ -127,12 +129,7 @@ wait([worker], 60)
 assert worker.result() != os.getpid()
 worker.close()
 assert list(in_parallel(abs, range(-1000, 0))) == list(range(1000, 0, -1))
-"""
-
-
-def test_a_program_without_a_guard_runs_once(tmp_path: Path) -> None:
-    program = tmp_path / "program.py"
-    program.write_text(UNGUARDED)
+""")
 
     done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=False)
 
@@ -203,9 +200,7 @@ class Unreadable:
         return fail, ("cannot be read",)
 
 
-def test_a_task_that_cannot_be_unpickled_is_answered(
-    worker: Worker[Any], crew: tuple[Worker[Any], Worker[Any]]
-) -> None:
+def test_a_task_that_cannot_be_unpickled_is_answered(worker: Worker[Any], crew: Crewed) -> None:
     for each in (worker, crew[0]):
         each.start(str, Unreadable())
         with pytest.raises(ValueError, match="cannot be read"):
@@ -241,8 +236,6 @@ def test_a_killed_task_is_lost_and_the_next_has_a_new_process(worker: Worker[Any
     worker.start(os.getpid)
     assert killed != worker.result()
 
-
-# --- a crew ----------------------------------------------------------------------------------------------------------
 
 _meeting = threading.Barrier(2)
 
@@ -281,9 +274,7 @@ def test_a_task_that_fails_leaves_the_others_of_a_crew_alone(crew: Crewed) -> No
     assert one.result() == two.result()
 
 
-def test_killed_crew_loses_its_tasks_and_resumes_in_a_new_process(
-    crew: Crewed,
-) -> None:
+def test_killed_crew_loses_its_tasks_and_resumes_in_a_new_process(crew: Crewed) -> None:
     for worker in crew:
         worker.start(time.sleep, 600)
     killed = pid_of(crew[0])
@@ -308,9 +299,6 @@ def test_a_crew_exits_when_all_have_left_that_had_tasks_or_none(crew: Crewed) ->
     assert pid != busy.result()
 
 
-# --- ends ------------------------------------------------------------------------------------------------------------
-
-
 def test_a_member_that_leaves_during_its_task_costs_no_other(crew: Crewed) -> None:
     one, two = crew
     one.start(time.sleep, 0.1)
@@ -320,22 +308,18 @@ def test_a_member_that_leaves_during_its_task_costs_no_other(crew: Crewed) -> No
     assert two.exception() is None
 
 
-def test_a_crew_whose_task_exits_is_lost(crew: tuple[Worker[Any], Worker[Any]]) -> None:
-    for worker in crew:
-        worker.start(sys.exit, 3)
+def test_a_process_whose_task_exits_is_lost_with_its_status(worker: Worker[Any], crew: Crewed) -> None:
+    for member in crew:
+        member.start(sys.exit, 3)
+        assert isinstance(member.exception(), WorkerLostError)
 
-        assert isinstance(worker.exception(), WorkerLostError)
-
-
-def test_a_process_that_exits_is_lost_with_its_status(worker: Worker[Any]) -> None:
     worker.start(os._exit, 7)
-
     with pytest.raises(WorkerLostError, match=r"^its process exited: 7$"):
         worker.result()
 
 
 def test_process_killed_before_reading_its_task_blocks_no_caller(worker: Worker[Any]) -> None:
-    worker.start(len, bytes(8 * MIB))
+    worker.start(len, LARGE)
     worker.kill()
 
     assert isinstance(worker.exception(), WorkerLostError)
@@ -345,8 +329,7 @@ def test_a_process_that_is_killed_between_two_tasks_is_replaced(worker: Worker[A
     worker.start(os.getpid)
     killed = worker.result()
     os.kill(killed, signal.SIGKILL)
-    while started_ticks(killed) is not None:
-        time.sleep(0.01)
+    until(lambda: started_ticks(killed) is None)
 
     worker.start(os.getpid)
     assert killed != worker.result()
@@ -367,8 +350,7 @@ def test_several_are_waited_for_and_killed_together(tmp_path: Path) -> None:
 def test_a_process_may_clear_away_when_it_is_killed_politely(worker: Worker[Any], tmp_path: Path) -> None:
     path = tmp_path / "state"
     worker.start(end_with_142, path)
-    while not path.exists() or path.read_text() != "ready":
-        time.sleep(0.01)
+    until(lambda: path.exists() and "ready" == path.read_text())
     kill([worker], PATIENCE_S)
 
     assert "cleared away" == path.read_text()

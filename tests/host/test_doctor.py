@@ -157,9 +157,6 @@ def of_light(host: Host, light: Light) -> set[str]:
     return {check for check, its in lights(host).items() if its is light}
 
 
-# --- whole hosts ---------------------------------------------------------------------------------
-
-
 def test_a_host_made_for_contests_is_green() -> None:
     assert set(lights(SERVER).values()) == {Light.GREEN}
     assert not [finding for finding in run_checks(SERVER) if finding.fix]
@@ -194,9 +191,6 @@ def test_a_host_of_which_nothing_is_known_is_red_for_its_engine_only() -> None:
 @pytest.mark.parametrize("host", [SERVER, LAPTOP, VETERAN, Host()], ids=lambda host: host.name)
 def test_every_finding_that_is_not_green_names_the_fix(host: Host) -> None:
     assert [] == [finding for finding in run_checks(host) if finding.light is not Light.GREEN and not finding.fix]
-
-
-# --- single checks -------------------------------------------------------------------------------
 
 
 def with_caches(level_3: list[str]) -> dict[str, str]:
@@ -323,9 +317,6 @@ def test_a_limit_that_boxes_could_use_up_is_red(name: str, least: int) -> None:
     for value, light in ((least, Light.GREEN), (least - 1, Light.RED)):
         found = [f for f in run_checks(replace(SERVER, settings={name: str(value)})) if f.check == "shared"]
         assert light is worst_light(found)
-
-
-# --- this host -----------------------------------------------------------------------------------
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

@@ -4,7 +4,6 @@ No registry is needed: the base image is built from packages as well, and import
 """
 
 import hashlib
-import io
 import shlex
 import shutil
 import signal
@@ -38,6 +37,7 @@ from judge.referee.verify import verify
 from judge.sandbox import static_builds
 from judge.sandbox.docker.images import find_built
 from judge.sandbox.runtimes import load_runtime, recipes
+from tests.attacks.uploads import tarred
 from tests.examples import evidence, of_evidence
 from tests.private_engine import PrivateEngine, private_engine
 from tests.sandbox.test_runtimes import wheel
@@ -48,7 +48,6 @@ File = tuple[bytes, int, int, int, str, float, str]
 
 
 def mirror() -> str:
-    """Of this host."""
     filters = (f"Codename: {host_codename()}", "Created-By: Packages")
     command = ["apt-get", "indextargets", "--format", "$(REPO_URI)", *filters]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[0]
@@ -81,14 +80,12 @@ def engine_with_base(scratch: Path) -> Iterator[PrivateEngine]:
 
 @pytest.fixture(scope="module")
 def private(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateEngine]:
-    """It has a base image."""
     with engine_with_base(tmp_path_factory.mktemp("base")) as engine:
         yield engine
 
 
 @pytest.fixture
 def engine(private: PrivateEngine, monkeypatch: pytest.MonkeyPatch) -> Iterator[docker.DockerClient]:
-    """The private Engine, used by default."""
     monkeypatch.setenv("DOCKER_HOST", private.host)
     monkeypatch.setenv("JUDGE_IMAGES_BUILD_ARGS", build_arguments())
     with closing(private.client()) as client:
@@ -230,23 +227,17 @@ def test_interrupted_build_ends_before_it_is_complete(engine: docker.DockerClien
     assert [] == stages(engine)
 
 
-# --- the choice -------------------------------------------------------------------------------------------------------
-
 NOWHERE = "127.0.0.1:1/debian:none"
 
 
 def imported(engine: docker.DockerClient, files: Mapping[str, str], changes: Sequence[str] = ()) -> str:
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as archive:
-        for name, text in files.items():
-            member = tarfile.TarInfo(name)
-            member.size = len(text)
-            archive.addfile(member, io.BytesIO(text.encode()))
-    engine.api.import_image_from_data(buffer.getvalue(), "other", "1", changes=[*changes])
+    data = tarred(*((name, text.encode()) for name, text in files.items()))
+    engine.api.import_image_from_data(data, "other", "1", changes=[*changes])
     return "other:1"
 
 
 DEBIAN = "ID=debian\n"
+BOOKWORM = {"usr/lib/os-release": f"{DEBIAN}VERSION_CODENAME=bookworm\n", "usr/bin/apt-get": ""}
 FEDORA = 'ID=fedora\nPRETTY_NAME="Fedora Linux 43"\n'
 
 
@@ -255,10 +246,7 @@ FEDORA = 'ID=fedora\nPRETTY_NAME="Fedora Linux 43"\n'
     [
         ({"usr/lib/os-release": FEDORA, "usr/bin/apt-get": ""}, "other:1 is Fedora Linux 43: images are built from"),
         ({"usr/lib/os-release": "ID=debian\n"}, "other:1 is .* without apt-get: .* --base IMAGE"),
-        (
-            {"usr/lib/os-release": f'{DEBIAN}VERSION_CODENAME="b 1"\n', "usr/bin/apt-get": ""},
-            "without VERSION_CODENAME",
-        ),
+        (BOOKWORM | {"usr/lib/os-release": f'{DEBIAN}VERSION_CODENAME="b 1"\n'}, "without VERSION_CODENAME"),
         ({"usr/lib/os-release": 'ID=\nPRETTY_NAME="\x1b[2J"\n', "usr/bin/apt-get": ""}, r"other:1 is \\x1b\[2J:"),
         ({"usr/lib/os-release/x": "", "usr/bin/apt-get": ""}, "other:1 is a system without /usr/lib/os-release"),
         ({"hello": ""}, "other:1 is a system without /usr/lib/os-release"),
@@ -285,19 +273,16 @@ def test_large_base_image_is_read_in_constant_memory(engine: docker.DockerClient
 
 
 def test_base_image_with_volumes_leaves_none(engine: docker.DockerClient) -> None:
-    files = {"usr/lib/os-release": f"{DEBIAN}VERSION_CODENAME=bookworm\n", "usr/bin/apt-get": ""}
-
-    choose_way(engine, BuildOptions(way="engine", base=imported(engine, files, ["VOLUME /var"])), print)
+    choose_way(engine, BuildOptions(way="engine", base=imported(engine, BOOKWORM, ["VOLUME /var"])), print)
 
     assert [] == engine.volumes.list()
 
 
 def test_base_image_is_the_same_for_all_builds(engine: docker.DockerClient) -> None:
-    files = {"usr/lib/os-release": f"{DEBIAN}VERSION_CODENAME=bookworm\n", "usr/bin/apt-get": ""}
-    base = engine.images.get(imported(engine, files)).id
+    base = engine.images.get(imported(engine, BOOKWORM)).id
 
     way = choose_way(engine, BuildOptions(way="engine", base="other:1"), print)
-    imported(engine, files | {"usr/bin/apt-get": "another"})
+    imported(engine, BOOKWORM | {"usr/bin/apt-get": "another"})
 
     assert isinstance(way, EngineWay)
     assert (base, base) == (way.image, way.base)

@@ -12,7 +12,7 @@ from judge.record.spec import FolderRecord, GameSpec, KeptFolders, SeatSpec
 from judge.referee.setup import build_referee
 from judge.sandbox.archive import EMPTY, Archive, pack_folder
 from judge.sandbox.box import BoxKind, FolderKind
-from judge.sandbox.folders import CollectedFolder
+from judge.sandbox.folders import CollectedFolder, Folder
 
 TEMPORARY, PERSISTENT = FolderKind.TEMPORARY, FolderKind.PERSISTENT
 BOOK = pack_folder({b"book": b"x"})
@@ -51,24 +51,14 @@ def test_a_spec_names_the_states_and_the_policy_their_room() -> None:
 
     temporary, persistent = folders_of(chosen, shelf)
 
-    assert ("pbrain-a", 8192, 2048, EMPTY) == (
-        temporary.name, temporary.size_bytes, temporary.inodes, temporary.start,
-    )  # fmt: skip
-    assert (".", 20971520, 2048, BOOK) == (
-        persistent.name, persistent.size_bytes, persistent.inodes, persistent.start,
-    )  # fmt: skip
-    assert [(0, TEMPORARY), (0, PERSISTENT)] == [f.place for f in (temporary, persistent)]
+    assert Folder(0, TEMPORARY, "pbrain-a", 8192, 2048, EMPTY) == temporary
+    assert Folder(0, PERSISTENT, ".", 20971520, 2048, BOOK) == persistent
 
 
 def test_the_state_that_a_game_starts_from_makes_it_another_game() -> None:
-    ids = {
-        spec().id,
-        spec(persistent=EMPTY.digest).id,
-        spec(persistent=BOOK.digest).id,
-        spec(temporary=BOOK.digest).id,
-    }
+    others = (spec(persistent=EMPTY.digest), spec(persistent=BOOK.digest), spec(temporary=BOOK.digest))
 
-    assert 4 == len(ids)
+    assert 4 == len({spec().id, *(other.id for other in others)})
 
 
 @pytest.mark.parametrize(
@@ -93,10 +83,7 @@ def test_folders_without_a_place_to_take_them_from_are_refused() -> None:
 @pytest.mark.parametrize(
     "folders",
     [
-        {"name": ".."},
-        {"name": "a b"},
-        {"name": "a/b"},
-        {"name": ""},
+        *({"name": name} for name in ("..", "a b", "a/b", "")),
         {"name": "a", "persistent": "../x"},
         {"name": "a", "temporary": "0"},
     ],
@@ -124,25 +111,19 @@ def test_a_record_names_the_state_that_is_kept_and_the_one_before_where_none_cou
     assert {(0, BOOK.digest): BOOK, (0, new.digest): new} == shelf.states
 
 
-@pytest.mark.parametrize(("box", "path"), [("docker", "/persistent"), ("process", "../persistent")])
-def test_info_folder_is_equal_in_every_game_and_in_replays(box: BoxKind, path: str) -> None:
-    referee = build_referee(spec(box=box))
-
-    assert path == referee.sides[0].opening.limits.folder
-
-
-def test_without_a_persistent_folder_info_folder_is_not_sent() -> None:
-    referee = build_referee(spec("folders.persistent=false"))
-
-    assert referee.sides[0].opening.limits.folder is None
+@pytest.mark.parametrize(
+    ("game_spec", "path"),
+    [(spec(), "/persistent"), (spec(box="process"), "../persistent"), (spec("folders.persistent=false"), None)],
+    ids=["container", "process", "no persistent folder"],
+)
+def test_info_folder_is_equal_in_every_game_and_in_replays(game_spec: GameSpec, path: str | None) -> None:
+    assert path == build_referee(game_spec).sides[0].opening.limits.folder
 
 
 def test_the_cap_of_memory_is_the_agent_s_own_and_all_that_it_can_write_to() -> None:
-    both = load_policy("gomocup-freestyle").enforced()
-    one = load_policy("gomocup-freestyle", ["folders.persistent=false"]).enforced()
-
-    assert 367001600 + 2 * 20971520 + both.scratch_bytes + both.shm_bytes == both.cap_bytes
-    assert 367001600 + 20971520 + one.scratch_bytes + one.shm_bytes == one.cap_bytes
+    for overrides, folders in (([], 2), (["folders.persistent=false"], 1)):
+        limits = load_policy("gomocup-freestyle", overrides).enforced()
+        assert 367001600 + folders * 20971520 + limits.scratch_bytes + limits.shm_bytes == limits.cap_bytes
 
 
 def test_policy_keeps_declared_fields_only() -> None:

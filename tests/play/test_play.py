@@ -29,6 +29,9 @@ from judge.referee.verify import verify
 from judge.sandbox.box import Box, BoxKind, BoxPolicy, Limits, Tenant
 from judge.sandbox.process.process_box import ProcessBox
 
+Staged = tuple[GameSpec, dict[str, Path]]
+"""A game of house-instant against itself in processes, and its program."""
+
 
 class Stumbling(Gomoku):
     """A game with a mistake in it: it cannot stand the third answer."""
@@ -57,12 +60,8 @@ def play_with_failing_box(spec: GameSpec, programs: dict[str, Path], step: str, 
     return play(spec, programs, venue=Venue(build=build))
 
 
-def build_nothing(*_: object) -> Box:
-    raise AssertionError("a box was made")
-
-
 @pytest.fixture
-def spec_and_program(tmp_path: Path) -> tuple[GameSpec, dict[str, Path]]:
+def staged(tmp_path: Path) -> Staged:
     build_house_agents()
     agent = stage_agent("house-instant", tmp_path)
     policy = load_policy("gomocup-freestyle", ["game.options.draw_at=20"])
@@ -71,11 +70,9 @@ def spec_and_program(tmp_path: Path) -> tuple[GameSpec, dict[str, Path]]:
     return spec, {agent.digest: agent.program}
 
 
-def test_a_mistake_of_the_judge_is_a_void_with_all_that_led_to_it(
-    spec_and_program: tuple[GameSpec, dict[str, Path]],
-) -> None:
+def test_a_mistake_of_the_judge_is_a_void_with_all_that_led_to_it(staged: Staged) -> None:
     """The record names the agent and the entry that it was about; the log has the input and where it failed."""
-    spec, programs = spec_and_program
+    spec, programs = staged
     game = Stumbling(GomokuOptions(**spec.game_options()))
     with capture_logs() as logs:
         file = play(spec, programs, game=game)
@@ -94,13 +91,10 @@ def test_a_mistake_of_the_judge_is_a_void_with_all_that_led_to_it(
     assert "what is Reply(" in failed["traceback"]
 
 
-def test_impossible_transition_of_a_seat_is_a_void(
-    spec_and_program: tuple[GameSpec, dict[str, Path]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    spec, programs = spec_and_program
+def test_impossible_transition_of_a_seat_is_a_void(staged: Staged, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(TRANSITIONS, SeatState.ASKED, {})
     with capture_logs():
-        file = play(spec, programs)
+        file = play(*staged)
 
     assert Verdict.VOID is file.record.verdict
     assert "the judge failed after output of one (seat 0)" in file.record.reason
@@ -119,11 +113,9 @@ ERRORS = (
 
 @pytest.mark.parametrize("step", ["build", "prepare", "enter", "sources", "start", "freeze"])
 @pytest.mark.parametrize(("error", "reason"), ERRORS, ids=[type(error).__name__ for error, _ in ERRORS])
-def test_any_error_of_a_box_is_a_void_with_a_record(
-    spec_and_program: tuple[GameSpec, dict[str, Path]], step: str, error: Exception, reason: str
-) -> None:
+def test_any_error_of_a_box_is_a_void_with_a_record(staged: Staged, step: str, error: Exception, reason: str) -> None:
     with capture_logs():
-        file = play_with_failing_box(*spec_and_program, step, error)
+        file = play_with_failing_box(*staged, step, error)
 
     again = RecordFile.model_validate_json(file.model_dump_json())
     assert Verdict.VOID is again.record.verdict
@@ -135,11 +127,9 @@ def test_any_error_of_a_box_is_a_void_with_a_record(
 
 @pytest.mark.parametrize("step", ["leave", "close"])
 @pytest.mark.parametrize("error", [error for error, _ in ERRORS], ids=lambda each: type(each).__name__)
-def test_no_error_of_a_box_after_the_end_changes_the_result(
-    spec_and_program: tuple[GameSpec, dict[str, Path]], step: str, error: Exception
-) -> None:
+def test_no_error_of_a_box_after_the_end_changes_the_result(staged: Staged, step: str, error: Exception) -> None:
     with capture_logs() as logs:
-        file = play_with_failing_box(*spec_and_program, step, error)
+        file = play_with_failing_box(*staged, step, error)
 
     assert Verdict.DRAW is file.record.verdict
     assert [] == list(verify(file).problems)
@@ -150,9 +140,9 @@ def test_no_error_of_a_box_after_the_end_changes_the_result(
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("failing", ["image", "Engine", "directory", "program"])
 def test_any_error_of_the_engine_or_the_host_is_a_void_with_a_record(
-    spec_and_program: tuple[GameSpec, dict[str, Path]], failing: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    staged: Staged, failing: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    spec, programs = spec_and_program
+    spec, programs = staged
     spec = spec.model_copy(update={"box": "docker"})
     if failing == "image":
         seats = [seat.model_copy(update={"runtime": "judge-test/missing:1"}) for seat in spec.seats]
@@ -174,25 +164,23 @@ def test_any_error_of_the_engine_or_the_host_is_a_void_with_a_record(
     assert [] == list(verify(RecordFile.model_validate_json(file.model_dump_json())).problems)
 
 
-def test_spec_that_cannot_be_played_is_refused_before_a_box_is_made(
-    spec_and_program: tuple[GameSpec, dict[str, Path]],
-) -> None:
-    spec, programs = spec_and_program
+def test_spec_that_cannot_be_played_is_refused_before_a_box_is_made(staged: Staged) -> None:
+    spec, programs = staged
     seats = [seat.model_copy(update={"protocol": "stratego"}) for seat in spec.seats]
+    unplayable = spec.model_copy(update={"seats": tuple(seats)})
     with pytest.raises(InputError, match="stratego"):
-        play(spec.model_copy(update={"seats": tuple(seats)}), programs, venue=Venue(build=build_nothing))
+        play(unplayable, programs, venue=Venue(build=lambda *_: pytest.fail("a box was made")))
 
 
 def test_a_mistake_of_the_judge_after_the_end_changes_no_result(
-    spec_and_program: tuple[GameSpec, dict[str, Path]], monkeypatch: pytest.MonkeyPatch
+    staged: Staged, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(_referee: Referee) -> None:
         raise FileNotFoundError("/proc/1/task")
 
-    spec, programs = spec_and_program
     with monkeypatch.context() as patch, capture_logs() as logs:
         patch.setattr(Referee, "_close", fail)
-        file = play(spec, programs)
+        file = play(*staged)
 
     assert Verdict.DRAW is file.record.verdict
     assert "FileNotFoundError; this is a bug in judge" in file.record.unclosed
@@ -202,9 +190,9 @@ def test_a_mistake_of_the_judge_after_the_end_changes_no_result(
 
 @pytest.mark.parametrize(("stumbles", "verdicts"), [(2, ["void", "void", "draw"]), (9, ["void", "void", "void"])])
 def test_void_game_is_replayed_until_it_counts_or_attempts_run_out(
-    spec_and_program: tuple[GameSpec, dict[str, Path]], stumbles: int, verdicts: list[str]
+    staged: Staged, stumbles: int, verdicts: list[str]
 ) -> None:
-    spec, programs = spec_and_program
+    spec, programs = staged
     begun: list[int] = []
     ended: list[str] = []
 

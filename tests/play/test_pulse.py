@@ -15,8 +15,8 @@ from judge.play import pulse as pulse_module
 from judge.play.live_wire import LiveWire
 from judge.play.pulse import PAUSE_NS, PERIOD_NS, Pause, Pulse, pulse
 from judge.record.transcript import EntryKind, Transcript
-from judge.sandbox.process.person_box import PersonBox
 from tests.patience import PATIENCE_S, until
+from tests.play.test_wire_events import OpenBox
 
 BEATS = """
 import sys
@@ -29,13 +29,7 @@ with pulse() as beats:
 """
 
 
-class Nobody(PersonBox):
-    """A box in which nothing runs and nothing is typed."""
-
-    sources = ()
-
-    def __init__(self) -> None:
-        pass
+BOXES = [OpenBox(), OpenBox()]
 
 
 def missed_ns(pause: Pause) -> int:
@@ -117,9 +111,7 @@ def test_suspended_machine_is_noticed_although_its_clock_stopped(monkeypatch: py
     monkeypatch.setattr(pulse_module, "_suspended_ns", lambda: slept[0])
     with pulse() as beats:
         here, away = (
-            LiveWire(
-                [Nobody(), Nobody()], Transcript(), lambda _: Nobody(), None, 1, 0, pulse=beats, is_elsewhere=is_away
-            )
+            LiveWire(BOXES, Transcript(), lambda _: BOXES[0], None, 1, 0, pulse=beats, is_elsewhere=is_away)
             for is_away in (False, True)
         )
         slept[0] = 12_000_000_000

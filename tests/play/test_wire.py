@@ -103,13 +103,6 @@ def until(wire: LiveWire, wanted: Callable[[Entry], bool]) -> list[Entry]:
     return seen
 
 
-def greeted(wire: LiveWire, seat: int = 0) -> list[Entry]:
-    """Start a seat, greet it, and wait for its answer."""
-    wire.start(seat)
-    wire.write_input(seat, b"hello\n")
-    return until(wire, ends_a_line)
-
-
 def said(seen: list[Entry]) -> bytes:
     """All of stdout, in however many reads."""
     return b"".join(h.data for h in seen if h.kind is EntryKind.READ)
@@ -210,7 +203,13 @@ def test_a_seat_that_is_muted_is_not_read_and_the_other_is(wires: Wires) -> None
 def test_seat_running_on_is_waited_for_no_longer_than_the_bound_and_then_until_frozen(wires: Wires) -> None:
     transcript = Transcript()
     wire = wires(RUNS_ON, ECHO, transcript=transcript)
-    _run_on(wire)
+    wire.start(0)
+    wire.write_input(0, b"hello\n")
+    until(wire, ends_a_line)
+    used = wire.boxes[0].meter.cpu_ns() or 0
+    while (wire.boxes[0].meter.cpu_ns() or 0) <= used:
+        time.sleep(0.01)
+    wire.freeze(0)  # in the middle of a call
 
     first, second = wire.await_stopped(0, 1), wire.await_stopped(0, SOON_NS)
 
@@ -221,15 +220,6 @@ def test_seat_running_on_is_waited_for_no_longer_than_the_bound_and_then_until_f
     assert wire.await_stopped(0, SOON_NS) is None
     entries = [entry for entry in transcript if entry.kind is EntryKind.RAN_ON]
     assert [(0, first), (0, second)] == [(entry.seat, RanOn.decode(entry.data)) for entry in entries]
-
-
-def _run_on(wire: LiveWire) -> None:
-    """Let seat 0 answer, and freeze it in the middle of a call."""
-    greeted(wire)
-    used = wire.boxes[0].meter.cpu_ns() or 0
-    while (wire.boxes[0].meter.cpu_ns() or 0) <= used:
-        time.sleep(0.01)
-    wire.freeze(0)
 
 
 def test_time_in_which_the_judge_reads_nothing_is_known(wires: Wires) -> None:
@@ -243,41 +233,33 @@ def test_time_in_which_the_judge_reads_nothing_is_known(wires: Wires) -> None:
     assert wire.late_ns >= busy_ns
 
 
-LETTERS = """
+SLOW_LINE = b"MESSAGE written letter by letter, as a brain without a buffer does it\n"
+LETTERS = f"""
 import os, time
-for letter in b"MESSAGE written letter by letter, as a brain without a buffer does it\\n":
+for letter in {SLOW_LINE!r}:
     os.write(1, bytes([letter]))
     time.sleep(0.0001)
 """
 
 
 def test_a_line_that_comes_letter_by_letter_is_one_read(wires: Wires) -> None:
-    """Nobody needs more of a transcript, or of the bytes of a game, because he does not buffer."""
+    """An agent without a buffer needs no more of a transcript, or of the bytes of a game."""
     wire = wires(LETTERS, ECHO)
     wire.start(0)
 
-    seen = until(wire, ends_a_line)
-
-    (read,) = [each for each in seen if each.kind is EntryKind.READ]
-    assert b"MESSAGE written letter by letter, as a brain without a buffer does it\n" == read.data
+    assert [SLOW_LINE] == [each.data for each in until(wire, ends_a_line) if each.kind is EntryKind.READ]
 
 
 def test_partial_line_is_available_at_the_deadline_and_before_an_end(wires: Wires) -> None:
     wire = wires("import sys\nprint('7,', end='', flush=True)\nsys.stdin.read(1)", ECHO)
     wire.start(0)
-    begun = until_read(wire)
+    while (begun := wire.await_event(time.monotonic_ns() + 1_000_000)).kind is not EntryKind.READ:
+        pass  # at a deadline, sooner or later
     wire.write_input(0, b"x")
     ended = until(wire, lambda h: h.kind is EntryKind.READ)
 
     assert (0, EntryKind.READ, b"7,") == begun[1:4]
     assert b"" == ended[-1].data
-
-
-def until_read(wire: LiveWire) -> Entry:
-    """What is read at a deadline, sooner or later."""
-    while (entry := wire.await_event(time.monotonic_ns() + 1_000_000)).kind is not EntryKind.READ:
-        pass
-    return entry
 
 
 def test_a_line_without_an_end_is_news_before_it_is_long(wires: Wires) -> None:

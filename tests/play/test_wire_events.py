@@ -30,16 +30,13 @@ class OpenBox(PersonBox):
 
     @property
     def sources(self) -> Sequence[EventSource]:
-        """What the test polls."""
         return self._own
 
     @property
     def stdin_fd(self) -> int:
-        """Where the test reads."""
         return self.stdin
 
     def write(self, data: bytes) -> int:
-        """Write to it as a box with pipes does."""
         return write_some(self.stdin, data)
 
 
@@ -163,7 +160,8 @@ def test_the_engine_s_stream(ends: str) -> None:
         if ends == "shutdown":
             theirs.shutdown(socket.SHUT_RDWR)
         elif ends == "close":
-            drain_socket(theirs)
+            theirs.setblocking(False)
+            drain(theirs.fileno())
             theirs.close()
         else:
             theirs.close()
@@ -173,11 +171,6 @@ def test_the_engine_s_stream(ends: str) -> None:
         assert stream.ended
     stream.close()
     theirs.close()
-
-
-def drain_socket(end: socket.socket) -> None:
-    end.setblocking(False)
-    drain(end.fileno())
 
 
 def test_the_end_of_a_process() -> None:
@@ -203,7 +196,6 @@ class Mute:
         self.fd, self.events = fd, events
 
     def read(self) -> Sequence[tuple[Channel, bytes]]:
-        """Nothing."""
         return ()
 
 

@@ -9,7 +9,7 @@ from judge.base.errors import InputError
 from judge.games.types import Verdict
 from judge.record.bounds import MAX_RECORD_BYTES, STDERR_BYTES
 from judge.record.policy import load_policy, policy_names, variants_of
-from judge.record.spec import GameSpec, RecordFile
+from judge.record.spec import RecordFile
 from judge.record.transcript import EntryKind
 from judge.referee.side import counted
 from judge.referee.verify import verify
@@ -58,7 +58,6 @@ def test_line_counts_at_least_its_minimum_of_bytes(data: bytes, count: int) -> N
     assert count == counted(data, 128)
 
 
-SMALL = {"game_bytes": 1 << 17}
 HOSTILE: dict[str, Sequence[Act]] = {
     "letters": [Say(b"x", 0)] * 20_000,
     "empty lines": [Say(b"\n" * 4096, 0)] * 20,
@@ -74,14 +73,15 @@ HOSTILE: dict[str, Sequence[Act]] = {
 @pytest.mark.parametrize("acts", HOSTILE.values(), ids=HOSTILE.keys())
 def test_no_record_is_larger_than_its_bounds(acts: Sequence[Act]) -> None:
     """Both seats do their worst in every turn, until one has said too much."""
-    chosen = spec(bytes=SMALL, clock={"turn_ms": 1000})
+    chosen = spec(bytes={"game_bytes": 1 << 17}, clock={"turn_ms": 1000})
     moves = [f"{x},{y}" for y in range(15) for x in range(15)]
     turn = [list(acts[n : n + 300]) for n in range(0, len(acts), 300)]
-    file, entries = record(chosen, flooder(moves[::2], turn), flooder(moves[1::2], turn))
+    played = Game(World(flooder(moves[::2], turn), flooder(moves[1::2], turn)), chosen)
+    file = marked_file(chosen, played.end, played.referee, played.world.transcript)
     data = file.to_json()
     bounds = chosen.policy.bounds()
 
-    assert entries <= bounds.entries
+    assert sum(len(block.entries) for block in file.transcript.blocks) <= bounds.entries
     assert len(data) <= bounds.record_bytes
     assert [] == list(verify(RecordFile.model_validate_json(data)).problems)
 
@@ -115,9 +115,3 @@ def flooder(moves: Sequence[str], turns: Sequence[Sequence[Act]]) -> Agent:
         return plain(line)
 
     return hear
-
-
-def record(chosen: GameSpec, *agents: Agent) -> tuple[RecordFile, int]:
-    played = Game(World(*agents), chosen)
-    file = marked_file(chosen, played.end, played.referee, played.world.transcript)
-    return file, sum(len(block.entries) for block in file.transcript.blocks)

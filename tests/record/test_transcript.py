@@ -44,16 +44,6 @@ def test_entries_come_back_in_order_with_times_from_the_first() -> None:
     assert [Entry(0, 0, EntryKind.STARTED, b""), Entry(7, 1, EntryKind.READ, b"\x00\xff")] == list(transcript)
 
 
-def test_a_large_transcript_is_spilled_and_read_back() -> None:
-    transcript = Transcript()
-    for n in range(40):
-        transcript.add(n, 0, EntryKind.READ, bytes([n]) * (SPILL_BYTES // 16))
-        transcript.spill()
-
-    assert [bytes([n]) for n in range(40)] == [entry.data[:1] for entry in transcript]
-    transcript.close()
-
-
 def test_a_spilled_transcript_is_divided_into_private_and_public_parts() -> None:
     """Which reads it several times at once."""
     lines = [b"%d,%d\n" % (number, number) if number % 3 else b"DEBUG %d\n" % number for number in range(4)]

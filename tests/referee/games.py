@@ -46,15 +46,10 @@ WHITE_ROW = ("0,1", "1,1", "2,1", "3,1", "4,1")
 
 
 def spec(opening: Sequence[tuple[int, int]] = (), **sections: dict[str, Any]) -> GameSpec:
+    document = {"name": "test", "game": {"name": "gomoku", "options": {"width": 15, "height": 15}}, **sections}
     return GameSpec(
         seats=scripted_seats("gomocup", ("black", "white")),
-        policy=Policy.model_validate(
-            {
-                "name": "test",
-                "game": {"name": "gomoku", "options": {"width": 15, "height": 15}},
-                **sections,
-            }
-        ),
+        policy=Policy.model_validate(document),
         opening=tuple(opening),
     )
 
@@ -68,7 +63,6 @@ class Game(ScriptedGame):
 
     @property
     def said(self) -> list[str]:
-        """The answers of both seats."""
         return [ply.said for ply in self.referee.plies]
 
     def heard(self, seat: int, word: str = "") -> list[str]:
@@ -76,33 +70,27 @@ class Game(ScriptedGame):
         return [line for line in self.world.bodies[seat].heard if line.startswith(word)]
 
     def charged_ms(self, seat: int) -> list[float]:
-        """The time of each answer of a seat."""
         return [ply.charged_ns / MS for ply in self.referee.plies if ply.seat == seat]
 
     def evidence(self, seat: int) -> Evidence:
-        """What a seat was judged by."""
         evidence = self.referee.sides[seat].evidence
         assert evidence is not None
         return evidence
 
     def file(self) -> RecordFile:
-        """Its record."""
         return a_file(self, self.spec)
 
     def assert_won(self, seat: int = 0) -> None:
-        """By the rules, and nothing is held against the other seat."""
         assert (Verdict.WIN, seat) == (self.verdict, self.winner)
         assert [None, None] == self.faults
 
     def assert_lost(self, seat: int, verdict: Verdict, words: str = "") -> None:
-        """By a fault of its own; the record verifies."""
         assert (verdict, 1 - seat) == (self.verdict, self.winner)
         assert [verdict if each == seat else None for each in (0, 1)] == self.faults
         assert words in self.end.reason
         assert not verify(self.file()).problems
 
     def assert_void(self, words: str = "") -> None:
-        """Without a winner; the record verifies."""
         assert (Verdict.VOID, None) == (self.verdict, self.winner)
         assert words in self.end.reason
         assert not verify(self.file()).problems
@@ -149,6 +137,5 @@ def a_record(
     transcript: SealedTranscript = NO_TRANSCRIPT,
     place: Placement = WORLD,
 ) -> GameRecord:
-    """The record of a game."""
     at = "2013-03-01T20:00:00+00:00"
     return record_of(game_spec, end, referee, attempt=1, started_at=at, placement=place, transcript=transcript)

@@ -68,9 +68,7 @@ def talker(protocol: str, odd: bytes, moves: Sequence[str]) -> Agent:
 def played(name: str, odd: bytes, seat: int) -> tuple[ScriptedGame, GameSpec]:
     policy, moves = GAMES[name]
     game_spec = GameSpec(seats=scripted_seats(name), policy=load_policy(policy))
-    odds = [b"", b""]
-    odds[seat] = odd
-    agents = [talker(name, each, theirs) for each, theirs in zip(odds, moves, strict=True)]
+    agents = [talker(name, odd if number == seat else b"", theirs) for number, theirs in enumerate(moves)]
     return ScriptedGame(World(*agents), game_spec), game_spec
 
 

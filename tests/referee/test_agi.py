@@ -54,7 +54,6 @@ def play(first: Agent, second: Agent, game_spec: GameSpec | None = None) -> Game
 
 
 def test_a_game_is_played_to_its_end() -> None:
-    """Both hear the same words; the engine's own stones come back to it by DOMOVE; QUIT ends both."""
     played = play(engine(*ROW), engine(*OTHER_ROW))
     first, second = played.heard(0), played.heard(1)
 
@@ -95,7 +94,6 @@ def test_thinking_before_readyok_buys_no_time(sync_ms: float, think_ms: float, a
 
 
 def test_a_brain_and_an_engine_play_each_other() -> None:
-    """Each in its own words, and the record says the stones of both alike."""
     played = play(brain(*BLACK_ROW), engine(*OTHER_ROW), spec(protocols=("gomocup", "agi")))
 
     played.assert_won()
@@ -113,10 +111,7 @@ def test_reason_of_a_forbidden_answer_quotes_the_engine(said: str, reason: str) 
 
 
 def test_search_information_is_stored_with_its_move() -> None:
-    thinks = [
-        Say(b"INFO DEPTH 1 SCORE 3\nINFO DEPTH 2 PV 0102\nINFO hello\n"),
-        Say(b"BESTMOVE 01 PONDER 11\n"),
-    ]
+    thinks = [Say(b"INFO DEPTH 1 SCORE 3\nINFO DEPTH 2 PV 0102\nINFO hello\n"), Say(b"BESTMOVE 01 PONDER 11\n")]
     played = play(engine(lines={"GO": thinks}), engine("11"))
 
     assert {"depth": "2", "score": "3", "pv": "0102", "ponder": "11"} == plies_of(played.referee)[0].search
@@ -167,41 +162,26 @@ def test_games_not_expressible_in_agi_are_refused_before_play() -> None:
     assert "choose another policy or agent" in str(error.value)
 
 
-# --- openings --------------------------------------------------------------------------------------------------------
-
-
-def example(name: str) -> tuple[list[str], list[list[str]]]:
-    """A conversation of docs/agi.md: all that the judge writes, and what the engine says after each of its lines."""
+def example(name: str) -> tuple[list[str], Agent]:
+    """A conversation of docs/agi.md: all that the judge writes, and an engine that answers as there."""
     text = (Path(__file__).parents[2] / "docs/agi.md").read_text(encoding="utf-8")
     written: list[str] = []
-    said: list[list[str]] = []
+    said: list[list[Act]] = []
     for line in text.split(f"```agi {name}\n")[1].split("```")[0].splitlines():
         if line.startswith("> "):
             written.append(line[2:])
             said.append([])
         else:
-            said[-1].append(line[2:])
-    return written, said
-
-
-def reciting(said: list[list[str]]) -> Agent:
-    """An engine that says, line by line, what the example says, and exits on QUIT."""
+            said[-1].append(Say(f"{line[2:]}\n".encode(), 0))
     left = iter(said)
-
-    def hear(line: str) -> Sequence[Act]:
-        acts: list[Act] = [Say(f"{text}\n".encode(), 0) for text in next(left)]
-        return acts + exits(0) if line == "QUIT" else acts
-
-    return hear
+    return written, lambda line: next(left) + (exits(0) if line == "QUIT" else [])
 
 
 def test_the_examples_of_the_norm_are_games() -> None:
     """docs/agi.md, 8: one seat of a game; and both of one under the RIF rule, up to a stone on a taken square."""
-    lines, said = example("plain")
-    plain = play(engine("78", "69"), reciting(said), spec("agi-renju", "protocol.agi.stop_before_ms=0"))
-    (first, first_said), (second, second_said) = example("first"), example("second")
-    chosen = spec("agi-renju:rif", "protocol.agi.stop_before_ms=0")
-    played = play(reciting(first_said), reciting(second_said), chosen)
+    (lines, agent), (first, first_agent), (second, second_agent) = map(example, ("plain", "first", "second"))
+    plain = play(engine("78", "69"), agent, spec("agi-renju", "protocol.agi.stop_before_ms=0"))
+    played = play(first_agent, second_agent, spec("agi-renju:rif", "protocol.agi.stop_before_ms=0"))
 
     assert lines == plain.heard(1)
     assert ["7,7", "7,6", "8,6", "9,5"] == plain.said

@@ -5,21 +5,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.games.types import AgentFault, Verdict
-from judge.referee.blame import (
-    LATE,
-    NO_SEAT,
-    TABLE,
-    Cause,
-    Void,
-    judge,
-    judge_failure,
-)
+from judge.referee.blame import LATE, NO_SEAT, TABLE, Cause, Void, judge, judge_failure
 from judge.sandbox.evidence import Evidence, ProcessReport
 from tests.examples import examples
 
 STARVED_SHARE = 0.1
 
+KILLED, REMOVED = ProcessReport("signalled", 9), ProcessReport("removed")
+RAN_ON = Evidence(ran_on_ms=1000.4, ran_on_cpu_ms=990.6, others_share=1, held_by_others=True)
+PAUSED = Evidence(charged_ms=1499.9, allowed_ms=1500, judge_paused_ms=4000, others_share=1, stalled_share=1)
+PAUSED_AFTERWARDS = Evidence(charged_ms=1500, allowed_ms=1500, judge_paused_ms=4000)
 KILLED_BELOW = {"oom_kills": 1, "reached_cap": False}
+BELOW = Evidence.model_validate(KILLED_BELOW)
 ABOVE = Evidence(kernel_peak_bytes=40 << 20, kernel_limit_bytes=27 << 20)
 """Of the kernel's memory."""
 
@@ -30,15 +27,9 @@ ROWS = [
     (2, Cause.KERNEL_MEMORY, ABOVE, Verdict.MEMORY, "limit of 27.0 MiB (peak 40.0 MiB)"),
     (2, Cause.DEATH, ABOVE.model_copy(update=KILLED_BELOW), Verdict.MEMORY, "the kernel's memory"),
     (2, Cause.TURN_TIME, ABOVE.model_copy(update={"others_share": 1}), Verdict.MEMORY, "page tables"),
-    (
-        3,
-        Cause.DEATH,
-        Evidence(oom_kills=1, reached_cap=False, report=ProcessReport("signalled", 9)),
-        Verdict.VOID,
-        "never at its cap",
-    ),
-    (3, Cause.MEMORY, Evidence(oom_kills=1, reached_cap=False), Verdict.VOID, "check memory with `judge doctor`"),
-    (3, Cause.RAN_ON, Evidence(oom_kills=1, reached_cap=False), Verdict.VOID, "too little memory"),
+    (3, Cause.DEATH, BELOW.model_copy(update={"report": KILLED}), Verdict.VOID, "never at its cap"),
+    (3, Cause.MEMORY, BELOW, Verdict.VOID, "check memory with `judge doctor`"),
+    (3, Cause.RAN_ON, BELOW, Verdict.VOID, "too little memory"),
     (4, Cause.DEATH, Evidence(oom_kills=1, reached_cap=True), Verdict.MEMORY, "killed"),
     (4, Cause.TURN_TIME, Evidence(oom_kills=1), Verdict.MEMORY, "cap of ?"),
     (4, Cause.DEATH, Evidence(oom_kills=1, report=ProcessReport("lost")), Verdict.MEMORY, "killed"),
@@ -59,27 +50,15 @@ ROWS = [
     (14, Cause.TURN_TIME, Evidence(charged_ms=1500.4, allowed_ms=1500), Verdict.TURN_TIME, "1500 ms of 1500 ms"),
     (15, Cause.MATCH_TIME, Evidence(), Verdict.MATCH_TIME, "the time of the match"),
     (4, Cause.RAN_ON, Evidence(oom_kills=1), Verdict.MEMORY, "killed"),
-    (
-        17,
-        Cause.RAN_ON,
-        Evidence(ran_on_ms=1000.4, ran_on_cpu_ms=990.6, others_share=1, held_by_others=True),
-        Verdict.TURN_TIME,
-        "in 1000 ms of its opponent's time it used 991 ms of processor time",
-    ),
+    (17, Cause.RAN_ON, RAN_ON, Verdict.TURN_TIME, "in 1000 ms of its opponent's time it used 991 ms of processor time"),
     (17, Cause.RAN_ON, Evidence(ran_on_ms=1000.4), Verdict.TURN_TIME, "it used ? ms"),
-    (
-        16,
-        Cause.RAN_ON,
-        Evidence(report=ProcessReport("removed"), ran_on_cpu_ms=40),
-        Verdict.VOID,
-        "another client of the Engine",
-    ),
-    (16, Cause.DEATH, Evidence(report=ProcessReport("removed")), Verdict.VOID, "another client of the Engine"),
+    (16, Cause.RAN_ON, Evidence(report=REMOVED, ran_on_cpu_ms=40), Verdict.VOID, "another client of the Engine"),
+    (16, Cause.DEATH, Evidence(report=REMOVED), Verdict.VOID, "another client of the Engine"),
     (17, Cause.RAN_ON, Evidence(report=ProcessReport("lost"), ran_on_cpu_ms=40), Verdict.TURN_TIME, "it used 40 ms"),
     (21, Cause.DEATH, Evidence(report=ProcessReport("lost")), Verdict.CRASH, "its container ended while it ran"),
     (18, Cause.DEATH, Evidence(report=ProcessReport("exec-failed", 13)), Verdict.CRASH, "Permission denied"),
     (19, Cause.DEATH, Evidence(report=ProcessReport("exited")), Verdict.CRASH, "exited with code 0"),
-    (20, Cause.DEATH, Evidence(report=ProcessReport("signalled", 9)), Verdict.CRASH, "signal 9 (SIGKILL)"),
+    (20, Cause.DEATH, Evidence(report=KILLED), Verdict.CRASH, "signal 9 (SIGKILL)"),
     (20, Cause.DEATH, Evidence(report=ProcessReport("signalled", 40)), Verdict.CRASH, "signal 40"),
     (22, Cause.DEATH, Evidence(), Verdict.CRASH, "closed its stdout"),
     (12, Cause.START_TIME, Evidence(stalled_share=0.11), Verdict.VOID, "for 11% of the time"),
@@ -88,20 +67,8 @@ ROWS = [
     (14, Cause.TURN_TIME, Evidence(stalled_share=0.5, slept_share=0.24), Verdict.TURN_TIME, "turn"),
     (14, Cause.TURN_TIME, Evidence(stalled_share=0.1, slept_share=1), Verdict.TURN_TIME, "turn"),
     (15, Cause.MATCH_TIME, Evidence(game_stalled_share=1, game_slept_share=0), Verdict.MATCH_TIME, "match"),
-    (
-        10,
-        Cause.TURN_TIME,
-        Evidence(charged_ms=1499.9, allowed_ms=1500, judge_paused_ms=4000, others_share=1, stalled_share=1),
-        Verdict.VOID,
-        "the judge did not run for 4.0 s",
-    ),
-    (
-        14,
-        Cause.TURN_TIME,
-        Evidence(charged_ms=1500, allowed_ms=1500, judge_paused_ms=4000),
-        Verdict.TURN_TIME,
-        "1500 ms of 1500 ms",
-    ),
+    (10, Cause.TURN_TIME, PAUSED, Verdict.VOID, "the judge did not run for 4.0 s"),
+    (14, Cause.TURN_TIME, PAUSED_AFTERWARDS, Verdict.TURN_TIME, "1500 ms of 1500 ms"),
     (14, Cause.TURN_TIME, Evidence(charged_ms=1400, allowed_ms=1500), Verdict.TURN_TIME, "turn"),
 ]
 

@@ -56,9 +56,6 @@ def pairings() -> list[GameSpec]:
     return found
 
 
-# --- agents ----------------------------------------------------------------------------------------------------------
-
-
 class Polite:
     """An agent of any protocol that says something of the right form whenever it is asked, and leaves at the end."""
 
@@ -110,8 +107,7 @@ class Polite:
 
     def _stratego(self, line: str) -> str | None:
         if line.startswith(("RED", "BLUE")):
-            rows = ["FB8sB479B8", "BB31555583", "6724898966", "7B59969299"]
-            return "".join(f"{row}\n" for row in rows)
+            return "FB8sB479B8\nBB31555583\n6724898966\n7B59969299\n"
         if line.startswith("QUIT"):
             return None
         is_row = len(line) == 10 and " " not in line
@@ -337,9 +333,7 @@ def test_whatever_agents_do_a_game_has_an_end_and_a_record(
     assert [] == list(verify(again).problems)
     assert [] == list(verify(public_part(again)).problems)
     record = again.record
-    words = [record.reason, record.result]
-    for seat in record.seats:
-        words += [seat.why, *seat.notes]
+    words = [record.reason, record.result, *(text for seat in record.seats for text in (seat.why, *seat.notes))]
     assert all(letter.isprintable() for text in words for letter in text), words
     with tempfile.TemporaryDirectory() as folder:
         write_exports(again, Path(folder) / "game.json")

@@ -25,10 +25,9 @@ def overslept(ms: float, *, until_ms: float = 1500) -> list[Act]:
 
 
 class Busy(World):
-    """At its deadlines the judge has something to do for the agent, and looks at the pipe only afterwards."""
+    """For 100 ms after its deadlines the judge works for the agent, and looks at the pipe only afterwards."""
 
     def await_event(self, until_ns: int) -> Entry:
-        """What happens up to 100 ms after the deadline."""
         return super().await_event(until_ns + 100 * MS)
 
 

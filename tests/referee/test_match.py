@@ -5,7 +5,6 @@ tests/conformance/test_gomocup_misbehaviour.py has what brains do wrong at their
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import pytest
 
@@ -21,16 +20,12 @@ FLOOD = [Say(b"x" * 1000, 0)] * 50
 
 
 def test_a_game_is_played_to_its_end() -> None:
-    """Five in a row wins; both hear END and exit, and nobody is killed."""
     played = play(brain(*BLACK_ROW), brain(*WHITE_ROW))
 
     played.assert_won()
     assert "END" == played.heard(0)[-1] == played.heard(1)[-1]
     assert [] == played.world.killed
     assert {"name": "scripted"} == played.referee.sides[0].about
-
-
-# --- clocks ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_turn_is_charged_from_the_thaw_to_the_read_that_completes_the_reply() -> None:
@@ -67,7 +62,6 @@ def test_a_turn_that_is_too_long_is_lost_at_its_deadline() -> None:
 
 
 def test_as_fast_as_possible_has_a_separate_small_deadline() -> None:
-    """timeout_turn 0 is told as 0; a second is enforced."""
     played = play(brain("7,7", ms=950), brain("7,8", ms=1050), spec(clock={"turn_ms": 0, "tolerance_ms": 0}))
 
     played.assert_lost(1, Verdict.TURN_TIME)
@@ -96,37 +90,27 @@ def test_a_suggestion_is_part_of_the_turn() -> None:
     assert ("3,3", 50) == (played.said[0], played.charged_ms(0)[0])
 
 
-# --- faults ----------------------------------------------------------------------------------------------------------
-
-
 def ended(report: ProcessReport) -> list[Act]:
-    """The end of file, and what is known of it."""
     return [Say(b"", 1), Do(EntryKind.REPORT, report.encode())]
 
 
 Fault = tuple[Agent, Agent, int, Verdict, str, list[str]]
 """The brains, who loses by what, words of the reason, and the answers before."""
 
+MISSING, LOST = (brain(START=ended(ProcessReport("exec-failed", 2))), brain(BEGIN=ended(ProcessReport("lost"))))
+FLOODS_ABOUT = brain("5,5", ABOUT=[Say(b"me\n", 0), Say(b"x" * 3000, 0)])
+FLOODS_AFTER = brain(BEGIN=[Say(b"7,7\n"), *FLOOD])
 FAULTS: dict[str, Fault] = {
-    "it cannot be started": (
-        *(brain(START=ended(ProcessReport("exec-failed", 2))), brain()),
-        *(0, Verdict.CRASH, "No such file", []),
-    ),
+    "it cannot be started": (MISSING, brain(), 0, Verdict.CRASH, "No such file", []),
     # Else an agent that finds a way to end its container could make a game void.
-    "its container is lost": (brain(BEGIN=ended(ProcessReport("lost"))), brain(), 0, Verdict.CRASH, "", []),
+    "its container is lost": (LOST, brain(), 0, Verdict.CRASH, "", []),
     "bytes of a game": (
         *(brain(BEGIN=[Say(b"x" * 10000, 1)] * 10), brain()),
         *(0, Verdict.OUTPUT, "more than the bound of a game", []),
     ),
     # A white that could not be frozen floods while black thinks.
-    "activity of the waiting seat": (
-        *(brain("7,7", "7,8"), brain("5,5", ABOUT=[Say(b"me\n", 0), Say(b"x" * 3000, 0)])),
-        *(1, Verdict.OUTPUT, "", ["7,7"]),
-    ),
-    "a flood out of turn": (
-        *(brain(BEGIN=[Say(b"7,7\n"), *FLOOD]), brain("7,8")),
-        *(0, Verdict.OUTPUT, "", ["7,7", "7,8"]),
-    ),
+    "activity of the waiting seat": (brain("7,7", "7,8"), FLOODS_ABOUT, 1, Verdict.OUTPUT, "", ["7,7"]),
+    "a flood out of turn": (FLOODS_AFTER, brain("7,8"), 0, Verdict.OUTPUT, "", ["7,7", "7,8"]),
 }
 
 
@@ -150,20 +134,20 @@ def test_agent_without_ok_loses_before_its_opponent_is_started() -> None:
     assert [] == played.heard(1)
 
 
-LATE: dict[str, tuple[dict[str, Any], dict[str, int], str]] = {
-    "starved": ({"others_share": 0.5}, {}, "starved"),
-    "stalled in earlier turns, game clock": (
-        *({"stalled_share": 0.0, "game_stalled_share": 0.2}, {"turn_ms": 1000, "match_ms": 300, "tolerance_ms": 0}),
-        "stalled",
-    ),
-    "stalled in earlier turns, turn clock": ({"stalled_share": 0.0, "game_stalled_share": 0.2}, {"match_ms": 0}, ""),
-}
+STALLED = Evidence(stalled_share=0.0, game_stalled_share=0.2)
 
 
-@pytest.mark.parametrize("name", LATE)
-def test_late_agent_loses_or_has_an_excuse(name: str) -> None:
-    readings, clock, void = LATE[name]
-    played = play(brain(), brain(), spec(clock=clock), readings=Evidence(**readings))
+@pytest.mark.parametrize(
+    ("readings", "clock", "void"),
+    [
+        (Evidence(others_share=0.5), {}, "starved"),
+        (STALLED, {"turn_ms": 1000, "match_ms": 300, "tolerance_ms": 0}, "stalled"),
+        (STALLED, {"match_ms": 0}, ""),
+    ],
+    ids=["starved", "stalled in earlier turns, game clock", "stalled in earlier turns, turn clock"],
+)
+def test_late_agent_loses_or_has_an_excuse(readings: Evidence, clock: dict[str, int], void: str) -> None:
+    played = play(brain(), brain(), spec(clock=clock), readings=readings)
 
     if void:
         played.assert_void(void)
@@ -192,9 +176,6 @@ def test_stderr_is_kept_and_judges_nothing() -> None:
     assert ["0,0", "5,5"] == played.said[:2]
 
 
-# --- refusals --------------------------------------------------------------------------------------------------------
-
-
 def test_an_error_to_the_first_move_is_a_refusal_when_nothing_follows() -> None:
     """Not after the whole turn, which may last for hours; the wait is charged."""
     played = play(brain(BEGIN=[Say(b"ERROR too little memory\n", 5)]), brain(), spec(clock=HOURS))
@@ -204,19 +185,11 @@ def test_an_error_to_the_first_move_is_a_refusal_when_nothing_follows() -> None:
     assert 1_006_000_000 == played.referee.sides[0].clock.charged_ns
 
 
-def test_deadline_before_the_end_of_that_wait_is_kept() -> None:
-    short = {"turn_ms": 500, "tolerance_ms": 0}
-
-    play(brain(BEGIN=[Say(b"ERROR\n")]), brain(), spec(clock=short)).assert_lost(0, Verdict.TURN_TIME)
-
-
-def test_a_move_in_that_time_counts_at_its_last_moment() -> None:
-    late = [Say(b"ERROR hm\n"), Say(b"0,0\n", 1000)]
+def test_a_move_after_an_error_counts_at_the_last_moment_and_the_deadline_is_kept() -> None:
+    late, short = [Say(b"ERROR hm\n"), Say(b"0,0\n", 1000)], {"turn_ms": 500, "tolerance_ms": 0}
 
     play(brain(*BLACK_ROW[1:], BEGIN=late), brain(*WHITE_ROW)).assert_won()
-
-
-# --- who runs, and what is read --------------------------------------------------------------------------------------
+    play(brain(BEGIN=[Say(b"ERROR\n")]), brain(), spec(clock=short)).assert_lost(0, Verdict.TURN_TIME)
 
 
 def test_only_the_seat_to_move_runs_and_its_request_is_written_before() -> None:
@@ -243,12 +216,6 @@ def test_output_before_the_request_is_not_its_answer() -> None:
 
     assert ["7,7", "8,8", "7,8"] == played.said[:3]
     assert any("'0,0'" in note.text for note in played.referee.sides[0].notes)
-
-
-def test_agent_ignoring_the_end_is_killed_after_the_grace() -> None:
-    played = play(brain(*BLACK_ROW, END=[]), brain(*WHITE_ROW, END=exits(0, ms=900)))
-
-    assert [0] == played.world.killed
 
 
 def test_seat_that_lost_by_output_gets_no_quit_and_is_not_read() -> None:

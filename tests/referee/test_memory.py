@@ -62,12 +62,6 @@ def test_a_record_of_an_earlier_judge_has_none_and_verifies(file: RecordFile) ->
 LIMIT = 64 << 20
 
 
-def using(use: MemoryUse) -> RecordFile:
-    world = World(brain(*BLACK_ROW), brain(*WHITE_ROW))
-    world.memory_use = {0: use}
-    return Game(world, spec(limits={"memory_bytes": LIMIT})).file()
-
-
 @pytest.mark.parametrize(
     ("use", "notes"),
     [
@@ -78,7 +72,9 @@ def using(use: MemoryUse) -> RecordFile:
     ],
 )
 def test_memory_above_the_limit_and_below_the_cap_is_noted_without_files(use: MemoryUse, notes: int) -> None:
-    file = using(use)
+    world = World(brain(*BLACK_ROW), brain(*WHITE_ROW))
+    world.memory_use = {0: use}
+    file = Game(world, spec(limits={"memory_bytes": LIMIT})).file()
 
     noted = [note for note in file.record.seats[0].notes if note.startswith(BEYOND_MEMORY)]
     without_files = f"{BEYOND_MEMORY}, without the files in its folders: peak {mib(use.own_bytes)} of 64.0 MiB"
@@ -89,8 +85,7 @@ def test_memory_above_the_limit_and_below_the_cap_is_noted_without_files(use: Me
 
 # --- the kernel's memory: above the limit the agent loses, whenever the judge sees it --------------------------------
 
-KERNEL_SPEC = spec(limits={"memory_bytes": 64 << 20})
-MOST = Limits(memory_bytes=64 << 20).kernel_bytes
+MOST = Limits(memory_bytes=LIMIT).kernel_bytes
 ABOVE = b"%d" % (MOST + 1)
 
 
@@ -109,7 +104,7 @@ def filling(before: Sequence[Act] = (), after: Sequence[Act] = (), at_end: Seque
 
 
 def kernel_game(black: Agent, readings: Evidence | None = None) -> Game:
-    return Game(World(black, brain(*WHITE_ROW), readings=readings), KERNEL_SPEC)
+    return Game(World(black, brain(*WHITE_ROW), readings=readings), spec(limits={"memory_bytes": LIMIT}))
 
 
 def in_its_turn() -> Agent:
@@ -149,8 +144,7 @@ def test_agent_that_exceeds_the_limit_in_its_goodbye_is_killed_and_keeps_its_res
 
 def test_agent_above_the_limit_in_its_opponents_turn_is_killed_at_once_and_loses_after_it() -> None:
     black, white = filling(after=[Do(EntryKind.KERNEL, ABOVE, 20)]), brain(*WHITE_ROW, ms=50)
-    ponder_spec = spec(limits={"memory_bytes": 64 << 20}, clock={"ponder": True})
-    game = Game(World(black, white, ponders=True), ponder_spec)
+    game = Game(World(black, white, ponders=True), spec(limits={"memory_bytes": LIMIT}, clock={"ponder": True}))
 
     kinds = [(entry.seat, entry.kind) for entry in game.world.entries]
     answers = [number for number, pair in enumerate(kinds) if pair == (1, EntryKind.READ)]
@@ -168,11 +162,10 @@ def test_a_kill_below_the_cap_is_no_void_for_an_agent_above_the_limit() -> None:
 @pytest.mark.parametrize("said", [b"%d" % MOST, b"0"])
 def test_forged_entry_of_memory_below_the_limit_is_refused(said: bytes) -> None:
     file = kernel_game(in_its_turn()).file()
-    entries = [
-        entry._replace(data=said) if entry.kind is EntryKind.KERNEL else entry for entry in unseal(file.transcript)
-    ]
+    entries = unseal(file.transcript)
+    forged = [entry._replace(data=said) if entry.kind is EntryKind.KERNEL else entry for entry in entries]
 
-    assert verify(resealed(file, entries)).problems
+    assert verify(resealed(file, forged)).problems
 
 
 def test_a_record_of_an_earlier_judge_has_no_readings_and_verifies() -> None:
@@ -194,27 +187,14 @@ def test_a_record_of_an_earlier_judge_has_no_readings_and_verifies() -> None:
 # --- the live wire ---------------------------------------------------------------------------------------------------
 
 
-class GrowingMeter(IdleMeter):
-    """Uses more at each reading."""
-
-    def __init__(self, *used: int | None) -> None:
-        super().__init__()
-        self._used = list(used)
-
-    def kernel_bytes(self) -> int | None:
-        return self._used.pop(0) if len(self._used) > 1 else self._used[0]
-
-
 class MeteredBox(OpenBox):
-    """A box with a meter."""
+    """A box that uses more at each reading."""
 
     def __init__(self, *used: int | None) -> None:
         super().__init__()
-        self.meter = GrowingMeter(*used)
-
-
-def soon() -> int:
-    return time.monotonic_ns() + int(PATIENCE_S * 1e9)
+        left = list(used)
+        self.meter = IdleMeter()
+        self.meter.kernel_bytes = lambda: left.pop(0) if len(left) > 1 else left[0]  # type: ignore[method-assign]
 
 
 def wire(first: MeteredBox, second: MeteredBox) -> LiveWire:
@@ -225,7 +205,7 @@ def test_use_above_the_limit_is_reported_once_while_the_judge_waits() -> None:
     with closing(wire(MeteredBox(None), MeteredBox(99, 100, 101))) as live:
         live.thaw(0)
 
-        happening = live.await_event(soon())
+        happening = live.await_event(time.monotonic_ns() + int(PATIENCE_S * 1e9))
 
         assert (1, EntryKind.KERNEL, b"101") == happening[1:4]
         end = time.monotonic_ns() + 50_000_000

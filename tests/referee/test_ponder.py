@@ -128,9 +128,6 @@ def test_output_is_parsed_after_the_opponents_turn() -> None:
     assert [(0, False, 0), (1, True, 0), (0, True, 1)] == seen[:3]
 
 
-# --- records ---------------------------------------------------------------------------------------------------------
-
-
 def record_in_slot(played: Game, cores: tuple[tuple[int, ...], ...] = ((1,), (2,))) -> RecordFile:
     return marked_file(played.spec, played.end, played.referee, played.world.entries, cores)
 
@@ -153,9 +150,6 @@ def test_verify_checks_the_cores_of_the_seats(
     file = record_in_slot(play(brain(*BLACK_ROW), brain(*WHITE_ROW), spec(clock=policy)), cores)
 
     assert ([problem] if problem else []) == list(verify(file).problems)
-
-
-# --- real boxes ------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

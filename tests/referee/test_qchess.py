@@ -41,18 +41,6 @@ def spec(policy: str = "qchess-2013:classical", *overrides: str, **options: Any)
     return GameSpec(seats=scripted_seats("qchess"), policy=chosen.model_copy(update={"game": game}), seed=7)
 
 
-class QchessGame(Game):
-    """A game between one and two."""
-
-    @property
-    def result(self) -> str:
-        return self.referee.game.result(("one", "two"))
-
-
-def play(white: Agent, black: Agent, game_spec: GameSpec | None = None) -> QchessGame:
-    return QchessGame(World(white, black), game_spec or spec())
-
-
 KNIGHT = ("1 7", "0 5", "0 5", "1 3", "1 3", "3 4", "3 4", "2 2", "2 2", "3 0")
 """A knight of white's takes the king in five moves."""
 PAWN = ("0 1", "0 2", "0 2", "0 3", "0 3", "0 4", "0 4", "0 5")
@@ -64,16 +52,13 @@ def test_a_key_hides_the_same_types_again_and_other_types_than_another() -> None
     shown = set()
     for number in range(10):
         game_spec = spec("qchess-2013").model_copy(update={"seed": f"{number}" * 64})
-        played, again = (play(player("0 6", "0 5", "3 7"), player("3 0"), game_spec) for _ in range(2))
+        played, again = (Game(World(player("0 6", "0 5", "3 7"), player("3 0")), game_spec) for _ in range(2))
         assert (played.heard(0), played.heard(1)) == (again.heard(0), again.heard(1))
         assert ["white", "SELECTION?"] == played.heard(0)[:2]
         shown.add(played.heard(1)[1])
         assert [] == verify(played.file()).problems
 
     assert 1 < len(shown)
-
-
-# --- the log of a record ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -89,13 +74,13 @@ def test_a_key_hides_the_same_types_again_and_other_types_than_another() -> None
 )
 def test_log_of_a_record_shows_both_conversations(white: Agent, policy: str) -> None:
     """Nature's answers come from the seed again; the log stands for itself when it is replayed."""
-    played = play(white, player(*PAWN), spec(policy))
+    played = Game(World(white, player(*PAWN)), spec(policy))
     log = qchess_log(steps_of(played.file()))
 
     questions = ("SELECTION?", "MOVE?", "QUIT", "black")
     assert [line for line in played.heard(1) if line.split()[0] not in questions] == [said.text for said in log.events]
     assert log.result is not None
-    assert played.result == log.result.text
+    assert played.referee.game.result(("one", "two")) == log.result.text
     assert ("one", "two") == log.names
     assert log.result.text == replay_qchess_log(read_log(write_log(log))).game.result(log.names)
 
@@ -103,7 +88,7 @@ def test_log_of_a_record_shows_both_conversations(white: Agent, policy: str) -> 
 def test_a_void_game_has_a_log_without_a_result() -> None:
     """An outsider ended white's container: nobody is charged."""
     removed: list[Act] = [Say(b""), Do(EntryKind.REPORT, ProcessReport("removed").encode())]
-    played = play(player("4 6", MOVE=removed), player())
+    played = Game(World(player("4 6", MOVE=removed), player()), spec())
     log = qchess_log(steps_of(played.file()))
 
     played.assert_void()

@@ -17,10 +17,7 @@ SEEN = (EntryKind.READ, EntryKind.STDERR, EntryKind.REPORT, EntryKind.OOM, Entry
 
 def entries_of_every_kind() -> list[Entry]:
     """A game in which the first agent is killed for memory after its opponent ran on."""
-    world = World(
-        brain("7,7", TURN=[Do(EntryKind.STDERR, b"x"), Do(EntryKind.OOM)]),
-        brain("8,8", END=[]),
-    )
+    world = World(brain("7,7", TURN=[Do(EntryKind.STDERR, b"x"), Do(EntryKind.OOM)]), brain("8,8", END=[]))
     world.stopped_cpu_ms = {1: [0, 2]}
     world.ran_on = {1: [RanOn(3_000_000, 2_000_000)]}
     world.memory_use = {0: MemoryUse(1 << 30, 5)}
@@ -30,7 +27,6 @@ def entries_of_every_kind() -> list[Entry]:
 
 
 ENTRIES = entries_of_every_kind()
-
 ANSWERS = [number for number, entry in enumerate(ENTRIES[:-1]) if entry.kind not in SEEN]
 
 
@@ -41,6 +37,10 @@ def error_of(entries: list[Entry]) -> str:
     return str(caught.value)
 
 
+def error_with(number: int, forged: Entry) -> str:
+    return error_of([*ENTRIES[:number], forged, *ENTRIES[number:]])
+
+
 def test_the_game_has_entries_of_every_answer() -> None:
     kinds = {entry.kind for entry in ENTRIES}
     missing = {EntryKind.LOOKED, EntryKind.RESPAWNED, EntryKind.FAILED, EntryKind.KERNEL}
@@ -49,9 +49,7 @@ def test_the_game_has_entries_of_every_answer() -> None:
 
 @pytest.mark.parametrize("number", ANSWERS, ids=lambda number: f"{number}-{ENTRIES[number].kind.name}")
 def test_request_that_is_answered_twice_is_refused_at_the_second_answer(number: int) -> None:
-    entries = [*ENTRIES[: number + 1], ENTRIES[number], *ENTRIES[number + 1 :]]
-
-    assert f"entry {number + 1}" in error_of(entries)
+    assert f"entry {number + 1}" in error_with(number + 1, ENTRIES[number])
 
 
 @pytest.mark.parametrize(
@@ -73,23 +71,28 @@ def test_request_that_is_answered_twice_is_refused_at_the_second_answer(number: 
     ],
 )
 def test_entry_with_data_that_no_judge_writes_is_refused_by_its_number(kind: EntryKind, data: bytes) -> None:
-    forged = Entry(ENTRIES[4].ns, 0, kind, data)
-
-    assert f"entry 5 is {kind.name} with invalid data" in error_of([*ENTRIES[:5], forged, *ENTRIES[5:]])
+    assert f"entry 5 is {kind.name} with invalid data" in error_with(5, Entry(ENTRIES[4].ns, 0, kind, data))
 
 
 @pytest.mark.parametrize("kind", [EntryKind.READ, EntryKind.REPORT, EntryKind.KERNEL])
 def test_event_of_no_seat_is_refused_by_its_number(kind: EntryKind) -> None:
-    forged = Entry(ENTRIES[4].ns, -1, kind, b"7")
-
-    assert "entry 5 is" in error_of([*ENTRIES[:5], forged, *ENTRIES[5:]])
+    assert "entry 5 is" in error_with(5, Entry(ENTRIES[4].ns, -1, kind, b"7"))
 
 
 def test_look_without_an_event_is_refused() -> None:
     number = next(n for n, entry in enumerate(ENTRIES) if entry.kind is EntryKind.FROZEN) + 1
-    forged = Entry(ENTRIES[number].ns, 0, EntryKind.LOOKED, b"")
 
-    assert f"at entry {number}:" in error_of([*ENTRIES[:number], forged, *ENTRIES[number:]])
+    assert f"at entry {number}:" in error_with(number, Entry(ENTRIES[number].ns, 0, EntryKind.LOOKED, b""))
+
+
+FIRST_THAWED = next(number for number, entry in enumerate(ENTRIES) if entry.kind is EntryKind.THAWED) + 1
+
+
+def flooded(kind: EntryKind, data: bytes, count: int) -> str:
+    """The error of a game that ends after very many entries."""
+    ns = ENTRIES[FIRST_THAWED].ns
+    flood = [Entry(ns, 0, kind, data)] * count
+    return error_of([*ENTRIES[:FIRST_THAWED], *flood, Entry(ns, 0, EntryKind.KILLED, b"")])
 
 
 @pytest.mark.slow
@@ -107,20 +110,14 @@ def test_look_without_an_event_is_refused() -> None:
 )
 def test_a_flood_of_entries_is_refused_in_linear_work(kind: EntryKind, data: bytes) -> None:
     count = sized(5_000, 100_000)
-    begin = next(n for n, entry in enumerate(ENTRIES) if entry.kind is EntryKind.THAWED) + 1
-    flood = [Entry(ENTRIES[begin].ns, 0, kind, data)] * count
-    end = Entry(ENTRIES[begin].ns, 0, EntryKind.KILLED, b"")
     found: list[str] = []
 
-    assert_bounded(lambda: found.append(error_of([*ENTRIES[:begin], *flood, end])), count)
+    assert_bounded(lambda: found.append(flooded(kind, data, count)), count)
     assert "entry" in found[0]
 
 
 @pytest.mark.slow
 def test_very_many_entries_end_in_an_error_with_the_number_of_the_last() -> None:
     count = sized(100_000, 1_000_000)
-    begin = next(n for n, entry in enumerate(ENTRIES) if entry.kind is EntryKind.THAWED) + 1
-    flood = [Entry(ENTRIES[begin].ns, 0, EntryKind.STDERR, b"x")] * count
-    end = Entry(ENTRIES[begin].ns, 0, EntryKind.KILLED, b"")
 
-    assert f"at entry {begin + count}:" in error_of([*ENTRIES[:begin], *flood, end])
+    assert f"at entry {FIRST_THAWED + count}:" in flooded(EntryKind.STDERR, b"x", count)

@@ -7,22 +7,17 @@ import pytest
 
 from judge.games.types import Verdict
 from judge.record.transcript import EntryKind
-from judge.referee.side import LIVING, TRANSITIONS, SeatState, SeatStateError, Side
+from judge.referee.side import LIVING, TRANSITIONS, SeatState, SeatStateError
 from judge.testing import Act, Say, World, exits
 from tests.referee.games import Game, brain, play, spec
 
 END = frozenset({SeatState.EXITED, SeatState.KILLED})
 
 
-def a_side(state: SeatState) -> Side:
-    side = play(brain(), brain()).referee.sides[0]
-    side.state = state
-    return side
-
-
 @pytest.mark.parametrize(("before", "after"), list(product(SeatState, SeatState)))
 def test_transition_that_is_not_in_the_table_is_refused(before: SeatState, after: SeatState) -> None:
-    side = a_side(before)
+    side = play(brain(), brain()).referee.sides[0]
+    side.state = before
     if after in TRANSITIONS[before]:
         side.enter(after)
         assert after is side.state
@@ -35,9 +30,6 @@ def test_every_state_has_a_row_and_every_living_one_may_end() -> None:
     assert set(SeatState) == set(TRANSITIONS)
     assert set(SeatState) == {*LIVING, *END, SeatState.UNOPENED}
     assert all(END <= set(TRANSITIONS[state]) for state in LIVING)
-
-
-def test_both_seats_of_a_finished_game_have_ended() -> None:
     assert {side.state for side in play(brain(), brain()).referee.sides} <= END
 
 
@@ -66,6 +58,5 @@ def test_late_answer_of_a_seat_whose_opening_a_fault_of_its_opponent_interrupted
 
     played.assert_lost(0, Verdict.TURN_TIME, "did not stop")
     assert "" == played.referee.unclosed
-    assert [b"OK\r\n"] == [entry.data for entry in world.entries if entry.seat == 1 and entry.kind is EntryKind.READ][
-        :1
-    ]
+    read = [entry.data for entry in world.entries if (entry.seat, entry.kind) == (1, EntryKind.READ)]
+    assert b"OK\r\n" == read[0]

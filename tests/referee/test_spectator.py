@@ -16,7 +16,7 @@ from tests.games.stratego_positions import FULL_BLUE, FULL_RED
 from tests.hostile import assert_bounded
 from tests.referee import test_agi as agi
 from tests.referee import test_stratego as stratego
-from tests.referee.games import BLACK_ROW, WHITE_ROW, brain, play, spec
+from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, play, spec
 
 
 class Spectator(SeatViews):
@@ -35,14 +35,20 @@ class Spectator(SeatViews):
         self.answered.append(ply.seat)
 
 
-def test_a_growing_transcript_gives_the_same_game() -> None:
-    played = play(brain(*BLACK_ROW), brain(*WHITE_ROW))
+@pytest.fixture
+def played() -> Game:
+    return play(brain(*BLACK_ROW), brain(*WHITE_ROW))
 
+
+def test_a_growing_transcript_gives_the_same_game_and_asks_nobody_after_its_end(played: Game) -> None:
     spectator = Spectator(spec(), played.world.entries)
 
     assert played.end == spectator.replay.end
     assert plies_of(played.referee) == plies_of(spectator.referee)
     assert spectator.seats[0].ply == played.referee.plies[-1]
+    assert [number % 2 for number in range(9)] == spectator.answered
+    assert [False, False] == [seen.is_asked for seen in spectator.seats]
+    assert {} == spectator.seats[0].search
 
 
 def test_lines_sent_ahead_are_followed() -> None:
@@ -59,22 +65,19 @@ def test_lines_sent_ahead_are_followed() -> None:
 
 def test_private_lines_are_not_observed() -> None:
     says = [Say(b"DEBUG a secret\r\nMESSAGE hello\r\n0,0\r\ndebug another secret\r\n")]
-    played = ScriptedGame(World(brain(*BLACK_ROW[1:], BEGIN=says), brain(*WHITE_ROW)), spec())
+    entries = play(brain(*BLACK_ROW[1:], BEGIN=says), brain(*WHITE_ROW)).world.entries
 
-    spectator = Spectator(spec(), played.world.entries)
-
-    assert ["hello"] == list(spectator.seats[0].messages)
+    assert ["hello"] == list(Spectator(spec(), entries).seats[0].messages)
 
 
 def test_observations_of_a_thinking_seat() -> None:
     """Its clock runs from the thaw, and its messages are there before its answer."""
     thinking = [Say(b"MESSAGE depth 3\r\n", 5), Say(b"MESSAGE \x1b[2J\r\n", 5)]
-    world = World(brain(BEGIN=[*thinking, Say(b"7,7\r\n", 5)]), brain("8,8"))
-    played = ScriptedGame(world, spec())
-    answered = next(e.ns for e in world.entries if e.data == b"7,7\r\n")
-    thawed = max(e.ns for e in world.entries if e.kind is EntryKind.THAWED and e.seat == 0 and e.ns < answered)
-    until = [entry for entry in world.entries if entry.ns < answered]
-    spectator = Spectator(spec(), until)
+    played = play(brain(BEGIN=[*thinking, Say(b"7,7\r\n", 5)]), brain("8,8"))
+    entries = played.world.entries
+    answered = next(e.ns for e in entries if e.data == b"7,7\r\n")
+    thawed = max(e.ns for e in entries if e.kind is EntryKind.THAWED and e.seat == 0 and e.ns < answered)
+    spectator = Spectator(spec(), [entry for entry in entries if entry.ns < answered])
 
     seen = spectator.seats[0]
     assert (True, None) == (seen.is_asked, seen.ply)
@@ -93,36 +96,23 @@ def test_engine_search_information_is_visible_at_once() -> None:
     assert {"depth": "2", "score": "3"} == spectator.seats[0].search
 
 
-def test_agents_are_not_asked_after_the_end() -> None:
-    played = play(brain(*BLACK_ROW), brain(*WHITE_ROW))
-    spectator = Spectator(spec(), played.world.entries)
-
-    assert [number % 2 for number in range(9)] == spectator.answered
-    assert [False, False] == [seen.is_asked for seen in spectator.seats]
-    assert {} == spectator.seats[0].search
-
-
-def stderr(number: int) -> Entry:
-    return Entry(number, 0, EntryKind.STDERR, b"x", private=False)
-
-
-def test_a_feed_of_single_entries_takes_linear_work() -> None:
+def test_a_feed_of_single_entries_takes_linear_work(played: Game) -> None:
     """Whether events precede a request is only known at its entry."""
-    entries = play(brain(*BLACK_ROW), brain(*WHITE_ROW)).world.entries
+    entries = played.world.entries
     answered = [number for number, entry in enumerate(entries) if entry.kind is EntryKind.FROZEN][1]
     game = FollowedGame(spec())
     assert game.follow(entries[: answered + 1])
 
     def feed() -> None:
         for number in range(3000):
-            game.follow([stderr(number)])
+            game.follow([Entry(number, 0, EntryKind.STDERR, b"x", private=False)])
 
     assert_bounded(feed, 3000)
     assert not game.is_over
 
 
-def test_entries_before_one_that_no_judge_writes_are_seen() -> None:
-    entries = play(brain(*BLACK_ROW), brain(*WHITE_ROW)).world.entries
+def test_entries_before_one_that_no_judge_writes_are_seen(played: Game) -> None:
+    entries = played.world.entries
     forged = [*entries[:40], Entry(entries[40].ns, 5, EntryKind.READ, b"", private=False), *entries[40:]]
     whole, single = FollowedGame(spec()), FollowedGame(spec())
     assert not whole.follow(forged)
@@ -134,12 +124,11 @@ def test_entries_before_one_that_no_judge_writes_are_seen() -> None:
         whole.replay.feed([])
 
 
-def test_an_error_of_a_game_ends_its_view_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    entries = play(brain(*BLACK_ROW), brain(*WHITE_ROW)).world.entries
+def test_an_error_of_a_game_ends_its_view_alone(played: Game, monkeypatch: pytest.MonkeyPatch) -> None:
     game = FollowedGame(spec())
     monkeypatch.setattr(game.referee.game, "apply", lambda _: 1 / 0)
 
-    assert not game.follow(entries)
+    assert not game.follow(played.world.entries)
     assert game.is_over
 
 

@@ -10,7 +10,7 @@ from judge.record.transcript import Entry, EntryKind, unseal
 from judge.referee.requests import RanOn
 from judge.referee.verify import verify
 from judge.sandbox.evidence import Evidence, ProcessReport
-from judge.testing import MS, Act, Do, Say, World, exits
+from judge.testing import MS, Act, Agent, Do, Say, World, exits
 from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, resealed, spec
 
 CALL = RanOn(1000 * MS, 990 * MS)
@@ -29,19 +29,11 @@ def ran_on(*spans: RanOn, seat: int = 0, white_ms: float = 1.0) -> Game:
     return Game(world({seat: list(spans)}, white_ms=white_ms), spec())
 
 
-# --- running on ------------------------------------------------------------------------------------------------------
-
-
-def test_running_on_is_charged_to_the_awaited_seat_and_not_to_its_opponent() -> None:
-    played = ran_on(RanOn(300 * MS, 300 * MS))
-
-    played.assert_won()
-    assert [306 * MS, 5 * MS] == [side.clock.charged_ns for side in played.referee.sides]
-
-
-def test_after_a_move_the_wait_is_time_of_that_move() -> None:
+def test_running_on_is_charged_to_the_awaited_seat_and_its_move_and_not_to_its_opponent() -> None:
     played = ran_on(RanOn(300 * MS, 290 * MS), RanOn(40 * MS, 80 * MS))
 
+    played.assert_won()
+    assert [336 * MS, 5 * MS] == [side.clock.charged_ns for side in played.referee.sides]
     # the first one was its start-up's: no move was played
     assert [41, 1] == played.charged_ms(0)[:2]
 
@@ -68,9 +60,6 @@ def test_bound_decides_where_processor_time_is_unknown() -> None:
     ran_on(RanOn(1000 * MS, None), seat=1).assert_lost(1, Verdict.TURN_TIME)
 
 
-# --- the other box took the time -------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("words", [{"turn_ms": 100}, {"match_ms": 200}, {"start_ms": 100}])
 def test_late_seat_is_not_at_fault_for_time_that_the_other_box_used(words: dict[str, int]) -> None:
     second = brain(START=[]) if "start_ms" in words else brain()
@@ -79,15 +68,9 @@ def test_late_seat_is_not_at_fault_for_time_that_the_other_box_used(words: dict[
 
     played.assert_lost(0, Verdict.TURN_TIME)
     assert 80 == played.evidence(0).ran_on_cpu_ms
-
-
-def test_short_stall_excuses_no_agent() -> None:
+    # A short stall excuses no agent.
     stolen = World(brain("7,7"), brain(), readings=Evidence(opponent_cpu_ns=20 * MS))
-
     Game(stolen, spec()).assert_lost(1, Verdict.TURN_TIME)
-
-
-# --- CPU time of a stopped seat --------------------------------------------------------------------------------------
 
 
 def test_cpu_time_of_a_stopped_seat_is_charged_to_its_last_answer() -> None:
@@ -140,19 +123,22 @@ def test_a_seat_that_used_much_cpu_time_while_stopped_loses_though_its_opponent_
     assert 21 == played.evidence(0).ran_on_cpu_ms
 
 
-@pytest.mark.parametrize(("stopped", "loser", "verdict"), [(0, 1, Verdict.ILLEGAL), (21, 0, Verdict.TURN_TIME)])
-def test_cpu_time_in_the_last_turn_of_the_game_decides_it(stopped: int, loser: int, verdict: Verdict) -> None:
-    busy = World(brain(*WHITE_ROW), brain("0,1"))
+@pytest.mark.parametrize(
+    ("white", "stopped", "loser", "verdict"),
+    [
+        (brain("0,1"), 0, 1, Verdict.ILLEGAL),
+        (brain("0,1"), 21, 0, Verdict.TURN_TIME),
+        (brain(TURN=exits(3)), 50, 0, Verdict.TURN_TIME),
+    ],
+    ids=["little", "much", "much, and white exits"],
+)
+def test_cpu_time_in_the_last_turn_of_the_game_decides_it(
+    white: Agent, stopped: int, loser: int, verdict: Verdict
+) -> None:
+    busy = World(brain("0,1"), white)
     busy.stopped_cpu_ms = {0: [0, 0, stopped]}
 
     Game(busy, spec()).assert_lost(loser, verdict)
-
-
-def test_seat_whose_process_exits_does_not_lose_while_the_other_box_works() -> None:
-    busy = World(brain("7,7"), brain(TURN=exits(3)))
-    busy.stopped_cpu_ms = {0: [0, 0, 50]}
-
-    Game(busy, spec()).assert_lost(0, Verdict.TURN_TIME)
 
 
 def test_seat_with_an_externally_ended_container_does_not_lose_by_clean_up_work() -> None:
@@ -162,8 +148,6 @@ def test_seat_with_an_externally_ended_container_does_not_lose_by_clean_up_work(
 
     Game(busy, spec()).assert_void()
 
-
-# --- after the game --------------------------------------------------------------------------------------------------
 
 STUCK = RanOn(1000 * MS, 950 * MS)
 
@@ -265,35 +249,21 @@ def test_agent_that_cannot_be_ended_changes_no_verdict_and_is_recorded() -> None
     assert [problem for problem in verify(forged).problems if problem.startswith("unclosed")]
 
 
-def test_a_record_in_which_the_host_failed_before_the_end_is_no_ruling() -> None:
+def test_a_failure_of_the_host_before_the_end_and_entries_after_it_are_found() -> None:
     file = Game(world(), spec()).file()
     entries = unseal(file.transcript)
     middle = len(entries) // 2
-    entries[middle:middle] = [Entry(entries[middle].ns, -1, EntryKind.FAILED, b"the disk is full")]
+    failure = Entry(entries[middle].ns, -1, EntryKind.FAILED, b"the disk is full")
+    failed = verify(resealed(file, [*entries[:middle], failure, *entries[middle:]])).problems
+    longer = verify(resealed(file, [*entries, Entry(entries[-1].ns, 0, EntryKind.READ, b"x")])).problems
 
-    problems = verify(resealed(file, entries)).problems
-
-    assert "the host failed before the game was over, which is a void: the disk is full" in problems
-
-
-def test_entries_after_the_end_are_found() -> None:
-    file = Game(world(), spec()).file()
-    entries = unseal(file.transcript)
-
-    problems = verify(resealed(file, [*entries, Entry(entries[-1].ns, 0, EntryKind.READ, b"x")])).problems
-
-    assert "the record continues after the end of the game" in problems
+    assert "the host failed before the game was over, which is a void: the disk is full" in failed
+    assert "the record continues after the end of the game" in longer
 
 
 def test_evidence_is_read_as_it_was_written_and_as_an_earlier_judge_wrote_it() -> None:
-    first = Evidence(
-        memory_peak_bytes=1,
-        memory_cap_bytes=2,
-        oom_kills=0,
-        cpu_ns=5_000_000,
-        others_share=0.25,
-        held_by_others=False,
-    )
+    counted = Evidence(memory_peak_bytes=1, memory_cap_bytes=2, oom_kills=0, cpu_ns=5_000_000)
+    first = counted.model_copy(update={"others_share": 0.25, "held_by_others": False})
     measured = first.model_copy(update={"reached_cap": True, "interrupt_share": 0.125})
 
     assert measured == Evidence.decode(measured.encode())

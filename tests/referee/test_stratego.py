@@ -22,10 +22,7 @@ NAMES = ("./red", "./blue")
 
 
 def agent(
-    *turns: str | Sequence[Act],
-    rows: Sequence[str] = FULL_RED,
-    setup: Sequence[Act] | None = None,
-    ms: float = 1.0,
+    *turns: str | Sequence[Act], rows: Sequence[str] = FULL_RED, setup: Sequence[Act] | None = None, ms: float = 1.0
 ) -> Agent:
     """Sets up `rows` and, on each board, says the next of `turns` (or does it); exits when it is told to quit."""
     left = iter(turns)
@@ -56,8 +53,6 @@ def spec(policy: str = "stratego-2012", **sections: dict[str, Any]) -> GameSpec:
 
 
 class StrategoGame(Game):
-    """A game between ./red and ./blue."""
-
     def __init__(self, red_agent: Agent, blue_agent: Agent, game_spec: GameSpec | None = None) -> None:
         super().__init__(World(red_agent, blue_agent), game_spec or spec())
 
@@ -100,9 +95,6 @@ def test_a_whole_game() -> None:
     assert [Verdict.RESIGNED, None] == played.faults
 
 
-# --- clocks ----------------------------------------------------------------------------------------------------------
-
-
 def lines(*texts: str, ms: float) -> list[Act]:
     return [Say(f"{text}\n".encode(), ms) for text in texts]
 
@@ -135,9 +127,6 @@ def test_a_whole_game_that_is_sent_at_once_is_played_line_by_line() -> None:
     assert [1500, *[0] * 7] == played.charged_ms(0)
 
 
-# --- faults ----------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("red_setup", "blue_setup", "faults", "result"),
     [
@@ -146,10 +135,7 @@ def test_a_whole_game_that_is_sent_at_once_is_played_line_by_line() -> None:
     ],
 )
 def test_seat_failing_in_setup_does_not_stop_the_other_setup(
-    red_setup: Sequence[Act] | None,
-    blue_setup: Sequence[Act] | None,
-    faults: list[Verdict | None],
-    result: str,
+    red_setup: Sequence[Act] | None, blue_setup: Sequence[Act] | None, faults: list[Verdict | None], result: str
 ) -> None:
     played = play(setup=red_setup, against=agent(rows=FULL_BLUE, setup=blue_setup))
 
@@ -169,12 +155,9 @@ def test_seat_that_failed_in_setup_stays_frozen_while_the_other_is_asked() -> No
     assert EntryKind.FROZEN in kinds[first_thaw : kinds.index(EntryKind.THAWED, first_thaw + 1)]
 
 
-LEAVES = [Say(b"0 3 DOWN\n", 1), *exits(0)]
-
-
 def test_seat_that_dies_in_the_opponents_turn_is_judged_at_its_next_request() -> None:
     """BLUE's answer stands, and RED's death is RED's."""
-    played = play(LEAVES, against=agent("9 6 UP", rows=FULL_BLUE))
+    played = play([Say(b"0 3 DOWN\n", 1), *exits(0)], against=agent("9 6 UP", rows=FULL_BLUE))
 
     played.assert_lost(0, Verdict.CRASH, "exited with code 0")
     assert ["0 3 DOWN OK", "9 6 UP OK", "QUIT ./red RED ILLEGAL 2 148 148"] == played.told(1)[-3:]
@@ -204,21 +187,15 @@ def test_equal_ranks_are_decided_by_the_game_seed() -> None:
     assert {"0 3 DOWN 3 KILLS 9 9", "0 3 DOWN 3 DIES 9 9"} == set(lucks)
 
 
-# --- logs and policies -----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("policy", ["stratego-seed", "stratego-2011", "stratego-2012"])
 def test_game_log_is_made_from_its_record(policy: str) -> None:
     """Answers, tosses, a fault: the record has all that the log needs, and the log replays."""
     fighters = [
-        (agent("0 3 DOWN 3", "SURRENDER"), agent("1 6 UP", rows=FULL_BLUE)),
-        (agent("0 3 DOWN 3", []), agent("1 6 UP", rows=FULL_BLUE)),
-        (agent("0 3 DOWN 3", exits(1)), agent("1 6 UP", rows=FULL_BLUE)),
-        (agent("0 5 DOWN"), agent(rows=FULL_BLUE)),
+        *((agent("0 3 DOWN 3", then), agent("1 6 UP", rows=FULL_BLUE)) for then in ("SURRENDER", [], exits(1))),
+        *((agent(turn), agent(rows=FULL_BLUE)) for turn in ("0 5 DOWN", "0 3 DOWN " + " " * 2000)),
         (agent("0 3 DOWN 2 \x01"), agent("what", rows=FULL_BLUE)),
         (agent(setup=[Say(b"FB8sB479B8\n")]), agent(rows=FULL_BLUE)),
         (agent(setup=[]), agent(rows=("x",) * 4)),
-        (agent("0 3 DOWN " + " " * 2000), agent(rows=FULL_BLUE)),
     ]
     for red_agent, blue_agent in fighters:
         played = StrategoGame(red_agent, blue_agent, spec(policy))
@@ -239,28 +216,21 @@ def test_a_void_game_has_a_log_without_an_end() -> None:
 
 @pytest.mark.parametrize("policy", ["stratego-seed", "stratego-2011", "stratego-2012"])
 def test_policy_sets_the_points_of_each_outcome(policy: str) -> None:
-    loaded = load_policy(policy)
+    points = load_policy(policy).points
 
-    printed = {"VICTORY", "SURRENDER", "DRAW", "DRAW_DEFAULT", "ILLEGAL", "BOTH_ILLEGAL"}
-    own = {
-        "stratego-seed": {"DEFEAT", "DEFAULT"},
-        "stratego-2011": {"INTERNAL_ERROR"},
-        "stratego-2012": {"BAD_SETUP"},
-    }
-    assert printed | own[policy] <= loaded.points.keys()
+    own = {"stratego-seed": "DEFEAT DEFAULT", "stratego-2011": "INTERNAL_ERROR", "stratego-2012": "BAD_SETUP"}
+    words = f"VICTORY SURRENDER DRAW DRAW_DEFAULT ILLEGAL BOTH_ILLEGAL {own[policy]}"
+    assert {*words.split()} <= points.keys()
     # Whoever is named, the same game scores the same.
     for word, mirrored in (("VICTORY", "DEFEAT"), ("ILLEGAL", "DEFAULT")):
-        if mirrored in loaded.points:
-            assert loaded.points[word] == loaded.points[mirrored][::-1]
+        if mirrored in points:
+            assert points[word] == points[mirrored][::-1]
 
 
 def test_variants_of_a_policy_are_also_games() -> None:
     for name in ("stratego-seed:tolerant", "stratego-2011:tolerant", "stratego-2012:tolerant"):
         assert Stratego.from_options(load_policy(name).game.options).options.tolerate_illegal
-    full, tenth = (
-        load_policy("stratego-2012").points,
-        load_policy("stratego-2012:preliminary").points,
-    )
+    full, tenth = (load_policy(f"stratego-2012{variant}").points for variant in ("", ":preliminary"))
     for word, (named, other) in full.items():
         assert [named / 10, other / 10] == pytest.approx(list(tenth[word]))
 

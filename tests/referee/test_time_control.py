@@ -2,7 +2,7 @@
 
 import random
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain, repeat
 from pathlib import Path
 
@@ -138,8 +138,6 @@ def test_two_formulations_find_the_same_flag_in_10_000_games() -> None:
     assert 2_000 < flags < 9_500
 
 
-# --- properties ------------------------------------------------------------------------------------------------------
-
 CHARGES = st.lists(
     st.tuples(
         st.sampled_from(list(Wait)),
@@ -221,9 +219,6 @@ def test_limits_of_a_turn_and_a_game_are_as_before(turn_ms: int, match_ms: int) 
     assert 4950 * MS == clock.charged_ns
 
 
-# --- whole games -----------------------------------------------------------------------------------------------------
-
-
 def _game(control: str, white_ms: float, black_ms: float = 1.0) -> Game:
     chosen = spec(clock={"control": control, "tolerance_ms": 0})
     return play(brain(*BLACK_ROW, ms=black_ms), brain(*WHITE_ROW, ms=white_ms), chosen)
@@ -259,9 +254,8 @@ def test_a_seat_may_have_less_time_than_the_other() -> None:
     played = _game("9,0.5", 400, 400)
 
     played.assert_lost(1, Verdict.MATCH_TIME)
-    assert [["INFO timeout_match 9000"], ["INFO timeout_match 500"]] == [
-        played.heard(seat, "INFO timeout_match") for seat in (0, 1)
-    ]
+    heard = [played.heard(seat, "INFO timeout_match") for seat in (0, 1)]
+    assert [["INFO timeout_match 9000"], ["INFO timeout_match 500"]] == heard
 
 
 def test_start_up_is_free_before_the_first_answer() -> None:
@@ -272,29 +266,18 @@ def test_start_up_is_free_before_the_first_answer() -> None:
     assert "INFO time_left 100" in played.heard(0)
 
 
+REPLAYED = "1 0.5+0.2 0.5d0.2 2/0.7 0.5|2x0.2 0.5|2/0.4 2/0.7:0.3+0.1 2/0.7|1x0.2 1@0.3 0.5,1+0.1"
+
+
 @given(
-    st.sampled_from(
-        [
-            "1",
-            "0.5+0.2",
-            "0.5d0.2",
-            "2/0.7",
-            "0.5|2x0.2",
-            "0.5|2/0.4",
-            "2/0.7:0.3+0.1",
-            "2/0.7|1x0.2",
-            "1@0.3",
-            "0.5,1+0.1",
-        ]
-    ),
+    st.sampled_from(REPLAYED.split()),
     st.lists(st.integers(1, 500), min_size=10, max_size=10),
     st.integers(0, 200),
 )
 @settings(max_examples=examples(200), deadline=None)
 def test_a_replay_gives_the_same_flags(control: str, times: list[int], tolerance_ms: int) -> None:
     chosen = spec(clock={"control": control, "tolerance_ms": tolerance_ms})
-    slow = iter(times)
-    black, white = (_timed(row, slow) for row in (BLACK_ROW, WHITE_ROW))
+    black, white = _timed(BLACK_ROW, times[:5]), _timed(WHITE_ROW, times[5:])
     file = play(black, white, chosen).file()
 
     assert [] == verify(file).problems
@@ -303,8 +286,8 @@ def test_a_replay_gives_the_same_flags(control: str, times: list[int], tolerance
     assert [] == verify(again).problems
 
 
-def _timed(row: Sequence[str], times: Iterator[int]) -> Agent:
-    agents = [brain(move, ms=next(times)) for move in row]
+def _timed(row: Sequence[str], times: Sequence[int]) -> Agent:
+    agents = [brain(move, ms=ms) for move, ms in zip(row, times, strict=True)]
     plain = brain()
 
     def hear(line: str) -> Sequence[Act]:
@@ -332,12 +315,7 @@ def test_the_evidence_explains_the_control() -> None:
     assert 'clock.control = "0|2x0.3"' in text
 
 
-# --- what protocols are told ------------------------------------------------------------------------------------------
-
-
 class _Listener:
-    """Wraps a protocol and keeps its stimuli."""
-
     def __init__(self, inside: AgentProtocol, heard: list[Stimulus]) -> None:
         self.speaks, self._inside, self._heard = inside.speaks, inside, heard
 
@@ -373,6 +351,7 @@ def test_a_protocol_gets_its_control_and_both_clocks() -> None:
         ("60|3x30", 61_000, Clock(UNLIMITED_MS, 90_000, 0, periods_left=3, period_ms=30_000)),
         ("60|3x30", 91_000, Clock(UNLIMITED_MS, 60_000, 0, periods_left=2, period_ms=30_000)),
         ("60|3x30", 150_000, Clock(UNLIMITED_MS, 30_000, 0, periods_left=1, period_ms=30_000)),
+        ("0|3/30", 0, Clock(UNLIMITED_MS, 30_000, 0, moves_to_go=2, period_ms=30_000)),
         ("60|5/30", 59_000, Clock(UNLIMITED_MS, 31_000, 1000, period_ms=30_000)),
         ("60|5/30", 70_000, Clock(UNLIMITED_MS, 20_000, 0, moves_to_go=4, period_ms=20_000)),
         ("1/60+2:20d1", 10_000, Clock(UNLIMITED_MS, 73_000, 72_000, delay_ms=1000)),
@@ -403,24 +382,13 @@ def test_an_overrun_within_the_tolerance_is_owed(control: str) -> None:
     assert 30_000 * MS == clock.left_ns()
 
 
-def test_an_answer_in_byo_yomi_counts_even_if_it_takes_no_time() -> None:
-    clock = SeatClock(ClockPolicy(control="0|3/30"))
-    clock.answered()
-
-    assert 2 == clock.shown().moves_to_go
-
-
-def test_the_clock_runs_while_an_answer_is_awaited() -> None:
+def test_the_clock_runs_while_an_answer_is_awaited_and_delay_counts_last() -> None:
     clock = SeatClock(ClockPolicy(control="10|3/30"))
 
     assert Clock(UNLIMITED_MS, 28_000, 0, moves_to_go=3, period_ms=28_000) == clock.shown(Wait.TURN, 12_000 * MS)
     assert clock.shown() == clock.shown(Wait.PERSON, 12_000 * MS)
-
-
-def test_what_is_beyond_the_delay_of_a_turn_is_shown_as_used() -> None:
-    shown = SeatClock(ClockPolicy(control="10d1")).shown(Wait.TURN, 3000 * MS)
-
-    assert (8000, 8000) == (shown.main_ms, shown.time_left_ms)
+    delayed = SeatClock(ClockPolicy(control="10d1")).shown(Wait.TURN, 3000 * MS)
+    assert (8000, 8000) == (delayed.main_ms, delayed.time_left_ms)
 
 
 @pytest.mark.parametrize(
@@ -457,9 +425,6 @@ def test_the_smaller_limit_decides_the_verdict(control: str, missed: Verdict) ->
     assert missed is SeatClock(ClockPolicy(control=control)).deadline(Wait.TURN, 0).missed
 
 
-# --- policies --------------------------------------------------------------------------------------------------------
-
-
 def test_a_policy_without_a_control_has_the_id_that_it_had() -> None:
     """Keys without a meaning for it are absent from the JSON of specs and records."""
     assert "b4d04d0ec2edef3fd844" == spec().id
@@ -490,34 +455,25 @@ def test_changed_clocks_survive_json(control: TimeControl, ms: int) -> None:
     assert [None, None] == [each.main_ms for each in per_answer.controls]
 
 
+GAME_LIMITS = TimeControl.of_game(120_000, 5000, charges_start=True)
+NO_TURN_TIME = TimeControl(turn_ms=0, charges_start=True)
+INCREMENT = TimeControl((Period(60_000, 0, 600),))
+
+
 @pytest.mark.parametrize(
-    ("keys", "control", "limits", "words"),
+    ("clock", "control", "limits", "words"),
     [
+        (ClockPolicy(turn_ms=5000, match_ms=120_000), GAME_LIMITS, (5000, 5000), "5000 ms a turn, 120000 ms a game"),
+        (ClockPolicy(turn_ms=0, match_ms=0), NO_TURN_TIME, (0, 1000), "as fast as possible, no limit of a game"),
         (
-            {"turn_ms": 5000, "match_ms": 120_000},
-            TimeControl.of_game(120_000, 5000, charges_start=True),
-            (5000, 5000),
-            "5000 ms a turn, 120000 ms a game",
-        ),
-        (
-            {"turn_ms": 0, "match_ms": 0},
-            TimeControl(turn_ms=0, charges_start=True),
-            (0, 1000),
-            "as fast as possible, no limit of a game",
-        ),
-        (
-            {"control": "60+0.6"},
-            TimeControl((Period(60_000, 0, 600),)),
-            (UNLIMITED_MS, None),
+            *(ClockPolicy(control="60+0.6"), INCREMENT, (UNLIMITED_MS, None)),
             "60+0.6 (60 s a game, 0.6 s more after each answer)",
         ),
     ],
 )
 def test_the_keys_of_a_clock_become_a_time_control(
-    keys: dict[str, object], control: TimeControl, limits: tuple[int, int | None], words: str
+    clock: ClockPolicy, control: TimeControl, limits: tuple[int, int | None], words: str
 ) -> None:
-    clock = ClockPolicy.model_validate(keys)
-
     assert (control, control) == clock.controls
     assert limits == (control.announced_turn_ms, control.turn_limit_ms)
     assert words == clock.words
@@ -594,11 +550,7 @@ def test_the_command_line_replaces_the_limits() -> None:
     [
         ([], "60+", "--clock '60+': clock.control: '60+': the time after \"+\" (increment) is missing"),
         (["clock=5x"], "", "--set 'clock=5x': clock.control: '5x': the time of the game is '5x'"),
-        (
-            ["clock.control=60", "clock.turn_ms=5"],
-            "",
-            "--set 'clock.turn_ms=5': clock.turn_ms: clock.control '60' sets",
-        ),
+        (["clock.control=60", "clock.turn_ms=5"], "", "'clock.turn_ms=5': clock.turn_ms: clock.control '60' sets"),
     ],
 )
 def test_a_wrong_control_on_the_command_line_is_named(overrides: list[str], clock: str, words: str) -> None:

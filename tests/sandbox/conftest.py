@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Collection, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -43,7 +43,6 @@ class Variant:
 
     @property
     def marks(self) -> list[pytest.MarkDecorator]:
-        """What a test in such a box needs."""
         return [pytest.mark.docker] if self.kind == "docker" else []
 
 
@@ -69,11 +68,9 @@ def program() -> Iterator[Path]:
     agents = Path(__file__).parent / "agents"
     for source in agents.glob("*.c"):
         compile_on_host([source], staged / source.stem)
-    for source in (agents / "bare").glob("*.c"):
-        subprocess.run(["gcc", *BARE_FLAGS, "-o", staged / source.stem, source], check=True)
-    for source in (agents / "bare32").glob("*.c"):
-        flags = (*BARE_FLAGS, "-m32")
-        subprocess.run(["gcc", *flags, "-o", staged / source.stem, source], check=True)
+    for folder, flags in (("bare", BARE_FLAGS), ("bare32", (*BARE_FLAGS, "-m32"))):
+        for source in (agents / folder).glob("*.c"):
+            subprocess.run(["gcc", *flags, "-o", staged / source.stem, source], check=True)
     for file in staged.iterdir():
         file.chmod(0o755)
     (staged / "notes.txt").write_text("no program\n", encoding="ascii")
@@ -98,10 +95,7 @@ def variant(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     if chosen.as_stranger:
         monkeypatch.setattr(cgroup, "find_cgroups", lambda pid, container: None)
         monkeypatch.setattr(requirements, "host_obstacle", lambda *_: "they share no kernel")
-    if chosen.as_group_member:
-        with without_root():
-            yield chosen
-    else:
+    with without_root() if chosen.as_group_member else nullcontext():
         yield chosen
 
 
@@ -150,7 +144,6 @@ def lodge(variant: Variant, program: Path) -> Iterator[Lodge]:
 
 @pytest.fixture
 def guest(lodge: Lodge) -> Guest:
-    """A puppet that runs in a box of the test's kind."""
     return lodge("puppet").move_in()
 
 

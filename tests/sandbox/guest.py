@@ -69,17 +69,14 @@ class Guest:
             self.ends.append(channel)
 
     def tell(self, line: str) -> None:
-        """Write a short line to the agent."""
         data = f"{line}\n".encode()
         assert self.box.write(data) == len(data)
 
     def ask(self, line: str) -> str:
-        """Write a line to the agent; its next line."""
         self.tell(line)
         return self.line()
 
     def line(self) -> str:
-        """The agent's next line."""
         self.until(lambda: self.heard[Channel.OUT].count(b"\n") > self._read_lines)
         line = self.heard[Channel.OUT].split(b"\n")[self._read_lines]
         self._read_lines += 1
@@ -91,23 +88,19 @@ class Guest:
         return self.reports[-1]
 
     def freeze(self) -> None:
-        """Freeze the box and wait until it stands still."""
         self.box.freeze()
         self.until(self.box.is_frozen)
 
     def cpu_ns(self) -> int:
-        """CPU time used in the box so far."""
         used = self.box.meter.cpu_ns() or self.box.meter.readings().cpu_ns
         assert used is not None
         return used
 
     def until_busy(self) -> None:
-        """Wait until the box has used more CPU time than now."""
         before = self.cpu_ns()
         self.until(lambda: self.cpu_ns() > before)
 
     def close(self) -> None:
-        """Close the box."""
         self.box.close()
         self._poll.close()
 

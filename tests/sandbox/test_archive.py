@@ -42,9 +42,6 @@ def contents(archive: Archive) -> dict[str, bytes | None]:
         return {m.name: f.read() if (f := opened.extractfile(m)) else None for m in opened}
 
 
-# --- states --------------------------------------------------------------------------------------
-
-
 def test_equal_contents_pack_to_equal_bytes() -> None:
     changed = {"mode": 0o4755, "mtime": 1234, "uid": 20001, "uname": "agent"}
 
@@ -69,9 +66,6 @@ def test_a_file_takes_whole_pages_and_a_directory_none() -> None:
     assert (3 * PAGE_BYTES, 4) == (state.size_bytes, state.inodes)
     assert "84ff92691f909a05b224e1c56abb4864f01b4f8e3c854e4bb4c7baf1d3f6d652" == EMPTY.digest
     assert (EMPTY, ()) == parse_folder(tar((special("./", tarfile.DIRTYPE), b"")), ROOM)
-
-
-# --- what is left out ----------------------------------------------------------------------------
 
 
 SPECIAL = dict.fromkeys(
@@ -128,9 +122,6 @@ def test_a_note_shows_no_byte_of_a_name_that_a_terminal_would_obey() -> None:
     assert note.isascii()
     assert note.isprintable()
     assert len(note) < 200
-
-
-# --- what is refused as a whole ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

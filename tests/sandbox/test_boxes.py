@@ -282,7 +282,6 @@ def test_frozen_box_uses_no_cpu_and_resumes_after_the_thaw(guest: Guest, act: st
 
 
 def mounted() -> set[str]:
-    """The cgroup hierarchies of this host."""
     return set(cgroup.parse_mounts(Path("/proc/self/mountinfo").read_text(encoding="utf-8")))
 
 
@@ -386,21 +385,16 @@ def test_address_space_ends_at_its_number_and_is_no_memory(lodge: Lodge) -> None
 
 
 @near_and_far
-def test_an_agent_that_eats_memory_is_killed_at_the_cap(lodge: Lodge) -> None:
-    guest = lodge("puppet", limits=SMALL).move_in()
-    guest.tell("eat")
-    assert guest.end() == ProcessReport("signalled", 9)
-    readings = guest.box.meter.readings()
-    assert readings.oom_kills
-    assert readings.memory_cap_bytes == SMALL.cap_bytes
-    assert SMALL.cap_bytes * 0.9 < (readings.memory_peak_bytes or 0) <= SMALL.cap_bytes
-
-
-@near_and_far
-@pytest.mark.parametrize("words", [("puppet", "eat-file"), ("flea",)], ids=["files", "pid-1-too"])
-def test_memory_outside_processes_counts_and_its_end_is_not_a_lost_agent(lodge: Lodge, words: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("words", "policy"),
+    [(("puppet", "eat"), BoxPolicy()), (("puppet", "eat-file"), MANY_CALLS), (("flea",), MANY_CALLS)],
+    ids=["processes", "files", "pid-1-too"],
+)
+def test_memory_ends_at_the_cap_and_its_end_is_not_a_lost_agent(
+    lodge: Lodge, words: tuple[str, ...], policy: BoxPolicy
+) -> None:
     program, *acts = words
-    guest = lodge(program, limits=SMALL, policy=MANY_CALLS).move_in()
+    guest = lodge(program, limits=SMALL, policy=policy).move_in()
     for act in acts:
         guest.tell(act)
     assert guest.end() == ProcessReport("signalled", 9)
@@ -461,11 +455,7 @@ def test_a_kill_of_a_child_is_reported_by_an_event_or_found_by_reading(lodge: Lo
 )
 def test_a_container_that_another_client_ends_is_removed(guest: Guest, outsider: docker.DockerClient, how: str) -> None:
     (container,) = (outsider.containers.get(name) for name in containers_of_this_process(outsider))
-    {
-        "kill": container.kill,
-        "stop": container.stop,
-        "remove": lambda: container.remove(force=True),
-    }[how]()
+    {"kill": container.kill, "stop": container.stop, "remove": lambda: container.remove(force=True)}[how]()
     guest.until(lambda: len(guest.reports) > 1)
     assert guest.reports[1:] == [ProcessReport("removed")]
     guest.until(lambda: {Channel.OUT, Channel.ERR} <= set(guest.ends))
@@ -517,10 +507,7 @@ def test_an_outsider_s_pause_is_known_and_the_judge_s_own_is_not_taken_for_one(
 @of(PIPES)
 @pytest.mark.parametrize(
     ("hierarchy", "file", "words"),
-    [
-        (cgroup.UNIFIED, "cgroup.freeze", ("1", "0")),
-        ("freezer", "freezer.state", ("FROZEN", "THAWED")),
-    ],
+    [(cgroup.UNIFIED, "cgroup.freeze", ("1", "0")), ("freezer", "freezer.state", ("FROZEN", "THAWED"))],
 )
 def test_a_container_that_others_freeze_by_its_cgroup_is_held(
     guest: Guest, outsider: docker.DockerClient, hierarchy: str, file: str, words: tuple[str, str]

@@ -1,10 +1,8 @@
 """The two folders of an agent, in every kind of box: what it finds, what it may, and what is left of it."""
 
 import errno
-import io
 import subprocess
 import sys
-import tarfile
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -24,6 +22,7 @@ from judge.sandbox.folders import CollectedFolder, Folder, Keeper
 from judge.sandbox.open_box import open_keeper
 from tests.examples import evidence, of_evidence
 from tests.forked import ForkedProcess
+from tests.sandbox import test_archive
 from tests.sandbox.conftest import ATTACH, GROUP, PIPES, PROCESS, REMOTE, Lodge, Variant, of
 from tests.sandbox.guest import Guest
 
@@ -50,13 +49,11 @@ def folder(kind: FolderKind, start: Archive = EMPTY, **changes: int) -> Folder:
 
 @pytest.fixture(scope="session")
 def python() -> None:
-    """The image of the runtime `python`."""
     build_images(["python"])
 
 
 @pytest.fixture
 def game() -> str:
-    """A name for the game of this test alone."""
     return f"test-{uuid.uuid4().hex[:12]}"
 
 
@@ -100,28 +97,21 @@ def moved_in(keeper: Keeper, lodge: Lodge, runtime: str = "native", seat: int = 
     places = {kind: place for (owner, kind), place in keeper.places.items() if owner == seat}
     # The filter of system calls denies FIFOs and attributes: what folders are to withstand is tried without its help.
     policy = BoxPolicy(seccomp_of={runtime: "engine"})
-    uid = keeper.uids.get(seat)
-    guest = lodge(
-        "/bin/bash", limits=LIMITS, folders=places, runtime=runtime, policy=policy, seat=seat, uid=uid
-    ).move_in()
+    fields = {"folders": places, "runtime": runtime, "seat": seat, "uid": keeper.uids.get(seat)}
+    guest = lodge("/bin/bash", limits=LIMITS, policy=policy, **fields).move_in()
     guest.tell("exec 2>/dev/null; cd -P . || exit")
     return guest
 
 
 def contents(left: CollectedFolder) -> dict[str, bytes | None]:
     assert left.archive is not None, left.notes
-    with tarfile.open(fileobj=io.BytesIO(left.archive.data), encoding="utf-8", errors="surrogateescape") as opened:
-        return {m.name: f.read() if (f := opened.extractfile(m)) else None for m in opened}
+    return test_archive.contents(left.archive)
 
 
 def remains(client: docker.DockerClient, game: str) -> list[str]:
-    """The containers and volumes of a game."""
     label = {"label": f"judge.game={game}"}
     volumes = client.api.volumes(filters=label)["Volumes"] or []
     return [v["Name"] for v in volumes] + [c["Id"] for c in client.api.containers(all=True, filters=label)]
-
-
-# --- what an agent may -----------------------------------------------------------------------------
 
 
 @everywhere
@@ -216,9 +206,6 @@ def test_one_agent_s_folders_are_not_the_other_s(keep: Keep, lodge: Lodge) -> No
     assert {} == contents(left[1, PERSISTENT])
 
 
-# --- hostile contents --------------------------------------------------------------------------------
-
-
 def nested(name: str, depth: int) -> str:
     """Make directories in directories, more than any path can name."""
     step = f'os.mkdir("{name}"), os.chdir("{name}")'
@@ -270,10 +257,7 @@ def test_nothing_that_an_agent_leaves_does_any_harm(live: Live, acts: str, kept:
         assert left.archive is None
     elif kept is not ...:
         assert kept == contents(left)
-    assert [words] == [words for note in left.notes if words in note] or (words, ()) == (
-        "",
-        left.notes,
-    )
+    assert [words] == [words for note in left.notes if words in note] or (words, ()) == ("", left.notes)
     assert all(note.isascii() and note.isprintable() for note in left.notes)
     again = live("true", persistent=left.archive or before)[PERSISTENT]
     assert (left.archive or before, ()) == (again.archive, again.notes)
@@ -308,9 +292,6 @@ def test_invalid_temporary_folder_is_not_followed(live: Live, instead: str) -> N
     assert (f"not kept: {NAME} is not a directory",) == left.notes
 
 
-# --- memory ------------------------------------------------------------------------------------------
-
-
 @in_a_container
 def test_an_agent_that_dies_of_memory_leaves_its_folder_all_the_same(keep: Keep, lodge: Lodge) -> None:
     keeper = keep(folder(PERSISTENT))
@@ -327,9 +308,6 @@ def test_an_agent_that_dies_of_memory_leaves_its_folder_all_the_same(keep: Keep,
     assert (32 + 4 + 1 + 20) << 20 == guest.box.meter.readings().memory_cap_bytes
     guest.close()
     assert SIZE == len(contents(keeper.collect()[0, PERSISTENT])["file"] or b"")
-
-
-# --- what is left behind -----------------------------------------------------------------------------
 
 
 @in_containers

@@ -42,9 +42,6 @@ def imported(name: str, label: str) -> Iterator[docker.DockerClient]:
         yield client
 
 
-# --- the files --------------------------------------------------------------------------------------------------------
-
-
 def test_our_own_images_are_files_of_the_same_form() -> None:
     assert ["base", "keeper", "native", "python"] == [r.name for r in recipes().values() if not r.is_optional]
     assert ("python3",) == recipes()["python"].packages[-1:]
@@ -60,11 +57,8 @@ def test_organiser_file_declares_the_contents_of_its_runtime(tmp_path: Path) -> 
 
     recipe = load_runtime("snake", path)
 
-    assert ("judge/snake:1", (*recipes()["python"].packages, "sqlite3"), {"THREADS": "1"}) == (
-        recipe.tag,
-        recipe.packages,
-        recipe.environment,
-    )
+    assert ("judge/snake:1", {"THREADS": "1"}) == (recipe.tag, recipe.environment)
+    assert (*recipes()["python"].packages, "sqlite3") == recipe.packages
     known = recipe.model_copy(update={"folder": None, "programs": ()})
     assert known == runtime_of_label("snake", recipe.document)
 
@@ -142,9 +136,6 @@ def test_dockerfile_copies_what_its_context_has(name: str) -> None:
     assert all(package in dockerfile(recipe) for package in recipe.packages)
 
 
-# --- wheels -----------------------------------------------------------------------------------------------------------
-
-
 def wheel(folder: Path) -> str:
     """A wheel with one module; its line."""
     path = folder / "riddle-1.0-py3-none-any.whl"
@@ -202,9 +193,6 @@ def test_a_wheel_that_is_another_or_not_there_is_refused(
 
     with pytest.raises((InputError, HostError), match=why):
         finished(load_runtime("snake", path), tmp_path)
-
-
-# --- built ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture

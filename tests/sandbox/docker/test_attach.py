@@ -27,9 +27,6 @@ def control(kind: bytes, payload: bytes) -> bytes:
     return engine_frame(STDERR, kind + struct.pack(">L", len(payload)) + payload)
 
 
-# --- frames --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("size", [1, 3, 8, 1000])
 def test_frames_are_found_however_they_are_cut(size: int) -> None:
     data = engine_frame(1, b"one") + engine_frame(2, b"") + engine_frame(1, b"x" * 300)
@@ -38,9 +35,6 @@ def test_frames_are_found_however_they_are_cut(size: int) -> None:
     assert found == [(1, b"one"), (2, b""), (1, b"x" * 300)]
     with pytest.raises(HostError):
         list(Frames(8).feed(struct.pack(">BxxxL", 1, 1 << 31)))
-
-
-# --- the mark ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("cut", range(EndMark.LENGTH + 1))
@@ -60,9 +54,6 @@ def test_line_and_part_of_a_mark_are_text() -> None:
     assert end.feed(b"a\0") == (b"a", False)
     assert end.feed(other) == (b"\0" + other, False)
     assert EndMark().mark != EndMark().mark
-
-
-# --- the stream ----------------------------------------------------------------------------------
 
 
 @dataclass

@@ -167,9 +167,6 @@ def test_runtime_of_selinux_writes_to_proc() -> None:
     assert "/proc/sys" in config()["HostConfig.ReadonlyPaths"]
 
 
-# --- the command ---------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def staged(tmp_path: Path) -> Path:
     (tmp_path / "lib").mkdir()

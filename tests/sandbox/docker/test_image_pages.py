@@ -20,7 +20,6 @@ only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root reads the fi
 
 
 def is_in_memory(path: Path) -> bool:
-    """Whether all pages of a file are in memory."""
     size = ctypes.c_size_t(path.stat().st_size)
     found = (ctypes.c_ubyte * -(-size.value // mmap.PAGESIZE))()
     with path.open("rb") as file:
@@ -36,7 +35,6 @@ def await_in_memory(path: Path) -> None:
 
 
 def drop(path: Path) -> None:
-    """Remove a file's pages from memory."""
     with path.open("rb") as file:
         os.fsync(file.fileno())
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)

@@ -15,6 +15,7 @@ from judge.base.errors import HostError, InputError
 from judge.host.build_images import build_images, check_rootfs
 from judge.sandbox.docker.images import find_images, find_runtime, listing
 from judge.sandbox.runtimes import ImageRecipe, recipes
+from tests.attacks.uploads import special, tarred
 from tests.examples import evidence, of_evidence
 
 TAGS = [recipe.tag for recipe in recipes().values() if not recipe.is_optional]
@@ -40,23 +41,13 @@ def local_image(engine: docker.DockerClient) -> Iterator[str]:
 
 
 def import_image(engine: docker.DockerClient, tag: str, *changes: str) -> None:
-    data = tar_of({"hello.txt": (b"hello", 0o644)})
     repository, version = tag.split(":")
+    data = tarred(("hello.txt", b"hello"))
     engine.api.import_image_from_data(data, repository, version, changes=list(changes))
 
 
 def image_id(engine: docker.DockerClient, tag: str) -> str:
     return str(engine.images.get(tag).id)
-
-
-def tar_of(files: dict[str, tuple[bytes, int]]) -> bytes:
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as archive:
-        for name, (data, mode) in files.items():
-            member = tarfile.TarInfo(name)
-            member.size, member.mode = len(data), mode
-            archive.addfile(member, io.BytesIO(data))
-    return buffer.getvalue()
 
 
 def run(engine: docker.DockerClient, image: str, *command: str) -> str:
@@ -228,30 +219,28 @@ def test_without_an_engine_the_host_is_at_fault(monkeypatch: pytest.MonkeyPatch)
         listing()
 
 
+def assert_refused(tmp_path: Path, words: str, *members: tuple[str, bytes] | tarfile.TarInfo) -> None:
+    tar = tmp_path / "rootfs.tar"
+    tar.write_bytes(tarred(*members))
+    with pytest.raises(HostError, match=words):
+        check_rootfs(recipes()["base"], tar)
+
+
 @pytest.mark.parametrize("mode", [0o4755, 0o2755])
 def test_a_setuid_file_is_never_imported(tmp_path: Path, mode: int) -> None:
-    tar = tmp_path / "rootfs.tar"
-    tar.write_bytes(tar_of({"./judge/packages.txt": (b"a 1\n", 0o644), "./su": (b"", mode)}))
-    with pytest.raises(HostError, match=r"\./su has setuid"):
-        check_rootfs(recipes()["base"], tar)
+    su = special("./su", tarfile.REGTYPE)
+    su.mode = mode
+    assert_refused(tmp_path, r"\./su has setuid", ("./judge/packages.txt", b"a 1\n"), su)
 
 
 @pytest.mark.parametrize(
     "packages", [None, b"", b"a\n", b"a 1,b 2\n", b"a 1\x1b[2J\n", b"\xff 1\n", b"a 1\n" + b" " * (2 << 20)]
 )
 def test_an_odd_list_of_packages_is_never_imported(tmp_path: Path, packages: bytes | None) -> None:
-    tar = tmp_path / "rootfs.tar"
-    tar.write_bytes(tar_of({} if packages is None else {"./judge/packages.txt": (packages, 0o644)}))
-    with pytest.raises(HostError, match=r"judge/packages\.txt is no list of packages"):
-        check_rootfs(recipes()["base"], tar)
+    members = [] if packages is None else [("./judge/packages.txt", packages)]
+    assert_refused(tmp_path, r"judge/packages\.txt is no list of packages", *members)
 
 
 @pytest.mark.parametrize("name", ["./dev", "tmp/", ".//x/../agent"])
 def test_a_link_in_the_place_of_a_mount_point_is_never_imported(tmp_path: Path, name: str) -> None:
-    tar = tmp_path / "rootfs.tar"
-    with tarfile.open(tar, "w") as archive:
-        member = tarfile.TarInfo(name)
-        member.type, member.linkname = tarfile.SYMTYPE, "/etc"
-        archive.addfile(member)
-    with pytest.raises(HostError, match="is no directory"):
-        check_rootfs(recipes()["base"], tar)
+    assert_refused(tmp_path, "is no directory", special(name, tarfile.SYMTYPE, "/etc"))

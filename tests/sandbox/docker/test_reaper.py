@@ -52,7 +52,6 @@ def rent(program: Path) -> Iterator[Rent]:
 
 
 def kill(landlord: Landlord) -> None:
-    """Kill a judge the hard way."""
     landlord.kill()
     landlord.communicate()
 
@@ -76,9 +75,6 @@ def agents_of(directory: Path) -> list[int]:
             if started_ticks(pid) and mark in environment_of(pid):
                 found.append(pid)
     return found
-
-
-# --- what is left behind -------------------------------------------------------------------------
 
 
 @pytest.mark.docker
@@ -125,9 +121,6 @@ def test_processes_and_folders_of_a_killed_judge_are_reaped(rent: Rent, stage: s
     assert not directory.exists()
 
 
-# --- who is gone ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("mark", ["", "1:2:3", "a:b:c:d", "1:2:x:world"])
 def test_invalid_mark_is_refused(mark: str) -> None:
     assert Owner.decode(ME.encode()) == ME
@@ -168,12 +161,8 @@ def test_which_containers_are_rubbish(who: Owner, state: str, age_s: int, rubbis
     assert rubbish is reaper.is_rubbish({"Labels": labels, "State": state, "Created": time.time() - age_s})
 
 
-# --- directories that anybody may make -----------------------------------------------------------
-
-
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty directory for temporary files."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     return tmp_path
 

@@ -2,12 +2,11 @@
 
 import os
 import platform
-import select
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from docker.models.containers import Container
 from structlog.testing import capture_logs
 
 from judge.base.owner import Owner
-from judge.base.procfs import children_of
+from judge.base.procfs import children_of, started_ticks
 from judge.base.worker_processes import Worker
 from judge.sandbox.box import BoxPolicy, FolderKind, Limits
 from judge.sandbox.docker.docker_box import DockerBox
@@ -153,7 +152,11 @@ def test_an_agent_that_was_killed_gets_a_fresh_box(lodge: Lodge) -> None:
 
 def run_process(container: Container) -> None:
     container.exec_run(["sleep", "1000"], detach=True)
-    await_second_process(str(container.id))
+    with closing(Engine(PATIENCE_S)) as engine:
+        groups = find_cgroups(int(engine.state(str(container.id))["Pid"]), str(container.id))
+    assert groups is not None
+    processes = groups.get("memory", groups.get(UNIFIED, Path())) / "cgroup.procs"
+    until(lambda: len(processes.read_text().split()) >= 2)
 
 
 MEDDLING: dict[str, tuple[Callable[[Container], object], str]] = {
@@ -195,14 +198,6 @@ def test_where_the_helper_ends_the_next_box_has_another_one(lodge: Lodge) -> Non
     assert [False, True] == [second.box.is_reused, begin(lodge).box.is_reused]
 
 
-def await_second_process(container: str) -> None:
-    with closing(Engine(PATIENCE_S)) as engine:
-        groups = find_cgroups(int(engine.state(container)["Pid"]), container)
-    assert groups is not None
-    processes = groups.get("memory", groups.get(UNIFIED, Path())) / "cgroup.procs"
-    until(lambda: len(processes.read_text().split()) >= 2)
-
-
 @of(GROUP)
 def test_without_root_each_game_gets_a_fresh_box_and_the_log_explains_it(lodge: Lodge) -> None:
     log_no_effect.cache_clear()
@@ -238,18 +233,7 @@ def test_a_judge_that_is_killed_in_the_middle_of_a_reuse_leaves_nothing(step: st
 
     assert [] == owned_by(judge.pid)
     assert helpers
-    for each in helpers:
-        await_end(each)
-
-
-def await_end(pid: int) -> None:
-    """Wait until a process is gone: the helper ends when its judge does."""
-    with suppress(ProcessLookupError):
-        handle = os.pidfd_open(pid)
-        try:
-            assert select.select([handle], [], [], PATIENCE_S)[0]
-        finally:
-            os.close(handle)
+    until(lambda: all(started_ticks(pid) is None for pid in helpers), "the helpers end when their judge does")
 
 
 def test_a_worker_and_a_judge_that_end_leave_nothing(program: Path, native: None) -> None:

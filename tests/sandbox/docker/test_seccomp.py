@@ -60,9 +60,7 @@ NEEDS_NO_RIGHTS = {
 """What any kernel does for anybody, so that the filter alone prevents it."""
 
 
-SAME_USER = (
-    "kill", "kill-nothing", "tkill", "tgkill", "prlimit64-get", "prlimit64-set",
-)  # fmt: skip
+SAME_USER = ("kill", "kill-nothing", "tkill", "tgkill", "prlimit64-get", "prlimit64-set")
 """What the kernel permits for processes of one user, and denies for others."""
 
 READABLE = {
@@ -84,8 +82,8 @@ def answers(guest: Guest, table: str) -> dict[str, str]:
     return said
 
 
-def caller(lodge: Lodge, profile: str) -> Guest:
-    return lodge("caller", policy=BoxPolicy(seccomp_of={"native": profile})).move_in()
+def caller(lodge: Lodge, profile: str, **fields: int | None) -> Guest:
+    return lodge("caller", policy=BoxPolicy(seccomp_of={"native": profile}), **fields).move_in()
 
 
 def all_are(answer: int | str, said: dict[str, str]) -> bool:
@@ -96,8 +94,6 @@ def opened(said: dict[str, str], profile: str) -> dict[str, str]:
     """Take out of the answers those to calls that this profile alone allows."""
     return {name: said.pop(name) for name in OPENED.get(profile, ())}
 
-
-# --- what is denied, call by call ----------------------------------------------------------------
 
 NAMED = tomllib.loads((ROOT / "docs/system-calls.toml").read_text(encoding="utf-8"))["first"]
 """What docs/system-calls.md says of each call that names PID 1."""
@@ -111,7 +107,6 @@ TABLES = {
 
 @pytest.fixture
 def no_filter(tmp_path: Path) -> str:
-    """A profile that allows everything."""
     profile = tmp_path / "none.json"
     profile.write_text(json.dumps(NO_FILTER), encoding="ascii")
     return str(profile)
@@ -172,22 +167,15 @@ def test_without_a_filter_the_same_calls_are_made(lodge: Lodge, no_filter: str) 
     assert answers(guest, "doors")["x86-getpid"] == "0"
 
 
-# --- calls that name PID 1 -----------------------------------------------------------------------
-
-
 @pytest.mark.docker
 @pytest.mark.parametrize(("uid", "answer"), [(None, errno.EPERM), (INIT_USER, 0)], ids=["its own", "of PID 1"])
 def test_the_user_of_pid_1_protects_it_without_a_filter(
     lodge: Lodge, no_filter: str, uid: int | None, answer: int
 ) -> None:
     """An agent of the same user is the control."""
-    said = first_of(lodge, no_filter, uid)
+    said = answers(caller(lodge, no_filter, uid=uid), "first")
     assert dict.fromkeys(SAME_USER, str(answer)) == {name: said[name] for name in SAME_USER}
     assert "0" == said["clock_gettime"]  # this needs the filter
-
-
-def first_of(lodge: Lodge, profile: str, uid: int | None = None) -> dict[str, str]:
-    return answers(lodge("caller", policy=BoxPolicy(seccomp_of={"native": profile}), uid=uid).move_in(), "first")
 
 
 @pytest.mark.docker
@@ -218,19 +206,11 @@ def test_wine_has_the_entry_of_32_bits_with_the_same_answers_and_segments(lodge:
     assert answers(guest, "segments") == {"modify_ldt": "0"}
 
 
-# --- what programs need --------------------------------------------------------------------------
-
-
 @pytest.mark.docker
 def test_a_program_of_32_bits_runs_under_its_profile_only(lodge: Lodge, program: Path) -> None:
-    words = ("thirty-two",)
-    guest = lodge(*words, policy=BoxPolicy(seccomp_of={"native": "wine32"})).move_in()
+    guest = lodge("thirty-two", policy=BoxPolicy(seccomp_of={"native": "wine32"})).move_in()
     assert guest.ask("hello") == "hello"
-    refused = lodge(*words, seat=1).move_in()
-    assert refused.end() == ProcessReport("signalled", SIGSYS)
-
-
-# --- the sources ---------------------------------------------------------------------------------
+    assert lodge("thirty-two", seat=1).move_in().end() == ProcessReport("signalled", SIGSYS)
 
 
 def names(profile: dict[str, Any], action: str) -> list[str]:

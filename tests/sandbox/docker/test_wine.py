@@ -59,18 +59,12 @@ def of_width(*widths: int, evidence: Collection[int] = ()) -> pytest.MarkDecorat
     return pytest.mark.parametrize("width", each)
 
 
-# --- what needs no Engine -------------------------------------------------------------------------
-
-
 def test_a_path_is_written_as_the_programs_of_a_runtime_write_it() -> None:
     assert path_for("wine", "/agent/book 1.txt") == "Z:\\agent\\book 1.txt"
     assert path_for("wine", "../persistent") == "..\\persistent"
     assert path_for("local/wine:1", "/agent/book.txt") == "/agent/book.txt"
     assert persistent_path("docker", "wine") == "Z:\\persistent"
     assert persistent_path("docker", "java") == "/persistent"
-
-
-# --- how a program finds its box ------------------------------------------------------------------
 
 
 @of(PIPES, evidence=[ATTACH])
@@ -92,16 +86,8 @@ def test_a_program_writes_to_its_folders_and_nowhere_else(windows: Windows, widt
     for path in ("book.txt", "Z:\\persistent\\book.txt", "Z:\\tmp\\book.txt"):
         assert said(guest, f"write {path}") == "written"
         assert said(guest, f"read {path}") == "hello"
-    for path in (
-        "C:\\book.txt",
-        "C:\\users\\agent\\book.txt",
-        "Z:\\agent\\book.txt",
-        "Z:\\book.txt",
-    ):
+    for path in ("C:\\book.txt", "C:\\users\\agent\\book.txt", "Z:\\agent\\book.txt", "Z:\\book.txt"):
         assert said(guest, f"write {path}") != "written"
-
-
-# --- its quotas ----------------------------------------------------------------------------------
 
 
 @of_width(64, evidence=[32])
@@ -127,9 +113,6 @@ def test_the_other_processes_are_left_to_the_program(windows: Windows, width: in
     assert int(said(guest, "threads 1000")) >= Limits().processes - 6
 
 
-# --- its time ------------------------------------------------------------------------------------
-
-
 @of_width(64, evidence=[32])
 def test_a_frozen_program_uses_no_time_nor_does_wine_and_both_can_be_killed(windows: Windows, width: int) -> None:
     guest = windows(width=width)
@@ -144,9 +127,6 @@ def test_a_frozen_program_uses_no_time_nor_does_wine_and_both_can_be_killed(wind
     guest.until_busy()
     guest.box.kill()
     assert guest.end() == ProcessReport("signalled", 9)
-
-
-# --- its end -------------------------------------------------------------------------------------
 
 
 ENDS = {"exit 256": 1, "null": ACCESS_VIOLATION & 0xFF}

@@ -24,8 +24,6 @@ from judge.sandbox.host_activity.stall_probe import (
 from judge.sandbox.host_activity.stalls import StallWatch, watch_stalls
 from tests.patience import until
 
-# --- what is a stall -------------------------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize(
     ("span_ns", "waited_ns", "spent_ns", "stall_ns"),
@@ -69,9 +67,6 @@ def test_shared_page_contains_the_last_events() -> None:
         assert (Doing(1, 2, 3, 4, 1 << 63), 5) == (other.doing(), other.wanted_since())
 
 
-# --- the process -----------------------------------------------------------------------------------------------------
-
-
 def test_probe_reports_and_an_ended_probe_does_not(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(bytes(8192))
@@ -96,7 +91,6 @@ def test_probe_outlives_a_file_that_is_gone(tmp_path: Path) -> None:
 
 @pytest.fixture
 def places(tmp_path: Path) -> list[list[Nearby]]:
-    """The files of two games."""
     for name in ("one", "two"):
         (tmp_path / name).write_bytes(bytes(8192))
     return [[Nearby((tmp_path / name,))] for name in ("one", "two")]

@@ -92,9 +92,6 @@ def test_another_s_process_number_is_not_taken_for_the_container_s() -> None:
     assert [None] * 3 == [cgroup.find_cgroups(pid, ID) for pid in (os.getpid(), 2**22 + 1, 0)]
 
 
-# --- what the files say --------------------------------------------------------------------------
-
-
 def write(directory: Path, **files: str) -> Path:
     """A cgroup directory; `__` in a name stands for a dot."""
     directory.mkdir(exist_ok=True)
@@ -284,14 +281,10 @@ def test_a_counter_keeps_its_value_when_its_file_has_gone(tmp_path: Path) -> Non
     os.close(fd)
 
 
-# --- which freezer -------------------------------------------------------------------------------
-
-
 class Pausing(Engine):
     """An Engine that can pause a container, which is tried before an agent runs; nobody asks it anything else."""
 
     def __init__(self, refusals: int = 0) -> None:
-        """Connect to nothing."""
         self.asked: list[str] = []
         self._refusals = refusals
 

@@ -135,9 +135,6 @@ def test_process_of_a_judge_is_named_by_its_command(directory: Path, tmp_path: P
     assert said.startswith(f"judge contest run c\x1bup (process {process.pid}, running since ")
 
 
-# --- links, strangers, other users, containers -----------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("kind", ["link", "missing"])
 def test_a_lock_that_is_a_link_or_missing_is_refused(directory: Path, kind: str) -> None:
     path = directory / "cpu1"

@@ -20,49 +20,38 @@ from judge.sandbox.machine.cores import (
 
 
 @pytest.mark.parametrize(
-    ("cores", "slots", "width", "judge", "of_slots", "shared"),
+    ("cores", "sizes", "judge", "of_slots", "shared"),
     [
-        ("0 1", 1, 1, (0,), [(1,)], False),
-        ("3", 1, 1, (3,), [(3,)], True),
-        ("0 1", 2, 1, (0,), [(1,), (0,)], True),
-        ("2 5 7 9", 2, 1, (2,), [(9,), (7,)], False),
-        ("0 1 2 3 4", 2, 2, (0,), [(3, 4), (1, 2)], False),
-        ("0 1 2 3", 2, 2, (0,), [(2, 3), (0, 1)], True),
+        ("0 1", (1, 1, 1), (0,), [(1,)], False),
+        ("3", (1, 1, 1), (3,), [(3,)], True),
+        ("0 1", (2, 1, 1), (0,), [(1,), (0,)], True),
+        ("2 5 7 9", (2, 1, 1), (2,), [(9,), (7,)], False),
+        ("0 1 2 3 4", (2, 2, 1), (0,), [(3, 4), (1, 2)], False),
+        ("0 1 2 3", (2, 2, 1), (0,), [(2, 3), (0, 1)], True),
         # hyperthreads: 0 and 4 are one core
-        ("0,4 1,5 2,6 3,7", 3, 1, (0, 4), [(3, 7), (2, 6), (1, 5)], False),
-        ("0,4 1,5 2,6 3,7", 1, 3, (0, 4), [(1, 2, 3, 5, 6, 7)], False),
-        ("0-1 2-3", 2, 1, (0,), [(2, 3), (1,)], False),
-        ("0-1", 1, 1, (0,), [(1,)], False),
+        ("0,4 1,5 2,6 3,7", (3, 1, 1), (0, 4), [(3, 7), (2, 6), (1, 5)], False),
+        ("0,4 1,5 2,6 3,7", (1, 3, 1), (0, 4), [(1, 2, 3, 5, 6, 7)], False),
+        ("0-1 2-3", (2, 1, 1), (0,), [(2, 3), (1,)], False),
+        ("0-1", (1, 1, 1), (0,), [(1,)], False),
         # a judge that may use one hyperthread of its core, and all of another's
-        ("1 2-3", 1, 1, (1,), [(2, 3)], False),
+        ("1 2-3", (1, 1, 1), (1,), [(2, 3)], False),
+        # slots that share cores
+        ("0 1 2 3", (4, 1, 4), (0,), [(3,)] * 4, False),
+        ("0 1 2 3", (4, 1, 3), (0,), [(3,), (2,), (3,), (2,)], False),
+        ("0 1 2 3", (4, 1, 2), (0,), [(3,), (2,), (3,), (2,)], False),
     ],
 )
 def test_the_judge_gets_the_lowest_core_and_slots_the_highest(
-    cores: str,
-    slots: int,
-    width: int,
-    judge: tuple[int, ...],
-    of_slots: list[tuple[int, ...]],
-    shared: bool,
+    cores: str, sizes: tuple[int, int, int], judge: Core, of_slots: list[Core], shared: bool
 ) -> None:
-    placement = place_slots(parsed(cores), slots, width)
-    assert judge == placement.judge
+    """`sizes` are the slots, the cores of a slot, and the slots that share cores."""
+    placement = place_slots(parsed(cores), *sizes)
+    assert (judge, shared) == (placement.judge, placement.shared)
     assert of_slots == list(placement.slots)
-    assert shared is placement.shared
 
 
 def parsed(cores: str) -> list[Core]:
     return [tuple(sorted(parse_processors(core))) for core in cores.split()]
-
-
-@pytest.mark.parametrize(
-    ("sharing", "of_slots"),
-    [(4, [(3,)] * 4), (3, [(3,), (2,), (3,), (2,)]), (2, [(3,), (2,), (3,), (2,)])],
-)
-def test_slots_share_cores_where_the_policy_allows(sharing: int, of_slots: list[tuple[int, ...]]) -> None:
-    placement = place_slots(parsed("0 1 2 3"), 4, sharing=sharing)
-    assert (0,) == placement.judge
-    assert of_slots == list(placement.slots)
 
 
 @pytest.mark.parametrize(("slots", "width", "sharing"), [(3, 1, 1), (1, 3, 1), (0, 1, 1), (5, 1, 2), (2, 3, 64)])

@@ -62,11 +62,8 @@ def test_ids_of_users_of_the_host_are_skipped(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_user_of_another_judge_stays_reserved_until_that_judge_dies(claimed: Callable[[], User]) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-c", ANOTHER_JUDGE, str(FIRST)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    ) as judge:
+    command, pipe = [sys.executable, "-c", ANOTHER_JUDGE, str(FIRST)], subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe) as judge:
         uid = int(judge.stdout.readline()) if judge.stdout else 0
         others = {claimed().uid, claimed().uid}
         with pytest.raises(HostError):
@@ -99,17 +96,9 @@ print(getpass.getuser(), os.path.expanduser("~"))
 """
 ASK_NODE = "const u = require('os').userInfo(); console.log(u.username, u.homedir)"
 NAMED: dict[str, tuple[tuple[str, ...], str, set[str]]] = {
-    "python": (
-        ("python3", "main"),
-        ASK_PYTHON,
-        {"agent agent agent", "/home/agent True agent", "agent /home/agent"},
-    ),
+    "python": (("python3", "main"), ASK_PYTHON, {"agent agent agent", "/home/agent True agent", "agent /home/agent"}),
     "node": (("node", "main"), ASK_NODE, {"agent /home/agent"}),
-    "java": (
-        ("java", "-XshowSettings:properties", "-version"),
-        "",
-        {"user.name = agent", "user.home = /home/agent"},
-    ),
+    "java": (("java", "-XshowSettings:properties", "-version"), "", {"user.name = agent", "user.home = /home/agent"}),
 }
 """By runtime: a command, its program, and lines that it prints."""
 
