@@ -93,7 +93,7 @@ def test_moves_and_ends_are_those_of_chess_js(record_property: Figure) -> None:
         answer = json.loads(line)
         assert [position["moves"] for position in answer["positions"]] == list(game.notation), game
         for end, position in zip(game.ends, answer["positions"], strict=True):
-            assert end == next(iter(position["ends"]), ""), game
+            assert next(iter(position["ends"]), "") == end, game
         assert answer["refused"], game
         found["positions"] += len(game.legal)
         found[game.ends[-1] or "illegal move"] += 1
@@ -105,20 +105,20 @@ def test_moves_of_chess960_are_those_of_stockfish(record_property: Figure) -> No
     if program is None:
         pytest.skip("stockfish is missing: apt-get install stockfish")
     games, chance, castlings = GAMES or 20, random.Random(2), 0
-    commands, expected = ["uci", "setoption name UCI_Chess960 value true"], []
+    commands, all_legal = ["uci", "setoption name UCI_Chess960 value true"], []
     for _ in range(games):
         game = Chess.from_options({"variant": "chess960", "position": str(chance.randrange(960))})
         board = game.board.copy(stack=False)
         played = play(game, chance)
         for number, legal in enumerate(played.legal):
             commands += [f"position fen {played.fen} moves {' '.join(played.moves[:number])}", "go perft 1"]
-            expected.append(legal)
+            all_legal.append(legal)
             castlings += sum(board.is_castling(board.parse_uci(move)) for move in legal)
             if number < len(played.moves):
                 board.push_uci(played.moves[number])
     text = "\n".join([*commands, "quit", ""])
     done = subprocess.run([program], input=text, check=True, capture_output=True, text=True)
     answers = [re.findall(r"^(\w+): 1$", each, re.MULTILINE) for each in done.stdout.split("Nodes searched: ")[:-1]]
-    assert expected == [sorted(answer) for answer in answers]
-    figure = f"{games} games, {len(expected)} positions with {castlings} castlings, 0 differences"
+    assert [sorted(answer) for answer in answers] == all_legal
+    figure = f"{games} games, {len(all_legal)} positions with {castlings} castlings, 0 differences"
     record_property("figure", figure)
