@@ -94,7 +94,11 @@ def referee_of_library(renju: ModuleType, rule: str) -> Callable[[int], Referee]
 
         def judge(x: int, y: int, _: int) -> str:
             status, reason = (value.name for value in board.play_move(x, y))
-            by_reason = {"NORMAL": GOES_ON, "DRAW": DRAW, "FIVE_IN_A_ROW": status.removesuffix("_WIN").lower()}
+            by_reason: dict[str, str] = {
+                "NORMAL": GOES_ON,
+                "DRAW": DRAW,
+                "FIVE_IN_A_ROW": status.removesuffix("_WIN").lower(),
+            }
             return by_reason.get(reason, FOUL)
 
         return judge
