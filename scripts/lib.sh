@@ -10,6 +10,8 @@ ENGINE_WAIT_SECONDS=${JUDGE_ENGINE_WAIT_SECONDS:-60}
 ENGINE_LAUNCHED=                               # its process id, in the script that launches it
 APT_LISTS_FRESH_MINUTES=1440                   # older package lists are fetched again before an install
 AXE_VERSION=4.14.1                             # checks the accessibility of the published site, in tests
+OTHER_RULES=(renju==0.1.0 sgfmill==1.1.1)      # libraries that tests compare the rules of games with
+CHESS_JS=chess.js@1.4.0                        # the same, for Node.js
 
 # Tools of the system administrator's directories are needed (dockerd, runc, iptables) also where su left them out.
 PATH=$PATH:/usr/sbin:/sbin
@@ -180,6 +182,28 @@ ensure_axe() {
     command -v npm >/dev/null || ensure_packages npm
     retry "npm install" npm install --prefix "$ROOT/.build/axe" --no-save --no-package-lock --no-audit --no-fund \
         "axe-core@$AXE_VERSION" || die "axe-core could not be installed." "The lines above say why; run this again."
+}
+
+# ensure_other_rules: the libraries that tests compare the rules of games with, in .build/others, from the host's registries.
+# Tests of a library that cannot be installed are skipped.
+ensure_other_rules() {
+    local others=$ROOT/.build/others library missing=
+    if [[ $(cat "$others/stamp" 2>/dev/null) == "${OTHER_RULES[*]} $CHESS_JS" ]]; then
+        note "up to date"
+        return 0
+    fi
+    rm -rf "$others"
+    for library in "${OTHER_RULES[@]}"; do
+        retry "pip install" "$ROOT/.venv/bin/python" -m pip install --quiet --no-deps --disable-pip-version-check \
+            --target "$others" --upgrade "$library" || missing+=" $library"
+    done
+    { command -v npm >/dev/null || (ensure_packages npm); } && retry "npm install" npm install --prefix "$others" --no-save \
+        --no-package-lock --no-audit --no-fund "$CHESS_JS" || missing+=" $CHESS_JS"
+    if [[ -n $missing ]]; then
+        note "not installed, so that their tests are skipped:$missing"
+        return 0
+    fi
+    echo "${OTHER_RULES[*]} $CHESS_JS" >"$others/stamp"
 }
 
 # ---- Engine -----------------------------------------------------------------------------------------------------

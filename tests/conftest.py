@@ -4,7 +4,6 @@ runs on this host do not wait for those of this one, and tests that run side by 
 
 import atexit
 import gc
-import json
 import os
 import shutil
 import signal
@@ -32,6 +31,8 @@ if TYPE_CHECKING:
     from tests.publish.cups import Cup
     from tests.publish.public import Public
     from tests.site.browser import Browser
+
+pytest_plugins = ["tests.figures"]
 
 gc.disable()  # until all tests are collected
 
@@ -143,16 +144,6 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Browser]":
     browser = Browser(program, tmp_path_factory.mktemp("profile"))
     yield browser
     browser.close()
-
-
-def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Add a phase of a test, its seconds and its figures to the file of durations that `scripts/test` names."""
-    if (path := os.environ.get("JUDGE_DURATIONS")) and "PYTEST_XDIST_WORKER" not in os.environ:
-        line = {"test": report.nodeid, "phase": report.when, "result": report.outcome, "s": round(report.duration, 3)}
-        if report.when == "call" and (figures := [text for name, text in report.user_properties if name == "figure"]):
-            line["figures"] = figures
-        with Path(path).open("a") as lines:
-            lines.write(json.dumps(line) + "\n")
 
 
 def pytest_sessionfinish() -> None:

@@ -3,14 +3,22 @@
 Where ours differs on purpose it does so by a rule of the first test, and nothing else may differ.
 """
 
+import os
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
 import pytest
 
+from judge.base.resources import IMAGES
 from judge.formats.quantum_chess.log import QchessLog, qchess_options, read_log, replay_qchess_log, write_log
 from judge.games.quantum_chess import ContradictionError, QuantumChess
 from judge.games.quantum_chess.board import COLOURS
 from judge.protocols.qchess import Qchess, QchessOptions
 from judge.protocols.time_control import TimeControl
 from judge.protocols.types import Open, Ready, SeatLimits, Write
+from tests.conformance.others import program, sample
 from tests.conformance.qchess_driver import (
     RANDOM,
     Case,
@@ -20,6 +28,7 @@ from tests.conformance.qchess_driver import (
     play_again,
     with_moments_of,
 )
+from tests.examples import RecordFigure, evidence
 
 RESUMED = "replay_continue"
 """A log that was read with a limit of moves; it has tests of its own."""
@@ -118,3 +127,31 @@ def test_a_game_that_is_over_is_not_gone_on_with() -> None:
 def test_agent_ignoring_quit_is_killed_after_the_grace() -> None:
     """The manager promised SIGKILL after 2 seconds (UCC's text API, Game ends) and left such an agent running."""
     assert (0,) == play_again(case_of("edge_quit_ignored", KEPT["edge_quit_ignored"])).killed
+
+
+@evidence
+@pytest.mark.slow
+@pytest.mark.timeout(0)
+def test_new_games_under_the_original_manager_are_reproduced_to_the_byte(
+    tmp_path: Path, record_property: RecordFigure
+) -> None:
+    """Every second game is classical. One reply of a hundred is odd in two of four games."""
+    manager, games, answers = program("qchess-2013"), sample(20), 0
+    shutil.copy(Path(__file__).with_name("qchess_agent.py"), tmp_path / "agent")
+    (tmp_path / "agent").chmod(0o755)
+    for game in range(games):
+        variant = [] if game % 2 else ["--classical"]
+        command = [str(manager), "--no-graphics", "./agent", "./agent", "--log=game.log", "--delay=0", *variant]
+        environment = {
+            **os.environ,
+            "QCHESS_STARTER": str(IMAGES / "starter-qchess-python/starter.py"),
+            "QCHESS_SEED": str(game),
+            "QCHESS_ODDITY": str(game // 2 % 2 / 100),
+        }
+        ended = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=False)
+        files = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.suffix in (".wire", ".log")}
+        files |= {"command.txt": shlex.join(command).encode(), "manager.stdout": ended.stdout}
+        texts_of = {name: data.decode("latin-1") for name, data in files.items()}
+        reproduces(f"new game {game}", texts_of)
+        answers += sum(text.count("\nA> ") for text in texts_of.values())
+    record_property("figure", f"{games} games, {answers} answers, 0 differences")

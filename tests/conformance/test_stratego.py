@@ -3,13 +3,21 @@
 Where ours differs on purpose it does so by a rule (`check`), and nothing else may differ.
 """
 
+import os
+import random
 import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 
 from judge.formats.stratego.log import read_log, replay_stratego_log, write_log
 from judge.games.types import AgentFault, Verdict
+from tests.conformance.others import program, sample
 from tests.conformance.stratego_driver import DATA, Pieces, Recording, Replayed, drive, read_set
+from tests.examples import RecordFigure, evidence
 
 SETS = ("stratego-2011", "stratego-2012")
 
@@ -102,3 +110,34 @@ def test_the_log_of_a_recording_is_replayed_and_written_again(rules: str, record
     if None not in log.setups:
         # The log of a bad set-up does not say what was sent.
         assert without_returns(recording.log) == write_log(game, log.names, recording.reply_s, verbatim=True)
+
+
+@evidence
+@pytest.mark.slow
+@pytest.mark.timeout(0)
+@pytest.mark.parametrize("rules", SETS)
+def test_new_games_under_an_original_manager_are_played_again_to_the_byte(
+    rules: str, tmp_path: Path, record_property: RecordFigure
+) -> None:
+    """In every second game, one reply of a hundred is odd. Every third game tolerates illegal moves."""
+    manager, games, turns, late = program(rules), sample(20), 0, 0
+    for name in ("red", "blue"):
+        shutil.copy(Path(__file__).with_name("stratego_agent.py"), tmp_path / name)
+        (tmp_path / name).chmod(0o755)
+    for game in range(games):
+        limit = random.Random(game).choice((5, 50, 500))
+        options = ["-o", "game.log", "-m", str(limit), *(["-i"] if game % 3 == 0 else [])]
+        options += ["-T", "60"] if rules == "stratego-2012" else []  # seconds for a reply
+        command = [str(manager), *options, "./red", "./blue"]
+        environment = {**os.environ, "STRATEGO_SEED": str(game), "STRATEGO_ODDITY": str(game % 2 / 100)}
+        ended = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=False)
+        files = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.suffix in (".wire", ".log")}
+        files |= {"command.txt": shlex.join(command).encode(), "manager.stdout": ended.stdout}
+        recording = Recording.of_files(f"new game {game}", files)
+        if recording.silence is Verdict.TURN_TIME:  # of a busy host: these agents always reply
+            late += 1
+            continue
+        check(rules, recording, drive(recording, rules))
+        turns += len(re.findall(rb"^\d+ (?:RED|BLU): ", recording.log, re.MULTILINE))
+    assert late < games, "no game without a late reply; repeat it on a host with less load"
+    record_property("figure", f"{rules}: {games - late} games, {turns} half-moves, 0 differences; late replies: {late}")
