@@ -106,7 +106,7 @@ def referee_of_library(renju: ModuleType, rule: str) -> Callable[[int], Referee]
     return referee_of
 
 
-@pytest.mark.timeout(0)
+@pytest.mark.timeout(7200)
 @pytest.mark.parametrize("rule", ["freestyle", "standard", "renju"])
 def test_games_end_as_in_the_library_renju(
     rule: str, monkeypatch: pytest.MonkeyPatch, record_property: RecordFigure
@@ -130,7 +130,7 @@ def test_recorded_games_end_as_in_the_library_renju(
     record_property("figure", f"{compared} recorded games, 0 differences")
 
 
-@pytest.mark.timeout(0)
+@pytest.mark.timeout(7200)
 def test_forbidden_squares_are_those_of_the_library_renju(
     monkeypatch: pytest.MonkeyPatch, record_property: RecordFigure
 ) -> None:
@@ -179,7 +179,7 @@ def referee_of_gomocup_judge(folder: Path, rule: int, patch: pytest.MonkeyPatch)
     return referee_of
 
 
-@pytest.mark.timeout(0)
+@pytest.mark.timeout(7200)
 @pytest.mark.parametrize(
     ("rule", "number"), [("freestyle", 0), ("standard", 1), ("renju", 4), ("caro-overline", 8), ("caro", 9)]
 )
@@ -192,7 +192,7 @@ def test_games_end_as_in_gomocup_judge(
     record_property("figure", f"{rule}: {games} games, {stones} stones, 0 differences; ends: {dict(ends)}")
 
 
-@pytest.mark.timeout(0)
+@pytest.mark.timeout(7200)
 def test_forbidden_squares_are_those_of_piskvork(tmp_path: Path, record_property: RecordFigure) -> None:
     shutil.copy(program("Piskvork") / "source/renju.cpp", tmp_path / "other.cpp")
     for header in ("hdr.h", "piskvork.h"):  # of Windows

@@ -114,7 +114,7 @@ def test_the_log_of_a_recording_is_replayed_and_written_again(rules: str, record
 
 @evidence
 @pytest.mark.slow
-@pytest.mark.timeout(0)
+@pytest.mark.timeout(7200)
 @pytest.mark.parametrize("rules", SETS)
 def test_new_games_under_an_original_manager_are_played_again_to_the_byte(
     rules: str, tmp_path: Path, record_property: RecordFigure

@@ -76,7 +76,7 @@ def test_gnuchess_as_a_cecp_engine_reads_a_line_only_with_the_next_one(tmp_path:
     assert "was not ready in time" in findings["start"]["evidence"]
 
 
-@pytest.mark.timeout(0)
+@pytest.mark.timeout(7200)
 def test_round_robin_of_all_engines_has_no_false_verdict(tmp_path: Path) -> None:
     engines = installed([*ENGINES, *CECP_ENGINES])
     if len(engines) < 2:
@@ -98,7 +98,7 @@ def test_round_robin_of_all_engines_has_no_false_verdict(tmp_path: Path) -> None
             check_result(game)
 
 
-@pytest.mark.timeout(0)
+@pytest.mark.timeout(7200)
 def test_instant_engines_lose_no_game_on_time(tmp_path: Path) -> None:
     """The starter in C with a search of one move."""
     agent = tmp_path / "instant"

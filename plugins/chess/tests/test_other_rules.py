@@ -19,7 +19,7 @@ from judge_chess.rules import Chess, Move
 from judge.base.errors import InputError
 from judge.games.types import AgentFault, Verdict, decided
 
-pytestmark = [*NEED_ENGINES, pytest.mark.timeout(0)]
+pytestmark = [*NEED_ENGINES, pytest.mark.timeout(7200)]
 
 GAMES = int(os.environ.get("JUDGE_COMPARED_GAMES", "0"))
 MOVES = 300

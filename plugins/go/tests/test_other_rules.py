@@ -18,7 +18,7 @@ from judge.games.types import SEATS, RuleResult, decided
 
 pytestmark = [
     pytest.mark.engines,
-    pytest.mark.timeout(0),
+    pytest.mark.timeout(7200),
     pytest.mark.skipif(os.environ.get("JUDGE_ENGINES") != "yes", reason="./scripts/test --engines runs them"),
 ]
 
