@@ -23,6 +23,7 @@ from judge.submissions.service import IntakeDirectory
 from tests.broadcast.logs import accept, play_next, recorder
 from tests.publish.cups import SECRET, Cast, Cup, crasher, player, referee
 from tests.web.intake.standing_in import check_report
+from tests.web.organisers import office
 from tests.web.service import Answer, call, service_of
 
 AUTHORS = {"ada": "anna", "eve": "crasher"}
@@ -37,15 +38,7 @@ HOUSE = "house"
 HOSTS = ("host-7", "host-8")
 """The machines that play, of 2 and 3 slots."""
 
-PATIENCE = """
-[intake]
-requests_per_minute = 10000000
-address_requests_per_minute = 10000000
-strangers_per_minute = 10000000
-uploads_per_hour = 3
-[broadcast]
-requests_per_minute = 10000000
-"""
+PATIENCE = office.PATIENCE.replace("[broadcast]", "uploads_per_hour = 3\n[broadcast]")
 
 
 def mark(author: str) -> str:
@@ -73,13 +66,11 @@ class Served:
     submissions: Mapping[str, int]
 
     def ask(self, method: str, path: str, token: str = "", **more: Any) -> Answer:
-        """One request with the cookie of a token."""
         headers = {**more.pop("headers", {}), **({"cookie": f"judge-author={token}"} if token else {})}
         status, answered, body = asyncio.run(call(self.service, method, path, headers, **more))
         return status, {name: value for name, value in answered.items() if name != "x-request-id"}, body
 
     def page(self, path: str, author: str) -> str:
-        """A page that an author sees."""
         status, _, body = self.ask("GET", path, self.tokens[author])
         assert 200 == status, (path, status)
         return body.decode()

@@ -23,14 +23,11 @@ from tests.examples import examples, sized
 from tests.publish.cups import SECRET, referee
 from tests.referee.games import BLACK_ROW, WHITE_ROW, brain, spec
 from tests.web.authors.desk import AUTHORS, HOSTS, HOUSE, Served, mark, other_of, secrets, served
-from tests.web.service import Answer, call
-
-FORM = {"content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin"}
+from tests.web.service import FORM, Answer, call
 
 
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """Two authors with a game."""
     with served(tmp_path_factory.mktemp("cup")) as found:
         yield found
 

@@ -3,11 +3,9 @@
 The answers of all their addresses, also to forms of another site, are in tests/golden/access.txt.
 """
 
-import asyncio
 import re
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlencode
 
 import pytest
 from fastapi import APIRouter, FastAPI, Request
@@ -21,11 +19,11 @@ from judge.translations.language import CODES
 from judge.web.kit.answers import UnauthorizedError, new_app
 from judge.web.kit.session import PrivatePages, SessionCookie, contest_values
 from tests.contest.cups import snapshot
-from tests.web.service import Answer, call, scope_of
+from tests.web import service
+from tests.web.service import FORM, Answer, scope_of
 
 GUESTS = PrivatePages("guests", "judge.web.authors", SessionCookie("guest"))
 NAMES = {"token-of-ada": "ada", "token-of-eve": "eve"}
-FORM = {"content-type": "application/x-www-form-urlencoded"}
 LADDER = Ladder(name="ladder", total_games=4)
 PLAN = Plan(name="cup", policy="gomocup-freestyle", format=RoundRobin(name="round-robin"))
 
@@ -100,8 +98,8 @@ def app(looked_up: list[str]) -> FastAPI:
 
 
 def ask(app: FastAPI, method: str, path: str, token: str = "", **more: str) -> Answer:
-    headers = {**FORM, **({"cookie": f"guest={token}"} if token else {}), **more}
-    return asyncio.run(call(app, method, path, headers, body=urlencode({"token": "token-of-ada"}).encode()))
+    headers = {"content-type": FORM["content-type"], **more}
+    return service.ask(app, method, path, f"guest={token}" if token else "", b"token=token-of-ada", **headers)
 
 
 @pytest.mark.parametrize("folder", [f"/{path}" for path in GUESTS.paths])

@@ -23,7 +23,8 @@ from judge.web.player.status import HostCheck, PlayerFiles, PlayerStatus
 from tests.broadcast.test_recorder import until
 from tests.patience import PATIENCE_S
 from tests.verify.test_ladder import joins
-from tests.web.organisers.office import FORM, PATIENCE, Office, office, office_of, proof, submit, unbegun
+from tests.web.organisers.office import PATIENCE, Office, office, office_in, proof, submit, unbegun
+from tests.web.service import FORM
 
 PAGES = ("index", "games", "submissions", "authors", "orders", "journal", "settings")
 
@@ -37,7 +38,6 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
 
 @pytest.fixture
 def own(tmp_path: Path) -> Iterator[Office]:
-    """A contest of a test's own."""
     with office(tmp_path / "cup") as found:
         yield found
 
@@ -410,7 +410,7 @@ def test_an_export_and_the_pages_are_written_once(small: Office) -> None:
 
 
 def test_a_season_of_a_ladder_is_frozen_reopened_and_ended_with_reasons(tmp_path: Path) -> None:
-    with joins(tmp_path / "cup", PATIENCE.format(strangers=1000)) as cup, office_of(cup) as own:
+    with joins(tmp_path / "cup", PATIENCE) as cup, office_in(cup.folder, cup) as own:
         page = own.page("index.html")
         assert "Admissions are open" in page
         assert "reopen-admissions" not in page

@@ -21,7 +21,8 @@ from judge.web.organisers.console import ACTIONS
 from judge.web.player.status import PlayerFiles
 from tests.examples import sized
 from tests.golden.routes import serving
-from tests.web.organisers.office import FORM, Office, office, proof, submit
+from tests.web.organisers.office import Office, office, proof, submit
+from tests.web.service import FORM
 
 EXAMPLES = sized(3, 50)
 """For each path, each mode and each kind of token; a long proof takes 200."""
@@ -35,7 +36,6 @@ Operation = APIOperation[Any, Any, Any, Any]
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
-    """A contest with games and submissions."""
     with office(tmp_path_factory.mktemp("cup")) as each:
         submit(each, "good")
         submit(each, "bad", "it is slow")
@@ -44,7 +44,6 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
 
 @pytest.fixture(scope="module")
 def url(found: Office) -> Iterator[str]:
-    """Where its service listens."""
     planned = found.console.planned
     with (
         closing(PlayerFiles(planned.folder, planned.name)) as player,
@@ -71,7 +70,6 @@ def is_allowed(operation: Operation, case: Case[Any], url: str) -> bool:
 
 
 def readings(text: str) -> Iterator[object]:
-    """What a parameter may mean."""
     yield text
     with suppress(ValueError):
         yield TypeAdapter(int).validate_python(text)

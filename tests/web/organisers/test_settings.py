@@ -14,8 +14,8 @@ from judge.contest.plan import load_plan
 from judge.contest.run_lock import alone
 from judge.journal.events import SettingsChanged
 from judge.store.types import JournalLine, NotNowError
-from tests.web.organisers.office import FORM, Office, office, unbegun
-from tests.web.service import Answer
+from tests.web.organisers.office import Office, office, unbegun
+from tests.web.service import FORM, Answer
 
 KEYS = 'zone = "Europe/Prague"  # ours'
 TABLES = """
@@ -29,7 +29,6 @@ FINAL = b"The contest has begun: its title, description, clocks and times are fi
 
 @pytest.fixture
 def found(tmp_path: Path) -> Iterator[Office]:
-    """A contest that has not begun."""
     with unbegun(tmp_path / "cup", KEYS, TABLES) as each:
         yield each
 
