@@ -18,7 +18,7 @@ from judge.web.intake.app import AppState
 from judge.web.intake.upload import Receiver
 from judge.web.kit.session import Authenticator
 from judge.web.live.app import Site
-from judge.web.live.pages import LivePages
+from judge.web.live.pages import LivePage, LivePages
 from judge.web.live.serve import create_service, publish_once
 from judge.web.organisers.console import Console, opened_console
 from tests.publish.cups import Cup
@@ -64,6 +64,12 @@ def live_pages(cup: Cup) -> Iterator[LivePages]:
     with closing(LivePages(cup.planned)) as pages:
         pages.hub.catch_up()
         yield pages
+
+
+def read(pages: LivePages, path: str) -> LivePage:
+    found = pages.get(path)
+    assert found is not None, path
+    return found
 
 
 def scope_of(

@@ -12,10 +12,9 @@ from starlette.types import ASGIApp
 from judge.contest.attempts import outcome_and_record
 from judge.contest.entries import intake_directory
 from judge.contest.plan import load_plan
-from judge.contest_games import ScheduledGame
 from judge.journal.events import WorkerJoined
 from judge.notices.sender import new_secret
-from judge.record.spec import GameSpec, RecordFile, SeatSpec
+from judge.record.spec import GameSpec, SeatSpec
 from judge.store.practice_games import PracticeResult
 from judge.store.types import ProcessingResult, Upload, UploadStep
 from judge.submissions.check import Finding, Grade
@@ -63,7 +62,6 @@ class Served:
     service: ASGIApp
     directory: IntakeDirectory
     tokens: Mapping[str, str]
-    submissions: Mapping[str, int]
 
     def ask(self, method: str, path: str, token: str = "", **more: Any) -> Answer:
         headers = {**more.pop("headers", {}), **({"cookie": f"judge-author={token}"} if token else {})}
@@ -101,7 +99,10 @@ def served(folder: Path, games: int = 2, *, is_over: bool = False) -> Iterator[S
             cup.store.remark(cup.contest.name, WorkerJoined(host, slots))
         for _ in range(games - 1):
             accept(cup, *play_next(cup))
-        spoil(cup, *play_next(cup))
+        game, file = play_next(cup)
+        outcome, data = outcome_and_record(file)
+        cup.contest.files.put(data)
+        cup.store.void(game.id, game.attempt, "others used its core", outcome.record, 3, outcome.public)
         if is_over:
             accept(cup, *play_next(cup))
         log.read_store()
@@ -112,14 +113,7 @@ def served(folder: Path, games: int = 2, *, is_over: bool = False) -> Iterator[S
         notices.derive()
         tokens = console.state.authors.tokens
         made = {author: tokens.make(author, "organiser") for author in AUTHORS}
-        yield Served(service, directory, made, {author: numbers[agent] for author, agent in AUTHORS.items()})
-
-
-def spoil(cup: Cup, game: ScheduledGame, file: RecordFile) -> None:
-    """Let a game be void, which is to be played again."""
-    outcome, data = outcome_and_record(file)
-    cup.contest.files.put(data)
-    cup.store.void(game.id, game.attempt, "others used its core", outcome.record, 3, outcome.public)
+        yield Served(service, directory, made)
 
 
 def _practise(cup: Cup, directory: IntakeDirectory, author: str, agent: str) -> None:

@@ -207,9 +207,7 @@ def test_upload_form_checks_the_name_while_it_is_typed(home: Home) -> None:
 
 
 @pytest.mark.docker  # `contest plan` asks it for images
-def test_changed_clocks_after_a_check_are_reported(
-    home: Home, directory: IntakeDirectory, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_changed_clocks_are_shown(home: Home, directory: IntakeDirectory, capsys: pytest.CaptureFixture[str]) -> None:
     home.submit("good five")
     assert "with other time limits" not in home.page()
 
@@ -269,9 +267,6 @@ def test_deadline_is_shown_in_local_time_and_without_scripts_in_utc(browser: Bro
         browser.visit(f"{home.url}/author/index.html")
         assert "2090-03-01, 17:00 UTC" in text_of(browser)
         assert "Sending a file from this page needs scripts." in text_of(browser)
-
-
-# --- values ----------------------------------------------------------------------------------------------------------
 
 
 def test_agents_have_their_entry_and_their_newest_submission(tmp_path: Path) -> None:

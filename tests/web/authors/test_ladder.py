@@ -204,9 +204,7 @@ def challenge(*words: str) -> Result:
 
 
 @pytest.mark.slow
-def test_command_requests_a_challenge_of_a_running_service_and_prints_its_result(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_command_requests_a_challenge_and_prints_its_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("judge.cli.submit_remote.POLL_INTERVAL_S", POLL_INTERVAL_S)
     with AT_THE_DESK.contest(tmp_path / "cup") as cup:
         directory = intake_directory(load_plan(cup.folder))
@@ -245,9 +243,7 @@ def finish_next(games: PracticeGames, opponent: str, result: PracticeResult) -> 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("acting_width", WIDTHS)
-def test_author_challenges_and_leaves_by_a_double_click_in_a_browser_without_script(
-    browser: Browser, tmp_path: Path, acting_width: int
-) -> None:
+def test_author_challenges_and_leaves_in_a_plain_browser(browser: Browser, tmp_path: Path, acting_width: int) -> None:
     with AT_THE_DESK.contest(tmp_path / "cup") as cup:
         directory = intake_directory(load_plan(cup.folder))
         with serving_all(directory.folder) as service:
@@ -274,9 +270,6 @@ def test_author_challenges_and_leaves_by_a_double_click_in_a_browser_without_scr
         (line,) = cup.store.last_lines(cup.contest.name, 9, Withdrawn)
         assert ("zoe: withdrawn by its author", "eve") == (line.text, line.who)
     browser.look(1280)
-
-
-# --- withdrawals -----------------------------------------------------------------------------------------------------
 
 
 IN = "You take part with version"
@@ -342,9 +335,7 @@ def test_programs_withdraw_over_the_api_repeatedly(desk: Desk, method: str, path
 
 
 @pytest.mark.slow
-def test_agent_that_left_returns_as_a_new_version_with_its_rating_and_both_verifiers_follow(
-    desk: Desk, tmp_path: Path
-) -> None:
+def test_agent_that_left_returns_as_a_new_version_and_both_verifiers_follow(desk: Desk, tmp_path: Path) -> None:
     assert 303 == leave(desk)[0]
     submit(desk.cup, "zoe", "eve")
     entry = desk.cup.contest.snapshot.by_name()["zoe"]

@@ -69,9 +69,7 @@ def test_refused_submission_names_stage_reason_and_next_step(desk: Served) -> No
         ("practice/{own}", ("Practice game",)),
     ],
 )
-def test_page_of_a_game_has_the_output_of_the_own_agent_alone(
-    desk: Served, author: str, game: str, words: tuple[str, ...]
-) -> None:
+def test_page_of_a_game_has_only_own_output(desk: Served, author: str, game: str, words: tuple[str, ...]) -> None:
     """That others do not see the page and its files is in tests/golden/access.txt."""
     game = game.format(own=practice_of(author))
     agent, seat = AUTHORS[author], desk.seat(author, game)
@@ -82,9 +80,7 @@ def test_page_of_a_game_has_the_output_of_the_own_agent_alone(
     assert 'class="plot' in page
     assert not any(secret.decode() in page for secret in secrets(other_of(author)))
     assert f"{SECRET} {HOUSE}" not in page
-    logs = re.findall(
-        r'<div data-agent-log="\d+"><p class="quiet">[^<]+<bdi>(\w+)</bdi></p><pre>(.*?)</pre>', page, re.DOTALL
-    )
+    logs = re.findall(r'<div data-agent-log="\d+"><p [^>]*>[^<]+<bdi>(\w+)</bdi></p><pre>(.*?)</pre>', page, re.DOTALL)
     assert {agent} == {name for name, _ in logs}
     assert any(f"DEBUG {SECRET} {agent}" in text for _, text in logs)
     for kind, begin in (("stderr", f"{SECRET} of {agent}: "), ("debug", "")):
@@ -115,9 +111,7 @@ def test_pages_link_to_practice_games_and_void_attempts(desk: Served, author: st
 
 @pytest.mark.parametrize("is_large", [False, True])
 @pytest.mark.parametrize("path", ["games/00001", "games/00002.attempt-1", "practice/00001"])
-def test_page_names_and_links_the_record_that_it_shows(
-    desk: Served, monkeypatch: pytest.MonkeyPatch, path: str, is_large: bool
-) -> None:
+def test_page_names_and_links_record(desk: Served, monkeypatch: pytest.MonkeyPatch, path: str, is_large: bool) -> None:
     if is_large:
         monkeypatch.setattr("judge.web.authors.games.MAX_PAGE_RECORD_BYTES", 100)
     page = desk.page(f"/author/{path}.html", "ada")
@@ -201,9 +195,6 @@ def test_an_upload_from_the_page_is_received_and_counts_as_any_other(desk: Serve
     assert '<div id="progress" data-open>' in desk.page("/author/submissions/5.html", "eve")
 
 
-# --- sessions --------------------------------------------------------------------------------------------------------
-
-
 def sign_in(desk: Served, form: Mapping[str, str], current: str = "", **headers: str) -> Answer:
     """Send the form of a link, with the cookie of the current session."""
     return desk.ask("POST", "/author/session", current, headers={**FORM, **headers}, body=urlencode(form).encode())
@@ -283,8 +274,6 @@ def test_two_different_cookies_sign_in_no_user_and_the_form_explains_it(desk: Se
     assert "ada" in desk.ask("GET", "/author/index.html", headers=same)[2].decode()
 
 
-# --- no way in -------------------------------------------------------------------------------------------------------
-
 THEIRS = """
     /author/submissions/2.html /author/submissions/2.log /author/submissions/2.json
     /author/submissions/4.html /cs/author/submissions/2.html /author/games/00001.seat-{eve}.stderr
@@ -306,16 +295,8 @@ def test_answer_to_another_author_does_not_depend_on_the_token(desk: Served, pat
     assert answers[:1] * len(answers) == answers
 
 
-# --- nobody else's bytes --------------------------------------------------------------------------------------------
-
-ALL_REQUESTS = sized(500, 10_000)
-"""How many requests are tried."""
-
-REQUESTS = 100
-"""Requests of one example."""
-
-DRAWN = 16
-"""Bytes that a request is made of."""
+ALL_REQUESTS, REQUESTS, DRAWN = sized(500, 10_000), 100, 16
+"""Requests that are tried, requests of one example, and bytes that a request is made of."""
 
 METHODS = ("GET", "GET", "GET", "HEAD", "POST", "DELETE", "PUT", "OPTIONS")
 WHOLE = """

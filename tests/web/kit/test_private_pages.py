@@ -66,9 +66,6 @@ def test_contest_is_that_of_the_file_until_it_begins(begun: Snapshot | None) -> 
     assert (begun is None or begun.format.has_rounds) is found["has_rounds"]
 
 
-# --- an application ---------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def looked_up() -> list[str]:
     """The tokens whose names were asked for."""
@@ -112,9 +109,7 @@ def test_pages_of_the_first_router_come_first_in_each_language(app: FastAPI, fol
 
 
 @pytest.mark.parametrize("path", ["/guests/session", "/cs/guests/session", "/guests/sign-out", "/cs/guests/sign-out"])
-def test_form_of_another_site_changes_no_session_and_looks_nothing_up(
-    app: FastAPI, looked_up: list[str], path: str
-) -> None:
+def test_form_of_another_site_changes_and_looks_up_nothing(app: FastAPI, looked_up: list[str], path: str) -> None:
     for foreign in ({"sec-fetch-site": "cross-site"}, {"origin": "https://evil.example", "host": "here"}):
         status, headers, answer = ask(app, "POST", path, "token-of-eve", **foreign)
         assert (422, False, True) == (status, "set-cookie" in headers, b"another site" in answer)

@@ -22,11 +22,6 @@ from tests.web.event_loop import in_event_loop, stays, until
 CALLS: list[str] = []
 
 
-@pytest.fixture(autouse=True)
-def calls() -> None:
-    CALLS.clear()
-
-
 def double(files: Path, digest: str, *_: object) -> bytes:
     CALLS.append(digest)
     return 2 * Files(files).get(digest)
@@ -69,6 +64,7 @@ def large(tmp_path: Path) -> RecordTask:
 
 @in_event_loop
 async def test_task_runs_once_for_all_who_ask_at_once_or_later(small: RecordTask) -> None:
+    CALLS.clear()
     with closing(Renderer()) as renderer:
         found = await asyncio.gather(*(renderer.render(stays, f"10.0.0.{n}", small) for n in range(50)))
         assert [b"recordrecord"] * 50 == found
@@ -124,7 +120,7 @@ async def test_small_pages_do_not_wait_for_a_large_record(large: RecordTask, sma
 
 
 @in_event_loop
-async def test_record_that_needs_too_much_memory_is_refused(large: RecordTask, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_record_that_needs_too_much_memory_is_refused(large: RecordTask) -> None:
     task = RecordTask(large.files, large.digest, exhaust)
     with closing(Renderer()) as renderer, pytest.raises(InputError, match="too large to be shown"):
         await renderer.render(stays, "10.0.0.1", task)
@@ -132,15 +128,12 @@ async def test_record_that_needs_too_much_memory_is_refused(large: RecordTask, m
 
 @pytest.mark.parametrize("is_large", [False, True])
 @in_event_loop
-async def test_error_of_a_task_reaches_all_who_wait_and_is_not_stored(
-    is_large: bool, large: RecordTask, small: RecordTask
-) -> None:
+async def test_error_reaches_all_who_wait_and_is_not_kept(is_large: bool, large: RecordTask, small: RecordTask) -> None:
     task = RecordTask(large.files, large.digest if is_large else small.digest, refuse)
     with closing(Renderer()) as renderer:
         for _ in range(2):
-            found = await asyncio.gather(
-                *(renderer.render(stays, "10.0.0.1", task) for _ in range(2)), return_exceptions=True
-            )
+            asked = (renderer.render(stays, "10.0.0.1", task) for _ in range(2))
+            found = await asyncio.gather(*asked, return_exceptions=True)
             assert ["damaged", "damaged"] == [str(each) for each in found]
 
 

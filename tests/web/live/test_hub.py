@@ -141,8 +141,6 @@ def test_events_of_every_age_are_found_by_their_number(has_gaps: bool) -> None:
         assert [n for n in numbers if n > seq][:600] == found
 
 
-# --- searches in old events -------------------------------------------------------------------------------------------
-
 OLD_EVENTS = 40 * EVENTS_PER_BLOCK
 
 
@@ -191,9 +189,7 @@ async def test_short_search_does_not_wait_for_the_end_of_a_long_one_of_another_n
 
 
 @pytest.mark.parametrize("error", [OSError(5, "Input/output error"), MemoryError(), RuntimeError("any")])
-def test_error_while_reading_costs_no_event(
-    error: Exception, followed: Followed, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_error_of_a_read_costs_no_event(error: Exception, followed: Followed, monkeypatch: pytest.MonkeyPatch) -> None:
     hub, log = followed
     write(hub, log, 3)
     pipe, _ = join(hub)

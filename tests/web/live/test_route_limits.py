@@ -114,9 +114,7 @@ async def refused(app: ASGIApp, hosts: list[str], method: str, path: str, expect
 @pytest.mark.parametrize("is_slow_body", [False, True], ids=["reads nothing", "sends no body"])
 @pytest.mark.parametrize("kind", ["one contest", "several contests", "intake"])
 @in_event_loop
-async def test_each_route_refuses_more_requests_of_a_client_than_its_limit(
-    kind: str, is_slow_body: bool, services: Services
-) -> None:
+async def test_each_route_refuses_requests_beyond_the_limit(kind: str, is_slow_body: bool, services: Services) -> None:
     app, paths = services[kind]
     limited = limited_app(app)
     assert len(paths) > 5
@@ -128,12 +126,10 @@ async def test_each_route_refuses_more_requests_of_a_client_than_its_limit(
 
 
 @pytest.mark.parametrize("network", HOSTILE)
-@pytest.mark.parametrize(
-    "path", ["/events", "/spring-cup/events", "/feed", "/spring-cup/author/session", "/index.html"]
-)
+@pytest.mark.parametrize("path", ["events", "spring-cup/events", "feed", "spring-cup/author/session", "index.html"])
 @in_event_loop
 async def test_no_network_takes_the_room_of_others(path: str, network: str, services: Services) -> None:
-    app, _ = services["several contests"]
+    path, (app, _) = f"/{path}", services["several contests"]
     pattern, most = HOSTILE[network]
     limited = limited_app(app)
     hosts = [pattern.format(number) for number in range(60)]
@@ -171,9 +167,7 @@ async def test_streams_take_no_room_of_requests(services: Services) -> None:
 
 @pytest.mark.parametrize(("longest_s", "first"), [(1000.0, "honest"), (0.0, "hostile")])
 @in_event_loop
-async def test_burst_is_refused_before_the_work_for_it_begins(
-    longest_s: float, first: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_burst_is_refused_before_the_work(longest_s: float, first: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The honest request arrives last, when nearly all others have been refused."""
     monkeypatch.setattr(clients, "ARRIVAL_S", longest_s)
     begun: list[str] = []

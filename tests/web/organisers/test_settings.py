@@ -52,9 +52,8 @@ def journal(found: Office) -> list[JournalLine]:
 def test_settings_change_the_file_once_and_are_in_the_journal_with_the_reason(found: Office) -> None:
     path = found.console.planned.path
     form = settings_form(found)
-    assert ["a cup in spring", "2099-03-31T18:00:00", "2099-04-01T20:00:00"] == [
-        form[name] for name in ("about", "closes", "starts")
-    ]
+    shown = {"about": "a cup in spring", "closes": "2099-03-31T18:00:00", "starts": "2099-04-01T20:00:00"}
+    assert shown.items() <= form.items()
     form |= {"title": 'The "Spring" Cup', "closes": "2099-03-30T12:00", "turn_ms": "700"}
 
     first, second = send(found, form), send(found, form)
@@ -164,9 +163,6 @@ def test_a_watcher_changes_nothing(found: Office) -> None:
     assert "Your access is read-only." in found.page("settings.html", "watch")
 
 
-CLOSED = "[submissions]\ncloses = 2020-03-31T18:00:00Z\n"
-
-
 def upload(found: Office, author: str) -> int:
     headers = {"authorization": f"Bearer {found.tokens[author]}", "content-type": "application/zip"}
     status, _, _ = found.ask("POST", "/submissions?filename=late.zip", "", b"PK\x03\x04 late", **headers)
@@ -174,7 +170,7 @@ def upload(found: Office, author: str) -> int:
 
 
 def test_author_with_permission_submits_after_the_end_until_the_start(tmp_path: Path) -> None:
-    with unbegun(tmp_path / "cup", tables=CLOSED) as found:
+    with unbegun(tmp_path / "cup", tables="[submissions]\ncloses = 2020-03-31T18:00:00Z\n") as found:
         found.console.state.authors.tokens.make("bob", "test")
         check = found.console.state.receiver.check_open
         assert 409 == upload(found, "author")
@@ -189,10 +185,8 @@ def test_author_with_permission_submits_after_the_end_until_the_start(tmp_path: 
         assert 201 == upload(found, "author")
         with pytest.raises(NotNowError, match="submissions closed at"):
             check("bob")
-        assert (
-            b"there is no author"
-            in found.ask("GET", "/organiser/order.html?action=late&target=nobody", found.tokens["act"])[2]
-        )
+        page = found.ask("GET", "/organiser/order.html?action=late&target=nobody", found.tokens["act"])
+        assert b"there is no author" in page[2]
         with closing(open_store(found.console.planned)) as store:
             store.freeze(found.console.planned.name, "a" * 64)
         assert 409 == upload(found, "author")
