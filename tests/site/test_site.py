@@ -105,9 +105,6 @@ def test_a_link_to_a_game_shows_its_position_and_its_result(exported: Public) ->
     assert (int(said["image:width"]), int(said["image:height"])) == size
 
 
-# --- strangers -------------------------------------------------------------------------------------------------------
-
-
 def a_contest(
     names: Sequence[str], games: Sequence[PublishedGame], journal: Sequence[JournalLine] = (), text: str = ""
 ) -> ContestView:
@@ -214,9 +211,6 @@ def test_table_of_moves_has_the_whole_report_of_an_agent() -> None:
     assert "<td>depth 8 · pv 7879 · raw 1" in page.decode()
 
 
-# --- leagues ---------------------------------------------------------------------------------------------------------
-
-
 def test_every_game_and_every_agent_has_its_league_in_other_languages(tmp_path: Path) -> None:
     """The corpus has the English pages."""
     with Cup(tmp_path, STRONG_TO_WEAK, 'name = "leagues"\ngames = 2\nsizes = [2]\npromoted = 1') as cup:
@@ -238,9 +232,6 @@ def test_sums_of_games_that_do_not_count_are_struck_through(cup: Cup, monkeypatc
 
     assert 8 == page.count("</s>")
     assert "Games that are struck through do not count" in page
-
-
-# --- the film --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("game", GAMES, ids=lambda game: game.__name__)
@@ -269,9 +260,6 @@ def test_film_shows_the_correct_pieces_at_every_step(game: Callable[[], RecordFi
         assert view.marks.keys() == marked
     assert len(views[-1].tokens) == sum(not off for *_, off in pieces)
     assert len(views[-1].marks) == marks[2].count("<use")
-
-
-# --- size ------------------------------------------------------------------------------------------------------------
 
 
 def many_games(agents: int, count: int) -> ContestView:

@@ -51,12 +51,7 @@ def test_refusal_is_explained_in_each_language(lay: Callable[[Path], object], re
 def test_journal_is_translated_except_for_reasons(tmp_path: Path) -> None:
     with Cup(tmp_path, STRONG_TO_WEAK) as cup:
         windows = Windows(closes=CLOSES, starts=CLOSES + timedelta(hours=1))
-        for event in (
-            windows.event,
-            WorkerJoined("anton", 2),
-            WorkerBarred("anton", "Ursache"),
-            WorkerLost("anton"),
-        ):
+        for event in (windows.event, WorkerJoined("anton", 2), WorkerBarred("anton", "Ursache"), WorkerLost("anton")):
             cup.store.remark(cup.contest.name, event)
         cup.store.set_state(cup.contest.name, Paused("Mittagspause"))
         cup.store.withdraw(cup.contest.name, "anna", "Krankheit", is_annulled=True)

@@ -136,11 +136,8 @@ def test_list_of_own_games_says_who_won_and_why(desk: Served, author: str) -> No
 
     assert f"<td>{won} " in row
     assert 'method="get"' in page
-    for query, is_shown in (
-        (f"outcome={won}", True),
-        (f"outcome={lost}&opponent=", False),
-        ("opponent=unknown", False),
-    ):
+    shown = {f"outcome={won}": True, f"outcome={lost}&opponent=": False, "opponent=unknown": False}
+    for query, is_shown in shown.items():
         filtered = desk.ask("GET", "/author/index.html", desk.tokens[author], query=query)[2]
         assert is_shown == (b"games/00001.html" in filtered), query
 

@@ -241,7 +241,6 @@ def test_answers_name_no_server_and_permit_no_other_origin(ada: httpx.Client, se
 
 
 def test_no_token_is_in_the_log(service: Service, ada: httpx.Client, eve: httpx.Client) -> None:
-    """Wherever a careless author puts it."""
     eve.get("/submissions")
     httpx.get(f"{service.url}/submissions", timeout=PATIENCE_S)
     token = ada.headers["authorization"].removeprefix("Bearer ")

@@ -95,7 +95,6 @@ def test_requests_are_bounded_by_author_and_by_address(tmp_path: Path) -> None:
 
 
 def test_uploads_are_bounded(tmp_path: Path) -> None:
-    """By what waits, by what is under way, and by the hour."""
     desk = make_contest(tmp_path, "uploads_per_hour = 3\nwaiting_per_author = 2\nuploads_at_once = 1")
     free = tmp_path / "free"
     with serving(desk) as service, service.client(make_token(desk, "ada")) as ada:
@@ -134,7 +133,6 @@ def test_author_state_is_limited_before_it_is_stored(tmp_path: Path) -> None:
 
 
 def test_the_store_going_away_is_the_hosts_failure(tmp_path: Path) -> None:
-    """And the log tells of it without a token."""
     desk = make_contest(tmp_path)
     token = make_token(desk, "ada")
     with serving(desk) as service, service.client(token) as ada:

@@ -16,12 +16,7 @@ from tests.corpus.commands import printed
 from tests.publish.cups import STRONG_TO_WEAK
 from tests.web.live.watching import Watched, watched
 
-MODELS = {
-    "/api/standings": Standings,
-    "/api/games": Games,
-    "/api/games/{number}": GameDetails,
-    "/api/agents": Agents,
-}
+MODELS = {"/api/standings": Standings, "/api/games": Games, "/api/games/{number}": GameDetails, "/api/agents": Agents}
 
 
 @pytest.fixture(scope="module")

@@ -11,17 +11,7 @@ from judge.broadcast.events import AnyEvent, StateChanged
 from judge.broadcast.log import LOG_FILE, EventLog
 from judge.record.policy import load_policy
 from judge.web.live import hub as hub_module
-from judge.web.live.hub import (
-    EVENTS_PER_BLOCK,
-    MAX_OPEN_BLOCKS,
-    SCANNED_EVENTS,
-    ContestHub,
-    Hub,
-    PaintedEvents,
-    Sent,
-    Topic,
-    Viewer,
-)
+from judge.web.live.hub import EVENTS_PER_BLOCK, ContestHub, Hub, PaintedEvents, Sent, Topic, Viewer
 from tests.web.event_loop import in_event_loop, stays
 
 
@@ -80,7 +70,6 @@ def write(hub: ContestHub, log: EventLog, count: int, size: int = 500) -> None:
 
 @pytest.mark.parametrize("is_burst", [False, True])
 def test_a_reader_that_takes_little_gets_every_event_once_in_pieces(is_burst: bool, followed: Followed) -> None:
-    """Also of a burst after it has come."""
     hub, log = followed
     write(hub, log, 1 if is_burst else 2000)
     pipe, viewer = join(hub)
@@ -124,7 +113,7 @@ def test_viewer_of_a_page_that_shows_more_than_was_sent_gets_no_event_twice(foll
     assert list(range(16, 21)) == pipe.ids
 
 
-STORED_EVENTS = MAX_OPEN_BLOCKS * EVENTS_PER_BLOCK
+STORED_EVENTS = hub_module.MAX_OPEN_BLOCKS * EVENTS_PER_BLOCK
 """Events that are not only compressed."""
 
 
@@ -175,7 +164,7 @@ async def test_others_are_answered_during_a_search_in_old_events(long_log: Hub) 
     others = asyncio.create_task(count_turns())
     assert [] == await long_log.find(stays, "10.0.0.1", 0, 1000, Topic(3))
     others.cancel()
-    assert turns >= OLD_EVENTS // SCANNED_EVENTS
+    assert turns >= OLD_EVENTS // hub_module.SCANNED_EVENTS
 
 
 @in_event_loop

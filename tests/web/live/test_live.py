@@ -409,7 +409,6 @@ def test_running_game_updates_in_the_language_of_its_page(witness: Browser, cont
 
 @pytest.mark.parametrize("is_restarted", [*of_evidence(False), True])
 def test_page_from_before_the_first_board_gets_it(witness: Browser, contest: Watched, is_restarted: bool) -> None:
-    """Also if the service is restarted at that moment."""
     _, file, told = contest.play()
     witness.visit(f"{contest.url}/games/00001.html")
     assert [False, False] == witness.ask("['.squares', '.film'].map((each) => !!document.querySelector(each))")

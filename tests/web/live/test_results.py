@@ -73,7 +73,6 @@ RULE = {"": "share a place, and the next places", "cs/": "sdílejí místo", "zh
 
 
 def test_live_page_and_first_page_show_the_same_places(tmp_path: Path) -> None:
-    """While the contest runs and after its end, with the rule of shared places where there are any."""
     row = r'<tr>\s*<td class="num[^"]*">(.*?)</td>.*?<bdi>(.*?)</bdi>'
 
     def places(page: str, words: str) -> Sequence[tuple[str, str]]:

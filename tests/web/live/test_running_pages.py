@@ -7,18 +7,7 @@ from typing import Any
 
 import pytest
 
-from judge.broadcast.events import (
-    AnyEvent,
-    Ended,
-    GameStarted,
-    NextGame,
-    Playing,
-    Scheduled,
-    StandingLine,
-    StateChanged,
-    TableChanged,
-    Unscored,
-)
+from judge.broadcast import events
 from judge.broadcast.running import events_of_record
 from judge.broadcast.state import Live
 from judge.contest.hosts import ContestHost
@@ -36,7 +25,7 @@ FIXED = len(asset(STYLE)) + len(asset("live.js", "judge.web.live"))
 AT = "2026-01-01T00:00:00+00:00"
 GAME = recorded.gomoku()
 FIRST, SECOND = (seat.name for seat in GAME.record.seats)
-BEGAN = next(event for event in events_of_record(GAME, 1) if isinstance(event, Playing))
+BEGAN = next(event for event in events_of_record(GAME, 1) if isinstance(event, events.Playing))
 ALL_GAMES, ONE_GAME = PagePlace("live.html"), PagePlace("games/00001.html")
 LANGUAGES = languages(CODES)
 
@@ -45,9 +34,9 @@ def running_pages(policy: Policy = GAME.record.spec.policy, **options: Any) -> R
     return RunningPages("cup", policy, {}, Painter(policy), **options)
 
 
-def live_of(*events: AnyEvent, **options: Any) -> Live:
+def live_of(*past: events.AnyEvent, **options: Any) -> Live:
     live = Live(**options)
-    for event in events:
+    for event in past:
         live.apply(event)
     return live
 
@@ -57,13 +46,13 @@ def page_of(live: Live, place: PagePlace = ALL_GAMES, **options: Any) -> str:
     return running_pages(**options).all(live, 0, place).data.decode()
 
 
-def started(game: int, first: str = FIRST, second: str = SECOND, attempt: int = 1, seq: int = 0) -> GameStarted:
-    return GameStarted(seq=seq, game=game, attempt=attempt, at=AT, first=first, second=second)
+def started(game: int, first: str = FIRST, second: str = SECOND, attempt: int = 1, seq: int = 0) -> events.GameStarted:
+    return events.GameStarted(seq=seq, game=game, attempt=attempt, at=AT, first=first, second=second)
 
 
-def ended(game: int, outcome: str = "") -> Ended:
+def ended(game: int, outcome: str = "") -> events.Ended:
     result: dict[str, Any] = {"verdict": "win", "winner": 0, "score": "1 : 0", "moves": 9, "record": ""}
-    return Ended(game=game, attempt=1, at=AT, outcome=outcome, **result)
+    return events.Ended(game=game, attempt=1, at=AT, outcome=outcome, **result)
 
 
 @pytest.mark.parametrize("family", ["board", "chess", "stratego"])
@@ -118,8 +107,8 @@ def test_ended_game_stays_for_ten_seconds_with_its_result(after_s: int, cards: i
 
 def test_game_that_begins_while_the_next_games_are_read_is_one_of_them() -> None:
     """A thread asks for them to find out whether the contest is over, while events are read."""
-    coming = tuple(NextGame(game=game, round=1, table=game, first=FIRST, second=SECOND) for game in (1, 2))
-    live = live_of(Scheduled(at=AT, games=coming))
+    coming = tuple(events.NextGame(game=game, round=1, table=game, first=FIRST, second=SECOND) for game in (1, 2))
+    live = live_of(events.Scheduled(at=AT, games=coming))
     reading = live.next_games()
     read = [next(reading)]
     live.apply(started(2))
@@ -151,7 +140,8 @@ def test_game_whose_result_is_awaited_is_not_counted_as_running() -> None:
 def test_pause_is_the_headline_and_says_when_the_contest_continues(tmp_path: Path, resumes: int, words: str) -> None:
     moment = datetime.now(UTC) + timedelta(hours=resumes)
     planned = plan(tmp_path, f"{HEAD}{ROUND_ROBIN}[contest]\nresumes = {moment.isoformat()}\n")
-    page = page_of(live_of(StateChanged(at=AT, state="paused", reason="lunch until two")), file=PlanFile(planned))
+    paused = events.StateChanged(at=AT, state="paused", reason="lunch until two")
+    page = page_of(live_of(paused), file=PlanFile(planned))
 
     assert "<h1>The contest is paused</h1>" in page
     assert re.search(f"<b>.*lunch until two.*</b> It continues {words}", page)
@@ -177,7 +167,6 @@ def test_the_machines_of_a_contest_are_shown_if_there_are_several() -> None:
 
 
 def test_followed_agent_has_its_last_five_results_newest_first() -> None:
-    """However many games of others ended since."""
     live = Live(agents={"anna": 1, "bert": 2, "<carl>": 3})
     others, own = [("bert", "<carl>")] * 20, [("anna", "bert"), ("<carl>", "anna")] * 4
     for game, (first, second) in enumerate([*own, *others], 1):
@@ -196,13 +185,14 @@ def test_followed_agent_has_its_last_five_results_newest_first() -> None:
 
 
 def test_each_game_and_each_agent_is_shown_with_its_league() -> None:
-    """In the language of the page; also a game that is played again."""
-    coming = [NextGame(game=game, round=1, table=game, first=FIRST, second=SECOND, stage="League 2") for game in (1, 2)]
-    line = StandingLine(place=1, agent=FIRST, points=0, games=0, wins=0, draws=0, losses=0, stage="League 1")
-    void = Unscored(game=1, attempt=1, at=AT, state="void", reason="")
-    table = TableChanged(at=AT, lines=(line,))
+    coming = [
+        events.NextGame(game=game, round=1, table=game, first=FIRST, second=SECOND, stage="League 2") for game in (1, 2)
+    ]
+    line = events.StandingLine(place=1, agent=FIRST, points=0, games=0, wins=0, draws=0, losses=0, stage="League 1")
+    void = events.Unscored(game=1, attempt=1, at=AT, state="void", reason="")
+    table = events.TableChanged(at=AT, lines=(line,))
     again = started(1, attempt=2)
-    live = live_of(Scheduled(at=AT, games=tuple(coming)), table, started(1), void, again, agents={FIRST: 1})
+    live = live_of(events.Scheduled(at=AT, games=tuple(coming)), table, started(1), void, again, agents={FIRST: 1})
     words = {"en": ("League 1", "League 2"), "cs": ("1. liga", "2. liga"), "zh": ("第 1 级联赛", "第 2 级联赛")}
     for language in LANGUAGES:
         place = PagePlace("games/00001.html", language, LANGUAGES)
@@ -215,10 +205,10 @@ def test_each_game_and_each_agent_is_shown_with_its_league() -> None:
 
 def test_standings_by_rating_show_the_rating() -> None:
     lines = (
-        StandingLine(place=1, agent="a", points=1, games=3, wins=1, draws=0, losses=2, rating=1712.4),
-        StandingLine(place=2, agent="b", points=2, games=3, wins=2, draws=0, losses=1, rating=1599.6),
+        events.StandingLine(place=1, agent="a", points=1, games=3, wins=1, draws=0, losses=2, rating=1712.4),
+        events.StandingLine(place=2, agent="b", points=2, games=3, wins=2, draws=0, losses=1, rating=1599.6),
     )
-    live = live_of(TableChanged(at=AT, lines=lines), agents={"a": 1, "b": 2})
+    live = live_of(events.TableChanged(at=AT, lines=lines), agents={"a": 1, "b": 2})
     table = page_of(live, has_rounds=False).split('id="table"')[1]
 
     assert ["1", "1712", "1", "3", "2", "1600", "2", "3"] == re.findall(r'<td class="num[^>]*>([^<]*)<', table)

@@ -162,10 +162,7 @@ def test_deadlines_are_shown_before_and_during_the_contest(tmp_path: Path, monke
     with Cup(tmp_path, STRONG_TO_WEAK, more=MOMENTS) as cup, recorder(cup) as log:
         log.read_store()
         file = PlanFile(cup.planned)
-        with (
-            closing(LivePages(cup.planned)) as pages,
-            closing(intake_directory(cup.planned).register()) as register,
-        ):
+        with closing(LivePages(cup.planned)) as pages, closing(intake_directory(cup.planned).register()) as register:
             pages.hub.catch_up()
 
             def page(path: str) -> str:

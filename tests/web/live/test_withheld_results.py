@@ -116,12 +116,9 @@ def frozen_cup(folder: Path, form: str = SWISS, ends: Cast = STRONG_TO_WEAK, mor
     All that is random is not, except what the programs play: salts too.
     """
     with ExitStack() as stack:
-        for each in (
-            steady_clock(),
-            patch("time.time", lambda: 1.7e9),
-            patch("secrets.token_hex", lambda n: "0" * 2 * n),
-        ):
-            stack.enter_context(each)
+        stack.enter_context(steady_clock())
+        stack.enter_context(patch("time.time", lambda: 1.7e9))
+        stack.enter_context(patch("secrets.token_hex", lambda n: "0" * 2 * n))
         cup = stack.enter_context(Cup(folder, STRONG_TO_WEAK, form, more, drawn=nothing, submissions={"anna": 1}))
         submit(cup, "anna", "ada")
         while not cup.store.withheld_from(cup.contest.name) and not cup.contest.view().is_over:
@@ -140,9 +137,6 @@ def reveal(cup: Cup, word: str) -> str:
 
 def results(cup: Cup) -> Sequence[str | None]:
     return [game.winner for game in cup.store.results(cup.contest.name)]
-
-
-# --- before the reveal -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -245,9 +239,6 @@ def test_decisions_after_the_freeze_are_withheld_with_their_round(tmp_path: Path
         reveal(cup, "all")
         assert b"two entries" in collect(tmp_path, "data/disqualified.csv").body("data/disqualified.csv")
         accepted(cup.export(tmp_path / "export"))
-
-
-# --- the reveal ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

@@ -82,21 +82,13 @@ def until(is_so: Callable[[], object], what: str) -> None:
 
 @contextmanager
 def watched(
-    folder: Path,
-    cast: Cast,
-    games: int = 2,
-    more: str = "",
-    form: str = "",
-    titles: Mapping[str, str] | None = None,
+    folder: Path, cast: Cast, games: int = 2, more: str = "", form: str = "", titles: Mapping[str, str] | None = None
 ) -> Iterator[Watched]:
     """A contest that is watched, of a format or else a round robin of so many games a pairing."""
     form = form or f'name = "round-robin"\ngames = {games}'
-    with Cup(folder / "cup", cast, form=form, more=f"{more}\n[failures]\nafter = 1000", titles=titles) as cup:
-        found = Watched(cup)
-        try:
-            yield found
-        finally:
-            found.close()
+    more = f"{more}\n[failures]\nafter = 1000"
+    with Cup(folder / "cup", cast, form, more, titles=titles) as cup, contextlib.closing(Watched(cup)) as found:
+        yield found
 
 
 def tell(told: Iterator[None], parts: int | None = None) -> None:

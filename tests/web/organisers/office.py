@@ -101,7 +101,10 @@ def office(folder: Path, played: int = PLAYED) -> Iterator[Office]:
         yield stack.enter_context(office_in(folder, cup))
 
 
-PLAN = """\
+@contextmanager
+def unbegun(folder: Path, keys: str = "", tables: str = "", form: str = "round-robin") -> Iterator[Office]:
+    folder.mkdir()
+    plan = f"""\
 name = "spring-cup"
 about = "a cup in spring"
 policy = "gomocup-freestyle"
@@ -113,12 +116,7 @@ name = "{form}"
 path = "house-instant"
 name = "left"
 """
-
-
-@contextmanager
-def unbegun(folder: Path, keys: str = "", tables: str = "", form: str = "round-robin") -> Iterator[Office]:
-    folder.mkdir()
-    (folder / "contest.toml").write_text(PLAN.format(keys=keys, tables=tables, form=form) + PATIENCE)
+    (folder / "contest.toml").write_text(plan + PATIENCE)
     open_intake(folder)
     with office_in(folder, None) as found:
         yield found
