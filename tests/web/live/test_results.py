@@ -55,9 +55,9 @@ def test_pages_show_the_end_and_the_winner(tmp_path: Path) -> None:
         with closing(open_store(contest.cup.planned)) as store:
             first = [line for line in contest.cup.contest.view().table.lines if line.place == 1]
             assert store.results(contest.cup.contest.name)
+        banner = r'<section class="banner" id="over".*?</section>'
         for page in ("live", "index"):
-            banner = visible_text(contest, page).partition('<section class="banner" id="over"')[2]
-            line = banner.partition("</section>")[0]
+            (line,) = re.findall(banner, visible_text(contest, page), re.DOTALL)
             assert "Final." in line
             assert 1 == line.count("<svg")
             assert all(f"<bdi>{each.agent}</bdi>" in line for each in first)
