@@ -114,8 +114,8 @@ def a_contest(
     seat = first.seat.model_copy(update=dict.fromkeys(("digest", "runtime", "protocol", "author"), text))
     entries = []
     for rank, name in enumerate(names, 1):
-        own = {"name": name, "calls_itself": name, "rank": rank, "seat": seat.model_copy(update={"name": name})}
-        entries.append(first.model_copy(update={**own, "description": text}))
+        changes = {"name": name, "calls_itself": name, "rank": rank, "seat": seat.model_copy(update={"name": name})}
+        entries.append(first.model_copy(update={**changes, "description": text}))
     terms = terms.model_copy(update=dict.fromkeys(("judge", "about", "frozen_at", "plan_sha256"), text))
     chosen = {"images": {text: SnapshotImage(id=text, content=text)}, "host": {text: text}} if text else {}
     terms = terms.model_copy(update={**chosen, "name": text or "cup", "entries": tuple(entries)})

@@ -124,10 +124,10 @@ def test_the_feed_has_every_event_once_in_whole_lines_however_it_is_asked(contes
 
 def test_a_stream_begins_where_the_reader_was_and_beats(contest: Watched) -> None:
     last = events(contest.cup)[-1]["seq"]
-    with stream(contest, "/events?since=2", **{"last-event-id": str(last - 3)}) as told:
-        assert "hello" == next(told)["event"]
-        assert [str(number) for number in range(last - 2, last + 1)] == [next(told)["id"] for _ in range(3)]
-        beat = next(told)
+    with stream(contest, "/events?since=2", **{"last-event-id": str(last - 3)}) as received:
+        assert "hello" == next(received)["event"]
+        assert [str(number) for number in range(last - 2, last + 1)] == [next(received)["id"] for _ in range(3)]
+        beat = next(received)
 
     assert "beat" == beat["event"]
     assert {"now_ms", "viewers", "log"} == json.loads(beat["data"]).keys()
@@ -135,8 +135,8 @@ def test_a_stream_begins_where_the_reader_was_and_beats(contest: Watched) -> Non
 
 @pytest.mark.parametrize("since", [10_000, 1 << 50])
 def test_reader_of_another_log_has_to_begin_again(contest: Watched, since: int) -> None:
-    with stream(contest, f"/events?since={since}") as told:
-        assert "again" == next(told)["event"]
+    with stream(contest, f"/events?since={since}") as received:
+        assert "again" == next(received)["event"]
 
 
 def descriptors(contest: Watched) -> int:
@@ -158,8 +158,8 @@ def test_hours_of_games_and_viewers_leave_nothing(tmp_path: Path) -> None:
                 assert page.status_code in (200, 404)
                 shows = re.search(r'data-seq="(\d+)"', page.text)
                 since = since if shows is None else int(shows[1])
-                with stream(contest, f"/events?game={game.number}&since={since}") as sent:
-                    assert "hello" == next(sent)["event"]
+                with stream(contest, f"/events?game={game.number}&since={since}") as received:
+                    assert "hello" == next(received)["event"]
                     tell(told)
                     accept(contest.cup, game, file)
                     contest.recorder.read_store()
